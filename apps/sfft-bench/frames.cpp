@@ -67,7 +67,13 @@ std::int64_t Frames::expected() const {
 }
 
 bool Frames::read_ahead() {
-  if (source_->next(ahead_)) return true;
+  if (source_->next(ahead_)) {
+    if (ahead_.format() == frame_.format()) return true;
+    throw video::InputError(
+        fmt::format("frame {} of '{}' is {}x{}, the first was {}x{}: a benchmark takes "
+                    "frames of one size and depth",
+                    count_, input_, ahead_.width, ahead_.height, frame_.width, frame_.height));
+  }
   if (!loop_) return false;
   source_ = video::open_source(input_);
   return source_->next(ahead_);

@@ -66,6 +66,12 @@ int learn_command(const LearnCommand& command, const std::atomic<bool>& stop) {
     while (!stop && static_cast<std::int64_t>(frames.size()) < command.frames && source->next(frame)) {
       if (frames.empty() && expected > 0)  // fails early, before the frames are read
         video::check_held_frames(std::min(command.frames, expected), frame, limit);
+      if (!frames.empty() && frame.format() != frames.front().format()) {
+        complain(fmt::format(
+            "frame {} is {}x{}, the first was {}x{}: the template is learned from those before",
+            frames.size(), frame.width, frame.height, frames.front().width, frames.front().height));
+        break;
+      }
       video::check_held_frames(static_cast<std::int64_t>(frames.size()) + 1, frame, limit);
       frames.push_back(frame);
     }

@@ -4,7 +4,9 @@ HTTP. Standard library only.
 
 A camera plays a list of scripts, one per connection; the last one is played for all further connections too. A script is a list of
 steps: ("play", first, last) sends those frames of the recording, ("stall", seconds) sends nothing, ("lose", share) loses that share of the
-packets from there on (RTSP), and the connection is closed at its end. ("refuse",) as the only step refuses it, ("bye",) ends in good order.
+packets from there on (RTSP), ("drop", share) that share of the pictures that are no key frames, and the connection is closed at its end.
+("use", recording) goes on with another recording, from a connection's beginning or within it. ("refuse",) as the only step refuses it,
+("bye",) ends in good order.
 """
 import base64
 import http.server
@@ -146,25 +148,39 @@ class Camera:
             self.connections += 1
         return script
 
-    def play(self, script, send):
+    def recording_of(self, script):
+        """What a connection begins with."""
+        return script[0][1] if script and script[0][0] == "use" else self.recording
+
+    def play(self, script, send, change=lambda recording: None):
         """Calls send(decoding time, presentation time, key, unit, lost share) at the camera's pace."""
-        share = 0.0
+        share = drop = last = 0.0
         origin = None
+        recording, shift = self.recording_of(script), 0.0
         for step in script:
             if step[0] == "lose":
                 share = step[1]
+            elif step[0] == "drop":
+                drop = step[1]
+            elif step[0] == "use" and step[1] is not recording:
+                recording, shift = step[1], None
+                change(recording)
             elif step[0] == "stall":
                 if self.ending.wait(step[1]):
                     return
                 origin = None
             elif step[0] == "play":
                 for number in range(step[1], step[2]):
-                    decode, show, key, unit = self.recording.frame(number)
+                    decode, show, key, unit = recording.frame(number)
+                    if shift is None:  # the camera's clock goes on
+                        shift = last + 0.04 - decode
+                    decode, show, last = decode + shift, show + shift, decode + shift
                     if origin is None:
                         origin = time.monotonic() - decode / self.pace
                     if self.ending.wait(max(0.0, origin + decode / self.pace - time.monotonic())):
                         return
-                    send(decode, show, key, unit, share)
+                    if key or drop == 0 or self.random.random() >= drop:
+                        send(decode, show, key, unit, share)
                     with self.lock:
                         self.sent += 1
 
@@ -174,8 +190,8 @@ class RtspCamera(Camera):
     def url(self):
         return f"rtsp://127.0.0.1:{self.port}/camera"
 
-    def describe(self):
-        sets = ",".join(base64.b64encode(p).decode() for p in self.recording.parameters)
+    def describe(self, recording):
+        sets = ",".join(base64.b64encode(p).decode() for p in recording.parameters)
         return ("v=0\r\no=- 0 0 IN IP4 127.0.0.1\r\ns=camera\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\na=control:*\r\nm=video 0 RTP/AVP 96\r\n"
                 f"a=rtpmap:96 H264/90000\r\na=fmtp:96 packetization-mode=1;sprop-parameter-sets={sets}\r\na=control:track1\r\n")
 
@@ -195,7 +211,7 @@ class RtspCamera(Camera):
             if request[0] == "OPTIONS":
                 more = "Public: OPTIONS, DESCRIBE, SETUP, PLAY, TEARDOWN, GET_PARAMETER\r\n"
             elif request[0] == "DESCRIBE":
-                body = self.describe()
+                body = self.describe(self.recording_of(script))
                 more = f"Content-Base: {self.url}/\r\nContent-Type: application/sdp\r\n"
             elif request[0] == "SETUP":
                 more = "Transport: RTP/AVP/TCP;unicast;interleaved=0-1\r\nSession: 1\r\n"
@@ -215,8 +231,13 @@ class RtspCamera(Camera):
                 return
             handler.wfile.write(b"$\0" + struct.pack(">H", len(head) + len(payload)) + head + payload)
 
+        parameters = [self.recording_of(script).parameters]
+
+        def change(recording):
+            parameters[0] = recording.parameters
+
         def send(decode, show, key, unit, share):
-            nals = ([*self.recording.parameters] if key else []) + list(Recording.nals(unit))
+            nals = ([*parameters[0]] if key else []) + list(Recording.nals(unit))
             most = 1400
             for place, nal in enumerate(nals):
                 end = place == len(nals) - 1
@@ -228,7 +249,7 @@ class RtspCamera(Camera):
                     flags = (0x80 if at == 1 else 0) | (0x40 if rest else 0) | nal[0] & 0x1F
                     packet(bytes((nal[0] & 0x60 | 28, flags)) + nal[at:at + most], show, end and rest, share)
 
-        self.play(script, send)
+        self.play(script, send, change)
         if script and script[-1] == ("bye",):
             handler.wfile.write(b"$\1" + struct.pack(">HBBHI", 8, 0x81, 203, 1, 0x5FF7))
 
@@ -259,8 +280,14 @@ class HttpCamera(Camera):
             chunk(head + body + struct.pack(">I", len(head) + len(body)))
 
         chunk(b"FLV\1\1\0\0\0\x09\0\0\0\0")
-        tag(0, True, 0, 0, self.recording.config)
-        self.play(script, lambda decode, show, key, unit, share: tag(decode, key, 1, show - decode, unit))
+        last = [0.0]
+
+        def send(decode, show, key, unit, share):
+            last[0] = decode
+            tag(decode, key, 1, show - decode, unit)
+
+        tag(0, True, 0, 0, self.recording_of(script).config)
+        self.play(script, send, lambda recording: tag(last[0], True, 0, 0, recording.config))
         if script and script[-1] == ("bye",):
             handler.wfile.write(b"0\r\n\r\n")
 

@@ -27,13 +27,15 @@ class NumberedSource final : public FrameSource {
     }
     if (read == frames_ || interrupted) return false;
     frame.width = 16;
-    frame.height = 16;
-    frame.samples.resize(256);
+    frame.height = read >= changes_at ? 8 : 16;
+    frame.segment = read >= changes_at ? 1 : 0;
+    frame.samples.resize(static_cast<std::size_t>(16 * frame.height));
     frame.samples[0] = static_cast<std::byte>(read++);
     return true;
   }
   void interrupt() noexcept override { interrupted = true; }
 
+  int changes_at = 1000;  ///< its size
   std::atomic<int> read{0};
   std::atomic<bool> interrupted{false};
 
@@ -97,6 +99,42 @@ TEST(Decoder, ASecondOneGoesOnWhereTheFirstStopped) {
     const auto frames = decoder.next(40, 40, kGo);
     ASSERT_EQ(frames.size(), 18u);
     for (int i = 0; i < 18; ++i) ASSERT_EQ(number_of(frames[static_cast<std::size_t>(i)]), 2 + i);
+  }
+}
+
+TEST(Decoder, TheFirstFrameOfAnotherFormatIsTheLast) {
+  for (const bool given : {false, true}) {
+    NumberedSource source(40, End::silent);
+    source.changes_at = 17;
+    std::vector<std::byte> memory(10 * 256);
+    int at = 0;
+    for (const int end : {18, 40}) {
+      Frame like;
+      DecoderOptions options{.limit = end == 40 ? 22 : 0, .slots = 10, .one_format = true};
+      if (end == 40) {
+        like.width = 16;
+        like.height = 8;
+        like.segment = 1;
+        options.like = &like;
+      }
+      if (given) {
+        options.memory = memory;
+        options.frame_bytes = 256;
+      }
+      Decoder decoder(source, options);
+      for (;;) {
+        const auto frames = decoder.next(3, 1, kGo);
+        if (frames.empty()) break;
+        for (const DecodedFrame& decoded : frames) {
+          EXPECT_EQ(decoded.frame.format().height, at >= 17 ? 8 : 16);
+          EXPECT_EQ(decoded.copy().samples[0], static_cast<std::byte>(at));
+          EXPECT_EQ(decoded.copy().samples.size(), at >= 17 ? 128U : 256U);
+          ++at;
+        }
+      }
+      EXPECT_EQ(at, end);
+      EXPECT_FALSE(source.interrupted) << "the next decoder goes on with it";
+    }
   }
 }
 

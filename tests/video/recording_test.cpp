@@ -97,6 +97,25 @@ INSTANTIATE_TEST_SUITE_P(, Varying,
                                          Kind{"ogv", "libtheora"}, Kind{"mpg", "mpeg1video"}),
                          name_of);
 
+/// Nothing was recorded for an hour.
+class Interrupted : public Recordings {};
+TEST_P(Interrupted, HoldsAGap) {
+  std::vector<RecordedFrame> frames = steady_frames(40);
+  for (std::size_t t = 25; t < 40; ++t) frames[t].ms += 3600000;
+  record(frames);
+  const RunReport report = run();
+  EXPECT_EQ(report.status, RunStatus::complete) << report.message;
+  ASSERT_EQ(report.input_log.gaps.size(), 1U);
+  const Gap& gap = report.input_log.gaps[0];
+  EXPECT_EQ(gap.frame, 25);
+  EXPECT_NEAR(gap.seconds, 3600.04, 0.05);
+  EXPECT_NEAR(gap.start_seconds, 0.96, 0.05);
+  EXPECT_EQ(gap.attempts, 0);
+}
+INSTANTIATE_TEST_SUITE_P(, Interrupted,
+                         testing::Values(Kind{"mkv", "ffv1"}, Kind{"mkv", "libx264"}, Kind{"mov", "mjpeg"}),
+                         name_of);
+
 /// Recordings with a varying rate as well, whose frame count says nothing.
 class Truncated : public Recordings {};
 TEST_P(Truncated, IsDamaged) {
@@ -123,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(, Truncated,
 
 /// OpenCV would scale the later frames to the size of the first.
 class Changing : public Recordings {};
-TEST_P(Changing, EndsWhereFramesChangeTheirSize) {
+TEST_P(Changing, BeginsAnewWhereFramesChangeTheirSize) {
   std::vector<RecordedFrame> frames = steady_frames(40);
   for (std::size_t t = 20; t < 40; ++t) {
     frames[t].width = 96;
@@ -131,9 +150,17 @@ TEST_P(Changing, EndsWhereFramesChangeTheirSize) {
   }
   record(frames);
   const RunReport report = run();
-  EXPECT_EQ(report.status, RunStatus::input_damaged);
-  EXPECT_EQ(report.frames_read, 20);
-  EXPECT_NE(report.message.find("96x64, the first was 64x48"), std::string::npos) << report.message;
+  EXPECT_EQ(report.status, RunStatus::complete) << report.message;
+  EXPECT_EQ(report.frames_read, 40);
+  EXPECT_EQ(report.frames.size(), 38U) << "one frame is learned from in each segment";
+  ASSERT_EQ(report.input_log.changes.size(), 1U);
+  const FormatChange& change = report.input_log.changes[0];
+  EXPECT_EQ(change.frame, 20);
+  EXPECT_EQ(change.before.width, 64);
+  EXPECT_EQ(change.before.height, 48);
+  EXPECT_EQ(change.after.width, 96);
+  EXPECT_EQ(change.after.height, 64);
+  EXPECT_EQ(report.input.width, 64);
 }
 INSTANTIATE_TEST_SUITE_P(, Changing,
                          testing::Values(Kind{"avi", "mjpeg"}, Kind{"avi", "mpeg4"}, Kind{"mov", "mjpeg"},

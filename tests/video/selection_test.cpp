@@ -50,6 +50,12 @@ class PlacesSource final : public FrameSource {
     }
   }
 
+  SourceLog log() const override {
+    SourceLog log;
+    log.gaps.push_back({gap_at, 0.3, 2.5, 1, "lost"});
+    return log;
+  }
+
   int loaded = 0;
   int gap_at = -1;
   bool timed = true;
@@ -105,6 +111,43 @@ TEST(Selection, LoadsNothingThatItLeavesOut) {
   EXPECT_EQ(frame.gap_seconds, 2.5) << "the gap before a frame that was left out";
   EXPECT_EQ(frames_of(*source), (std::vector{11}));
   EXPECT_EQ(places.loaded, 3);
+  EXPECT_EQ(source->log().gaps.at(0).frame, 1) << "of the frames that were taken: 3, 7 and 11";
+}
+
+/// 12 columns of 8 rows, then 6 of 4 (a half), then 24 of 8; a sample is its column.
+class GrowingSource final : public FrameSource {
+ public:
+  const SourceInfo& info() const noexcept override { return info_; }
+  bool next(Frame& frame) override {
+    constexpr std::int64_t kSizes[3][2] = {{12, 8}, {6, 4}, {24, 8}};
+    if (at_ == 3) return false;
+    frame.segment = at_;
+    frame.width = kSizes[at_][0];
+    frame.height = kSizes[at_][1];
+    frame.samples.clear();
+    for (std::int64_t i = 0; i < frame.width * frame.height; ++i)
+      frame.samples.push_back(static_cast<std::byte>(i % frame.width));
+    ++at_;
+    return true;
+  }
+
+ private:
+  int at_ = 0;
+  SourceInfo info_;
+};
+
+TEST(Selection, ARegionFollowsTheSizeOfThePictures) {
+  const auto source = select_frames(std::make_unique<GrowingSource>(), {.roi = Region{4, 2, 6, 4}});
+  constexpr int kExpected[3][3] = {{4, 6, 4}, {2, 3, 2}, {8, 12, 4}};  // left, width, height
+  Frame frame;
+  for (const auto& [left, width, height] : kExpected) {
+    ASSERT_TRUE(source->next(frame));
+    EXPECT_EQ(frame.width, width);
+    EXPECT_EQ(frame.height, height);
+    ASSERT_EQ(frame.samples.size(), static_cast<std::size_t>(width * height));
+    EXPECT_EQ(frame.samples.front(), static_cast<std::byte>(left));
+    EXPECT_EQ(frame.samples.back(), static_cast<std::byte>(left + width - 1));
+  }
 }
 
 TEST(Selection, CutsRegionsOut) {

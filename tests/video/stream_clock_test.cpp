@@ -29,6 +29,15 @@ class StreamClockTest : public testing::Test {
   double now_ = 1000, stamp_ = 77, last_ = 0;
 };
 
+TEST(FrameTimes, MissingFramesTakeTimeWhereThereAreNoStamps) {
+  FrameTimes times(25);
+  const double never = std::nan("");
+  EXPECT_EQ(times.next(never), 0);
+  EXPECT_NEAR(times.next(never), kStep, 1e-12);
+  EXPECT_NEAR(times.next(never, 3), 5 * kStep, 1e-12);
+  EXPECT_NEAR(times.next(never), 6 * kStep, 1e-12);
+}
+
 TEST_F(StreamClockTest, FollowsStamps) {
   EXPECT_EQ(frame(0.5), 0);
   frames(250, kStep);

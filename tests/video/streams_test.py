@@ -24,6 +24,7 @@ class Streams(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.recording = Recording(RECORDING)
+        cls.other = Recording(os.path.join(os.path.dirname(RECORDING), "car-detection-excerpt.mp4"))  # 768x432
         cls.keys = [i for i, unit in enumerate(cls.recording.units) if unit[2]]
 
     def setUp(self):
@@ -94,6 +95,34 @@ class Streams(unittest.TestCase):
         self.assertIsNone(report["events"][1]["end_s"])
         self.assertEqual(len(report["sources"][0]["gaps"]), 2)
 
+    def check_change(self, changes, at_most):
+        self.assertEqual(len(changes), 1, changes)
+        change = changes[0]
+        self.assertLessEqual(abs(change["frame"] - at_most), 4)
+        sizes = [(change[key]["width"], change[key]["height"], change[key]["bits"], change[key]["pixels"]) for key in ("from", "to")]
+        self.assertEqual(sizes, [(640, 420, 8, "yuv420p"), (768, 432, 8, "yuv420p")])
+
+    def test_pictures_of_another_size_begin_anew(self):
+        within = [("play", 0, 150), ("use", self.other), ("play", 0, 60), ("bye",)]
+        apart = [("use", self.other), ("play", 0, 60), ("bye",)]
+        for kind in (RtspCamera, HttpCamera):
+            for scripts in ([within], [[("play", 0, 150)], AWAY, apart]):
+                for command in ("run", "guard", "triage"):
+                    with self.subTest(f"{kind.__name__} {command} {len(scripts)}"):
+                        camera = self.camera(kind, *scripts, AWAY)
+                        report = self.ask(command, camera.url, "--reconnect", "1.5", *(["--silence", "0.3"] if command == "guard" else []))
+                        input_ = report["input"] if command == "run" else report["sources" if command == "guard" else "files"][0]
+                        self.check_change(input_["changes"], 150)
+                        self.assertEqual((input_["width"], input_["height"]), (640, 420))
+                        self.assertLessEqual(abs(input_["frames_read" if command == "run" else "frames"] - 210), 8)
+                        self.assertEqual((report if command == "run" else input_)["status"], "complete")
+                        warnings = (report if command == "run" else input_)["warnings"]
+                        self.assertTrue(any("change from 640x420" in line for line in warnings), warnings)
+                        if command == "run":  # both segments learn
+                            self.assertEqual(report["frames"]["transformed"], input_["frames_read"] - 2)
+                        if command == "guard":
+                            self.assertLessEqual({event["kind"] for event in report["events"]}, {"offline", "light"})
+
     def test_a_stall_within_a_connection_is_timed_by_the_clock(self):
         camera = self.camera(RtspCamera, [("play", 0, 100), ("stall", 3), ("play", 100, 200), ("bye",)], AWAY, pace=1)
         report = self.ask("guard", camera.url, "--silence", "1", "--reconnect", "1", "--frames", "190")
@@ -109,6 +138,18 @@ class Streams(unittest.TestCase):
         report = self.ask("guard", camera.url, "--reconnect", "0.5")
         self.assertEqual([event["kind"] for event in report["events"]], ["offline"])
         self.assertGreater(report["sources"][0]["frames"], 300)
+
+    def test_pictures_that_are_dropped_whole_are_counted(self):
+        for kind in (RtspCamera, HttpCamera):
+            with self.subTest(kind.__name__):
+                camera = self.camera(kind, [("play", 0, 60), ("drop", 0.1), ("play", 60, 500), ("bye",)], AWAY)
+                report = self.ask("guard", camera.url, "--reconnect", "0.5")
+                source = report["sources"][0]
+                self.assertEqual([event["kind"] for event in report["events"]], ["offline"])
+                missing = 500 - source["frames"]
+                self.assertGreater(source["lost_frames"], 20)
+                self.assertLessEqual(abs(missing - source["lost_frames"]), 8)  # some are held back at the end, or precede a key frame
+                self.assertAlmostEqual(source["seconds"], 10, delta=0.3)
 
     def test_triage_reads_a_stream(self):
         camera = self.camera(RtspCamera, [("play", 0, 150), ("bye",)], AWAY)

@@ -142,8 +142,8 @@ const GuardFrame& Guard::push(const SignalView& frame, double seconds, bool made
   if (!shape_) start(frame);
   if (frame.shape() != *shape_ || frame.type() != type_) {
     throw Error(ErrorCode::shape_mismatch,
-                fmt::format("frame {} is {}, the first was {}: frames must keep their size and depth",
-                            frames_, frame.shape().to_string(), shape_->to_string()));
+                fmt::format("frame {} is {}x{}, the first was {}x{}: frames must keep their size and depth",
+                            frames_, frame.shape()[1], frame.shape()[0], (*shape_)[1], (*shape_)[0]));
   }
   latest_ = {};
   times_.push_back(seconds);
@@ -363,6 +363,25 @@ void Guard::follow_missed() {
   observer_->follow();
   judge_->resume(pose);
   moved = {};
+}
+
+const GuardFrame& Guard::restart(double seconds) {
+  latest_ = {};
+  for (int i = 0; i < kEventKinds; ++i) {
+    const auto kind = static_cast<EventKind>(i);
+    if (kind == EventKind::offline) continue;  // ends with the next frame
+    if (conditions_[static_cast<std::size_t>(i)].stop(frames_) == Hysteresis::Change::ends)
+      finish(kind, frames_, seconds);
+  }
+  shape_.reset();
+  learning_.reset();
+  observer_.reset();
+  judge_.reset();
+  check_.reset();
+  full_ = 255;
+  quiet_ = unchecked_ = denied_ = 0;
+  missed_ = 0;
+  return latest_;
 }
 
 const GuardFrame& Guard::offline(double silent_since, const std::string& why) {

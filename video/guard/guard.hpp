@@ -46,6 +46,9 @@ class Guard {
   /// Takes the next frame, shown `seconds` after the first one. Valid until the next call. The scene is
   /// followed through frames that the decoder has `made_up` in parts, but for a while they bring no events.
   const GuardFrame& push(const SignalView& frame, double seconds, bool made_up = false);
+  /// What comes next is another scene, perhaps of another size: events that last end, and the guard learns
+  /// anew.
+  const GuardFrame& restart(double seconds);
   /// No frames have come since `silent_since`; the event ends with the next frame.
   const GuardFrame& offline(double silent_since, const std::string& why = {});
   /// The events that last. Those of a stream that ends have no end.

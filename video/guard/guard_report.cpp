@@ -10,6 +10,7 @@
 
 #include "sfft/sfft.hpp"
 #include "video/events/json_text.hpp"
+#include "video/report/input_log.hpp"
 #include "video/report/page_parts.hpp"
 #include "video/report/png.hpp"
 #include "video/report/text.hpp"
@@ -155,14 +156,9 @@ std::string guard_json(std::span<const WatchReport> reports, double sensitivity)
     text += "},\"warnings\":[";
     for (std::size_t n = 0; n < report.warnings.size(); ++n)
       text += fmt::format("{}{}", n == 0 ? "" : ",", json_string(report.warnings[n]));
-    text += fmt::format("],\"frames_made_up\":{},\"gaps\":[", report.made_up);
-    for (std::size_t n = 0; n < report.input_log.gaps.size(); ++n) {
-      const Gap& gap = report.input_log.gaps[n];
-      text += fmt::format("{}{{\"frame\":{},\"start_s\":{},\"seconds\":{},\"attempts\":{},\"reason\":{}}}",
-                          n == 0 ? "" : ",", gap.frame, json_number(gap.start_seconds),
-                          json_number(gap.seconds), gap.attempts, json_string(gap.reason));
-    }
-    text += "]}";
+    text += fmt::format("],\"frames_made_up\":{},\"lost_frames\":{},\"gaps\":{},\"changes\":{}}}",
+                        report.made_up, report.input_log.lost_frames, gaps_json(report.input_log),
+                        changes_json(report.input_log));
   }
   text += "\n],\n\"events\": [";
   bool first = true;

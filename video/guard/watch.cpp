@@ -177,6 +177,8 @@ class Watch {
       report_.input.height = frame.height;
     }
     if (frame.gap_seconds >= options_.silence_s) go_offline(seconds - frame.gap_seconds);
+    if (frame.segment != segment_) tell(guard_->restart(seconds));
+    segment_ = frame.segment;
     const auto start = Clock::now();
     const GuardFrame& result = guard_->push(frame.view(), seconds, frame.made_up);
     busy_us_ += std::chrono::duration<double, std::micro>(Clock::now() - start).count();
@@ -235,6 +237,7 @@ class Watch {
   WatchReport& report_;
   std::optional<Guard> guard_;
   bool live_ = false;
+  std::int64_t segment_ = 0;  ///< of the latest frame
   double busy_us_ = 0;
   std::optional<Gap> absent_;  ///< before the first frame
   Clock::time_point last_arrival_;

@@ -26,28 +26,35 @@ int core_count() {
 
 class Run {
  public:
-  Run(const RunOptions& options, const FrameSource& source, SpectrumSink* sink, RunReport& report)
-      : options_(options), source_(source), sink_(sink), report_(report) {}
+  /// `begin`: the number of the first frame that it will get.
+  Run(const RunOptions& options, const FrameSource& source, SpectrumSink* sink, RunReport& report,
+      std::int64_t begin)
+      : options_(options), source_(source), sink_(sink), report_(report), begin_(begin) {}
 
   bool started() const { return tracker_.has_value(); }
 
   /// Learns from the first frames, or takes the given template, and transforms these frames.
   void start(const std::vector<Frame>& frames) {
     const Frame& first = frames.front();
-    report_.first_frame = first;
+    const bool first_ever = !report_.first_template;
+    if (first_ever) report_.first_frame = first;
     const SignalView view = first.view();
     const bool given = options_.tmpl.has_value();
     if (given && options_.tmpl->shape() != view.shape()) {
-      throw Error(
-          ErrorCode::shape_mismatch,
-          fmt::format("the template is for {} frames, the input's are {}: learn one with  sfft-video learn",
-                      options_.tmpl->shape().to_string(), view.shape().to_string()));
+      const std::string text =
+          fmt::format("the template is for {} frames, the input's are {}{}: learn one with  sfft-video learn",
+                      options_.tmpl->shape().to_string(), view.shape().to_string(),
+                      first_ever ? "" : fmt::format(" from frame {} on", begin_));
+      if (!first_ever) throw InputError(text);
+      throw Error(ErrorCode::shape_mismatch, text);
     }
     std::vector<SignalView> views;
     for (const Frame& frame : frames) views.push_back(frame.view());
     const Template tmpl = given ? *options_.tmpl : learn(views, learn_options(options_, view.shape()));
-    report_.first_template = tmpl;
-    report_.learn_ms = given ? 0 : 1e3 * tmpl.learn_seconds();
+    if (first_ever) {
+      report_.first_template = tmpl;
+      report_.learn_ms = given ? 0 : 1e3 * tmpl.learn_seconds();
+    }
     TrackerOptions tracking = tracker_options(options_, source_.live(), source_.on_gpu());
     // On the CPU a check calibrates as well. Frames of a GPU are checked by the other processor.
     const std::int64_t before = given ? 0 : 1;  // the first frame pushed
@@ -59,26 +66,27 @@ class Run {
     tracker_.emplace(tmpl, tracking);
     if (options_.keep_template) first_plan_ = tracker_->plan();
     dense_.emplace(view.shape(), options_.threads);
-    note_plan();
+    if (first_ever) note_plan();
     if (given) {
-      transform({&view, 1}, 0);
-      note_plan();
+      transform({&view, 1}, begin_);
+      if (first_ever) note_plan();
     } else if (sink_ != nullptr) {  // the first frame's spectrum is exact
       Spectrum<float> exact = tracker_->plan().make_spectrum();
       exact.values.assign(tmpl.values().begin(), tmpl.values().end());
       exact.standard_error.assign(exact.values.size(), 0.0F);
-      sink_->write(0, exact, view);
+      sink_->write(begin_, exact, view);
     }
     if (!given) dense_->time(view, report_.dense);
     const std::span<const SignalView> others = std::span(views).subspan(1);
-    const std::size_t most = batching(first).most;
+    const std::size_t most = batching(first.samples.size()).most;
     for (std::size_t i = 0; i < others.size(); i += most)
-      transform(others.subspan(i, std::min(most, others.size() - i)), static_cast<std::int64_t>(i) + 1);
+      transform(others.subspan(i, std::min(most, others.size() - i)),
+                begin_ + static_cast<std::int64_t>(i) + 1);
   }
 
   /// How the frames after the first ones are handed over; known once the run has started.
-  Batching batching(const Frame& frame) const {
-    return choose_batching(batching_request(on_gpu()), frame.samples.size(), batch_limit_bytes());
+  Batching batching(std::size_t frame_bytes) const {
+    return choose_batching(batching_request(on_gpu()), frame_bytes, batch_limit_bytes());
   }
   bool on_gpu() const { return tracker_->plan().info().backend == Backend::cuda; }
 
@@ -137,11 +145,11 @@ class Run {
 
   void finish() {
     if (!tracker_) return;
-    report_.refreshed = tracker_->refreshed();
-    report_.relearned = tracker_->relearned();
-    report_.dense_fallbacks = tracker_->dense_fallbacks();
-    report_.calibrated = tracker_->calibrated();
-    report_.refined = tracker_->refined();
+    report_.refreshed += tracker_->refreshed();
+    report_.relearned += tracker_->relearned();
+    report_.dense_fallbacks += tracker_->dense_fallbacks();
+    report_.calibrated += tracker_->calibrated();
+    report_.refined += tracker_->refined();
     report_.refinement = tracker_->refinement();
     if (options_.keep_template) keep_template();
     std::ranges::stable_sort(report_.dense, {}, [](const auto& times) { return quantile(times.us, 0.5); });
@@ -170,25 +178,23 @@ class Run {
   const FrameSource& source_;
   SpectrumSink* sink_;
   RunReport& report_;
+  std::int64_t begin_;
   std::optional<Tracker<float>> tracker_;
   std::optional<Plan<float>> first_plan_;
   std::optional<DenseCheck> dense_;
 };
 
-bool same_size(const Frame& frame, const Frame& first) {
-  return frame.width == first.width && frame.height == first.height && frame.bit_depth16 == first.bit_depth16;
+/// Only inputs that can change their format on purpose number their segments.
+void check_format(const Frame& frame, const FrameFormat& first, std::int64_t index) {
+  if (frame.segment != first.segment) return;
+  throw InputError(
+      fmt::format("frame {} is {}x{}{}, the first was {}x{}{}: frames must keep their size and depth", index,
+                  frame.width, frame.height, frame.bit_depth16 ? " 16-bit" : "", first.width, first.height,
+                  first.bit_depth16 ? " 16-bit" : ""));
 }
 
-void check_size(const Frame& frame, const Frame& first, std::int64_t index) {
-  if (!same_size(frame, first)) {
-    throw InputError(
-        fmt::format("frame {} is {}x{}{}, the first was {}x{}{}: frames must keep their size and depth",
-                    index, frame.width, frame.height, frame.bit_depth16 ? " 16-bit" : "", first.width,
-                    first.height, first.bit_depth16 ? " 16-bit" : ""));
-  }
-}
-
-/// Reads a source and feeds the run: first the frames to learn from, then batches.
+/// Reads a source and feeds the run: first the frames to learn from, then batches. Where frames change their
+/// format, a new run begins with them.
 class Reading {
  public:
   Reading(FrameSource& source, const RunOptions& options, SpectrumSink* sink,
@@ -198,25 +204,25 @@ class Reading {
         progress_(progress),
         stop_(stop),
         report_(report),
-        run_(options, source, sink, report),
-        wanted_(options.tmpl ? 1 : options.learn_frames) {}
+        sink_(sink),
+        wanted_(options.tmpl ? 1 : options.learn_frames) {
+    run_.emplace(options, source, sink, report, 0);
+  }
 
   void read() {
-    if (surely_on_cpu()) {
-      read_at_once();
-    } else {
-      read_first();
-      if (!stop_ && !over_ && left() != 0) read_others();
-    }
-    begin_with_fewer();
+    do {
+      if (changed_) begin_segment();
+      if (!over()) read_segment();
+      begin_with_fewer();
+    } while (changed_ && !stop_);
   }
   /// If the source ends or breaks before there are enough frames to learn from, what was read is transformed
   /// all the same.
   void begin_with_fewer() {
-    if (!started() && !first_.empty()) begin();
+    if (!run_->started() && !first_.empty()) begin();
   }
-  bool started() const { return run_.started(); }
-  void finish() { run_.finish(); }
+  bool started() const { return report_.first_template.has_value(); }
+  void finish() { run_->finish(); }
 
  private:
   /// Ends with the memory that expected frames are in.
@@ -225,9 +231,48 @@ class Reading {
     ~Expected() { run.expect_no_more(); }
   };
 
+  bool over() const { return stop_ || over_ || changed_ || left() == 0; }
+
+  void read_segment() {
+    if (surely_on_cpu()) return read_at_once();
+    read_first();
+    if (!over()) read_others();
+  }
+
+  void begin_segment() {
+    run_->finish();
+    if (sink_ != nullptr) {
+      report_.warnings.push_back(
+          fmt::format("Spectra and reconstructed frames are of one size: they end before frame {}.",
+                      report_.frames_read));
+      sink_ = nullptr;
+    }
+    run_.emplace(options_, source_, nullptr, report_, report_.frames_read);
+    Frame frame = std::move(*changed_);
+    changed_.reset();
+    take_first(std::move(frame));
+  }
+
   void begin() {
-    run_.start(first_);
+    run_->start(first_);
     first_.clear();
+  }
+
+  /// One of the frames to learn from.
+  void take_first(Frame frame) {
+    const std::int64_t most =
+        report_.input.frames_expected > 0 ? report_.input.frames_expected : options_.learn_frames;
+    if (first_.empty()) {
+      check_held_frames(std::min(wanted_, most), frame, held_frames_limit_bytes());
+      like_.width = frame.width;
+      like_.height = frame.height;
+      like_.bit_depth16 = frame.bit_depth16;
+      like_.segment = frame.segment;
+      frame_bytes_ = frame.samples.size();
+    }
+    first_.push_back(std::move(frame));
+    if (static_cast<std::int64_t>(first_.size()) >= wanted_) begin();
+    count_read(1);
   }
 
   /// Frames that may still be read; -1: any number.
@@ -247,66 +292,73 @@ class Reading {
   /// One decoder for all frames: it goes on while the first ones are learned from.
   void read_at_once() {
     const SourceInfo& info = report_.input;
-    const auto frame_bytes = static_cast<std::size_t>(std::max<std::int64_t>(1, info.width * info.height));
-    const BatchingRequest request = run_.batching_request(false);
+    const auto expected = static_cast<std::size_t>(std::max<std::int64_t>(1, info.width * info.height));
+    const std::size_t frame_bytes = frame_bytes_ > 0 ? frame_bytes_ : expected;
+    const BatchingRequest request = run_->batching_request(false);
     const std::int64_t limit_bytes = batch_limit_bytes();
     const Batching batching = choose_batching(request, frame_bytes, limit_bytes);
     Decoder decoder(source_, {.limit = std::max<std::int64_t>(0, left()),
                               .slots = batching.slots +
                                        (info.width > 0 ? frames_ahead(request, frame_bytes, limit_bytes) : 0),
-                              .samples_by_consumer = batching.most == 1});
+                              .samples_by_consumer = batching.most == 1,
+                              .one_format = true,
+                              .like = like()});
     read_first(decoder);
-    while (!stop_ && !over_) over_ = !transform_next(decoder, batching);
+    while (!stop_ && !over_ && !changed_) over_ = !transform_next(decoder, batching);
   }
+
+  /// What is expected of the next frame; null: nothing.
+  const Frame* like() const { return frame_bytes_ > 0 ? &like_ : nullptr; }
 
   /// Until the run has started. The decoder reads no further than that, because where frames go then depends
   /// on the plan.
   void read_first() {
-    Decoder decoder(source_, {.limit = options_.frames > 0 ? std::min(wanted_, options_.frames) : wanted_});
+    const std::int64_t wanted = wanted_ - static_cast<std::int64_t>(first_.size());
+    if (run_->started() || wanted <= 0) return;
+    Decoder decoder(source_, {.limit = options_.frames > 0 ? std::min(wanted, left()) : wanted,
+                              .one_format = true,
+                              .like = like()});
     read_first(decoder);
   }
 
   void read_first(Decoder& decoder) {
-    const std::int64_t most =
-        report_.input.frames_expected > 0 ? report_.input.frames_expected : options_.learn_frames;
-    while (!stop_ && !started()) {
+    while (!stop_ && !run_->started()) {
       const auto frames = decoder.next(1, 1, stop_);
       over_ = frames.empty();
       if (over_) break;
       const Frame& frame = frames[0].frame;
       report_.decode_us.push_back(frames[0].decode_us);
-      if (first_.empty()) {
-        check_held_frames(std::min(wanted_, most), frame, held_frames_limit_bytes());
-      } else {
-        check_size(frame, first_[0], report_.frames_read);
+      if (frame_bytes_ > 0 && frame.format() != like_.format()) {
+        check_format(frame, like_.format(), report_.frames_read);
+        changed_ = frame;
+        break;
       }
-      first_.push_back(frame);
-      if (static_cast<std::int64_t>(first_.size()) >= wanted_) begin();
-      count_read(1);
+      take_first(frame);
     }
   }
 
   void read_others() {
-    const std::size_t frame_bytes = report_.first_frame.samples.size();
-    const Batching batching = run_.batching(report_.first_frame);
+    const std::size_t frame_bytes = frame_bytes_;
+    const Batching batching = run_->batching(frame_bytes);
     DecoderOptions decoding{.limit = std::max<std::int64_t>(0, left()),
                             .slots = batching.slots,
+                            .one_format = true,
                             .frame_bytes = frame_bytes,
-                            .like = &report_.first_frame};
+                            .like = like()};
     DevicePictures pictures;
     PageLockedMemory memory;
-    if (run_.on_gpu() && source_.on_gpu() && options_.devices.size() < 2) {
+    if (run_->on_gpu() && source_.on_gpu() && options_.devices.size() < 2) {
       pictures = picture_slots(batching.slots, frame_bytes, options_.device);
       decoding.memory = {pictures.data(), pictures.bytes()};
       if (!decoding.memory.empty()) decoding.pictures = &pictures;
     }
-    if (run_.on_gpu() && decoding.memory.empty()) {
+    if (run_->on_gpu() && decoding.memory.empty()) {
       memory = lock_slots(batching.slots, frame_bytes, options_.device);
       decoding.memory = {memory.data(), memory.bytes()};
     }
-    const Expected expected{run_};
+    const Expected expected{*run_};
     Decoder decoder(source_, decoding);
-    while (!stop_ && transform_next(decoder, batching)) {
+    while (!stop_ && !changed_ && transform_next(decoder, batching)) {
     }
   }
 
@@ -317,7 +369,7 @@ class Reading {
     const auto frames = decoder.next(batching.most, batching.least, stop_,
                                      source_.live() ? 1 : std::max(kWake, batching.least));
     if (frames.empty()) return false;
-    transform(frames, run_.on_gpu() ? decoder.waiting() : std::span<const DecodedFrame>());
+    transform(frames, run_->on_gpu() ? decoder.waiting() : std::span<const DecodedFrame>());
     return true;
   }
 
@@ -325,7 +377,7 @@ class Reading {
   std::vector<SignalView> views_of(std::span<const DecodedFrame> frames) const {
     std::vector<SignalView> views;
     for (const DecodedFrame& decoded : frames) {
-      if (!same_size(decoded.frame, report_.first_frame)) break;
+      if (decoded.frame.format() != like_.format()) break;
       views.push_back(decoded.view());
     }
     return views;
@@ -336,14 +388,15 @@ class Reading {
     for (std::size_t i = 0; i < std::min(views.size() + 1, frames.size()); ++i)
       report_.decode_us.push_back(frames[i].decode_us);
     try {
-      if (!views.empty()) run_.transform(views, report_.frames_read, views_of(coming));
+      if (!views.empty()) run_->transform(views, report_.frames_read, views_of(coming));
     } catch (...) {
-      count_read(run_.transformed());
+      count_read(run_->transformed());
       throw;
     }
     count_read(views.size());
-    if (views.size() < frames.size())
-      check_size(frames[views.size()].frame, report_.first_frame, report_.frames_read);
+    if (views.size() == frames.size()) return;
+    check_format(frames[views.size()].frame, like_.format(), report_.frames_read);
+    changed_ = frames[views.size()].copy();
   }
 
   FrameSource& source_;
@@ -351,10 +404,14 @@ class Reading {
   const ProgressCallback& progress_;
   const std::atomic<bool>& stop_;
   RunReport& report_;
-  Run run_;
+  SpectrumSink* sink_;
+  std::optional<Run> run_;
   std::int64_t wanted_;  ///< frames to learn from; with a given template only the first is needed to start
   std::vector<Frame> first_;
-  bool over_ = false;  ///< the source
+  Frame like_;                    ///< of the run's format, without samples
+  std::size_t frame_bytes_ = 0;   ///< 0: no frame has come
+  std::optional<Frame> changed_;  ///< the first one of another format
+  bool over_ = false;             ///< the source
 };
 
 }  // namespace
@@ -392,7 +449,7 @@ RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink
     report.input.width = report.first_frame.width;
     report.input.height = report.first_frame.height;
   }
-  report.warnings = source.warnings();
+  for (std::string& warning : source.warnings()) report.warnings.push_back(std::move(warning));
   report.input_log = source.log();
   if (options.tmpl && !options.tmpl->kept_plans_problem().empty())
     report.warnings.push_back(

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "video/pipeline/statistics.hpp"
+#include "video/report/input_log.hpp"
 #include "video/report/text.hpp"
 
 namespace sfft::video {
@@ -49,27 +50,9 @@ void add_log(const SourceLog& log, nlohmann::ordered_json& input) {
   input["frames_without_time"] = log.frames_without_time;
   input["damaged_packets"] = log.damaged_packets;
   input["damaged_frames"] = log.damaged_frames;
-  nlohmann::ordered_json gaps = nlohmann::ordered_json::array();
-  for (const Gap& gap : log.gaps) {
-    gaps.push_back({{"frame", gap.frame},
-                    {"start_s", number_or_null(gap.start_seconds)},
-                    {"seconds", gap.seconds},
-                    {"attempts", gap.attempts},
-                    {"reason", gap.reason}});
-  }
-  input["gaps"] = gaps;
-}
-
-std::string summary_of_gaps(const std::vector<Gap>& gaps) {
-  if (gaps.empty()) return "";
-  double sum = 0;
-  double longest = 0;
-  for (const Gap& gap : gaps) {
-    sum += gap.seconds;
-    longest = std::max(longest, gap.seconds);
-  }
-  return fmt::format("gaps        the stream was lost {} time{}, for {:.1f} s in all, at most {:.1f} s\n",
-                     gaps.size(), gaps.size() == 1 ? "" : "s", sum, longest);
+  input["lost_frames"] = log.lost_frames;
+  input["gaps"] = nlohmann::ordered_json::parse(gaps_json(log));
+  input["changes"] = nlohmann::ordered_json::parse(changes_json(log));
 }
 
 }  // namespace
@@ -216,7 +199,8 @@ std::string summary(const RunReport& report) {
   std::string text = fmt::format("{}: {} frames of {}x{}", printable(input.path), report.frames_read,
                                  input.width, input.height);
   if (report.status != RunStatus::complete) text += fmt::format("  [{}]", printable(report.message));
-  text += "\n" + summary_of_gaps(report.input_log.gaps);
+  text += "\n";
+  if (!report.input_log.gaps.empty()) text += fmt::format("gaps        {}\n", gaps_text(report.input_log));
   if (!report.first_template) return text;
   const Template& tmpl = *report.first_template;
   text += fmt::format("template    {} frequencies", tmpl.k());

@@ -41,12 +41,21 @@ SignalView DecodedFrame::view() const {
           frame.bit_depth16 ? ElementType::u16 : ElementType::u8, Shape{frame.height, frame.width}};
 }
 
+Frame DecodedFrame::copy() const {
+  Frame whole = frame;
+  if (elsewhere == nullptr) return whole;
+  const auto points = static_cast<std::size_t>(frame.width * frame.height);
+  whole.samples.assign(elsewhere, elsewhere + points * (frame.bit_depth16 ? 2 : 1));
+  return whole;
+}
+
 Decoder::Decoder(FrameSource& source, const DecoderOptions& options)
     : source_(source),
       options_(options),
       slots_(std::max<std::size_t>(1, options.slots)),
       worth_waking_(std::max<std::size_t>(1, slots_.size() / 4)) {
   spare_.reserve(slots_.size());
+  if (options_.like != nullptr) format_ = options_.like->format();
   const BlockedSignals inherited_by_the_thread;
   thread_ = std::thread([this] { read_all(); });
 }
@@ -72,13 +81,21 @@ bool Decoder::wait_for_room() {
   return !closing_;
 }
 
-void Decoder::publish() {
+/// Whether a frame is of another format than those before. One whose samples are made later is not.
+bool Decoder::changes(const DecodedFrame& decoded) {
+  if (!options_.one_format || decoded.later) return false;
+  if (!format_) format_ = decoded.frame.format();
+  return decoded.frame.format() != *format_;
+}
+
+void Decoder::publish(bool last) {
   bool awaited = false;
   {
     const std::lock_guard lock(mutex_);
+    ended_ = last;
     ++full_;
     ++read_;
-    awaited = wanted_ > 0 && full_ >= wanted_;
+    awaited = wanted_ > 0 && (full_ >= wanted_ || last);
   }
   if (awaited) filled_.notify_all();
 }
@@ -103,6 +120,7 @@ bool Decoder::read_into(std::size_t slot) {
   decoded.frame.seconds = scratch_.seconds;
   decoded.frame.gap_seconds = scratch_.gap_seconds;
   decoded.frame.made_up = scratch_.made_up;
+  decoded.frame.segment = scratch_.segment;
   decoded.elsewhere = place;
   return true;
 }
@@ -180,7 +198,9 @@ void Decoder::read_all() {
       const auto begin = Clock::now();
       if (!read_into(slot)) break;
       slots_[slot].decode_us = std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
-      publish();
+      const bool last = changes(slots_[slot]);
+      publish(last);
+      if (last) break;
       slot = (slot + 1) % slots_.size();
     }
   } catch (...) {

@@ -9,6 +9,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <thread>
 #include <vector>
@@ -24,6 +25,8 @@ struct DecodedFrame {
   double decode_us = 0;                  ///< time to read and decode, waiting for the input included
 
   SignalView view() const;
+  /// A copy that lasts, with its samples.
+  Frame copy() const;
 };
 
 struct DecoderOptions {
@@ -32,13 +35,16 @@ struct DecoderOptions {
   /// The consumer's thread makes the samples of frames that it waits for, where the source knows how: a
   /// consumer that then reads them finds them in its core's cache.
   bool samples_by_consumer = false;
+  /// The first frame of another format (Frame::format()) than `like`, or than the first one, is the last that
+  /// is read; another decoder may go on behind it.
+  bool one_format = false;
   /// Where frames of `frame_bytes` go, side by side; room for `slots` of them. Empty: the decoder allocates.
   std::span<std::byte> memory{};
   std::size_t frame_bytes = 0;
-  /// Given if `memory` is that of a GPU: frames that the source has there stay there. They are then of the
-  /// size and depth of `like`.
+  /// Given if `memory` is that of a GPU: frames that the source has there and that are of the size and depth
+  /// of `like` stay there.
   const DevicePictures* pictures = nullptr;
-  const Frame* like = nullptr;
+  const Frame* like = nullptr;  ///< a frame of the format that is expected
 };
 
 /// A thread that reads frames into a ring of slots, which its consumer reads in place.
@@ -67,6 +73,7 @@ class Decoder {
  private:
   void read_all();
   bool read_into(std::size_t slot);
+  bool changes(const DecodedFrame& decoded);
   bool read_samples(DecodedFrame& decoded);
   void make_samples();
   bool read_on_gpu(std::size_t offset, bool& there);
@@ -74,7 +81,7 @@ class Decoder {
   void spare_samples(Frame& frame);
   void release();
   bool wait_for_room();
-  void publish();
+  void publish(bool last);
   std::size_t room() const noexcept { return slots_.size() - held_ - full_; }
 
   FrameSource& source_;
@@ -91,6 +98,7 @@ class Decoder {
   std::vector<std::vector<std::byte>> spare_;
   std::size_t first_ = 0, held_ = 0, full_ = 0;
   std::int64_t read_ = 0;
+  std::optional<FrameFormat> format_;  ///< of the thread
   bool ended_ = false, closing_ = false;
   std::exception_ptr error_;  ///< why the source ended, if not cleanly
   std::thread thread_;

@@ -18,7 +18,7 @@ void FrameTimes::jump(double seconds) noexcept {
   if (begun_) jump_ = seconds;
 }
 
-double FrameTimes::next(double stamp) {
+double FrameTimes::next(double stamp, std::int64_t missing) {
   const bool stamped = std::isfinite(stamp);
   if (stamped && !origin_known_) set_origin(begun_ ? stamp - last_ - interval_ : stamp);
   if (!begun_) {
@@ -28,7 +28,7 @@ double FrameTimes::next(double stamp) {
     return last_;
   }
   const bool jumped = jump_ >= 0;
-  const double by_rate = last_ + (jumped ? jump_ : interval_);
+  const double by_rate = last_ + (jumped ? jump_ : interval_ * static_cast<double>(1 + missing));
   double now = by_rate;
   if (jumped) {
     if (stamped) origin_ = stamp - now;

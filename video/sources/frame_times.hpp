@@ -10,10 +10,15 @@ namespace sfft::video {
 
 class FrameTimes {
  public:
-  explicit FrameTimes(double frame_rate) : interval_(frame_rate > 0 ? 1 / frame_rate : 0) {}
+  explicit FrameTimes(double frame_rate) { set_rate(frame_rate); }
 
-  /// The next frame's time from the first one on. `stamp` is NaN where it has none.
-  double next(double stamp);
+  /// The next frame's time from the first one on. `stamp` is NaN where it has none; then the frames that are
+  /// `missing` before it count.
+  double next(double stamp, std::int64_t missing = 0);
+  /// Nominal frames per second from now on; 0: unknown, and then the last known rate stays.
+  void set_rate(double frame_rate) noexcept {
+    if (frame_rate > 0) interval_ = 1 / frame_rate;
+  }
   /// The first frame's time is `stamp` less than its own from now on, for a recording that begins later than
   /// it could.
   void set_origin(double stamp) noexcept;
@@ -24,8 +29,8 @@ class FrameTimes {
   void add_to(SourceLog& log) const;
 
  private:
-  double interval_;     ///< between frames at the nominal rate; 0: unknown
-  bool begun_ = false;  ///< there was a frame
+  double interval_ = 0;  ///< between frames at the nominal rate; 0: unknown
+  bool begun_ = false;   ///< there was a frame
   bool origin_known_ = false;
   double origin_ = 0;  ///< the stamp of time 0
   double last_ = 0;

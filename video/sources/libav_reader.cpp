@@ -17,6 +17,7 @@
 
 extern "C" {
 #include <libavutil/display.h>
+#include <libavutil/pixdesc.h>
 }
 
 namespace sfft::video {
@@ -65,6 +66,25 @@ bool is_key(const AVFrame& picture) {
 #endif
 }
 
+/// Packets carry their numbers to the pictures that are decoded from them. How has changed.
+void number_packet(AVCodecContext& decoder, AVPacket& packet, std::int64_t number) {
+#ifdef AV_CODEC_FLAG_COPY_OPAQUE
+  static_cast<void>(decoder);
+  packet.opaque = reinterpret_cast<void*>(static_cast<std::intptr_t>(number));
+#else
+  static_cast<void>(packet);
+  decoder.reordered_opaque = number;
+#endif
+}
+
+std::int64_t packet_of(const AVFrame& picture) {
+#ifdef AV_CODEC_FLAG_COPY_OPAQUE
+  return static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(picture.opaque));
+#else
+  return picture.reordered_opaque;
+#endif
+}
+
 class HeldPicture final : public UnmadeSamples {
  public:
   HeldPicture(libav::Picture picture, int quarter_turns)
@@ -99,6 +119,7 @@ LibavReader::LibavReader(const std::string& url, const Options& options, const s
   open_input(url);
   open_decoder();
   find_turns();
+  rate_ = frame_rate();
 }
 
 int LibavReader::asked_to_stop(void* reader) {
@@ -147,6 +168,9 @@ void LibavReader::open_decoder() {
   decoder_->pkt_timebase = stream_->time_base;
   decoder_->thread_count = options_.threads > 0 ? options_.threads : thread_per_core();
   decoder_->thread_type = options_.live ? FF_THREAD_SLICE : FF_THREAD_FRAME | FF_THREAD_SLICE;
+#ifdef AV_CODEC_FLAG_COPY_OPAQUE
+  decoder_->flags |= AV_CODEC_FLAG_COPY_OPAQUE;
+#endif
   if (options_.skip_loop_filter) decoder_->skip_loop_filter = AVDISCARD_ALL;
   if (options_.on_gpu) {
     gpu_problem_ = nvdec::attach(*decoder_, *codec, options_.device);
@@ -181,7 +205,8 @@ bool LibavReader::feed() {
     av_packet_unref(packet_.get());
     return true;
   }
-  held_ = count_->add(*packet_);
+  held_ = count_->add(*packet_, ++packet_number_);
+  for (const PictureOrder::Loss& loss : count_->take_losses()) losses_.push_back(loss);
   if (held_) return avcodec_send_packet(decoder_.get(), nullptr) >= 0;
   send();
   return true;
@@ -198,6 +223,7 @@ bool LibavReader::precedes_key_frame() {
 }
 
 void LibavReader::send() {
+  number_packet(*decoder_, *packet_, packet_number_);
   const int sent = avcodec_send_packet(decoder_.get(), packet_.get());
   if (sent == AVERROR(ENOMEM)) throw std::bad_alloc();
   if (sent < 0 || (packet_->flags & AV_PKT_FLAG_CORRUPT) != 0) {
@@ -205,6 +231,20 @@ void LibavReader::send() {
     since_damage_ = 0;
   }
   av_packet_unref(packet_.get());
+}
+
+/// What is missing before the picture that was decoded just now. What is predicted from it is wrong.
+void LibavReader::note_loss() {
+  lost_before_ = 0;
+  if (losses_.empty()) return;
+  const std::int64_t packet = packet_of(*picture_);
+  std::erase_if(losses_, [&](const PictureOrder::Loss& loss) {
+    if (loss.packet == packet) lost_before_ += loss.pictures;
+    return loss.packet == packet || loss.packet + 64 < packet;
+  });
+  if (lost_before_ == 0) return;
+  lost_pictures_ += lost_before_;
+  since_damage_ = 0;
 }
 
 /// Of the picture that was decoded just now.
@@ -232,6 +272,7 @@ bool LibavReader::next() {
   while (!interrupted_) {
     const int got = avcodec_receive_frame(decoder_.get(), picture_.get());
     if (got >= 0) {
+      note_loss();
       note_damage();
       failures_ = 0;
       return true;
@@ -262,6 +303,17 @@ void LibavReader::picture(Frame& frame) {
   format_of_samples_ = picture_->format;
 }
 
+PictureFormat LibavReader::picture_format() const {
+  const bool turned = quarter_turns_ % 2 != 0;
+  const bool on_gpu = picture_->hw_frames_ctx != nullptr;
+  const auto id = on_gpu
+                      ? reinterpret_cast<const AVHWFramesContext*>(picture_->hw_frames_ctx->data)->sw_format
+                      : static_cast<AVPixelFormat>(picture_->format);
+  const AVPixFmtDescriptor* const pixels = av_pix_fmt_desc_get(id);
+  return {turned ? picture_->height : picture_->width, turned ? picture_->width : picture_->height,
+          pixels != nullptr ? pixels->comp[0].depth : 0, pixels != nullptr ? pixels->name : "unknown", rate_};
+}
+
 std::unique_ptr<UnmadeSamples> LibavReader::take_picture() {
   const bool alike = picture_->width == width_ && picture_->height == height_;
   if (!alike || picture_->format != format_of_samples_) return nullptr;
@@ -284,6 +336,8 @@ bool LibavReader::store_picture(const DevicePictures& pictures, std::size_t offs
 }
 
 double LibavReader::picture_seconds() const {
+  // What libavformat gives bare pictures for stamps counts those that are there.
+  if ((format_->iformat->flags & AVFMT_NOTIMESTAMPS) != 0) return kNever;
   const std::int64_t time = picture_->best_effort_timestamp;
   return time == AV_NOPTS_VALUE ? kNever : static_cast<double>(time) * av_q2d(stream_->time_base);
 }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sfft/device_pictures.hpp"
 #include "video/sources/libav.hpp"
@@ -51,6 +52,8 @@ class LibavReader {
   const std::string& gpu_problem() const noexcept { return gpu_problem_; }
   /// Whether the decoder made up parts of it, or of one since the last key frame, from which it is predicted.
   bool picture_made_up() const noexcept { return since_damage_ >= 0; }
+  /// How it is coded, with the size that it is shown at.
+  PictureFormat picture_format() const;
   /// Its time stamp in seconds, on the recording's own clock; NaN: it has none.
   double picture_seconds() const;
   /// Whether it is coded without other pictures.
@@ -77,6 +80,9 @@ class LibavReader {
   std::int64_t packet_frames() const noexcept { return count_->frames(); }    ///< PacketCount::frames()
   std::int64_t damaged_packets() const noexcept { return damaged_packets_; }  ///< marked so, or not decodable
   std::int64_t damaged_pictures() const noexcept { return damaged_pictures_; }  ///< decoded all the same
+  /// Pictures that are missing before the one that was decoded just now, and in all, where the codec tells.
+  std::int64_t lost_before_picture() const noexcept { return lost_before_; }
+  std::int64_t lost_pictures() const noexcept { return lost_pictures_; }
   /// What ended next(): AVERROR_EOF, AVERROR_EXIT for an interruption, ETIMEDOUT for silence …
   int end() const noexcept { return timed_out_ ? AVERROR(ETIMEDOUT) : end_; }
   /// Whether it ended because there was no more, without an error below the container.
@@ -93,6 +99,7 @@ class LibavReader {
   void send();
   bool send_held();
   bool precedes_key_frame();
+  void note_loss();
   void note_damage();
   void start_clock();
 
@@ -109,6 +116,7 @@ class LibavReader {
   std::optional<PacketCount> count_;
   std::string gpu_problem_;
   int quarter_turns_ = 0;
+  double rate_ = 0;                                      ///< as it was when the input was opened
   int width_ = 0, height_ = 0, format_of_samples_ = -1;  ///< of the last picture() on the host
   int end_ = 0;
   bool held_ = false;      ///< a packet waits until the decoder has given out all that came before it
@@ -116,6 +124,9 @@ class LibavReader {
   int before_key_ = 0;     ///< packets left out since the stream was opened; -1: a key frame has come
   int since_damage_ = -1;  ///< pictures since the last damage; -1: a key frame has come since
   std::int64_t damaged_packets_ = 0, damaged_pictures_ = 0;
+  std::int64_t packet_number_ = 0;          ///< of the one that was read last
+  std::vector<PictureOrder::Loss> losses_;  ///< whose pictures the decoder has not given out
+  std::int64_t lost_before_ = 0, lost_pictures_ = 0;
 };
 
 }  // namespace sfft::video

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <optional>
 
+#include "video/sources/format_watch.hpp"
 #include "video/sources/frame_times.hpp"
 #include "video/sources/libav_reader.hpp"
 #include "video/sources/recording_end.hpp"
@@ -33,7 +34,11 @@ class FileSource final : public FrameSource {
 
   const SourceInfo& info() const noexcept override { return info_; }
   void interrupt() noexcept override { interrupted_ = true; }
-  std::vector<std::string> warnings() const override { return warnings_; }
+  std::vector<std::string> warnings() const override {
+    std::vector<std::string> warnings = warnings_;
+    formats_.warn(warnings);
+    return warnings;
+  }
 
   SourceLog log() const override {
     SourceLog log;
@@ -42,6 +47,9 @@ class FileSource final : public FrameSource {
         on_gpu_ ? "NVDEC conceals damaged pictures and does not tell: they are not counted" : gpu_problem_;
     log.damaged_packets = reader_->damaged_packets();
     log.damaged_frames = reader_->damaged_pictures();
+    log.gaps = holes_;
+    log.lost_frames = reader_->lost_pictures();
+    log.changes = formats_.changes();
     times_->add_to(log);
     return log;
   }
@@ -58,25 +66,24 @@ class FileSource final : public FrameSource {
       return false;
     }
     found_ = false;
-    frame.seconds = times_->next(reader_->picture_seconds());
+    const double before = times_->last();
+    frame.seconds = times_->next(reader_->picture_seconds(), reader_->lost_before_picture());
+    note_hole(before, frame.seconds);
     frame.made_up = reader_->picture_made_up();
     frame.key = reader_->picture_is_key();
     frame.between = reader_->picture_is_between();
+    frame.segment = formats_.segment();
     ++count_;
     return true;
   }
 
   void load(Frame& frame) override {
     reader_->picture(frame);
-    if (!loaded_) {
-      info_.width = frame.width;
-      info_.height = frame.height;
-      loaded_ = true;
-    }
-    if (frame.width == info_.width && frame.height == info_.height) return;
-    throw InputError(
-        fmt::format("frame {} of '{}' is {}x{}, the first was {}x{}: frames must keep their size", count_ - 1,
-                    info_.path, frame.width, frame.height, info_.width, info_.height));
+    formats_.note(reader_->picture_format(), count_ - 1, frame);
+    if (loaded_) return;
+    info_.width = frame.width;
+    info_.height = frame.height;
+    loaded_ = true;
   }
 
   std::unique_ptr<UnmadeSamples> load_later() override { return loaded_ ? reader_->take_picture() : nullptr; }
@@ -101,6 +108,20 @@ class FileSource final : public FrameSource {
   }
 
  private:
+  /// Frames that are much further apart than those before, where nothing was recorded.
+  void note_hole(double before, double now) {
+    constexpr double kLeast = 2, kTimes = 10;  // seconds, and usual intervals
+    constexpr std::int64_t kFew = 5;
+    constexpr std::size_t kMostHoles = 10000;
+    const double interval = now - before;
+    if (count_ == 0) hidden_ = now;
+    const double usual = (before - hidden_) / static_cast<double>(std::max<std::int64_t>(1, count_ - 1));
+    if (count_ < kFew || interval < kLeast || interval < kTimes * usual) return;
+    hidden_ += interval;
+    if (holes_.size() == kMostHoles) holes_.erase(holes_.begin());
+    holes_.push_back({count_, before, interval, 0, "the time stamps jump"});
+  }
+
   void open(bool on_gpu) {
     reader_.emplace(url_,
                     LibavReader::Options{.threads = options_.decode_threads,
@@ -151,6 +172,12 @@ class FileSource final : public FrameSource {
       warnings_.push_back(fmt::format("{} frames were decoded with parts of them made up by the decoder.",
                                       found.damaged_frames));
     }
+    if (found.lost_frames > 0) {
+      warnings_.push_back(fmt::format(
+          "{} frames are missing, as the numbers of the pictures tell: those that follow are wrong "
+          "until the next key frame.",
+          found.lost_frames));
+    }
     // One or two are usual at the ends of an MPEG program stream.
     if (found.frames_without_time > std::max<std::int64_t>(2, count_ / 200)) {
       warnings_.push_back(
@@ -165,11 +192,14 @@ class FileSource final : public FrameSource {
   std::atomic<bool> interrupted_{false};
   std::optional<LibavReader> reader_;
   std::optional<FrameTimes> times_;
+  FormatWatch formats_;
+  std::vector<Gap> holes_;
+  double hidden_ = 0;  ///< seconds in them, and before the first frame
   bool on_gpu_ = false;
   std::string gpu_problem_;
   SourceInfo info_;
   std::int64_t count_ = 0;
-  bool loaded_ = false;         ///< a frame, whose size the others must have
+  bool loaded_ = false;         ///< a frame
   bool from_the_start_ = true;  ///< frames were not passed over
   bool found_ = false;          ///< the reader has a picture that was not given out
   std::vector<std::string> warnings_;

@@ -29,8 +29,8 @@ std::unique_ptr<FrameSource> open_images(const std::string& pattern_or_directory
   return readers(pattern_or_directory).images(pattern_or_directory);
 }
 
-std::unique_ptr<FrameSource> open_camera(int index) {
-  return readers(fmt::format("camera {}", index)).camera(index);
+std::unique_ptr<FrameSource> open_camera(int index, const SourceOptions& options) {
+  return readers(fmt::format("camera {}", index)).camera(index, options);
 }
 
 std::unique_ptr<FrameSource> open_with_opencv(const std::string& path_or_url, const SourceOptions& options) {

@@ -12,14 +12,14 @@ namespace sfft::video {
 
 /// Throws InputError, also where the module cannot be loaded.
 std::unique_ptr<FrameSource> open_images(const std::string& pattern_or_directory);
-std::unique_ptr<FrameSource> open_camera(int index);
+std::unique_ptr<FrameSource> open_camera(int index, const SourceOptions& options);
 /// Recordings and streams, in builds without FFmpeg's libraries.
 std::unique_ptr<FrameSource> open_with_opencv(const std::string& path_or_url, const SourceOptions& options);
 
 /// What the module defines, as `sfft_opencv_readers`.
 struct OpencvReaders {
   std::unique_ptr<FrameSource> (*images)(const std::string& pattern_or_directory);
-  std::unique_ptr<FrameSource> (*camera)(int index);
+  std::unique_ptr<FrameSource> (*camera)(int index, const SourceOptions& options);
   std::unique_ptr<FrameSource> (*recording)(const std::string& path_or_url, const SourceOptions& options);
 };
 

@@ -15,6 +15,7 @@
 #include <opencv2/videoio.hpp>
 #include <vector>
 
+#include "video/sources/camera_source.hpp"
 #include "video/sources/image_list.hpp"
 #include "video/sources/opencv_module.hpp"
 #include "video/sources/recording_end.hpp"
@@ -47,15 +48,39 @@ void to_frame(const cv::Mat& image, Frame& frame, const std::string& name) {
   }
 }
 
-/// Cameras and network streams.
+SourceInfo info_of(const cv::VideoCapture& capture) {
+  SourceInfo info;
+  info.width = static_cast<std::int64_t>(capture.get(cv::CAP_PROP_FRAME_WIDTH));
+  info.height = static_cast<std::int64_t>(capture.get(cv::CAP_PROP_FRAME_HEIGHT));
+  info.fps = capture.get(cv::CAP_PROP_FPS);
+  if (!(info.fps > 0) || !std::isfinite(info.fps)) info.fps = 0;
+  return info;
+}
+
+class CameraCapture final : public Capture {
+ public:
+  explicit CameraCapture(int index) : index_(index) {
+    if (!capture_.open(index)) throw InputError(fmt::format("there is no camera {}, or it is in use", index));
+  }
+  SourceInfo info() const override { return info_of(capture_); }
+  bool read(Frame& frame) override {
+    if (!capture_.read(image_) || image_.empty()) return false;
+    to_frame(image_, frame, fmt::format("camera {}", index_));
+    return true;
+  }
+
+ private:
+  int index_;
+  cv::VideoCapture capture_;
+  cv::Mat image_;
+};
+
+/// Network streams.
 class CaptureSource : public FrameSource {
  public:
   CaptureSource(cv::VideoCapture capture, const std::string& name) : capture_(std::move(capture)) {
+    info_ = info_of(capture_);
     info_.path = name;
-    info_.width = static_cast<std::int64_t>(capture_.get(cv::CAP_PROP_FRAME_WIDTH));
-    info_.height = static_cast<std::int64_t>(capture_.get(cv::CAP_PROP_FRAME_HEIGHT));
-    info_.fps = capture_.get(cv::CAP_PROP_FPS);
-    if (!(info_.fps > 0) || !std::isfinite(info_.fps)) info_.fps = 0;
   }
   const SourceInfo& info() const noexcept override { return info_; }
   bool live() const noexcept override { return true; }
@@ -156,11 +181,10 @@ std::unique_ptr<FrameSource> read_images(const std::string& pattern_or_directory
   return std::make_unique<ImageSource>(pattern_or_directory);
 }
 
-std::unique_ptr<FrameSource> read_camera(int index) {
+std::unique_ptr<FrameSource> read_camera(int index, const SourceOptions& options) {
   quieten();
-  cv::VideoCapture capture;
-  if (!capture.open(index)) throw InputError(fmt::format("there is no camera {}, or it is in use", index));
-  return std::make_unique<CaptureSource>(std::move(capture), fmt::format("camera {}", index));
+  return watch_camera(fmt::format("camera {}", index), options,
+                      [index] { return std::make_unique<CameraCapture>(index); });
 }
 
 std::unique_ptr<FrameSource> read_recording(const std::string& path_or_url, const SourceOptions& options) {

@@ -12,11 +12,14 @@ bool mpeg(AVCodecID codec) {
 }  // namespace
 
 PacketCount::PacketCount(const AVStream& stream) : codec_(stream.codecpar->codec_id) {
-  if (!mpeg(codec_) && codec_ != AV_CODEC_ID_H264 && codec_ != AV_CODEC_ID_VC1) return;
+  const bool ordered = codec_ == AV_CODEC_ID_H264 || codec_ == AV_CODEC_ID_HEVC;
+  if (!mpeg(codec_) && !ordered && codec_ != AV_CODEC_ID_VC1) return;
   context_.reset(libav::allocated(avcodec_alloc_context3(nullptr)));
   if (avcodec_parameters_to_context(context_.get(), stream.codecpar) < 0) throw std::bad_alloc();
   parser_.reset(av_parser_init(codec_));
-  if (parser_) parser_->flags |= PARSER_FLAG_COMPLETE_FRAMES;
+  if (!parser_) return;
+  parser_->flags |= PARSER_FLAG_COMPLETE_FRAMES;
+  if (ordered) order_.emplace(stream.codecpar->video_delay);
 }
 
 void PacketCount::parse(const AVPacket& packet) {
@@ -51,12 +54,23 @@ bool PacketCount::yields_frame(const AVPacket& packet) {
   return second_field_;
 }
 
-bool PacketCount::add(const AVPacket& packet) {
+void PacketCount::follow_order(std::int64_t number) {
+  if (!order_) return;
+  const AVPictureStructure structure = parser_->picture_structure;
+  if (structure == AV_PICTURE_STRUCTURE_TOP_FIELD || structure == AV_PICTURE_STRUCTURE_BOTTOM_FIELD) {
+    order_.reset();  // each field has a number
+    return;
+  }
+  order_->add(parser_->output_picture_number, parser_->key_frame == 1, number);
+}
+
+bool PacketCount::add(const AVPacket& packet, std::int64_t number) {
   if (packet.size <= 0) return false;
   if (!started_ && (packet.flags & AV_PKT_FLAG_KEY) == 0) return false;
   if (!started_) start_ = packet.pts;
   started_ = true;
   parse(packet);
+  follow_order(number);
   if (yields_frame(packet)) ++frames_;
   return changes_size();
 }

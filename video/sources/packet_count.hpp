@@ -4,8 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "video/sources/libav.hpp"
+#include "video/sources/picture_order.hpp"
 
 namespace sfft::video {
 
@@ -13,20 +16,27 @@ class PacketCount {
  public:
   explicit PacketCount(const AVStream& stream);
 
-  /// Notes a packet of the stream. Returns whether its frame has another size than those before it, which is
-  /// found out only for codecs whose decoder then drops a frame that it holds back: MPEG-1 and -2.
-  bool add(const AVPacket& packet);
+  /// Notes a packet of the stream, which has this number. Returns whether its frame has another size than
+  /// those before it, which is found out only for codecs whose decoder then drops a frame that it holds back:
+  /// MPEG-1 and -2.
+  bool add(const AVPacket& packet, std::int64_t number = 0);
+  /// Pictures that are missing, as far as the codec tells: H.264 and H.265, if not interlaced.
+  std::vector<PictureOrder::Loss> take_losses() {
+    return order_ ? order_->take() : std::vector<PictureOrder::Loss>{};
+  }
   /// Frames from the first key frame on that a decoder is not told to drop.
   std::int64_t frames() const noexcept { return frames_; }
 
  private:
   void parse(const AVPacket& packet);
+  void follow_order(std::int64_t number);
   bool yields_frame(const AVPacket& packet);
   bool changes_size();
 
   AVCodecID codec_;
   libav::Context context_;
   libav::Parser parser_;  ///< of codecs that may have a packet per field, or whose size is watched
+  std::optional<PictureOrder> order_;
   int width_ = 0, height_ = 0;
   bool started_ = false;                 ///< a key frame has come
   std::int64_t start_ = AV_NOPTS_VALUE;  ///< its presentation time

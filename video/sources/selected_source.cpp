@@ -40,10 +40,11 @@ class SelectedSource final : public FrameSource {
  public:
   SelectedSource(std::unique_ptr<FrameSource> source, const Selection& selection)
       : source_(std::move(source)), selection_(selection), info_(source_->info()) {
-    if (const auto& roi = selection_.roi) {
-      if (info_.width > 0 && info_.height > 0) check_region(*roi, info_.width, info_.height);
-      info_.width = roi->width;
-      info_.height = roi->height;
+    if (selection_.roi) {
+      roi_ = *selection_.roi;
+      if (info_.width > 0 && info_.height > 0) check_region(roi_, info_.width, info_.height);
+      info_.width = roi_.width;
+      info_.height = roi_.height;
     }
     expect_frames();
     // Frames are counted from the input's first one, or not at all.
@@ -55,7 +56,17 @@ class SelectedSource final : public FrameSource {
   bool live() const noexcept override { return source_->live(); }
   void interrupt() noexcept override { source_->interrupt(); }
   std::vector<std::string> warnings() const override { return source_->warnings(); }
-  SourceLog log() const override { return source_->log(); }
+
+  /// Numbers of frames are those of the frames that were taken.
+  SourceLog log() const override {
+    SourceLog log = source_->log();
+    const auto taken = [this](std::int64_t frame) {
+      return std::max<std::int64_t>(0, frame - first_ + selection_.every - 1) / selection_.every;
+    };
+    for (Gap& gap : log.gaps) gap.frame = taken(gap.frame);
+    for (FormatChange& change : log.changes) change.frame = taken(change.frame);
+    return log;
+  }
 
   bool next(Frame& frame) override {
     if (!advance(frame)) return false;
@@ -72,6 +83,7 @@ class SelectedSource final : public FrameSource {
       if (frame.seconds >= selection_.end_seconds - kTimeTolerance) return false;
       if (index < selection_.start_frame || frame.seconds < selection_.start_seconds - kTimeTolerance)
         continue;
+      if (after_start_ == 0) first_ = index;
       if (after_start_++ % selection_.every != 0) continue;
       frame.gap_seconds = gap_;
       return true;
@@ -121,10 +133,31 @@ class SelectedSource final : public FrameSource {
         (std::max<std::int64_t>(0, end - first) + selection_.every - 1) / selection_.every;
   }
 
+  /// Where pictures change their size the region goes with them: it shows the same part of the scene.
+  void follow(const Frame& frame) {
+    if (segment_ < 0) {
+      first_width_ = frame.width;
+      first_height_ = frame.height;
+    }
+    segment_ = frame.segment;
+    const Region& first = *selection_.roi;
+    const auto scaled = [](std::int64_t at, std::int64_t now, std::int64_t before) {
+      return static_cast<std::int64_t>(
+          std::llround(static_cast<double>(at) * static_cast<double>(now) / static_cast<double>(before)));
+    };
+    const auto x = [&](std::int64_t at) { return scaled(at, frame.width, first_width_); };
+    const auto y = [&](std::int64_t at) { return scaled(at, frame.height, first_height_); };
+    roi_ = {x(first.x), y(first.y), std::max<std::int64_t>(1, x(first.x + first.width) - x(first.x)),
+            std::max<std::int64_t>(1, y(first.y + first.height) - y(first.y))};
+    roi_.x = std::min(roi_.x, frame.width - roi_.width);
+    roi_.y = std::min(roi_.y, frame.height - roi_.height);
+  }
+
   /// In place: rows only move towards the beginning.
-  void cut(Frame& frame) const {
-    const Region& roi = *selection_.roi;
-    check_region(roi, frame.width, frame.height);
+  void cut(Frame& frame) {
+    if (segment_ < 0) check_region(*selection_.roi, frame.width, frame.height);
+    if (segment_ != frame.segment) follow(frame);
+    const Region& roi = roi_;
     const std::int64_t sample = frame.bit_depth16 ? 2 : 1;
     std::byte* const samples = frame.samples.data();
     for (std::int64_t row = 0; row < roi.height; ++row) {
@@ -140,8 +173,12 @@ class SelectedSource final : public FrameSource {
   std::unique_ptr<FrameSource> source_;
   Selection selection_;
   SourceInfo info_;
+  Region roi_;
+  std::int64_t segment_ = -1;  ///< Frame::segment that the region is of; -1: there was no frame
+  std::int64_t first_width_ = 0, first_height_ = 0;
   std::int64_t at_ = 0;           ///< frames that the source has given
   std::int64_t after_start_ = 0;  ///< those from the start on
+  std::int64_t first_ = 0;        ///< the first of those
   double gap_ = 0;                ///< the longest before the frame that advance() found
 };
 

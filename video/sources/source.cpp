@@ -82,11 +82,12 @@ bool is_camera(const std::string& input) {
 }
 
 /// A camera or a sequence of images.
-std::unique_ptr<FrameSource> open_pictures(const std::string& input) {
+std::unique_ptr<FrameSource> open_pictures(const std::string& input, const SourceOptions& options) {
 #if SFFT_HAVE_OPENCV
-  if (is_camera(input)) return open_camera(camera_number(input));
+  if (is_camera(input)) return open_camera(camera_number(input), options);
   return open_images(input);
 #else
+  static_cast<void>(options);
   throw InputError(
       fmt::format("'{}': this build has no OpenCV, which reads cameras and image sequences", input));
 #endif
@@ -135,7 +136,7 @@ std::unique_ptr<FrameSource> open_whole(const std::string& input, const SourceOp
   if (input == "-") return open_standard_input();
   const bool url = is_url(input) && !input.starts_with(kFile);
   if (!is_url(input) && (is_camera(input) || is_directory(input) || is_image_pattern(input)))
-    return open_pictures(input);
+    return open_pictures(input, options);
   const std::string path = input.starts_with(kFile) ? input.substr(kFile.size()) : input;
   if (!url) check_file(path);
   if (!url && path.ends_with(".y4m")) return open_y4m_file(path);

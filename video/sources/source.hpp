@@ -24,6 +24,14 @@ class InputError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Frames of the same format can be compared pixel by pixel.
+struct FrameFormat {
+  std::int64_t width = 0, height = 0;
+  bool bit_depth16 = false;
+  std::int64_t segment = 0;
+  bool operator==(const FrameFormat&) const = default;
+};
+
 /// One grey frame, row-major; `bit_depth16` says whether samples are 16-bit.
 struct Frame {
   std::int64_t width = 0, height = 0;
@@ -35,9 +43,13 @@ struct Frame {
   bool between = false;    ///< coded from frames before and after it; false where that is not known
   double gap_seconds = 0;  ///< how long a stream was lost before this frame came; 0: it was not
   bool made_up = false;    ///< the decoder made up parts of it, or of what it was predicted from
+  /// How often the input's pictures have changed their size or depth before it. A region keeps its size then
+  /// only if the pictures do, and shows another part of the scene.
+  std::int64_t segment = 0;
   std::vector<std::byte> samples;
 
   SignalView view() const;
+  FrameFormat format() const noexcept { return {width, height, bit_depth16, segment}; }
 };
 
 struct SourceInfo {
@@ -47,13 +59,30 @@ struct SourceInfo {
   std::int64_t frames_expected = -1;  ///< -1: unknown (cameras, streams, pipes); some containers only guess
 };
 
-/// A stretch of time in which a stream was lost, or gave no frames.
+/// A stretch of time in which a stream was lost or gave no frames, or which a recording leaves out.
 struct Gap {
   std::int64_t frame = 0;    ///< the first frame after it
   double start_seconds = 0;  ///< time of the last frame before it (Frame::seconds)
   double seconds = 0;        ///< how long no frame came
   int attempts = 0;          ///< to get it back; 0: it came back by itself
   std::string reason;        ///< how it was lost
+};
+
+/// How an input's pictures are coded.
+struct PictureFormat {
+  std::int64_t width = 0, height = 0;
+  int bits = 8;        ///< of luma
+  std::string pixels;  ///< FFmpeg's name for the pixel format
+  double fps = 0;      ///< nominal; 0: unknown
+};
+/// Like "1280x720 yuv420p, 25 fps".
+std::string to_string(const PictureFormat& format);
+
+/// From one frame to the next, within a stream or where it came back.
+struct FormatChange {
+  std::int64_t frame = 0;  ///< the first one after it
+  double seconds = 0;      ///< its time (Frame::seconds)
+  PictureFormat before, after;
 };
 
 /// Where recordings are decoded.
@@ -68,8 +97,11 @@ struct SourceLog {
   std::string decoder;       ///< "cpu" or "nvdec"; empty: the source says nothing of it
   std::string decoder_note;  ///< why it is not the one that was asked for
   std::vector<Gap> gaps;
+  std::vector<FormatChange> changes;
   std::int64_t damaged_packets = 0;  ///< not decodable, or marked as damaged
   std::int64_t damaged_frames = 0;   ///< decoded from damaged data, with what was missing made up
+  /// Missing between two frames, as the coded pictures' numbers tell (H.264, H.265).
+  std::int64_t lost_frames = 0;
   std::int64_t frames_without_time =
       0;  ///< their time stamps are missing or run backwards; the rate gave them
   /// Between two frames, gaps excluded; NaN: fewer than two frames, or an input that has no times.

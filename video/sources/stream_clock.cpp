@@ -12,9 +12,9 @@ void StreamClock::jump(double seconds) noexcept {
   begun_ = false;
 }
 
-double StreamClock::next(double stamp, const Arrival& arrival) {
+double StreamClock::next(double stamp, const Arrival& arrival, std::int64_t missing) {
   constexpr double kStall = 2;  // seconds; networks hold frames back for less
-  const double stamped = times_.next(stamp);
+  const double stamped = times_.next(stamp, missing);
   stalled_ = 0;
   const double ahead = stamped - arrival.seconds;
   if (!begun_) lead_ = ahead;

@@ -18,10 +18,13 @@ class StreamClock {
     double seconds = 0;  ///< since some moment in the past, always the same
     double waited = 0;   ///< the part of them since the last frame in which the next was waited for
   };
-  /// The time of a frame with this stamp (NaN: none) that came then. Never runs backwards.
-  double next(double stamp, const Arrival& arrival);
+  /// The time of a frame with this stamp (NaN: none) that came then, with frames `missing` before it. Never
+  /// runs backwards.
+  double next(double stamp, const Arrival& arrival, std::int64_t missing = 0);
   /// The next frame comes `seconds` after the last one, whatever its stamp says: a stream came back.
   void jump(double seconds) noexcept;
+  /// FrameTimes::set_rate().
+  void set_rate(double frame_rate) noexcept { times_.set_rate(frame_rate); }
   /// How long nothing came before the last frame although its stamp follows the one before; 0: no such thing.
   double stalled_seconds() const noexcept { return stalled_; }
 

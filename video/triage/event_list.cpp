@@ -100,7 +100,9 @@ std::optional<TriageEvent> EventList::finish() {
   if (past_.empty()) return std::nullopt;
   if (condition_.stop(past_.back().frame + 1) == Hysteresis::Change::ends)
     current_->event.change_end_s = past_.back().seconds + interval_s_;
-  return current_ ? close() : std::nullopt;
+  std::optional<TriageEvent> last = current_ ? close() : std::nullopt;
+  past_.clear();  // events of what follows do not reach back
+  return last;
 }
 
 }  // namespace sfft::video

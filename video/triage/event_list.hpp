@@ -41,7 +41,7 @@ class EventList {
 
   /// Returns the event that is over and that no later change can extend, if there is one.
   std::optional<TriageEvent> add(const Change& change);
-  /// The last event, if it is not over.
+  /// The last event, if it is not over. Changes that follow are a stretch of their own.
   std::optional<TriageEvent> finish();
 
   /// Whether nothing has begun that a later change could still make an event, or part of one.

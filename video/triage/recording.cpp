@@ -14,6 +14,7 @@
 #include <memory>
 
 #include "sfft/error.hpp"
+#include "video/report/input_log.hpp"
 #include "video/report/png.hpp"
 #include "video/sources/decoder.hpp"
 
@@ -84,10 +85,10 @@ class Reading {
     try {
       read(*source);
     } catch (...) {
-      file_.warnings = source->warnings();
+      take_notes(*source);
       throw;
     }
-    file_.warnings = source->warnings();
+    take_notes(*source);
     if (stop_) save_part();
     if (file_.frames == 0 && !stop_) throw InputError(fmt::format("'{}' holds no frames", file_.path));
   }
@@ -126,6 +127,13 @@ class Reading {
     }
   }
 
+  void take_notes(const FrameSource& source) {
+    file_.warnings = source.warnings();
+    file_.input_log = source.log();
+    if (const std::string gaps = gaps_text(file_.input_log); !gaps.empty())
+      file_.warnings.push_back(fmt::format("Gaps: {}.", gaps));
+  }
+
   Clock::duration part_interval() const {
     return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.part_every_s));
   }
@@ -140,7 +148,8 @@ class Reading {
   }
 
   void save_part() {
-    if (!callbacks_.on_part || !meter_ || !events_->idle()) return;
+    // A part goes on with pictures like the first.
+    if (!callbacks_.on_part || !meter_ || !events_->idle() || segment_ > 0) return;
     const auto next = meter_->next_unknown();
     if (!next) return;
     next_part_ = Clock::now() + part_interval();
@@ -197,7 +206,10 @@ class Reading {
     if (file_.frames == 0) {
       file_.width = frame.width;
       file_.height = frame.height;
+    } else if (frame.segment != segment_) {
+      begin_segment();
     }
+    segment_ = frame.segment;
     changes_.clear();
     const double start = thread_us();
     meter_->push(frame.view(), seconds, changes_);
@@ -212,8 +224,19 @@ class Reading {
     take_changes();
   }
 
+  /// Pictures of another size: what the scene usually looks like is learned anew.
+  void begin_segment() {
+    changes_.clear();
+    meter_->finish(changes_);
+    take_changes();
+    if (auto last = events_->finish()) keep(*last);
+    meter_.emplace(options_.change, file_.fps);
+    meter_begin_ = file_.frames;
+  }
+
   void take_changes() {
-    for (const Change& change : changes_) {
+    for (Change& change : changes_) {
+      change.frame += meter_begin_;
       timeline_.add(change.seconds, change.score);
       auto over = events_->add(change);
       if (over) keep(*over);
@@ -257,6 +280,8 @@ class Reading {
   std::deque<std::pair<std::int64_t, Image>> thumbnails_;
   Image shown_;
   std::int64_t shown_frame_ = -1;
+  std::int64_t segment_ = 0;
+  std::int64_t meter_begin_ = 0;  ///< the first frame of the segment
   double next_thumbnail_ = 0, last_seconds_ = 0, busy_us_ = 0;
   std::int64_t next_frame_ = 0;  ///< the first whose change is not known, when a part is made
   double next_seconds_ = 0;

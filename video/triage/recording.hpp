@@ -30,6 +30,7 @@ struct TriageFile {
   TriageStatus status = TriageStatus::not_read;
   std::string message;  ///< why, when not complete
   std::vector<std::string> warnings;
+  SourceLog input_log;  ///< not of what an earlier run read
   std::int64_t frames = 0;
   double seconds = 0;  ///< length: time of the last frame and its interval
   std::int64_t width = 0, height = 0;

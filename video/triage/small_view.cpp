@@ -117,8 +117,8 @@ SignalView SmallView::region_of(const SignalView& frame) const {
 void SmallView::read(const SignalView& frame, std::vector<float>& picture) {
   if (frame.shape() != shape_ || frame.type() != type_) {
     throw Error(ErrorCode::shape_mismatch,
-                fmt::format("a frame is {}, the first was {}: frames must keep their size and depth",
-                            frame.shape().to_string(), shape_.to_string()));
+                fmt::format("a frame is {}x{}, the first was {}x{}: frames must keep their size and depth",
+                            frame.shape()[1], frame.shape()[0], shape_[1], shape_[0]));
   }
   plan_->execute(region_of(frame), spectrum_, workspace_);
   std::ranges::fill(half_, std::complex<float>{});

@@ -10,6 +10,7 @@
 
 #include "sfft/sfft.hpp"
 #include "video/events/json_text.hpp"
+#include "video/report/input_log.hpp"
 #include "video/report/text.hpp"
 
 namespace sfft::video {
@@ -36,7 +37,9 @@ std::string file_object(const TriageFile& file) {
       file.resumed_at_frame < 0 ? "null" : fmt::format("{}", file.resumed_at_frame));
   for (std::size_t i = 0; i < file.warnings.size(); ++i)
     text += fmt::format("{}{}", i == 0 ? "" : ",", json_string(file.warnings[i]));
-  return text + "]}";
+  if (file.resumed) return text + "]}";
+  return text + fmt::format("],\"lost_frames\":{},\"gaps\":{},\"changes\":{}}}", file.input_log.lost_frames,
+                            gaps_json(file.input_log), changes_json(file.input_log));
 }
 
 /// "H:MM:SS.s", so that a person finds the place.

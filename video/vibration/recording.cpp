@@ -165,11 +165,11 @@ void read(FrameSource& source, const VibrationOptions& options, const VibrationP
     if (series.frames == 0) {
       series.first_frame = frame;
       following.start(frame.view());
-    } else if (frame.width != series.first_frame.width || frame.height != series.first_frame.height ||
-               frame.bit_depth16 != series.first_frame.bit_depth16) {
+    } else if (frame.format() != series.first_frame.format()) {
       throw InputError(fmt::format(
-          "frame {} is {}x{}, the first was {}x{}: frames must keep their size and depth", series.frames,
-          frame.width, frame.height, series.first_frame.width, series.first_frame.height));
+          "frame {} is {}x{}, the first was {}x{}: a motion is followed in frames of one size and "
+          "depth; the rest can be read with --start",
+          series.frames, frame.width, frame.height, series.first_frame.width, series.first_frame.height));
     }
     series.seconds.push_back(frame.seconds);
     if (frame.key) series.key_frames.push_back(series.frames);

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// What became of an input beside its frames, in the words of the reports.
+#pragma once
+
+#include <string>
+
+#include "video/sources/source.hpp"
+
+namespace sfft::video {
+
+/// Arrays of JSON: docs/sfft-video.md, `input.gaps` and `input.changes`.
+std::string gaps_json(const SourceLog& log);
+std::string changes_json(const SourceLog& log);
+/// Like "no frames came 2 times, for 3.1 s in all, at most 2.5 s"; empty without gaps.
+std::string gaps_text(const SourceLog& log);
+
+}  // namespace sfft::video

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// A camera that is opened again when it gives no more frames, whatever library reads it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "video/sources/source.hpp"
+
+namespace sfft::video {
+
+/// A camera that was opened once.
+class Capture {
+ public:
+  virtual ~Capture() = default;
+  /// Size and rate as the camera states them; 0: it does not.
+  virtual SourceInfo info() const = 0;
+  /// Blocks until there is a frame. False if none came, and then none will.
+  virtual bool read(Frame& frame) = 0;
+};
+/// Throws InputError.
+using OpenCapture = std::function<std::unique_ptr<Capture>()>;
+
+/// Opens it, or throws InputError. Frames have the times of their arrival.
+std::unique_ptr<FrameSource> watch_camera(const std::string& name, const SourceOptions& options,
+                                          const OpenCapture& open);
+
+}  // namespace sfft::video

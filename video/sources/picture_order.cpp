@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pictures wait until as many came as can overtake them, then the steps between them are compared with the
+// usual one, which is that of a majority.
+#include "video/sources/picture_order.hpp"
+
+#include <algorithm>
+
+namespace sfft::video {
+
+namespace {
+
+constexpr int kDeepest = 16;  ///< pictures that a decoder may hold back
+constexpr int kSure = 12, kMostVotes = 48;
+/// More than this is no count of pictures, but a number that has become wrong.
+constexpr std::int64_t kMostLost = 2000;
+
+}  // namespace
+
+void PictureOrder::add(std::int64_t count, bool key, std::int64_t packet) {
+  if (key && (!waiting_.empty() || begun_) && count < most_) {  // it starts anew
+    std::ranges::sort(waiting_, {}, &Waiting::count);
+    for (const Waiting& one : waiting_) show(one);
+    waiting_.clear();
+    begun_ = false;
+    most_ = count;
+  }
+  most_ = std::max(most_, count);
+  if (begun_ && !key && count < last_ && last_ - count <= kDeepest * std::max<std::int64_t>(1, step_)) {
+    depth_ = std::min(depth_ + 1, kDeepest);  // it is later than any before it
+    votes_ = 0;
+    return;
+  }
+  waiting_.push_back({count, packet});
+  while (waiting_.size() > static_cast<std::size_t>(depth_)) {
+    const auto next = std::ranges::min_element(waiting_, {}, &Waiting::count);
+    show(*next);
+    waiting_.erase(next);
+  }
+}
+
+void PictureOrder::show(const Waiting& picture) {
+  const std::int64_t step = picture.count - last_;
+  last_ = picture.count;
+  if (!begun_) {
+    begun_ = true;
+    return;
+  }
+  if (step <= 0) {  // the key frame between them was lost
+    if (votes_ >= kSure) found_.push_back({picture.packet, 1});
+    most_ = picture.count;
+    return;
+  }
+  const std::int64_t missing = step_ > 0 ? step / step_ - 1 : 0;
+  if (votes_ >= kSure && missing > 0 && step % step_ == 0 && missing <= kMostLost)
+    found_.push_back({picture.packet, missing});
+  if (step == step_) {
+    votes_ = std::min(votes_ + 1, kMostVotes);
+  } else if (--votes_ <= 0) {
+    step_ = step;
+    votes_ = 1;
+  }
+}
+
+}  // namespace sfft::video

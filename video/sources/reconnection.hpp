@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What streams and cameras share when they are lost: pauses that double between attempts to open them again,
+// an end to these, and a list of the gaps.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "video/sources/source.hpp"
+
+namespace sfft::video {
+
+class Reconnection {
+ public:
+  /// `interrupted` must outlive it.
+  Reconnection(std::string path, const SourceOptions& options, const std::atomic<bool>& interrupted);
+
+  bool stopped() const { return interrupted_ || (stop_ != nullptr && *stop_); }
+  /// The input gives no more frames. `in_order`: it said so itself. `seconds`: time of its last frame.
+  void lose(const std::string& reason, bool in_order, double seconds);
+  bool lost() const noexcept { return lost_.has_value(); }
+  /// Calls `open` until it does not throw InputError. False when that was stopped, or took too long for an
+  /// input that ended in order; InputError for others. Frames from `count` on are awaited.
+  bool again(std::int64_t count, const std::function<void()>& open);
+  /// Frame `number` has come. Returns the seconds without frames if the input had been lost, otherwise 0.
+  double arrive(std::int64_t number);
+  /// Adds a gap in which the input was there.
+  void note(Gap gap);
+
+  const std::vector<Gap>& gaps() const noexcept { return gaps_; }
+  /// Why there are no more frames; empty: it does not need a warning.
+  const std::string& warning() const noexcept { return warning_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool give_up(std::int64_t count);
+  void wait(double seconds) const;
+  double silent() const { return std::chrono::duration<double>(Clock::now() - last_arrival_).count(); }
+
+  std::string path_;
+  double for_seconds_;
+  const std::atomic<bool>* stop_;
+  const std::atomic<bool>& interrupted_;
+  Clock::time_point last_arrival_ = Clock::now();
+  std::optional<Gap> lost_;  ///< at the moment
+  bool in_order_ = false;
+  double pause_ = 0;
+  std::vector<Gap> gaps_;
+  std::string warning_;
+};
+
+}  // namespace sfft::video
