@@ -10,6 +10,7 @@
 #include "tests/video/triage_scene.hpp"
 #include "video/triage/change_meter.hpp"
 #include "video/triage/event_list.hpp"
+#include "video/triage/rank_network.hpp"
 
 namespace sfft::video {
 namespace {
@@ -67,6 +68,27 @@ TEST(Triage, SmallViewDrawsLowFrequencies) {
   EXPECT_THROW(SmallView(SignalView(tiny, Shape{20, 20}), 1000, 0), Error);
   const std::vector<std::uint8_t> other(100 * 100);
   EXPECT_THROW(view.read(SignalView(other, Shape{100, 100}), picture), Error);
+}
+
+TEST(Triage, RankNetworkSelectsWhatSortingDoes) {
+  constexpr std::size_t kLanes = RankNetwork::kLanes;
+  std::mt19937 random(3);
+  std::uniform_int_distribution<int> level(-9, 9);  // with ties
+  for (std::size_t count = 1; count <= 81; ++count) {
+    for (const std::size_t rank : {std::size_t{0}, count / 2, count * 7 / 10, count - 1}) {
+      std::vector<float> rows(count * kLanes);
+      for (float& value : rows) value = static_cast<float>(level(random));
+      std::vector<float> expected;
+      for (std::size_t lane = 0; lane < kLanes; ++lane) {
+        std::vector<float> one;
+        for (std::size_t n = 0; n < count; ++n) one.push_back(rows[n * kLanes + lane]);
+        std::ranges::sort(one);
+        expected.push_back(one[rank]);
+      }
+      const auto selected = RankNetwork(count, rank).select(rows);
+      EXPECT_TRUE(std::ranges::equal(selected, expected)) << rank << " of " << count;
+    }
+  }
 }
 
 TEST(Triage, LightIsFittedToMostOfThePicture) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "video/triage/rank_network.hpp"
+
 namespace sfft::video {
 
 namespace {
@@ -26,6 +28,21 @@ constexpr double kWeatherParts = 0.25;
 constexpr float kWeatherToSpread = 0.4F;
 constexpr float kMedianToSpread = 1.4826F;
 constexpr float kMostSlowSpread = 4;  ///< grey levels
+
+/// The value of this rank among the `count` that `value(n, i)` gives, for every point i.
+template <class Value>
+void select_ranks(std::size_t count, std::size_t rank, std::span<float> result, const Value& value) {
+  constexpr std::size_t kLanes = RankNetwork::kLanes;
+  const RankNetwork network(count, rank);
+  std::vector<float> rows(count * kLanes);
+  for (std::size_t first = 0; first < result.size(); first += kLanes) {
+    const std::size_t lanes = std::min(kLanes, result.size() - first);
+    for (std::size_t n = 0; n < count; ++n)
+      for (std::size_t lane = 0; lane < lanes; ++lane) rows[n * kLanes + lane] = value(n, first + lane);
+    const auto selected = network.select(rows);
+    std::copy_n(selected.begin(), lanes, result.begin() + static_cast<std::ptrdiff_t>(first));
+  }
+}
 
 }  // namespace
 
@@ -49,20 +66,15 @@ bool Background::consistent() const noexcept {
 }
 
 void Background::median_of(std::span<const Kept* const> kept, std::vector<float>& median) const {
-  std::vector<float> values(kept.size());
   std::vector<float> gain;
   std::vector<float> offset;
   for (const Kept* one : kept) {
     gain.push_back(static_cast<float>(1 / one->light.gain));
     offset.push_back(static_cast<float>(-one->light.offset / one->light.gain));
   }
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   median.resize(kept.front()->picture.size());
-  for (std::size_t i = 0; i < median.size(); ++i) {
-    for (std::size_t n = 0; n < kept.size(); ++n) values[n] = kept[n]->picture[i] * gain[n] + offset[n];
-    std::ranges::nth_element(values, middle);
-    median[i] = *middle;
-  }
+  select_ranks(kept.size(), kept.size() / 2, median,
+               [&](std::size_t n, std::size_t i) { return kept[n]->picture[i] * gain[n] + offset[n]; });
 }
 
 void Background::make_usual(std::int64_t frame) {
@@ -103,18 +115,12 @@ std::vector<float> Background::quantile(std::span<const Pair> pairs, double shar
          static_cast<float>(1 / usual.gain), static_cast<float>(1 / after->light.gain),
          static_cast<float>(usual.offset / usual.gain - after->light.offset / after->light.gain)});
   }
-  std::vector<float> values(scaled.size());
-  const auto at =
-      values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
   std::vector<float> result(usual_.size());
-  for (std::size_t i = 0; i < result.size(); ++i) {
-    for (std::size_t n = 0; n < scaled.size(); ++n) {
-      const Scaled& one = scaled[n];
-      values[n] = std::abs(one.after[i] * one.after_gain - one.before[i] * one.before_gain + one.offset);
-    }
-    std::ranges::nth_element(values, at);
-    result[i] = *at;
-  }
+  const auto rank = static_cast<std::size_t>(share * static_cast<double>(scaled.size() - 1));
+  select_ranks(scaled.size(), rank, result, [&](std::size_t n, std::size_t i) {
+    const Scaled& one = scaled[n];
+    return std::abs(one.after[i] * one.after_gain - one.before[i] * one.before_gain + one.offset);
+  });
   return result;
 }
 

@@ -29,22 +29,24 @@ class SwitchedLight {
   /// The pictures that are looked at from now on. The spans must stay valid.
   void look_at(std::vector<Moment> moments) { moments_ = std::move(moments); }
 
-  /// Whether what differs between these pictures in the square was switched. If so, `pattern` holds what came
-  /// or went, row by row. `noise`: variance of the difference of two points of pictures that are alike.
+  /// Whether what differs between these pictures in the square was switched. If so, `pattern` begins with
+  /// what came or went, row by row. `noise`: variance of the difference of two points of pictures that are
+  /// alike.
   bool find(const PointSquare& square, float noise, std::vector<float>& pattern);
 
  private:
-  float distance(std::size_t a, std::size_t b, const PointSquare& square) const;
-  void copy(std::size_t moment, const PointSquare& square, std::vector<float>& to) const;
+  void cut_out(const PointSquare& square);
+  std::span<const float> shown(std::size_t moment) const;
   struct Fit {
     float share, left;
   };
-  Fit fit(std::span<const float> shown, std::span<const float> pattern, float noise) const;
+  Fit fit(std::span<const float> shown, std::span<const float> before, std::span<const float> pattern) const;
 
   int width_, step_;
   float white_;
   std::vector<Moment> moments_;
-  std::vector<float> before_, shown_;
+  std::vector<float> shown_;  // of each moment the square, filled up to padded_ points
+  std::size_t padded_ = 0;
 };
 
 }  // namespace sfft::video
