@@ -15,11 +15,12 @@ namespace sfft::video {
 namespace {
 
 /// Frames between two steps of the reference: to where the scene is, and to what it looks like. The share is
-/// that of the way; a change of light takes some hundred frames, and a few dozen once it is an event.
+/// that of the way; a change of light takes some hundred frames, and about sixty once it is an event. Sooner
+/// would make a part of the scene of whatever has come before it meanwhile.
 constexpr int kFollowEvery = 2;
 constexpr int kAdaptEvery = 6;
 constexpr double kAdaptShare = 0.04;
-constexpr double kLightShare = 0.25;
+constexpr double kLightShare = 0.1;
 /// What passes by is not to become part of the reference: share of the picture that may be changed.
 constexpr double kCalm = 0.12;
 /// Coherence of the phases from which a frame may give new landmarks.
