@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run learns from dense transforms beside its own: exact errors, and times of engines that were planned
-// in less time than they are given.
+// What a run learns from dense transforms beside its own: exact errors, and times of engines that were
+// planned in less time than they are given.
 #include "video/pipeline/dense_check.hpp"
 
 #include <gtest/gtest.h>
@@ -28,8 +28,8 @@ std::complex<double> coefficient(const std::vector<std::uint8_t>& samples, std::
   std::complex<double> sum = 0;
   for (std::int64_t y = 0; y < kRows; ++y) {
     for (std::int64_t x = 0; x < kColumns; ++x) {
-      const double turns = static_cast<double>(f / kColumns * y) / kRows +
-                           static_cast<double>(f % kColumns * x) / kColumns;
+      const double turns =
+          static_cast<double>(f / kColumns * y) / kRows + static_cast<double>(f % kColumns * x) / kColumns;
       sum += static_cast<double>(samples[static_cast<std::size_t>(y * kColumns + x)]) *
              std::polar(1.0, -2 * std::numbers::pi * turns);
     }
