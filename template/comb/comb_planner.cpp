@@ -54,7 +54,7 @@ Effort effort_of(PlanEffort effort) {
     case PlanEffort::thorough:
       return {60, true, 6, 24, 128, 8, 32, 4, 0};
     default:
-      return {10, true, 2, 24, 24, 4, 4, 1, 96};
+      return {10, false, 0, 24, 24, 2, 4, 0, 96};
   }
 }
 
