@@ -36,6 +36,8 @@ namespace sfft::detail {
 inline constexpr std::int64_t kDirectProducts = std::int64_t{1} << 16;
 /// A sparse plan that predicts a larger relative error than this is of no use.
 inline constexpr double kUselessError = 0.5;
+/// Of an error that is enough: looks find smaller ones than plans have.
+inline constexpr double kEnough = 0.95;
 /// Frames of a batch that leave most of a GPU idle.
 inline constexpr int kFewFrames = 16;
 /// More threads than this wait for each other longer than they save.
@@ -254,48 +256,68 @@ class Designer {
   }
   std::int64_t frame_bytes() const { return data_.shape.points() * element(); }
 
-  std::int64_t max_samples() const {
+  std::int64_t max_samples(bool by_rows) const {
     return sample_budget(options_.max_samples, data_.shape.points(), support_.k, prior_.least_squares(),
-                         by_rows());
+                         by_rows);
   }
 
-  CombRequest comb_request(double limit_us) const {
+  /// For frames in the memory of the backend.
+  CombRequest comb_request_there(double limit_us) const {
     CombRequest request;
     request.accuracy = prior_.common_scale ? 0 : options_.accuracy;
-    request.max_samples = max_samples();
+    request.max_samples = max_samples(false);
     request.epsilon = std::numeric_limits<Real>::epsilon();
     request.limit_us = limit_us;
     request.seed = options_.seed;
     request.pool = threads_.get();
     request.effort = options_.effort;
+    if (!on_device_) return request;
     // Times of combs with equal errors differ more on GPUs, most where a few frames wait for their passes. A
     // plan of half the samples still loses, as its error is 1.4 times as large.
-    if (on_device_) request.time_weight = options_.batch <= kFewFrames ? 0.8 : 0.4;
-    if (by_rows()) {
-      const std::int64_t in_rows =
-          std::max(kInRowsPerCoefficient * support_.k, data_.shape.points() / kInRowsDivisor);
-      request.bus = {element(), std::min(frame_bytes(), in_rows * element())};
-      // Such plans read so many samples that they can afford to err more for less time.
-      request.time_weight = 1;
-    }
-    if (on_device_) {
-      const int multiprocessors = device_traits(options_.device).multiprocessors;
-      const bool rows = by_rows();  // by the library's kernels
-      const bool compiled = !rows && options_.compiled_for.has_value() && sizeof(Real) == sizeof(float);
-      request.cost = [this, multiprocessors, rows, compiled](const CombCost& cost) {
-        return with_bus(predict_comb_device_us(cost, multiprocessors, options_.batch, compiled),
-                        rows ? cost.bus_bytes : scattered_bytes(cost.samples));
-      };
-    }
+    request.time_weight = options_.batch <= kFewFrames ? 0.8 : 0.4;
+    const int multiprocessors = device_traits(options_.device).multiprocessors;
+    const bool compiled = !by_rows() && options_.compiled_for.has_value() && sizeof(Real) == sizeof(float);
+    request.cost = [this, multiprocessors, compiled](const CombCost& cost) {
+      return predict_comb_device_us(cost, multiprocessors, options_.batch, compiled);
+    };
     return request;
   }
 
-  void find_comb(double limit_us) { comb_ = plan_comb(support_, prior_, comb_request(limit_us), rejected_); }
+  CombRequest comb_request(double limit_us) const {
+    CombRequest request = comb_request_there(limit_us);
+    if (!from_bus()) return request;
+    const bool rows = by_rows();
+    request.cost = [this, rows, there = request.cost](const CombCost& cost) {
+      return with_bus(there(cost), rows ? cost.bus_bytes : scattered_bytes(cost.samples));
+    };
+    if (!rows) return request;
+    const std::int64_t in_rows =
+        std::max(kInRowsPerCoefficient * support_.k, data_.shape.points() / kInRowsDivisor);
+    request.max_samples = max_samples(true);
+    request.bus = {element(), std::min(frame_bytes(), in_rows * element())};
+    request.time_weight = 1;
+    return request;
+  }
+
+  void find_comb(double limit_us) {
+    CombRequest request = comb_request(limit_us);
+    if (by_rows() && !(request.accuracy > 0)) {
+      // Samples of a row that has crossed the bus cost little more, so that errors as large as those of
+      // frames in the GPU's memory take few rows. Larger ones weigh as their third power.
+      CombRequest there = comb_request_there(std::numeric_limits<double>::infinity());
+      there.effort = PlanEffort::quick;
+      if (const auto error = estimate_comb_error(support_, prior_, there)) {
+        request.enough = kEnough * *error;
+        request.time_weight = 1.0 / 3;
+      }
+    }
+    comb_ = plan_comb(support_, prior_, request, rejected_);
+  }
 
   FlatOptions flat_options() const {
     FlatOptions flat;
     flat.leakage = sizeof(Real) == sizeof(float) ? 1e-8 : 1e-14;
-    flat.max_samples = max_samples();
+    flat.max_samples = max_samples(by_rows());
     flat.seed = options_.seed;
     if (!prior_.least_squares() && !prior_.common_scale) {
       const auto [tail, power] = prior_energies(support_, prior_);

@@ -403,6 +403,7 @@ Promise promise_of(const CombCandidate& candidate, const CombRequest& request) {
     const bool over = candidate.proxy > (bounded ? kBoundMargin : kEstimateMargin) * request.accuracy;
     return {over, over ? candidate.proxy : candidate.us, candidate.proxy};
   }
+  if (request.enough > 0) return {false, weigh(candidate.proxy, candidate.us, request), candidate.proxy};
   const double time = weigh(1, candidate.us, request);
   const bool sure = !bounded || request.effort == PlanEffort::quick;
   return {false, candidate.proxy * (sure ? time : std::sqrt(time)), candidate.proxy};

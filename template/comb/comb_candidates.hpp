@@ -2,6 +2,7 @@
 // The grids and numbers of delays that a comb plan may have.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <compare>
@@ -21,6 +22,9 @@ struct CombCandidate {
   std::int64_t row_sets;
   double us;     ///< predicted time
   double proxy;  ///< an estimate of the relative error, without phases; 0 for least squares
+
+  /// Of an image on the bus: those that are read.
+  std::int64_t rows() const noexcept { return row_sets * buckets[0]; }
 };
 
 /// How much a candidate deserves a search where the tail is known: less is better.
@@ -34,7 +38,8 @@ Promise promise_of(const CombCandidate& candidate, const CombRequest& request);
 /// Error and time in one number: by default a plan that is twice as fast may have an error a fifth larger.
 inline double weigh(double error, double us, const CombRequest& request) {
   const bool usual = request.time_weight == 0.25;
-  return error * (usual ? std::sqrt(std::sqrt(us)) : std::pow(us, request.time_weight));
+  return std::max(error, request.enough) *
+         (usual ? std::sqrt(std::sqrt(us)) : std::pow(us, request.time_weight));
 }
 
 /// Least squares takes the cheapest candidate that works, and tries no more than these.

@@ -11,6 +11,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 
 #include "kernels/base/step_trace.hpp"
@@ -53,7 +54,7 @@ Effort effort_of(PlanEffort effort) {
     case PlanEffort::thorough:
       return {60, true, 6, 24, 128, 8, 32, 4, 0};
     default:
-      return {10, true, 2, 24, 24, 4, 4, 1, 96};
+      return {10, false, 0, 24, 24, 2, 4, 0, 96};
   }
 }
 
@@ -67,7 +68,15 @@ class Planner {
         rejected_(rejected),
         folding_(std::make_shared<Folding>(support, prior)) {}
 
-  std::optional<CombPlan> plan() {
+  /// What a plan is built from.
+  struct Choice {
+    CombModel* model;
+    std::vector<Delay> delays;
+    double us;
+    double error;  ///< as it is estimated; least squares: not
+  };
+
+  std::optional<Choice> choose() {
     step_done("search: folding");
     candidates_ = list_comb_candidates(*folding_, request_);
     if (candidates_.empty()) {
@@ -78,22 +87,24 @@ class Planner {
     return prior_.least_squares() ? cheapest_exact() : best_estimate();
   }
 
- private:
-  static double relative_error(const CombModel::Quality& quality) {
-    return std::sqrt(quality.error / std::max(quality.power, 1e-300));
-  }
-
-  CombPlan finish(CombModel& model, const std::vector<Delay>& delays, double us) const {
-    CombPlan plan;
+  std::optional<CombPlan> plan() {
+    const std::optional<Choice> choice = choose();
     step_done("search: choice");
-    CombModel::Built built = model.build(delays, request_.pool);
+    if (!choice) return std::nullopt;
+    CombPlan plan;
+    CombModel::Built built = choice->model->build(choice->delays, request_.pool);
     step_done("search: solve all buckets");
     plan.data = std::move(built.data);
-    plan.predicted_us = us;
+    plan.predicted_us = choice->us;
     plan.noise_gain = built.quality.gain_max;
     plan.predicted_error =
         prior_.least_squares() ? built.quality.gain_rms * request_.epsilon : relative_error(built.quality);
     return plan;
+  }
+
+ private:
+  static double relative_error(const CombModel::Quality& quality) {
+    return std::sqrt(quality.error / std::max(quality.power, 1e-300));
   }
 
   void reject(const CombCandidate& candidate, const std::string& reason) {
@@ -102,10 +113,12 @@ class Planner {
   }
 
   /// The tail is zero or unknown: any solvable plan is exact, so the cheapest well-conditioned one wins.
-  std::optional<CombPlan> cheapest_exact() {
+  std::optional<Choice> cheapest_exact() {
     for (std::size_t i = 0; i < std::min(kCombTries, candidates_.size()); ++i) {
       const CombCandidate& candidate = candidates_[i];
-      CombModel model(folding_, candidate.buckets);
+      std::unique_ptr<CombModel>& kept = models_[candidate.buckets];
+      kept = std::make_unique<CombModel>(folding_, candidate.buckets);
+      CombModel& model = *kept;
       for (const bool clustered : {true, false}) {
         const std::int64_t reach = std::max<std::int64_t>(8, 2 * candidate.delays);
         const auto choice =
@@ -113,65 +126,81 @@ class Planner {
                           {.count = candidate.delays, .reach = clustered ? reach : 0, .seed = request_.seed});
         if (!choice) continue;
         if (choice->quality.gain_rms <= kMaxGainRms && choice->quality.gain_max <= kMaxGain) {
-          return finish(model, choice->delays,
-                        predict_us(support_, request_, candidate.buckets, candidate.delays, clustered));
+          return Choice{&model, choice->delays,
+                        predict_us(support_, request_, candidate.buckets, candidate.delays, clustered), 0};
         }
       }
+      models_.erase(candidate.buckets);
       reject(candidate, "no delays found that separate the frequencies sharing a bucket");
     }
     return std::nullopt;
   }
 
-  /// As many candidates as are looked at, in the order in which they deserve it.
-  void keep_promising(const Effort& effort) {
+  /// Those that deserve a look most, at most so many; of those that read as many rows at most `alike`,
+  /// because bounds tell these hardly apart. Errors are taken to be `scale` times the candidates' proxies.
+  std::vector<CombCandidate> promising(std::size_t looks, std::size_t alike, double scale = 1) const {
     std::vector<std::pair<Promise, std::size_t>> keys;
     keys.reserve(candidates_.size());
-    for (std::size_t i = 0; i < candidates_.size(); ++i)
-      keys.emplace_back(promise_of(candidates_[i], request_), i);
-    std::vector<CombCandidate> promising;
-    if (candidates_.empty() || candidates_[0].row_sets == 0) {
-      const std::size_t count = std::min(effort.looks, keys.size());
-      std::partial_sort(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(count), keys.end());
-      for (std::size_t i = 0; i < count; ++i) promising.push_back(candidates_[keys[i].second]);
-    } else {
-      // Bounds tell candidates with as many rows hardly apart: only some of these.
-      std::sort(keys.begin(), keys.end());
-      std::map<std::int64_t, std::size_t> of_rows;
-      for (const auto& [promise, at] : keys) {
-        const CombCandidate& candidate = candidates_[at];
-        if (promising.size() == effort.looks) break;
-        if (of_rows[candidate.row_sets * candidate.buckets[0]]++ < (effort.looks + 3) / 4)
-          promising.push_back(candidate);
-      }
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+      CombCandidate scaled = candidates_[i];
+      scaled.proxy *= scale;
+      keys.emplace_back(promise_of(scaled, request_), i);
     }
-    candidates_ = std::move(promising);
+    std::vector<CombCandidate> chosen;
+    if (candidates_.empty() || candidates_[0].row_sets == 0) {
+      const std::size_t count = std::min(looks, keys.size());
+      std::partial_sort(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(count), keys.end());
+      for (std::size_t i = 0; i < count; ++i) chosen.push_back(candidates_[keys[i].second]);
+      return chosen;
+    }
+    std::sort(keys.begin(), keys.end());
+    std::map<std::int64_t, std::size_t> of_rows;
+    for (const auto& [promise, at] : keys) {
+      if (chosen.size() == looks) break;
+      if (of_rows[candidates_[at].rows()]++ < alike) chosen.push_back(candidates_[at]);
+    }
+    return chosen;
   }
 
-  /// The tail is known: the least predicted error, or the cheapest plan within the accuracy asked for.
-  std::optional<CombPlan> best_estimate() {
-    const bool good_enough = request_.accuracy > 0;
-    const Effort effort = effort_of(request_.effort);
-    keep_promising(effort);
-    step_done("search: rank candidates");
-    struct Looked {
-      CombCandidate candidate;
-      double error;
-      DelayChoice choice;
-    };
+  /// Candidates that read from few to many rows, each with the least bound of those that read as many.
+  std::vector<CombCandidate> spread_over_rows(std::size_t most) const {
+    std::map<std::int64_t, const CombCandidate*> best;
+    for (const CombCandidate& candidate : candidates_) {
+      const CombCandidate*& known = best[candidate.rows()];
+      if (known == nullptr || candidate.proxy < known->proxy) known = &candidate;
+    }
+    std::vector<const CombCandidate*> in_order;
+    for (const auto& [rows, candidate] : best) in_order.push_back(candidate);
+    std::vector<CombCandidate> chosen;
+    const std::size_t count = std::min(most, in_order.size());
+    for (std::size_t i = 0; i < count; ++i)
+      chosen.push_back(*in_order[in_order.size() * (2 * i + 1) / (2 * count)]);
+    return chosen;
+  }
+
+  struct Looked {
+    CombCandidate candidate;
+    double error;
+    DelayChoice choice;
+  };
+
+  /// Searches delays for each of these roughly.
+  void look_at(const std::vector<CombCandidate>& candidates, const Effort& effort,
+               std::vector<Looked>& looked) {
     // Candidates with the same grid share its model, which one thread at a time may use.
-    std::vector<std::optional<DelayChoice>> looks(candidates_.size());
-    std::map<std::array<std::int64_t, 3>, std::unique_ptr<CombModel>> models;
-    for (const CombCandidate& candidate : candidates_) models[candidate.buckets];
-    std::vector<std::array<std::int64_t, 3>> grids;
-    for (const auto& [grid, model] : models) grids.push_back(grid);
+    std::vector<std::optional<DelayChoice>> looks(candidates.size());
+    std::set<std::array<std::int64_t, 3>> different;
+    for (const CombCandidate& candidate : candidates) different.insert(candidate.buckets);
+    const std::vector<std::array<std::int64_t, 3>> grids(different.begin(), different.end());
+    for (const auto& grid : grids) models_[grid];
     cpu::for_each(request_.pool, grids.size(), [&](std::size_t g, int) {
-      std::unique_ptr<CombModel>& model = models.at(grids[g]);
-      model = std::make_unique<CombModel>(folding_, grids[g]);
+      std::unique_ptr<CombModel>& model = models_.at(grids[g]);
+      if (!model) model = std::make_unique<CombModel>(folding_, grids[g]);
       for (std::size_t i = 0; i < looks.size(); ++i) {
-        if (candidates_[i].buckets != grids[g]) continue;
+        if (candidates[i].buckets != grids[g]) continue;
         looks[i] = search_delays(*model, support_.shape,
-                                 {.count = candidates_[i].delays,
-                                  .row_sets = candidates_[i].row_sets,
+                                 {.count = candidates[i].delays,
+                                  .row_sets = candidates[i].row_sets,
                                   .mirrored = effort.mirrored,
                                   .draws = effort.look_draws,
                                   .sweeps = 0,
@@ -181,11 +210,53 @@ class Planner {
       }
       if (effort.finalists == 0) model->forget_samples();
     });
-    step_done("search: looks");
-    std::vector<Looked> looked;
     for (std::size_t i = 0; i < looks.size(); ++i) {
-      if (looks[i]) looked.push_back({candidates_[i], relative_error(looks[i]->quality), *looks[i]});
+      if (looks[i]) looked.push_back({candidates[i], relative_error(looks[i]->quality), *looks[i]});
     }
+  }
+
+  /// The candidates that deserve it, looked at.
+  std::vector<Looked> look(const Effort& effort) {
+    std::vector<Looked> looked;
+    if (!(request_.enough > 0) || request_.accuracy > 0 || candidates_[0].row_sets == 0) {
+      look_at(promising(effort.looks, (effort.looks + 3) / 4), effort, looked);
+      return looked;
+    }
+    // Where an error is enough, how far errors are from bounds decides how many rows are. The first looks
+    // tell that, and the later ones better.
+    constexpr std::size_t kTogether = 4;
+    std::size_t left = effort.looks + kTogether;
+    for (auto next = spread_over_rows(kTogether); !next.empty();) {
+      look_at(next, effort, looked);
+      std::erase_if(candidates_, [&](const CombCandidate& candidate) {
+        return std::any_of(next.begin(), next.end(), [&](const CombCandidate& other) {
+          return candidate.buckets == other.buckets && candidate.delays == other.delays &&
+                 candidate.row_sets == other.row_sets;
+        });
+      });
+      left -= std::min(left, next.size());
+      next = promising(std::min(left, kTogether), 2, error_per_bound(looked));
+    }
+    return looked;
+  }
+
+  /// In the middle of those that were looked at.
+  static double error_per_bound(const std::vector<Looked>& looked) {
+    std::vector<double> ratios;
+    for (const Looked& entry : looked)
+      ratios.push_back(entry.error / std::max(entry.candidate.proxy, 1e-300));
+    if (ratios.empty()) return 1;
+    const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
+    std::nth_element(ratios.begin(), middle, ratios.end());
+    return *middle;
+  }
+
+  /// The tail is known: the least predicted error, or the cheapest plan within the accuracy asked for.
+  std::optional<Choice> best_estimate() {
+    const bool good_enough = request_.accuracy > 0;
+    const Effort effort = effort_of(request_.effort);
+    std::vector<Looked> looked = look(effort);
+    step_done("search: looks");
     if (looked.empty()) return std::nullopt;
     double least = std::numeric_limits<double>::infinity();
     for (const Looked& entry : looked) least = std::min(least, entry.error);
@@ -218,7 +289,7 @@ class Planner {
     cpu::for_each(request_.pool, turns.size(), [&](std::size_t t, int) {
       for (const std::size_t i : turns[t]) {
         if (i > 0 && looked[i].error > bar) continue;
-        finalists[i] = search_delays(*models.at(looked[i].candidate.buckets), support_.shape,
+        finalists[i] = search_delays(*models_.at(looked[i].candidate.buckets), support_.shape,
                                      {.count = looked[i].candidate.delays,
                                       .row_sets = looked[i].candidate.row_sets,
                                       .draws = effort.draws,
@@ -248,7 +319,7 @@ class Planner {
                  : fmt::format("no better, {:.1f} us", other.candidate.us));
     }
     const CombCandidate& chosen = looked[winner].candidate;
-    return finish(*models.at(chosen.buckets), finalists[winner]->delays, chosen.us);
+    return Choice{models_.at(chosen.buckets).get(), finalists[winner]->delays, chosen.us, chosen_error};
   }
 
   const SupportSet& support_;
@@ -257,9 +328,18 @@ class Planner {
   std::vector<Rejection>& rejected_;
   std::vector<CombCandidate> candidates_;
   std::shared_ptr<Folding> folding_;
+  std::map<std::array<std::int64_t, 3>, std::unique_ptr<CombModel>> models_;
 };
 
 }  // namespace
+
+std::optional<double> estimate_comb_error(const SupportSet& support, const SpectralPrior& prior,
+                                          const CombRequest& request) {
+  std::vector<Rejection> rejected;
+  Planner planner(support, prior, request, rejected);
+  const auto choice = planner.choose();
+  return choice ? std::optional(choice->error) : std::nullopt;
+}
 
 std::optional<CombPlan> plan_comb(const SupportSet& support, const SpectralPrior& prior,
                                   const CombRequest& request, std::vector<Rejection>& rejected) {

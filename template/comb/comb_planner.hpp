@@ -31,6 +31,8 @@ struct CombRequest {
   double limit_us = 0;           ///< plans predicted to be slower than this are rejected
   /// Without an accuracy, the plan with the least error · time^time_weight is taken.
   double time_weight = 0.25;
+  /// Smaller errors count as this one: time decides among them. Without an accuracy only.
+  double enough = 0;
   CombBus bus{};  ///< only where the tail is known; signals that are no images ignore it
   std::uint64_t seed = 1;
   PlanEffort effort = PlanEffort::normal;
@@ -50,6 +52,11 @@ struct CombPlan {
   double predicted_error = 0;  ///< relative to the prior's power; from rounding alone when the tail is zero
   double noise_gain = 0;       ///< largest ‖row‖ sqrt(r)
 };
+
+/// The relative error of the plan that plan_comb() makes, roughly, in less time; nothing if there is none. 0
+/// where the tail is zero or unknown.
+std::optional<double> estimate_comb_error(const SupportSet& support, const SpectralPrior& prior,
+                                          const CombRequest& request);
 
 /// The cheapest plan that is good enough, or nothing, with the reasons in `rejected`.
 std::optional<CombPlan> plan_comb(const SupportSet& support, const SpectralPrior& prior,
