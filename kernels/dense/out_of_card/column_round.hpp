@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FFTs across the slabs of an array: the host transforms columns where they lie, by blocks that stay in cache.
+// FFTs across the slabs of an array: the host transforms columns where they lie, by blocks that stay in
+// cache.
 #pragma once
 
 #include <algorithm>

@@ -195,8 +195,8 @@ void DealtRound<Real>::card_piece(std::int64_t piece, const RoundCall<Real>& cal
       }
     });
     const CardKernel<Real>& kernel = count == dealt_.piece_units ? *full_ : *rest_;
-    std::byte* const results = round_->compute(*card_, kernel, call, first, count, memory,
-                                               memory + aligned(piece_bytes()), stream);
+    std::byte* const results =
+        round_->compute(*card_, kernel, call, first, count, memory, memory + aligned(piece_bytes()), stream);
     out = round_->segments_out(call, first, count, results);
     queue.out.take(stream, [&] {
       staging = slot.staging.get();

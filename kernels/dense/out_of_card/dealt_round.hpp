@@ -45,8 +45,8 @@ class CardSlots {
   bool pageable_ = false;
 };
 
-/// Copies in one direction take turns. Beside each other they would end at the same time, and the streams would
-/// copy in together and out together.
+/// Copies in one direction take turns. Beside each other they would end at the same time, and the streams
+/// would copy in together and out together.
 class CopyTurns {
  public:
   explicit CopyTurns(CardStream::Way way) : way_(way) {}

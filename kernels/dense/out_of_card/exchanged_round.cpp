@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of N1 × N2 values go through the card in strips, and the results, N2 × N1 transposed ones, go where
-// strips were read. In memory the results of strip j are the rows from j·N1/strips on, of N2 values, so that both
-// strips and results are cut into tiles (j, i): results of strip j where strip i was. Those with i ≤ j leave at
-// once, the others stay on the card until strip i has been read, a quarter of the array at most and half a strip.
+// The columns of N1 × N2 values go through the card in strips, and the results, N2 × N1 transposed ones, go
+// where strips were read. In memory the results of strip j are the rows from j·N1/strips on, of N2 values, so
+// that both strips and results are cut into tiles (j, i): results of strip j where strip i was. Those with i
+// ≤ j leave at once, the others stay on the card until strip i has been read, a quarter of the array at most
+// and half a strip.
 #include <numeric>
 
 #include "kernels/dense/out_of_card/column_round.hpp"

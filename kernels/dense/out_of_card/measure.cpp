@@ -49,7 +49,8 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
   constexpr double kReach = 0.06, kStep = 0.02;
   constexpr std::size_t kMostBytes = std::size_t{5} << 29;
   Part& part = parts_[number];
-  const bool columns = part.step.kind != Step::Kind::slabs, exchanged = part.step.kind == Step::Kind::exchanged;
+  const bool columns = part.step.kind != Step::Kind::slabs,
+             exchanged = part.step.kind == Step::Kind::exchanged;
   // Samples without gaps have no room for half spectra.
   const bool apart = part.step.calls == Step::Calls::apart || grid_.real_line ||
                      (part.step.array.real_points > 0 && grid_.real_pitch < 2 * grid_.row_pitch);
@@ -84,8 +85,9 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
   kept_.reset();
   kept_bytes_ = 0;
   const std::shared_ptr<std::byte> kept = card_->allocate(
-      exchanged ? trial.kept_bytes()
-                : static_cast<std::size_t>(staying * static_cast<double>(array_bytes<Real>(sample.points()))));
+      exchanged
+          ? trial.kept_bytes()
+          : static_cast<std::size_t>(staying * static_cast<double>(array_bytes<Real>(sample.points()))));
   /// As much of the sample stays on the card as will of the array.
   const auto call = [&] {
     RoundCall<Real> one{values, results};

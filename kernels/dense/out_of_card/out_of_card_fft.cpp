@@ -140,9 +140,9 @@ template <class Real>
 bool OutOfCardFft<Real>::make_rounds() {
   bool fast = true;
   const auto make = [&](Part& part) {
-    part.round = std::make_unique<DealtRound<Real>>(make_round<Real>(part.step.kind, part.step.array),
-                                                    card_.get(), slot_budget(part.step.kind), streams_,
-                                                    options_.least_piece_bytes);
+    part.round =
+        std::make_unique<DealtRound<Real>>(make_round<Real>(part.step.kind, part.step.array), card_.get(),
+                                           slot_budget(part.step.kind), streams_, options_.least_piece_bytes);
     fast = fast && part.round->copies_fast();
   };
   exchanged_bytes_ = 0;
@@ -261,8 +261,7 @@ template <class Real>
 double OutOfCardFft<Real>::residency() const noexcept {
   if (pair_.slabs < 0) return 0;
   const auto array = static_cast<double>(array_bytes<Real>(grid_.points()));
-  return std::clamp((static_cast<double>(budget_) - static_cast<double>(slots_bytes())) / array, 0.0,
-                    1.0);
+  return std::clamp((static_cast<double>(budget_) - static_cast<double>(slots_bytes())) / array, 0.0, 1.0);
 }
 
 template <class Real>

@@ -144,7 +144,7 @@ class OutOfCardFft final : public OutOfCardPlan<Real> {
   int streams_ = 0;
   std::size_t budget_ = 0;
   Pair pair_;
-  Residency resident_;  ///< without its memory
+  Residency resident_;               ///< without its memory
   std::size_t exchanged_bytes_ = 0;  ///< of the card's memory, while a round transposes in place
   bool profiled_ = false;
   std::vector<Part> parts_;

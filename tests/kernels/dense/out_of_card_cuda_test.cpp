@@ -262,7 +262,8 @@ TEST_F(OutOfCardCuda, LinesInPlaceEqualThePlanInTheCard) {
           SCOPED_TRACE(plan.explain());
           std::vector<std::complex<float>> own = signal;
           const PageLockedMemory locked(page_locked ? points * sizeof(own[0]) : 0);
-          auto* const values = page_locked ? reinterpret_cast<std::complex<float>*>(locked.data()) : own.data();
+          auto* const values =
+              page_locked ? reinterpret_cast<std::complex<float>*>(locked.data()) : own.data();
           std::copy(signal.begin(), signal.end(), values);
           const std::span<std::complex<float>> in_place(values, points);
           plan.forward(values, ElementType::c64, in_place);

@@ -18,8 +18,9 @@ struct StepTables {
   const void* scatter;   ///< Rader: element of the q-th output, int
   const void* store;  ///< conflict-free: the slots of elements as they are loaded from memory, int; `gather`
                       ///< holds the slots of inputs then
-  const void* matrices;  ///< of products on tensor cores, and twiddle factors between them (run/matrix_tables.hpp)
-  const void* load;   ///< … of elements as they are stored to memory; `scatter` holds the slots of outputs
+  const void*
+      matrices;  ///< of products on tensor cores, and twiddle factors between them (run/matrix_tables.hpp)
+  const void* load;  ///< … of elements as they are stored to memory; `scatter` holds the slots of outputs
 };
 
 struct Arguments {

@@ -48,7 +48,7 @@ class MatrixLines {
   static constexpr int kFirst = kAt.first, kSecond = kAt.second, kLines = kAt.lines,
                        kFirstTiles = kAt.first_tiles, kSecondTiles = kAt.second_tiles,
                        kColumns = kLines * kSecondTiles,  ///< tiles of columns of the first product
-                       kPoints = kFirst * kSecond, kEdge = MatrixLayout::kEdge;
+      kPoints = kFirst * kSecond, kEdge = MatrixLayout::kEdge;
   static constexpr bool kSplit = K::step.policy.tensor_cores == TensorCores::split;
   static constexpr int kThreads = 32 * kAt.warps;
   /// Tiles of columns that share a matrix which a lane has read: as many as registers hold beside what lies
@@ -67,8 +67,7 @@ class MatrixLines {
     const MatrixLines own(static_cast<uint4*>(shared), lane);
     own.fill(a);
     __syncthreads();
-    auto* buffer = static_cast<unsigned*>(shared) +
-                   kFragments * (MatrixLayout::kFragmentBytes / 4) +
+    auto* buffer = static_cast<unsigned*>(shared) + kFragments * (MatrixLayout::kFragmentBytes / 4) +
                    warp * MatrixLayout::kBuffers * kBuffer;
     const auto tiles = static_cast<unsigned>((a.lines + kLines - 1) / kLines),
                step = gridDim.x * static_cast<unsigned>(kWarps);
@@ -153,7 +152,8 @@ class MatrixLines {
       for (int i = kValues * lane_; i < lines.values; i += kValues * 32) action(i, slot<kRow, kPitch>(i));
     }
   }
-  /// Whether 16 bytes are moved at once: neighbours in memory are neighbours in shared memory, in whole words.
+  /// Whether 16 bytes are moved at once: neighbours in memory are neighbours in shared memory, in whole
+  /// words.
   template <int kRow, int kPitch>
   static __device__ __forceinline__ bool words(const void* address) {
     constexpr int kValues = kCopyBytes / 4;
@@ -164,7 +164,8 @@ class MatrixLines {
   __device__ __forceinline__ void fetch(const Lines& lines, unsigned* buffer) const {
     if (words<kSecond, kPitchIn>(lines.from)) {
       each<kSecond, kPitchIn, 4>(lines, [&](int i, int slot) {
-        copy_async<false>(reinterpret_cast<uint4*>(buffer + slot), reinterpret_cast<const uint4*>(lines.from + i));
+        copy_async<false>(reinterpret_cast<uint4*>(buffer + slot),
+                          reinterpret_cast<const uint4*>(lines.from + i));
       });
     } else {
 #pragma unroll 1
@@ -276,7 +277,8 @@ class MatrixLines {
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
           const int column = kEdge * t + 4 * i;
-          if (has && (column + 4 <= kFirst || column + own_ < kFirst)) at[4 * i] = to_halves(sum[t][i], sum[t][i + 2]);
+          if (has && (column + 4 <= kFirst || column + own_ < kFirst))
+            at[4 * i] = to_halves(sum[t][i], sum[t][i + 2]);
         }
       }
     }

@@ -20,9 +20,9 @@ enum class Twiddles { one_root, two_roots, table, fused };
 /// fetches the neighbouring bytes into the L2 cache.
 enum class Loads { cached, bypass_l1, prefetch_l2 };
 
-/// Whether lines of 16-bit values are two products with matrices of DFTs (device/matrix_lines.cuh). rounded: what
-/// lies between them is rounded to f16. split: it is the sum of two numbers of f16, which costs a product
-/// more and next to no accuracy.
+/// Whether lines of 16-bit values are two products with matrices of DFTs (device/matrix_lines.cuh). rounded:
+/// what lies between them is rounded to f16. split: it is the sum of two numbers of f16, which costs a
+/// product more and next to no accuracy.
 enum class TensorCores { none, split, rounded };
 
 /// A "transform" here is the FFT of one line; a block computes several side by side.

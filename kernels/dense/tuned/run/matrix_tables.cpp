@@ -79,8 +79,7 @@ std::vector<std::uint32_t> matrix_tables(const MatrixLayout& layout, bool invers
       const int k = MatrixLayout::output(tile / layout.second_tiles, lane / 4);
       for (int i = 0; i < 2; ++i) {
         const int n = MatrixLayout::point(lane % 4, 2 * (tile % layout.second_tiles) + i);
-        std::complex<double> w =
-            all[static_cast<std::size_t>(k * n % layout.points())] / (first * second);
+        std::complex<double> w = all[static_cast<std::size_t>(k * n % layout.points())] / (first * second);
         if (inverse) w = std::conj(w);
         for (const double part : {w.real(), w.imag()})
           words.push_back(std::bit_cast<std::uint32_t>(static_cast<float>(part)));
