@@ -143,8 +143,9 @@ class OwnPlan final : public DevicePlan<Real> {
                     const DeviceReference* reference, DeviceWorkspace& workspace,
                     cpu::ThreadPool* pool) const override {
     std::size_t begun = 0;
-    with_host_frames(reference, workspace, pool,
-                     [&](HostFrames<Real> host) { begun = host.begin(frames, spectra, part_ahead()); });
+    with_host_frames(reference, workspace, pool, [&](HostFrames<Real> host) {
+      begun = host.begin(frames, spectra, std::max<std::size_t>(1, part_ahead()));
+    });
     return begun;
   }
   std::size_t finish(DeviceWorkspace& workspace) const override {

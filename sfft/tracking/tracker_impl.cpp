@@ -48,22 +48,6 @@ PlanOptions TrackerImpl<Real>::plan_options(bool reference) const {
 }
 
 template <class Real>
-PlanOptions TrackerImpl<Real>::dense_options() const {
-  PlanOptions options;
-  options.backend = options_.plan.backend;
-  options.device = options_.plan.device;
-  if (!options_.plan.devices.empty()) {
-    options.backend = Backend::cuda;
-    options.device = options_.plan.devices.front();
-  }
-  options.path = Path::dense;
-  // Compiling kernels takes a quarter of a second, longer than some thousand comparisons without them.
-  if (dense_transforms_ < kManyDense) options.effort = PlanEffort::quick;
-  options.threads = options_.plan.threads;
-  return options;
-}
-
-template <class Real>
 void TrackerImpl<Real>::install(Plan<Real> plan) {
   replace(std::move(plan));
   ask_for_better();
@@ -76,7 +60,7 @@ void TrackerImpl<Real>::replace(Plan<Real> plan) {
   if (frames_ == 0 || plan.source().data() != plan_.source().data())
     renewed_values_ = {plan.source().values().begin(), plan.source().values().end()};
   plan_ = std::move(plan);
-  dense_.reset();
+  dense_.renew();
   calibration_.restart();
   staleness_.forget_level();
 }
@@ -92,12 +76,13 @@ void TrackerImpl<Real>::remember_reference() {
 
 template <class Real>
 void TrackerImpl<Real>::transform_densely(const SignalView& frame) {
-  if (++dense_transforms_ == kManyDense) dense_.reset();
-  if (!dense_) {
-    dense_.emplace(plan_.source(), dense_options());
-    dense_workspace_ = dense_->make_workspace();
-  }
-  dense_->execute(frame, result_.spectrum, dense_workspace_);
+  dense_.execute(plan_.source(), frame, result_.spectrum);
+}
+
+template <class Real>
+void TrackerImpl<Real>::forget_ahead() noexcept {
+  ahead_.forget();
+  dense_.forget();
 }
 
 /// How many of the next frames to transform before the first of them is decided about: up to the next that
@@ -120,6 +105,11 @@ template <class Real>
 void TrackerImpl<Real>::find_spectrum(std::span<const SignalView> frames) {
   const auto begin = Clock::now();
   sharing_us_.push_back(results_done_);
+  // The comparison that comes next goes beside the frames before it.
+  constexpr std::int64_t kSoon = 16;
+  const std::int64_t next = calibration_.frames_to_next();
+  if (ahead_.overlaps() && !exact_ && next <= std::min(kSoon, static_cast<std::int64_t>(frames.size())))
+    dense_.begin(frames[static_cast<std::size_t>(next - 1)]);
   ahead_.take(frames, run_length(), result_.spectrum);
   sparse_us_ += microseconds_since(begin);
 }
@@ -186,6 +176,7 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
     transform_sparsely(frames);
   }
   if (options_.similarity) note_similarity_of_any(frame);
+  dense_.pass(frame);
   note_check();
   result_.differencing = differencing();
   result_.us = microseconds_since(begin) - (sparse_us_ - sparse_before_us);
@@ -211,7 +202,7 @@ const TrackedFrame<Real>& TrackerImpl<Real>::push(const SignalView& frame) {
   try {
     track({&frame, 1});
   } catch (...) {
-    ahead_.forget();
+    forget_ahead();
     sharing_us_.clear();
     sparse_us_ = 0;
     throw;
@@ -238,13 +229,13 @@ std::span<const TrackedFrame<Real>> TrackerImpl<Real>::push(std::span<const Sign
       result_.calibration = kept.calibration;  // it holds until another is found
     }
   } catch (...) {
-    ahead_.forget();  // of frames that may never be pushed again
+    forget_ahead();  // of frames that may never be pushed again
     share_out();
     throw;
   }
   share_out();
   const auto begin = Clock::now();
-  if (coming.empty()) ahead_.forget();
+  if (coming.empty()) forget_ahead();
   ahead_.begin(coming, run_length());
   sparse_us_ += microseconds_since(begin);
   return results();

@@ -14,6 +14,7 @@
 
 #include "sfft/tracker.hpp"
 #include "sfft/tracking/calibration.hpp"
+#include "sfft/tracking/dense_beside.hpp"
 #include "sfft/tracking/refinement.hpp"
 #include "sfft/tracking/run_ahead.hpp"
 #include "sfft/tracking/staleness.hpp"
@@ -29,6 +30,7 @@ class TrackerImpl {
       : options_(options),
         plan_(tmpl, plan_options(options.reference)),
         ahead_(plan_),
+        dense_(options.plan),
         calibration_(options.calibrate),
         staleness_(options) {
     install(plan_);
@@ -51,11 +53,8 @@ class TrackerImpl {
  private:
   /// Below this relative error there is nothing to gain.
   static constexpr double kExact = 1e-5;
-  /// Dense transforms of a stream for which a GPU's fastest engine pays, however long it takes to make.
-  static constexpr std::int64_t kManyDense = 1024;
 
   PlanOptions plan_options(bool reference) const;
-  PlanOptions dense_options() const;
   bool differencing() const { return plan_.info().reference; }
   /// Whether frames are still compared to see if they repeat.
   bool looking() const {
@@ -73,6 +72,7 @@ class TrackerImpl {
   void transform_sparsely(std::span<const SignalView> frames);
   void find_spectrum(std::span<const SignalView> frames);
   std::size_t run_length() const;
+  void forget_ahead() noexcept;
   void share_out();
   bool compare(const SignalView& frame);
   bool compare_beside(const SignalView& frame);
@@ -89,10 +89,8 @@ class TrackerImpl {
 
   TrackerOptions options_;
   Plan<Real> plan_;
-  RunAhead<Real> ahead_;             ///< the sparse transforms, by the same plan
-  std::optional<Plan<Real>> dense_;  ///< the same template, transformed densely
-  std::int64_t dense_transforms_ = 0;
-  Workspace<Real> dense_workspace_;
+  RunAhead<Real> ahead_;     ///< the sparse transforms, by the same plan
+  DenseBeside<Real> dense_;  ///< at the same template
   TrackedFrame<Real> result_;
   Spectrum<Real> sparse_;                             ///< of a frame that is compared
   ErrorCheck compared_;                               ///< what the latest comparison found
