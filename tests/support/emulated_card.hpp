@@ -77,23 +77,24 @@ class EmulatedStream final : public detail::CardStream {
   }
   void push(std::function<void()> work) { queue_.push_back({std::move(work), nullptr, false}); }
   void wait() override {
-    auto queue = std::exchange(queue_, {});
-    try {
-      for (const Queued& one : queue) {
-        if (one.work) {
-          state_->step();
-          one.work();
-        } else if (one.marks) {
-          *one.mark = true;
-        } else {
-          while (!*one.mark) std::this_thread::yield();
+    std::exception_ptr failure;
+    for (const Queued& one : std::exchange(queue_, {})) {
+      if (one.work) {
+        try {
+          if (!failure) {
+            state_->step();
+            one.work();
+          }
+        } catch (...) {
+          failure = std::current_exception();  // others that wait for marks go on in their order
         }
+      } else if (one.marks) {
+        *one.mark = true;
+      } else {
+        while (!*one.mark) std::this_thread::yield();
       }
-    } catch (...) {
-      for (const Queued& one : queue)
-        if (one.marks) *one.mark = true;  // nobody waits for what has failed
-      throw;
     }
+    if (failure) std::rethrow_exception(failure);
   }
 
  private:

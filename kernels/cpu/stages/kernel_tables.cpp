@@ -7,6 +7,7 @@
 #include "kernels/cpu/stages/flat_recover.hpp"
 #include "kernels/cpu/stages/layout.hpp"
 #include "kernels/cpu/stages/locate.hpp"
+#include "kernels/cpu/stages/matrix_product.hpp"
 #include "kernels/cpu/stages/permute.hpp"
 #include "kernels/cpu/stages/recover.hpp"
 #include "kernels/cpu/stages/short_lines.hpp"
@@ -38,6 +39,8 @@ namespace sfft::detail::cpu {
   const WaveKernels<double>& wave_table_double() noexcept;                \
   const LayoutKernels<float>& layout_table_float() noexcept;              \
   const LayoutKernels<double>& layout_table_double() noexcept;            \
+  const MatrixKernels<float>& matrix_table_float() noexcept;              \
+  const MatrixKernels<double>& matrix_table_double() noexcept;            \
   const ShortLineKernels<float>& short_line_table_float() noexcept;       \
   const ShortLineKernels<double>& short_line_table_double() noexcept;     \
   const BucketSystemKernels& bucket_system_table() noexcept;              \
@@ -59,6 +62,7 @@ SFFT_DEFINE_KERNELS(LocateKernels, locate)
 SFFT_DEFINE_KERNELS(WaveKernels, wave)
 SFFT_DEFINE_KERNELS(LayoutKernels, layout)
 SFFT_DEFINE_KERNELS(ShortLineKernels, short_line)
+SFFT_DEFINE_KERNELS(MatrixKernels, matrix)
 SFFT_DEFINE_KERNELS(TwoPassKernels, two_pass)
 const StoredKernels* stored_kernels() noexcept {
   SFFT_DISPATCH(stored_table())

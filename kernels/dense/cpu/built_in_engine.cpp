@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "kernels/cpu/small_fft/small_fft.hpp"
+#include "kernels/dense/cpu/direct_engine.hpp"
 #include "kernels/dense/cpu/line_stage.hpp"
 #include "kernels/dense/cpu/long_chirp_engine.hpp"
 #include "kernels/dense/cpu/long_line_engine.hpp"
@@ -137,6 +138,7 @@ template <class Real>
 std::unique_ptr<const DenseEngine<Real>> make_built_in_engine(const Shape& shape, bool real, int threads) {
   if (auto engine = make_long_line_engine<Real>(shape, real, threads)) return engine;
   if (auto engine = make_long_chirp_engine<Real>(shape, real)) return engine;
+  if (auto engine = make_direct_engine<Real>(shape, real)) return engine;
   if (auto engine = make_small_grid_engine<Real>(shape, real)) return engine;
   return std::make_unique<const BuiltInEngine<Real>>(shape, real);
 }

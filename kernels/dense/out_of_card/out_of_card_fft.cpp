@@ -149,7 +149,7 @@ bool OutOfCardFft<Real>::make_rounds() {
   for (Part& part : parts_) {
     if (part.step.kind != Step::Kind::exchanged) continue;
     make(part);
-    constexpr std::int64_t kMostStrips = 256;
+    constexpr std::int64_t kMostStrips = 64;
     if (part.round->dealt().pieces > kMostStrips)
       throw Error(ErrorCode::out_of_memory, "strips that fit the budget are too narrow");
     exchanged_bytes_ = std::max(exchanged_bytes_, part.round->kept_bytes());
