@@ -10,8 +10,8 @@
 namespace sfft::detail::tuned {
 
 /// Four words of each lane for a matrix of cosines, then for one of sines, tile by tile of the outputs and of
-/// the points. They are multiplied by a scale for which their roundings to f16 are small. One over it follows,
-/// as a float. `inverse`: of the conjugated roots.
+/// the points. They are multiplied by a scale for which their roundings to f16 are small. One over it
+/// follows, as a float. `inverse`: of the conjugated roots.
 std::vector<std::uint32_t> product_tables(const ProductLayout& layout, bool inverse);
 
 }  // namespace sfft::detail::tuned
