@@ -283,7 +283,8 @@ TransformPolicy choose_by_rules(const DenseProblem& problem, bool single, const 
                                 const std::function<bool(const TransformPolicy&)>& accepts) {
   std::optional<TransformPolicy> first;
   Limits limits = limits_of(problem.device);
-  limits.multiplies_f16 = false;  // a little less accurate: wisdom and measurements take it where it is faster
+  limits.multiplies_f16 =
+      false;  // a little less accurate: wisdom and measurements take it where it is faster
   std::string why = "no factors that a block can hold";
   for (const std::vector<int>& factors : factors_of(problem, single, limits)) {
     TransformPolicy policy;
