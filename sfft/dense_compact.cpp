@@ -182,7 +182,8 @@ double CompactPlan::predicted_error(Direction direction) const noexcept {
   const double handovers = std::sqrt(impl_->choice.runner->handovers(direction));
   return std::hypot(sfft::detail::rounding_error(formats.target(direction)),
                     handovers * sfft::detail::rounding_error(formats.between),
-                    sfft::detail::arithmetic_error(impl_->request.dense.problem));
+                    std::hypot(sfft::detail::arithmetic_error(impl_->request.dense.problem),
+                               impl_->choice.runner->kernel_error()));
 }
 
 const Shape& CompactPlan::shape() const noexcept {

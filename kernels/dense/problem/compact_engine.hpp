@@ -47,6 +47,7 @@ class GpuCompactEngine {
                    CUstream_st* stream) const = 0;
   /// How many times values are stored between steps.
   virtual int handovers(dense::Direction direction) const noexcept = 0;
+  virtual double kernel_error() const noexcept = 0;  ///< relative, beside that of floats
   virtual std::string name() const = 0;
   virtual std::string kernel() const = 0;  ///< as GpuDenseEngine::kernel()
 };

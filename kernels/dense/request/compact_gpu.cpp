@@ -97,6 +97,7 @@ class DirectRunner final : public CompactGpuRunner {
   }
 
   int handovers(Direction direction) const noexcept override { return engine_->handovers(direction); }
+  double kernel_error() const noexcept override { return engine_->kernel_error(); }
   std::string name() const override { return engine_->name(); }
   std::string kernel() const override { return engine_->kernel(); }
 

@@ -51,6 +51,8 @@ class CompactRunner {
                        CUstream_st* stream) const = 0;
   /// How many times values are stored in `between`.
   virtual int handovers(dense::Direction direction) const noexcept = 0;
+  /// The relative error that kernels add to that of floats: of matrices in 16 bits.
+  virtual double kernel_error() const noexcept { return 0; }
   virtual bool on_gpu() const noexcept = 0;
   virtual std::string name() const = 0;
 };

@@ -13,6 +13,7 @@
 #include "kernels/dense/tuned/policy/limits.hpp"
 #include "kernels/dense/tuned/policy/policy_text.hpp"
 #include "kernels/dense/tuned/run/loading.hpp"
+#include "kernels/dense/tuned/run/product_tables.hpp"
 #include "kernels/dense/tuned/search/tuner.hpp"
 
 namespace sfft::detail {
@@ -50,6 +51,8 @@ class TunedCompactEngine final : public GpuCompactEngine {
       handovers_[d] = static_cast<int>(programs[d].kernels.size()) - 1;
       exponents_[d] = programs[d].exponent();
     }
+    if (programs[0].kernels[0].step.multiplies())
+      kernel_error_ = tuned::product_scale(static_cast<int>(problem.shape.points())).error;
     executables_ = load(programs, kSingle, tables_, cuda::device_info(problem.device));
   }
 
@@ -71,6 +74,7 @@ class TunedCompactEngine final : public GpuCompactEngine {
   int handovers(Direction direction) const noexcept override {
     return handovers_[static_cast<std::size_t>(direction)];
   }
+  double kernel_error() const noexcept override { return kernel_error_; }
   std::string kernel() const override { return tuned::to_text(tuned::PlanPolicy{policy_, std::nullopt}); }
   std::string name() const override { return "tuned kernels: " + kernel(); }
 
@@ -82,6 +86,7 @@ class TunedCompactEngine final : public GpuCompactEngine {
   TransformPolicy policy_;
   tuned::Tables tables_;
   std::array<int, 2> handovers_{}, exponents_{};
+  double kernel_error_ = 0;
   std::vector<std::unique_ptr<const Executable>> executables_;
 };
 

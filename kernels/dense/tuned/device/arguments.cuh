@@ -19,7 +19,7 @@ struct StepTables {
   const void* store;  ///< conflict-free: the slots of elements as they are loaded from memory, int; `gather`
                       ///< holds the slots of inputs then
   const void* matrices;  ///< of products on tensor cores (run/product_tables.hpp)
-  const void* load;   ///< … of elements as they are stored to memory; `scatter` holds the slots of outputs
+  const void* load;  ///< … of elements as they are stored to memory; `scatter` holds the slots of outputs
 };
 
 struct Arguments {

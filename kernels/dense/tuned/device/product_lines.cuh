@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Short lines of f16 values as products on tensor cores, with factors of f16 and sums of f32. Inputs are factors
-// as they lie in memory. Warps stay for many lines, and copy lines to their own part of shared memory while
-// they work on those before (plan/product_layout.hpp).
+// Short lines of f16 values as products on tensor cores, with factors of f16 and sums of f32. Inputs are
+// factors as they lie in memory. Warps stay for many lines, and copy lines to their own part of shared memory
+// while they work on those before (plan/product_layout.hpp).
 #pragma once
 
 #include "kernels/dense/tuned/device/arguments.cuh"
@@ -54,8 +54,8 @@ class ProductLines {
     const float back = *reinterpret_cast<const float*>(from + 32 * kMatrices),
                 scale = K::step.scale ? static_cast<float>(a.scale) * back : back;
     const int warp = static_cast<int>(threadIdx.x) / 32;
-    unsigned* buffer = reinterpret_cast<unsigned*>(matrices + 32 * kMatrices) +
-                       warp * ProductLayout::kBuffers * kBuffer;
+    unsigned* buffer =
+        reinterpret_cast<unsigned*>(matrices + 32 * kMatrices) + warp * ProductLayout::kBuffers * kBuffer;
     const auto tiles = static_cast<unsigned>((a.lines + kLines - 1) / kLines),
                step = gridDim.x * static_cast<unsigned>(kWarps);
     unsigned tile = blockIdx.x * static_cast<unsigned>(kWarps) + static_cast<unsigned>(warp);
@@ -80,7 +80,9 @@ class ProductLines {
   }
 
  private:
-  static __device__ __forceinline__ int lane() { return static_cast<int>(threadIdx.x) % 32; }
+  static __device__ __forceinline__ int lane() {
+    return static_cast<int>(threadIdx.x) % 32;
+  }
 
   /// Lines of a tile in global memory, and their number of values.
   struct Lines {
@@ -115,13 +117,14 @@ class ProductLines {
   }
   /// Whether a tile consists of whole words, and begins with one.
   static __device__ __forceinline__ bool has_words(const void* address, int values) {
-    return (kPitch == kPoints || kPoints % kWord == 0) && kLines * kPoints % kWord == 0 && values % kWord == 0 &&
-           reinterpret_cast<unsigned long long>(address) % kCopyBytes == 0;
+    return (kPitch == kPoints || kPoints % kWord == 0) && kLines * kPoints % kWord == 0 &&
+           values % kWord == 0 && reinterpret_cast<unsigned long long>(address) % kCopyBytes == 0;
   }
   static __device__ __forceinline__ void fetch(const Lines& lines, unsigned* buffer) {
     if (has_words(lines.from, lines.values)) {
       each_word(lines, [&](int i, int slot) {
-        copy_async<false>(reinterpret_cast<uint4*>(buffer + slot), reinterpret_cast<const uint4*>(lines.from + i));
+        copy_async<false>(reinterpret_cast<uint4*>(buffer + slot),
+                          reinterpret_cast<const uint4*>(lines.from + i));
       });
     } else {
 #pragma unroll 1
@@ -170,7 +173,8 @@ class ProductLines {
       float cos_re[kUnits][4], cos_im[kUnits][4], sin_re[kUnits][4], sin_im[kUnits][4];
 #pragma unroll
       for (int k = 0; k < kInTiles; ++k) {
-        const uint4 cosines = matrices[64 * (m * kInTiles + k)], sines = matrices[64 * (m * kInTiles + k) + 32];
+        const uint4 cosines = matrices[64 * (m * kInTiles + k)],
+                    sines = matrices[64 * (m * kInTiles + k) + 32];
 #pragma unroll
         for (int u = 0; u < kUnits; ++u) {
           const unsigned *const re = in[u].re + 2 * k, *const im = in[u].im + 2 * k;

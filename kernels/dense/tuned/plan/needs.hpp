@@ -26,7 +26,8 @@ struct LineNeed {
   /// Not 0: whole lines in one step, without a convolution, of 16-bit parts on one side at least. The bytes
   /// that a complex value takes in memory, read and written together.
   int narrow_bytes = 0;
-  /// Lines may be products on tensor cores: a batch of lines of f16, one after the other, that are short enough.
+  /// Lines may be products on tensor cores: a batch of lines of f16, one after the other, that are short
+  /// enough.
   bool products = false;
 };
 

@@ -2,10 +2,10 @@
 // Lines as products on tensor cores: what the lanes of a warp hold, and where points lie in shared memory.
 // Shared by the host, which makes the tables, and the device code.
 //
-// A product is of a matrix of 16×16 numbers and one of 16×8 (mma.m16n8k16). The first one has cosines or sines
-// of the DFT: its rows are outputs k <= n/2, its columns points. The columns of the second one are lines, its
-// numbers their real parts or their imaginary ones. Sums and differences of the four products are the outputs
-// k and n − k. The length needs no factors.
+// A product is of a matrix of 16×16 numbers and one of 16×8 (mma.m16n8k16). The first one has cosines or
+// sines of the DFT: its rows are outputs k <= n/2, its columns points. The columns of the second one are
+// lines, its numbers their real parts or their imaginary ones. Sums and differences of the four products are
+// the outputs k and n − k. The length needs no factors.
 //
 // Compiled by NVRTC, too: C++17 without standard headers.
 #pragma once
@@ -26,7 +26,9 @@ class ProductLayout {
         in_tiles((points + kRows - 1) / kRows),
         lines(32 / policy.threads_per_transform),
         warps(policy.transforms_per_block / lines),
-        row_step(points % 4 == 0 ? 1 : in_tiles % 2 == 0 ? 8 : 4),
+        row_step(points % 4 == 0     ? 1
+                 : in_tiles % 2 == 0 ? 8
+                                     : 4),
         pitch(points % 8 == 0 ? points + 4 : points) {}
 
   int points;
@@ -35,8 +37,8 @@ class ProductLayout {
   int row_step;             ///< point()
   int pitch;                ///< words from line to line
 
-  /// The i-th point that lane t holds of a line; some are beyond the last. Lanes then read different banks, but
-  /// for lengths that are twice an odd number.
+  /// The i-th point that lane t holds of a line; some are beyond the last. Lanes then read different banks,
+  /// but for lengths that are twice an odd number.
   static constexpr int point(int row_step, int t, int i) {
     return row_step * t + i % row_step + 4 * row_step * (i / row_step);
   }

@@ -60,8 +60,8 @@ struct KernelPolicy {
   /// Blocks stay for many tiles and copy the next one to shared memory while they compute; see
   /// Kernel::double_buffers().
   bool double_buffered = false;
-  /// A warp transforms 32/threads_per_transform lines by products on tensor cores (device/product_lines.cuh). The
-  /// only radix is the length, whatever its factors.
+  /// A warp transforms 32/threads_per_transform lines by products on tensor cores (device/product_lines.cuh).
+  /// The only radix is the length, whatever its factors.
   bool tensor_cores = false;
 
   constexpr int length() const { return radices.product(); }

@@ -18,32 +18,31 @@ std::uint32_t halves(double low, double high) {
          static_cast<std::uint32_t>(to_f16(static_cast<float>(high)).bits) << 16;
 }
 
-/// The scale from 1 to 2 with which the roots of this order, as numbers of f16, are most accurate.
-double matrix_scale(const Table& all) {
-  constexpr int kTried = 1 << 14;
-  double best = 1, least = HUGE_VAL;
+}  // namespace
+
+ProductScale product_scale(int points) {
+  constexpr int kTried = 1 << 12;
+  const Table all = roots(points, points);
+  ProductScale best{1, HUGE_VAL};
   for (int i = 0; i < kTried; ++i) {
     const double scale = 1 + static_cast<double>(i) / kTried;
-    double error = 0;
+    double sum = 0;
     for (const std::complex<double>& root : all) {
-      for (const double part : {scale * root.real(), scale * root.imag()})
-        error += std::pow(to_float(to_f16(static_cast<float>(part))) - part, 2);
+      for (const double part : {scale * root.real(), scale * root.imag()}) {
+        const double error = to_float(to_f16(static_cast<float>(part))) - part;
+        sum += error * error;
+      }
     }
-    error /= scale * scale;
-    if (error < least) {
-      least = error;
-      best = scale;
-    }
+    const double error = std::sqrt(sum / points) / scale;
+    if (error < best.error) best = {scale, error};
   }
   return best;
 }
 
-}  // namespace
-
 std::vector<std::uint32_t> product_tables(const ProductLayout& layout, bool inverse) {
   const int n = layout.points;
   const Table all = roots(n, n);
-  const double scale = matrix_scale(all);
+  const double scale = product_scale(n).value;
   std::vector<std::uint32_t> words;
   for (int tile = 0; tile < layout.out_tiles * layout.in_tiles; ++tile) {
     for (const bool sines : {false, true}) {

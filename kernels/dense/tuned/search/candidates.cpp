@@ -306,7 +306,8 @@ std::vector<KernelPolicy> candidates(const LineNeed& need, bool single, const Li
   }
   // Convolutions, whose costs are not microseconds, take longer (measured).
   const double unit = need.narrow_bytes > 0 ? 1 : 1e-9;
-  for (const KernelPolicy& kernel : products(need, limits)) ranked.push_back({unit * product_cost(kernel), kernel});
+  for (const KernelPolicy& kernel : products(need, limits))
+    ranked.push_back({unit * product_cost(kernel), kernel});
   if (need.narrow_bytes > 0 || need.products) sort();
   std::vector<KernelPolicy> chosen;
   std::map<int, std::size_t> of_length;

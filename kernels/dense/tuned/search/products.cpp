@@ -31,7 +31,8 @@ std::vector<KernelPolicy> products(const LineNeed& need, const Limits& limits) {
 
 double product_cost(const KernelPolicy& kernel) {
   const ProductLayout at(kernel);
-  const double matrices = at.matrices(), units = at.lines / ProductLayout::kColumns, points = at.lines * at.points;
+  const double matrices = at.matrices(), units = at.lines / ProductLayout::kColumns,
+               points = at.lines * at.points;
   // Instructions of a warp: products, matrices and points that are read, outputs, two copies of the lines.
   const double products = 2 * matrices * units, held = 4 * at.in_tiles * units,
                outputs = 8 * at.out_tiles * units, copies = std::ceil(points / 128),

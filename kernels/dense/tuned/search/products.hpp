@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines as products on tensor cores (device/product_lines.cuh): which policies there are for them, and what they
-// cost.
+// Lines as products on tensor cores (device/product_lines.cuh): which policies there are for them, and what
+// they cost.
 #pragma once
 
 #include <vector>

@@ -276,13 +276,20 @@ class Tuner {
 
 Limits limits_of(int device) {
   const cuda::DeviceInfo& info = cuda::device_info(device);
-  return {info.shared_bytes_per_block, info.major >= 8};
+#ifdef SFFT_PRODUCTS  // a preview: no GPU has run their tests
+  constexpr bool kProducts = true;
+#else
+  constexpr bool kProducts = false;
+#endif
+  return {info.shared_bytes_per_block, kProducts && info.major >= 8};
 }
 
 TransformPolicy choose_by_rules(const DenseProblem& problem, bool single, const Formats& formats,
                                 const std::function<bool(const TransformPolicy&)>& accepts) {
   std::optional<TransformPolicy> first;
-  const Limits limits = limits_of(problem.device);
+  Limits limits = limits_of(problem.device);
+  limits.multiplies_f16 =
+      false;  // a little less accurate: wisdom and measurements take it where it is faster
   std::string why = "no factors that a block can hold";
   for (const std::vector<int>& factors : factors_of(problem, single, limits)) {
     TransformPolicy policy;

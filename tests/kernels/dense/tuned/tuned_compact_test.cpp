@@ -240,8 +240,8 @@ TEST(TunedCompact, PackedTiles) {
              "kernel radices=16.30 threads_per_transform=16 transforms_per_block=4 staged=1")});
 }
 
-/// Lines as products on tensor cores: lengths of whole matrices and others, odd and even, one unit of lines and
-/// several, warps without work, and tiles that are not full or not of whole words.
+/// Lines as products on tensor cores: lengths of whole matrices and others, odd and even, one unit of lines
+/// and several, warps without work, and tiles that are not full or not of whole words.
 TEST(TunedCompact, TensorCores) {
   const auto named = [](std::int64_t points, std::int64_t batch, const char* threads) {
     const std::string kernel = "kernel radices=" + std::to_string(points) + " " + threads + " tensor_cores=1";
