@@ -269,6 +269,30 @@ TEST(Triage, RainAndWavingClothAreNoEvents) {
   EXPECT_TRUE(cloth.empty());
 }
 
+/// A bush with soft leaves that sways by some pixels for four seconds, and is calm before and after.
+void bush(Grey& grey, int frame) {
+  const double gust = frame >= 100 && frame < 200 ? std::sin(std::numbers::pi * (frame - 100) / 100) : 0;
+  for (int y = 20; y < 90; ++y) {
+    for (int x = 100; x < 170; ++x) {
+      const double at = x + 3 * gust * std::sin(2 * std::numbers::pi * 0.8 * frame / kRate + 0.03 * y);
+      const double leaves =
+          std::sin(0.31 * at + 0.2 * y) + std::sin(0.23 * at - 0.4 * y) + std::sin(0.4 * at);
+      pixel(grey, x, y) = static_cast<float>(100 + 18 * leaves);
+    }
+  }
+}
+
+TEST(Triage, BranchesInAGustAreNoEvent) {
+  EXPECT_TRUE(events_of(bush).empty());
+  const auto events = events_of([](Grey& grey, int frame) {
+    bush(grey, frame);
+    crossing(14, 60)(grey, frame);
+  });
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_NEAR(events[0].change_start_s, 4.8, 0.5);
+  EXPECT_NEAR(events[0].change_end_s, 6.8, 0.5);
+}
+
 TEST(Triage, SmallObjectsAreEvents) {
   for (const float contrast : {40.0F, 80.0F, -60.0F}) {
     const auto events = events_of(crossing(kWidth / 16, contrast));

@@ -40,9 +40,9 @@ void ChangeMeter::begin(const SignalView& first) {
   view_.emplace(first, options_.k, options_.max_samples);
   background_.emplace(view_->width(), view_->height(), BackgroundOptions{window_, recent_});
   search_.emplace(view_->width(), view_->height());
+  moments_.emplace(view_->width());
   if (interval_s_ <= 0.5 * kSwitchSeconds)
-    switched_.emplace(view_->width(),
-                      std::max(1, static_cast<int>(std::lround(kSwitchSeconds / interval_s_))), kWhite);
+    switched_.emplace(std::max(1, static_cast<int>(std::lround(kSwitchSeconds / interval_s_))), kWhite);
 }
 
 std::optional<Change> ChangeMeter::next_unknown() const {
@@ -85,7 +85,7 @@ void ChangeMeter::finish(std::vector<Change>& out) {
 
 /// Pictures before and after the next one.
 void ChangeMeter::look_around() {
-  std::vector<SwitchedLight::Moment> moments;
+  std::vector<Moments::Moment> moments;
   double last = past_.empty() ? pending_.front().seconds : past_.front().seconds;
   const auto add = [&](const Pending& one) {
     moments.push_back({one.picture, one.seconds - last > 2.5 * interval_s_});
@@ -94,7 +94,7 @@ void ChangeMeter::look_around() {
   for (const Pending& one : past_) add(one);
   const auto after = std::min<std::ptrdiff_t>(around_, std::ssize(pending_));
   std::for_each(pending_.begin(), pending_.begin() + after, add);
-  switched_->look_at(std::move(moments));
+  moments_->take(std::move(moments));
 }
 
 void ChangeMeter::measure(std::vector<Change>& out) {
@@ -120,9 +120,10 @@ void ChangeMeter::measure(std::vector<Change>& out) {
     // In faint light codecs and rounding take more of the contrast.
     spread_[i] = std::max(spread[i], least);
   }
-  if (switched_) look_around();
-  const ChangedTile tile = search_->find(deviation_, recent_deviation_, usual, spread_,
-                                         kWhite * gain + offset, switched_ ? &*switched_ : nullptr);
+  look_around();
+  const ChangedTile tile =
+      search_->find(deviation_, recent_deviation_, usual, spread_, kWhite * gain + offset, &*moments_,
+                    switched_ ? &*switched_ : nullptr);
   const Change change{next.frame, next.seconds, tile.score, view_->frame_x(tile.x), view_->frame_y(tile.y)};
   out.push_back(change);
   past_.push_back(std::move(next));

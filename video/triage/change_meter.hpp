@@ -86,6 +86,7 @@ class ChangeMeter {
   std::int64_t frames_ = 0;
   Light light_;
   std::optional<TileSearch> search_;
+  std::optional<Moments> moments_;
   std::optional<SwitchedLight> switched_;
   std::vector<float> smooth_, deviation_, recent_deviation_, spread_;
 };

@@ -26,13 +26,18 @@ constexpr double kImperfect = 0.05;
 /// Share of what is across the border that the second point from it holds, of that of the first.
 constexpr double kSecondPoint = 0.4;
 constexpr double kNoWhite = std::numeric_limits<double>::infinity();
-/// Scores from which it is worth asking whether a light was switched.
+/// Scores from which it is worth asking what was to be seen before and after.
 constexpr double kAsk = 3;
 constexpr double kPrior = 1;  ///< grey levels of structure that say nothing
 
+/// Blocks of a tile's size beside each other.
+int blocks(int extent) {
+  return (extent + kSide - 1) / kSide;
+}
+
 }  // namespace
 
-TileSearch::Square TileSearch::around(int x, int y, int side) const {
+TileSearch::Square TileSearch::surroundings(int x, int y, int side) const {
   const int across = std::min(side, width_);
   const int down = std::min(side, height_);
   return {std::clamp(x - across / 2, 0, width_ - across), std::clamp(y - down / 2, 0, height_ - down), across,
@@ -201,10 +206,11 @@ double TileSearch::unexplained_at_limits(std::span<const float> deviation, std::
 /// The least energy that one of the explanations leaves, or some that is not above `enough`.
 double TileSearch::unexplained(std::span<const float> deviation, std::span<const float> usual, int x, int y,
                                double enough) const {
-  const Square square = around(x, y, kSurroundings);
+  const Square square = surroundings(x, y, kSurroundings);
   const auto [left, top, across, down] = square;
   double least = unexplained(deviation, usual, square, kPlane);
-  if (least > enough) least = std::min(least, unexplained(deviation, usual, around(x, y, kWide), kBent));
+  if (least > enough)
+    least = std::min(least, unexplained(deviation, usual, surroundings(x, y, kWide), kBent));
   if (least <= enough) return least;
   if (left == 0 || top == 0 || left + across == width_ || top + down == height_)
     least = std::min(least, unexplained_at_limits(deviation, usual, square, kNoWhite));
@@ -213,9 +219,23 @@ double TileSearch::unexplained(std::span<const float> deviation, std::span<const
   return least;
 }
 
+/// Asked once for all tiles of a block.
+bool TileSearch::swings(std::span<const float> deviation, std::span<const float> usual, int x, int y,
+                        Moments& around) {
+  Swings& known = swings_[static_cast<std::size_t>(y / kSide * blocks(width_) + x / kSide)];
+  if (known == Swings::unknown) {
+    const Square square = surroundings(x / kSide * kSide + kSide / 2, y / kSide * kSide + kSide / 2, kWide);
+    around.cut_out(square);
+    around.cut_out(deviation, square, deviation_here_);
+    around.cut_out(usual, square, usual_here_);
+    known = swinging_.find(around, square, deviation_here_, usual_here_) ? Swings::yes : Swings::no;
+  }
+  return known == Swings::yes;
+}
+
 ChangedTile TileSearch::find(std::span<const float> deviation, std::span<const float> recent_deviation,
                              std::span<const float> usual, std::span<const float> spread, float white,
-                             SwitchedLight* switched) {
+                             Moments* around, const SwitchedLight* switched) {
   white_ = white;
   constexpr int kReach = kSide / 2;
   constexpr double kPoints = kSide * kSide;
@@ -232,6 +252,7 @@ ChangedTile TileSearch::find(std::span<const float> deviation, std::span<const f
       }
     }
   }
+  swings_.assign(static_cast<std::size_t>(blocks(width_) * blocks(height_)), Swings::unknown);
   candidates_.clear();
   Candidate plain{0, kReach, kReach};  // the most of those that need no second look
   for (int y = kReach; y + kReach < height_; ++y) {
@@ -259,9 +280,11 @@ ChangedTile TileSearch::find(std::span<const float> deviation, std::span<const f
       left = std::min(left, unexplained(recent_deviation, usual, next.x, next.y, most * unit) / unit);
     double energy = std::min<double>(next.energy, left);
     if (energy <= most) continue;
-    if (switched != nullptr && energy > kPoints * kAsk * kAsk) {
-      const Square square = around(next.x, next.y, kWide);
-      if (switched->find(square, static_cast<float>(2 * unit), pattern_)) {
+    if (around != nullptr && energy > kPoints * kAsk * kAsk) {
+      if (swings(deviation, usual, next.x, next.y, *around)) continue;
+      const Square square = surroundings(next.x, next.y, kWide);
+      if (switched != nullptr) around->cut_out(square);
+      if (switched != nullptr && switched->find(*around, square, static_cast<float>(2 * unit), pattern_)) {
         energy = std::min({energy, beside_switched(deviation, usual, square) / unit,
                            beside_switched(recent_deviation, usual, square) / unit});
         if (energy <= most) continue;

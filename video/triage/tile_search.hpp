@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "video/triage/swinging.hpp"
 #include "video/triage/switched_light.hpp"
 
 namespace sfft::video {
@@ -22,16 +23,16 @@ class TileSearch {
 
   /// A picture's deviations from the `usual` one and from a recent one, of which the smaller counts, and the
   /// usual size of them, per point. Points from `white` on may be overexposed. What a light that changes
-  /// smoothly over the picture would do to the structure that is there does not count, nor does light that
-  /// was `switched`.
+  /// smoothly over the picture would do to the structure that is there does not count. Nor does what the
+  /// pictures `around` it show to swing, or light that was `switched`.
   ChangedTile find(std::span<const float> deviation, std::span<const float> recent_deviation,
                    std::span<const float> usual, std::span<const float> spread, float white,
-                   SwitchedLight* switched = nullptr);
+                   Moments* around = nullptr, const SwitchedLight* switched = nullptr);
 
  private:
   using Square = PointSquare;
   /// The surroundings of a tile.
-  Square around(int x, int y, int side) const;
+  Square surroundings(int x, int y, int side) const;
   double unexplained(std::span<const float> deviation, std::span<const float> usual, int x, int y,
                      double enough) const;
   double unexplained(std::span<const float> deviation, std::span<const float> usual, const Square& square,
@@ -40,11 +41,15 @@ class TileSearch {
                                const Square& square, double white) const;
   double beside_switched(std::span<const float> deviation, std::span<const float> usual,
                          const Square& square) const;
+  bool swings(std::span<const float> deviation, std::span<const float> usual, int x, int y, Moments& around);
   bool has_white(std::span<const float> deviation, std::span<const float> usual, const Square& square) const;
 
   int width_, height_;
   float white_ = 0;
-  std::vector<float> columns_, pattern_;
+  std::vector<float> columns_, pattern_, deviation_here_, usual_here_;
+  Swinging swinging_;
+  enum class Swings : char { unknown, yes, no };
+  std::vector<Swings> swings_;
   struct Candidate {
     float energy;
     int x, y;

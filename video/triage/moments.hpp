@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small pictures before and after a moment, of which one square at a time is looked at.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace sfft::video {
+
+/// A rectangle of points.
+struct PointSquare {
+  int left = 0, top = 0, across = 0, down = 0;
+
+  std::size_t points() const noexcept {
+    return static_cast<std::size_t>(across) * static_cast<std::size_t>(down);
+  }
+};
+
+/// Pictures in order of time.
+class Moments {
+ public:
+  struct Moment {
+    std::span<const float> picture;  ///< row-major; must stay valid
+    bool gap = false;                ///< frames are missing before it: nothing is known about how it came
+  };
+
+  explicit Moments(int width) : width_(width) {}
+
+  void take(std::vector<Moment> moments) { moments_ = std::move(moments); }
+  std::size_t size() const noexcept { return moments_.size(); }
+  bool gap(std::size_t moment) const { return moments_[moment].gap; }
+
+  /// Makes this square the one that shown() is of.
+  void cut_out(const PointSquare& square);
+  /// Row by row, filled up with zeros to whole fours.
+  std::span<const float> shown(std::size_t moment) const;
+  /// The same square of another picture of this size.
+  void cut_out(std::span<const float> picture, const PointSquare& square, std::vector<float>& to) const;
+
+ private:
+  int width_;
+  std::vector<Moment> moments_;
+  std::vector<float> shown_;
+  std::size_t padded_ = 0;
+};
+
+}  // namespace sfft::video
