@@ -56,6 +56,20 @@ TEST(PictureOrder, NothingIsMissingFromWholeStreams) {
   }
 }
 
+/// Cuts of the scene bring key frames one after another.
+TEST(PictureOrder, KeyFramesMayComeAtAnyTime) {
+  std::mt19937 random(7);
+  for (const int between : {0, 2}) {
+    std::vector<Coded> coded;
+    for (int part = 0; part < 200; ++part) {
+      const int group = 1 + static_cast<int>(random() % 6);
+      const std::vector<Coded> more = stream(group, group, between, 2);
+      coded.insert(coded.end(), more.begin(), more.end());
+    }
+    EXPECT_EQ(lost(coded, {}, between > 0 ? 1 : 0), 0) << between;
+  }
+}
+
 TEST(PictureOrder, MissingPicturesAreCounted) {
   std::mt19937 random(3);
   for (const int between : {0, 1, 3}) {

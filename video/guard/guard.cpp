@@ -40,7 +40,7 @@ constexpr double kUsual = 0.6;
 constexpr double kRelease = 0.7;
 constexpr std::size_t kTimes = 64;
 /// Frames in a row with parts that the decoder made up which bring no events.
-constexpr int kDoubt = 100;
+constexpr int kDoubt = 300;
 /// Pixels that a plan reads by default: more lower the noise of aliasing, and take time.
 constexpr double kSamples = 64e3;
 

@@ -135,7 +135,7 @@ class Watch {
       report_.warnings.push_back(
           fmt::format("The decoder made up parts of {} frames, or of those that they were predicted from: no "
                       "event begins "
-                      "in the first 100 of a row.",
+                      "in the first 300 of a row.",
                       report_.made_up));
     }
   }

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "video/pipeline/statistics.hpp"
+#include "video/report/input_log.hpp"
 #include "video/report/page_chart.hpp"
 #include "video/report/page_parts.hpp"
 #include "video/report/page_similarity.hpp"
@@ -196,6 +197,8 @@ std::string html_report(const RunReport& report) {
                   report.input.fps > 0 ? fmt::format(", {:.4g} a second", report.input.fps) : "", version());
   if (report.status != RunStatus::complete)
     body += fmt::format("<p class='status'>{}</p>", escape(report.message));
+  if (!report.input_log.gaps.empty())
+    body += fmt::format("<p class='status'>Gaps: {}.</p>", escape(gaps_text(report.input_log)));
   for (const std::string& warning : numbers.warnings)
     body += fmt::format("<p class='status'>{}</p>", escape(warning));
   if (report.first_template && !report.frames.empty()) {

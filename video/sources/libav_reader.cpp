@@ -249,11 +249,14 @@ void LibavReader::note_loss() {
 
 /// Of the picture that was decoded just now.
 void LibavReader::note_damage() {
-  constexpr int kLongest = 100;  // pictures, where no key frame comes
+  constexpr int kShort = 100, kLong = 600;  // pictures, where no key frame comes
+  const bool key = is_key(*picture_);
+  if (key) group_ = std::clamp(since_key_, group_, kLong);
+  since_key_ = key ? 0 : std::min(since_key_ + 1, kLong);
   if ((picture_->flags & AV_FRAME_FLAG_CORRUPT) != 0 || picture_->decode_error_flags != 0) {
     ++damaged_pictures_;
     since_damage_ = 0;
-  } else if (since_damage_ >= 0 && (is_key(*picture_) || ++since_damage_ > kLongest)) {
+  } else if (since_damage_ >= 0 && (key || ++since_damage_ > std::max(kShort, group_))) {
     since_damage_ = -1;
   }
 }

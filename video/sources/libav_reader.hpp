@@ -119,10 +119,11 @@ class LibavReader {
   double rate_ = 0;                                      ///< as it was when the input was opened
   int width_ = 0, height_ = 0, format_of_samples_ = -1;  ///< of the last picture() on the host
   int end_ = 0;
-  bool held_ = false;      ///< a packet waits until the decoder has given out all that came before it
-  int failures_ = 0;       ///< in a row
-  int before_key_ = 0;     ///< packets left out since the stream was opened; -1: a key frame has come
-  int since_damage_ = -1;  ///< pictures since the last damage; -1: a key frame has come since
+  bool held_ = false;              ///< a packet waits until the decoder has given out all that came before it
+  int failures_ = 0;               ///< in a row
+  int before_key_ = 0;             ///< packets left out since the stream was opened; -1: a key frame has come
+  int since_key_ = 0, group_ = 0;  ///< pictures since the last key frame; the most between two of them
+  int since_damage_ = -1;          ///< pictures since the last damage; -1: a key frame has come since
   std::int64_t damaged_packets_ = 0, damaged_pictures_ = 0;
   std::int64_t packet_number_ = 0;          ///< of the one that was read last
   std::vector<PictureOrder::Loss> losses_;  ///< whose pictures the decoder has not given out

@@ -172,12 +172,7 @@ class FileSource final : public FrameSource {
       warnings_.push_back(fmt::format("{} frames were decoded with parts of them made up by the decoder.",
                                       found.damaged_frames));
     }
-    if (found.lost_frames > 0) {
-      warnings_.push_back(fmt::format(
-          "{} frames are missing, as the numbers of the pictures tell: those that follow are wrong "
-          "until the next key frame.",
-          found.lost_frames));
-    }
+    warn_of_losses(found, warnings_);
     // One or two are usual at the ends of an MPEG program stream.
     if (found.frames_without_time > std::max<std::int64_t>(2, count_ / 200)) {
       warnings_.push_back(
@@ -206,6 +201,14 @@ class FileSource final : public FrameSource {
 };
 
 }  // namespace
+
+void warn_of_losses(const SourceLog& log, std::vector<std::string>& warnings) {
+  if (log.lost_frames == 0) return;
+  warnings.push_back(fmt::format(
+      "{} frame{} missing, as the numbers of the pictures tell: those that follow are wrong until "
+      "the next key frame.",
+      log.lost_frames, log.lost_frames == 1 ? " is" : "s are"));
+}
 
 std::unique_ptr<FrameSource> open_recording_file(const std::string& path, const SourceOptions& options) {
   try {

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "video/sources/source.hpp"
 
@@ -11,6 +12,9 @@ namespace sfft::video {
 
 /// A file, which is checked for whether it is whole.
 std::unique_ptr<FrameSource> open_recording_file(const std::string& path, const SourceOptions& options);
+
+/// Says so if frames are missing.
+void warn_of_losses(const SourceLog& log, std::vector<std::string>& warnings);
 
 /// A network stream, which is opened again when it is lost.
 std::unique_ptr<FrameSource> open_stream(const std::string& url, const SourceOptions& options);

@@ -17,7 +17,7 @@ constexpr std::int64_t kMostLost = 2000;
 }  // namespace
 
 void PictureOrder::add(std::int64_t count, bool key, std::int64_t packet) {
-  if (key && (!waiting_.empty() || begun_) && count < most_) {  // it starts anew
+  if (key && (!waiting_.empty() || begun_) && count <= most_) {  // it starts anew
     std::ranges::sort(waiting_, {}, &Waiting::count);
     for (const Waiting& one : waiting_) show(one);
     waiting_.clear();

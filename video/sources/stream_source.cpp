@@ -48,6 +48,7 @@ class StreamSource final : public FrameSource {
     std::vector<std::string> warnings = warnings_;
     if (!connection_.warning().empty()) warnings.push_back(connection_.warning());
     formats_.warn(warnings);
+    warn_of_losses(log(), warnings);
     return warnings;
   }
 
