@@ -91,6 +91,37 @@ TEST(GuardBusyTest, PhasesOfWhatPassesByAreNoMove) {
   EXPECT_GT(strength(judge, landmarks, EventKind::moved), 1);
 }
 
+TEST(GuardBusyTest, WhatHasComeByAndByHasToStay) {
+  const auto hidden = [](double share) {
+    Observation seen;
+    seen.registration.sure = true;
+    seen.changed = seen.struck = share;
+    return seen;
+  };
+  const Judge calm = experienced();
+  // A lorry takes 34 frames, and hides more than a third of the scene for 26 of them.
+  Judge lorry = calm;
+  double most = 0;
+  for (int frame = 0; frame < 34; ++frame)
+    most =
+        std::max(most, strength(lorry, hidden(0.1 * std::min({frame, 33 - frame, 8})), EventKind::covered));
+  EXPECT_LT(most, 1);
+  // A cloth comes as slowly, and stays.
+  Judge cloth = calm;
+  for (int frame = 0; frame < 40; ++frame)
+    most = strength(cloth, hidden(0.1 * std::min(frame, 8)), EventKind::covered);
+  EXPECT_GT(most, 1);
+  EXPECT_EQ(cloth.covering_frames(), 36);
+  EXPECT_FALSE(cloth.passing());
+  // What is there at once counts at once, be the scene calm or half hidden by somebody.
+  Judge paper = calm;
+  strength(paper, hidden(0), EventKind::covered);
+  EXPECT_GT(strength(paper, hidden(0.8), EventKind::covered), 1);
+  Judge busy = calm;
+  for (int frame = 0; frame < 20; ++frame) strength(busy, hidden(0.3), EventKind::covered);
+  EXPECT_GT(strength(busy, hidden(0.6), EventKind::covered), 1);
+}
+
 /// Spots on a grid, under noise.
 std::vector<float> spots(double height, double noise, unsigned seed) {
   std::mt19937 random(seed);

@@ -235,6 +235,7 @@ void Guard::update_events() {
       std::int64_t start = condition.start();
       if (kind == EventKind::frozen) start = frames_ - judge_->still_frames();
       if (kind == EventKind::blinded) start = std::min(start, frames_ + 1 - judge_->white_frames());
+      if (kind == EventKind::covered) start = std::min(start, frames_ + 1 - judge_->covering_frames());
       begin(kind, start, seconds_of(start));
     }
     if (change == Hysteresis::Change::ends) finish(kind, condition.end(), seconds_of(condition.end()));
@@ -277,7 +278,7 @@ void Guard::check_move(const SignalView& region) {
 }
 
 void Guard::adapt(const SignalView& region) {
-  bool anything = false;
+  bool anything = judge_->passing();
   for (int i = 0; i < kEventKinds; ++i) {
     const auto kind = static_cast<EventKind>(i);
     if (kind == EventKind::light || kind == EventKind::flicker) continue;

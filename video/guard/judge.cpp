@@ -17,6 +17,11 @@ constexpr double kHidden = 0.6;
 /// Frames for which it may, and what counts until then.
 constexpr int kPassing = 20;
 constexpr double kNotYet = 0.95;
+/// Frames within which what has come by and by may leave.
+constexpr int kLeaving = 30;
+/// What comes at once was hardly a cover just before, or hides this part of what could be seen then.
+constexpr double kLow = 0.5;
+constexpr double kSudden = 0.25;
 /// Part of what covers and keeps still by which it is none that passes.
 constexpr double kHalfStill = 0.5;
 /// Of the pixels near white, with which nothing can be seen; headlights do that for no more frames.
@@ -290,6 +295,17 @@ double Judge::covered(const Observation& seen) {
   return gone(seen) || plain(seen) ? std::max(strength, 1 + seen.changed) : strength;
 }
 
+double Judge::lasting_cover(double strength, double changed) {
+  const double more = changed - changed_before_;
+  changed_before_ = changed;
+  const bool sudden = strength < kLow || more > kSudden * (1 - changed + more);
+  since_sudden_ = sudden ? 0 : since_sudden_ + 1;
+  covering_ = strength > (covering_ > 0 ? kReleased : 1) ? covering_ + 1 : 0;
+  if (covering_ == 1) passing_ = since_sudden_ > kAtOnce;
+  passing_ = passing_ && covering_ > 0 && covering_ <= kLeaving;
+  return passing_ ? std::min(strength, kNotYet) : strength;
+}
+
 double Judge::defocused(const Observation& seen) const {
   const LandmarkReport& landmarks = seen.landmarks;
   if (landmarks.located && landmarks.fine_error < kFineKnown) {
@@ -386,7 +402,7 @@ Findings Judge::judge(const Observation& seen) {
     places_.push_back(home_ + seen.registration.pose());
     if (places_.size() > kSlowFrames) places_.erase(places_.begin());
   }
-  at(EventKind::covered).strength = white ? 0 : covered(seen);
+  at(EventKind::covered).strength = lasting_cover(white ? 0 : covered(seen), seen.changed);
   at(EventKind::defocused).strength = defocused(seen);
   // What hides most landmarks is not the scene in another light.
   const bool hidden = !seen.landmarks.located && seen.landmarks.count >= kFewLandmarks &&

@@ -68,6 +68,11 @@ class Judge {
   /// Frames in a row in which nothing but white is to be seen.
   int white_frames() const noexcept { return white_; }
 
+  /// Frames in a row in which much of the scene is hidden.
+  int covering_frames() const noexcept { return covering_; }
+  /// Something hides the scene that may be about to leave.
+  bool passing() const noexcept { return passing_; }
+
   /// Frames until thresholds are more than guesses.
   static constexpr int kWarmUp = 12;
   /// A scene that drifts by so many pixels within so many frames was moved.
@@ -92,6 +97,8 @@ class Judge {
   void look_for_leaving(const Observation& seen);
   Finding moved(const Observation& seen) const;
   double covered(const Observation& seen);
+  /// Holds back what has come by and by, a lorry or somebody who looks into the camera, until it stays.
+  double lasting_cover(double strength, double changed);
   double defocused(const Observation& seen) const;
   double frozen(const Observation& seen);
   double repeating_frames(const Observation& seen);
@@ -115,6 +122,10 @@ class Judge {
   int white_ = 0;              ///< frames in a row that are white
   int since_dim_ = 0;          ///< frames since they were not half as white
   bool glare_ = false;         ///< it has come by and by
+  int covering_ = 0;           ///< frames in a row in which much is hidden, be it by what passes
+  bool passing_ = false;       ///< it has come by and by, and may be about to leave
+  int since_sudden_ = 0;       ///< frames since hardly anything was hidden, or much more than just before
+  double changed_before_ = 0;  ///< share of the picture that was changed then
   int hidden_ = 0;             ///< frames in a row in which what moves hides much of the picture
   Flicker flicker_;
 };
