@@ -230,6 +230,40 @@ Template film_template(const Shape& shape, std::int64_t k) {
   return learn(SignalView(frame, shape), {.k = k, .reference = true});
 }
 
+TEST(CombPlanner, TakesFewerRowsWhereMoreErrorIsEnough) {
+  const Shape shape{270, 480};
+  const Template tmpl = film_template(shape, 150);
+  const SupportSet support(*tmpl.data());
+  const SpectralPrior prior = make_prior(*tmpl.data(), support, true);
+  std::vector<Rejection> rejected;
+  CombRequest request;
+  request.max_samples = 12000;
+  request.limit_us = 1e9;
+  const auto in_memory = estimate_comb_error(support, prior, request);
+  ASSERT_TRUE(in_memory);
+  const double exact = plan_comb(support, prior, request, rejected)->predicted_error;
+  EXPECT_LE(std::abs(std::log(*in_memory / exact)), std::log(2.0));
+  request.cost = [](const CombCost& cost) {
+    return predict_from_host_us(predict_comb_device_us(cost, 132, 64), cost.bus_bytes, 64);
+  };
+  request.bus = {1, 90 * 480};
+  request.time_weight = 1.0 / 3;
+  double before = 0;
+  for (const double factor : {0.25, 1.0, 4.0}) {
+    request.enough = factor * *in_memory;
+    const auto plan = plan_comb(support, prior, request, rejected);
+    ASSERT_TRUE(plan);
+    if (before > 0) {
+      EXPECT_LE(plan->predicted_us, 1.02 * before) << factor;
+    }
+    before = plan->predicted_us;
+    cpu::ThreadPool pool(3);
+    request.pool = &pool;
+    EXPECT_EQ(plan_comb(support, prior, request, rejected)->data.delays, plan->data.delays);
+    request.pool = nullptr;
+  }
+}
+
 TEST(CombPlanner, StaysWithinTheRowsThatABusMayCarry) {
   const Shape shape{270, 480};
   const Template tmpl = film_template(shape, 150);
