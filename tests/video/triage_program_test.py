@@ -224,6 +224,7 @@ class Triage(unittest.TestCase):
         self.assertEqual(triage(self.quiet, "--json", "/nonexistent/r.json").returncode, 2)
         self.assertEqual(triage(self.quiet, "--json", self.quiet).returncode, 2)
         self.assertEqual(triage(self.quiet, "--state", self.quiet).returncode, 2)
+        self.assertEqual(triage(self.quiet, "--state", "/dev/zero").returncode, 2)
         self.assertEqual(triage(self.quiet, "--json", self.path("same"), "--csv", self.path("same")).returncode, 2)
         self.assertEqual(triage("/nonexistent.y4m").returncode, 3)
 

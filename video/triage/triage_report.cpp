@@ -140,15 +140,16 @@ std::string triage_summary(std::span<const TriageFile> files) {
   for (const TriageFile& file : files) {
     seconds += file.seconds;
     events += file.events.size();
-    if (file.status == TriageStatus::not_read) {
+    if (file.status == TriageStatus::not_read || file.frames == 0) {
       text += fmt::format("{}: not read\n", printable(file.path));
       continue;
     }
-    text += fmt::format(
-        "{}: {} event{} in {} frames of {}x{}, {}{}\n", printable(file.path), file.events.size(),
-        file.events.size() == 1 ? "" : "s", file.frames, file.width, file.height, clock(file.seconds),
-        file.resumed ? ", from the state file"
-                     : fmt::format(", {:.0f} us per frame after decoding", file.us_per_frame));
+    text +=
+        fmt::format("{}: {} event{} in {} frame{} of {}x{}, {}{}\n", printable(file.path), file.events.size(),
+                    file.events.size() == 1 ? "" : "s", file.frames, file.frames == 1 ? "" : "s", file.width,
+                    file.height, clock(file.seconds),
+                    file.resumed ? ", from the state file"
+                                 : fmt::format(", {:.0f} us per frame after decoding", file.us_per_frame));
     for (std::size_t i = 0; i < file.events.size(); ++i) {
       const TriageEvent& event = file.events[i];
       happening += event.end_s - event.start_s;

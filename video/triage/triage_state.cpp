@@ -129,6 +129,8 @@ TriageState::TriageState(std::string path, const TriageOptions& options)
     : path_(std::move(path)), options_(fingerprint(options)) {
   std::error_code code;
   if (path_.empty() || !std::filesystem::exists(path_, code)) return;
+  if (!std::filesystem::is_regular_file(path_, code))  // devices may never end
+    throw Error(ErrorCode::file_unreadable, fmt::format("the state file '{}' is no regular file", path_));
   std::ifstream file(path_, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   if (!file)

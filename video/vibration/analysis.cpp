@@ -300,13 +300,18 @@ class Analysis {
   std::vector<CodingBand> coding_rhythm_;
 };
 
+std::string frames_are(std::int64_t count) {
+  return count == 1 ? "1 frame is" : fmt::format("{} frames are", count);
+}
+
 void warn(VibrationReport& report) {
   const auto count = report.frames;
   if (count < static_cast<std::int64_t>(kLeastSamples)) {
     report.warnings.push_back(
-        fmt::format("{} frames are too few to look for vibration: at least {} are needed, and three periods "
-                    "of what vibrates.",
-                    count, kLeastSamples));
+        fmt::format("{} too few to look for vibration: at least {} are needed, and three periods of "
+                    "what vibrates.",
+                    frames_are(count), kLeastSamples));
+    return;
   }
   for (const RegionVibration& region : report.regions) {
     const Region& at = region.region;
@@ -352,7 +357,7 @@ std::string verdict(const VibrationReport& report) {
   const PeakSearch& search = region.motion.search;
   if (!region.structured) return "The picture has no structure whose motion could be seen.";
   if (report.frames < static_cast<std::int64_t>(kLeastSamples))
-    return fmt::format("{} frames are too few to look for vibration.", report.frames);
+    return frames_are(report.frames) + " too few to look for vibration.";
   std::string part;
   if (!report.elsewhere.empty()) {
     const auto& first = report.elsewhere[0];
