@@ -34,7 +34,9 @@ struct Lines {
   int threads = 2, lines_of_block = 192;
   std::size_t values() const { return static_cast<std::size_t>(points * batch); }
   std::string kernel() const {
-    return "radices=" + std::to_string(points) + " threads_per_transform=" + std::to_string(threads) +
+    const std::string own =
+        threads == 1 ? "" : " threads_per_transform=" + std::to_string(threads);  // as printed
+    return "radices=" + std::to_string(points) + own +
            " transforms_per_block=" + std::to_string(lines_of_block) + " tensor_cores=1";
   }
 };
