@@ -100,4 +100,27 @@ class ColumnRound : public Round<Real> {
   HostFactors<Real> factors_;
 };
 
+/// The card transposes a piece beside it, where its FFTs had their workspace.
+template <class Real>
+class TurningRound : public ColumnRound<Real> {
+ public:
+  using ColumnRound<Real>::ColumnRound;
+
+  std::size_t work_bytes(const CardKernel<Real>& kernel, std::int64_t units) const override {
+    return std::max(kernel.workspace_bytes(), this->bytes(units * array_.slabs));
+  }
+  std::byte* compute(const Card<Real>& card, const CardKernel<Real>& kernel, const RoundCall<Real>& call,
+                     std::int64_t first, std::int64_t count, std::byte* memory, std::byte* work,
+                     CardStream& stream) const override {
+    auto* const values = reinterpret_cast<std::complex<Real>*>(memory);
+    kernel.run(values, call.inverse, work, stream);
+    card.multiply_turned(values, this->factors(call, first, count),
+                         reinterpret_cast<std::complex<Real>*>(work), stream);
+    return work;
+  }
+
+ protected:
+  using Round<Real>::array_;
+};
+
 }  // namespace sfft::detail

@@ -13,9 +13,9 @@ namespace sfft::detail {
 namespace {
 
 template <class Real>
-class ExchangedRound final : public ColumnRound<Real> {
+class ExchangedRound final : public TurningRound<Real> {
  public:
-  explicit ExchangedRound(const CardArray& array) : ColumnRound<Real>(array) {}
+  explicit ExchangedRound(const CardArray& array) : TurningRound<Real>(array) {}
 
   const char* name() const noexcept override { return "columns, transposed in place"; }
   bool ordered() const noexcept override { return true; }
@@ -24,23 +24,11 @@ class ExchangedRound final : public ColumnRound<Real> {
     const std::int64_t whole = width() / std::gcd(array_.slabs, width());
     return std::min(width(), std::lcm(whole, ColumnRound<Real>::grain()));
   }
-  std::size_t work_bytes(const CardKernel<Real>& kernel, std::int64_t units) const override {
-    return std::max(kernel.workspace_bytes(), this->bytes(units * array_.slabs));
-  }
   std::size_t kept_bytes(std::int64_t units) const override {
     const std::int64_t strips = (width() + units - 1) / units;
     std::int64_t most = 0;
     for (std::int64_t j = 0; j < strips; ++j) most = std::max(most, (j + 1) * (strips - 1) - j * j);
     return static_cast<std::size_t>(most) * tile_bytes(units);
-  }
-  std::byte* compute(const Card<Real>& card, const CardKernel<Real>& kernel, const RoundCall<Real>& call,
-                     std::int64_t first, std::int64_t count, std::byte* memory, std::byte* work,
-                     CardStream& stream) const override {
-    auto* const values = reinterpret_cast<std::complex<Real>*>(memory);
-    kernel.run(values, call.inverse, work, stream);
-    card.multiply_turned(values, this->factors(call, first, count),
-                         reinterpret_cast<std::complex<Real>*>(work), stream);
-    return work;
   }
   std::vector<PieceSegment> segments_in(const RoundCall<Real>& call, std::int64_t first, std::int64_t count,
                                         std::byte* memory) const override {

@@ -10,25 +10,13 @@ namespace sfft::detail {
 
 namespace {
 
-/// The card transposes a piece beside it, where its FFTs had their workspace, so that it leaves in long rows.
+/// A piece that the card has transposed leaves in long rows.
 template <class Real>
-class TurnedRound final : public ColumnRound<Real> {
+class TurnedRound final : public TurningRound<Real> {
  public:
-  explicit TurnedRound(const CardArray& array) : ColumnRound<Real>(array) {}
+  explicit TurnedRound(const CardArray& array) : TurningRound<Real>(array) {}
 
   const char* name() const noexcept override { return "columns, transposed"; }
-  std::size_t work_bytes(const CardKernel<Real>& kernel, std::int64_t units) const override {
-    return std::max(kernel.workspace_bytes(), this->bytes(units * array_.slabs));
-  }
-  std::byte* compute(const Card<Real>& card, const CardKernel<Real>& kernel, const RoundCall<Real>& call,
-                     std::int64_t first, std::int64_t count, std::byte* memory, std::byte* work,
-                     CardStream& stream) const override {
-    auto* const values = reinterpret_cast<std::complex<Real>*>(memory);
-    kernel.run(values, call.inverse, work, stream);
-    card.multiply_turned(values, this->factors(call, first, count),
-                         reinterpret_cast<std::complex<Real>*>(work), stream);
-    return work;
-  }
   std::vector<PieceSegment> segments_out(const RoundCall<Real>& call, std::int64_t first, std::int64_t count,
                                          std::byte* memory) const override {
     return segments_of_slabs(call.to, array_.slabs, first, count, call.left, memory);
