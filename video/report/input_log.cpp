@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "video/report/json_number.hpp"
 #include "video/report/text.hpp"
 
 namespace sfft::video {
@@ -15,10 +15,6 @@ namespace sfft::video {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json number_or_null(double value) {
-  return std::isfinite(value) ? Json(value) : Json(nullptr);
-}
 
 Json object_of(const PictureFormat& format) {
   return {{"width", format.width},

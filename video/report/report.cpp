@@ -9,15 +9,12 @@
 
 #include "video/pipeline/statistics.hpp"
 #include "video/report/input_log.hpp"
+#include "video/report/json_number.hpp"
 #include "video/report/text.hpp"
 
 namespace sfft::video {
 
 namespace {
-
-nlohmann::ordered_json number_or_null(double value) {
-  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
-}
 
 /// Median and least of shares, 1 being the best.
 nlohmann::ordered_json shares(const Distribution& values) {
