@@ -177,11 +177,27 @@ class Tile {
     }
   }
 
+  /// Whole lines that follow each other without gaps.
+  static constexpr bool kFlat = K::step.in.form == Form::complex && K::step.in.element == 1 &&
+                                K::step.in.inner == kPoints && K::step.outer == 1 &&
+                                K::step.mirror_rows == 0 && !Line::kLoadInterleaved;
   /// Brings the input to the L2 cache, where later writes by others still reach it: complex numbers or pairs
   /// that are neighbours, of a line or, point by point, of all lines.
   __device__ __forceinline__ void prefetch() const {
     constexpr int kUnit = K::step.in.form == Form::pairs ? sizeof(Samples) : sizeof(InVector),
                   kLineOfCache = 128;
+    if constexpr (kFlat) {
+      constexpr int kTile = Line::kTransforms * kPoints * kUnit,
+                    kRounds = (kTile + kLineOfCache * kBlock - 1) / (kLineOfCache * kBlock);
+      const auto* const from = reinterpret_cast<const char*>(input_line(0));
+      const int bytes = lines_ * kPoints * kUnit;
+#pragma unroll
+      for (int r = 0; r < kRounds; ++r) {
+        const int at = (static_cast<int>(threadIdx.x) + r * kBlock) * kLineOfCache;
+        if (at < bytes) prefetch_l2(from + at);
+      }
+      return;
+    }
     constexpr Digits kElement = K::step.in.element;
     constexpr int kBeside = Line::kLoadInterleaved ? Line::kTransforms : 1;
     constexpr bool kFolded = kElement.fold > 0 && kElement.stride == kBeside;
