@@ -320,7 +320,7 @@ int main(int count, char** arguments) {
     if (!alone) row["cufft"] = attempt([&] { return time_one(shape, settings); });
     if (!alone)
       row["cufft_xt"] = different.size() > 1 ? attempt([&] { return time_xt(shape, settings, different); })
-                                           : json{{"failed", "needs two GPUs"}};
+                                             : json{{"failed", "needs two GPUs"}};
     right = right && row["sfft"].value("error", 1.0) < 1e-5 &&
             row["sfft"].value("error_there_and_back", 1.0) < 1e-5;
     fmt::print("{}\n", row.dump(1));
