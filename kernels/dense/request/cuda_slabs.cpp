@@ -13,6 +13,15 @@ namespace sfft::detail {
 
 namespace {
 
+/// Whether copy engines are fast: they slow down where they have many short rows.
+template <class Real>
+bool long_rows(std::span<const SlabPiece<Real>> pieces) {
+  constexpr std::size_t kLeastBytes = 16 << 10;
+  return std::all_of(pieces.begin(), pieces.end(), [](const SlabPiece<Real>& piece) {
+    return static_cast<std::size_t>(piece.width) * sizeof(std::complex<Real>) >= kLeastBytes;
+  });
+}
+
 double setting(const char* name, double usual) {
   const char* value = std::getenv(name);
   return value == nullptr ? usual : std::atof(value);
@@ -109,7 +118,7 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
     using Value = cuda::Complex<Real>;
     const auto blocks_of = [&](const Place& p) { return lane == Lane::send ? p.blocks : p.all_blocks; };
     const bool by_steps = of_.places_[index(place)].by_steps();
-    if (lane == Lane::send && (by_steps ? !of_.direct_ : scale == 1.0 && of_.engines_)) {
+    if (lane == Lane::send && (by_steps ? !of_.direct_ : scale == 1.0 && of_.engines_ && long_rows(pieces))) {
       for (const SlabPiece<Real>& piece : pieces) copy(place, piece, stream(place, lane));
       return;
     }
@@ -180,7 +189,7 @@ CudaSlabs<Real>::CudaSlabs(const DenseRequest& request, const ChosenDevices& cho
       place.device = device;
       if (setting("SFFT_SLAB_PRIORITY", 1) != 0) place.send = cuda::OwnedStream::urgent();
       place.all_blocks = 2 * cuda::device_info(device).multiprocessors;
-      place.blocks = static_cast<int>(setting("SFFT_SLAB_BLOCKS", cuda::device_info(device).multiprocessors));
+      place.blocks = static_cast<int>(setting("SFFT_SLAB_BLOCKS", 24));
       for (int e = 0; e < fft_.events(); ++e) place.events.emplace_back();
       places_.push_back(std::move(place));
     });
