@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Allocates slots, all of them or none.
 #include "kernels/dense/out_of_card/card_slots.hpp"
 
 #include <fmt/format.h>
