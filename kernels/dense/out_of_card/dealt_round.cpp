@@ -22,8 +22,10 @@ using Clock = std::chrono::steady_clock;
 
 /// Enough for the full speed of the bus: pieces, and rows that lie apart. More would only take memory from
 /// what may stay on the card.
-const std::size_t kMostPieceBytes = std::size_t(std::getenv("SFFT_PIECE_MB") ? std::atoi(std::getenv("SFFT_PIECE_MB")) : 128) << 20;
-const std::size_t kLongRowBytes = std::size_t(std::getenv("SFFT_ROW_KB") ? std::atoi(std::getenv("SFFT_ROW_KB")) : 16) << 10;
+const std::size_t kMostPieceBytes =
+    std::size_t(std::getenv("SFFT_PIECE_MB") ? std::atoi(std::getenv("SFFT_PIECE_MB")) : 128) << 20;
+const std::size_t kLongRowBytes =
+    std::size_t(std::getenv("SFFT_ROW_KB") ? std::atoi(std::getenv("SFFT_ROW_KB")) : 16) << 10;
 constexpr std::size_t kShortRowBytes = std::size_t{4} << 10;
 
 double us_since(Clock::time_point start) {
