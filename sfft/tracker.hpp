@@ -127,6 +127,12 @@ class SFFT_EXPORT Tracker {
   Tracker(Tracker&&) noexcept;
   Tracker& operator=(Tracker&&) noexcept;
 
+  /// Does for frames like this one what the first ones would otherwise wait for: on a GPU, allocates memory,
+  /// loads kernels, and makes the dense plan of comparisons. Decides nothing, and the frame is not counted.
+  /// May run on another thread while the first frames are awaited, until the first push. Throws what push()
+  /// throws.
+  void prepare(const SignalView& like);
+
   /// Transforms the next frame. The result stays valid until the next push. NaN frames are reported; they
   /// neither become a reference nor count as drift. Throws what Plan::execute() throws, and in_use when two
   /// threads push at once.

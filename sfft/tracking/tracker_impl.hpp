@@ -37,6 +37,7 @@ class TrackerImpl {
     remember_reference();
   }
 
+  void prepare(const SignalView& like);
   const TrackedFrame<Real>& push(const SignalView& frame);
   std::span<const TrackedFrame<Real>> push(std::span<const SignalView> frames,
                                            std::span<const SignalView> coming);
@@ -60,6 +61,7 @@ class TrackerImpl {
   bool looking() const {
     return options_.reference && !differencing() && looks_ < 2 && options_.calibrate > 0;
   }
+  void begin_comparisons(std::span<const SignalView> frames) noexcept;
   /// Whether a comparison may change the reference.
   bool may_decide() const { return !differencing() || frames_ >= next_decision_; }
   void install(Plan<Real> plan);  ///< and asks for a better one
