@@ -267,7 +267,8 @@ void TrackerImpl<Real>::prepare(const SignalView& like) {
     memory = PageLockedMemory(frames.size() * like.bytes(),
                               where.devices.empty() ? where.device : where.devices.front());
     for (SignalView& frame : frames) {
-      std::byte* const place = memory.data() + static_cast<std::size_t>(&frame - frames.data()) * like.bytes();
+      std::byte* const place =
+          memory.data() + static_cast<std::size_t>(&frame - frames.data()) * like.bytes();
       copy_elements(like, place);
       frame = SignalView(place, static_cast<std::size_t>(like.shape().points()), like.type(), like.shape());
     }

@@ -62,8 +62,8 @@ struct RunReport {
     double results_us = 0;  ///< checks, dense timing and writing of results
   };
   Stages stages;
-  std::int64_t pushes = 0;   ///< calls of the tracker, each with one or several frames
-  Distribution decode_us;    ///< time to decode each frame read
+  std::int64_t pushes = 0;  ///< calls of the tracker, each with one or several frames
+  Distribution decode_us;   ///< time to decode each frame read
 
   std::optional<Template> first_template;
   std::optional<Template> last_template;  ///< in force at the end, with the plans that were used for it
