@@ -87,6 +87,7 @@ void TrackerImpl<Real>::forget_ahead() noexcept {
   ahead_.forget();
   dense_.forget();
   memory_.forget_begun();
+  learning_.release_frame();
 }
 
 /// How many of the next frames to transform before the first of them is decided about: up to the next that
@@ -184,7 +185,7 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
       refresh(frame);
       staleness_.try_again();
     }
-  } else {
+  } else if (!learning_.under_way() || frames_ < learning_.due() || !take_learned(frame)) {
     transform_sparsely(frames);
   }
   if (options_.similarity) note_similarity_of_any(frame);
@@ -248,6 +249,7 @@ std::span<const TrackedFrame<Real>> TrackerImpl<Real>::push(std::span<const Sign
   }
   share_out();
   const auto begin = Clock::now();
+  learning_.release_frame();
   dense_.keep_only(coming);
   memory_.keep_only(coming);
   if (coming.empty()) forget_ahead();
