@@ -86,7 +86,7 @@ template <class Real>
 void TrackerImpl<Real>::forget_ahead() noexcept {
   ahead_.forget();
   dense_.forget();
-  memory_.forget_begun();
+  memory_.settle();
   learning_.release_frame();
 }
 
@@ -275,7 +275,11 @@ void TrackerImpl<Real>::prepare(const SignalView& like) {
       frame = SignalView(place, static_cast<std::size_t>(like.shape().points()), like.type(), like.shape());
     }
   }
+  constexpr int kMostReady = 256;
   ahead_.prepare(frames);
+  results_.resize(
+      std::max(results_.size(), static_cast<std::size_t>(std::min(options_.plan.batch, kMostReady))));
+  for (TrackedFrame<Real>& result : results_) result.spectrum = plan_.make_spectrum();
   Spectrum<Real> spectrum;
   if (options_.calibrate > 0) dense_.execute(plan_.source(), frames[0], spectrum);
 }

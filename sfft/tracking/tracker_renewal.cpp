@@ -110,7 +110,7 @@ void TrackerImpl<Real>::refresh(const SignalView& frame) {
   const std::vector<std::complex<double>> values = in_double(result_.spectrum);
   plan_ = plan_.with_reference(frame, values);
   ahead_.use(plan_);
-  memory_.keep(frame, values);
+  memory_.keep(frame, values, ahead_.overlaps());
   renewed_values_ = values;
 }
 

@@ -410,15 +410,18 @@ class Reading {
     if (preparing.valid()) preparing.wait();
   }
 
-  /// The GPU gets frames as they come: when the last of a batch is there, the others' transforms are done.
+  /// The GPU gets frames as they come, and is done with a batch when that is pushed: after some more frames.
   void hand_over(Decoder& decoder, const Batching& batching) {
-    constexpr std::size_t kTimes = 8;
-    const std::size_t step = std::max<std::size_t>(1, batching.most / kTimes);
-    for (std::size_t wanted = step; wanted < batching.most && !stop_; wanted += step) {
+    constexpr std::size_t kTimes = 2, kMore = 4;
+    const std::size_t step = (batching.most + kTimes - 1) / kTimes;
+    for (std::size_t wanted = step;; wanted += step) {
+      wanted = std::min(wanted, batching.most);
       const std::span<const DecodedFrame> waiting = await(decoder, wanted);
-      if (waiting.size() < wanted) return;
-      run_->expect(views_of(waiting));
+      if (waiting.size() < wanted || stop_) return;
+      run_->expect(views_of(waiting.first(wanted)));
+      if (wanted == batching.most) break;
     }
+    await(decoder, batching.most + kMore);
   }
 
   std::span<const DecodedFrame> await(Decoder& decoder, std::size_t wanted) {
