@@ -174,6 +174,7 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
   result_.similarity.reset();
   result_.check.reset();
   largest_.reset();
+  to_learn_.reset();
   if (skip_sparse_ > 0) {
     ahead_.forget();
     --skip_sparse_;
@@ -191,6 +192,7 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
   if (options_.similarity) note_similarity_of_any(frame);
   dense_.pass(frame);
   note_check();
+  if (to_learn_) learning_.begin(frame, std::move(*std::exchange(to_learn_, std::nullopt)));
   result_.differencing = differencing();
   result_.us = microseconds_since(begin) - (sparse_us_ - sparse_before_us);
   ++frames_;
