@@ -39,8 +39,9 @@ constexpr double kIgnorance = 0.25, kLeastWeight = 1e-6;
 /// slope.
 constexpr int kPasses = 3;
 constexpr double kScatter = 0.15, kRidge = 0.05;
-/// How far a true error may be above what is expected if the interval to the next comparison is to grow; after
-/// a surprise it shrinks. Below, where reports are on the safe side, it may be as far off as a contradiction.
+/// How far a true error may be above what is expected if the interval to the next comparison is to grow;
+/// after a surprise it shrinks. Below, where reports are on the safe side, it may be as far off as a
+/// contradiction.
 const double kAgreement = std::log(1.3);
 constexpr std::int64_t kLeastStep = 4, kShortStep = 8, kNextStep = 2, kManyFrames = 16;
 /// A true error this many times the reported one means that earlier comparisons no longer hold.
