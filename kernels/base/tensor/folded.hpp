@@ -145,20 +145,28 @@ SFFT_INLINE unsigned largest_of_pairs(const FoldedPoints& points) {
   }
   return half::bits_of(most);
 }
+/// first·scale ± second·scale, rounded once as scales are powers of two.
+SFFT_INLINE Point scaled_sum(Point first, float scale, Point scaled_second) {
+  return {fused(first.re, scale, scaled_second.re), fused(first.im, scale, scaled_second.im)};
+}
 /// Sums and differences of scaled pairs go to shared memory as operands.
 template <class Tile>
 SFFT_HOST_DEVICE void fold(FoldedPoints points, unsigned largest, const FoldedSeat<Tile>& seat,
                            FoldedOperand* operands) {
   const Scale scale = entry_scale(largest);
-  scale_all(points.first, scale);
-  scale_all(points.second, scale);
+  if (scale.second != 1) {
+    scale_all(points.first, scale.second);
+    scale_all(points.second, scale.second);
+  }
+  scale_all(points.second, scale.first);
   SFFT_UNROLL
   for (int type = 0; type < Tile::kTypes; ++type) {
     Point folded[4];
     SFFT_UNROLL
     for (int i = 0; i < 4; ++i) {
+      const Point second = points.second[i];
       folded[i] =
-          type == 0 ? sum(points.first[i], points.second[i]) : difference(points.first[i], points.second[i]);
+          scaled_sum(points.first[i], scale.first, type == 0 ? second : Point{-second.re, -second.im});
     }
     SFFT_UNROLL
     for (int part = 0; part < Tile::kParts; ++part) {
@@ -181,14 +189,16 @@ template <class Tile>
 SFFT_HOST_DEVICE void unfold(const FoldedPass& pass, unsigned largest, const FoldedSeat<Tile>& seat,
                              const FoldedPairs& pairs, const float* results, Point* line) {
   const Scale scale = scale_of(-kFoldedExponent - scale_exponent(largest), pass.factor);
+  const float turned = product(pass.sign, scale.first);
   const float* const own = results + seat.line() * Tile::kPitch;
   SFFT_UNROLL
   for (int i = 0; i < Tile::kPairs; ++i) {
     const int k = pairs.first[i];
-    const Point cosines{own[result_plane<Tile>(0, 0) + k], own[result_plane<Tile>(0, 1) + k]},
+    const Point cosines{product(own[result_plane<Tile>(0, 0) + k], scale.first),
+                        product(own[result_plane<Tile>(0, 1) + k], scale.first)},
         sines{own[result_plane<Tile>(1, 0) + k], own[result_plane<Tile>(1, 1) + k]};
-    Point both[2] = {plus_turned(cosines, pass.sign, sines), plus_turned(cosines, -pass.sign, sines)};
-    scale_all(both, scale);
+    Point both[2] = {plus_turned(cosines, turned, sines), plus_turned(cosines, -turned, sines)};
+    if (scale.second != 1) scale_all(both, scale.second);
     line[k] = both[0];
     line[pairs.second[i]] = both[1];
   }
