@@ -54,19 +54,23 @@ class FoldedKernel {
     rotate();
     load(1);
     __syncthreads();
-    const bool late = warp_ >= Tile::kWarps / 2;
-    if (late) carry(0);
+    const int late = warp_ >= Tile::kWarps / 2 ? 1 : 0;
+    if (late != 0) carry(0);
 #pragma unroll 1
     for (int i = 0; i < tiles_; ++i) {
       multiply_tile(i);
-      if (late) __syncthreads();
-      carry(late ? i + 1 : i);
-      if (!late) __syncthreads();
+      barrier_if(late);
+      carry(i + late);
+      barrier_if(1 - late);
     }
-    if (!late) carry(tiles_);
+    if (late == 0) carry(tiles_);
   }
 
  private:
+  /// Without a branch, which would double the code around it.
+  static __device__ __forceinline__ void barrier_if(int some) {
+    asm volatile("{\n .reg .pred p;\n setp.ne.s32 p, %0, 0;\n @p bar.sync 0;\n}" ::"r"(some) : "memory");
+  }
   /// Stores tile i - 1, folds tile i + 1, loads tile i + 2.
   __device__ __forceinline__ void carry(int i) {
     if (i > 0) store(i - 1);
