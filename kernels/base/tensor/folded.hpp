@@ -57,7 +57,9 @@ struct FoldedTile {
   /// Of shared memory, twice: operands, 16 bytes of each lane for a part of a type, and results.
   static constexpr int kOperands = kTypes * kParts * kGroups * kTiles * 32,
                        kResultBytes = kTypes * kParts * kPlane * 4,
-                       kSharedBytes = 2 * (16 * kOperands + kResultBytes);
+                       kAhead = kGroups == 1 ? 4 : 2,  ///< tiles that are on their way
+      kAheadBytes = kAhead * kRounds * 2 * kPairs * kThreads * 8,
+                       kSharedBytes = 2 * (16 * kOperands + kResultBytes) + kAheadBytes;
   /// Matrices in the table, of 32 lanes' 16 bytes: for each role, row and column the high and the low parts.
   static constexpr int kMatrices = kRoles * kHeight * kTiles * 2;
 };
@@ -213,9 +215,9 @@ void with_folded_tile(int points, const Use& use) {
     case 2:
       return use(FoldedTile<2, 2>{});
     case 3:
-      return use(FoldedTile<3, 2>{});
+      return use(FoldedTile<3, 3>{});
     case 4:
-      return use(FoldedTile<4, 2>{});
+      return use(FoldedTile<4, 4>{});
     case 5:
       return use(FoldedTile<5, 3>{});
     case 6:

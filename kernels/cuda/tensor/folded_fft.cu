@@ -23,9 +23,11 @@ constexpr bool kUnsplit = true;
 constexpr bool kUnsplit = false;
 #endif
 
-/// Blocks of a multiprocessor: matrices of more than 64 registers leave room for one.
+/// Blocks of a multiprocessor: matrices of more than 32 registers leave room for one.
 template <class Tile>
-constexpr int kResidentFolded = Tile::kHeight* Tile::kTiles <= 9 ? 2 : 1;
+constexpr int kResidentFolded = Tile::kTiles == 1   ? 3
+                                : Tile::kTiles == 2 ? 2
+                                                    : 1;
 
 template <class Tile, bool kSplit>
 __global__ __launch_bounds__(Tile::kThreads, kResidentFolded<Tile>) void folded_kernel(

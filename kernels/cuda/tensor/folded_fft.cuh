@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernel of folded lines. Blocks stay for many tiles. While some warps multiply the lines of a tile,
-// others store the results of the tile before and fold the lines of the next one, whose points they loaded
-// during the last tile; then they change parts. So there is one barrier per tile.
+// others store the results of the tile before and fold the lines of the next one; then they change parts. So
+// there is one barrier per tile. Points are copied ahead, as one tile in flight does not keep memory busy.
 #pragma once
 
 #include "kernels/base/tensor/folded.hpp"
-#include "kernels/cuda/tensor/tensor_fft.cuh"
+#include "kernels/cuda/tensor/warp_fft.cuh"
 
 namespace sfft::detail::tensor {
 
@@ -26,6 +26,7 @@ class FoldedKernel {
       : pass_(pass),
         operands_(static_cast<FoldedOperand*>(shared)),
         results_(reinterpret_cast<float*>(operands_ + 2 * Tile::kOperands)),
+        ahead_(reinterpret_cast<Point*>(results_ + 2 * (Tile::kResultBytes / 4))),
         lane_(static_cast<int>(threadIdx.x) & 31),
         warp_(static_cast<int>(threadIdx.x >> 5)),
         pairs_(folded_pairs<Tile>(pass.points, FoldedSeat<Tile>(warp_, lane_, 0).own)) {}
@@ -49,10 +50,11 @@ class FoldedKernel {
     step_ = static_cast<std::int64_t>(step) * Tile::kLines * pass_.points;
     load_matrices();
     cuda::await_previous_kernel();
-    load(0);
+#pragma unroll
+    for (int i = 0; i < Tile::kAhead; ++i) load(i);
     fold_tile(0);
     rotate();
-    load(1);
+    load(Tile::kAhead);
     __syncthreads();
     const int late = warp_ >= Tile::kWarps / 2 ? 1 : 0;
     if (late != 0) carry(0);
@@ -71,30 +73,50 @@ class FoldedKernel {
   static __device__ __forceinline__ void barrier_if(int some) {
     asm volatile("{\n .reg .pred p;\n setp.ne.s32 p, %0, 0;\n @p bar.sync 0;\n}" ::"r"(some) : "memory");
   }
-  /// Stores tile i - 1, folds tile i + 1, loads tile i + 2.
+  /// Stores tile i - 1, folds tile i + 1, and begins to load into its place.
   __device__ __forceinline__ void carry(int i) {
     if (i > 0) store(i - 1);
     if (i + 1 < tiles_) fold_tile(i + 1);
     rotate();
-    load(i + 2);
+    load(i + 1 + Tile::kAhead);
   }
 
   __device__ __forceinline__ bool has(int i, const FoldedSeat<Tile>& seat) const {
     return i < tiles_ - 1 || (i == tiles_ - 1 && seat.line() < lines_of_last_);
   }
+  /// Where point `at` of a thread's pairs lies until it is folded, which no other thread accesses.
+  __device__ __forceinline__ Point* ahead(int i, int round, int at) const {
+    return ahead_ + ((i % Tile::kAhead * kRounds + round) * 2 * Tile::kPairs + at) * Tile::kThreads +
+           threadIdx.x;
+  }
+  /// Begins to copy the points of a tile, zeros if there is none.
   __device__ __forceinline__ void load(int i) {
 #pragma unroll
     for (int round = 0; round < kRounds; ++round) {
       const FoldedSeat<Tile> seat(warp_, lane_, round);
-      points_[round] = load_pairs(from_[round], pairs_, has(i, seat) && seat.holds());
+      const bool some = has(i, seat) && seat.holds();
+      const Point* const line = some ? from_[round] : pass_.from;
+#pragma unroll
+      for (int pair = 0; pair < Tile::kPairs; ++pair) {
+        copy_some_async<8>(ahead(i, round, 2 * pair), line + pairs_.first[pair], some);
+        copy_some_async<8>(ahead(i, round, 2 * pair + 1), line + pairs_.second[pair], some);
+      }
       from_[round] += step_;
     }
+    asm volatile("cp.async.commit_group;" ::: "memory");
   }
   __device__ __forceinline__ void fold_tile(int i) {
+    asm volatile("cp.async.wait_group %0;" ::"n"(Tile::kAhead - 1) : "memory");
 #pragma unroll
     for (int round = 0; round < kRounds; ++round) {
       const FoldedSeat<Tile> seat(warp_, lane_, round);
-      unsigned largest = largest_of_pairs(points_[round]);
+      FoldedPoints points;
+#pragma unroll
+      for (int pair = 0; pair < Tile::kPairs; ++pair) {
+        points.first[pair] = *ahead(i, round, 2 * pair);
+        points.second[pair] = *ahead(i, round, 2 * pair + 1);
+      }
+      unsigned largest = largest_of_pairs(points);
       if constexpr (Tile::kLanes == 32) {
         largest = __reduce_max_sync(~0u, largest);
       } else {
@@ -103,7 +125,7 @@ class FoldedKernel {
           largest = max(largest, __shfl_xor_sync(~0u, largest, bit));
       }
       next_[round] = largest;
-      fold<Tile>(points_[round], largest, seat, operands_ + (i & 1) * Tile::kOperands);
+      fold<Tile>(points, largest, seat, operands_ + (i & 1) * Tile::kOperands);
     }
   }
   __device__ __forceinline__ void store(int i) {
@@ -178,12 +200,12 @@ class FoldedKernel {
   const FoldedPass& pass_;
   FoldedOperand* operands_;
   float* results_;
+  Point* ahead_;
   int lane_, warp_, tiles_ = 0, lines_of_last_ = 0;
   FoldedPairs pairs_;
   const Point* from_[kRounds];
   Point* to_[kRounds];
   std::int64_t step_ = 0;
-  FoldedPoints points_[kRounds];
   unsigned before_[kRounds] = {}, now_[kRounds] = {}, next_[kRounds] = {};
   MatrixQuad hi_[kHeight * kTiles], lo_[kHeight * kTiles];
 };
