@@ -66,15 +66,14 @@ json time_preparation(Timer& timer, const Recording& recording, double max_sampl
     const Template tmpl = learn(DeviceSignal{frames.data(), ElementType::u8, shape}, {.k = kCoefficients});
     trace.add("learn: return");
     plan.emplace(tmpl, PlanOptions{.backend = Backend::cuda,
-                                         .batch = kBatch,
-                                         .max_samples = max_samples,
-                                         .effort = PlanEffort::quick,
-                                         .threads = threads});
+                                   .batch = kBatch,
+                                   .max_samples = max_samples,
+                                   .effort = PlanEffort::quick,
+                                   .threads = threads});
     trace.add("plan: return");
     workspace.emplace(plan->make_workspace());
     trace.add("workspace");
-    plan->enqueue({frames.data() + shape.points(), ElementType::u8, 1, 0}, out, *workspace,
-                         nullptr);
+    plan->enqueue({frames.data() + shape.points(), ElementType::u8, 1, 0}, out, *workspace, nullptr);
     trace.add("queue the first frame");
     gpu(cudaDeviceSynchronize());
     trace.add("wait for the first frame");
