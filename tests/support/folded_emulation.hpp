@@ -54,8 +54,15 @@ class EmulatedFoldedTile {
     return seat.holds() && first_line_ + seat.line() < pass_.lines;
   }
   tensor::FoldedPoints points_of(const tensor::FoldedSeat<Tile>& seat) const {
-    return tensor::load_pairs(pass_.from + (first_line_ + seat.line()) * pass_.points,
-                              tensor::folded_pairs<Tile>(pass_.points, seat.own), has(seat));
+    tensor::FoldedPoints points{};
+    if (!has(seat)) return points;
+    const tensor::Point* const line = pass_.from + (first_line_ + seat.line()) * pass_.points;
+    const auto pairs = tensor::folded_pairs<Tile>(pass_.points, seat.own);
+    for (int i = 0; i < Tile::kPairs; ++i) {
+      points.first[i] = line[pairs.first[i]];
+      points.second[i] = line[pairs.second[i]];
+    }
+    return points;
   }
   template <class Action>
   static void each_seat(const Action& action) {

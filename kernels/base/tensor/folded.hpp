@@ -128,16 +128,6 @@ SFFT_HOST_DEVICE int result_plane(int type, int part) {
 struct FoldedPoints {
   Point first[4], second[4];
 };
-/// Zeros if there is no such line.
-SFFT_INLINE FoldedPoints load_pairs(const Point* line, const FoldedPairs& pairs, bool has) {
-  FoldedPoints points;
-  SFFT_UNROLL
-  for (int i = 0; i < 4; ++i) {
-    points.first[i] = has ? line[pairs.first[i]] : Point{0, 0};
-    points.second[i] = has ? line[pairs.second[i]] : Point{0, 0};
-  }
-  return points;
-}
 SFFT_INLINE unsigned largest_of_pairs(const FoldedPoints& points) {
   float most = 0;
   SFFT_UNROLL

@@ -40,14 +40,14 @@ class FoldedKernel {
     lines_of_last_ = ends
                          ? static_cast<int>(pass_.lines - static_cast<std::int64_t>(tiles - 1) * Tile::kLines)
                          : Tile::kLines;
+    step_ = static_cast<std::int64_t>(step) * Tile::kLines * pass_.points;
 #pragma unroll
     for (int round = 0; round < kRounds; ++round) {
       const std::int64_t line =
           static_cast<std::int64_t>(first) * Tile::kLines + FoldedSeat<Tile>(warp_, lane_, round).line();
       from_[round] = pass_.from + line * pass_.points;
-      to_[round] = pass_.to + line * pass_.points;
+      to_[round] = pass_.to + line * pass_.points - step_;  // of tile -1
     }
-    step_ = static_cast<std::int64_t>(step) * Tile::kLines * pass_.points;
     load_matrices();
     cuda::await_previous_kernel();
 #pragma unroll
@@ -56,33 +56,38 @@ class FoldedKernel {
     rotate();
     load(Tile::kAhead);
     __syncthreads();
+    // Half of the warps carry tile i + 1 after they multiplied tile i, the others tile i. Nothing stands
+    // twice.
     const int late = warp_ >= Tile::kWarps / 2 ? 1 : 0;
-    if (late != 0) carry(0);
 #pragma unroll 1
-    for (int i = 0; i < tiles_; ++i) {
-      multiply_tile(i);
-      barrier_if(late);
+    for (int i = -late; i <= tiles_ - late; ++i) {
+      const bool some = static_cast<unsigned>(i) < static_cast<unsigned>(tiles_);
+      if (some) multiply_tile(i);
+      barrier_if(some && late != 0);
       carry(i + late);
-      barrier_if(1 - late);
+      barrier_if(some && late == 0);
     }
-    if (late == 0) carry(tiles_);
+    cuda::await_copies();
   }
 
  private:
   /// Without a branch, which would double the code around it.
-  static __device__ __forceinline__ void barrier_if(int some) {
-    asm volatile("{\n .reg .pred p;\n setp.ne.s32 p, %0, 0;\n @p bar.sync 0;\n}" ::"r"(some) : "memory");
+  static __device__ __forceinline__ void barrier_if(bool some) {
+    asm volatile("{\n .reg .pred p;\n setp.ne.s32 p, %0, 0;\n @p bar.sync 0;\n}" ::"r"(static_cast<int>(some))
+                 : "memory");
   }
-  /// Stores tile i - 1, folds tile i + 1, and begins to load into its place.
+  /// Stores tile i - 1, folds tile i + 1, and begins to load into its place. Tiles that do not exist are
+  /// zeros, and not stored.
   __device__ __forceinline__ void carry(int i) {
-    if (i > 0) store(i - 1);
-    if (i + 1 < tiles_) fold_tile(i + 1);
+    store(i - 1);
+    fold_tile(i + 1);
     rotate();
     load(i + 1 + Tile::kAhead);
   }
 
   __device__ __forceinline__ bool has(int i, const FoldedSeat<Tile>& seat) const {
-    return i < tiles_ - 1 || (i == tiles_ - 1 && seat.line() < lines_of_last_);
+    const int lines = i < tiles_ - 1 ? Tile::kLines : i < tiles_ ? lines_of_last_ : 0;
+    return i >= 0 && seat.line() < lines;
   }
   /// Where point `at` of a thread's pairs lies until it is folded, which no other thread accesses.
   __device__ __forceinline__ Point* ahead(int i, int round, int at) const {

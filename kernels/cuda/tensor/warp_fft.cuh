@@ -100,10 +100,11 @@ class WarpKernel {
       store_line<Tile, kWide>(lines[0], lane_, to);
     } else {
       const Scales scales = scales_of_lane(lines);
+      const bool second = __any_sync(~0u, scales.in.second != 1 || scales.out.second != 1) != 0;
 #pragma unroll
       for (int i = 0; i < Tile::kTogether; ++i) {
         if (i >= count) return;
-        transform(lines[i], from_lane(scales, i), 0);
+        transform(lines[i], from_lane(scales, i, second), 0);
         store_line<Tile, kWide>(lines[i], lane_, to + (i << Tile::kLog));
       }
     }
@@ -128,9 +129,15 @@ class WarpKernel {
     }
     return scales_of(own);
   }
-  static __device__ __forceinline__ Scales from_lane(const Scales& scales, int lane) {
+  /// `second`: whether any lane has second factors.
+  static __device__ __forceinline__ Scales from_lane(const Scales& scales, int lane, bool second) {
     const auto get = [&](float value) { return __shfl_sync(~0u, value, lane); };
-    return {{get(scales.in.first), get(scales.in.second)}, {get(scales.out.first), get(scales.out.second)}};
+    Scales found{{get(scales.in.first), 1}, {get(scales.out.first), 1}};
+    if (second) {
+      found.in.second = get(scales.in.second);
+      found.out.second = get(scales.out.second);
+    }
+    return found;
   }
   template <bool kWide>
   __device__ __forceinline__ void bring_in(const TileBase& base) const {
