@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Split-half transforms on tensor cores beside cuFFT in float and half precision, this library's float
 // kernels, and products of fp16 without the split: the tables of Kang and Glaeser, and batches of short
-// lines.
+// lines, primes among them.
 //   bench_cuda_tensor [--out FILE.json] [--filter SUBSTRING] [--most LOG] [--lengths N,...] [--search]
 //   [--calls]
 // --lengths: batches of lines of these lengths alone. --search: this library's float kernels are those that a
@@ -62,6 +62,8 @@ std::vector<Case> cases(const Settings& settings) {
   const int most = settings.most;
   for (const std::int64_t n : {4096, 256, 1024, 512, 2048, 8192, 64, 16, 8, 4, 2})
     all.push_back({{n}, kTotal / n});
+  // Primes, with and without good factors of n - 1.
+  for (const std::int64_t n : {47, 83, 107, 127, 167, 191, 223, 227, 251}) all.push_back({{n}, kTotal / n});
   for (int log = 10; log <= most; ++log) all.push_back({{std::int64_t{1} << log}, 1});
   // The sizes of the source's table, as nearly cubes.
   for (int log = 10; log <= most; log += 2) {
