@@ -198,6 +198,7 @@ class Planner {
     cpu::for_each(request_.pool, grids.size(), [&](std::size_t g, int) {
       std::unique_ptr<CombModel>& model = models_.at(grids[g]);
       if (!model) model = std::make_unique<CombModel>(folding_, grids[g]);
+      if (!leaves_room(model->bucket_count(), model->occupied_buckets())) return;
       for (std::size_t i = 0; i < looks.size(); ++i) {
         if (candidates[i].buckets != grids[g]) continue;
         looks[i] = search_delays(*model, support_.shape,
@@ -259,6 +260,10 @@ class Planner {
     const bool good_enough = request_.accuracy > 0;
     const Effort effort = effort_of(request_.effort);
     std::vector<Looked> looked = look(effort);
+    if (looked.empty() && request_.effort == PlanEffort::quick) {
+      candidates_ = list_comb_candidates(*folding_, request_, true);
+      if (!candidates_.empty()) looked = look(effort);
+    }
     step_done("search: looks");
     if (looked.empty()) return std::nullopt;
     double least = std::numeric_limits<double>::infinity();
