@@ -147,8 +147,12 @@ void Calibration::compared(double true_l2, double reported_l2, double reported) 
     known_.push_back({std::log(reported), std::clamp(log_ratio, kLeast, kMost)});
   }
   if (frames_ < next_) return;  // the comparison was out of turn
-  step_ = std::min<std::int64_t>(step_ + (step_ + 1) / 2, std::max(interval_, 1));
+  step_ = longer(step_);
   next_ = frames_ + step_;
+}
+
+std::int64_t Calibration::longer(std::int64_t step) const noexcept {
+  return std::min<std::int64_t>(step + (step + 1) / 2, std::max(interval_, 1));
 }
 
 }  // namespace sfft::detail

@@ -4,7 +4,9 @@
 #include "sfft/tracking/stream_memory.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <limits>
+#include <utility>
 
 #include "kernels/base/region.hpp"
 
@@ -64,21 +66,14 @@ double square_distance(const void* a, const void* b, ElementType type, std::size
 }  // namespace
 
 void StreamMemory::keep(const SignalView& frame, std::span<const std::complex<double>> values) {
+  forget_begun();
   type_ = frame.type();
   frame_.resize(frame.bytes());
   copy_elements(frame, frame_.data());
   values_.assign(values.begin(), values.end());
 }
 
-auto StreamMemory::change(const SignalView& frame, std::span<const std::complex<double>> values,
-                          std::span<const double> multiplicity) const -> Change {
-  if (frame.type() != type_ || values.size() != values_.size()) {
-    constexpr double kAll = std::numeric_limits<double>::infinity();
-    return {kAll, kAll};
-  }
-  Change change;
-  for (std::size_t i = 0; i < values.size(); ++i)
-    change.support += multiplicity[i] * std::norm(values[i] - values_[i]);
+double StreamMemory::distance_to(const SignalView& frame) const {
   const Shape& shape = frame.shape();
   const auto columns = static_cast<std::size_t>(shape[shape.rank() - 1]);
   double distance = 0;
@@ -86,7 +81,40 @@ auto StreamMemory::change(const SignalView& frame, std::span<const std::complex<
     const std::size_t start = static_cast<std::size_t>(i) * columns * element_bytes(type_);
     distance += square_distance(row, frame_.data() + start, type_, columns);
   });
-  const double all = static_cast<double>(shape.points()) * distance;
+  return distance;
+}
+
+void StreamMemory::begin(const SignalView& frame) noexcept {
+  if (begun_ != nullptr || empty() || frame.type() != type_ || frame.bytes() != frame_.size()) return;
+  try {
+    distance_ = std::async(std::launch::async, [this, frame] { return distance_to(frame); });
+    begun_ = frame.data();
+  } catch (const std::exception&) {  // no thread to be had
+  }
+}
+
+void StreamMemory::forget_begun() noexcept {
+  if (std::exchange(begun_, nullptr) != nullptr) distance_.wait();
+}
+
+void StreamMemory::keep_only(std::span<const SignalView> frames) noexcept {
+  const auto same = [this](const SignalView& frame) { return frame.data() == begun_; };
+  if (begun_ != nullptr && std::ranges::none_of(frames, same)) forget_begun();
+}
+
+auto StreamMemory::change(const SignalView& frame, std::span<const std::complex<double>> values,
+                          std::span<const double> multiplicity) -> Change {
+  if (frame.type() != type_ || values.size() != values_.size()) {
+    constexpr double kAll = std::numeric_limits<double>::infinity();
+    return {kAll, kAll};
+  }
+  Change change;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    change.support += multiplicity[i] * std::norm(values[i] - values_[i]);
+  const bool begun = begun_ == frame.data();
+  if (begun) begun_ = nullptr;
+  const double distance = begun ? distance_.get() : distance_to(frame);
+  const double all = static_cast<double>(frame.shape().points()) * distance;
   change.outside = std::max(0.0, all - change.support);
   return change;
 }

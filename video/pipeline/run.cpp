@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <future>
 #include <thread>
 #include <utility>
 
@@ -19,6 +21,21 @@
 namespace sfft::video {
 
 namespace {
+
+/// Adds the time that it lives.
+class StageTimer {
+ public:
+  explicit StageTimer(double& us) : us_(us) {}
+  ~StageTimer() {
+    us_ += std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin_).count();
+  }
+  StageTimer(const StageTimer&) = delete;
+  StageTimer& operator=(const StageTimer&) = delete;
+
+ private:
+  double& us_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
 
 int core_count() {
   return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
@@ -96,15 +113,29 @@ class Run {
                  std::span<const SignalView> coming = {}) {
     std::exception_ptr failure;
     try {
+      const StageTimer timer(report_.stages.tracker_us);
       tracker_->push(frames, coming);
     } catch (...) {
       failure = std::current_exception();
     }
     const std::span<const TrackedFrame<float>> results = tracker_->results();
+    const StageTimer timer(report_.stages.results_us);
     ++report_.pushes;
     for (std::size_t i = 0; i < results.size(); ++i)
       record(frames[i], results[i], index + static_cast<std::int64_t>(i));
     if (failure) std::rethrow_exception(failure);
+  }
+  /// May run on another thread until the first transform(), which then waits for it.
+  void prepare(const SignalView& like) noexcept {
+    try {
+      tracker_->prepare(like);
+    } catch (const std::exception&) {  // what fails here fails again where a frame needs it
+    }
+  }
+  /// Has the GPU begin with frames that transform() will get next, as far as they are there.
+  void expect(std::span<const SignalView> coming) {
+    const StageTimer timer(report_.stages.ahead_us);
+    tracker_->push({}, coming);
   }
   /// The GPU reads no frame after this.
   void expect_no_more() noexcept {
@@ -352,25 +383,64 @@ class Reading {
       decoding.memory = {pictures.data(), pictures.bytes()};
       if (!decoding.memory.empty()) decoding.pictures = &pictures;
     }
+    std::future<void> preparing;
+    if (run_->on_gpu()) preparing = prepare_beside();
     if (run_->on_gpu() && decoding.memory.empty()) {
       memory = lock_slots(batching.slots, frame_bytes, options_.device);
       decoding.memory = {memory.data(), memory.bytes()};
     }
     const Expected expected{*run_};
     Decoder decoder(source_, decoding);
+    await(preparing);
     while (!stop_ && !changed_ && transform_next(decoder, batching)) {
     }
   }
 
+  /// While memory is allocated and the first frames are decoded.
+  std::future<void> prepare_beside() {
+    try {
+      return std::async(std::launch::async, [this] { run_->prepare(report_.first_frame.view()); });
+    } catch (const std::exception&) {  // no thread to be had
+      return {};
+    }
+  }
+
+  void await(std::future<void>& preparing) {
+    const StageTimer timer(report_.stages.waiting_us);
+    if (preparing.valid()) preparing.wait();
+  }
+
+  /// The GPU gets frames as they come: when the last of a batch is there, the others' transforms are done.
+  void hand_over(Decoder& decoder, const Batching& batching) {
+    constexpr std::size_t kTimes = 8;
+    const std::size_t step = std::max<std::size_t>(1, batching.most / kTimes);
+    for (std::size_t wanted = step; wanted < batching.most && !stop_; wanted += step) {
+      const std::span<const DecodedFrame> waiting = await(decoder, wanted);
+      if (waiting.size() < wanted) return;
+      run_->expect(views_of(waiting));
+    }
+  }
+
+  std::span<const DecodedFrame> await(Decoder& decoder, std::size_t wanted) {
+    const StageTimer timer(report_.stages.waiting_us);
+    return decoder.await(wanted, stop_);
+  }
+
   /// False after the last frame.
   bool transform_next(Decoder& decoder, const Batching& batching) {
-    // Frames of a recording are not waited for one by one.
-    constexpr std::size_t kWake = 4;
-    const auto frames = decoder.next(batching.most, batching.least, stop_,
-                                     source_.live() ? 1 : std::max(kWake, batching.least));
+    if (run_->on_gpu() && !source_.live()) hand_over(decoder, batching);
+    const auto frames = next(decoder, batching);
     if (frames.empty()) return false;
     transform(frames, run_->on_gpu() ? decoder.waiting() : std::span<const DecodedFrame>());
     return true;
+  }
+
+  std::span<const DecodedFrame> next(Decoder& decoder, const Batching& batching) {
+    // Frames of a recording are not waited for one by one.
+    constexpr std::size_t kWake = 4;
+    const StageTimer timer(report_.stages.waiting_us);
+    return decoder.next(batching.most, batching.least, stop_,
+                        source_.live() ? 1 : std::max(kWake, batching.least));
   }
 
   /// Frames up to the first of another size.

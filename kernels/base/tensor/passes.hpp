@@ -19,16 +19,18 @@ constexpr int kLeastSideLog = 3;
 constexpr int kLeastRowsLog = 7;
 
 /// Whether a warp transforms a line: of tiles that are not small.
-SFFT_HOST_DEVICE constexpr bool by_warps(int log) {
-  return log >= kLeastWarpLog && log <= kMostWarpLog;
+SFFT_HOST_DEVICE constexpr bool by_warps(TileKind kind, int log) {
+  return log >= (kind == TileKind::batch ? kLeastDirectLog : kLeastWarpLog) && log <= kMostWarpLog;
 }
 
 /// Lines of a tile, as a logarithm. Tiles have 4096 points, or more where eight lines side by side have more;
-/// those whose lines warps transform without shared memory have four lines. Small tiles have what the columns
+/// those whose lines warps transform without shared memory have a line for each of four warps, or eight of 64
+/// points. Small tiles have what the columns
 /// of a warp need, and lines side by side in whole sectors of 32 bytes; those of short lines some more, as
 /// blocks cost time.
 SFFT_HOST_DEVICE constexpr int lines_log_of(TileKind kind, int log, bool small) {
-  if (!small && kind == TileKind::batch) return by_warps(log) ? 2 : log < 12 ? 12 - log : 0;
+  if (!small && kind == TileKind::batch)
+    return by_warps(kind, log) ? (log == kLeastDirectLog ? 5 : 2) : log < 12 ? 12 - log : 0;
   if (!small) return log < 10 ? 12 - log : 3;
   const int least = log == 6 ? 4 : kColumnBits + radix_bits_of(log, 0) - log;
   const int side = kind == TileKind::batch ? 0 : 2;
@@ -38,7 +40,7 @@ SFFT_HOST_DEVICE constexpr int lines_log_of(TileKind kind, int log, bool small) 
 template <TileKind kKind, bool kSmall, int kLog, class Use>
 void with_tile_of(const Use& use) {
   constexpr int kLines = lines_log_of(kKind, kLog, kSmall);
-  if constexpr (!kSmall && by_warps(kLog)) {
+  if constexpr (!kSmall && by_warps(kKind, kLog)) {
     use(WarpTile<kLog, kLines, kKind>{});
   } else {
     use(Tile<kLog, kLines, kKind, kSmall>{});
@@ -68,7 +70,7 @@ struct TileChoice {
   int log;
   bool small;
   int log_lines() const { return lines_log_of(kind, log, small); }
-  bool of_warps() const { return !small && by_warps(log); }
+  bool of_warps() const { return !small && by_warps(kind, log); }
   friend bool operator<(const TileChoice& a, const TileChoice& b) {
     return a.kind != b.kind ? a.kind < b.kind : a.log != b.log ? a.log < b.log : a.small < b.small;
   }

@@ -138,7 +138,7 @@ std::vector<Point> twiddle_table(WarpTile<kLog, kLogLines, kKind>, int sign) {
   for (int i = 0; i < Lines::kInner / 2; ++i) {
     for (int at = 0; at < 64; ++at) {
       const int lane = at >> 1, h = i & (Lines::kProducts - 1), q = i >> Lines::kSmallBit;
-      const int k1 = (lane >> 2) + 8 * h, n2 = 2 * (2 * (lane & 3) + (at & 1)) + q;
+      const int k1 = (lane >> 2) + 8 * h, n2 = (2 * (lane & 3) + (at & 1)) * Lines::kQs + q;
       add(static_cast<unsigned>(k1 * n2), kWhole, 1 << Lines::kFirst);
     }
   }

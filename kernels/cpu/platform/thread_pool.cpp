@@ -5,9 +5,43 @@
 // threads that need not sleep. The order of these steps is that of sequentially consistent atomics.
 #include "kernels/cpu/platform/thread_pool.hpp"
 
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <map>
 
 namespace sfft::detail::cpu {
+
+namespace {
+struct Phases {
+  struct Row {
+    long n = 0;
+    double wall = 0, busy = 0, first = 0, lastfirst = 0, firstend = 0, lastend = 0, longest = 0;
+    long used = 0;
+  };
+  std::map<std::pair<long, int>, Row> rows;
+  const bool on = std::getenv("SFFT_PHASES") != nullptr;
+  ~Phases() {
+    for (auto& [k, r] : rows)
+      if (r.n > 5)
+        std::fprintf(stderr,
+                     "parts %ld threads %d n %ld: wall %.1f us busy/thread %.1f used %.1f first start %.1f "
+                     "last start %.1f first end %.1f last end %.1f longest part %.1f\n",
+                     k.first, k.second, r.n, r.wall / r.n, r.busy / r.n, double(r.used) / r.n, r.first / r.n,
+                     r.lastfirst / r.n, r.firstend / r.n, r.lastend / r.n, r.longest / r.n);
+  }
+} phases;
+struct Slot {
+  alignas(64) double start, end, busy, longest;
+};
+Slot slots[256];
+double now_us() {
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+}  // namespace
 
 // Starting a thread takes tens of microseconds. Every worker starts two more, so that the caller waits for
 // one.
@@ -74,6 +108,52 @@ void ThreadPool::drain(int thread) {
 void ThreadPool::run_erased(std::int64_t parts, const void* job, Call call) {
   if (workers_.empty() || parts <= 1) {
     for (std::int64_t part = 0; part < parts; ++part) call(job, part, 0);
+    return;
+  }
+  static thread_local bool inside = false;
+  if (phases.on && !inside) {
+    inside = true;
+    struct Wrapped {
+      const void* job;
+      Call call;
+    } wrapped{job, call};
+    for (auto& slot : slots) slot = {0, 0, 0, 0};
+    const double t = now_us();
+    run_erased(parts, &wrapped, [](const void* w, std::int64_t part, int thread) {
+      const auto* one = static_cast<const Wrapped*>(w);
+      const double begin = now_us();
+      one->call(one->job, part, thread);
+      const double end = now_us();
+      Slot& slot = slots[thread];
+      if (slot.start == 0) slot.start = begin;
+      slot.end = end;
+      slot.busy += end - begin;
+      slot.longest = std::max(slot.longest, end - begin);
+    });
+    const double wall = now_us() - t;
+    inside = false;
+    auto& row = phases.rows[{long(parts), threads()}];
+    double first = 1e18, lastfirst = 0, firstend = 1e18, lastend = 0, busy = 0, longest = 0;
+    int used = 0;
+    for (int i = 0; i < threads(); ++i) {
+      if (slots[i].start == 0) continue;
+      ++used;
+      first = std::min(first, slots[i].start - t);
+      lastfirst = std::max(lastfirst, slots[i].start - t);
+      firstend = std::min(firstend, slots[i].end - t);
+      lastend = std::max(lastend, slots[i].end - t);
+      busy += slots[i].busy;
+      longest = std::max(longest, slots[i].longest);
+    }
+    ++row.n;
+    row.wall += wall;
+    row.busy += busy / threads();
+    row.first += first;
+    row.lastfirst += lastfirst;
+    row.firstend += firstend;
+    row.lastend += lastend;
+    row.longest += longest;
+    row.used += used;
     return;
   }
   job_ = job;

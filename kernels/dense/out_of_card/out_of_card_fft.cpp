@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <set>
 
@@ -18,7 +19,7 @@ namespace sfft::detail {
 namespace {
 
 /// One to copy in, one to compute, one to copy out.
-constexpr int kMostStreams = 3;
+const int kMostStreams = std::getenv("SFFT_SLOTS") ? std::atoi(std::getenv("SFFT_SLOTS")) : 3;
 
 }  // namespace
 

@@ -165,7 +165,7 @@ void expect_lines() {
   EXPECT_EQ(points.size(), std::size_t{1} << Tile::kLog) << what;
   EXPECT_EQ(frequencies.size(), std::size_t{1} << Tile::kLog) << what;
   // Points of single columns are accessed one by one, half of the banks at a time.
-  if (!Tile::kColumns || Tile::kTogether == 2) {
+  if (Tile::kColumns ? Tile::kTogether == 2 : Tile::kLoadsPairs) {
     for (int slot = 0; slot < Tile::kSlots; slot += Tile::kColumns ? 1 : 2) {
       expect_no_conflicts("points of " + what, [&](int lane) {
         return tensor::swizzled<Tile>(
