@@ -4,6 +4,7 @@
 #include "sfft/learning/device_largest.hpp"
 
 #include "kernels/base/step_trace.hpp"
+#include "kernels/cpu/platform/pool_loan.hpp"
 #include "kernels/cuda/runtime/stream_buffer.hpp"
 #include "kernels/cuda/spectrum/frame_fft.hpp"
 #include "kernels/cuda/spectrum/shape_extents.hpp"
@@ -61,6 +62,7 @@ std::optional<LargestOfSpectrum> learn_largest(const LearningFrame& frame, std::
   const Digits digits = extents.points() <= kMostListed ? Digits::few : Digits::all;
   select.enqueue(spectrum, power, memory.data() + select_at, host.data(), digits, stream);
   step_done("learn: queue the selection");
+  cpu::wake_kept_pools();  // a plan tends to follow
   synchronize(stream);
   if (!select.settled(host.data())) {  // many powers are equal, or nearly
     select.prepare(memory.data() + select_at, host.data(), stream);
