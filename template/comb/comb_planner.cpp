@@ -150,9 +150,14 @@ class Planner {
     }
     std::vector<CombCandidate> chosen;
     if (candidates_.empty() || candidates_[0].row_sets == 0) {
-      const std::size_t count = std::min(looks, keys.size());
-      std::partial_sort(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(count), keys.end());
-      for (std::size_t i = 0; i < count; ++i) chosen.push_back(candidates_[keys[i].second]);
+      // Estimates are too low for many delays, more than they are between them.
+      constexpr std::int64_t kManyDelays = 12;
+      std::sort(keys.begin(), keys.end());
+      std::size_t of_many = 0;
+      for (const auto& [promise, at] : keys) {
+        if (chosen.size() == looks) break;
+        if (candidates_[at].delays <= kManyDelays || of_many++ < looks / 2) chosen.push_back(candidates_[at]);
+      }
       return chosen;
     }
     std::sort(keys.begin(), keys.end());
