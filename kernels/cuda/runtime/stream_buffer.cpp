@@ -71,11 +71,13 @@ StreamBuffer::~StreamBuffer() {
 
 PooledBuffer::PooledBuffer(std::size_t bytes) : bytes_(bytes) {
   if (bytes == 0) return;
+  int current = 0;
+  check(cudaGetDevice(&current), "asking for the current GPU");
   data_ = allocate_from_pool(bytes, nullptr);
-  if (data_ == nullptr) {
-    data_ = DeviceMemory::allocate(bytes);
+  if (data_ != nullptr) {
+    device_ = current;
   } else {
-    check(cudaGetDevice(&device_), "asking for the current GPU");
+    data_ = DeviceMemory::allocate(bytes);
   }
 }
 
