@@ -91,7 +91,9 @@ PooledBuffer::~PooledBuffer() {
   const bool elsewhere = cudaGetDevice(&current) == cudaSuccess && current != device_;
   if (elsewhere) static_cast<void>(cudaSetDevice(device_));
   static_cast<void>(cudaDeviceSynchronize());
-  static_cast<void>(cudaFreeAsync(data_, nullptr));
+  // While a graph is captured from a stream that waits for the default one, that one takes nothing.
+  if (cudaFreeAsync(data_, nullptr) != cudaSuccess && cudaFree(data_) != cudaSuccess)
+    static_cast<void>(cudaGetLastError());
   if (elsewhere) static_cast<void>(cudaSetDevice(current));
   uncount(bytes_);
 }
