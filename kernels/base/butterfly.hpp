@@ -276,10 +276,6 @@ struct Butterfly<45> : CoprimeButterfly<9, 5> {};
 template <>
 struct Butterfly<48> : CoprimeButterfly<16, 3> {};
 template <>
-struct Butterfly<50> : CoprimeButterfly<25, 2> {};
-template <>
 struct Butterfly<54> : CoprimeButterfly<27, 2> {};
-template <>
-struct Butterfly<60> : CoprimeButterfly<12, 5> {};
 
 }  // namespace sfft::detail

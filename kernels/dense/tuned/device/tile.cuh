@@ -29,15 +29,6 @@ struct Out {
   static constexpr Side kSide = K::step.out;
 };
 
-template <bool kFirst, class First, class Second>
-struct Select {
-  using type = First;
-};
-template <class First, class Second>
-struct Select<false, First, Second> {
-  using type = Second;
-};
-
 template <class Side, class I>
 __device__ constexpr long long element_offset(I i) {
   constexpr Digits kElement = Side::kSide.element;
@@ -102,8 +93,7 @@ class Tile {
     return {number<Real>(pair.x), number<Real>(pair.y)};
   }
   /// A complex value of the input as the passes take it, and one of the results as the output has it.
-  template <class Vector>
-  static __device__ __forceinline__ Value received(const Vector& stored) {
+  static __device__ __forceinline__ Value received(const InVector& stored) {
     const Value z = value(stored);
     if constexpr (K::step.swap_in) return {z.im, z.re};
     return z;
@@ -166,15 +156,6 @@ class Tile {
   /// Pair j of samples of a line, as it lies in memory.
   __device__ __forceinline__ const Samples* samples(int line, int j) const {
     return reinterpret_cast<const Samples*>(read<typename K::Element>(line, j, 0));
-  }
-  /// Point j of a line, as it lies in memory: a complex value, or a pair of samples.
-  using Stored = typename Select<K::step.in.form == Form::pairs, Samples, InVector>::type;
-  __device__ __forceinline__ const Stored* stored(int line, int j) const {
-    if constexpr (K::step.in.form == Form::pairs) {
-      return samples(line, j);
-    } else {
-      return read<InVector>(line, j, 0);
-    }
   }
 
   /// Whole lines that follow each other without gaps.

@@ -41,9 +41,11 @@ int registers_of(const KernelPolicy& kernel) {
   return std::min(255, (2 * kernel.registers() + (roots ? 62 : 30) + 7) / 8 * 8);
 }
 
-/// What it costs that few threads load neighbours at once: of whole lines, as they are without a stage.
+/// What it costs that few threads load neighbours at once: of whole lines, as they are without a stage, or of
+/// a stage where each thread holds many points.
 double short_loads(const KernelPolicy& kernel) {
   const int threads = kernel.threads_per_transform;
+  if (kernel.staged && threads >= 8) return kernel.registers() > 30 ? 1.2 : 1;
   return kernel.staged || threads >= 16 ? 1 : threads < 8 ? 1.6 : 1.12;
 }
 
@@ -75,8 +77,9 @@ double narrow_cost(const LineNeed& need, const KernelPolicy& kernel, std::size_t
   const int outputs = kernel.length() / kernel.radices.back();
   const bool partial =
       !kernel.staged && outputs > kernel.threads_per_transform && outputs % kernel.threads_per_transform != 0;
-  return together * (within_warp ? 1 : kOfBarriers) * (partial ? kOfPartial : 1) *
-         (1 + kOfWarp * std::max(0, kEnoughWarps - warps)) * short_loads(kernel) *
+  return together * (within_warp ? 1 : std::pow(kOfBarriers, kernel.radices.size() > 2 ? 3 : 1)) *
+         (partial ? kOfPartial : 1) * (1 + kOfWarp * std::max(0, kEnoughWarps - warps)) *
+         short_loads(kernel) *
          (blocks == 0   ? 10
           : blocks == 1 ? kOfAlone
                         : 1);
