@@ -22,6 +22,7 @@ SmoothLight::SmoothLight(int width, int across, int down, std::size_t terms)
   basis_.assign(terms * padded_, 0);
   off_.assign(padded_, 0);
   level_.assign(padded_, 0);
+  double norms[kBent] = {};
   const double mean_x = (across * across - 1) / 12.0;
   const double mean_y = (down * down - 1) / 12.0;
   std::size_t at = 0;
@@ -32,10 +33,11 @@ SmoothLight::SmoothLight(int width, int across, int down, std::size_t terms)
       const double values[kBent] = {1, x, y, x * x - mean_x, x * y, y * y - mean_y};
       for (std::size_t i = 0; i < terms; ++i) {
         basis_[i * padded_ + at] = static_cast<float>(values[i]);
-        norms_[i] += values[i] * values[i];
+        norms[i] += values[i] * values[i];
       }
     }
   }
+  for (std::size_t i = 0; i < terms; ++i) per_norm_[i] = norms[i] > 0 ? 1 / norms[i] : 0;
 }
 
 template <std::size_t terms>
@@ -67,26 +69,42 @@ SmoothLight::Products SmoothLight::multiply() const {
   return products;
 }
 
+/// Of a known width, so that rows are a few vectors.
+template <int across>
+void SmoothLight::cut_out(const float* off, const float* level, float middle) {
+  float* to_off = off_.data();
+  float* to_level = level_.data();
+  for (int v = 0; v < down_; ++v, off += width_, level += width_, to_off += across, to_level += across) {
+    for (int u = 0; u < across; ++u) {
+      to_off[u] = off[u];
+      to_level[u] = level[u] - middle;
+    }
+  }
+}
+
 double SmoothLight::leaves(std::span<const float> deviation, std::span<const float> usual, int left,
                            int top) {
   // The terms have the mean of the levels: one of these is taken off, so that products stay small.
   const float middle = usual[static_cast<std::size_t>((top + down_ / 2) * width_ + left + across_ / 2)];
-  std::size_t at = 0;
-  for (int v = 0; v < down_; ++v) {
-    const float* const off = deviation.data() + (top + v) * width_ + left;
-    const float* const level = usual.data() + (top + v) * width_ + left;
-    for (int u = 0; u < across_; ++u, ++at) {
-      off_[at] = off[u];
-      level_[at] = level[u] - middle;
+  const float* const off = deviation.data() + top * width_ + left;
+  const float* const level = usual.data() + top * width_ + left;
+  if (across_ == 7) {
+    cut_out<7>(off, level, middle);
+  } else if (across_ == 11) {
+    cut_out<11>(off, level, middle);
+  } else {
+    for (int at = 0; at < across_ * down_; ++at) {
+      const int from = at / across_ * width_ + at % across_;
+      off_[static_cast<std::size_t>(at)] = off[from];
+      level_[static_cast<std::size_t>(at)] = level[from] - middle;
     }
   }
   Products of = terms_ == kPlane ? multiply<kPlane>() : multiply<kBent>();
   const double energy = of.off_off;
   for (std::size_t i = 0; i < terms_; ++i) {
-    if (!(norms_[i] > 0)) continue;
-    of.off_off -= of.terms_off[i] * of.terms_off[i] / norms_[i];
-    of.level_level -= of.terms_level[i] * of.terms_level[i] / norms_[i];
-    of.off_level -= of.terms_off[i] * of.terms_level[i] / norms_[i];
+    of.off_off -= of.terms_off[i] * of.terms_off[i] * per_norm_[i];
+    of.level_level -= of.terms_level[i] * of.terms_level[i] * per_norm_[i];
+    of.off_level -= of.terms_off[i] * of.terms_level[i] * per_norm_[i];
   }
   const double structure = std::max(0.0, of.level_level);
   const double prior = across_ * down_ * kPrior * kPrior;

@@ -32,11 +32,13 @@ class SmoothLight {
   };
   template <std::size_t terms>
   Products multiply() const;
+  template <int across>
+  void cut_out(const float* off, const float* level, float middle);
 
   int width_, across_, down_;
   std::size_t terms_, padded_ = 0;
   std::vector<float> basis_;  ///< term by term, row by row, filled up with zeros to whole fours
-  double norms_[kBent] = {};
+  double per_norm_[kBent] = {};
   std::vector<float> off_, level_;  ///< of the square, in the same order
 };
 

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <utility>
 
@@ -27,6 +29,20 @@ constexpr double kNoWhite = std::numeric_limits<double>::infinity();
 constexpr double kUnexplained = std::numeric_limits<double>::infinity();
 /// Scores from which it is worth asking what was to be seen before and after.
 constexpr double kAsk = 3;
+
+/// A tile by the energy of its deviation, which is not negative, so that its bits are in its order, and then
+/// by its place.
+std::uint64_t candidate(float energy, std::size_t place) {
+  return std::uint64_t{std::bit_cast<std::uint32_t>(energy)} << 32 | place;
+}
+
+float energy_of(std::uint64_t candidate) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(candidate >> 32));
+}
+
+struct Place {
+  int x, y;
+};
 
 /// Blocks of a tile's size beside each other.
 int blocks(int extent) {
@@ -227,31 +243,34 @@ ChangedTile TileSearch::find(std::span<const float> deviation, std::span<const f
   }
   blocks_.assign(static_cast<std::size_t>(blocks(width_) * blocks(height_)), {});
   candidates_.clear();
-  Candidate plain{0, kReach, kReach};  // the most of those that need no second look
+  float plain = 0;  // the most of those that need no second look
+  ChangedTile tile{0, kReach, kReach};
   for (int y = kReach; y + kReach < height_; ++y) {
     for (int x = kReach; x + kReach < width_; ++x) {
       const float energy = columns_[at(x - 1, y)] + columns_[at(x, y)] + columns_[at(x + 1, y)];
       if (energy > kPoints * kPlain * kPlain) {
-        candidates_.push_back({energy, x, y});
-      } else if (energy > plain.energy) {
-        plain = {energy, x, y};
+        candidates_.push_back(candidate(energy, at(x, y)));
+      } else if (energy > plain) {
+        plain = energy;
+        tile.x = x;
+        tile.y = y;
       }
     }
   }
-  const auto less = [](const Candidate& a, const Candidate& b) { return a.energy < b.energy; };
-  std::ranges::make_heap(candidates_, less);
-  double most = plain.energy;
-  ChangedTile tile{0, plain.x, plain.y};
-  while (!candidates_.empty() && candidates_.front().energy > most) {
-    std::ranges::pop_heap(candidates_, less);
-    const Candidate next = candidates_.back();
+  std::ranges::make_heap(candidates_);
+  double most = plain;
+  while (!candidates_.empty() && energy_of(candidates_.front()) > most) {
+    std::ranges::pop_heap(candidates_);
+    const float plain_energy = energy_of(candidates_.back());
+    const auto place = static_cast<int>(static_cast<std::uint32_t>(candidates_.back()));
     candidates_.pop_back();
+    const Place next{place % width_, place / width_};
     const double usual_off = spread[at(next.x, next.y)];
     const double unit = usual_off * usual_off;
     double left = unexplained(deviation, usual, next.x, next.y, most * unit) / unit;
     if (left > most)
       left = std::min(left, unexplained(recent_deviation, usual, next.x, next.y, most * unit) / unit);
-    double energy = std::min<double>(next.energy, left);
+    double energy = std::min<double>(plain_energy, left);
     if (energy <= most) continue;
     if (around != nullptr && energy > kPoints * kAsk * kAsk) {
       if (swings(deviation, usual, next.x, next.y, *around)) continue;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -65,11 +66,7 @@ class TileSearch {
   Block& block_of(int x, int y);
   Square around_block(int x, int y) const;
   std::vector<Block> blocks_;
-  struct Candidate {
-    float energy;
-    int x, y;
-  };
-  std::vector<Candidate> candidates_;
+  std::vector<std::uint64_t> candidates_;
 };
 
 }  // namespace sfft::video
