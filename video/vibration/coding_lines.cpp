@@ -25,7 +25,7 @@ constexpr std::int64_t kLeastCycles = 8;
 constexpr double kStandsOut = 5;
 constexpr std::size_t kSeveral = 2;
 /// How far lines are split by drift, in widths of what a line may be off, and in distances of key frames.
-constexpr double kSplit = 5;
+constexpr double kSplit = 10;
 constexpr double kMostSplit = 0.15;
 constexpr double kWeak = 2;  ///< times what can be detected: of split lines that stand alone
 /// A line of the sequence of kinds is this many times its usual power: by chance once in 4000 frequencies.
