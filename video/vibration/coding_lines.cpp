@@ -27,7 +27,7 @@ constexpr std::size_t kSeveral = 2;
 /// How far lines are split by drift, in widths of what a line may be off, and in distances of key frames.
 constexpr double kSplit = 10;
 constexpr double kMostSplit = 0.15;
-constexpr double kWeak = 2;  ///< times what can be detected: of split lines that stand alone
+constexpr double kStandsOutSplit = 2;  ///< of those
 /// A line of the sequence of kinds is this many times its usual power: by chance once in 4000 frequencies.
 constexpr double kLine = 12;
 constexpr std::size_t kLeastFrames = 64;
@@ -119,11 +119,10 @@ void mark_coding(std::vector<VibrationPeak>& peaks, double spacing, std::span<co
         of_sawtooth.push_back(peaks[other.peak].amplitude * other.harmonic / line.harmonic);
     }
     double usual = detectable;
-    double stands_out = line.exact ? kStandsOut : kWeak;
+    const double stands_out = line.exact ? kStandsOut : kStandsOutSplit;
     if (heights.size() >= kSeveral) {
       usual = median(std::move(heights));
       if (of_sawtooth.size() >= kSeveral) usual = std::max(usual, median(std::move(of_sawtooth)));
-      stands_out = kStandsOut;
     }
     peaks[line.peak].coding = peaks[line.peak].amplitude < stands_out * usual;
   }
