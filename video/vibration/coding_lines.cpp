@@ -120,9 +120,10 @@ void mark_coding(std::vector<VibrationPeak>& peaks, double spacing, std::span<co
     }
     double usual = detectable;
     const double stands_out = line.exact ? kStandsOut : kStandsOutSplit;
-    if (heights.size() >= kSeveral) {
-      usual = median(std::move(heights));
-      if (of_sawtooth.size() >= kSeveral) usual = std::max(usual, median(std::move(of_sawtooth)));
+    if (heights.size() >= kSeveral) usual = median(std::move(heights));
+    if (of_sawtooth.size() >= kSeveral) {  // split lines are of nothing else
+      const double sawtooth = median(std::move(of_sawtooth));
+      usual = line.exact ? std::max(usual, sawtooth) : sawtooth;
     }
     peaks[line.peak].coding = peaks[line.peak].amplitude < stands_out * usual;
   }
