@@ -249,7 +249,7 @@ void LibavReader::note_loss() {
 
 /// Of the picture that was decoded just now.
 void LibavReader::note_damage() {
-  constexpr int kShort = 100, kLong = 600;  // pictures, where no key frame comes
+  constexpr int kShort = 100, kLong = kLongestDoubt;  // pictures, where no key frame comes
   const bool key = is_key(*picture_);
   if (key) group_ = std::clamp(since_key_, group_, kLong);
   since_key_ = key ? 0 : std::min(since_key_ + 1, kLong);

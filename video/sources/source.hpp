@@ -33,6 +33,9 @@ struct FrameFormat {
 };
 
 /// One grey frame, row-major; `bit_depth16` says whether samples are 16-bit.
+/// Pictures after a loss that count as made up at most, where no key frame comes.
+inline constexpr int kLongestDoubt = 600;
+
 struct Frame {
   std::int64_t width = 0, height = 0;
   bool bit_depth16 = false;
