@@ -90,10 +90,10 @@ struct TrackerOptions {
   /// it between two pushes once it is found and better; the same after relearning. Which frame is the first
   /// of the better plan then depends on the machine's load. plan.effort is ignored.
   bool refine = false;
-  /// Learn again on one more thread, and go on by the old template meanwhile where that is good enough: a frame
-  /// whose error was too large for any use is still learned from at once. A template that is better takes
-  /// over 64 frames after the one that it was learned from, whatever the machine's load, and that frame is
-  /// then the one that was relearned.
+  /// Learn again on one more thread, and go on by the old template meanwhile where that is good enough: a
+  /// frame whose error was too large for any use is still learned from at once. A template that is better
+  /// takes over 64 frames after the one that it was learned from, whatever the machine's load, and that frame
+  /// is then the one that was relearned.
   bool learn_beside = false;
   /// Work out the similarity of every frame, not of renewals alone. Each frame is then also transformed
   /// densely, which takes longer than all the rest (Similarity::us).

@@ -142,8 +142,7 @@ class Bench {
       return timed("allocate_s", [&] { return detail::make_gpu_card<float>(0)->allocate_on_host(bytes); });
     std::shared_ptr<std::byte> memory = timed("touch_s", [&] {
       std::shared_ptr<std::byte> fresh{detail::cpu::make_large_buffer(bytes)};
-      bench::fill(reinterpret_cast<Complex*>(fresh.get()), static_cast<std::int64_t>(bytes / sizeof(Complex)),
-                  arguments_.threads);
+      bench::touch(fresh.get(), bytes, arguments_.threads);
       return fresh;
     });
     if (!arguments_.gpu) return memory;

@@ -17,7 +17,7 @@ namespace {
 /// The most frames that a CPU plan takes together.
 constexpr std::size_t kLongestRun = 256;
 /// Room for spectra, in parts: a push of a usual number of frames may be ready before the first is taken.
-constexpr std::size_t kParts = 16;
+constexpr std::size_t kParts = 4;
 
 template <class Real>
 const PlanImpl<Real>& inside(const Plan<Real>& plan) noexcept {

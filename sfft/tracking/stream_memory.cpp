@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <exception>
 #include <limits>
-#include <utility>
 
 #include "kernels/base/region.hpp"
 
@@ -65,12 +64,22 @@ double square_distance(const void* a, const void* b, ElementType type, std::size
 
 }  // namespace
 
-void StreamMemory::keep(const SignalView& frame, std::span<const std::complex<double>> values) {
-  forget_begun();
+void StreamMemory::keep(const SignalView& frame, std::span<const std::complex<double>> values, bool beside) {
+  /// Takes longer to copy than a thread to start.
+  constexpr std::size_t kLarge = std::size_t{1} << 19;
+  settle();
   type_ = frame.type();
   frame_.resize(frame.bytes());
-  copy_elements(frame, frame_.data());
   values_.assign(values.begin(), values.end());
+  const auto copy = [this, frame] { copy_elements(frame, frame_.data()); };
+  if (beside && frame.bytes() >= kLarge) {
+    try {
+      copied_ = std::async(std::launch::async, copy).share();
+      return;
+    } catch (const std::exception&) {  // no thread to be had
+    }
+  }
+  copy();
 }
 
 double StreamMemory::distance_to(const SignalView& frame) const {
@@ -85,21 +94,34 @@ double StreamMemory::distance_to(const SignalView& frame) const {
 }
 
 void StreamMemory::begin(const SignalView& frame) noexcept {
-  if (begun_ != nullptr || empty() || frame.type() != type_ || frame.bytes() != frame_.size()) return;
+  constexpr std::size_t kMost = 3;
+  if (begun_.size() >= kMost || empty() || frame.type() != type_ || frame.bytes() != frame_.size()) return;
+  const auto same = [&](const Begun& begun) { return begun.samples == frame.data(); };
+  if (std::ranges::any_of(begun_, same)) return;
   try {
-    distance_ = std::async(std::launch::async, [this, frame] { return distance_to(frame); });
-    begun_ = frame.data();
+    begun_.push_back({frame.data(), std::async(std::launch::async, [this, frame, copied = copied_] {
+                        if (copied.valid()) copied.wait();
+                        return distance_to(frame);
+                      })});
   } catch (const std::exception&) {  // no thread to be had
   }
 }
 
-void StreamMemory::forget_begun() noexcept {
-  if (std::exchange(begun_, nullptr) != nullptr) distance_.wait();
+void StreamMemory::settle() noexcept {
+  for (const Begun& begun : begun_) begun.distance.wait();
+  begun_.clear();
+  await_copy();
+  copied_ = {};
 }
 
 void StreamMemory::keep_only(std::span<const SignalView> frames) noexcept {
-  const auto same = [this](const SignalView& frame) { return frame.data() == begun_; };
-  if (begun_ != nullptr && std::ranges::none_of(frames, same)) forget_begun();
+  await_copy();
+  std::erase_if(begun_, [&](const Begun& begun) {
+    const auto same = [&](const SignalView& frame) { return frame.data() == begun.samples; };
+    if (std::ranges::any_of(frames, same)) return false;
+    begun.distance.wait();
+    return true;
+  });
 }
 
 auto StreamMemory::change(const SignalView& frame, std::span<const std::complex<double>> values,
@@ -111,9 +133,16 @@ auto StreamMemory::change(const SignalView& frame, std::span<const std::complex<
   Change change;
   for (std::size_t i = 0; i < values.size(); ++i)
     change.support += multiplicity[i] * std::norm(values[i] - values_[i]);
-  const bool begun = begun_ == frame.data();
-  if (begun) begun_ = nullptr;
-  const double distance = begun ? distance_.get() : distance_to(frame);
+  const auto same = [&](const Begun& one) { return one.samples == frame.data(); };
+  const auto begun = std::ranges::find_if(begun_, same);
+  double distance = 0;
+  if (begun != begun_.end()) {
+    distance = begun->distance.get();
+    begun_.erase(begun);
+  } else {
+    await_copy();
+    distance = distance_to(frame);
+  }
   const double all = static_cast<double>(frame.shape().points()) * distance;
   change.outside = std::max(0.0, all - change.support);
   return change;

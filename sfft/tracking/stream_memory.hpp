@@ -15,15 +15,17 @@ namespace sfft::detail {
 class StreamMemory {
  public:
   StreamMemory() = default;
-  ~StreamMemory() { forget_begun(); }
+  ~StreamMemory() { settle(); }
   StreamMemory(const StreamMemory&) = delete;
   StreamMemory& operator=(const StreamMemory&) = delete;
 
   bool empty() const noexcept { return frame_.empty(); }
-  /// Keeps a copy of the samples and of the exact coefficients at the support.
-  void keep(const SignalView& frame, std::span<const std::complex<double>> values);
+  /// Keeps a copy of the samples and of the exact coefficients at the support. `beside`: of large frames on a
+  /// thread of its own; the samples must then stay what they are until settle(), keep_only() or another
+  /// keep() returns.
+  void keep(const SignalView& frame, std::span<const std::complex<double>> values, bool beside = false);
   void forget() {
-    forget_begun();
+    settle();
     frame_.clear();
   }
 
@@ -38,21 +40,31 @@ class StreamMemory {
                 std::span<const double> multiplicity);
 
   /// Begins, on a thread of its own, with what change() to this frame takes most of its time for; nothing
-  /// while another is under way. The samples must stay what they are until change(), keep_only() without the
-  /// frame or forget_begun() returns.
+  /// while many are under way. The samples must stay what they are until change(), keep_only() without the
+  /// frame or settle() returns.
   void begin(const SignalView& frame) noexcept;
+  /// Nobody asks for the change to other frames than these any more: waits for what is under way with others.
   void keep_only(std::span<const SignalView> frames) noexcept;
-  /// Waits for what is under way.
-  void forget_begun() noexcept;
+  /// Waits for all that is under way and forgets distances.
+  void settle() noexcept;
 
  private:
+  /// A distance that is being worked out.
+  struct Begun {
+    const void* samples;
+    std::future<double> distance;
+  };
+
+  void await_copy() const noexcept {
+    if (copied_.valid()) copied_.wait();
+  }
   double distance_to(const SignalView& frame) const;
 
   ElementType type_ = ElementType::u8;
   std::vector<std::byte> frame_;
   std::vector<std::complex<double>> values_;
-  const void* begun_ = nullptr;  ///< samples of the frame whose distance is under way
-  std::future<double> distance_;
+  std::shared_future<void> copied_;  ///< of the samples, where that goes on beside
+  std::vector<Begun> begun_;         ///< after copied_, which they wait for
 };
 
 }  // namespace sfft::detail

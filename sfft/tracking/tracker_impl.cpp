@@ -86,7 +86,7 @@ template <class Real>
 void TrackerImpl<Real>::forget_ahead() noexcept {
   ahead_.forget();
   dense_.forget();
-  memory_.forget_begun();
+  memory_.settle();
   learning_.release_frame();
 }
 
@@ -174,6 +174,7 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
   result_.similarity.reset();
   result_.check.reset();
   largest_.reset();
+  to_learn_.reset();
   if (skip_sparse_ > 0) {
     ahead_.forget();
     --skip_sparse_;
@@ -191,6 +192,7 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
   if (options_.similarity) note_similarity_of_any(frame);
   dense_.pass(frame);
   note_check();
+  if (to_learn_) learning_.begin(frame, std::move(*std::exchange(to_learn_, std::nullopt)));
   result_.differencing = differencing();
   result_.us = microseconds_since(begin) - (sparse_us_ - sparse_before_us);
   ++frames_;
@@ -275,7 +277,11 @@ void TrackerImpl<Real>::prepare(const SignalView& like) {
       frame = SignalView(place, static_cast<std::size_t>(like.shape().points()), like.type(), like.shape());
     }
   }
+  constexpr int kMostReady = 256;
   ahead_.prepare(frames);
+  results_.resize(
+      std::max(results_.size(), static_cast<std::size_t>(std::min(options_.plan.batch, kMostReady))));
+  for (TrackedFrame<Real>& result : results_) result.spectrum = plan_.make_spectrum();
   Spectrum<Real> spectrum;
   if (options_.calibrate > 0) dense_.execute(plan_.source(), frames[0], spectrum);
 }

@@ -87,7 +87,7 @@ class TrackerImpl {
   bool worth_learning(std::span<const std::complex<double>> values) const;
   bool relearn_if_better(const SignalView& frame);
   LearnOptions relearn_options() const;
-  void learn_beside(const SignalView& frame);
+  void learn_beside();
   bool learn_or_begin(const SignalView& frame, bool bearable);
   bool take_learned(const SignalView& frame);
   void renew(const SignalView& frame, bool bearable);
@@ -121,6 +121,7 @@ class TrackerImpl {
   double fresh_share_ = 0;          ///< of a frame's energy, in the support last learned from one
   std::int64_t learned_at_ = std::numeric_limits<std::int64_t>::min() / 2;  ///< that frame
 
+  std::optional<typename LearnBeside<Real>::Question> to_learn_;  ///< from the frame under way
   LearnBeside<Real> learning_;
   Refinement<Real> refinement_;
   std::shared_ptr<const TemplateData> searched_for_;  ///< template of the latest search

@@ -41,7 +41,7 @@ bool TrackerImpl<Real>::reconsider_reference(const SignalView& frame, double err
     if (departures_ > 0 && staleness_.may_learn() && worth_learning(values)) {
       staleness_.say("the frame is unlike its reference");
       if (options_.learn_beside) {
-        learn_beside(frame);
+        learn_beside();
       } else if (relearn_if_better(frame)) {
         result_.action = TrackAction::relearned;
         ++relearned_count;
@@ -110,7 +110,7 @@ void TrackerImpl<Real>::refresh(const SignalView& frame) {
   const std::vector<std::complex<double>> values = in_double(result_.spectrum);
   plan_ = plan_.with_reference(frame, values);
   ahead_.use(plan_);
-  memory_.keep(frame, values);
+  memory_.keep(frame, values, ahead_.overlaps());
   renewed_values_ = values;
 }
 
@@ -135,14 +135,20 @@ LearnOptions TrackerImpl<Real>::relearn_options() const {
   return learn_options;
 }
 
-/// The same as relearn_if_better() without waiting: take_learned() does the rest.
+/// The same as relearn_if_better() without waiting: learning begins when this frame is done with, and
+/// take_learned() does the rest.
 template <class Real>
-void TrackerImpl<Real>::learn_beside(const SignalView& frame) {
-  if (learning_.under_way()) return;
+void TrackerImpl<Real>::learn_beside() {
+  if (learning_.under_way() || to_learn_) return;
   const double held = held_energy(plan_.source(), in_double(result_.spectrum));
-  learning_.begin(
-      frame, {plan_.source().data(), frames_, staleness_.reason(), held, held + result_.spectrum.tail_energy,
-              options_.relearn_below, relearn_options(), plan_options(differencing())});
+  to_learn_ = typename LearnBeside<Real>::Question{plan_.source().data(),
+                                                   frames_,
+                                                   staleness_.reason(),
+                                                   held,
+                                                   held + result_.spectrum.tail_energy,
+                                                   options_.relearn_below,
+                                                   relearn_options(),
+                                                   plan_options(differencing())};
 }
 
 /// Changes to the template that was learned beside the frames before this one, if it is better than the one
@@ -198,7 +204,7 @@ bool TrackerImpl<Real>::relearn_if_better(const SignalView& frame) {
 template <class Real>
 bool TrackerImpl<Real>::learn_or_begin(const SignalView& frame, bool bearable) {
   if (!options_.learn_beside || !bearable) return relearn_if_better(frame);
-  learn_beside(frame);
+  learn_beside();
   return false;
 }
 

@@ -150,9 +150,14 @@ class Planner {
     }
     std::vector<CombCandidate> chosen;
     if (candidates_.empty() || candidates_[0].row_sets == 0) {
-      const std::size_t count = std::min(looks, keys.size());
-      std::partial_sort(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(count), keys.end());
-      for (std::size_t i = 0; i < count; ++i) chosen.push_back(candidates_[keys[i].second]);
+      // Estimates are too low for many delays, more than they are between them.
+      constexpr std::int64_t kManyDelays = 12;
+      std::sort(keys.begin(), keys.end());
+      std::size_t of_many = 0;
+      for (const auto& [promise, at] : keys) {
+        if (chosen.size() == looks) break;
+        if (candidates_[at].delays <= kManyDelays || of_many++ < looks / 2) chosen.push_back(candidates_[at]);
+      }
       return chosen;
     }
     std::sort(keys.begin(), keys.end());
@@ -198,6 +203,7 @@ class Planner {
     cpu::for_each(request_.pool, grids.size(), [&](std::size_t g, int) {
       std::unique_ptr<CombModel>& model = models_.at(grids[g]);
       if (!model) model = std::make_unique<CombModel>(folding_, grids[g]);
+      if (!leaves_room(model->bucket_count(), model->occupied_buckets())) return;
       for (std::size_t i = 0; i < looks.size(); ++i) {
         if (candidates[i].buckets != grids[g]) continue;
         looks[i] = search_delays(*model, support_.shape,
@@ -259,6 +265,10 @@ class Planner {
     const bool good_enough = request_.accuracy > 0;
     const Effort effort = effort_of(request_.effort);
     std::vector<Looked> looked = look(effort);
+    if (looked.empty() && request_.effort == PlanEffort::quick) {
+      candidates_ = list_comb_candidates(*folding_, request_, true);
+      if (!candidates_.empty()) looked = look(effort);
+    }
     step_done("search: looks");
     if (looked.empty()) return std::nullopt;
     double least = std::numeric_limits<double>::infinity();

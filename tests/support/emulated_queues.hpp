@@ -63,7 +63,7 @@ class EmulatedQueues final : public detail::DeviceQueues<Real> {
 
   /// Of the call that is queued next: complex values, or Reals of a real transform.
   std::vector<void*> signals;
-  bool rows_in_send = false;  ///< complex volumes: planes leave the last dimension to send()
+  bool by_steps = false;  ///< complex volumes: send() transforms the rows that stay on their device
 
   void record(int device, Lane lane, int event) override {
     EXPECT_LT(event, fft_.events());
@@ -89,7 +89,7 @@ class EmulatedQueues final : public detail::DeviceQueues<Real> {
                                     x.emplace_back(real_ ? Value(static_cast<const Real*>(from)[at])
                                                          : static_cast<const Value*>(from)[at]);
                                   }
-                                  x = plane_dft(std::move(x));
+                                  x = plane_dft(std::move(x), device);
                                   for (std::int64_t i = 0, j = 0; i < points; ++i)
                                     if (!real_ || i % row() <= row() / 2)
                                       spectra[p * values + j++] = Value(x[static_cast<std::size_t>(i)]);
@@ -105,7 +105,8 @@ class EmulatedQueues final : public detail::DeviceQueues<Real> {
                                   std::vector<std::complex<double>> x;  // conjugates throughout
                                   for (std::int64_t i = 0; i < points; ++i)
                                     x.push_back(std::conj(whole(spectra + p * values, i)));
-                                  x = plane_dft(std::move(x));
+                                  x = by_steps ? dft_axis(std::move(x), grid().across, grid().inner, false)
+                                               : direct_dft(std::move(x), plane().extents());
                                   for (std::int64_t i = 0; i < points; ++i) {
                                     const std::complex<double> value =
                                         std::conj(x[static_cast<std::size_t>(i)]);
@@ -124,12 +125,16 @@ class EmulatedQueues final : public detail::DeviceQueues<Real> {
     EXPECT_LE(first + count, grid().rows_of(device).count);
     own(device, from, planes * width);
     own(device, to, planes * width);
-    push(device, Lane::work, {nullptr, [=] {
+    push(device, Lane::work, {nullptr, [=, this] {
                                 std::vector<std::complex<double>> x;
                                 for (std::int64_t p = 0; p < planes; ++p)
                                   for (std::int64_t i = 0; i < count * inner; ++i)
                                     x.emplace_back(from[p * width + first * inner + i]);
                                 x = dft_axis(std::move(x), planes, count * inner, inverse);
+                                if (by_steps && inverse) {
+                                  const auto own = grid().planes_of(device);
+                                  x = rows_outside(std::move(x), own.first * count, own.count * count, true);
+                                }
                                 for (std::int64_t p = 0; p < planes; ++p)
                                   for (std::int64_t i = 0; i < count * inner; ++i)
                                     to[p * width + first * inner + i] =
@@ -146,7 +151,8 @@ class EmulatedQueues final : public detail::DeviceQueues<Real> {
     }
     push(device, lane, {nullptr, [=, this, all = std::vector(pieces.begin(), pieces.end())] {
                           for (const auto& piece : all)
-                            rows_in_send ? transform(piece, scale, inverse) : copy(piece, scale);
+                            by_steps&& lane == Lane::work ? transform(piece, scale, inverse)
+                                                          : copy(piece, scale);
                         }});
   }
   void receive(int device, const detail::SlabPiece<Real>& piece) override {
@@ -208,9 +214,21 @@ class EmulatedQueues final : public detail::DeviceQueues<Real> {
     if (inverse) conjugate();
     return x;
   }
-  std::vector<std::complex<double>> plane_dft(std::vector<std::complex<double>> x) const {
-    return rows_in_send ? dft_axis(std::move(x), grid().across, grid().inner, false)
-                        : direct_dft(std::move(x), plane().extents());
+  /// Rows of the last dimension but for `count` of them from a first one on.
+  std::vector<std::complex<double>> rows_outside(std::vector<std::complex<double>> x, std::int64_t first,
+                                                 std::int64_t count, bool inverse) const {
+    const std::vector<std::complex<double>> rows = dft_axis(x, grid().inner, 1, inverse);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const std::int64_t row = static_cast<std::int64_t>(i) / grid().inner;
+      if (row < first || row >= first + count) x[i] = rows[i];
+    }
+    return x;
+  }
+  std::vector<std::complex<double>> plane_dft(std::vector<std::complex<double>> x, int device) const {
+    if (!by_steps) return direct_dft(std::move(x), plane().extents());
+    const auto own = grid().rows_of(device);
+    return rows_outside(dft_axis(std::move(x), grid().across, grid().inner, false), own.first, own.count,
+                        false);
   }
   /// Rows of the last dimension on their way.
   void transform(const detail::SlabPiece<Real>& piece, double scale, bool inverse) const {

@@ -229,9 +229,8 @@ void Decoder::sleep_until(std::unique_lock<std::mutex>& lock, std::size_t least,
 std::span<const DecodedFrame> Decoder::await(std::size_t count, const std::atomic<bool>& stop) {
   std::unique_lock lock(mutex_);
   if (held_ > 0) release();
-  const std::size_t most = slots_.size() - first_;
-  sleep_until(lock, std::clamp<std::size_t>(count, 1, most), 1, stop);
-  return std::span(slots_).subspan(first_, std::min(full_, most));
+  sleep_until(lock, std::clamp<std::size_t>(count, 1, slots_.size()), 1, stop);
+  return std::span(slots_).subspan(first_, std::min(full_, slots_.size() - first_));
 }
 
 std::span<const DecodedFrame> Decoder::next(std::size_t most, std::size_t least,

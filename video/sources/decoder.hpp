@@ -66,8 +66,8 @@ class Decoder {
   /// every frame by itself costs more than some frames' transforms.
   std::span<const DecodedFrame> next(std::size_t most, std::size_t least, const std::atomic<bool>& stop,
                                      std::size_t wake = 1);
-  /// Waits until there are `count` frames that next() has not returned yet, or as many as fit before the last
-  /// slot, and returns what waiting() does then: fewer after the last frame, and soon after `stop` is set.
+  /// Waits until there are `count` frames, at most as many as there are slots, that next() has not returned
+  /// yet, and returns what waiting() does then: fewer after the last frame, and soon after `stop` is set.
   /// Frames of the latest next() are no longer valid.
   std::span<const DecodedFrame> await(std::size_t count, const std::atomic<bool>& stop);
   /// Frames behind those of the latest next() that are there already, up to the last slot. They stay where

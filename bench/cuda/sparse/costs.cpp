@@ -95,8 +95,11 @@ class Draws {
     Grid grid{1, 1, 1};
     for (int d = 0; d < shape.rank(); ++d) {
       std::vector<std::int64_t> sides;
-      for (std::int64_t side = 1; side <= shape[d]; ++side) {
-        if (shape[d] % side == 0 && detail::is_smooth(side, 7)) sides.push_back(side);
+      for (std::int64_t side = 1; side * side <= shape[d]; ++side) {
+        if (shape[d] % side != 0) continue;
+        for (const std::int64_t both : {side, shape[d] / side}) {
+          if (detail::is_smooth(both, 7)) sides.push_back(both);
+        }
       }
       grid[static_cast<std::size_t>(d)] = sides[below(sides.size())];
     }

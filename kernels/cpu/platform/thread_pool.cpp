@@ -1,53 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The caller and the workers take parts one by one, so that uneven parts balance themselves. A job is open
-// while next_ is small. Threads count themselves before they look whether it is, and the job is closed before
-// the caller waits for the count to be zero: nobody is in a job that has ended, and no mutex is taken by
-// threads that need not sleep. The order of these steps is that of sequentially consistent atomics.
+// The caller and the workers take parts one by one, first of their own ranges, then of the others', so that
+// uneven parts and threads that come late balance themselves. Threads count themselves before they look
+// whether a job is open, and the job is closed before the caller waits for the count to be zero: nobody is in
+// a job that has ended, and no mutex is taken by threads that need not sleep. The order of these steps is
+// that of sequentially consistent atomics.
 #include "kernels/cpu/platform/thread_pool.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <exception>
-#include <map>
 
 namespace sfft::detail::cpu {
-
-namespace {
-struct Phases {
-  struct Row {
-    long n = 0;
-    double wall = 0, busy = 0, first = 0, lastfirst = 0, firstend = 0, lastend = 0, longest = 0;
-    long used = 0;
-  };
-  std::map<std::pair<long, int>, Row> rows;
-  const bool on = std::getenv("SFFT_PHASES") != nullptr;
-  ~Phases() {
-    for (auto& [k, r] : rows)
-      if (r.n > 5)
-        std::fprintf(stderr,
-                     "parts %ld threads %d n %ld: wall %.1f us busy/thread %.1f used %.1f first start %.1f "
-                     "last start %.1f first end %.1f last end %.1f longest part %.1f\n",
-                     k.first, k.second, r.n, r.wall / r.n, r.busy / r.n, double(r.used) / r.n, r.first / r.n,
-                     r.lastfirst / r.n, r.firstend / r.n, r.lastend / r.n, r.longest / r.n);
-  }
-} phases;
-struct Slot {
-  alignas(64) double start, end, busy, longest;
-};
-Slot slots[256];
-double now_us() {
-  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-}  // namespace
 
 // Starting a thread takes tens of microseconds. Every worker starts two more, so that the caller waits for
 // one.
 ThreadPool::ThreadPool(int threads, Idle idle)
     : looks_(idle == Idle::look && threads <= static_cast<int>(std::thread::hardware_concurrency())),
-      workers_(static_cast<std::size_t>(threads > 1 ? threads - 1 : 0)) {
+      ranges_(static_cast<std::size_t>(std::max(threads, 1))),
+      workers_(ranges_.size() - 1) {
   if (!workers_.empty()) start(0);
 }
 
@@ -95,10 +64,15 @@ void ThreadPool::look_for(const Ready& ready) const {
 
 void ThreadPool::drain(int thread) {
   ++running_;
-  if (is_open()) {
-    const std::int64_t parts = parts_;
-    for (std::int64_t part = next_++; part < parts; part = next_++) call_(job_, part, thread);
-    next_ = kClosed;  // so that nobody looks in vain while others do their last part
+  if (open_) {
+    for (std::size_t i = 0; i < used_ranges_; ++i) {
+      Range& range = ranges_[(static_cast<std::size_t>(thread) + i) % used_ranges_];
+      while (range.next < range.end) {
+        const std::int64_t part = range.next++;
+        if (part < range.end) call_(job_, part, thread);
+      }
+    }
+    open_ = false;  // so that nobody looks in vain while others do their last part
   }
   if (--running_ > 0 || !caller_sleeps_) return;
   { const std::lock_guard lock(mutex_); }  // it sleeps by now
@@ -110,56 +84,15 @@ void ThreadPool::run_erased(std::int64_t parts, const void* job, Call call) {
     for (std::int64_t part = 0; part < parts; ++part) call(job, part, 0);
     return;
   }
-  static thread_local bool inside = false;
-  if (phases.on && !inside) {
-    inside = true;
-    struct Wrapped {
-      const void* job;
-      Call call;
-    } wrapped{job, call};
-    for (auto& slot : slots) slot = {0, 0, 0, 0};
-    const double t = now_us();
-    run_erased(parts, &wrapped, [](const void* w, std::int64_t part, int thread) {
-      const auto* one = static_cast<const Wrapped*>(w);
-      const double begin = now_us();
-      one->call(one->job, part, thread);
-      const double end = now_us();
-      Slot& slot = slots[thread];
-      if (slot.start == 0) slot.start = begin;
-      slot.end = end;
-      slot.busy += end - begin;
-      slot.longest = std::max(slot.longest, end - begin);
-    });
-    const double wall = now_us() - t;
-    inside = false;
-    auto& row = phases.rows[{long(parts), threads()}];
-    double first = 1e18, lastfirst = 0, firstend = 1e18, lastend = 0, busy = 0, longest = 0;
-    int used = 0;
-    for (int i = 0; i < threads(); ++i) {
-      if (slots[i].start == 0) continue;
-      ++used;
-      first = std::min(first, slots[i].start - t);
-      lastfirst = std::max(lastfirst, slots[i].start - t);
-      firstend = std::min(firstend, slots[i].end - t);
-      lastend = std::max(lastend, slots[i].end - t);
-      busy += slots[i].busy;
-      longest = std::max(longest, slots[i].longest);
-    }
-    ++row.n;
-    row.wall += wall;
-    row.busy += busy / threads();
-    row.first += first;
-    row.lastfirst += lastfirst;
-    row.firstend += firstend;
-    row.lastend += lastend;
-    row.longest += longest;
-    row.used += used;
-    return;
-  }
   job_ = job;
   call_ = call;
-  parts_ = parts;
-  next_ = 0;
+  used_ranges_ = static_cast<std::size_t>(std::min<std::int64_t>(threads(), parts));
+  for (std::size_t i = 0; i < used_ranges_; ++i) {
+    const auto at = static_cast<std::int64_t>(i), all = static_cast<std::int64_t>(used_ranges_);
+    ranges_[i].next = parts * at / all;
+    ranges_[i].end = parts * (at + 1) / all;
+  }
+  open_ = true;
   if (sleepers_ > 0) {
     { const std::lock_guard lock(mutex_); }
     start_.notify_all();
@@ -179,14 +112,14 @@ void ThreadPool::work(std::size_t worker) {
   const int thread = static_cast<int>(worker) + 1;
   while (!stop_) {
     const std::int64_t woken = woken_;
-    look_for([this] { return stop_ || is_open(); });
-    if (!stop_ && !is_open()) {
+    look_for([this] { return stop_ || open_; });
+    if (!stop_ && !open_) {
       std::unique_lock lock(mutex_);
       ++sleepers_;
-      start_.wait(lock, [&] { return stop_ || is_open() || woken_ != woken; });
+      start_.wait(lock, [&] { return stop_ || open_ || woken_ != woken; });
       --sleepers_;
     }
-    if (is_open()) drain(thread);
+    if (open_) drain(thread);
   }
 }
 

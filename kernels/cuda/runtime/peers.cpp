@@ -5,27 +5,16 @@
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <mutex>
 #include <set>
 
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/runtime/runtime.hpp"
 
-#ifndef SFFT_SEVERAL_GPUS
-#define SFFT_SEVERAL_GPUS 0
-#endif
-
 namespace sfft::detail::cuda {
 
 void check_several(const std::vector<int>& devices) {
   for (const int device : devices) static_cast<void>(device_info(device));  // throws
-  const bool differ = std::any_of(devices.begin(), devices.end(), [&](int d) { return d != devices[0]; });
-  if (differ && SFFT_SEVERAL_GPUS == 0) {
-    throw Error(ErrorCode::backend_unavailable,
-                "sharing work between different GPUs has not been run on more than one GPU yet: build with "
-                "SFFT_PREVIEW=ON, or name the same GPU several times, which tests all but the speed");
-  }
 }
 
 std::string reach_peer(int from, int to) {
@@ -40,7 +29,8 @@ std::string reach_peer(int from, int to) {
   const DeviceScope scope(from);
   const cudaError_t status = cudaDeviceEnablePeerAccess(to, 0);
   if (status != cudaSuccess) static_cast<void>(cudaGetLastError());
-  if (status == cudaSuccess || status == cudaErrorPeerAccessAlreadyEnabled) {  // by others, the program or cuFFT
+  if (status == cudaSuccess ||
+      status == cudaErrorPeerAccessAlreadyEnabled) {  // by others, the program or cuFFT
     reached.insert({from, to});
     return {};
   }

@@ -71,11 +71,13 @@ StreamBuffer::~StreamBuffer() {
 
 PooledBuffer::PooledBuffer(std::size_t bytes) : bytes_(bytes) {
   if (bytes == 0) return;
+  int current = 0;
+  check(cudaGetDevice(&current), "asking for the current GPU");
   data_ = allocate_from_pool(bytes, nullptr);
-  if (data_ == nullptr) {
-    data_ = DeviceMemory::allocate(bytes);
+  if (data_ != nullptr) {
+    device_ = current;
   } else {
-    check(cudaGetDevice(&device_), "asking for the current GPU");
+    data_ = DeviceMemory::allocate(bytes);
   }
 }
 
@@ -89,7 +91,9 @@ PooledBuffer::~PooledBuffer() {
   const bool elsewhere = cudaGetDevice(&current) == cudaSuccess && current != device_;
   if (elsewhere) static_cast<void>(cudaSetDevice(device_));
   static_cast<void>(cudaDeviceSynchronize());
-  static_cast<void>(cudaFreeAsync(data_, nullptr));
+  // While a graph is captured from a stream that waits for the default one, that one takes nothing.
+  if (cudaFreeAsync(data_, nullptr) != cudaSuccess && cudaFree(data_) != cudaSuccess)
+    static_cast<void>(cudaGetLastError());
   if (elsewhere) static_cast<void>(cudaSetDevice(current));
   uncount(bytes_);
 }

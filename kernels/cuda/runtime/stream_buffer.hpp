@@ -30,8 +30,8 @@ class StreamBuffer {
   bool pooled_ = false;
 };
 
-/// Memory of the same pool for every stream: allocated in the order of the default stream, and given back after
-/// all that the device has been told to do, as cudaFree() does, on whichever device is current then.
+/// Memory of the same pool for every stream: allocated in the order of the default stream, and given back
+/// after all that the device has been told to do, as cudaFree() does, on whichever device is current then.
 class PooledBuffer {
  public:
   PooledBuffer() = default;

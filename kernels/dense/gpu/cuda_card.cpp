@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A GPU as the card of an out-of-card transform: cuFFT plans in its advanced data layout, and a kernel for
 // the factors between them.
-#include <cuda_runtime.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <mutex>
-#include <tuple>
-#include <vector>
 
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/stages/column_factors.hpp"
@@ -19,37 +14,6 @@
 namespace sfft::detail {
 
 namespace {
-
-struct Trace {
-  std::mutex mutex;
-  std::vector<std::tuple<void*, void*, cudaEvent_t>> all;
-  const char* path = std::getenv("SFFT_TRACE");
-  void add(void* stream, void* mark, cuda::Stream on) {
-    if (!path) return;
-    std::lock_guard lock(mutex);
-    cudaEvent_t e;
-    cudaEventCreate(&e);
-    cudaEventRecord(e, on);
-    all.emplace_back(stream, mark, e);
-  }
-  void dump() {
-    if (!path) return;
-    std::lock_guard lock(mutex);
-    if (all.size() < 3) return;
-    cudaDeviceSynchronize();
-    FILE* f = std::fopen(path, "a");
-    std::fprintf(f, "run\n");
-    for (auto& [s, m, e] : all) {
-      float ms = 0;
-      cudaEventElapsedTime(&ms, std::get<2>(all.front()), e);
-      std::fprintf(f, "%p %p %.3f\n", s, m, ms);
-    }
-    std::fclose(f);
-    for (auto& [s, m, e] : all) cudaEventDestroy(e);
-    all.clear();
-  }
-} trace;
-const bool kNoKernels = std::getenv("SFFT_NO_KERNELS") != nullptr;
 
 class CudaMark final : public CardMark {
  public:
@@ -78,7 +42,6 @@ class CudaStream final : public CardStream {
   void mark(CardMark& mark) override {
     const cuda::DeviceScope scope(device_);
     static_cast<CudaMark&>(mark).event_.record(stream_.get());
-    if (&mark != &done_) trace.add(this, &mark, stream_.get());
   }
   void follow(const CardMark& mark) override {
     const cuda::DeviceScope scope(device_);
@@ -87,7 +50,6 @@ class CudaStream final : public CardStream {
   void wait() override {
     mark(done_);
     done_.wait();
-    trace.dump();
   }
 
   cuda::Stream get() const noexcept { return stream_.get(); }
@@ -116,7 +78,6 @@ class CudaKernel final : public CardKernel<Real> {
   std::size_t workspace_bytes() const noexcept override { return transform_.work_bytes(); }
   void run(std::complex<Real>* piece, bool inverse, std::byte* workspace, CardStream& stream) const override {
     const cuda::DeviceScope scope(device_);
-    if (kNoKernels) return;
     auto* const values = reinterpret_cast<typename CufftApi<Real>::Complex*>(piece);
     transform_.run(workspace, queue_of(stream), [&](cufftHandle handle) {
       return CufftApi<Real>::complex(handle, values, values, inverse ? CUFFT_INVERSE : CUFFT_FORWARD);
@@ -236,13 +197,11 @@ class CudaCard final : public Card<Real> {
   }
   void multiply(std::complex<Real>* piece, const PieceFactors& by, CardStream& stream) const override {
     const cuda::DeviceScope scope(device_);
-    if (kNoKernels) return;
     cuda::launch_multiply(reinterpret_cast<cuda::Complex<Real>*>(piece), factors_of(by), queue_of(stream));
   }
   void multiply_turned(const std::complex<Real>* piece, const PieceFactors& by, std::complex<Real>* to,
                        CardStream& stream) const override {
     const cuda::DeviceScope scope(device_);
-    if (kNoKernels) return;
     cuda::launch_multiply_turned(reinterpret_cast<const cuda::Complex<Real>*>(piece), factors_of(by),
                                  reinterpret_cast<cuda::Complex<Real>*>(to), queue_of(stream));
   }

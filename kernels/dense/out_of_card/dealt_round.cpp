@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -22,11 +21,8 @@ using Clock = std::chrono::steady_clock;
 
 /// Enough for the full speed of the bus: pieces, and rows that lie apart. More would only take memory from
 /// what may stay on the card.
-const std::size_t kMostPieceBytes =
-    std::size_t(std::getenv("SFFT_PIECE_MB") ? std::atoi(std::getenv("SFFT_PIECE_MB")) : 128) << 20;
-const std::size_t kLongRowBytes =
-    std::size_t(std::getenv("SFFT_ROW_KB") ? std::atoi(std::getenv("SFFT_ROW_KB")) : 16) << 10;
-constexpr std::size_t kShortRowBytes = std::size_t{4} << 10;
+constexpr std::size_t kMostPieceBytes = std::size_t{128} << 20;
+constexpr std::size_t kLongRowBytes = std::size_t{16} << 10, kShortRowBytes = std::size_t{4} << 10;
 
 double us_since(Clock::time_point start) {
   return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
@@ -134,7 +130,7 @@ void DealtRound<Real>::deal_out(double host_share) {
 
 template <class Real>
 bool DealtRound<Real>::copies_fast() const noexcept {
-  constexpr std::size_t kFastRowBytes = 8192;
+  constexpr std::size_t kFastRowBytes = kLongRowBytes / 2;
   const std::size_t row = round_->row_bytes();
   return row == 0 || static_cast<std::size_t>(limits_.good) * row >= kFastRowBytes;
 }

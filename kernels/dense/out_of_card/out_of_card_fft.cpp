@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <set>
 
@@ -19,7 +18,7 @@ namespace sfft::detail {
 namespace {
 
 /// One to copy in, one to compute, one to copy out.
-const int kMostStreams = std::getenv("SFFT_SLOTS") ? std::atoi(std::getenv("SFFT_SLOTS")) : 3;
+constexpr int kMostStreams = 3;
 
 }  // namespace
 

@@ -13,6 +13,15 @@ namespace sfft::detail {
 
 namespace {
 
+/// Whether copy engines are fast: they slow down where they have many short rows.
+template <class Real>
+bool long_rows(std::span<const SlabPiece<Real>> pieces) {
+  constexpr std::size_t kLeastBytes = 16 << 10;
+  return std::all_of(pieces.begin(), pieces.end(), [](const SlabPiece<Real>& piece) {
+    return static_cast<std::size_t>(piece.width) * sizeof(std::complex<Real>) >= kLeastBytes;
+  });
+}
+
 double setting(const char* name, double usual) {
   const char* value = std::getenv(name);
   return value == nullptr ? usual : std::atof(value);
@@ -59,10 +68,13 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
                       std::complex<Real>* spectra) override {
     at(place, [&](const Place& p) {
       const auto* signals = static_cast<const std::byte*>(from[index(place)]);
-      if (p.steps != nullptr) {
+      if (p.by_steps()) {
         const std::byte* planes = signals + bytes_before(first, element_bytes(type));
-        return p.steps->columns(reinterpret_cast<const std::complex<Real>*>(planes), spectra, count, false,
-                                stream(place, Lane::work));
+        p.steps->columns(reinterpret_cast<const std::complex<Real>*>(planes), spectra, count, false,
+                         stream(place, Lane::work));
+        if (!of_.direct_)
+          p.steps->rows_for_others(place, spectra, count, of_.scales_.forward, stream(place, Lane::work));
+        return;
       }
       p.planes.at(count)->enqueue_forward(signals + bytes_before(first, element_bytes(type)), type, spectra,
                                           engine_memory(place), stream(place, Lane::work));
@@ -72,7 +84,7 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
                       const std::complex<Real>* spectra) override {
     at(place, [&](const Place& p) {
       auto* signals = static_cast<std::byte*>(to[index(place)]);
-      if (p.steps != nullptr) {
+      if (p.by_steps()) {
         std::byte* planes = signals + bytes_before(first, sizeof(std::complex<Real>));
         return p.steps->columns(spectra, reinterpret_cast<std::complex<Real>*>(planes), count, true,
                                 stream(place, Lane::work));
@@ -88,8 +100,12 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
     source += first * of_.fft_.grid().inner;
     target += first * of_.fft_.grid().inner;
     at(place, [&](const Place& p) {
-      if (p.steps != nullptr)
-        return p.steps->lines(place, source, target, count, inverse, stream(place, Lane::work));
+      if (p.steps != nullptr) {
+        p.steps->lines(place, source, target, count, inverse, stream(place, Lane::work));
+        if (p.by_steps() && inverse && !of_.direct_)
+          p.steps->rows_of_others(place, target, count, of_.scales_.inverse, stream(place, Lane::work));
+        return;
+      }
       p.columns.at(count)->run(engine_memory(place), stream(place, Lane::work), [&](cufftHandle handle) {
         auto* in = reinterpret_cast<typename Api::Complex*>(const_cast<std::complex<Real>*>(source));
         return Api::complex(handle, in, reinterpret_cast<typename Api::Complex*>(target),
@@ -101,7 +117,12 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
             bool inverse) override {
     using Value = cuda::Complex<Real>;
     const auto blocks_of = [&](const Place& p) { return lane == Lane::send ? p.blocks : p.all_blocks; };
-    if (of_.places_[index(place)].steps != nullptr) {
+    const bool by_steps = of_.places_[index(place)].by_steps();
+    if (lane == Lane::send && (by_steps ? !of_.direct_ : scale == 1.0 && of_.engines_ && long_rows(pieces))) {
+      for (const SlabPiece<Real>& piece : pieces) copy(place, piece, stream(place, lane));
+      return;
+    }
+    if (by_steps) {
       return at(place, [&](const Place& p) {
         for (const SlabPiece<Real>& piece : pieces)
           p.steps->rows(piece, scale, inverse, lane == Lane::send ? p.blocks : 0, stream(place, lane));
@@ -117,16 +138,20 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
     });
   }
   void receive(int place, const SlabPiece<Real>& piece) override {
+    copy(place, piece, stream(place, Lane::receive));
+  }
+
+ private:
+  /// By a copy engine.
+  void copy(int place, const SlabPiece<Real>& piece, cuda::Stream stream) const {
     constexpr std::size_t kValue = sizeof(std::complex<Real>);
     at(place, [&](const Place&) {
       cuda::copy_rows(piece.to, static_cast<std::size_t>(piece.to_pitch) * kValue, piece.from,
                       static_cast<std::size_t>(piece.from_pitch) * kValue,
                       static_cast<std::size_t>(piece.width) * kValue, static_cast<std::size_t>(piece.rows),
-                      stream(place, Lane::receive));
+                      stream);
     });
   }
-
- private:
   static std::size_t index(int i) noexcept { return static_cast<std::size_t>(i); }
   template <class Job>
   void at(int place, const Job& job) const {
@@ -164,15 +189,16 @@ CudaSlabs<Real>::CudaSlabs(const DenseRequest& request, const ChosenDevices& cho
       place.device = device;
       if (setting("SFFT_SLAB_PRIORITY", 1) != 0) place.send = cuda::OwnedStream::urgent();
       place.all_blocks = 2 * cuda::device_info(device).multiprocessors;
-      place.blocks = static_cast<int>(setting("SFFT_SLAB_BLOCKS", cuda::device_info(device).multiprocessors));
+      place.blocks = static_cast<int>(setting("SFFT_SLAB_BLOCKS", 24));
       for (int e = 0; e < fft_.events(); ++e) place.events.emplace_back();
       places_.push_back(std::move(place));
     });
   }
-  if (!plan_steps(request)) {
-    plan_planes(request);
-    plan_columns();
-  }
+  direct_ = setting("SFFT_SLAB_DIRECT", 0) != 0;
+  engines_ = setting("SFFT_SLAB_ENGINES", 1) != 0;
+  plan_steps(request);
+  if (!places_[0].by_steps()) plan_planes(request);
+  if (places_[0].steps == nullptr) plan_columns();
   const int count = fft_.grid().devices;
   for (int from = 0; from < count; ++from) {
     for (int to = 0; to < count; ++to) {
@@ -200,13 +226,11 @@ CudaSlabs<Real>::~CudaSlabs() {
   }
 }
 
-/// Only where all devices reach each other, since staging memory takes whole pieces.
+/// Kernels for lines across planes and, of complex volumes, for the planes.
 template <class Real>
-bool CudaSlabs<Real>::plan_steps(const DenseRequest& request) {
-  if (problem_.real || problem_.shape.rank() != 3 || setting("SFFT_SLAB_FUSED", 1) == 0) return false;
-  for (int from = 0; from < fft_.grid().devices; ++from)
-    for (int to = 0; to < fft_.grid().devices; ++to)
-      if (!fft_.reaches(from, to)) return false;
+void CudaSlabs<Real>::plan_steps(const DenseRequest& request) {
+  if (problem_.shape.rank() != 3 || setting("SFFT_SLAB_FUSED", 2) == 0) return;
+  const bool lines_only = problem_.real || setting("SFFT_SLAB_FUSED", 2) == 1;
   std::map<int, std::shared_ptr<const SlabSteps<Real>>> known;
   try {
     for (Place& place : places_) {
@@ -214,7 +238,7 @@ bool CudaSlabs<Real>::plan_steps(const DenseRequest& request) {
       if (steps == nullptr) {
         on_device(place.device, [&] {
           steps = std::make_shared<const SlabSteps<Real>>(
-              fft_, place.device, request.options.planning == dense::Planning::measure);
+              fft_, place.device, lines_only, request.options.planning == dense::Planning::measure);
         });
       }
       place.steps = steps;
@@ -222,11 +246,10 @@ bool CudaSlabs<Real>::plan_steps(const DenseRequest& request) {
   } catch (const Error& error) {
     for (Place& place : places_) place.steps = nullptr;
     if (error.code() != ErrorCode::backend_unavailable) throw;
-    chosen_.notes.push_back(fmt::format("no kernels for the exchange: {}", error.what()));
-    return false;
+    chosen_.notes.push_back(fmt::format("no kernels for volumes in slabs: {}", error.what()));
+    return;
   }
-  engine_ = dense::Engine::tuned;
-  return true;
+  if (!lines_only) engine_ = dense::Engine::tuned;
 }
 
 /// Places of one GPU share plans for the same number of planes.
@@ -348,7 +371,7 @@ template <class Real>
 std::string CudaSlabs<Real>::name() const {
   const Place& first = places_[0];
   return fmt::format("{} in {} slabs",
-                     first.steps != nullptr ? first.steps->name() : first.planes.begin()->second->name(),
+                     first.by_steps() ? first.steps->name() : first.planes.begin()->second->name(),
                      places_.size());
 }
 
@@ -356,11 +379,11 @@ template <class Real>
 std::string CudaSlabs<Real>::explain() const {
   const SlabTimes times = predict_slabs(problem_.shape, problem_.real, sizeof(std::complex<Real>),
                                         fft_.grid().devices, fft_.chunks(), chosen_.rates);
-  std::string text =
-      places_[0].steps != nullptr
-          ? places_[0].steps->name() + "\n"
-          : fmt::format("planes: {} ({})\nlines across planes: cuFFT\n",
-                        places_[0].planes.begin()->second->name(), planes_reason_);
+  std::string text = places_[0].by_steps()
+                         ? places_[0].steps->name() + "\n"
+                         : fmt::format("planes: {} ({})\nlines across planes: {}\n",
+                                       places_[0].planes.begin()->second->name(), planes_reason_,
+                                       places_[0].steps != nullptr ? places_[0].steps->name() : "cuFFT");
   for (std::size_t p = 0; p < places_.size(); ++p) {
     const dense::Slab &signal = signals_[p], &spectrum = spectra_[p];
     text += fmt::format("GPU {}: planes {} to {}, then rows {} to {} of all planes\n", signal.device,

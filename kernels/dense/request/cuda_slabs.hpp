@@ -47,7 +47,8 @@ class CudaSlabs final : public SlabRunner<Real> {
     std::map<std::int64_t, std::shared_ptr<const CufftTransform>> columns;
     /// Plans for the planes of a chunk, by their number.
     std::map<std::int64_t, std::shared_ptr<const DenseRunner<Real>>> planes;
-    int blocks = 1;  ///< of what is stored into other GPUs
+    bool by_steps() const noexcept { return steps != nullptr && !steps->lines_only(); }
+    int blocks = 1;      ///< of what is stored into other GPUs
     int all_blocks = 1;  ///< of what stays
   };
   /// Where the parts of a workspace begin.
@@ -55,7 +56,7 @@ class CudaSlabs final : public SlabRunner<Real> {
     std::size_t planes = 0, rows = 0, engine = 0, end = 0;
   };
 
-  bool plan_steps(const DenseRequest& request);
+  void plan_steps(const DenseRequest& request);
   void plan_planes(const DenseRequest& request);
   void plan_columns();
   Parts parts_of(int place) const noexcept;
@@ -72,6 +73,7 @@ class CudaSlabs final : public SlabRunner<Real> {
   SlabStaging<Real> staging_;
   dense::Engine engine_ = dense::Engine::automatic;
   std::string planes_reason_;
+  bool direct_ = false, engines_ = true;
   mutable std::mutex mutex_;  ///< calls share the events
 };
 

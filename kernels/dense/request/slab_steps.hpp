@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of a complex volume in slabs, dimension by dimension. The exchange is no step of its own: rows
-// are transformed on their way to where they are stored, be it in the memory of another GPU.
+// The kernels of volumes in slabs, dimension by dimension. Rows that stay on their GPU are transformed on
+// their way to where they belong, the others in place before they are sent.
 #pragma once
 
 #include <string>
@@ -19,11 +19,17 @@ class SlabSteps {
   /// Whether the volume can be cut so: all devices have as many whole blocks of rows.
   static std::int64_t rows_together(const SlabGrid& grid) noexcept;
 
-  /// For one GPU, whatever places of the list it has. Throws Error(backend_unavailable).
-  SlabSteps(const SlabFft<Real>& fft, int device, bool measure);
+  /// For one GPU, whatever places of the list it has; `lines_only`: planes are not its concern. Throws
+  /// Error(backend_unavailable).
+  SlabSteps(const SlabFft<Real>& fft, int device, bool lines_only, bool measure);
+  bool lines_only() const noexcept { return lines_only_; }
 
   /// Columns of `count` planes, along the second dimension.
   void columns(const Value* from, Value* to, std::int64_t count, bool inverse, cuda::Stream stream) const;
+  /// In place: rows of transformed planes that others will have.
+  void rows_for_others(int place, Value* planes, std::int64_t count, double scale, cuda::Stream stream) const;
+  /// In place: `count` rows from a first one on, in all planes of others.
+  void rows_of_others(int place, Value* rows, std::int64_t count, double scale, cuda::Stream stream) const;
   /// Lines across all planes, of `count` rows from a first one on.
   void lines(int place, const Value* from, Value* to, std::int64_t count, bool inverse,
              cuda::Stream stream) const;
@@ -42,6 +48,7 @@ class SlabSteps {
 
   SlabGrid grid_;
   std::int64_t together_;
+  bool lines_only_;
   std::vector<tuned::Lines> kinds_;
   std::unique_ptr<const tuned::LineKernels> kernels_;
 };

@@ -45,7 +45,8 @@ class DeviceQueues {
   virtual void columns(int device, std::int64_t first, std::int64_t count, const std::complex<Real>* from,
                        std::complex<Real>* to, bool inverse) = 0;
   /// Lane work or send: stores pieces, times `scale`, into memory of devices that this one reaches, or of the
-  /// host. Queues whose planes_forward and planes_inverse leave out the last dimension transform it here.
+  /// host. Queues may leave the last dimension of the rows that stay on their device to this function: see
+  /// SlabSteps.
   virtual void send(int device, Lane lane, std::span<const SlabPiece<Real>> pieces, double scale,
                     bool inverse) = 0;
   /// Lane receive: copies from staging memory of the host.

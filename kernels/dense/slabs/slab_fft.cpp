@@ -128,8 +128,12 @@ SlabPiece<Real> SlabFft<Real>::piece_of(const SlabArrays<Real>& arrays, const Bl
             width,
             block.planes.count};
   }
-  return {in_planes(arrays.planes, block), in_rows(arrays.spectra, block), grid_.plane_values(), of_rows,
-          width, block.planes.count};
+  return {in_planes(arrays.planes, block),
+          in_rows(arrays.spectra, block),
+          grid_.plane_values(),
+          of_rows,
+          width,
+          block.planes.count};
 }
 
 template <class Real>
@@ -186,8 +190,7 @@ void SlabFft<Real>::send_own(DeviceQueues<Real>& queues, const SlabArrays<Real>&
 
 template <class Real>
 void SlabFft<Real>::arrive(DeviceQueues<Real>& queues, int device, int chunk, int part) const {
-  for (int from = 0; from < grid_.devices; ++from)
-    queues.wait(device, Lane::work, from, sent(chunk, part));
+  for (int from = 0; from < grid_.devices; ++from) queues.wait(device, Lane::work, from, sent(chunk, part));
   queues.wait(device, Lane::work, device, received(chunk, part));
 }
 

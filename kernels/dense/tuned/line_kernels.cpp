@@ -9,7 +9,6 @@
 #include <cstdlib>
 
 #include "kernels/base/error.hpp"
-#include "kernels/dense/tuned/plan/needs.hpp"
 #include "kernels/dense/tuned/policy/knobs.hpp"
 #include "kernels/dense/tuned/policy/policy_text.hpp"
 #include "kernels/dense/tuned/run/loading.hpp"
@@ -21,57 +20,22 @@ namespace sfft::detail::tuned {
 
 namespace {
 
-constexpr std::size_t kMeasured = 24;              ///< policies that are timed
+constexpr std::size_t kMeasured = 24;               ///< policies that are timed
 constexpr std::int64_t kMeasuredBytes = 256 << 20;  ///< of lines that are timed
 
-bool interleaved(const Lines& lines) {
-  return lines.in.element != 1;
-}
-
-Side side_of(Buffer buffer, const Lines::Strides& strides) {
-  Side side;
-  side.buffer = buffer;
-  side.group = strides.group;
-  side.outer = strides.outer;
-  side.inner = Digits(strides.inner);
-  side.element = Digits(strides.element);
-  return side;
-}
-
-Program program_of(const Lines& lines, const TransformPolicy& policy) {
-  Step step;
-  step.points = static_cast<int>(lines.points);
-  step.policy = policy.kernels[0];
-  const auto method = method_of(step.points, step.policy.length(), false);
-  if (!method) throw Error(ErrorCode::backend_unavailable, "a policy of other lines");
-  step.method = *method;
-  step.outer = lines.outer;
-  step.inner = lines.inner;
-  step.in = side_of(Buffer::input, lines.in);
-  step.out = side_of(Buffer::output, lines.out);
-  step.load_interleaved = step.store_interleaved = interleaved(lines);
-  step.swap_in = step.swap_out = lines.inverse;
-  step.scale = lines.scaled;
-  step.loops = true;
-  Program program;
-  Kernel kernel;
-  kernel.step = step;
-  kernel.min_blocks_per_multiprocessor = policy.min_blocks_per_multiprocessor;
-  program.kernels.push_back(kernel);
-  return program;
-}
-
 std::vector<TransformPolicy> policies_for(const Lines& lines, bool single, int device, std::size_t most) {
-  LineNeed need;
-  need.points = static_cast<int>(lines.points);
-  need.interleaved = interleaved(lines);
-  need.lines = lines.inner;
+  LineNeed need = need_of(lines);
   Limits limits = limits_of(device);
   limits.multiplies_f16 = false;
   if (!fits(need.points, single, limits))
     throw Error(ErrorCode::backend_unavailable, fmt::format("no block holds lines of {}", lines.points));
   std::vector<TransformPolicy> all;
-  for (KernelPolicy kernel : candidates(need, single, limits, most)) {
+  std::vector<KernelPolicy> kernels = candidates(need, single, limits, most);
+  if (kernels.empty()) {  // short lines, of which tiles hold more than there are
+    need.lines = 0;
+    kernels = candidates(need, single, limits, most);
+  }
+  for (KernelPolicy& kernel : kernels) {
     kernel.twiddles = Twiddles::two_roots;
     if (alone_on_multiprocessor(kernel, single)) {
       kernel.prefetch_distance = kUsualPrefetchDistance;
@@ -120,8 +84,8 @@ TransformPolicy fastest(const Lines& lines, bool single, int device) {
       if (round > 0 && (us == 0 || once < us)) us = once;
     }
     if (std::getenv("SFFT_LINES_PRINT") != nullptr)
-      std::fprintf(stderr, "%lld points inner %lld: %.1f us %.0f GB/s %s\n", static_cast<long long>(lines.points),
-                   static_cast<long long>(lines.in.element), us,
+      std::fprintf(stderr, "%lld points inner %lld: %.1f us %.0f GB/s %s\n",
+                   static_cast<long long>(lines.points), static_cast<long long>(lines.in.element), us,
                    2e-3 * static_cast<double>(groups * of_group * value) / us, to_text(all[k]).c_str());
     if (least == 0 || us < least) {
       least = us;
@@ -140,17 +104,18 @@ LineKernels::LineKernels(int device, const std::vector<Lines>& lines, bool singl
   std::vector<std::pair<Lines, TransformPolicy>> known;
   for (const Lines& kind : lines) {
     // Both directions, and all numbers of lines, have the same policy.
-    const auto same = std::find_if(known.begin(), known.end(), [&](const auto& other) {
-      return other.first.points == kind.points && interleaved(other.first) == interleaved(kind) &&
+    auto same = std::find_if(known.begin(), known.end(), [&](const auto& other) {
+      return other.first.points == kind.points && other.first.interleaved() == kind.interleaved() &&
              (other.first.in.element == kind.in.element || other.first.in.element == kind.out.element) &&
              other.first.inner == kind.inner;
     });
-    if (same == known.end())
-      known.emplace_back(kind, measure ? fastest(kind, single, device)
-                                       : policies_for(kind, single, device, 1).front());
-    const TransformPolicy& policy = same == known.end() ? known.back().second : same->second;
-    programs.push_back(program_of(kind, policy));
-    names_.push_back(to_text(policy));
+    if (same == known.end()) {
+      known.emplace_back(
+          kind, measure ? fastest(kind, single, device) : policies_for(kind, single, device, 1).front());
+      same = known.end() - 1;
+    }
+    programs.push_back(program_of(kind, same->second));
+    names_.push_back(to_text(same->second));
   }
   kernels_ = load(programs, single, tables_, cuda::device_info(device));
 }

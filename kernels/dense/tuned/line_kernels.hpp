@@ -1,35 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tuned kernels for the lines of one dimension of arrays, from and to wherever strides say: what transforms
-// that are made of several arrays consist of.
+// Tuned kernels for the lines of one dimension of arrays.
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "kernels/dense/tuned/plan/lines.hpp"
 #include "kernels/dense/tuned/run/executable.hpp"
 
 namespace sfft::detail::tuned {
 
-/// Complex lines. A group of them consists of outer · inner lines; a run transforms any number of groups.
-struct Lines {
-  struct Strides {
-    std::int64_t group = 0, outer = 0, inner = 1, element = 1;  ///< in complex values
-    friend bool operator==(const Strides&, const Strides&) = default;
-  };
-  std::int64_t points = 1;
-  std::int64_t outer = 1, inner = 1;
-  Strides in, out;
-  bool inverse = false;
-  bool scaled = false;  ///< times the scale of the run
-  friend bool operator==(const Lines&, const Lines&) = default;
-};
-
 /// Kernels for several kinds of lines, compiled together for one GPU. Immutable.
 class LineKernels {
  public:
-  /// Policies by the count of operations or, if `measure`, the fastest of the best few of them, on arrays that
-  /// hold `measured_groups` groups, which takes seconds. Throws Error(backend_unavailable) for lines that no
-  /// block holds, and where NVRTC is missing.
+  /// Policies by the count of operations or, if `measure`, the fastest of the best few of them, on arrays
+  /// that hold `measured_groups` groups, which takes seconds. Throws Error(backend_unavailable) for lines
+  /// that no block holds, and where NVRTC is missing.
   LineKernels(int device, const std::vector<Lines>& lines, bool single, bool measure);
 
   /// Transforms groups 0 … groups − 1 of lines `kind`, in the order given; in place where from equals to and

@@ -68,12 +68,12 @@ class Run {
  public:
   using Value = std::complex<Real>;
 
-  Run(const Shape& shape, bool real, int devices, const SlabCuts& cuts, Reach reach, bool rows_in_send)
+  Run(const Shape& shape, bool real, int devices, const SlabCuts& cuts, Reach reach, bool by_steps)
       : shape_(shape),
         real_(real),
         fft_(SlabGrid(shape, real, devices), real, cuts, reach_of(reach, devices)),
         queues_(shape, real, fft_, memory_) {
-    queues_.rows_in_send = rows_in_send;
+    queues_.by_steps = by_steps;
     for (int d = 0; d < devices; ++d) {
       planes_.push_back(memory_.allocate(d, fft_.grid().planes_values(d)));
       rows_.push_back(memory_.allocate(d, fft_.grid().spectrum_values(d)));
@@ -223,7 +223,8 @@ TEST(SlabFft, ManyOrders) {
 
 TEST(SlabFft, ChunksAndPartsCoverAndAreNeverEmpty) {
   for (int devices = 1; devices <= 4; ++devices) {
-    for (const SlabCuts& cuts : {SlabCuts{8, 8, 0.6}, SlabCuts{8, 3, 0.99}, SlabCuts{8, 3, 0.01, 4}, SlabCuts{8, 4, 0.5, 3}}) {
+    for (const SlabCuts& cuts :
+         {SlabCuts{8, 8, 0.6}, SlabCuts{8, 3, 0.99}, SlabCuts{8, 3, 0.01, 4}, SlabCuts{8, 4, 0.5, 3}}) {
       const SlabFft<float> fft(SlabGrid(Shape{7, 34}, false, devices), false, cuts,
                                reach_of(Reach::all, devices));
       for (int d = 0; d < devices; ++d) {

@@ -229,8 +229,8 @@ void Executable::launch(const Loaded& kernel, const Call& call, std::int64_t fir
   attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
   attribute.value.programmaticStreamSerializationAllowed = 1;
   CUlaunchConfig config{};
-  config.gridDimX = static_cast<unsigned>(
-      std::min({tiles, most_blocks, kernel.stays ? kernel.resident_blocks : tiles}));
+  config.gridDimX =
+      static_cast<unsigned>(std::min({tiles, most_blocks, kernel.stays ? kernel.resident_blocks : tiles}));
   config.gridDimY = config.gridDimZ = config.blockDimY = config.blockDimZ = 1;
   config.blockDimX = kernel.threads;
   config.sharedMemBytes = static_cast<unsigned>(kernel.shared_bytes);
