@@ -207,6 +207,47 @@ TEST(StillnessTest, KeyFramesAndAClockAreNoLife) {
   EXPECT_GT(stillness.strength(), 1);
 }
 
+/// Of a camera whose noise is coded away: one tile or another changes, now and then, and all of a key
+/// frame's.
+TileActivity hardly_any(int frame, int clock) {
+  TileActivity activity{};
+  if (frame % 50 == 49) activity.fill(20);
+  for (std::size_t t = 0; t < activity.size(); ++t) {
+    if ((frame + 7 * static_cast<int>(t)) % 24 == 0) activity[t] = 0.002F;
+  }
+  if (clock > 0) activity[0] = activity[1] = 5;
+  return activity;
+}
+
+TEST(StillnessTest, NothingButAClockForLongerThanEverIsStill) {
+  Stillness stillness;
+  for (int i = 0; i < 300; ++i) {
+    stillness.add(hardly_any(i, i % 2));
+    EXPECT_LT(stillness.strength(), 0.7) << i;
+  }
+  for (int i = 300; i < 450; ++i) {
+    TileActivity activity{};
+    if (i % 50 == 49) activity.fill(20);
+    activity[3] = activity[4] = 5;
+    stillness.hold(stillness.strength() > 0.7);
+    stillness.add(activity);
+    if (i >= 340) {
+      EXPECT_GT(stillness.strength(), 1) << i;
+    }
+  }
+  for (int i = 450; i < 450 + 2 * Stillness::kWindow; ++i) stillness.add(hardly_any(i, 1));
+  EXPECT_LT(stillness.strength(), 0.7);
+}
+
+TEST(StillnessTest, SceneWhereNothingHappensIsNotMissed) {
+  Stillness stillness;
+  for (int i = 0; i < 1000; ++i) {
+    // Somebody comes by, at last.
+    stillness.add(i % 90 < 10 ? hardly_any(i, 1) : TileActivity{});
+    EXPECT_LT(stillness.strength(), 1) << i;
+  }
+}
+
 TEST(StillnessTest, ActivityIsTheVarianceOfChangesWithoutTheirMean) {
   constexpr int kSide = 96;
   ActivityMeter meter(255);

@@ -228,6 +228,22 @@ TEST(Selected, FramesAreThoseOfTheWholeRecording) {
   }
 }
 
+TEST(Damage, AnIndexThatIsMissingIsNamed) {
+  const std::string path = testing::TempDir() + "sfft-index-" + std::to_string(getpid()) + ".mp4";
+  test::record(path, "mpeg4", steady_frames(30));
+  EXPECT_FALSE(lacks_index(path));
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
+  EXPECT_TRUE(lacks_index(path));
+  try {
+    open_source(path);
+    ADD_FAILURE() << "it was opened";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("moov"), std::string::npos) << error.what();
+  }
+  std::filesystem::remove(path);
+  EXPECT_FALSE(lacks_index(path));
+}
+
 /// Appended bytes, or a last box that nobody needs.
 TEST(Damage, NothingIsMissingWhereTheIndexIsComplete) {
   const std::string path = testing::TempDir() + "sfft-rest-" + std::to_string(getpid()) + ".mp4";

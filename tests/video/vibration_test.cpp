@@ -252,6 +252,34 @@ TEST(CodingLinesTest, MultiplesOfTheirRateAreMarkedUnlessOneStandsOut) {
   EXPECT_FALSE(alone[0].coding);
 }
 
+TEST(CodingLinesTest, ADriftThatLagsUntilTheKeyFrameLeavesASawtooth) {
+  const auto peak = [](double hz, double amplitude) {
+    VibrationPeak line;
+    line.frequency_hz = hz;
+    line.standard_error_hz = 0.005;
+    line.amplitude = amplitude;
+    return line;
+  };
+  // The first harmonic stands far out of the others, but not out of a sawtooth.
+  std::vector<VibrationPeak> peaks{peak(10, 0.05), peak(15.4, 0.02), peak(20, 0.024)};
+  for (int m = 3; m <= 12; ++m) peaks.push_back(peak(10 * m, 0.05 / m));
+  mark_coding(peaks, 1 / 25.0, {}, 250, 0.1, 0.001);
+  EXPECT_TRUE(peaks[0].coding);
+  EXPECT_FALSE(peaks[1].coding);
+  // Drift that goes to and fro splits the lines; one that stands alone needs to be weak.
+  std::vector<VibrationPeak> split{peak(9.7, 0.05), peak(20.3, 0.025), peak(29.7, 0.017), peak(47, 0.01)};
+  mark_coding(split, 1 / 25.0, {}, 250, 0.1, 0.001);
+  EXPECT_TRUE(split[0].coding && split[1].coding && split[2].coding);
+  EXPECT_FALSE(split[3].coding);
+  std::vector<VibrationPeak> one{peak(40.3, 0.01)};
+  mark_coding(one, 1 / 25.0, {}, 250, 0.1, 0.001);
+  EXPECT_FALSE(one[0].coding);
+  // Every other group alike.
+  std::vector<VibrationPeak> halves{peak(5, 0.04), peak(15, 0.014), peak(25, 0.009)};
+  mark_coding(halves, 1 / 25.0, {}, 250, 0.1, 0.001);
+  EXPECT_TRUE(halves[0].coding && halves[1].coding && halves[2].coding);
+}
+
 TEST(SpectrumPeaksTest, AnExpectedFrequencyNeedsLessEvidence) {
   std::mt19937 random(21);
   std::normal_distribution<double> normal;

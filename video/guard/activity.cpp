@@ -3,6 +3,7 @@
 #include "video/guard/activity.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <type_traits>
 #include <utility>
 
@@ -21,6 +22,16 @@ constexpr float kSome = 0.01F;
 /// a clock.
 constexpr std::size_t kNoisy = kTiles / 2;
 constexpr double kMost = 0.75;
+/// Tiles that a clock or a name may lie in, and those that a key frame makes anew.
+constexpr std::size_t kOverlay = kTiles / 4;
+constexpr std::size_t kWhole = 3 * kTiles / 4;
+/// Frames between key frames at least.
+constexpr std::int64_t kApart = 8;
+/// Activity of a tile in which any value has changed.
+constexpr float kAny = 1e-9F;
+/// Times the longest usual quiet run that is one too long, and the part of that which is left after a frame.
+constexpr double kLonger = 2;
+constexpr double kForgetRun = 0.99998;
 /// Frames of a window that do not count, those with the most activity: key frames make a still picture anew.
 constexpr std::size_t kKeyFrames = 2;
 constexpr std::int64_t kKept = 2 * Stillness::kWindow;
@@ -97,9 +108,40 @@ float Stillness::mean(std::size_t tile, std::int64_t from, std::int64_t count) c
   return std::max(0.0F, sum) / static_cast<float>(count - static_cast<std::int64_t>(left_out));
 }
 
+void QuietRun::note(const Tiles& changed, std::int64_t frame) noexcept {
+  for (std::size_t t = 0; t < kTiles; ++t) {
+    if (changed[t]) latest_[t] = frame;
+  }
+}
+
+void QuietRun::add(const TileActivity& activity) {
+  ++frames_;
+  Tiles changed;
+  for (std::size_t t = 0; t < kTiles; ++t) changed[t] = activity[t] > kAny;
+  const bool whole = changed.count() > kWhole;
+  if (anew_.any()) {
+    const bool alone = !whole && frames_ - 1 - key_ >= kApart;
+    if (alone) {
+      key_ = frames_ - 1;
+    } else {
+      note(anew_, frames_ - 1);
+    }
+  }
+  anew_ = whole && !whole_ ? changed : Tiles{};
+  if (anew_.none()) note(changed, frames_);
+  whole_ = whole;
+}
+
+std::int64_t QuietRun::frames() const noexcept {
+  auto latest = latest_;
+  std::ranges::nth_element(latest, latest.begin() + kOverlay, std::greater<>{});
+  return frames_ - latest[kOverlay];
+}
+
 void Stillness::add(const TileActivity& activity) {
   latest_[static_cast<std::size_t>(frames_ % kKept)] = activity;
   ++frames_;
+  add_run(activity);
   if (held_ || frames_ < kKept) return;
   // What happens now is compared with what was before it.
   for (std::size_t t = 0; t < usual_.size(); ++t) {
@@ -108,8 +150,37 @@ void Stillness::add(const TileActivity& activity) {
   }
 }
 
+void Stillness::add_run(const TileActivity& activity) {
+  const auto before = static_cast<double>(run_.frames());
+  run_.add(activity);
+  const auto now = static_cast<double>(run_.frames());
+  usual_run_ *= kForgetRun;
+  ++since_run_;
+  if (frames_ <= kKnown) usual_run_ = std::max(usual_run_, now);
+  if (now < before && before >= least_run()) {
+    long_run_ = before;
+    since_run_ = 0;
+  } else if (now < before && since_run_ >= kWindow) {
+    usual_run_ = std::max(usual_run_, before);
+  }
+  // Where something happens again, it is usual that nothing does for so long.
+  if (since_run_ == kWindow && 2 * now < kWindow)
+    usual_run_ = std::max(usual_run_, std::min(long_run_, least_run()));
+}
+
+double Stillness::least_run() const noexcept {
+  return std::max<double>(kWindow, kLonger * usual_run_);
+}
+
 double Stillness::strength() const noexcept {
   if (frames_ < kKnown) return 0;
+  // Where nothing ever happens nothing is missed. A key frame may need others before it is as good.
+  const auto now = static_cast<double>(run_.frames());
+  const double run = std::max(now, since_run_ < kWindow ? long_run_ : 0);
+  return std::max(lost_noise(), usual_run_ > kWindow ? 0 : run / least_run());
+}
+
+double Stillness::lost_noise() const noexcept {
   std::array<double, kTiles> ratios{};
   std::size_t noisy = 0;
   for (std::size_t t = 0; t < usual_.size(); ++t) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <vector>
 
@@ -28,6 +29,25 @@ class ActivityMeter {
   std::vector<std::uint16_t> rows_;
 };
 
+/// Counts the frames since which at most some tiles have changed, a clock's: in the others not one value has.
+/// Frames that make the whole picture anew among others that do not are an encoder's key frames, and leave
+/// the count as it is.
+class QuietRun {
+ public:
+  void add(const TileActivity& activity);
+  std::int64_t frames() const noexcept;
+
+ private:
+  using Tiles = std::bitset<kTiles>;
+  void note(const Tiles& changed, std::int64_t frame) noexcept;
+
+  std::int64_t frames_ = 0;
+  std::array<std::int64_t, kTiles> latest_{};  ///< frame in which each tile changed
+  std::int64_t key_ = 0;                       ///< the latest key frame
+  Tiles anew_;                                 ///< of a frame that may be one
+  bool whole_ = true;                          ///< most tiles of the latest frame have changed
+};
+
 /// Tells a stream that has stopped from a scene in which nothing happens: a camera has noise. A recorder that
 /// encodes a stopped stream makes no frames that are equal, but ones that hardly differ, and its clock may
 /// run on in a part of the picture.
@@ -35,7 +55,7 @@ class Stillness {
  public:
   void add(const TileActivity& activity);
   /// By how many times the picture has become stiller than it ever was, of the times that noise does not
-  /// explain: above 1 it stands still. 0 where there is no noise to be missed.
+  /// explain, or by how much a quiet run is longer than any before: above 1 it stands still.
   double strength() const noexcept;
   /// Share of the tiles that showed noise before the latest frames.
   double lively() const noexcept;
@@ -49,6 +69,15 @@ class Stillness {
   /// Of so many frames before the latest `from`, without the key frames of a long run.
   float mean(std::size_t tile, std::int64_t from, std::int64_t count) const noexcept;
 
+  /// 0 where there is no noise to be missed.
+  double lost_noise() const noexcept;
+  void add_run(const TileActivity& activity);
+  double least_run() const noexcept;  ///< that is an event
+
+  QuietRun run_;
+  double usual_run_ = 0;              ///< the longest until now, forgotten slowly
+  double long_run_ = 0;               ///< the latest that ended and was an event
+  std::int64_t since_run_ = kWindow;  ///< frames since it ended
   std::array<TileActivity, 2 * kWindow> latest_{};
   TileActivity usual_{};  ///< the least until now, of means of windows, forgotten slowly
   std::int64_t frames_ = 0;

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "sfft/error.hpp"
+#include "video/sources/source.hpp"
 
 namespace sfft::video {
 
@@ -39,8 +40,6 @@ constexpr double kUsual = 0.6;
 /// An event goes on down to this part of the threshold that it began at.
 constexpr double kRelease = 0.7;
 constexpr std::size_t kTimes = 64;
-/// Frames in a row with parts that the decoder made up which bring no events.
-constexpr int kDoubt = 300;
 /// Pixels that a plan reads by default: more lower the noise of aliasing, and take time.
 constexpr double kSamples = 64e3;
 
@@ -153,7 +152,8 @@ const GuardFrame& Guard::push(const SignalView& frame, double seconds, bool made
     finish(EventKind::offline, frames_, seconds);
   const SignalView region = region_of(frame);
   made_up_ = made_up ? made_up_ + 1 : 0;
-  const bool doubtful = made_up_ > 0 && made_up_ <= kDoubt;
+  // After a loss pictures are good again by then; where all are damaged, they have to do.
+  const bool doubtful = made_up_ > 0 && made_up_ <= kLongestDoubt;
   missed_ = std::max(missed_, missed_frames());
   if (!observer_ && doubtful) {  // not to be learned from
   } else if (!observer_) {

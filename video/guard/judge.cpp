@@ -44,19 +44,7 @@ constexpr double kLostAlone = 0.4;
 constexpr double kLostEverywhere = 0.7;
 constexpr double kSoft = 0.8;
 constexpr double kLostHalf = 0.5;
-constexpr int kRepeats = 7;
-/// The same where no noise was seen before, longer than encoders usually leave a still picture alone.
-constexpr int kRepeatsUnheard = 1000;
-/// Share of the tiles that have noise in a scene that is not to repeat.
-constexpr double kLively = 0.25;
-/// Of the full range, and of the pixels: a picture in which nothing can be seen may repeat.
-constexpr double kFlat = 0.02;
-constexpr double kAllWhite = 0.9;
-/// Gain below which noise may be gone with the light.
-constexpr double kDimmed = 0.7;
-/// Logarithm of the factor on the light from one frame to the next, from which noise has to be learned anew.
-constexpr double kOtherLight = 0.15;
-/// Part of the threshold at which a picture no longer stands still.
+/// Part of the threshold down to which much of the scene counts as hidden, once it was.
 constexpr double kReleased = 0.7;
 constexpr double kLight = 0.18;
 /// Up and down, as logarithms of factors on the light.
@@ -133,7 +121,8 @@ Judge::Judge(const JudgeOptions& options, double half_diagonal_px)
       sharpness_(1, 0.03, 0.01),
       detail_(1, 0.03, 0.01),
       coherence_(0.9, 0.05, 0.01),
-      clipped_(0, 0.05, 0.02) {}
+      clipped_(0, 0.05, 0.02),
+      standstill_(options.sensitivity) {}
 
 void Judge::learn(const Observation& seen) {
   ++learned_;
@@ -344,48 +333,10 @@ double Judge::defocused(const Observation& seen) const {
   return std::max({0.0, together, half});
 }
 
-double Judge::frozen(const Observation& seen) {
-  // Another light has another noise.
-  if (std::abs(seen.brightening) > kOtherLight) {
-    stillness_ = {};
-    lively_ = 0;
-  }
-  stillness_.hold(still_frames_ > 0);
-  if (!seen.repeats) lively_ = stillness_.lively();
-  stillness_.add(seen.activity);
-  const bool plain_picture = seen.spread < kFlat || seen.bright > kAllWhite;
-  const double repeating = repeating_frames(seen);
-  // What hides the scene, dims it or takes its detail away takes noise away, too.
-  const bool visible = seen.changed < kHidden && seen.gain > kDimmed &&
-                       seen.detail > kSoft * detail_.level() && !plain_picture;
-  const double standing = visible ? options_.sensitivity * stillness_.strength() : 0;
-  const double strength = plain_picture ? 0 : std::max(repeating, standing);
-  if (strength < kReleased) {
-    still_frames_ = 0;
-  } else if (still_frames_ == 0 || repeating > 0) {
-    still_frames_ = repeating >= standing ? repeats_ : Stillness::kWindow;
-  }
-  return strength;
-}
-
-double Judge::repeating_frames(const Observation& seen) {
-  // A scene in which nothing moves and whose noise is coded away repeats by itself.
-  const double least = lively_ > kLively ? kRepeats : kRepeatsUnheard;
-  const double limit = std::max(least / options_.sensitivity, 3 * usual_repeats_);
-  if (!seen.repeats) {  // a run has ended; one that was no event is usual here
-    usual_repeats_ =
-        std::max(usual_repeats_ * 0.9995, repeats_ <= limit ? static_cast<double>(repeats_) : 0.0);
-    repeats_ = 0;
-    return 0;
-  }
-  ++repeats_;
-  return repeats_ / limit;
-}
-
 Findings Judge::judge(const Observation& seen) {
   Findings findings;
   const auto at = [&](EventKind kind) -> Finding& { return findings[static_cast<std::size_t>(kind)]; };
-  at(EventKind::frozen).strength = frozen(seen);
+  at(EventKind::frozen).strength = standstill_.judge(seen, detail_.level());
   at(EventKind::flicker).strength = flicker_.add(seen.brightening) / (kFlicker / options_.sensitivity);
   const bool no_structure = seen.changed > 0.5 || seen.gain < kNoLight || seen.richness < kNoLight * kNoLight;
   if (seen.level < 0.08 && seen.dark > 0.9 && no_structure)

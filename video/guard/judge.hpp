@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "video/events/event.hpp"
-#include "video/guard/activity.hpp"
 #include "video/guard/flicker.hpp"
 #include "video/guard/observation.hpp"
+#include "video/guard/standstill.hpp"
 
 namespace sfft::video {
 
@@ -63,7 +63,7 @@ class Judge {
   bool believes(const Observation& seen) const;
 
   /// Frames since which the picture stands still, where it does.
-  int still_frames() const noexcept { return still_frames_; }
+  int still_frames() const noexcept { return standstill_.frames(); }
 
   /// Frames in a row in which nothing but white is to be seen.
   int white_frames() const noexcept { return white_; }
@@ -100,18 +100,12 @@ class Judge {
   /// Holds back what has come by and by, a lorry or somebody who looks into the camera, until it stays.
   double lasting_cover(double strength, double changed);
   double defocused(const Observation& seen) const;
-  double frozen(const Observation& seen);
-  double repeating_frames(const Observation& seen);
 
   JudgeOptions options_;
   double half_diagonal_;
   int learned_ = 0;
   Usual shift_, turn_, changed_, still_, sharpness_, detail_, coherence_, clipped_;
-  Stillness stillness_;
-  double lively_ = 0;  ///< share of the tiles with noise before frames began to repeat
-  int still_frames_ = 0;
-  int repeats_ = 0;            ///< frames in a row that repeat the one before
-  double usual_repeats_ = 0;   ///< longest such run that was no event, forgotten slowly
+  Standstill standstill_;
   Pose home_;                  ///< where the reference is, from its first place
   std::vector<Pose> places_;   ///< of the scene in the latest frames, from there, too
   int displaced_ = 0;          ///< latest frames that showed the scene far from where it was

@@ -135,8 +135,8 @@ class Watch {
       report_.warnings.push_back(
           fmt::format("The decoder made up parts of {} frames, or of those that they were predicted from: no "
                       "event begins "
-                      "in the first 300 of a row.",
-                      report_.made_up));
+                      "in the first {} of a row.",
+                      report_.made_up, kLongestDoubt));
     }
   }
 

@@ -4,6 +4,7 @@
 #include "video/sources/file_end.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <string_view>
 #include <vector>
@@ -145,21 +146,38 @@ bool is_transport_stream(Bytes& file) {
   return true;
 }
 
+bool begins_with_box(Bytes& file) {
+  const std::string type = file.at(4, 4);
+  constexpr std::array kBoxes = {"ftyp"sv, "moov"sv, "mdat"sv, "free"sv, "skip"sv, "wide"sv};
+  return std::ranges::find(kBoxes, type) != kBoxes.end();
+}
+
 }  // namespace
 
 FileEnd file_end(const std::string& path) {
   Bytes file(path);
   const std::string head = file.at(0, 12);
-  const std::string_view type(head.data() + 4, 4);
-  for (const std::string_view box : {"ftyp"sv, "moov"sv, "mdat"sv, "free"sv, "skip"sv, "wide"sv}) {
-    if (type == box) return end_of_boxes(file);
-  }
+  if (begins_with_box(file)) return end_of_boxes(file);
   if (head.starts_with("RIFF")) return end_of_riff(file);
   if (head.starts_with("\x1a\x45\xdf\xa3"sv)) return end_of_segment(file);
   if (head.starts_with("OggS")) return end_of_pages(file);
   if (head.starts_with("FLV\x01"sv)) return end_of_tags(file);
   if (is_transport_stream(file)) return file.size() % kTsPacket == 0 ? FileEnd::unknown : FileEnd::cut;
   return FileEnd::unknown;
+}
+
+bool lacks_index(const std::string& path) {
+  Bytes file(path);
+  if (!begins_with_box(file)) return false;
+  std::uint64_t at = 0;
+  for (std::uint64_t i = 0; i < kMostChunks && file.size() - at >= 8; ++i) {
+    if (file.at(at + 4, 4) == "moov") return false;
+    std::uint64_t bytes = file.big_endian(at, 4);
+    if (bytes == 1) bytes = file.big_endian(at + 8, 8);
+    if (bytes < 8 || bytes > file.size() - at) return true;  // to the end of the file, or past it
+    at += bytes;
+  }
+  return true;
 }
 
 }  // namespace sfft::video

@@ -17,4 +17,8 @@ enum class FileEnd : std::uint8_t {
 /// Throws nothing but std::bad_alloc; a file that cannot be read is unknown.
 FileEnd file_end(const std::string& path);
 
+/// Whether this is an MP4 or QuickTime file in which the index is missing ("moov"), which most writers add
+/// last. Throws nothing but std::bad_alloc.
+bool lacks_index(const std::string& path);
+
 }  // namespace sfft::video

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <optional>
 
+#include "video/sources/file_end.hpp"
 #include "video/sources/format_watch.hpp"
 #include "video/sources/frame_times.hpp"
 #include "video/sources/libav_reader.hpp"
@@ -214,6 +215,13 @@ std::unique_ptr<FrameSource> open_recording_file(const std::string& path, const 
   try {
     return std::make_unique<FileSource>(path, options);
   } catch (const InputError& error) {
+    if (lacks_index(path)) {
+      throw InputError(fmt::format(
+          "'{}' has no index (moov), without which an MP4 cannot be read. It is written last: the "
+          "recorder was cut off or still writes, or a part of the file was copied. Copy it again, "
+          "or have untrunc rebuild the index from a whole recording of the same camera",
+          path));
+    }
     throw InputError(fmt::format("'{}' is not a recording that can be decoded: {}", path, error.what()));
   }
 }

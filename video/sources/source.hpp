@@ -32,6 +32,9 @@ struct FrameFormat {
   bool operator==(const FrameFormat&) const = default;
 };
 
+/// Pictures after a loss that count as made up at most, where no key frame comes.
+inline constexpr int kLongestDoubt = 600;
+
 /// One grey frame, row-major; `bit_depth16` says whether samples are 16-bit.
 struct Frame {
   std::int64_t width = 0, height = 0;

@@ -129,6 +129,9 @@ std::vector<float> Background::quantile(std::span<const Pair> pairs, double shar
 float Background::weather_of(std::span<const Pair> pairs) const {
   std::vector<std::vector<float>> most(kParts * kParts);
   std::vector<float> squares(usual_.size());
+  std::vector<float> columns(static_cast<std::size_t>(width_));
+  std::vector<int> part_of;
+  for (int x = 0; x < width_; ++x) part_of.push_back(x * kParts / width_);
   for (const auto& [before, after] : pairs) {
     const auto before_gain = static_cast<float>(1 / before->light.gain);
     const auto after_gain = static_cast<float>(1 / after->light.gain);
@@ -140,12 +143,14 @@ float Background::weather_of(std::span<const Pair> pairs) const {
     }
     float here[kParts * kParts] = {};
     for (int y = 1; y + 1 < height_; ++y) {
+      const float* const row = squares.data() + y * width_;
+      for (int x = 0; x < width_; ++x)
+        columns[static_cast<std::size_t>(x)] = row[x - width_] + row[x] + row[x + width_];
+      float* const parts = here + y * kParts / height_ * kParts;
       for (int x = 1; x + 1 < width_; ++x) {
-        float sum = 0;
-        for (int v = y - 1; v <= y + 1; ++v)
-          for (int u = x - 1; u <= x + 1; ++u) sum += squares[static_cast<std::size_t>(v * width_ + u)];
-        float& largest = here[y * kParts / height_ * kParts + x * kParts / width_];
-        largest = std::max(largest, sum);
+        const float* const middle = columns.data() + x;
+        float& largest = parts[part_of[static_cast<std::size_t>(x)]];
+        largest = std::max(largest, middle[-1] + middle[0] + middle[1]);
       }
     }
     for (std::size_t part = 0; part < most.size(); ++part) most[part].push_back(here[part]);

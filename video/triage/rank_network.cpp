@@ -6,27 +6,49 @@
 #include <bit>
 #include <cstring>
 
-#if defined(__SSE__)
-#include <xmmintrin.h>
+#include "video/triage/four.hpp"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
 #endif
 
 namespace sfft::video {
 
 namespace {
 
-/// Compilers do not make vector minima of rows by themselves.
-using Four = float __attribute__((vector_size(16)));
-constexpr std::size_t kFours = RankNetwork::kLanes / 4;
-
-void exchange(Four& a, Four& b) {
-  const Four first = a;
-#if defined(__SSE__)
-  a = _mm_min_ps(first, b);
-  b = _mm_max_ps(first, b);
-#else
-  a = first < b ? first : b;
-  b = first < b ? b : first;
+#if defined(__x86_64__)
+/// All rows at once, by vectors of eight.
+[[gnu::target("avx2")]] void exchange_avx2(std::span<const RankNetwork::Exchange> exchanges, float* rows) {
+  static_assert(RankNetwork::kLanes == 16);
+  for (const auto [low, high] : exchanges) {
+    float* const a = rows + low * RankNetwork::kLanes;
+    float* const b = rows + high * RankNetwork::kLanes;
+    const __m256 a0 = _mm256_loadu_ps(a), a1 = _mm256_loadu_ps(a + 8);
+    const __m256 b0 = _mm256_loadu_ps(b), b1 = _mm256_loadu_ps(b + 8);
+    _mm256_storeu_ps(a, _mm256_min_ps(a0, b0));
+    _mm256_storeu_ps(a + 8, _mm256_min_ps(a1, b1));
+    _mm256_storeu_ps(b, _mm256_max_ps(a0, b0));
+    _mm256_storeu_ps(b + 8, _mm256_max_ps(a1, b1));
+  }
+}
 #endif
+
+/// Compilers do not make vector minima of rows by themselves.
+void exchange_fours(std::span<const RankNetwork::Exchange> exchanges, float* rows) {
+  constexpr std::size_t kFours = RankNetwork::kLanes / kFour;
+  for (const auto [low, high] : exchanges) {
+    Four a[kFours];
+    Four b[kFours];
+    std::memcpy(a, rows + low * RankNetwork::kLanes, sizeof a);
+    std::memcpy(b, rows + high * RankNetwork::kLanes, sizeof b);
+    for (std::size_t i = 0; i < kFours; ++i) {
+      const Four first = a[i];
+      a[i] = first < b[i] ? first : b[i];
+      b[i] = first < b[i] ? b[i] : first;
+    }
+    std::memcpy(rows + low * RankNetwork::kLanes, a, sizeof a);
+    std::memcpy(rows + high * RankNetwork::kLanes, b, sizeof b);
+  }
 }
 
 }  // namespace
@@ -60,15 +82,16 @@ RankNetwork::RankNetwork(std::size_t count, std::size_t rank) : rank_(rank) {
 
 std::span<const float, RankNetwork::kLanes> RankNetwork::select(std::span<float> values) const {
   float* const rows = values.data();
-  for (const auto [low, high] : exchanges_) {
-    Four a[kFours];
-    Four b[kFours];
-    std::memcpy(a, rows + low * kLanes, sizeof a);
-    std::memcpy(b, rows + high * kLanes, sizeof b);
-    for (std::size_t i = 0; i < kFours; ++i) exchange(a[i], b[i]);
-    std::memcpy(rows + low * kLanes, a, sizeof a);
-    std::memcpy(rows + high * kLanes, b, sizeof b);
+#if defined(__x86_64__)
+  static const bool avx2 = __builtin_cpu_supports("avx2") != 0;
+  if (avx2) {
+    exchange_avx2(exchanges_, rows);
+  } else {
+    exchange_fours(exchanges_, rows);
   }
+#else
+  exchange_fours(exchanges_, rows);
+#endif
   return std::span<const float, kLanes>(rows + rank_ * kLanes, kLanes);
 }
 

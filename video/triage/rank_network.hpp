@@ -21,10 +21,12 @@ class RankNetwork {
   /// row of the wanted rank, where 0 is the smallest.
   std::span<const float, kLanes> select(std::span<float> values) const;
 
- private:
+  /// Two rows, of which the smaller values go to the first.
   struct Exchange {
     std::size_t low, high;
   };
+
+ private:
   std::size_t rank_;
   std::vector<Exchange> exchanges_;
 };

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <utility>
 
@@ -16,19 +18,31 @@ namespace {
 constexpr int kSide = 3;          ///< points of a tile
 constexpr int kSurroundings = 7;  ///< points of the square around it, where light is a plane
 constexpr int kWide = 11;         ///< points of the square where light is a polynomial of second degree
-constexpr std::size_t kPlane = 3, kBent = 6;  ///< their terms
+constexpr std::size_t kPlane = SmoothLight::kPlane;
+constexpr double kImperfect = SmoothLight::kImperfect;
+constexpr double kPrior = SmoothLight::kPrior;
 /// Tiles below this score need no second look: no threshold is as low.
 constexpr double kPlain = 0.5;
-/// Light that leaves less than this part of the structure's contrast is no light.
-constexpr double kLeastContrast = -0.7;
-/// Light is never quite smooth: this part of the energy that it explains may remain.
-constexpr double kImperfect = 0.05;
 /// Share of what is across the border that the second point from it holds, of that of the first.
 constexpr double kSecondPoint = 0.4;
 constexpr double kNoWhite = std::numeric_limits<double>::infinity();
+constexpr double kUnexplained = std::numeric_limits<double>::infinity();
 /// Scores from which it is worth asking what was to be seen before and after.
 constexpr double kAsk = 3;
-constexpr double kPrior = 1;  ///< grey levels of structure that say nothing
+
+/// A tile by the energy of its deviation, which is not negative, so that its bits are in its order, and then
+/// by its place.
+std::uint64_t candidate(float energy, std::size_t place) {
+  return std::uint64_t{std::bit_cast<std::uint32_t>(energy)} << 32 | place;
+}
+
+float energy_of(std::uint64_t candidate) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(candidate >> 32));
+}
+
+struct Place {
+  int x, y;
+};
 
 /// Blocks of a tile's size beside each other.
 int blocks(int extent) {
@@ -37,6 +51,12 @@ int blocks(int extent) {
 
 }  // namespace
 
+TileSearch::TileSearch(int width, int height)
+    : width_(width),
+      height_(height),
+      plane_(width, std::min(kSurroundings, width), std::min(kSurroundings, height), SmoothLight::kPlane),
+      bent_(width, std::min(kWide, width), std::min(kWide, height), SmoothLight::kBent) {}
+
 TileSearch::Square TileSearch::surroundings(int x, int y, int side) const {
   const int across = std::min(side, width_);
   const int down = std::min(side, height_);
@@ -44,69 +64,10 @@ TileSearch::Square TileSearch::surroundings(int x, int y, int side) const {
           down};
 }
 
-/// Energy of the deviation that neither a smooth light nor a change of contrast explains. The light is a
-/// polynomial whose terms are orthogonal on the square.
-double TileSearch::unexplained(std::span<const float> deviation, std::span<const float> usual,
-                               const Square& square, std::size_t terms) const {
-  constexpr std::size_t kMostTerms = 6;
-  const auto [left, top, across, down] = square;
-  const double mean_x = (across * across - 1) / 12.0;
-  const double mean_y = (down * down - 1) / 12.0;
-  double d[kMostTerms] = {}, b[kMostTerms] = {};
-  double dd = 0, bb = 0, db = 0;
-  for (int v = 0; v < down; ++v) {
-    const std::size_t line =
-        static_cast<std::size_t>(top + v) * static_cast<std::size_t>(width_) + static_cast<std::size_t>(left);
-    const double py = v - 0.5 * (down - 1);
-    double sums[2][3] = {};  // over this row, of the deviation and of the level: with 1, x, x²
-    for (int u = 0; u < across; ++u) {
-      const double px = u - 0.5 * (across - 1);
-      const double off = deviation[line + static_cast<std::size_t>(u)];
-      const double level = usual[line + static_cast<std::size_t>(u)];
-      const double bent = px * px - mean_x;
-      sums[0][0] += off;
-      sums[0][1] += px * off;
-      sums[0][2] += bent * off;
-      sums[1][0] += level;
-      sums[1][1] += px * level;
-      sums[1][2] += bent * level;
-      dd += off * off;
-      bb += level * level;
-      db += off * level;
-    }
-    const double bent = py * py - mean_y;
-    for (const auto& [to, from] : {std::pair(d, sums[0]), std::pair(b, sums[1])}) {
-      to[0] += from[0];
-      to[1] += from[1];
-      to[2] += py * from[0];
-      to[3] += from[2];
-      to[4] += py * from[1];
-      to[5] += bent * from[0];
-    }
-  }
-  const double n = across * down;
-  const double norms[kMostTerms] = {n,
-                                    n * mean_x,
-                                    n * mean_y,
-                                    n * mean_x * (across * across - 4) / 15.0,
-                                    n * mean_x * mean_y,
-                                    n * mean_y * (down * down - 4) / 15.0};
-  const double energy = dd;
-  for (std::size_t i = 0; i < terms; ++i) {
-    dd -= d[i] * d[i] / norms[i];
-    bb -= b[i] * b[i] / norms[i];
-    db -= d[i] * b[i] / norms[i];
-  }
-  bb = std::max(0.0, bb);
-  const double contrast = std::max(kLeastContrast, db / (bb + n * kPrior * kPrior));
-  const double left_over = dd - 2 * contrast * db + contrast * contrast * bb;
-  return std::max(0.0, left_over - kImperfect * (energy - dd));
-}
-
 /// Energy that the pattern of a switched light leaves of a deviation. The deviation is in the light that most
 /// of the picture has: a change of gain and offset is to be had beside the pattern.
-double TileSearch::beside_switched(std::span<const float> deviation, std::span<const float> usual,
-                                   const Square& square) const {
+double TileSearch::beside_pattern(std::span<const float> deviation, std::span<const float> usual,
+                                  const Square& square) const {
   constexpr std::size_t kTerms = 3;
   double products[kTerms + 1][kTerms + 1] = {};  // of 1, level, pattern, deviation
   std::size_t at = 0;
@@ -205,12 +166,13 @@ double TileSearch::unexplained_at_limits(std::span<const float> deviation, std::
 
 /// The least energy that one of the explanations leaves, or some that is not above `enough`.
 double TileSearch::unexplained(std::span<const float> deviation, std::span<const float> usual, int x, int y,
-                               double enough) const {
+                               double enough) {
   const Square square = surroundings(x, y, kSurroundings);
   const auto [left, top, across, down] = square;
-  double least = unexplained(deviation, usual, square, kPlane);
-  if (least > enough)
-    least = std::min(least, unexplained(deviation, usual, surroundings(x, y, kWide), kBent));
+  double least = plane_.leaves(deviation, usual, left, top);
+  if (least <= enough) return least;
+  const Square wide = surroundings(x, y, kWide);
+  least = std::min(least, bent_.leaves(deviation, usual, wide.left, wide.top));
   if (least <= enough) return least;
   if (left == 0 || top == 0 || left + across == width_ || top + down == height_)
     least = std::min(least, unexplained_at_limits(deviation, usual, square, kNoWhite));
@@ -219,18 +181,45 @@ double TileSearch::unexplained(std::span<const float> deviation, std::span<const
   return least;
 }
 
+TileSearch::Block& TileSearch::block_of(int x, int y) {
+  return blocks_[static_cast<std::size_t>(y / kSide * blocks(width_) + x / kSide)];
+}
+
+/// The surroundings of all tiles of a block.
+TileSearch::Square TileSearch::around_block(int x, int y) const {
+  return surroundings(x / kSide * kSide + kSide / 2, y / kSide * kSide + kSide / 2, kWide);
+}
+
 /// Asked once for all tiles of a block.
 bool TileSearch::swings(std::span<const float> deviation, std::span<const float> usual, int x, int y,
                         Moments& around) {
-  Swings& known = swings_[static_cast<std::size_t>(y / kSide * blocks(width_) + x / kSide)];
+  Swings& known = block_of(x, y).swings;
   if (known == Swings::unknown) {
-    const Square square = surroundings(x / kSide * kSide + kSide / 2, y / kSide * kSide + kSide / 2, kWide);
+    const Square square = around_block(x, y);
     around.cut_out(square);
     around.cut_out(deviation, square, deviation_here_);
     around.cut_out(usual, square, usual_here_);
     known = swinging_.find(around, square, deviation_here_, usual_here_) ? Swings::yes : Swings::no;
   }
   return known == Swings::yes;
+}
+
+/// Energy that switched light leaves in a square; infinite where no light was switched.
+double TileSearch::beside_switched(const Pictures& pictures, const Square& square, float noise,
+                                   Moments& around, const SwitchedLight& switched) {
+  around.cut_out(square);
+  if (!switched.find(around, square, noise, pattern_)) return kUnexplained;
+  return std::min(beside_pattern(pictures.deviation, pictures.usual, square),
+                  beside_pattern(pictures.recent_deviation, pictures.usual, square));
+}
+
+/// The same around a tile, unless what is left around its block is not above `enough`.
+double TileSearch::beside_switched(const Pictures& pictures, int x, int y, double enough, float noise,
+                                   Moments& around, const SwitchedLight& switched) {
+  std::optional<double>& known = block_of(x, y).beside_switched;
+  if (!known) known = beside_switched(pictures, around_block(x, y), noise, around, switched);
+  if (*known <= enough) return *known;
+  return std::min(*known, beside_switched(pictures, surroundings(x, y, kWide), noise, around, switched));
 }
 
 ChangedTile TileSearch::find(std::span<const float> deviation, std::span<const float> recent_deviation,
@@ -242,51 +231,54 @@ ChangedTile TileSearch::find(std::span<const float> deviation, std::span<const f
   const auto at = [this](int x, int y) {
     return static_cast<std::size_t>(y) * static_cast<std::size_t>(width_) + static_cast<std::size_t>(x);
   };
-  columns_.assign(deviation.size(), 0);
-  for (int y = kReach; y + kReach < height_; ++y) {
-    for (int v = y - kReach; v <= y + kReach; ++v) {
-      for (int x = 0; x < width_; ++x) {
-        const float off =
-            std::min(std::abs(deviation[at(x, v)]), std::abs(recent_deviation[at(x, v)])) / spread[at(x, v)];
-        columns_[at(x, y)] += off * off;
-      }
-    }
+  squares_.resize(deviation.size());
+  for (std::size_t i = 0; i < deviation.size(); ++i) {
+    const float off = std::min(std::abs(deviation[i]), std::abs(recent_deviation[i])) / spread[i];
+    squares_[i] = off * off;
   }
-  swings_.assign(static_cast<std::size_t>(blocks(width_) * blocks(height_)), Swings::unknown);
+  columns_.resize(deviation.size());
+  for (int y = kReach; y + kReach < height_; ++y) {
+    for (int x = 0; x < width_; ++x)
+      columns_[at(x, y)] = squares_[at(x, y - 1)] + squares_[at(x, y)] + squares_[at(x, y + 1)];
+  }
+  blocks_.assign(static_cast<std::size_t>(blocks(width_) * blocks(height_)), {});
   candidates_.clear();
-  Candidate plain{0, kReach, kReach};  // the most of those that need no second look
+  float plain = 0;  // the most of those that need no second look
+  ChangedTile tile{0, kReach, kReach};
   for (int y = kReach; y + kReach < height_; ++y) {
     for (int x = kReach; x + kReach < width_; ++x) {
       const float energy = columns_[at(x - 1, y)] + columns_[at(x, y)] + columns_[at(x + 1, y)];
       if (energy > kPoints * kPlain * kPlain) {
-        candidates_.push_back({energy, x, y});
-      } else if (energy > plain.energy) {
-        plain = {energy, x, y};
+        candidates_.push_back(candidate(energy, at(x, y)));
+      } else if (energy > plain) {
+        plain = energy;
+        tile.x = x;
+        tile.y = y;
       }
     }
   }
-  const auto less = [](const Candidate& a, const Candidate& b) { return a.energy < b.energy; };
-  std::ranges::make_heap(candidates_, less);
-  double most = plain.energy;
-  ChangedTile tile{0, plain.x, plain.y};
-  while (!candidates_.empty() && candidates_.front().energy > most) {
-    std::ranges::pop_heap(candidates_, less);
-    const Candidate next = candidates_.back();
+  std::ranges::make_heap(candidates_);
+  double most = plain;
+  while (!candidates_.empty() && energy_of(candidates_.front()) > most) {
+    std::ranges::pop_heap(candidates_);
+    const float plain_energy = energy_of(candidates_.back());
+    const auto place = static_cast<int>(static_cast<std::uint32_t>(candidates_.back()));
     candidates_.pop_back();
+    const Place next{place % width_, place / width_};
     const double usual_off = spread[at(next.x, next.y)];
     const double unit = usual_off * usual_off;
     double left = unexplained(deviation, usual, next.x, next.y, most * unit) / unit;
     if (left > most)
       left = std::min(left, unexplained(recent_deviation, usual, next.x, next.y, most * unit) / unit);
-    double energy = std::min<double>(next.energy, left);
+    double energy = std::min<double>(plain_energy, left);
     if (energy <= most) continue;
     if (around != nullptr && energy > kPoints * kAsk * kAsk) {
       if (swings(deviation, usual, next.x, next.y, *around)) continue;
-      const Square square = surroundings(next.x, next.y, kWide);
-      if (switched != nullptr) around->cut_out(square);
-      if (switched != nullptr && switched->find(*around, square, static_cast<float>(2 * unit), pattern_)) {
-        energy = std::min({energy, beside_switched(deviation, usual, square) / unit,
-                           beside_switched(recent_deviation, usual, square) / unit});
+      if (switched != nullptr) {
+        const Pictures pictures{deviation, recent_deviation, usual};
+        energy = std::min(energy, beside_switched(pictures, next.x, next.y, most * unit,
+                                                  static_cast<float>(2 * unit), *around, *switched) /
+                                      unit);
         if (energy <= most) continue;
       }
     }

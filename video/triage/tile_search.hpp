@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "video/triage/smooth_light.hpp"
 #include "video/triage/swinging.hpp"
 #include "video/triage/switched_light.hpp"
 
@@ -19,7 +22,7 @@ struct ChangedTile {
 /// Tiles of 3 by 3 points everywhere. One search per thread.
 class TileSearch {
  public:
-  TileSearch(int width, int height) : width_(width), height_(height) {}
+  TileSearch(int width, int height);
 
   /// A picture's deviations from the `usual` one and from a recent one, of which the smaller counts, and the
   /// usual size of them, per point. Points from `white` on may be overexposed. What a light that changes
@@ -34,27 +37,36 @@ class TileSearch {
   /// The surroundings of a tile.
   Square surroundings(int x, int y, int side) const;
   double unexplained(std::span<const float> deviation, std::span<const float> usual, int x, int y,
-                     double enough) const;
-  double unexplained(std::span<const float> deviation, std::span<const float> usual, const Square& square,
-                     std::size_t terms) const;
+                     double enough);
   double unexplained_at_limits(std::span<const float> deviation, std::span<const float> usual,
                                const Square& square, double white) const;
-  double beside_switched(std::span<const float> deviation, std::span<const float> usual,
-                         const Square& square) const;
+  double beside_pattern(std::span<const float> deviation, std::span<const float> usual,
+                        const Square& square) const;
+  struct Pictures {
+    std::span<const float> deviation, recent_deviation, usual;
+  };
+  double beside_switched(const Pictures& pictures, const Square& square, float noise, Moments& around,
+                         const SwitchedLight& switched);
+  double beside_switched(const Pictures& pictures, int x, int y, double enough, float noise, Moments& around,
+                         const SwitchedLight& switched);
   bool swings(std::span<const float> deviation, std::span<const float> usual, int x, int y, Moments& around);
   bool has_white(std::span<const float> deviation, std::span<const float> usual, const Square& square) const;
 
   int width_, height_;
   float white_ = 0;
-  std::vector<float> columns_, pattern_, deviation_here_, usual_here_;
+  std::vector<float> squares_, columns_, pattern_, deviation_here_, usual_here_;
   Swinging swinging_;
+  SmoothLight plane_, bent_;
   enum class Swings : char { unknown, yes, no };
-  std::vector<Swings> swings_;
-  struct Candidate {
-    float energy;
-    int x, y;
+  /// What is known of the tiles of 3 by 3 neighbouring places.
+  struct Block {
+    Swings swings = Swings::unknown;
+    std::optional<double> beside_switched{};
   };
-  std::vector<Candidate> candidates_;
+  Block& block_of(int x, int y);
+  Square around_block(int x, int y) const;
+  std::vector<Block> blocks_;
+  std::vector<std::uint64_t> candidates_;
 };
 
 }  // namespace sfft::video

@@ -69,7 +69,9 @@ VibrationPeak describe(const Peak& line, double duration) {
 
 /// Strongest first, what is hardly vibration behind the others.
 bool before(const VibrationPeak& a, const VibrationPeak& b) {
-  const auto doubt = [](const VibrationPeak& peak) { return peak.slow ? 2 : peak.coding ? 1 : 0; };
+  const auto doubt = [](const VibrationPeak& peak) {
+    return peak.slow ? 2 : peak.coding || peak.perhaps_brightness ? 1 : 0;
+  };
   return doubt(a) != doubt(b) ? doubt(a) < doubt(b) : a.amplitude > b.amplitude;
 }
 
@@ -136,7 +138,6 @@ class Analysis {
     }
   }
 
-  /// Frequencies that motion and brightness share.
   /// Nothing is known better than samples in whole levels tell it, even where frames repeat to the bit.
   static double least_noise(const RegionSeries& from) { return std::max(kLeastNoise, from.rounding_px); }
 
@@ -152,19 +153,32 @@ class Analysis {
     return squares <= floor * floor * static_cast<double>(count);
   }
 
-  void compare(RegionVibration& region, double unevenness_px) const {
-    const auto same = [&](const VibrationPeak& a, const VibrationPeak& b) {
-      return std::abs(a.frequency_hz - b.frequency_hz) <=
-             std::max(0.5 / report_.duration_s, 3 * std::hypot(a.standard_error_hz, b.standard_error_hz));
-    };
-    for (VibrationPeak& motion : region.motion.peaks) {
-      for (VibrationPeak& light : region.brightness.peaks) {
+  bool same(const VibrationPeak& a, const VibrationPeak& b) const {
+    return std::abs(a.frequency_hz - b.frequency_hz) <=
+           std::max(0.5 / report_.duration_s, 3 * std::hypot(a.standard_error_hz, b.standard_error_hz));
+  }
+
+  /// Motions at frequencies at which light changes; those that light explains go behind the others.
+  void hold_against(const std::vector<VibrationPeak>& lights, double unevenness_px,
+                    std::vector<VibrationPeak>& motions) const {
+    for (VibrationPeak& motion : motions) {
+      for (const VibrationPeak& light : lights) {
         if (!same(motion, light)) continue;
         motion.other_amplitude = light.amplitude;
-        light.other_amplitude = motion.amplitude;
         motion.perhaps_brightness = motion.amplitude < light.amplitude * unevenness_px;
       }
     }
+    std::ranges::stable_sort(motions, before);
+  }
+
+  /// Frequencies that motion and brightness share.
+  void compare(RegionVibration& region, double unevenness_px) const {
+    for (VibrationPeak& light : region.brightness.peaks) {
+      for (const VibrationPeak& motion : region.motion.peaks) {
+        if (same(motion, light)) light.other_amplitude = motion.amplitude;
+      }
+    }
+    hold_against(region.brightness.peaks, unevenness_px, region.motion.peaks);
     // At most all light of a strip as wide as the motion comes and goes.
     const double edge = 1 / static_cast<double>(std::min(region.region.width, region.region.height));
     auto& lights = region.brightness.peaks;
@@ -197,17 +211,16 @@ class Analysis {
     const double mean = median(light);
     for (double& value : light) value = mean > 0 ? value / mean - 1 : 0;
     result.brightness = signal({std::move(light)}, probability, kLeastFlicker);
+    compare(result, from.unevenness_px);
     name_aliases(result.motion.peaks, false);
     name_aliases(result.brightness.peaks, true);
-    compare(result, from.unevenness_px);
+    name_aliases(result.brightness.by_motion, true);
     return result;
   }
 
   void tiles(std::size_t most_bytes) {
     report_.tile_columns = series_.tile_columns;
     report_.tile_rows = series_.tile_rows;
-    if (!report_.regions.empty() && !report_.regions[0].motion.peaks.empty())
-      report_.map_hz = report_.regions[0].motion.peaks[0].frequency_hz;
     const double probability = options_.false_alarm_probability /
                                static_cast<double>(std::max<std::size_t>(1, series_.tiles.size()));
     std::vector<Signal> signals;
@@ -220,6 +233,8 @@ class Analysis {
         Signal motion = signal({from.x, from.y}, probability, least_noise(from));
         tile.noise_px = motion.search.noise;
         tile.detectable_px = motion.search.detectable;
+        if (!report_.regions.empty())
+          hold_against(report_.regions[0].brightness.peaks, from.unevenness_px, motion.peaks);
         name_aliases(motion.peaks, false);
         tile.peaks = motion.peaks;
         const PeakSearch& search = motion.search;
@@ -235,8 +250,11 @@ class Analysis {
       report_.tiles.push_back(std::move(tile));
     }
     collect_elsewhere();
-    if (!report_.map_hz && !report_.elsewhere.empty())
+    if (report_.in_a_part_alone()) {
       report_.map_hz = report_.elsewhere[0].peak.frequency_hz;
+    } else if (!report_.regions.empty() && !report_.regions[0].motion.peaks.empty()) {
+      report_.map_hz = report_.regions[0].motion.peaks[0].frequency_hz;
+    }
     if (report_.map_hz) draw_map(signals);
   }
 
@@ -351,6 +369,15 @@ VibrationReport analyse(const VibrationSeries& series, const VibrationOptions& o
   return report;
 }
 
+bool VibrationReport::in_a_part_alone() const noexcept {
+  if (regions.empty() || elsewhere.empty()) return false;
+  const std::vector<VibrationPeak>& whole = regions[0].motion.peaks;
+  if (whole.empty()) return true;
+  constexpr double kClear = 6;  // over the noise, or seen by a neighbour
+  const auto& [peak, tile, tiles_with_it] = elsewhere[0];
+  return whole[0].doubted() && !peak.doubted() && (tiles_with_it > 1 || peak.signal_to_noise >= kClear);
+}
+
 std::string verdict(const VibrationReport& report) {
   if (report.regions.empty()) return "Nothing was read.";
   const RegionVibration& region = report.regions[0];
@@ -362,8 +389,9 @@ std::string verdict(const VibrationReport& report) {
   if (!report.elsewhere.empty()) {
     const auto& first = report.elsewhere[0];
     const Region& at = report.tiles[first.tile].region;
-    part = fmt::format("a part of it does: {:.4f} Hz, {:.2g} px around x {}, y {}.", first.peak.frequency_hz,
-                       first.peak.amplitude, at.x + at.width / 2, at.y + at.height / 2);
+    part =
+        fmt::format("a part of it vibrates: {:.4f} Hz, {:.2g} px around x {}, y {}.", first.peak.frequency_hz,
+                    first.peak.amplitude, at.x + at.width / 2, at.y + at.height / 2);
   }
   if (!search.searched)
     return fmt::format(
@@ -382,11 +410,15 @@ std::string verdict(const VibrationReport& report) {
     return fmt::format("The picture as a whole does not vibrate above noise, which is {:.2g} px; {}",
                        search.noise, part);
   const VibrationPeak& first = region.motion.peaks[0];
+  const char* const doubt = first.slow                 ? ", slowly, as if swaying"
+                            : first.coding             ? ", perhaps by its coding alone"
+                            : first.perhaps_brightness ? ", perhaps by light that flickers"
+                                                       : "";
+  if (report.in_a_part_alone())
+    return fmt::format("The picture as a whole moves at {:.4f} Hz{}; {}", first.frequency_hz, doubt, part);
   return fmt::format("It vibrates at {:.4f} ± {:.4f} Hz with an amplitude of {:.4f} ± {:.4f} px{}.",
                      first.frequency_hz, first.standard_error_hz, first.amplitude, first.amplitude_error,
-                     first.slow     ? ", slowly, as if swaying"
-                     : first.coding ? ", perhaps by its coding alone"
-                                    : "");
+                     doubt);
 }
 
 }  // namespace sfft::video

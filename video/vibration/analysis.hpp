@@ -35,6 +35,9 @@ struct VibrationPeak {
   std::optional<double> other_amplitude;
   /// Motion that brightness explains: light that changes unevenly over the picture looks like one this large.
   bool perhaps_brightness = false;
+
+  /// Whether something else than vibration explains it.
+  bool doubted() const noexcept { return slow || coding || perhaps_brightness; }
 };
 
 struct Signal {
@@ -90,6 +93,10 @@ struct VibrationReport {
     std::size_t tile = 0, tiles = 0;  ///< index; how many tiles have it
   };
   std::vector<Elsewhere> elsewhere;
+
+  /// Whether a tile alone has a vibration, and the first region none, or none but doubted ones where the
+  /// tile's is clear.
+  bool in_a_part_alone() const noexcept;
 };
 
 /// `most_tile_spectra_bytes`: how much memory the spectra of tiles may take; beyond, none is kept.

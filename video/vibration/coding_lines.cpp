@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Harmonics of one rate all have about the same height; what really vibrates at one of them has not. Encoders
-// that choose the kinds of frames as they go leave lines that are broad.
+// Harmonics of one rate all have about the same height, or fall as those of a sawtooth: a picture that drifts
+// lags behind until the next key frame. What really vibrates at one of them stands out. The lag goes with the
+// drift, so that lines are split by its slow changes. Some encoders treat every other group alike, which
+// leaves lines halfway. Encoders that choose the kinds of frames as they go leave lines that are broad.
 #include "video/vibration/coding_lines.hpp"
 
 #include <algorithm>
@@ -22,6 +24,10 @@ constexpr double kRegular = 0.8;
 constexpr std::int64_t kLeastCycles = 8;
 constexpr double kStandsOut = 5;
 constexpr std::size_t kSeveral = 2;
+/// How far lines are split by drift, in widths of what a line may be off, and in distances of key frames.
+constexpr double kSplit = 10;
+constexpr double kMostSplit = 0.15;
+constexpr double kStandsOutSplit = 2;  ///< of those
 /// A line of the sequence of kinds is this many times its usual power: by chance once in 4000 frequencies.
 constexpr double kLine = 12;
 constexpr std::size_t kLeastFrames = 64;
@@ -78,23 +84,48 @@ std::vector<CodingBand> coding_rhythm(const std::vector<bool>& between) {
 
 void mark_coding(std::vector<VibrationPeak>& peaks, double spacing, std::span<const CodingBand> rhythm,
                  double rate_hz, double tolerance_hz, double detectable) {
-  std::vector<std::size_t> on_comb;
+  struct Line {
+    std::size_t peak;
+    double harmonic;  ///< of key frames, in halves; 0: of the sequence of kinds
+    bool exact;
+  };
+  std::vector<Line> lines;
+  const double base = spacing * rate_hz;
   for (std::size_t i = 0; i < peaks.size(); ++i) {
     const double reach = std::max(tolerance_hz, 3 * peaks[i].standard_error_hz);
     const double hz = peaks[i].frequency_hz;
-    const bool harmonic = spacing > 0 && std::abs(std::remainder(hz, spacing * rate_hz)) <= reach;
+    const double harmonic = base > 0 ? std::round(hz / base) : 0;
+    const double apart = std::abs(hz - harmonic * base);
     const bool rhythmic = std::ranges::any_of(rhythm, [&](const CodingBand& band) {
       return hz > band.lowest * rate_hz - reach && hz < band.highest * rate_hz + reach;
     });
-    if (harmonic || rhythmic) on_comb.push_back(i);
-  }
-  for (const std::size_t i : on_comb) {
-    std::vector<double> others;
-    for (const std::size_t j : on_comb) {
-      if (j != i) others.push_back(peaks[j].amplitude);
+    if (harmonic > 0 && apart <= reach) {
+      lines.push_back({i, harmonic, true});
+    } else if (rhythmic) {
+      lines.push_back({i, 0, true});
+    } else if (harmonic > 0 && apart <= std::min(kSplit * tolerance_hz, kMostSplit * base) + reach) {
+      lines.push_back({i, harmonic, false});
+    } else if (base > 0 && std::abs(apart - 0.5 * base) <= reach) {
+      lines.push_back({i, std::floor(hz / base) + 0.5, false});
     }
-    const double usual = others.size() >= kSeveral ? median(std::move(others)) : detectable;
-    peaks[i].coding = peaks[i].amplitude < kStandsOut * usual;
+  }
+  for (const Line& line : lines) {
+    std::vector<double> heights;
+    std::vector<double> of_sawtooth;
+    for (const Line& other : lines) {
+      if (other.peak == line.peak || (line.harmonic > 0 && other.harmonic == line.harmonic)) continue;
+      heights.push_back(peaks[other.peak].amplitude);
+      if (line.harmonic > 0 && other.harmonic > 0)
+        of_sawtooth.push_back(peaks[other.peak].amplitude * other.harmonic / line.harmonic);
+    }
+    double usual = detectable;
+    const double stands_out = line.exact ? kStandsOut : kStandsOutSplit;
+    if (heights.size() >= kSeveral) usual = median(std::move(heights));
+    if (of_sawtooth.size() >= kSeveral) {  // split lines are of nothing else
+      const double sawtooth = median(std::move(of_sawtooth));
+      usual = line.exact ? std::max(usual, sawtooth) : sawtooth;
+    }
+    peaks[line.peak].coding = peaks[line.peak].amplitude < stands_out * usual;
   }
 }
 

@@ -65,7 +65,15 @@ FrameClock frame_clock(double given_hz, double nominal_hz, std::span<const doubl
     std::vector<double> ordered = intervals;
     std::ranges::sort(ordered);
     const double usual = ordered[ordered.size() / 2];
-    clock.rate_hz = 1 / usual;
+    // Where frames are left out, the others follow each other evenly, but for stamps in whole milliseconds.
+    double sum = 0;
+    double number = 0;
+    for (const double interval : intervals) {
+      if (std::abs(interval - usual) > 0.25 * usual) continue;
+      sum += interval;
+      ++number;
+    }
+    clock.rate_hz = number / sum;
     clock.warnings.push_back(
         fmt::format("Frames follow each other after {:.1f} to {:.1f} ms: the recording has a variable frame "
                     "rate. The series "

@@ -194,7 +194,8 @@ VibrationSeries follow(FrameSource& source, const VibrationOptions& options,
   }
   if (stop) {  // a signal that cuts a blocked read short is not damage
     series.status = VibrationStatus::interrupted;
-    series.message = fmt::format("interrupted after {} frames", series.frames);
+    series.message =
+        fmt::format("interrupted after {} frame{}", series.frames, series.frames == 1 ? "" : "s");
   } else if (series.frames == 0 && series.message.empty()) {
     series.status = VibrationStatus::input_damaged;
     series.message = fmt::format("'{}' holds no frames", series.input.path);

@@ -138,10 +138,9 @@ struct RegionMotion::Impl {
       power += static_cast<double>(std::norm(reference[i]));
       slopes += (wx * wx + wy * wy) * static_cast<double>(std::norm(reference[i]));
     }
-    // With light of relative slope 2/width the normal equations take half of slope * power / (slopes / 2) for
-    // a shift.
-    unevenness =
-        slopes > 0 ? 2 * power / slopes / static_cast<double>(std::min(region.width, region.height)) : 0;
+    // A change of light that is 1 everywhere, with any sign, has the power of the picture, and a pixel's
+    // shift half of the slopes: by Cauchy and Schwarz it looks like no more than this.
+    unevenness = slopes > 0 ? std::sqrt(2 * power / slopes) : 0;
     // Samples are rounded to whole levels, with a variance of 1/12. That of a coefficient is this times the
     // number of samples, half of it along the phase, and half of the slopes are those of x.
     rounding = slopes > 0 ? std::sqrt(static_cast<double>(region.width * region.height) / (12 * slopes)) : 0;

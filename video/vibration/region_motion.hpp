@@ -44,7 +44,7 @@ class RegionMotion {
   std::int64_t frequencies() const noexcept;
   double samples_fraction() const noexcept;  ///< of the region's pixels that are read per frame
 
-  /// Pixels by which the region seems to move when light that falls on it from one side doubles.
+  /// The most that the region can seem to move when light changes, in pixels per share of the light.
   double unevenness_px() const noexcept;
   /// Standard error of a place when samples that carry no other noise are rounded to whole levels.
   double rounding_px() const noexcept;

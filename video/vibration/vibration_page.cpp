@@ -165,16 +165,18 @@ std::string section(const VibrationReport& report, const RegionVibration& region
 
 std::string vibration_page(const VibrationSeries& series, const VibrationReport& report) {
   const SourceInfo& input = report.input;
-  std::string body = fmt::format(
-      "<h1>{}</h1><p class='sub'>{} frames of {}×{}, {:.6g} a second · sfft {}</p>", escape(input.path),
-      report.frames, input.width, input.height, report.clock.rate_hz, version());
+  std::string body =
+      fmt::format("<h1>{}</h1><p class='sub'>{} frame{} of {}×{}, {:.6g} a second · sfft {}</p>",
+                  escape(input.path), report.frames, report.frames == 1 ? "" : "s", input.width, input.height,
+                  report.clock.rate_hz, version());
   if (report.status != VibrationStatus::complete)
     body += fmt::format("<p class='status'>{}</p>", escape(report.message));
   for (const std::string& warning : report.warnings)
     body += fmt::format("<p class='status'>{}</p>", escape(warning));
   body += fmt::format("<p>{}</p>", escape(verdict(report)));
   if (!report.regions.empty() && !report.regions[0].motion.peaks.empty()) {
-    const VibrationPeak& first = report.regions[0].motion.peaks[0];
+    const VibrationPeak& first =
+        report.in_a_part_alone() ? report.elsewhere[0].peak : report.regions[0].motion.peaks[0];
     body += fmt::format(
         "<div class='tiles'>{}{}{}</div>",
         tile(fmt::format("{:.3f} Hz", first.frequency_hz), "strongest vibration"),

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sfft/sfft.hpp"
+#include "video/report/json_number.hpp"
 #include "video/report/text.hpp"
 
 namespace sfft::video {
@@ -29,11 +30,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json number(double value) {
-  return std::isfinite(value) ? Json(value) : Json(nullptr);
-}
 Json number(const std::optional<double>& value) {
-  return value ? number(*value) : Json(nullptr);
+  return value ? number_or_null(*value) : Json(nullptr);
 }
 
 Json rectangle(const Region& region) {
@@ -41,24 +39,24 @@ Json rectangle(const Region& region) {
 }
 
 void add_alias(Json& json, const VibrationPeak& peak) {
-  json["alias_of_hz"] = peak.alias ? number(peak.alias->hz) : Json(nullptr);
+  json["alias_of_hz"] = peak.alias ? number_or_null(peak.alias->hz) : Json(nullptr);
   json["alias_reason"] = peak.alias ? Json(peak.alias->reason) : Json(nullptr);
   json["alias_candidates_hz"] = peak.alias_candidates_hz;
-  json["signal_to_noise"] = number(peak.signal_to_noise);
-  json["false_alarm_probability"] = number(peak.false_alarm_probability);
+  json["signal_to_noise"] = number_or_null(peak.signal_to_noise);
+  json["false_alarm_probability"] = number_or_null(peak.false_alarm_probability);
   json["slow"] = peak.slow;
   json["perhaps_coding"] = peak.coding;
 }
 
 Json motion_peak(const VibrationPeak& peak) {
-  Json json{{"frequency_hz", number(peak.frequency_hz)},
-            {"standard_error_hz", number(peak.standard_error_hz)},
-            {"amplitude_px", number(peak.amplitude)},
-            {"amplitude_error_px", number(peak.amplitude_error)},
-            {"x_px", number(peak.x)},
-            {"y_px", number(peak.y)},
-            {"direction_deg", number(peak.direction_deg)},
-            {"roundness", number(peak.roundness)}};
+  Json json{{"frequency_hz", number_or_null(peak.frequency_hz)},
+            {"standard_error_hz", number_or_null(peak.standard_error_hz)},
+            {"amplitude_px", number_or_null(peak.amplitude)},
+            {"amplitude_error_px", number_or_null(peak.amplitude_error)},
+            {"x_px", number_or_null(peak.x)},
+            {"y_px", number_or_null(peak.y)},
+            {"direction_deg", number_or_null(peak.direction_deg)},
+            {"roundness", number_or_null(peak.roundness)}};
   add_alias(json, peak);
   json["brightness"] = number(peak.other_amplitude);
   json["perhaps_brightness"] = peak.perhaps_brightness;
@@ -66,11 +64,11 @@ Json motion_peak(const VibrationPeak& peak) {
 }
 
 Json brightness_peak(const VibrationPeak& peak) {
-  Json json{{"frequency_hz", number(peak.frequency_hz)},
-            {"standard_error_hz", number(peak.standard_error_hz)},
+  Json json{{"frequency_hz", number_or_null(peak.frequency_hz)},
+            {"standard_error_hz", number_or_null(peak.standard_error_hz)},
             {"amplitude_px", number(peak.other_amplitude)},
-            {"amplitude_relative", number(peak.amplitude)},
-            {"amplitude_relative_error", number(peak.amplitude_error)}};
+            {"amplitude_relative", number_or_null(peak.amplitude)},
+            {"amplitude_relative_error", number_or_null(peak.amplitude_error)}};
   add_alias(json, peak);
   return json;
 }
@@ -90,25 +88,28 @@ Json elsewhere_peak(const VibrationReport::Elsewhere& one) {
 
 Json motion(const VibrationReport& report, const RegionVibration& region, bool first) {
   const PeakSearch& search = region.motion.search;
-  Json peaks = list(region.motion.peaks, motion_peak);
-  if (first && peaks.empty()) {
-    for (const auto& one : report.elsewhere) peaks.push_back(elsewhere_peak(one));
+  Json peaks = Json::array();
+  if (first && report.in_a_part_alone()) {
+    for (const auto& one : report.elsewhere) {
+      if (region.motion.peaks.empty() || !one.peak.doubted()) peaks.push_back(elsewhere_peak(one));
+    }
   }
+  for (const VibrationPeak& peak : region.motion.peaks) peaks.push_back(motion_peak(peak));
   const bool known = search.searched;
   return {{"structured", region.structured},
           {"searched", known},
           {"frames_followed", region.followed},
-          {"lowest_hz", known ? number(search.lowest_hz) : Json(nullptr)},
-          {"highest_hz", known ? number(0.5 * report.clock.rate_hz) : Json(nullptr)},
-          {"resolution_hz", known ? number(search.resolution_hz) : Json(nullptr)},
-          {"noise_px", known ? number(search.noise) : Json(nullptr)},
-          {"detectable_px", known ? number(search.detectable) : Json(nullptr)},
+          {"lowest_hz", known ? number_or_null(search.lowest_hz) : Json(nullptr)},
+          {"highest_hz", known ? number_or_null(0.5 * report.clock.rate_hz) : Json(nullptr)},
+          {"resolution_hz", known ? number_or_null(search.resolution_hz) : Json(nullptr)},
+          {"noise_px", known ? number_or_null(search.noise) : Json(nullptr)},
+          {"detectable_px", known ? number_or_null(search.detectable) : Json(nullptr)},
           {"noise_is_rounding", region.at_floor},
-          {"place_error_px", number(region.place_error_px)},
+          {"place_error_px", number_or_null(region.place_error_px)},
           {"drift_px", region.motion.drift_range},
           {"outliers", region.motion.outliers},
           {"frequencies", region.frequencies},
-          {"samples_fraction", number(region.samples_fraction)},
+          {"samples_fraction", number_or_null(region.samples_fraction)},
           {"renewals", region.renewals},
           {"peaks", std::move(peaks)}};
 }
@@ -116,8 +117,8 @@ Json motion(const VibrationReport& report, const RegionVibration& region, bool f
 Json brightness(const RegionVibration& region) {
   const PeakSearch& search = region.brightness.search;
   return {{"searched", search.searched},
-          {"noise_relative", search.searched ? number(search.noise) : Json(nullptr)},
-          {"detectable_relative", search.searched ? number(search.detectable) : Json(nullptr)},
+          {"noise_relative", search.searched ? number_or_null(search.noise) : Json(nullptr)},
+          {"detectable_relative", search.searched ? number_or_null(search.detectable) : Json(nullptr)},
           {"peaks", list(region.brightness.peaks, brightness_peak)},
           {"by_motion", list(region.brightness.by_motion, brightness_peak)}};
 }
@@ -128,17 +129,17 @@ Json tiles(const VibrationReport& report) {
     Json json = rectangle(tile.region);
     json["structured"] = tile.structured;
     json["moves"] = tile.moves;
-    json["amplitude_px"] = tile.structured ? number(tile.amplitude_px) : Json(nullptr);
-    json["phase_rad"] = tile.structured ? number(tile.phase_rad) : Json(nullptr);
-    json["noise_px"] = tile.structured ? number(tile.noise_px) : Json(nullptr);
-    json["detectable_px"] = tile.structured ? number(tile.detectable_px) : Json(nullptr);
+    json["amplitude_px"] = tile.structured ? number_or_null(tile.amplitude_px) : Json(nullptr);
+    json["phase_rad"] = tile.structured ? number_or_null(tile.phase_rad) : Json(nullptr);
+    json["noise_px"] = tile.structured ? number_or_null(tile.noise_px) : Json(nullptr);
+    json["detectable_px"] = tile.structured ? number_or_null(tile.detectable_px) : Json(nullptr);
     Json peaks = Json::array();
     for (const VibrationPeak& peak : tile.peaks)
-      peaks.push_back({{"frequency_hz", number(peak.frequency_hz)},
-                       {"standard_error_hz", number(peak.standard_error_hz)},
-                       {"amplitude_px", number(peak.amplitude)},
-                       {"amplitude_error_px", number(peak.amplitude_error)},
-                       {"direction_deg", number(peak.direction_deg)}});
+      peaks.push_back({{"frequency_hz", number_or_null(peak.frequency_hz)},
+                       {"standard_error_hz", number_or_null(peak.standard_error_hz)},
+                       {"amplitude_px", number_or_null(peak.amplitude)},
+                       {"amplitude_error_px", number_or_null(peak.amplitude_error)},
+                       {"direction_deg", number_or_null(peak.direction_deg)}});
     json["peaks"] = std::move(peaks);
     list.push_back(std::move(json));
   }
@@ -206,11 +207,11 @@ std::string vibration_json(const VibrationReport& report) {
       {"frames_expected", input.frames_expected >= 0 ? Json(input.frames_expected) : Json(nullptr)},
       {"frames_read", report.frames}};
   const bool clocked = report.frames > 0;
-  json["rate"] = {{"hz", clocked ? number(report.clock.rate_hz) : Json(nullptr)},
+  json["rate"] = {{"hz", clocked ? number_or_null(report.clock.rate_hz) : Json(nullptr)},
                   {"source", clocked ? Json(report.clock.source) : Json(nullptr)},
                   {"steady", report.clock.steady}};
-  json["duration_s"] = number(report.duration_s);
-  json["false_alarm_probability"] = number(report.false_alarm_probability);
+  json["duration_s"] = number_or_null(report.duration_s);
+  json["false_alarm_probability"] = number_or_null(report.false_alarm_probability);
   Json vibration;
   vibration["verdict"] = verdict(report);
   if (report.regions.empty()) {
@@ -258,9 +259,10 @@ std::string vibration_summary(const VibrationReport& report) {
                             : source == "container" ? "as the container says"
                             : source == "unknown"   ? "the rate is unknown"
                                                     : "by the time stamps";
-  std::string text = fmt::format("{}\n{}\n{} frames of {}x{} at {:.6g} a second ({}), {:.3g} s\n",
-                                 printable(input.path), verdict(report), report.frames, input.width,
-                                 input.height, report.clock.rate_hz, whose, report.duration_s);
+  std::string text =
+      fmt::format("{}\n{}\n{} frame{} of {}x{} at {:.6g} a second ({}), {:.3g} s\n", printable(input.path),
+                  verdict(report), report.frames, report.frames == 1 ? "" : "s", input.width, input.height,
+                  report.clock.rate_hz, whose, report.duration_s);
   for (std::size_t r = 0; r < report.regions.size(); ++r) {
     const RegionVibration& region = report.regions[r];
     const PeakSearch& search = region.motion.search;

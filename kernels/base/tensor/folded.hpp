@@ -54,11 +54,14 @@ struct FoldedTile {
   /// Distance of lines among the results, in floats: lanes of a product store to 32 banks.
   static constexpr int kPitch = 16 * kHeight * kStrips + 4;
   static constexpr int kPlane = kLines * kPitch;
+  /// Points of the next tile wait in registers where tiles have several groups of lines, else those of some
+  /// tiles in shared memory.
+  static constexpr bool kHeld = kGroups > 1;
+  static constexpr int kAhead = kHeld ? 1 : 4,
+                       kAheadBytes = kHeld ? 0 : kAhead * kRounds * 2 * kPairs * kThreads * 8;
   /// Of shared memory, twice: operands, 16 bytes of each lane for a part of a type, and results.
   static constexpr int kOperands = kTypes * kParts * kGroups * kTiles * 32,
                        kResultBytes = kTypes * kParts * kPlane * 4,
-                       kAhead = kGroups == 1 ? 4 : 2,  ///< tiles that are on their way
-      kAheadBytes = kAhead * kRounds * 2 * kPairs * kThreads * 8,
                        kSharedBytes = 2 * (16 * kOperands + kResultBytes) + kAheadBytes;
   /// Matrices in the table, of 32 lanes' 16 bytes: for each role, row and column the high and the low parts.
   static constexpr int kMatrices = kRoles * kHeight * kTiles * 2;

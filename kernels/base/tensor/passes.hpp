@@ -20,6 +20,11 @@ constexpr int kLeastSideLog = 3;
 constexpr int kLeastRowsLog = 7;
 /// Columns and rows of planes that are one pass, where there are few points.
 constexpr int kLeastPlaneLog = 3, kMostPlaneLog = 6;
+/// Columns and rows of one stage each, or of two. Mixed planes leave warps without work, and are slower.
+SFFT_HOST_DEVICE constexpr bool is_plane(int log_column, int log_row) {
+  const int least = log_column < log_row ? log_column : log_row, most = log_column + log_row - least;
+  return least >= kLeastPlaneLog && most <= kMostPlaneLog && stages_of(least) == stages_of(most);
+}
 
 /// Whether a warp transforms a line: of tiles that are not small.
 SFFT_HOST_DEVICE constexpr bool by_warps(TileKind kind, int log) {
@@ -73,13 +78,15 @@ SFFT_HOST_DEVICE constexpr int planes_log_of(int log_column, int log_row) {
             least = kColumnBits + (column > row ? column : row) - log_column - log_row;
   return least > 0 ? least : 0;
 }
+template <int kLogColumn, int kLogRow, class Use>
+void with_plane_of(const Use& use) {
+  if constexpr (is_plane(kLogColumn, kLogRow)) {
+    use(Tile<kLogColumn + kLogRow, planes_log_of(kLogColumn, kLogRow), TileKind::batch, true, kLogRow>{});
+  }
+}
 template <int kLogColumn, int... i, class Use>
 void with_plane_among(int log_row, const Use& use, std::integer_sequence<int, i...>) {
-  ((log_row == kLeastPlaneLog + i
-        ? use(Tile<kLogColumn + kLeastPlaneLog + i, planes_log_of(kLogColumn, kLeastPlaneLog + i),
-                   TileKind::batch, true, kLeastPlaneLog + i>{})
-        : void()),
-   ...);
+  ((log_row == kLeastPlaneLog + i ? with_plane_of<kLogColumn, kLeastPlaneLog + i>(use) : void()), ...);
 }
 /// Calls use() with the tile for planes of 2^log points with rows of 2^log_row.
 template <int... i, class Use>
@@ -237,9 +244,8 @@ inline std::vector<PlannedPass> planned_passes(const std::vector<int>& logs, con
   std::vector<PlannedPass> passes;
   const std::size_t rank = logs.size();
   const bool few = count.transforms << outer < count.few;
-  const auto in_plane = [](int log) { return log >= kLeastPlaneLog && log <= kMostPlaneLog; };
   std::size_t left = rank;
-  if (few && in_plane(logs[rank - 1]) && in_plane(logs[rank - 2])) {
+  if (few && is_plane(logs[rank - 2], logs[rank - 1])) {
     across = logs[rank - 1] + logs[rank - 2];
     outer -= across;
     passes.push_back(planes_pass(logs[rank - 2], logs[rank - 1], {count.transforms << outer, count.few}));

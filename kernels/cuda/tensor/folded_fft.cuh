@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernel of folded lines. Blocks stay for many tiles. While some warps multiply the lines of a tile,
 // others store the results of the tile before and fold the lines of the next one; then they change parts. So
-// there is one barrier per tile. Points are copied ahead, as one tile in flight does not keep memory busy.
+// there is one barrier per tile. Points are loaded a tile ahead, or, of tiles of 8 lines, copied several
+// tiles ahead.
 #pragma once
 
 #include "kernels/base/tensor/folded.hpp"
@@ -103,8 +104,14 @@ class FoldedKernel {
       const Point* const line = some ? from_[round] : pass_.from;
 #pragma unroll
       for (int pair = 0; pair < Tile::kPairs; ++pair) {
-        copy_some_async<8>(ahead(i, round, 2 * pair), line + pairs_.first[pair], some);
-        copy_some_async<8>(ahead(i, round, 2 * pair + 1), line + pairs_.second[pair], some);
+        const Point *const first = line + pairs_.first[pair], *const second = line + pairs_.second[pair];
+        if constexpr (Tile::kHeld) {
+          held_[round].first[pair] = some ? *first : Point{0, 0};
+          held_[round].second[pair] = some ? *second : Point{0, 0};
+        } else {
+          copy_some_async<8>(ahead(i, round, 2 * pair), first, some);
+          copy_some_async<8>(ahead(i, round, 2 * pair + 1), second, some);
+        }
       }
       from_[round] += step_;
     }
@@ -115,9 +122,9 @@ class FoldedKernel {
 #pragma unroll
     for (int round = 0; round < kRounds; ++round) {
       const FoldedSeat<Tile> seat(warp_, lane_, round);
-      FoldedPoints points;
+      FoldedPoints points = held_[Tile::kHeld ? round : 0];
 #pragma unroll
-      for (int pair = 0; pair < Tile::kPairs; ++pair) {
+      for (int pair = 0; pair < (Tile::kHeld ? 0 : Tile::kPairs); ++pair) {
         points.first[pair] = *ahead(i, round, 2 * pair);
         points.second[pair] = *ahead(i, round, 2 * pair + 1);
       }
@@ -206,6 +213,7 @@ class FoldedKernel {
   FoldedOperand* operands_;
   float* results_;
   Point* ahead_;
+  FoldedPoints held_[kRounds];
   int lane_, warp_, tiles_ = 0, lines_of_last_ = 0;
   FoldedPairs pairs_;
   const Point* from_[kRounds];

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether the picture stands still: a camera that hangs, or a recorder that repeats what it got last.
+#pragma once
+
+#include "video/guard/activity.hpp"
+#include "video/guard/observation.hpp"
+
+namespace sfft::video {
+
+/// Copies continue independently.
+class Standstill {
+ public:
+  explicit Standstill(double sensitivity) : sensitivity_(sensitivity) {}
+
+  /// 1 at the threshold. `usual_detail`: of Observation::detail.
+  double judge(const Observation& seen, double usual_detail);
+  /// Frames since which the picture stands still, where it does.
+  int frames() const noexcept { return frames_; }
+
+ private:
+  double repeating(const Observation& seen);
+
+  double sensitivity_;
+  Stillness stillness_;
+  double lively_ = 0;  ///< share of the tiles with noise before frames began to repeat
+  int frames_ = 0;
+  int repeats_ = 0;           ///< frames in a row that repeat the one before
+  double usual_repeats_ = 0;  ///< longest such run that was no event, forgotten slowly
+};
+
+}  // namespace sfft::video
