@@ -4,7 +4,6 @@
 #include "kernels/dense/request/cuda_slabs.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "kernels/cuda/runtime/peers.hpp"
 #include "kernels/cuda/stages/exchange.hpp"
@@ -13,6 +12,10 @@ namespace sfft::detail {
 
 namespace {
 
+/// Blocks of threads that store into other GPUs: they keep a link busy, and more would take the
+/// multiprocessors from the FFTs (measured on H200s).
+constexpr int kSendingBlocks = 24;
+
 /// Whether copy engines are fast: they slow down where they have many short rows.
 template <class Real>
 bool long_rows(std::span<const SlabPiece<Real>> pieces) {
@@ -20,11 +23,6 @@ bool long_rows(std::span<const SlabPiece<Real>> pieces) {
   return std::all_of(pieces.begin(), pieces.end(), [](const SlabPiece<Real>& piece) {
     return static_cast<std::size_t>(piece.width) * sizeof(std::complex<Real>) >= kLeastBytes;
   });
-}
-
-double setting(const char* name, double usual) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? usual : std::atof(value);
 }
 
 /// A transform in slabs of the devices, and which of them reach which.
@@ -38,9 +36,6 @@ SlabFft<Real> slab_fft(const DenseProblem& problem, const std::vector<int>& devi
   const SlabGrid grid(problem.shape, problem.real, count);
   SlabCuts cuts = slab_cuts(problem.shape, problem.real, sizeof(std::complex<Real>), count);
   cuts.rows_together = SlabSteps<Real>::rows_together(grid);
-  cuts.chunks = static_cast<int>(setting("SFFT_SLAB_CHUNKS", cuts.chunks));
-  cuts.parts = static_cast<int>(setting("SFFT_SLAB_PARTS", cuts.parts));
-  cuts.first_part = setting("SFFT_SLAB_FIRST", cuts.first_part);
   return SlabFft<Real>(grid, problem.real, cuts, std::move(reaches));
 }
 
@@ -72,8 +67,7 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
         const std::byte* planes = signals + bytes_before(first, element_bytes(type));
         p.steps->columns(reinterpret_cast<const std::complex<Real>*>(planes), spectra, count, false,
                          stream(place, Lane::work));
-        if (!of_.direct_)
-          p.steps->rows_for_others(place, spectra, count, of_.scales_.forward, stream(place, Lane::work));
+        p.steps->rows_for_others(place, spectra, count, of_.scales_.forward, stream(place, Lane::work));
         return;
       }
       p.planes.at(count)->enqueue_forward(signals + bytes_before(first, element_bytes(type)), type, spectra,
@@ -102,7 +96,7 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
     at(place, [&](const Place& p) {
       if (p.steps != nullptr) {
         p.steps->lines(place, source, target, count, inverse, stream(place, Lane::work));
-        if (p.by_steps() && inverse && !of_.direct_)
+        if (p.by_steps() && inverse)
           p.steps->rows_of_others(place, target, count, of_.scales_.inverse, stream(place, Lane::work));
         return;
       }
@@ -116,16 +110,14 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
   void send(int place, Lane lane, std::span<const SlabPiece<Real>> pieces, double scale,
             bool inverse) override {
     using Value = cuda::Complex<Real>;
-    const auto blocks_of = [&](const Place& p) { return lane == Lane::send ? p.blocks : p.all_blocks; };
     const bool by_steps = of_.places_[index(place)].by_steps();
-    if (lane == Lane::send && (by_steps ? !of_.direct_ : scale == 1.0 && of_.engines_ && long_rows(pieces))) {
+    if (lane == Lane::send && (by_steps || (scale == 1.0 && long_rows(pieces)))) {
       for (const SlabPiece<Real>& piece : pieces) copy(place, piece, stream(place, lane));
       return;
     }
     if (by_steps) {
       return at(place, [&](const Place& p) {
-        for (const SlabPiece<Real>& piece : pieces)
-          p.steps->rows(piece, scale, inverse, lane == Lane::send ? p.blocks : 0, stream(place, lane));
+        for (const SlabPiece<Real>& piece : pieces) p.steps->rows(piece, scale, inverse, stream(place, lane));
       });
     }
     std::vector<cuda::ExchangePiece<Real>> all;
@@ -134,7 +126,8 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
                      piece.from_pitch, piece.to_pitch, piece.width, piece.rows});
     }
     at(place, [&](const Place& p) {
-      cuda::launch_exchange(all.data(), all.size(), scale, blocks_of(p), stream(place, lane));
+      cuda::launch_exchange(all.data(), all.size(), scale, lane == Lane::send ? kSendingBlocks : p.all_blocks,
+                            stream(place, lane));
     });
   }
   void receive(int place, const SlabPiece<Real>& piece) override {
@@ -187,15 +180,11 @@ CudaSlabs<Real>::CudaSlabs(const DenseRequest& request, const ChosenDevices& cho
     on_device(device, [&] {
       Place place;
       place.device = device;
-      if (setting("SFFT_SLAB_PRIORITY", 1) != 0) place.send = cuda::OwnedStream::urgent();
       place.all_blocks = 2 * cuda::device_info(device).multiprocessors;
-      place.blocks = static_cast<int>(setting("SFFT_SLAB_BLOCKS", 24));
       for (int e = 0; e < fft_.events(); ++e) place.events.emplace_back();
       places_.push_back(std::move(place));
     });
   }
-  direct_ = setting("SFFT_SLAB_DIRECT", 0) != 0;
-  engines_ = setting("SFFT_SLAB_ENGINES", 1) != 0;
   plan_steps(request);
   if (!places_[0].by_steps()) plan_planes(request);
   if (places_[0].steps == nullptr) plan_columns();
@@ -229,8 +218,8 @@ CudaSlabs<Real>::~CudaSlabs() {
 /// Kernels for lines across planes and, of complex volumes, for the planes.
 template <class Real>
 void CudaSlabs<Real>::plan_steps(const DenseRequest& request) {
-  if (problem_.shape.rank() != 3 || setting("SFFT_SLAB_FUSED", 2) == 0) return;
-  const bool lines_only = problem_.real || setting("SFFT_SLAB_FUSED", 2) == 1;
+  if (problem_.shape.rank() != 3) return;
+  const bool lines_only = problem_.real;
   std::map<int, std::shared_ptr<const SlabSteps<Real>>> known;
   try {
     for (Place& place : places_) {
@@ -378,7 +367,7 @@ std::string CudaSlabs<Real>::name() const {
 template <class Real>
 std::string CudaSlabs<Real>::explain() const {
   const SlabTimes times = predict_slabs(problem_.shape, problem_.real, sizeof(std::complex<Real>),
-                                        fft_.grid().devices, fft_.chunks(), chosen_.rates);
+                                        fft_.grid().devices, chosen_.rates);
   std::string text = places_[0].by_steps()
                          ? places_[0].steps->name() + "\n"
                          : fmt::format("planes: {} ({})\nlines across planes: {}\n",
@@ -392,12 +381,12 @@ std::string CudaSlabs<Real>::explain() const {
   }
   const bool staged = std::any_of(staging_memory_.begin(), staging_memory_.end(),
                                   [](const cuda::PinnedBuffer& memory) { return memory.bytes() > 0; });
-  text += fmt::format(
-      "exchange in {} chunks of planes and {} parts of rows: {}\n", fft_.chunks(), fft_.parts(),
-      staged ? "through page-locked memory of the host" : "kernels store into the memory of all GPUs");
+  text +=
+      fmt::format("exchange in {} chunks of planes and {} parts of rows: {}\n", fft_.chunks(), fft_.parts(),
+                  staged ? "through page-locked memory of the host" : "copies between GPUs");
   for (const std::string& note : chosen_.notes) text += note + "\n";
   return text + fmt::format(
-                    "predicted from bytes: planes {:.0f} us, exchange {:.0f} us beside them, lines "
+                    "predicted from bytes: planes {:.0f} us, exchange {:.0f} us beside both, lines "
                     "{:.0f} us, together {:.0f} us",
                     times.planes_us, times.exchange_us, times.columns_us, times.total_us);
 }

@@ -79,7 +79,7 @@ tuned::Lines SlabSteps<Real>::rows_of(std::int64_t from_pitch, std::int64_t to_p
 template <class Real>
 void SlabSteps<Real>::columns(const Value* from, Value* to, std::int64_t count, bool inverse,
                               cuda::Stream stream) const {
-  kernels_->run(find(columns_of(inverse)), from, to, count, 1.0, 0, stream);
+  kernels_->run(find(columns_of(inverse)), from, to, count, 1.0, stream);
 }
 
 template <class Real>
@@ -89,7 +89,7 @@ void SlabSteps<Real>::rows_for_others(int place, Value* planes, std::int64_t cou
     if (to == place) continue;
     Value* const first = planes + grid_.rows_of(to).first * grid_.inner;
     rows({first, first, grid_.plane_values(), grid_.plane_values(), grid_.row_values(to), count}, scale,
-         false, 0, stream);
+         false, stream);
   }
 }
 
@@ -100,7 +100,7 @@ void SlabSteps<Real>::rows_of_others(int place, Value* rows_, std::int64_t count
   for (int other = 0; other < grid_.devices; ++other) {
     if (other == place) continue;
     Value* const first = rows_ + grid_.planes_of(other).first * pitch;
-    rows({first, first, pitch, pitch, count * grid_.inner, grid_.planes_of(other).count}, scale, true, 0,
+    rows({first, first, pitch, pitch, count * grid_.inner, grid_.planes_of(other).count}, scale, true,
          stream);
   }
 }
@@ -108,14 +108,14 @@ void SlabSteps<Real>::rows_of_others(int place, Value* rows_, std::int64_t count
 template <class Real>
 void SlabSteps<Real>::lines(int place, const Value* from, Value* to, std::int64_t count, bool inverse,
                             cuda::Stream stream) const {
-  kernels_->run(find(lines_of(place, inverse)), from, to, count, 1.0, 0, stream);
+  kernels_->run(find(lines_of(place, inverse)), from, to, count, 1.0, stream);
 }
 
 template <class Real>
-void SlabSteps<Real>::rows(const SlabPiece<Real>& piece, double scale, bool inverse, std::int64_t blocks,
+void SlabSteps<Real>::rows(const SlabPiece<Real>& piece, double scale, bool inverse,
                            cuda::Stream stream) const {
   kernels_->run(find(rows_of(piece.from_pitch, piece.to_pitch, piece.rows, inverse)), piece.from, piece.to,
-                piece.width / (together_ * grid_.inner), scale, blocks, stream);
+                piece.width / (together_ * grid_.inner), scale, stream);
 }
 
 template <class Real>

@@ -16,7 +16,7 @@ class SlabSteps {
  public:
   using Value = std::complex<Real>;
 
-  /// Whether the volume can be cut so: all devices have as many whole blocks of rows.
+  /// Rows that kernels take together: parts of slabs consist of whole blocks of so many.
   static std::int64_t rows_together(const SlabGrid& grid) noexcept;
 
   /// For one GPU, whatever places of the list it has; `lines_only`: planes are not its concern. Throws
@@ -33,9 +33,8 @@ class SlabSteps {
   /// Lines across all planes, of `count` rows from a first one on.
   void lines(int place, const Value* from, Value* to, std::int64_t count, bool inverse,
              cuda::Stream stream) const;
-  /// Rows of a piece. At most `blocks` blocks of threads at once; 0: all that the GPU holds.
-  void rows(const SlabPiece<Real>& piece, double scale, bool inverse, std::int64_t blocks,
-            cuda::Stream stream) const;
+  /// Rows of a piece, on their way.
+  void rows(const SlabPiece<Real>& piece, double scale, bool inverse, cuda::Stream stream) const;
 
   std::string name() const;
 
