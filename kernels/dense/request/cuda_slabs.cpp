@@ -63,7 +63,7 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
                       std::complex<Real>* spectra) override {
     at(place, [&](const Place& p) {
       const auto* signals = static_cast<const std::byte*>(from[index(place)]);
-      if (p.by_steps()) {
+      if (p.steps != nullptr) {
         const std::byte* planes = signals + bytes_before(first, element_bytes(type));
         p.steps->columns(reinterpret_cast<const std::complex<Real>*>(planes), spectra, count, false,
                          stream(place, Lane::work));
@@ -78,7 +78,7 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
                       const std::complex<Real>* spectra) override {
     at(place, [&](const Place& p) {
       auto* signals = static_cast<std::byte*>(to[index(place)]);
-      if (p.by_steps()) {
+      if (p.steps != nullptr) {
         std::byte* planes = signals + bytes_before(first, sizeof(std::complex<Real>));
         return p.steps->columns(spectra, reinterpret_cast<std::complex<Real>*>(planes), count, true,
                                 stream(place, Lane::work));
@@ -96,7 +96,7 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
     at(place, [&](const Place& p) {
       if (p.steps != nullptr) {
         p.steps->lines(place, source, target, count, inverse, stream(place, Lane::work));
-        if (p.by_steps() && inverse)
+        if (inverse)
           p.steps->rows_of_others(place, target, count, of_.scales_.inverse, stream(place, Lane::work));
         return;
       }
@@ -110,7 +110,7 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
   void send(int place, Lane lane, std::span<const SlabPiece<Real>> pieces, double scale,
             bool inverse) override {
     using Value = cuda::Complex<Real>;
-    const bool by_steps = of_.places_[index(place)].by_steps();
+    const bool by_steps = of_.places_[index(place)].steps != nullptr;
     if (lane == Lane::send && (by_steps || (scale == 1.0 && long_rows(pieces)))) {
       for (const SlabPiece<Real>& piece : pieces) copy(place, piece, stream(place, lane));
       return;
@@ -186,8 +186,10 @@ CudaSlabs<Real>::CudaSlabs(const DenseRequest& request, const ChosenDevices& cho
     });
   }
   plan_steps(request);
-  if (!places_[0].by_steps()) plan_planes(request);
-  if (places_[0].steps == nullptr) plan_columns();
+  if (places_[0].steps == nullptr) {
+    plan_planes(request);
+    plan_columns();
+  }
   const int count = fft_.grid().devices;
   for (int from = 0; from < count; ++from) {
     for (int to = 0; to < count; ++to) {
@@ -215,11 +217,10 @@ CudaSlabs<Real>::~CudaSlabs() {
   }
 }
 
-/// Kernels for lines across planes and, of complex volumes, for the planes.
+/// Compiling kernels for the volume takes a second, which small ones are not worth.
 template <class Real>
 void CudaSlabs<Real>::plan_steps(const DenseRequest& request) {
-  if (problem_.shape.rank() != 3) return;
-  const bool lines_only = problem_.real;
+  if (problem_.real || problem_.shape.rank() != 3 || fft_.chunks() == 1) return;
   std::map<int, std::shared_ptr<const SlabSteps<Real>>> known;
   try {
     for (Place& place : places_) {
@@ -227,7 +228,7 @@ void CudaSlabs<Real>::plan_steps(const DenseRequest& request) {
       if (steps == nullptr) {
         on_device(place.device, [&] {
           steps = std::make_shared<const SlabSteps<Real>>(
-              fft_, place.device, lines_only, request.options.planning == dense::Planning::measure);
+              fft_, place.device, request.options.planning == dense::Planning::measure);
         });
       }
       place.steps = steps;
@@ -238,7 +239,7 @@ void CudaSlabs<Real>::plan_steps(const DenseRequest& request) {
     chosen_.notes.push_back(fmt::format("no kernels for volumes in slabs: {}", error.what()));
     return;
   }
-  if (!lines_only) engine_ = dense::Engine::tuned;
+  engine_ = dense::Engine::tuned;
 }
 
 /// Places of one GPU share plans for the same number of planes.
@@ -360,7 +361,7 @@ template <class Real>
 std::string CudaSlabs<Real>::name() const {
   const Place& first = places_[0];
   return fmt::format("{} in {} slabs",
-                     first.by_steps() ? first.steps->name() : first.planes.begin()->second->name(),
+                     first.steps != nullptr ? first.steps->name() : first.planes.begin()->second->name(),
                      places_.size());
 }
 
@@ -368,11 +369,10 @@ template <class Real>
 std::string CudaSlabs<Real>::explain() const {
   const SlabTimes times = predict_slabs(problem_.shape, problem_.real, sizeof(std::complex<Real>),
                                         fft_.grid().devices, chosen_.rates);
-  std::string text = places_[0].by_steps()
+  std::string text = places_[0].steps != nullptr
                          ? places_[0].steps->name() + "\n"
-                         : fmt::format("planes: {} ({})\nlines across planes: {}\n",
-                                       places_[0].planes.begin()->second->name(), planes_reason_,
-                                       places_[0].steps != nullptr ? places_[0].steps->name() : "cuFFT");
+                         : fmt::format("planes: {} ({})\nlines across planes: cuFFT\n",
+                                       places_[0].planes.begin()->second->name(), planes_reason_);
   for (std::size_t p = 0; p < places_.size(); ++p) {
     const dense::Slab &signal = signals_[p], &spectrum = spectra_[p];
     text += fmt::format("GPU {}: planes {} to {}, then rows {} to {} of all planes\n", signal.device,

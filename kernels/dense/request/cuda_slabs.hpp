@@ -41,13 +41,12 @@ class CudaSlabs final : public SlabRunner<Real> {
     int device = 0;
     cuda::OwnedStream send, receive;
     std::vector<cuda::Event> events;
-    /// Complex volumes: kernels for the three dimensions, and nothing of what follows.
+    /// Large complex volumes: kernels for the three dimensions, and nothing of what follows.
     std::shared_ptr<const SlabSteps<Real>> steps;
     /// Lines across planes, by their number.
     std::map<std::int64_t, std::shared_ptr<const CufftTransform>> columns;
     /// Plans for the planes of a chunk, by their number.
     std::map<std::int64_t, std::shared_ptr<const DenseRunner<Real>>> planes;
-    bool by_steps() const noexcept { return steps != nullptr && !steps->lines_only(); }
     int all_blocks = 1;  ///< that keep the GPU busy
   };
   /// Where the parts of a workspace begin.

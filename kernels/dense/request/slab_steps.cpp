@@ -22,14 +22,13 @@ std::int64_t SlabSteps<Real>::rows_together(const SlabGrid& grid) noexcept {
 }
 
 template <class Real>
-SlabSteps<Real>::SlabSteps(const SlabFft<Real>& fft, int device, bool lines_only, bool measure)
-    : grid_(fft.grid()), together_(rows_together(fft.grid())), lines_only_(lines_only) {
+SlabSteps<Real>::SlabSteps(const SlabFft<Real>& fft, int device, bool measure)
+    : grid_(fft.grid()), together_(rows_together(fft.grid())) {
   const auto add = [&](const tuned::Lines& kind) {
     if (std::find(kinds_.begin(), kinds_.end(), kind) == kinds_.end()) kinds_.push_back(kind);
   };
   for (const bool inverse : {false, true}) {
     for (int d = 0; d < grid_.devices; ++d) add(lines_of(d, inverse));
-    if (lines_only) continue;
     add(columns_of(inverse));
     for (int d = 0; d < grid_.devices; ++d) {
       const std::int64_t own = grid_.row_values(d);
@@ -120,7 +119,6 @@ void SlabSteps<Real>::rows(const SlabPiece<Real>& piece, double scale, bool inve
 
 template <class Real>
 std::string SlabSteps<Real>::name() const {
-  if (lines_only_) return fmt::format("tuned kernels: {}", kernels_->name(find(lines_of(0, false))));
   return fmt::format("tuned kernels, columns {}, rows {}, lines {}", kernels_->name(find(columns_of(false))),
                      kernels_->name(find(columns_of(false)) + 1), kernels_->name(find(lines_of(0, false))));
 }

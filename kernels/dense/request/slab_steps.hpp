@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of volumes in slabs, dimension by dimension. Rows that stay on their GPU are transformed on
-// their way to where they belong, the others in place before they are sent.
+// The kernels of complex volumes in slabs, dimension by dimension. Rows that stay on their GPU are
+// transformed on their way to where they belong, the others in place before they are sent.
 #pragma once
 
 #include <string>
@@ -19,10 +19,8 @@ class SlabSteps {
   /// Rows that kernels take together: parts of slabs consist of whole blocks of so many.
   static std::int64_t rows_together(const SlabGrid& grid) noexcept;
 
-  /// For one GPU, whatever places of the list it has; `lines_only`: planes are not its concern. Throws
-  /// Error(backend_unavailable).
-  SlabSteps(const SlabFft<Real>& fft, int device, bool lines_only, bool measure);
-  bool lines_only() const noexcept { return lines_only_; }
+  /// For one GPU, whatever places of the list it has. Throws Error(backend_unavailable).
+  SlabSteps(const SlabFft<Real>& fft, int device, bool measure);
 
   /// Columns of `count` planes, along the second dimension.
   void columns(const Value* from, Value* to, std::int64_t count, bool inverse, cuda::Stream stream) const;
@@ -47,7 +45,6 @@ class SlabSteps {
 
   SlabGrid grid_;
   std::int64_t together_;
-  bool lines_only_;
   std::vector<tuned::Lines> kinds_;
   std::unique_ptr<const tuned::LineKernels> kernels_;
 };
