@@ -90,6 +90,11 @@ struct TrackerOptions {
   /// it between two pushes once it is found and better; the same after relearning. Which frame is the first
   /// of the better plan then depends on the machine's load. plan.effort is ignored.
   bool refine = false;
+  /// Learn again on one more thread, and go on by the old template meanwhile where that is good enough: a
+  /// frame whose error was too large for any use is still learned from at once. A template that is better
+  /// takes over 64 frames after the one that it was learned from, whatever the machine's load, and that frame
+  /// is then the one that was relearned.
+  bool learn_beside = false;
   /// Work out the similarity of every frame, not of renewals alone. Each frame is then also transformed
   /// densely, which takes longer than all the rest (Similarity::us).
   bool similarity = false;
@@ -126,6 +131,12 @@ class SFFT_EXPORT Tracker {
   ~Tracker();
   Tracker(Tracker&&) noexcept;
   Tracker& operator=(Tracker&&) noexcept;
+
+  /// Does for frames like this one what the first ones would otherwise wait for: on a GPU, allocates memory,
+  /// loads kernels, and makes the dense plan of comparisons. Decides nothing, and the frame is not counted.
+  /// May run on another thread while the first frames are awaited, until the first push. Throws what push()
+  /// throws.
+  void prepare(const SignalView& like);
 
   /// Transforms the next frame. The result stays valid until the next push. NaN frames are reported; they
   /// neither become a reference nor count as drift. Throws what Plan::execute() throws, and in_use when two

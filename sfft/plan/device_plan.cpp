@@ -137,7 +137,7 @@ class OwnPlan final : public DevicePlan<Real> {
   }
 
   std::size_t part_ahead() const noexcept override {
-    return executor_->sample_indices().empty() ? 0 : part_of_call(batch_);
+    return executor_->sample_indices().empty() ? 0 : part_of_stream(batch_);
   }
   std::size_t begin(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra,
                     const DeviceReference* reference, DeviceWorkspace& workspace,

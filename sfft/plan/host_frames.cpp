@@ -80,6 +80,7 @@ template <class Real>
 std::size_t HostFrames<Real>::begin(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra,
                                     std::size_t part) {
   most_ = std::min(most_, part);
+  longest_ = std::max(longest_, most_);
   std::size_t begun = 0;
   try {
     if (!ring_.overlaps()) {
@@ -117,7 +118,7 @@ std::size_t HostFrames<Real>::submit(std::span<const SignalView> frames, std::sp
                            : way == Transfer::whole && regions ? points
                                                                : 0;
   // Runs of frames grow while a stream goes on, and page-locking takes long: there is room for the longest.
-  const std::size_t usual = device * element < kLargeFrame ? part_of_call(usual_) : 1;
+  const std::size_t usual = device * element < kLargeFrame ? longest_ : 1;
   ring_.fit(device * element, host * element, static_cast<int>(std::max(wanted, usual)));
   Slot& slot = ring_.next();
   const std::size_t room = std::min(static_cast<std::size_t>(ring_.capacity()), wanted);

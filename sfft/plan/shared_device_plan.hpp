@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <set>
 #include <string>
 #include <utility>
@@ -73,12 +74,63 @@ class SharedDevicePlan final : public DevicePlan<Real> {
     });
   }
 
+  /// Parts go to the GPUs in turn.
+  std::size_t part_ahead() const noexcept override { return parts_[0]->part_ahead(); }
+  std::size_t begin(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra,
+                    const DeviceReference* reference, DeviceWorkspace& workspace,
+                    cpu::ThreadPool* pool) const override {
+    auto& own = static_cast<Workspace&>(workspace);
+    const std::size_t part = std::max<std::size_t>(1, part_ahead());
+    std::size_t begun = 0;
+    try {
+      while (begun < frames.size()) {
+        const std::size_t p = own.next, wanted = std::min(part, frames.size() - begun);
+        const std::size_t count =
+            parts_[p]->begin(frames.subspan(begun, wanted), spectra.subspan(begun, wanted),
+                             part_of(reference, p), *own.parts[p], p == 0 ? pool : nullptr);
+        if (count == 0) break;
+        own.under_way.push_back({p, count});
+        own.next = (p + 1) % parts_.size();
+        begun += count;
+      }
+    } catch (...) {
+      abandon(workspace);
+      throw;
+    }
+    return begun;
+  }
+  std::size_t finish(DeviceWorkspace& workspace) const override {
+    auto& own = static_cast<Workspace&>(workspace);
+    if (own.under_way.empty()) return 0;
+    const auto [p, count] = own.under_way.front();
+    // A GPU may have told of several of its turns at once.
+    while (own.done[p] < count) {
+      const std::size_t more = parts_[p]->finish(*own.parts[p]);
+      if (more == 0) return 0;
+      own.done[p] += more;
+    }
+    own.done[p] -= count;
+    own.under_way.pop_front();
+    return count;
+  }
+  void abandon(DeviceWorkspace& workspace) const noexcept override {
+    auto& own = static_cast<Workspace&>(workspace);
+    for (std::size_t p = 0; p < parts_.size(); ++p) parts_[p]->abandon(*own.parts[p]);
+    own.under_way.clear();
+    std::ranges::fill(own.done, 0);
+    own.next = 0;
+  }
+
  private:
+  /// Frames that a GPU was given in one turn.
+  struct Turn {
+    std::size_t part = 0, frames = 0;
+  };
   struct Reference final : DeviceReference {
     std::vector<std::shared_ptr<const DeviceReference>> parts;
   };
   struct Workspace final : DeviceWorkspace {
-    explicit Workspace(int devices) : threads(devices) {}
+    explicit Workspace(int devices) : done(static_cast<std::size_t>(devices), 0), threads(devices) {}
 
     std::size_t bytes() const noexcept override {
       std::size_t total = 0;
@@ -91,6 +143,9 @@ class SharedDevicePlan final : public DevicePlan<Real> {
       return frames;
     }
     std::vector<std::unique_ptr<DeviceWorkspace>> parts;
+    std::deque<Turn> under_way;     ///< the oldest first
+    std::size_t next = 0;           ///< whose turn it is
+    std::vector<std::size_t> done;  ///< of each GPU: frames of turns that finish() has not told of
     cpu::ThreadPool threads;
   };
 

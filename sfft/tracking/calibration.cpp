@@ -39,7 +39,9 @@ constexpr double kIgnorance = 0.25, kLeastWeight = 1e-6;
 /// slope.
 constexpr int kPasses = 3;
 constexpr double kScatter = 0.15, kRidge = 0.05;
-/// How far a comparison may be off if the interval to the next is to grow; after a surprise it shrinks.
+/// How far a true error may be above what is expected if the interval to the next comparison is to grow;
+/// after a surprise it shrinks. Below, where reports are on the safe side, it may be as far off as a
+/// contradiction.
 const double kAgreement = std::log(1.3);
 constexpr std::int64_t kLeastStep = 4, kShortStep = 8, kNextStep = 2, kManyFrames = 16;
 /// A true error this many times the reported one means that earlier comparisons no longer hold.
@@ -141,14 +143,18 @@ void Calibration::compared(double true_l2, double reported_l2, double reported) 
     if (surprise > kContradiction) known_.clear();
     if (more_come && surprise > kAgreement)
       step_ = kNextStep;
-    else if (!more_come && std::fabs(surprise) > kAgreement)
+    else if (!more_come && (surprise > kAgreement || surprise < -kContradiction))
       step_ = std::clamp(step_ / 2, kLeastStep, kShortStep);
     if (known_.size() == kMemory) known_.erase(known_.begin());
     known_.push_back({std::log(reported), std::clamp(log_ratio, kLeast, kMost)});
   }
   if (frames_ < next_) return;  // the comparison was out of turn
-  step_ = std::min<std::int64_t>(step_ + (step_ + 1) / 2, std::max(interval_, 1));
+  step_ = longer(step_);
   next_ = frames_ + step_;
+}
+
+std::int64_t Calibration::longer(std::int64_t step) const noexcept {
+  return std::min<std::int64_t>(step + (step + 1) / 2, std::max(interval_, 1));
 }
 
 }  // namespace sfft::detail

@@ -23,6 +23,13 @@ class Calibration {
   /// Frames from here to the next scheduled comparison, that one included; a large number when none is
   /// scheduled or when it is overdue, because errors are negligible.
   std::int64_t frames_to_next() const noexcept;
+  /// From here to those after it, if each finds what is expected: calls `take` with the frames to each, until
+  /// that returns false.
+  template <class Take>
+  void expected(const Take& take) const {
+    std::int64_t frames = frames_to_next();
+    for (std::int64_t step = step_; take(frames); frames += step) step = longer(step);
+  }
   /// The comparison of this frame, which somebody asked for, takes the place of the next scheduled one.
   void bring_forward() noexcept;
   /// Records the outcome of a comparison, in ‖X̂ − X‖₂.
@@ -37,6 +44,7 @@ class Calibration {
     double log_ratio;  ///< log of the true error over the reported one
   };
 
+  std::int64_t longer(std::int64_t step) const noexcept;
   double nearest(double level) const;
   double least(double level) const;
 

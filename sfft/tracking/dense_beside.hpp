@@ -2,15 +2,17 @@
 // Frames of a stream that are also transformed densely, to compare or in place of a sparse transform.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <vector>
+#include <span>
 
 #include "sfft/plan.hpp"
 
 namespace sfft::detail {
 
-/// Dense transforms at a template's support. On a GPU, that of a frame which will be compared can be begun
+/// Dense transforms at a template's support. On a GPU, those of frames which will be compared can be begun
 /// while others go through their sparse transforms.
 template <class Real>
 class DenseBeside {
@@ -21,30 +23,46 @@ class DenseBeside {
   DenseBeside(const DenseBeside&) = delete;
   DenseBeside& operator=(const DenseBeside&) = delete;
 
+  /// Frames that can be under way.
+  static constexpr std::size_t kMost = 3;
+
   /// The template is another.
   void renew() noexcept;
   /// Throws what Plan and Plan::execute() throw.
   void execute(const Template& tmpl, const SignalView& frame, Spectrum<Real>& spectrum);
-  /// Begins with a frame, whose samples must stay what they are until it is executed or forgotten. Does
-  /// nothing on a CPU, before the first frame and while another is under way.
+  /// Begins with a frame, unless it has been begun, whose samples must stay what they are until keep_only()
+  /// without it or forget() returns. Does nothing on a CPU, before the first frame and while others take all
+  /// the room.
   void begin(const SignalView& frame) noexcept;
   /// Nobody asks for this frame any more.
-  void pass(const SignalView& frame) noexcept {
-    if (under_way_ == frame.data()) forget();
-  }
+  void pass(const SignalView& frame) noexcept;
+  /// Nobody asks for other frames than these any more: waits for those that are under way.
+  void keep_only(std::span<const SignalView> frames) noexcept;
   /// Waits for what is under way and forgets it.
   void forget() noexcept;
 
  private:
+  struct Begun {
+    const void* samples = nullptr;  ///< of the frame; null: nobody asks for it any more
+    Spectrum<Real> spectrum;
+  };
+
   PlanOptions options() const;
+  void make(const Template& tmpl);
+  Begun& begun(std::size_t at) noexcept { return begun_[at % kMost]; }
+  std::size_t find(const void* samples) noexcept;
+  bool await(std::size_t at) noexcept;
+  void drop_passed() noexcept;
   bool take_begun(const SignalView& frame, Spectrum<Real>& spectrum) noexcept;
 
   PlanOptions where_;
   std::optional<Plan<Real>> plan_;
   Workspace<Real> workspace_;
   std::int64_t executed_ = 0;
-  const void* under_way_ = nullptr;      ///< samples of the frame that is
-  std::vector<Spectrum<Real>> spectra_;  ///< its own
+  /// A ring; frames are counted from when none was under way: those before first_ are gone, those before
+  /// done_ transformed, those before end_ under way.
+  std::array<Begun, kMost> begun_;
+  std::size_t first_ = 0, done_ = 0, end_ = 0;
 };
 
 extern template class DenseBeside<float>;

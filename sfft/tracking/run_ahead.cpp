@@ -17,7 +17,7 @@ namespace {
 /// The most frames that a CPU plan takes together.
 constexpr std::size_t kLongestRun = 256;
 /// Room for spectra, in parts: a push of a usual number of frames may be ready before the first is taken.
-constexpr std::size_t kParts = 16;
+constexpr std::size_t kParts = 4;
 
 template <class Real>
 const PlanImpl<Real>& inside(const Plan<Real>& plan) noexcept {
@@ -69,7 +69,7 @@ void RunAhead<Real>::take(std::span<const SignalView> frames, std::size_t most, 
   if (first_ < end_ && owner(first_) != frames[0].data()) forget();
   try {
     if (overlaps()) {
-      begin(frames, most);
+      begin_parts(frames, std::min(most, frames.size()));
       await_first();
     } else if (first_ == end_ && most > 1 && !alone_) {
       execute_together(frames.first(std::min({most, frames.size(), kLongestRun})));
@@ -92,10 +92,17 @@ void RunAhead<Real>::execute_together(std::span<const SignalView> frames) {
 
 template <class Real>
 void RunAhead<Real>::begin(std::span<const SignalView> frames, std::size_t most) noexcept {
-  if (frames.empty() || alone_ || !overlaps()) return;
+  if (!overlaps()) return;
+  most = std::min(most, frames.size());
+  begin_parts(frames, most - most % part());
+}
+
+template <class Real>
+void RunAhead<Real>::begin_parts(std::span<const SignalView> frames, std::size_t most) noexcept {
+  if (most == 0 || alone_) return;
   if (first_ < end_ && owner(first_) != frames[0].data()) forget();
   try {
-    begin_parts(frames, std::min(most, frames.size()));
+    fill_ring(frames, most);
   } catch (const std::exception&) {
     forget();
     alone_ = true;
@@ -103,7 +110,7 @@ void RunAhead<Real>::begin(std::span<const SignalView> frames, std::size_t most)
 }
 
 template <class Real>
-void RunAhead<Real>::begin_parts(std::span<const SignalView> frames, std::size_t most) {
+void RunAhead<Real>::fill_ring(std::span<const SignalView> frames, std::size_t most) {
   if (first_ == end_) {
     if (most < 2) return;  // one by itself has less to wait for
     fit(kParts * part());
@@ -117,6 +124,18 @@ void RunAhead<Real>::begin_parts(std::span<const SignalView> frames, std::size_t
     count = begin_part(frames.subspan(known, count));
     if (count == 0) return;
     end_ += count;
+  }
+}
+
+template <class Real>
+void RunAhead<Real>::prepare(std::span<const SignalView> frames) {
+  if (!overlaps()) return;
+  forget();
+  fill_ring(frames, frames.size());
+  for (Spectrum<Real>& spectrum : spectra_) inside(plan_).prepare(spectrum);
+  while (first_ < end_) {
+    await_first();
+    first_ = done_;
   }
 }
 

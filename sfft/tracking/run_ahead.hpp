@@ -29,11 +29,14 @@ class RunAhead {
   /// Puts the spectrum of the first frame into `spectrum`, and may begin with those of the first `most`.
   /// Throws what Plan::execute() throws for that frame.
   void take(std::span<const SignalView> frames, std::size_t most, Spectrum<Real>& spectrum);
-  /// Begins with the first `most` frames, which are the next to be taken, without waiting for any. Their
-  /// samples must stay what they are until they are taken or forgotten. Plans that do not overlap do nothing.
+  /// Begins with the first `most` frames, which are the next to be taken, without waiting for any: as far as
+  /// they fill whole parts, for others may come. Their samples must stay what they are until they are taken
+  /// or forgotten. Plans that do not overlap do nothing.
   void begin(std::span<const SignalView> frames, std::size_t most) noexcept;
   /// Waits for what is under way; nothing is ahead after that.
   void forget() noexcept;
+  /// Does for frames like these what the first ones would have to wait for.
+  void prepare(std::span<const SignalView> frames);
   /// After a failure: runs ahead again.
   void try_again() noexcept { alone_ = false; }
 
@@ -41,7 +44,8 @@ class RunAhead {
   const void*& owner(std::size_t at) noexcept { return owners_[at % owners_.size()]; }
   std::size_t part() const noexcept;
   void fit(std::size_t spectra);
-  void begin_parts(std::span<const SignalView> frames, std::size_t most);
+  void begin_parts(std::span<const SignalView> frames, std::size_t most) noexcept;
+  void fill_ring(std::span<const SignalView> frames, std::size_t most);
   std::size_t begin_part(std::span<const SignalView> frames);
   void execute_together(std::span<const SignalView> frames);
   void await_first();

@@ -4,6 +4,7 @@
 #include "sfft/tracking/stream_memory.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <limits>
 
 #include "kernels/base/region.hpp"
@@ -63,22 +64,25 @@ double square_distance(const void* a, const void* b, ElementType type, std::size
 
 }  // namespace
 
-void StreamMemory::keep(const SignalView& frame, std::span<const std::complex<double>> values) {
+void StreamMemory::keep(const SignalView& frame, std::span<const std::complex<double>> values, bool beside) {
+  /// Takes longer to copy than a thread to start.
+  constexpr std::size_t kLarge = std::size_t{1} << 19;
+  settle();
   type_ = frame.type();
   frame_.resize(frame.bytes());
-  copy_elements(frame, frame_.data());
   values_.assign(values.begin(), values.end());
+  const auto copy = [this, frame] { copy_elements(frame, frame_.data()); };
+  if (beside && frame.bytes() >= kLarge) {
+    try {
+      copied_ = std::async(std::launch::async, copy).share();
+      return;
+    } catch (const std::exception&) {  // no thread to be had
+    }
+  }
+  copy();
 }
 
-auto StreamMemory::change(const SignalView& frame, std::span<const std::complex<double>> values,
-                          std::span<const double> multiplicity) const -> Change {
-  if (frame.type() != type_ || values.size() != values_.size()) {
-    constexpr double kAll = std::numeric_limits<double>::infinity();
-    return {kAll, kAll};
-  }
-  Change change;
-  for (std::size_t i = 0; i < values.size(); ++i)
-    change.support += multiplicity[i] * std::norm(values[i] - values_[i]);
+double StreamMemory::distance_to(const SignalView& frame) const {
   const Shape& shape = frame.shape();
   const auto columns = static_cast<std::size_t>(shape[shape.rank() - 1]);
   double distance = 0;
@@ -86,7 +90,60 @@ auto StreamMemory::change(const SignalView& frame, std::span<const std::complex<
     const std::size_t start = static_cast<std::size_t>(i) * columns * element_bytes(type_);
     distance += square_distance(row, frame_.data() + start, type_, columns);
   });
-  const double all = static_cast<double>(shape.points()) * distance;
+  return distance;
+}
+
+void StreamMemory::begin(const SignalView& frame) noexcept {
+  constexpr std::size_t kMost = 3;
+  if (begun_.size() >= kMost || empty() || frame.type() != type_ || frame.bytes() != frame_.size()) return;
+  const auto same = [&](const Begun& begun) { return begun.samples == frame.data(); };
+  if (std::ranges::any_of(begun_, same)) return;
+  try {
+    begun_.push_back({frame.data(), std::async(std::launch::async, [this, frame, copied = copied_] {
+                        if (copied.valid()) copied.wait();
+                        return distance_to(frame);
+                      })});
+  } catch (const std::exception&) {  // no thread to be had
+  }
+}
+
+void StreamMemory::settle() noexcept {
+  for (const Begun& begun : begun_) begun.distance.wait();
+  begun_.clear();
+  await_copy();
+  copied_ = {};
+}
+
+void StreamMemory::keep_only(std::span<const SignalView> frames) noexcept {
+  await_copy();
+  std::erase_if(begun_, [&](const Begun& begun) {
+    const auto same = [&](const SignalView& frame) { return frame.data() == begun.samples; };
+    if (std::ranges::any_of(frames, same)) return false;
+    begun.distance.wait();
+    return true;
+  });
+}
+
+auto StreamMemory::change(const SignalView& frame, std::span<const std::complex<double>> values,
+                          std::span<const double> multiplicity) -> Change {
+  if (frame.type() != type_ || values.size() != values_.size()) {
+    constexpr double kAll = std::numeric_limits<double>::infinity();
+    return {kAll, kAll};
+  }
+  Change change;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    change.support += multiplicity[i] * std::norm(values[i] - values_[i]);
+  const auto same = [&](const Begun& one) { return one.samples == frame.data(); };
+  const auto begun = std::ranges::find_if(begun_, same);
+  double distance = 0;
+  if (begun != begun_.end()) {
+    distance = begun->distance.get();
+    begun_.erase(begun);
+  } else {
+    await_copy();
+    distance = distance_to(frame);
+  }
+  const double all = static_cast<double>(frame.shape().points()) * distance;
   change.outside = std::max(0.0, all - change.support);
   return change;
 }

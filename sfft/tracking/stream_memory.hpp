@@ -4,6 +4,8 @@
 
 #include <complex>
 #include <cstddef>
+#include <future>
+#include <span>
 #include <vector>
 
 #include "kernels/base/types.hpp"
@@ -12,10 +14,20 @@ namespace sfft::detail {
 
 class StreamMemory {
  public:
+  StreamMemory() = default;
+  ~StreamMemory() { settle(); }
+  StreamMemory(const StreamMemory&) = delete;
+  StreamMemory& operator=(const StreamMemory&) = delete;
+
   bool empty() const noexcept { return frame_.empty(); }
-  /// Keeps a copy of the samples and of the exact coefficients at the support.
-  void keep(const SignalView& frame, std::span<const std::complex<double>> values);
-  void forget() { frame_.clear(); }
+  /// Keeps a copy of the samples and of the exact coefficients at the support. `beside`: of large frames on a
+  /// thread of its own; the samples must then stay what they are until settle(), keep_only() or another
+  /// keep() returns.
+  void keep(const SignalView& frame, std::span<const std::complex<double>> values, bool beside = false);
+  void forget() {
+    settle();
+    frame_.clear();
+  }
 
   struct Change {
     double support = 0;  ///< Σ|ΔX|² over the support, both halves of a real signal's
@@ -25,12 +37,34 @@ class StreamMemory {
   /// where the spectrum holds a distinct conjugate. The frames have one shape; if their types differ,
   /// everything counts as changed.
   Change change(const SignalView& frame, std::span<const std::complex<double>> values,
-                std::span<const double> multiplicity) const;
+                std::span<const double> multiplicity);
+
+  /// Begins, on a thread of its own, with what change() to this frame takes most of its time for; nothing
+  /// while many are under way. The samples must stay what they are until change(), keep_only() without the
+  /// frame or settle() returns.
+  void begin(const SignalView& frame) noexcept;
+  /// Nobody asks for the change to other frames than these any more: waits for what is under way with others.
+  void keep_only(std::span<const SignalView> frames) noexcept;
+  /// Waits for all that is under way and forgets distances.
+  void settle() noexcept;
 
  private:
+  /// A distance that is being worked out.
+  struct Begun {
+    const void* samples;
+    std::future<double> distance;
+  };
+
+  void await_copy() const noexcept {
+    if (copied_.valid()) copied_.wait();
+  }
+  double distance_to(const SignalView& frame) const;
+
   ElementType type_ = ElementType::u8;
   std::vector<std::byte> frame_;
   std::vector<std::complex<double>> values_;
+  std::shared_future<void> copied_;  ///< of the samples, where that goes on beside
+  std::vector<Begun> begun_;         ///< after copied_, which they wait for
 };
 
 }  // namespace sfft::detail

@@ -50,6 +50,12 @@ detail::TrackerImpl<Real>& Tracker<Real>::impl() const {
   return *impl_;
 }
 template <class Real>
+void Tracker<Real>::prepare(const SignalView& like) {
+  detail::TrackerImpl<Real>& own = impl();
+  const detail::Exclusive exclusive(own.in_use, kInUse);
+  own.prepare(like);
+}
+template <class Real>
 const TrackedFrame<Real>& Tracker<Real>::push(const SignalView& frame) {
   detail::TrackerImpl<Real>& own = impl();
   const detail::Exclusive exclusive(own.in_use, kInUse);

@@ -54,8 +54,9 @@ bool TrackerImpl<Real>::compare(const SignalView& frame) {
   // Comparisons come thick while something passes through the scene. That is no reason for another reference
   // or template: these are reconsidered ever more rarely.
   const bool reconsider = may_decide();
-  if (staleness_.unacceptable(relative) || (reconsider && staleness_.drifted(relative))) {
-    renew(frame);
+  const bool unacceptable = staleness_.unacceptable(relative);
+  if (unacceptable || (reconsider && staleness_.drifted(relative))) {
+    renew(frame, !unacceptable);
     return false;
   }
   if (reconsider) {

@@ -6,11 +6,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <utility>
 
 #include "kernels/base/error.hpp"
+#include "kernels/base/region.hpp"
+#include "sfft/page_locked.hpp"
 
 namespace sfft::detail {
 
@@ -83,21 +86,35 @@ template <class Real>
 void TrackerImpl<Real>::forget_ahead() noexcept {
   ahead_.forget();
   dense_.forget();
+  memory_.settle();
+  learning_.release_frame();
 }
 
 /// How many of the next frames to transform before the first of them is decided about: up to the next that
 /// will be compared with a dense transform, because a comparison may change the plan. Where that costs the
-/// host no time, up to the next whose comparison may change the reference: few of the others find that
-/// something has grown stale.
+/// host no time, all: few comparisons change anything.
 template <class Real>
 std::size_t TrackerImpl<Real>::run_length() const {
   constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
   if (skip_sparse_ > 0) return 0;
   if (plan_.info().path == Path::dense) return kAll;
   if (looking() && !exact_) return 1;
-  std::int64_t run = calibration_.frames_to_next();
-  if (ahead_.overlaps() && differencing()) run = std::max(run, next_decision_ - frames_ + 1);
-  return static_cast<std::size_t>(run);
+  if (ahead_.overlaps() && differencing()) return kAll;
+  return static_cast<std::size_t>(calibration_.frames_to_next());
+}
+
+/// Begins with what the comparisons need that are expected of the next frames.
+template <class Real>
+void TrackerImpl<Real>::begin_comparisons(std::span<const SignalView> frames) noexcept {
+  if (!ahead_.overlaps() || exact_ || skip_sparse_ > 0) return;
+  std::size_t room = DenseBeside<Real>::kMost;
+  calibration_.expected([&](std::int64_t next) {
+    if (room-- == 0 || next > static_cast<std::int64_t>(frames.size())) return false;
+    const SignalView& frame = frames[static_cast<std::size_t>(next - 1)];
+    dense_.begin(frame);
+    if (differencing() && frames_ + next - 1 >= next_decision_) memory_.begin(frame);
+    return true;
+  });
 }
 
 /// Puts the sparse spectrum of the first frame into the result, and may begin with some that follow.
@@ -105,11 +122,7 @@ template <class Real>
 void TrackerImpl<Real>::find_spectrum(std::span<const SignalView> frames) {
   const auto begin = Clock::now();
   sharing_us_.push_back(results_done_);
-  // The comparison that comes next goes beside the frames before it.
-  constexpr std::int64_t kSoon = 16;
-  const std::int64_t next = calibration_.frames_to_next();
-  if (ahead_.overlaps() && !exact_ && next <= std::min(kSoon, static_cast<std::int64_t>(frames.size())))
-    dense_.begin(frames[static_cast<std::size_t>(next - 1)]);
+  begin_comparisons(frames);
   ahead_.take(frames, run_length(), result_.spectrum);
   sparse_us_ += microseconds_since(begin);
 }
@@ -161,6 +174,7 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
   result_.similarity.reset();
   result_.check.reset();
   largest_.reset();
+  to_learn_.reset();
   if (skip_sparse_ > 0) {
     ahead_.forget();
     --skip_sparse_;
@@ -172,12 +186,13 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
       refresh(frame);
       staleness_.try_again();
     }
-  } else {
+  } else if (!learning_.under_way() || frames_ < learning_.due() || !take_learned(frame)) {
     transform_sparsely(frames);
   }
   if (options_.similarity) note_similarity_of_any(frame);
   dense_.pass(frame);
   note_check();
+  if (to_learn_) learning_.begin(frame, std::move(*std::exchange(to_learn_, std::nullopt)));
   result_.differencing = differencing();
   result_.us = microseconds_since(begin) - (sparse_us_ - sparse_before_us);
   ++frames_;
@@ -207,6 +222,7 @@ const TrackedFrame<Real>& TrackerImpl<Real>::push(const SignalView& frame) {
     sparse_us_ = 0;
     throw;
   }
+  forget_ahead();  // nothing is known of the samples of other frames after this
   result_.us += std::exchange(sparse_us_, 0);
   sharing_us_.clear();
   return result_;
@@ -235,10 +251,39 @@ std::span<const TrackedFrame<Real>> TrackerImpl<Real>::push(std::span<const Sign
   }
   share_out();
   const auto begin = Clock::now();
+  learning_.release_frame();
+  dense_.keep_only(coming);
+  memory_.keep_only(coming);
   if (coming.empty()) forget_ahead();
   ahead_.begin(coming, run_length());
+  begin_comparisons(coming);
   sparse_us_ += microseconds_since(begin);
   return results();
+}
+
+template <class Real>
+void TrackerImpl<Real>::prepare(const SignalView& like) {
+  if (!ahead_.overlaps()) return;
+  PageLockedMemory memory;
+  std::array<SignalView, 2> frames{like, like};
+  if (options_.plan.frames_in == FramesIn::page_locked) {
+    const PlanOptions& where = options_.plan;
+    memory = PageLockedMemory(frames.size() * like.bytes(),
+                              where.devices.empty() ? where.device : where.devices.front());
+    for (SignalView& frame : frames) {
+      std::byte* const place =
+          memory.data() + static_cast<std::size_t>(&frame - frames.data()) * like.bytes();
+      copy_elements(like, place);
+      frame = SignalView(place, static_cast<std::size_t>(like.shape().points()), like.type(), like.shape());
+    }
+  }
+  constexpr int kMostReady = 256;
+  ahead_.prepare(frames);
+  results_.resize(
+      std::max(results_.size(), static_cast<std::size_t>(std::min(options_.plan.batch, kMostReady))));
+  for (TrackedFrame<Real>& result : results_) result.spectrum = plan_.make_spectrum();
+  Spectrum<Real> spectrum;
+  if (options_.calibrate > 0) dense_.execute(plan_.source(), frames[0], spectrum);
 }
 
 template class TrackerImpl<float>;

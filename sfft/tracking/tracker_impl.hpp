@@ -15,6 +15,7 @@
 #include "sfft/tracker.hpp"
 #include "sfft/tracking/calibration.hpp"
 #include "sfft/tracking/dense_beside.hpp"
+#include "sfft/tracking/learn_beside.hpp"
 #include "sfft/tracking/refinement.hpp"
 #include "sfft/tracking/run_ahead.hpp"
 #include "sfft/tracking/staleness.hpp"
@@ -37,6 +38,7 @@ class TrackerImpl {
     remember_reference();
   }
 
+  void prepare(const SignalView& like);
   const TrackedFrame<Real>& push(const SignalView& frame);
   std::span<const TrackedFrame<Real>> push(std::span<const SignalView> frames,
                                            std::span<const SignalView> coming);
@@ -60,6 +62,7 @@ class TrackerImpl {
   bool looking() const {
     return options_.reference && !differencing() && looks_ < 2 && options_.calibrate > 0;
   }
+  void begin_comparisons(std::span<const SignalView> frames) noexcept;
   /// Whether a comparison may change the reference.
   bool may_decide() const { return !differencing() || frames_ >= next_decision_; }
   void install(Plan<Real> plan);  ///< and asks for a better one
@@ -83,7 +86,11 @@ class TrackerImpl {
   void learn_amplitudes(TemplateData& data, const SignalView& frame) const;
   bool worth_learning(std::span<const std::complex<double>> values) const;
   bool relearn_if_better(const SignalView& frame);
-  void renew(const SignalView& frame);
+  LearnOptions relearn_options() const;
+  void learn_beside();
+  bool learn_or_begin(const SignalView& frame, bool bearable);
+  bool take_learned(const SignalView& frame);
+  void renew(const SignalView& frame, bool bearable);
   void note_similarity(const SignalView& frame);
   void note_similarity_of_any(const SignalView& frame);
 
@@ -114,6 +121,8 @@ class TrackerImpl {
   double fresh_share_ = 0;          ///< of a frame's energy, in the support last learned from one
   std::int64_t learned_at_ = std::numeric_limits<std::int64_t>::min() / 2;  ///< that frame
 
+  std::optional<typename LearnBeside<Real>::Question> to_learn_;  ///< from the frame under way
+  LearnBeside<Real> learning_;
   Refinement<Real> refinement_;
   std::shared_ptr<const TemplateData> searched_for_;  ///< template of the latest search
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/base/region.hpp"
+#include "sfft/tracking/held_energy.hpp"
 #include "sfft/tracking/tracker_impl.hpp"
 
 namespace sfft::detail {
@@ -18,23 +19,6 @@ namespace {
 constexpr double kRepeats = 0.3, kRepeatsNoMore = 1;
 /// Frames for which the share of the energy that fresh frequencies would hold is taken for known.
 constexpr std::int64_t kLongestTrust = 256;
-
-std::vector<double> multiplicities(const Template& tmpl) {
-  std::vector<double> out;
-  for (const std::int64_t flat : tmpl.support())
-    out.push_back(tmpl.is_real() && conjugate_index(tmpl.shape(), flat) != flat ? 2 : 1);
-  return out;
-}
-
-/// Energy of a spectrum's coefficients without f = 0, both halves of a real signal's.
-double held_energy(const Template& tmpl, std::span<const std::complex<double>> values) {
-  const std::vector<double> multiplicity = multiplicities(tmpl);
-  double held = 0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (tmpl.support()[i] != 0) held += multiplicity[i] * std::norm(values[i]);
-  }
-  return held;
-}
 
 template <class Real>
 std::vector<std::complex<double>> in_double(const Spectrum<Real>& spectrum) {
@@ -56,7 +40,9 @@ bool TrackerImpl<Real>::reconsider_reference(const SignalView& frame, double err
     departures_ = change.outside > kRepeatsNoMore * tail ? departures_ + 1 : 0;
     if (departures_ > 0 && staleness_.may_learn() && worth_learning(values)) {
       staleness_.say("the frame is unlike its reference");
-      if (relearn_if_better(frame)) {
+      if (options_.learn_beside) {
+        learn_beside();
+      } else if (relearn_if_better(frame)) {
         result_.action = TrackAction::relearned;
         ++relearned_count;
         staleness_.learned();
@@ -124,7 +110,7 @@ void TrackerImpl<Real>::refresh(const SignalView& frame) {
   const std::vector<std::complex<double>> values = in_double(result_.spectrum);
   plan_ = plan_.with_reference(frame, values);
   ahead_.use(plan_);
-  memory_.keep(frame, values);
+  memory_.keep(frame, values, ahead_.overlaps());
   renewed_values_ = values;
 }
 
@@ -139,15 +125,65 @@ bool TrackerImpl<Real>::worth_learning(std::span<const std::complex<double>> val
   return !(held >= halfway * fresh_share_ * (held + result_.spectrum.tail_energy));
 }
 
+template <class Real>
+LearnOptions TrackerImpl<Real>::relearn_options() const {
+  LearnOptions learn_options = options_.learn;
+  if (learn_options.k == 0 && learn_options.energy == 0 && learn_options.threshold_sigma == 0)
+    learn_options.k = plan_.source().k();
+  learn_options.reference = differencing();
+  learn_options.threads = options_.plan.threads;
+  return learn_options;
+}
+
+/// The same as relearn_if_better() without waiting: learning begins when this frame is done with, and
+/// take_learned() does the rest.
+template <class Real>
+void TrackerImpl<Real>::learn_beside() {
+  if (learning_.under_way() || to_learn_) return;
+  const double held = held_energy(plan_.source(), in_double(result_.spectrum));
+  to_learn_ = typename LearnBeside<Real>::Question{plan_.source().data(),
+                                                   frames_,
+                                                   staleness_.reason(),
+                                                   held,
+                                                   held + result_.spectrum.tail_energy,
+                                                   options_.relearn_below,
+                                                   relearn_options(),
+                                                   plan_options(differencing())};
+}
+
+/// Changes to the template that was learned beside the frames before this one, if it is better than the one
+/// that is still in force. The frame is then transformed densely and becomes the reference.
+template <class Real>
+bool TrackerImpl<Real>::take_learned(const SignalView& frame) {
+  auto outcome = learning_.take();
+  if (!outcome || outcome->question.old != plan_.source().data()) return false;
+  const auto& question = outcome->question;
+  learned_at_ = question.frame;
+  fresh_share_ = outcome->fresh_held / std::max(question.all, 1e-300);
+  if (!outcome->plan || question.plan.use_reference != plan_options(differencing()).use_reference)
+    return false;
+  transform_densely(frame);
+  if (!result_.spectrum.finite) return false;
+  note_similarity(frame);
+  install(std::move(*outcome->plan));
+  remember_reference();
+  transform_densely(frame);
+  if (differencing()) refresh(frame);
+  result_.action = TrackAction::relearned;
+  result_.reason = fmt::format("{}; the support held {:.1f} % of what a fresh one did at frame {}",
+                               question.reason, 100 * question.held / outcome->fresh_held, question.frame);
+  ++relearned_count;
+  ++dense_count;
+  staleness_.learned();
+  departures_ = 0;
+  return true;
+}
+
 /// Learns afresh from a frame just transformed densely; keeps the old support when it holds nearly as much.
 template <class Real>
 bool TrackerImpl<Real>::relearn_if_better(const SignalView& frame) {
   const Template& source = plan_.source();
-  LearnOptions learn_options = options_.learn;
-  if (learn_options.k == 0 && learn_options.energy == 0 && learn_options.threshold_sigma == 0)
-    learn_options.k = source.k();
-  learn_options.reference = differencing();
-  learn_options.threads = options_.plan.threads;
+  const LearnOptions learn_options = relearn_options();
   const Template fresh = learn(frame, learn_options);
   if (learn_options.k == source.k() && learn_options.method == LearnMethod::dense) largest_ = fresh;
   const double held = held_energy(source, in_double(result_.spectrum));
@@ -164,9 +200,18 @@ bool TrackerImpl<Real>::relearn_if_better(const SignalView& frame) {
   return true;
 }
 
-/// After a dense transform of a stale frame: new reference, new template, or neither.
+/// False: the template stays, for now.
 template <class Real>
-void TrackerImpl<Real>::renew(const SignalView& frame) {
+bool TrackerImpl<Real>::learn_or_begin(const SignalView& frame, bool bearable) {
+  if (!options_.learn_beside || !bearable) return relearn_if_better(frame);
+  learn_beside();
+  return false;
+}
+
+/// After a dense transform of a stale frame: new reference, new template, or neither. `bearable`: those that
+/// follow may be like it until a new template is there.
+template <class Real>
+void TrackerImpl<Real>::renew(const SignalView& frame, bool bearable) {
   const bool lately = staleness_.renewed_lately();
   result_.action = TrackAction::dense;
   result_.reason = staleness_.reason();
@@ -179,7 +224,7 @@ void TrackerImpl<Real>::renew(const SignalView& frame) {
     learn_amplitudes(*data, frame);
     if (options_.similarity) note_similarity(frame);
     install(Plan<Real>(Template(std::move(data)), plan_options(false)));
-  } else if (staleness_.may_learn() && relearn_if_better(frame)) {
+  } else if (staleness_.may_learn() && learn_or_begin(frame, bearable)) {
     result_.action = TrackAction::relearned;
     ++relearned_count;
   } else if (differencing() && !reconsider_reference(frame, 1)) {
@@ -205,7 +250,9 @@ template void TrackerImpl<float>::refresh(const SignalView&);
 template void TrackerImpl<double>::refresh(const SignalView&);
 template bool TrackerImpl<float>::relearn_if_better(const SignalView&);
 template bool TrackerImpl<double>::relearn_if_better(const SignalView&);
-template void TrackerImpl<float>::renew(const SignalView&);
-template void TrackerImpl<double>::renew(const SignalView&);
+template bool TrackerImpl<float>::take_learned(const SignalView&);
+template bool TrackerImpl<double>::take_learned(const SignalView&);
+template void TrackerImpl<float>::renew(const SignalView&, bool);
+template void TrackerImpl<double>::renew(const SignalView&, bool);
 
 }  // namespace sfft::detail

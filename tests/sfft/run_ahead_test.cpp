@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frames that are transformed ahead: whatever is begun, given up, refused or fails, every frame gets the
 // spectrum of its own samples by the plan in force, and memory that was given back is read no more. A GPU is
-// emulated that reads frames as late as it may.
+// emulated that reads frames as late as it may, or several that take parts in turn.
 #include "sfft/tracking/run_ahead.hpp"
 
 #include <gtest/gtest.h>
@@ -15,6 +15,7 @@
 
 #include "sfft/error.hpp"
 #include "sfft/plan/plan_impl.hpp"
+#include "sfft/plan/shared_device_plan.hpp"
 #include "tests/support/throws.hpp"
 
 namespace sfft::detail {
@@ -31,6 +32,7 @@ struct Events {
   int begun = 0, executed = 0, abandoned = 0, failed = 0;
   std::size_t slots = 3, part = 4;
   unsigned one_in = 0;  ///< calls of which one fails; 0: none
+  int devices = 1;      ///< GPUs that take parts in turn
   std::mt19937 random{1};
 
   void may_fail() {
@@ -123,7 +125,14 @@ Plan<float> emulated(float sign, Events& events) {
   const std::vector<std::int64_t> support{0};
   auto design = std::make_shared<PlanDesign<float>>(Template::from_support(kShape, true, support));
   design->info.path = Path::comb;
-  design->device = std::make_unique<const EmulatedPlan>(sign, events);
+  std::vector<std::unique_ptr<const DevicePlan<float>>> devices;
+  for (int i = 0; i < events.devices; ++i) devices.push_back(std::make_unique<EmulatedPlan>(sign, events));
+  if (events.devices == 1) {
+    design->device = std::move(devices[0]);
+  } else {
+    design->device = std::make_unique<SharedDevicePlan<float>>(
+        std::move(devices), std::vector<int>(static_cast<std::size_t>(events.devices), 0));
+  }
   auto plan = std::make_shared<PlanImpl<float>>();
   plan->design = std::move(design);
   return PlanAccess<float>::plan_of(std::move(plan));
@@ -190,6 +199,7 @@ TEST(RunAhead, EveryFrameGetsItsOwnSpectrum) {
     Events events;
     events.part = 1 + seed % 9;
     events.slots = 1 + seed % 4;
+    events.devices = 1 + static_cast<int>(seed % 3);
     take_all(seed, events);
     if (HasFatalFailure()) return;
     EXPECT_GT(events.begun, 100) << "nothing ran ahead";
@@ -201,6 +211,7 @@ TEST(RunAhead, FailuresAheadCostNoFrame) {
   for (unsigned seed = 1; seed <= 60; ++seed) {
     Events events;
     events.one_in = 2 + seed % 12;
+    events.devices = 1 + static_cast<int>(seed % 3);
     events.random.seed(seed);
     take_all(seed, events);
     if (HasFatalFailure()) return;

@@ -114,6 +114,7 @@ TrackerOptions random_options(std::mt19937& random) {
   options.hold = pick(8, 2);
   options.patience = pick(3, 1);
   options.similarity = random() % 8 == 0;
+  options.learn_beside = pick(true, false);
   return options;
 }
 

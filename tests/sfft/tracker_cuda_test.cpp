@@ -73,7 +73,10 @@ void compare(const std::vector<std::vector<T>>& frames, bool page_locked, Path p
   options.plan.path = path;
   options.plan.batch = batch;
   options.plan.transfer = transfer;
+  // Comparisons that follow each other closely have several dense transforms under way.
+  if (batch > 1) options.calibrate = 6;
   Tracker<Real> single(tmpl, options), several(tmpl, options), ahead(tmpl, options);
+  ahead.prepare(views[0]);
   std::mt19937 random(7);
   for (std::size_t at = 0; at < views.size();) {
     const std::size_t count = std::min<std::size_t>(views.size() - at, 1 + random() % 40);

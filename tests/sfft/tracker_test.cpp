@@ -19,6 +19,12 @@ using test::code_of;
 constexpr std::int64_t kRows = 96, kColumns = 128;
 const Shape kShape{kRows, kColumns};
 
+std::vector<SignalView> views_of(const std::vector<std::vector<std::uint8_t>>& frames) {
+  std::vector<SignalView> views;
+  for (const auto& frame : frames) views.emplace_back(frame, kShape);
+  return views;
+}
+
 std::vector<std::complex<double>> truth_at(const std::vector<std::uint8_t>& frame, const Template& tmpl) {
   return test::direct_at(std::vector<double>(frame.begin(), frame.end()), kShape,
                          {tmpl.support().begin(), tmpl.support().end()});
@@ -58,6 +64,44 @@ TEST(Tracker, ASceneCutIsNoticedAndRelearned) {
   EXPECT_GT(tracker.dense_fallbacks(), before);
   EXPECT_GE(tracker.relearned(), 1);
   EXPECT_FALSE(reasons.empty());
+}
+
+/// Another scene fades in, but not enough to spoil frames: they go on by the old template until the new one
+/// has been learned.
+TEST(Tracker, LearnsBesideTheFrames) {
+  const auto frame_at = [](int t) {
+    auto frame = test::film_frame(kRows, kColumns, t % 60, 1);
+    const auto other = test::film_frame(kRows, kColumns, t % 60, 2);
+    const double share = std::clamp((t - 40) / 200.0, 0.0, 0.5);
+    for (std::size_t i = 0; i < frame.size(); ++i)
+      frame[i] = static_cast<std::uint8_t>((1 - share) * frame[i] + share * other[i]);
+    return frame;
+  };
+  const auto first = frame_at(0);
+  const Template tmpl = learn(SignalView(first, kShape), {.k = 40, .reference = true});
+  const TrackerOptions options{.plan = {.path = Path::comb}, .relearn_below = 0.98, .learn_beside = true};
+  Tracker<float> tracker(tmpl, options), batched(tmpl, options);
+  std::vector<std::vector<std::uint8_t>> frames;
+  for (int t = 1; t <= 260; ++t) frames.push_back(frame_at(t));
+  const std::vector<SignalView> views = views_of(frames);
+  int relearned = 0;
+  for (std::size_t t = 0; t < views.size(); ++t) {
+    constexpr std::size_t kBatch = 26;
+    if (t % kBatch == 0) batched.push(std::span(views).subspan(t, kBatch));
+    const auto& tracked = tracker.push(views[t]);
+    EXPECT_EQ(batched.results()[t % kBatch].action, tracked.action) << t;
+    EXPECT_EQ(batched.results()[t % kBatch].spectrum.values, tracked.spectrum.values) << t;
+    if (tracked.action != TrackAction::relearned) continue;
+    ++relearned;
+    const auto at = tracked.reason.rfind("at frame ");
+    ASSERT_NE(at, std::string::npos) << tracked.reason;
+    EXPECT_EQ(tracked.index - std::stoll(tracked.reason.substr(at + 9)), 64) << tracked.reason;
+    EXPECT_NE(tracker.current_template().data(), tmpl.data());
+    EXPECT_LE(test::relative_l2(tracked.spectrum.values, truth_at(frames[t], tracker.current_template())),
+              1e-5);
+  }
+  EXPECT_GE(relearned, 1);
+  EXPECT_EQ(tracker.relearned(), relearned);
 }
 
 TEST(Tracker, UnattainableAccuracySettlesOnDense) {

@@ -1,188 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collects the first frames, learns or takes a template, then pushes the others through a tracker, in
-// batches; samples frames for dense timing and verification, and turns failures after the first frame into a
-// status.
+// Collects the first frames, then hands the others to the transforms in batches; turns failures after the
+// first frame into a status.
 #include "video/pipeline/run.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
+#include <future>
 #include <utility>
 
 #include "video/pipeline/batching.hpp"
-#include "video/pipeline/dense_check.hpp"
 #include "video/pipeline/memory.hpp"
-#include "video/pipeline/statistics.hpp"
+#include "video/pipeline/segment_run.hpp"
+#include "video/pipeline/stage_timer.hpp"
 #include "video/sources/decoder.hpp"
 
 namespace sfft::video {
 
 namespace {
-
-int core_count() {
-  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-}
-
-class Run {
- public:
-  /// `begin`: the number of the first frame that it will get.
-  Run(const RunOptions& options, const FrameSource& source, SpectrumSink* sink, RunReport& report,
-      std::int64_t begin)
-      : options_(options), source_(source), sink_(sink), report_(report), begin_(begin) {}
-
-  bool started() const { return tracker_.has_value(); }
-
-  /// Learns from the first frames, or takes the given template, and transforms these frames.
-  void start(const std::vector<Frame>& frames) {
-    const Frame& first = frames.front();
-    const bool first_ever = !report_.first_template;
-    if (first_ever) report_.first_frame = first;
-    const SignalView view = first.view();
-    const bool given = options_.tmpl.has_value();
-    if (given && options_.tmpl->shape() != view.shape()) {
-      const std::string text =
-          fmt::format("the template is for {} frames, the input's are {}{}: learn one with  sfft-video learn",
-                      options_.tmpl->shape().to_string(), view.shape().to_string(),
-                      first_ever ? "" : fmt::format(" from frame {} on", begin_));
-      if (!first_ever) throw InputError(text);
-      throw Error(ErrorCode::shape_mismatch, text);
-    }
-    std::vector<SignalView> views;
-    for (const Frame& frame : frames) views.push_back(frame.view());
-    const Template tmpl = given ? *options_.tmpl : learn(views, learn_options(options_, view.shape()));
-    if (first_ever) {
-      report_.first_template = tmpl;
-      report_.learn_ms = given ? 0 : 1e3 * tmpl.learn_seconds();
-    }
-    TrackerOptions tracking = tracker_options(options_, source_.live(), source_.on_gpu());
-    // On the CPU a check calibrates as well. Frames of a GPU are checked by the other processor.
-    const std::int64_t before = given ? 0 : 1;  // the first frame pushed
-    if (options_.verify > 0) {
-      tracking.check = [this, before](std::int64_t frame) {
-        return !on_gpu() && (frame + before) % options_.verify == 0;
-      };
-    }
-    tracker_.emplace(tmpl, tracking);
-    if (options_.keep_template) first_plan_ = tracker_->plan();
-    dense_.emplace(view.shape(), options_.threads);
-    if (first_ever) note_plan();
-    if (given) {
-      transform({&view, 1}, begin_);
-      if (first_ever) note_plan();
-    } else if (sink_ != nullptr) {  // the first frame's spectrum is exact
-      Spectrum<float> exact = tracker_->plan().make_spectrum();
-      exact.values.assign(tmpl.values().begin(), tmpl.values().end());
-      exact.standard_error.assign(exact.values.size(), 0.0F);
-      sink_->write(begin_, exact, view);
-    }
-    if (!given) dense_->time(view, report_.dense);
-    const std::span<const SignalView> others = std::span(views).subspan(1);
-    const std::size_t most = batching(first.samples.size()).most;
-    for (std::size_t i = 0; i < others.size(); i += most)
-      transform(others.subspan(i, std::min(most, others.size() - i)),
-                begin_ + static_cast<std::int64_t>(i) + 1);
-  }
-
-  /// How the frames after the first ones are handed over; known once the run has started.
-  Batching batching(std::size_t frame_bytes) const {
-    return choose_batching(batching_request(on_gpu()), frame_bytes, batch_limit_bytes());
-  }
-  bool on_gpu() const { return tracker_->plan().info().backend == Backend::cuda; }
-
-  /// Transforms frames, the first of which has this index. When one fails, those before it are in the report.
-  /// `coming`: frames that will be handed over next, as far as they are there.
-  void transform(std::span<const SignalView> frames, std::int64_t index,
-                 std::span<const SignalView> coming = {}) {
-    std::exception_ptr failure;
-    try {
-      tracker_->push(frames, coming);
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    const std::span<const TrackedFrame<float>> results = tracker_->results();
-    ++report_.pushes;
-    for (std::size_t i = 0; i < results.size(); ++i)
-      record(frames[i], results[i], index + static_cast<std::int64_t>(i));
-    if (failure) std::rethrow_exception(failure);
-  }
-  /// The GPU reads no frame after this.
-  void expect_no_more() noexcept {
-    try {
-      tracker_->push({}, {});
-    } catch (...) {  // whatever ended the run is what to report
-    }
-  }
-  /// Frames that the latest transform() has done.
-  std::size_t transformed() const { return tracker_->results().size(); }
-
-  void record(const SignalView& view, const TrackedFrame<float>& tracked, std::int64_t index) {
-    FrameRecord record;
-    record.copy_us = tracked.spectrum.transfer_us;
-    record.us = std::max(tracked.us, record.copy_us);
-    record.transferred_bytes = tracked.spectrum.transferred_bytes;
-    record.index = index;
-    record.action = tracked.action;
-    record.relative_error = tracked.spectrum.relative_error;
-    record.error_l2 = tracked.spectrum.error_l2;
-    record.residual = tracked.spectrum.residual;
-    record.finite = tracked.spectrum.finite;
-    record.reason = tracked.reason;
-    record.similarity = tracked.similarity;
-    // Asked for beside the transform, and reported beside it.
-    if (options_.similarity && tracked.similarity) record.us -= tracked.similarity->us;
-    if (tracked.check) note(*tracked.check, record);
-    report_.calibration = tracked.calibration;
-    report_.differencing = tracked.differencing;
-    if (on_gpu() && options_.verify > 0 && index % options_.verify == 0)
-      note(dense_->verify(view, tracked.spectrum), record);
-    if (timed_densely(index, report_.dense.empty() ? std::vector<double>{} : report_.dense[0].us))
-      dense_->time(view, report_.dense);
-    if (sink_ != nullptr) sink_->write(index, tracked.spectrum, view);
-    report_.frames.push_back(record);
-    if (options_.on_frame) options_.on_frame(record);
-  }
-
-  void finish() {
-    if (!tracker_) return;
-    report_.refreshed += tracker_->refreshed();
-    report_.relearned += tracker_->relearned();
-    report_.dense_fallbacks += tracker_->dense_fallbacks();
-    report_.calibrated += tracker_->calibrated();
-    report_.refined += tracker_->refined();
-    report_.refinement = tracker_->refinement();
-    if (options_.keep_template) keep_template();
-    std::ranges::stable_sort(report_.dense, {}, [](const auto& times) { return quantile(times.us, 0.5); });
-  }
-
-  BatchingRequest batching_request(bool gpu) const {
-    return {options_.batch, gpu, source_.live(), options_.threads > 0 ? options_.threads : core_count(),
-            static_cast<int>(options_.devices.size())};
-  }
-
- private:
-  void note_plan() {
-    report_.plan = tracker_->plan().info();
-    report_.explanation = tracker_->plan().explain();
-  }
-
-  /// The last template has its last plan, and the first one if it is still the first template.
-  void keep_template() {
-    const Plan<float>& last = tracker_->plan();
-    Template tmpl = last.source();
-    if (first_plan_->source().data() == tmpl.data()) tmpl = first_plan_->keep_in(tmpl);
-    report_.last_template = last.keep_in(tmpl);
-  }
-
-  const RunOptions& options_;
-  const FrameSource& source_;
-  SpectrumSink* sink_;
-  RunReport& report_;
-  std::int64_t begin_;
-  std::optional<Tracker<float>> tracker_;
-  std::optional<Plan<float>> first_plan_;
-  std::optional<DenseCheck> dense_;
-};
 
 /// Only inputs that can change their format on purpose number their segments.
 void check_format(const Frame& frame, const FrameFormat& first, std::int64_t index) {
@@ -227,7 +62,7 @@ class Reading {
  private:
   /// Ends with the memory that expected frames are in.
   struct Expected {
-    Run& run;
+    SegmentRun& run;
     ~Expected() { run.expect_no_more(); }
   };
 
@@ -352,25 +187,67 @@ class Reading {
       decoding.memory = {pictures.data(), pictures.bytes()};
       if (!decoding.memory.empty()) decoding.pictures = &pictures;
     }
+    std::future<void> preparing;
+    if (run_->on_gpu()) preparing = prepare_beside();
     if (run_->on_gpu() && decoding.memory.empty()) {
       memory = lock_slots(batching.slots, frame_bytes, options_.device);
       decoding.memory = {memory.data(), memory.bytes()};
     }
     const Expected expected{*run_};
     Decoder decoder(source_, decoding);
+    await(preparing);
     while (!stop_ && !changed_ && transform_next(decoder, batching)) {
     }
   }
 
+  /// While memory is allocated and the first frames are decoded.
+  std::future<void> prepare_beside() {
+    try {
+      return std::async(std::launch::async, [this] { run_->prepare(report_.first_frame.view()); });
+    } catch (const std::exception&) {  // no thread to be had
+      return {};
+    }
+  }
+
+  void await(std::future<void>& preparing) {
+    const StageTimer timer(report_.stages.waiting_us);
+    if (preparing.valid()) preparing.wait();
+  }
+
+  /// The GPU gets frames as they come, and is done with a batch when that is pushed: after some more frames.
+  void hand_over(Decoder& decoder, const Batching& batching) {
+    constexpr std::size_t kTimes = 2, kMore = 4;
+    const std::size_t step = (batching.most + kTimes - 1) / kTimes;
+    for (std::size_t wanted = step;; wanted += step) {
+      wanted = std::min(wanted, batching.most);
+      const std::span<const DecodedFrame> waiting = await(decoder, wanted);
+      if (waiting.size() < wanted || stop_) return;
+      run_->expect(views_of(waiting.first(wanted)));
+      if (wanted == batching.most) break;
+    }
+    await(decoder, batching.most + kMore);
+  }
+
+  std::span<const DecodedFrame> await(Decoder& decoder, std::size_t wanted) {
+    const StageTimer timer(report_.stages.waiting_us);
+    return decoder.await(wanted, stop_);
+  }
+
   /// False after the last frame.
   bool transform_next(Decoder& decoder, const Batching& batching) {
-    // Frames of a recording are not waited for one by one.
-    constexpr std::size_t kWake = 4;
-    const auto frames = decoder.next(batching.most, batching.least, stop_,
-                                     source_.live() ? 1 : std::max(kWake, batching.least));
+    if (run_->on_gpu() && !source_.live()) hand_over(decoder, batching);
+    const auto frames = next(decoder, batching);
     if (frames.empty()) return false;
     transform(frames, run_->on_gpu() ? decoder.waiting() : std::span<const DecodedFrame>());
     return true;
+  }
+
+  std::span<const DecodedFrame> next(Decoder& decoder, const Batching& batching) {
+    // Frames of a recording are not waited for one by one.
+    constexpr std::size_t kWake = 4;
+    const StageTimer timer(report_.stages.waiting_us);
+    return decoder.next(batching.most, batching.least, stop_,
+                        source_.live() ? 1 : std::max(kWake, batching.least));
   }
 
   /// Frames up to the first of another size.
@@ -405,7 +282,7 @@ class Reading {
   const std::atomic<bool>& stop_;
   RunReport& report_;
   SpectrumSink* sink_;
-  std::optional<Run> run_;
+  std::optional<SegmentRun> run_;
   std::int64_t wanted_;  ///< frames to learn from; with a given template only the first is needed to start
   std::vector<Frame> first_;
   Frame like_;                    ///< of the run's format, without samples

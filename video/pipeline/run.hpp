@@ -54,8 +54,16 @@ struct RunReport {
   Backend backend = Backend::automatic;  ///< as requested
   int device = 0;
   std::vector<int> devices;  ///< that shared the frames; empty: one
-  std::int64_t pushes = 0;   ///< calls of the tracker, each with one or several frames
-  Distribution decode_us;    ///< time to decode each frame read
+  /// Microseconds of the thread that transforms, over the whole run from its second frame on.
+  struct Stages {
+    double waiting_us = 0;  ///< for frames to be decoded
+    double ahead_us = 0;    ///< handing the GPU frames as they come
+    double tracker_us = 0;  ///< transforms and decisions
+    double results_us = 0;  ///< checks, dense timing and writing of results
+  };
+  Stages stages;
+  std::int64_t pushes = 0;  ///< calls of the tracker, each with one or several frames
+  Distribution decode_us;   ///< time to decode each frame read
 
   std::optional<Template> first_template;
   std::optional<Template> last_template;  ///< in force at the end, with the plans that were used for it

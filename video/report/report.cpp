@@ -21,6 +21,15 @@ nlohmann::ordered_json shares(const Distribution& values) {
   return {{"median", number_or_null(values.quantile(0.5))}, {"least", number_or_null(values.quantile(0))}};
 }
 
+nlohmann::ordered_json stages(const RunReport& report) {
+  const RunReport::Stages& all = report.stages;
+  const double each = 1 / static_cast<double>(report.frames.size());
+  return {{"waiting", number_or_null(all.waiting_us * each)},
+          {"ahead", number_or_null(all.ahead_us * each)},
+          {"tracker", number_or_null(all.tracker_us * each)},
+          {"results", number_or_null(all.results_us * each)}};
+}
+
 nlohmann::ordered_json renewals(const RunReport& report) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const FrameRecord& frame : report.frames.renewals()) {
@@ -137,6 +146,7 @@ std::string json_report(const RunReport& report) {
       {"bytes_per_frame",
        report.frames.empty() ? ordered_json(nullptr) : ordered_json(std::llround(numbers.bytes_per_frame))},
       {"frames_per_batch", number_or_null(numbers.frames_per_batch)},
+      {"stages_us", stages(report)},
       {"bottleneck", *numbers.bottleneck != 0 ? ordered_json(numbers.bottleneck) : ordered_json(nullptr)}};
   json["threads"] = report.threads;
   json["backend"] = to_string(report.backend);

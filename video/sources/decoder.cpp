@@ -214,19 +214,32 @@ void Decoder::read_all() {
   filled_.notify_all();
 }
 
-std::span<const DecodedFrame> Decoder::next(std::size_t most, std::size_t least,
-                                            const std::atomic<bool>& stop, std::size_t wake) {
+/// Until there are `least` frames or no more will come. Looks after `wake` of them, and now and then.
+void Decoder::sleep_until(std::unique_lock<std::mutex>& lock, std::size_t least, std::size_t wake,
+                          const std::atomic<bool>& stop) {
   // A signal handler sets `stop` and cannot wake a condition variable.
   constexpr auto kGlance = std::chrono::milliseconds(20);
-  std::unique_lock lock(mutex_);
-  if (held_ > 0) release();
-  // More than fit before the first slot comes again would never be there at once.
-  least = std::clamp<std::size_t>(least, 1, slots_.size() - first_);
   while (full_ < least && !ended_ && !stop) {
     wanted_ = std::clamp(wake, least, std::max(least, slots_.size() - worth_waking_));
     filled_.wait_for(lock, kGlance, [&] { return full_ >= wanted_ || ended_ || stop; });
     wanted_ = 0;
   }
+}
+
+std::span<const DecodedFrame> Decoder::await(std::size_t count, const std::atomic<bool>& stop) {
+  std::unique_lock lock(mutex_);
+  if (held_ > 0) release();
+  sleep_until(lock, std::clamp<std::size_t>(count, 1, slots_.size()), 1, stop);
+  return std::span(slots_).subspan(first_, std::min(full_, slots_.size() - first_));
+}
+
+std::span<const DecodedFrame> Decoder::next(std::size_t most, std::size_t least,
+                                            const std::atomic<bool>& stop, std::size_t wake) {
+  std::unique_lock lock(mutex_);
+  if (held_ > 0) release();
+  // More than fit before the first slot comes again would never be there at once.
+  least = std::clamp<std::size_t>(least, 1, slots_.size() - first_);
+  sleep_until(lock, least, wake, stop);
   if (full_ == 0 && !stop && error_) std::rethrow_exception(error_);
   held_ = std::min({most, full_, slots_.size() - first_});
   full_ -= held_;

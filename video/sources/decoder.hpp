@@ -66,6 +66,10 @@ class Decoder {
   /// every frame by itself costs more than some frames' transforms.
   std::span<const DecodedFrame> next(std::size_t most, std::size_t least, const std::atomic<bool>& stop,
                                      std::size_t wake = 1);
+  /// Waits until there are `count` frames, at most as many as there are slots, that next() has not returned
+  /// yet, and returns what waiting() does then: fewer after the last frame, and soon after `stop` is set.
+  /// Frames of the latest next() are no longer valid.
+  std::span<const DecodedFrame> await(std::size_t count, const std::atomic<bool>& stop);
   /// Frames behind those of the latest next() that are there already, up to the last slot. They stay where
   /// they are until a later next() has returned them. Samples that the consumer makes are not there.
   std::span<const DecodedFrame> waiting();
@@ -80,6 +84,8 @@ class Decoder {
   void reuse_samples(Frame& frame);
   void spare_samples(Frame& frame);
   void release();
+  void sleep_until(std::unique_lock<std::mutex>& lock, std::size_t least, std::size_t wake,
+                   const std::atomic<bool>& stop);
   bool wait_for_room();
   void publish(bool last);
   std::size_t room() const noexcept { return slots_.size() - held_ - full_; }

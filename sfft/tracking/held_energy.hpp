@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// What part of a frame's energy a template's support holds.
+#pragma once
+
+#include <complex>
+#include <span>
+#include <vector>
+
+#include "sfft/template.hpp"
+
+namespace sfft::detail {
+
+/// For each coefficient: 2 where the spectrum of a real signal holds a distinct conjugate, else 1.
+std::vector<double> multiplicities(const Template& tmpl);
+/// Energy of a spectrum's coefficients at the template's support without f = 0, both halves of a real
+/// signal's.
+double held_energy(const Template& tmpl, std::span<const std::complex<double>> values);
+
+}  // namespace sfft::detail

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Learns a new template on a thread of its own, while frames go on by the old one.
+#pragma once
+
+#include <cstdint>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sfft/plan.hpp"
+#include "sfft/template.hpp"
+#include "template/data/template_data.hpp"
+
+namespace sfft::detail {
+
+/// One at a time. Not thread-safe itself. The destructor waits for what is under way.
+template <class Real>
+class LearnBeside {
+ public:
+  struct Question {
+    std::shared_ptr<const TemplateData> old;  ///< what may be replaced
+    std::int64_t frame = 0;                   ///< number of the frame to learn from
+    std::string reason;                       ///< why
+    double held = 0;                          ///< energy of that frame in the old support
+    double all = 0;                           ///< and in all frequencies but 0
+    double better_below = 0;  ///< share of what a fresh support holds, below which the old one has to go
+    LearnOptions learn;
+    PlanOptions plan;
+  };
+  struct Outcome {
+    Question question;
+    double fresh_held = 0;
+    std::optional<Plan<Real>> plan;  ///< for the fresh template, if that is better
+  };
+  /// Frames from the one that is learned from to the first that may go by the new template.
+  static constexpr std::int64_t kDelay = 64;
+
+  ~LearnBeside() { release_frame(); }
+  bool under_way() const noexcept { return outcome_.valid(); }
+  /// Frame from which take() may be called.
+  std::int64_t due() const noexcept { return due_; }
+  /// The samples must stay what they are until release_frame() returns. Does nothing where there is no thread
+  /// to be had.
+  void begin(const SignalView& frame, Question question);
+  /// Waits until the frame has been copied.
+  void release_frame() noexcept;
+  /// Waits for what was begun; nothing if it failed.
+  std::optional<Outcome> take() noexcept;
+
+ private:
+  std::int64_t due_ = 0;
+  std::future<void> copied_;
+  std::future<Outcome> outcome_;
+};
+
+extern template class LearnBeside<float>;
+extern template class LearnBeside<double>;
+
+}  // namespace sfft::detail

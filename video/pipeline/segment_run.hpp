@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// The transforms of a run, as long as frames keep their format: learns or takes a template, pushes frames
+// through a tracker and records the results.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "video/pipeline/batching.hpp"
+#include "video/pipeline/dense_check.hpp"
+#include "video/pipeline/run.hpp"
+#include "video/pipeline/stage_timer.hpp"
+#include "video/pipeline/statistics.hpp"
+
+namespace sfft::video {
+
+class SegmentRun {
+ public:
+  /// `begin`: the number of the first frame that it will get.
+  SegmentRun(const RunOptions& options, const FrameSource& source, SpectrumSink* sink, RunReport& report,
+             std::int64_t begin)
+      : options_(options), source_(source), sink_(sink), report_(report), begin_(begin) {}
+
+  bool started() const { return tracker_.has_value(); }
+
+  /// Learns from the first frames, or takes the given template, and transforms these frames.
+  void start(const std::vector<Frame>& frames) {
+    const Frame& first = frames.front();
+    const bool first_ever = !report_.first_template;
+    if (first_ever) report_.first_frame = first;
+    const SignalView view = first.view();
+    const bool given = options_.tmpl.has_value();
+    if (given && options_.tmpl->shape() != view.shape()) {
+      const std::string text =
+          fmt::format("the template is for {} frames, the input's are {}{}: learn one with  sfft-video learn",
+                      options_.tmpl->shape().to_string(), view.shape().to_string(),
+                      first_ever ? "" : fmt::format(" from frame {} on", begin_));
+      if (!first_ever) throw InputError(text);
+      throw Error(ErrorCode::shape_mismatch, text);
+    }
+    std::vector<SignalView> views;
+    for (const Frame& frame : frames) views.push_back(frame.view());
+    const Template tmpl = given ? *options_.tmpl : learn(views, learn_options(options_, view.shape()));
+    if (first_ever) {
+      report_.first_template = tmpl;
+      report_.learn_ms = given ? 0 : 1e3 * tmpl.learn_seconds();
+    }
+    TrackerOptions tracking = tracker_options(options_, source_.live(), source_.on_gpu());
+    // On the CPU a check calibrates as well. Frames of a GPU are checked by the other processor.
+    const std::int64_t before = given ? 0 : 1;  // the first frame pushed
+    if (options_.verify > 0) {
+      tracking.check = [this, before](std::int64_t frame) {
+        return !on_gpu() && (frame + before) % options_.verify == 0;
+      };
+    }
+    tracker_.emplace(tmpl, tracking);
+    if (options_.keep_template) first_plan_ = tracker_->plan();
+    dense_.emplace(view.shape(), options_.threads);
+    if (first_ever) note_plan();
+    if (given) {
+      transform({&view, 1}, begin_);
+      if (first_ever) note_plan();
+    } else if (sink_ != nullptr) {  // the first frame's spectrum is exact
+      Spectrum<float> exact = tracker_->plan().make_spectrum();
+      exact.values.assign(tmpl.values().begin(), tmpl.values().end());
+      exact.standard_error.assign(exact.values.size(), 0.0F);
+      sink_->write(begin_, exact, view);
+    }
+    if (!given) dense_->time(view, report_.dense);
+    const std::span<const SignalView> others = std::span(views).subspan(1);
+    const std::size_t most = batching(first.samples.size()).most;
+    for (std::size_t i = 0; i < others.size(); i += most)
+      transform(others.subspan(i, std::min(most, others.size() - i)),
+                begin_ + static_cast<std::int64_t>(i) + 1);
+  }
+
+  /// How the frames after the first ones are handed over; known once the run has started.
+  Batching batching(std::size_t frame_bytes) const {
+    return choose_batching(batching_request(on_gpu()), frame_bytes, batch_limit_bytes());
+  }
+  bool on_gpu() const { return tracker_->plan().info().backend == Backend::cuda; }
+
+  /// Transforms frames, the first of which has this index. When one fails, those before it are in the report.
+  /// `coming`: frames that will be handed over next, as far as they are there.
+  void transform(std::span<const SignalView> frames, std::int64_t index,
+                 std::span<const SignalView> coming = {}) {
+    std::exception_ptr failure;
+    try {
+      const StageTimer timer(report_.stages.tracker_us);
+      tracker_->push(frames, coming);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    const std::span<const TrackedFrame<float>> results = tracker_->results();
+    const StageTimer timer(report_.stages.results_us);
+    ++report_.pushes;
+    for (std::size_t i = 0; i < results.size(); ++i)
+      record(frames[i], results[i], index + static_cast<std::int64_t>(i));
+    if (failure) std::rethrow_exception(failure);
+  }
+  /// May run on another thread until the first transform(), which then waits for it.
+  void prepare(const SignalView& like) noexcept {
+    try {
+      tracker_->prepare(like);
+    } catch (const std::exception&) {  // what fails here fails again where a frame needs it
+    }
+  }
+  /// Has the GPU begin with frames that transform() will get next, as far as they are there.
+  void expect(std::span<const SignalView> coming) {
+    const StageTimer timer(report_.stages.ahead_us);
+    tracker_->push({}, coming);
+  }
+  /// The GPU reads no frame after this.
+  void expect_no_more() noexcept {
+    try {
+      tracker_->push({}, {});
+    } catch (...) {  // whatever ended the run is what to report
+    }
+  }
+  /// Frames that the latest transform() has done.
+  std::size_t transformed() const { return tracker_->results().size(); }
+
+  void record(const SignalView& view, const TrackedFrame<float>& tracked, std::int64_t index) {
+    FrameRecord record;
+    record.copy_us = tracked.spectrum.transfer_us;
+    record.us = std::max(tracked.us, record.copy_us);
+    record.transferred_bytes = tracked.spectrum.transferred_bytes;
+    record.index = index;
+    record.action = tracked.action;
+    record.relative_error = tracked.spectrum.relative_error;
+    record.error_l2 = tracked.spectrum.error_l2;
+    record.residual = tracked.spectrum.residual;
+    record.finite = tracked.spectrum.finite;
+    record.reason = tracked.reason;
+    record.similarity = tracked.similarity;
+    // Asked for beside the transform, and reported beside it.
+    if (options_.similarity && tracked.similarity) record.us -= tracked.similarity->us;
+    if (tracked.check) note(*tracked.check, record);
+    report_.calibration = tracked.calibration;
+    report_.differencing = tracked.differencing;
+    if (on_gpu() && options_.verify > 0 && index % options_.verify == 0)
+      note(dense_->verify(view, tracked.spectrum), record);
+    if (timed_densely(index, report_.dense.empty() ? std::vector<double>{} : report_.dense[0].us))
+      dense_->time(view, report_.dense);
+    if (sink_ != nullptr) sink_->write(index, tracked.spectrum, view);
+    report_.frames.push_back(record);
+    if (options_.on_frame) options_.on_frame(record);
+  }
+
+  void finish() {
+    if (!tracker_) return;
+    report_.refreshed += tracker_->refreshed();
+    report_.relearned += tracker_->relearned();
+    report_.dense_fallbacks += tracker_->dense_fallbacks();
+    report_.calibrated += tracker_->calibrated();
+    report_.refined += tracker_->refined();
+    report_.refinement = tracker_->refinement();
+    if (options_.keep_template) keep_template();
+    std::ranges::stable_sort(report_.dense, {}, [](const auto& times) { return quantile(times.us, 0.5); });
+  }
+
+  BatchingRequest batching_request(bool gpu) const {
+    return {options_.batch, gpu, source_.live(),
+            options_.threads > 0 ? options_.threads
+                                 : static_cast<int>(std::max(1U, std::thread::hardware_concurrency())),
+            static_cast<int>(options_.devices.size())};
+  }
+
+ private:
+  void note_plan() {
+    report_.plan = tracker_->plan().info();
+    report_.explanation = tracker_->plan().explain();
+  }
+
+  /// The last template has its last plan, and the first one if it is still the first template.
+  void keep_template() {
+    const Plan<float>& last = tracker_->plan();
+    Template tmpl = last.source();
+    if (first_plan_->source().data() == tmpl.data()) tmpl = first_plan_->keep_in(tmpl);
+    report_.last_template = last.keep_in(tmpl);
+  }
+
+  const RunOptions& options_;
+  const FrameSource& source_;
+  SpectrumSink* sink_;
+  RunReport& report_;
+  std::int64_t begin_;
+  std::optional<Tracker<float>> tracker_;
+  std::optional<Plan<float>> first_plan_;
+  std::optional<DenseCheck> dense_;
+};
+
+}  // namespace sfft::video

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the time of a run goes.
+#pragma once
+
+#include <chrono>
+
+namespace sfft::video {
+
+/// Adds the time that it lives.
+class StageTimer {
+ public:
+  explicit StageTimer(double& us) : us_(us) {}
+  ~StageTimer() {
+    us_ += std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin_).count();
+  }
+  StageTimer(const StageTimer&) = delete;
+  StageTimer& operator=(const StageTimer&) = delete;
+
+ private:
+  double& us_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace sfft::video
