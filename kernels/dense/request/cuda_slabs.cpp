@@ -4,7 +4,6 @@
 #include "kernels/dense/request/cuda_slabs.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "kernels/cuda/runtime/peers.hpp"
 #include "kernels/cuda/stages/exchange.hpp"
@@ -13,6 +12,10 @@ namespace sfft::detail {
 
 namespace {
 
+/// Blocks of threads that store into other GPUs: they keep a link busy, and more would take the
+/// multiprocessors from the FFTs (measured on H200s).
+constexpr int kSendingBlocks = 24;
+
 /// Whether copy engines are fast: they slow down where they have many short rows.
 template <class Real>
 bool long_rows(std::span<const SlabPiece<Real>> pieces) {
@@ -20,11 +23,6 @@ bool long_rows(std::span<const SlabPiece<Real>> pieces) {
   return std::all_of(pieces.begin(), pieces.end(), [](const SlabPiece<Real>& piece) {
     return static_cast<std::size_t>(piece.width) * sizeof(std::complex<Real>) >= kLeastBytes;
   });
-}
-
-double setting(const char* name, double usual) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? usual : std::atof(value);
 }
 
 /// A transform in slabs of the devices, and which of them reach which.
@@ -38,9 +36,6 @@ SlabFft<Real> slab_fft(const DenseProblem& problem, const std::vector<int>& devi
   const SlabGrid grid(problem.shape, problem.real, count);
   SlabCuts cuts = slab_cuts(problem.shape, problem.real, sizeof(std::complex<Real>), count);
   cuts.rows_together = SlabSteps<Real>::rows_together(grid);
-  cuts.chunks = static_cast<int>(setting("SFFT_SLAB_CHUNKS", cuts.chunks));
-  cuts.parts = static_cast<int>(setting("SFFT_SLAB_PARTS", cuts.parts));
-  cuts.first_part = setting("SFFT_SLAB_FIRST", cuts.first_part);
   return SlabFft<Real>(grid, problem.real, cuts, std::move(reaches));
 }
 
@@ -68,12 +63,11 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
                       std::complex<Real>* spectra) override {
     at(place, [&](const Place& p) {
       const auto* signals = static_cast<const std::byte*>(from[index(place)]);
-      if (p.by_steps()) {
+      if (p.steps != nullptr) {
         const std::byte* planes = signals + bytes_before(first, element_bytes(type));
         p.steps->columns(reinterpret_cast<const std::complex<Real>*>(planes), spectra, count, false,
                          stream(place, Lane::work));
-        if (!of_.direct_)
-          p.steps->rows_for_others(place, spectra, count, of_.scales_.forward, stream(place, Lane::work));
+        p.steps->rows_for_others(place, spectra, count, of_.scales_.forward, stream(place, Lane::work));
         return;
       }
       p.planes.at(count)->enqueue_forward(signals + bytes_before(first, element_bytes(type)), type, spectra,
@@ -84,7 +78,7 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
                       const std::complex<Real>* spectra) override {
     at(place, [&](const Place& p) {
       auto* signals = static_cast<std::byte*>(to[index(place)]);
-      if (p.by_steps()) {
+      if (p.steps != nullptr) {
         std::byte* planes = signals + bytes_before(first, sizeof(std::complex<Real>));
         return p.steps->columns(spectra, reinterpret_cast<std::complex<Real>*>(planes), count, true,
                                 stream(place, Lane::work));
@@ -102,7 +96,7 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
     at(place, [&](const Place& p) {
       if (p.steps != nullptr) {
         p.steps->lines(place, source, target, count, inverse, stream(place, Lane::work));
-        if (p.by_steps() && inverse && !of_.direct_)
+        if (inverse)
           p.steps->rows_of_others(place, target, count, of_.scales_.inverse, stream(place, Lane::work));
         return;
       }
@@ -116,16 +110,14 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
   void send(int place, Lane lane, std::span<const SlabPiece<Real>> pieces, double scale,
             bool inverse) override {
     using Value = cuda::Complex<Real>;
-    const auto blocks_of = [&](const Place& p) { return lane == Lane::send ? p.blocks : p.all_blocks; };
-    const bool by_steps = of_.places_[index(place)].by_steps();
-    if (lane == Lane::send && (by_steps ? !of_.direct_ : scale == 1.0 && of_.engines_ && long_rows(pieces))) {
+    const bool by_steps = of_.places_[index(place)].steps != nullptr;
+    if (lane == Lane::send && (by_steps || (scale == 1.0 && long_rows(pieces)))) {
       for (const SlabPiece<Real>& piece : pieces) copy(place, piece, stream(place, lane));
       return;
     }
     if (by_steps) {
       return at(place, [&](const Place& p) {
-        for (const SlabPiece<Real>& piece : pieces)
-          p.steps->rows(piece, scale, inverse, lane == Lane::send ? p.blocks : 0, stream(place, lane));
+        for (const SlabPiece<Real>& piece : pieces) p.steps->rows(piece, scale, inverse, stream(place, lane));
       });
     }
     std::vector<cuda::ExchangePiece<Real>> all;
@@ -134,7 +126,8 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
                      piece.from_pitch, piece.to_pitch, piece.width, piece.rows});
     }
     at(place, [&](const Place& p) {
-      cuda::launch_exchange(all.data(), all.size(), scale, blocks_of(p), stream(place, lane));
+      cuda::launch_exchange(all.data(), all.size(), scale, lane == Lane::send ? kSendingBlocks : p.all_blocks,
+                            stream(place, lane));
     });
   }
   void receive(int place, const SlabPiece<Real>& piece) override {
@@ -187,18 +180,16 @@ CudaSlabs<Real>::CudaSlabs(const DenseRequest& request, const ChosenDevices& cho
     on_device(device, [&] {
       Place place;
       place.device = device;
-      if (setting("SFFT_SLAB_PRIORITY", 1) != 0) place.send = cuda::OwnedStream::urgent();
       place.all_blocks = 2 * cuda::device_info(device).multiprocessors;
-      place.blocks = static_cast<int>(setting("SFFT_SLAB_BLOCKS", 24));
       for (int e = 0; e < fft_.events(); ++e) place.events.emplace_back();
       places_.push_back(std::move(place));
     });
   }
-  direct_ = setting("SFFT_SLAB_DIRECT", 0) != 0;
-  engines_ = setting("SFFT_SLAB_ENGINES", 1) != 0;
   plan_steps(request);
-  if (!places_[0].by_steps()) plan_planes(request);
-  if (places_[0].steps == nullptr) plan_columns();
+  if (places_[0].steps == nullptr) {
+    plan_planes(request);
+    plan_columns();
+  }
   const int count = fft_.grid().devices;
   for (int from = 0; from < count; ++from) {
     for (int to = 0; to < count; ++to) {
@@ -226,11 +217,10 @@ CudaSlabs<Real>::~CudaSlabs() {
   }
 }
 
-/// Kernels for lines across planes and, of complex volumes, for the planes.
+/// Compiling kernels for the volume takes a second, which small ones are not worth.
 template <class Real>
 void CudaSlabs<Real>::plan_steps(const DenseRequest& request) {
-  if (problem_.shape.rank() != 3 || setting("SFFT_SLAB_FUSED", 2) == 0) return;
-  const bool lines_only = problem_.real || setting("SFFT_SLAB_FUSED", 2) == 1;
+  if (problem_.real || problem_.shape.rank() != 3 || fft_.chunks() == 1) return;
   std::map<int, std::shared_ptr<const SlabSteps<Real>>> known;
   try {
     for (Place& place : places_) {
@@ -238,7 +228,7 @@ void CudaSlabs<Real>::plan_steps(const DenseRequest& request) {
       if (steps == nullptr) {
         on_device(place.device, [&] {
           steps = std::make_shared<const SlabSteps<Real>>(
-              fft_, place.device, lines_only, request.options.planning == dense::Planning::measure);
+              fft_, place.device, request.options.planning == dense::Planning::measure);
         });
       }
       place.steps = steps;
@@ -249,7 +239,7 @@ void CudaSlabs<Real>::plan_steps(const DenseRequest& request) {
     chosen_.notes.push_back(fmt::format("no kernels for volumes in slabs: {}", error.what()));
     return;
   }
-  if (!lines_only) engine_ = dense::Engine::tuned;
+  engine_ = dense::Engine::tuned;
 }
 
 /// Places of one GPU share plans for the same number of planes.
@@ -371,19 +361,18 @@ template <class Real>
 std::string CudaSlabs<Real>::name() const {
   const Place& first = places_[0];
   return fmt::format("{} in {} slabs",
-                     first.by_steps() ? first.steps->name() : first.planes.begin()->second->name(),
+                     first.steps != nullptr ? first.steps->name() : first.planes.begin()->second->name(),
                      places_.size());
 }
 
 template <class Real>
 std::string CudaSlabs<Real>::explain() const {
   const SlabTimes times = predict_slabs(problem_.shape, problem_.real, sizeof(std::complex<Real>),
-                                        fft_.grid().devices, fft_.chunks(), chosen_.rates);
-  std::string text = places_[0].by_steps()
+                                        fft_.grid().devices, chosen_.rates);
+  std::string text = places_[0].steps != nullptr
                          ? places_[0].steps->name() + "\n"
-                         : fmt::format("planes: {} ({})\nlines across planes: {}\n",
-                                       places_[0].planes.begin()->second->name(), planes_reason_,
-                                       places_[0].steps != nullptr ? places_[0].steps->name() : "cuFFT");
+                         : fmt::format("planes: {} ({})\nlines across planes: cuFFT\n",
+                                       places_[0].planes.begin()->second->name(), planes_reason_);
   for (std::size_t p = 0; p < places_.size(); ++p) {
     const dense::Slab &signal = signals_[p], &spectrum = spectra_[p];
     text += fmt::format("GPU {}: planes {} to {}, then rows {} to {} of all planes\n", signal.device,
@@ -392,12 +381,12 @@ std::string CudaSlabs<Real>::explain() const {
   }
   const bool staged = std::any_of(staging_memory_.begin(), staging_memory_.end(),
                                   [](const cuda::PinnedBuffer& memory) { return memory.bytes() > 0; });
-  text += fmt::format(
-      "exchange in {} chunks of planes and {} parts of rows: {}\n", fft_.chunks(), fft_.parts(),
-      staged ? "through page-locked memory of the host" : "kernels store into the memory of all GPUs");
+  text +=
+      fmt::format("exchange in {} chunks of planes and {} parts of rows: {}\n", fft_.chunks(), fft_.parts(),
+                  staged ? "through page-locked memory of the host" : "copies between GPUs");
   for (const std::string& note : chosen_.notes) text += note + "\n";
   return text + fmt::format(
-                    "predicted from bytes: planes {:.0f} us, exchange {:.0f} us beside them, lines "
+                    "predicted from bytes: planes {:.0f} us, exchange {:.0f} us beside both, lines "
                     "{:.0f} us, together {:.0f} us",
                     times.planes_us, times.exchange_us, times.columns_us, times.total_us);
 }

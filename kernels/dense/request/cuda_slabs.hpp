@@ -41,15 +41,13 @@ class CudaSlabs final : public SlabRunner<Real> {
     int device = 0;
     cuda::OwnedStream send, receive;
     std::vector<cuda::Event> events;
-    /// Complex volumes: kernels for the three dimensions, and nothing of what follows.
+    /// Large complex volumes: kernels for the three dimensions, and nothing of what follows.
     std::shared_ptr<const SlabSteps<Real>> steps;
     /// Lines across planes, by their number.
     std::map<std::int64_t, std::shared_ptr<const CufftTransform>> columns;
     /// Plans for the planes of a chunk, by their number.
     std::map<std::int64_t, std::shared_ptr<const DenseRunner<Real>>> planes;
-    bool by_steps() const noexcept { return steps != nullptr && !steps->lines_only(); }
-    int blocks = 1;      ///< of what is stored into other GPUs
-    int all_blocks = 1;  ///< of what stays
+    int all_blocks = 1;  ///< that keep the GPU busy
   };
   /// Where the parts of a workspace begin.
   struct Parts {
@@ -73,7 +71,6 @@ class CudaSlabs final : public SlabRunner<Real> {
   SlabStaging<Real> staging_;
   dense::Engine engine_ = dense::Engine::automatic;
   std::string planes_reason_;
-  bool direct_ = false, engines_ = true;
   mutable std::mutex mutex_;  ///< calls share the events
 };
 

@@ -95,10 +95,9 @@ void choose_for_slabs(const DenseRequest& request, ChosenDevices& chosen, bool a
   std::vector<SlabChoice> choices;
   const auto named = static_cast<int>(chosen.devices.size());
   for (int count = all ? named : 1; count <= named; ++count) {
-    const int chunks = slab_chunks(problem.shape, problem.real, sizeof(std::complex<Real>), count);
-    choices.push_back({count, fits<Real>(problem, chosen.devices, count),
-                       predict_slabs(problem.shape, problem.real, sizeof(std::complex<Real>), count, chunks,
-                                     chosen.rates)});
+    choices.push_back(
+        {count, fits<Real>(problem, chosen.devices, count),
+         predict_slabs(problem.shape, problem.real, sizeof(std::complex<Real>), count, chosen.rates)});
   }
   const SlabChoice* best = fastest_choice(choices);
   if (best == nullptr) {

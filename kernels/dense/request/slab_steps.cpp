@@ -22,14 +22,13 @@ std::int64_t SlabSteps<Real>::rows_together(const SlabGrid& grid) noexcept {
 }
 
 template <class Real>
-SlabSteps<Real>::SlabSteps(const SlabFft<Real>& fft, int device, bool lines_only, bool measure)
-    : grid_(fft.grid()), together_(rows_together(fft.grid())), lines_only_(lines_only) {
+SlabSteps<Real>::SlabSteps(const SlabFft<Real>& fft, int device, bool measure)
+    : grid_(fft.grid()), together_(rows_together(fft.grid())) {
   const auto add = [&](const tuned::Lines& kind) {
     if (std::find(kinds_.begin(), kinds_.end(), kind) == kinds_.end()) kinds_.push_back(kind);
   };
   for (const bool inverse : {false, true}) {
     for (int d = 0; d < grid_.devices; ++d) add(lines_of(d, inverse));
-    if (lines_only) continue;
     add(columns_of(inverse));
     for (int d = 0; d < grid_.devices; ++d) {
       const std::int64_t own = grid_.row_values(d);
@@ -79,7 +78,7 @@ tuned::Lines SlabSteps<Real>::rows_of(std::int64_t from_pitch, std::int64_t to_p
 template <class Real>
 void SlabSteps<Real>::columns(const Value* from, Value* to, std::int64_t count, bool inverse,
                               cuda::Stream stream) const {
-  kernels_->run(find(columns_of(inverse)), from, to, count, 1.0, 0, stream);
+  kernels_->run(find(columns_of(inverse)), from, to, count, 1.0, stream);
 }
 
 template <class Real>
@@ -89,7 +88,7 @@ void SlabSteps<Real>::rows_for_others(int place, Value* planes, std::int64_t cou
     if (to == place) continue;
     Value* const first = planes + grid_.rows_of(to).first * grid_.inner;
     rows({first, first, grid_.plane_values(), grid_.plane_values(), grid_.row_values(to), count}, scale,
-         false, 0, stream);
+         false, stream);
   }
 }
 
@@ -100,7 +99,7 @@ void SlabSteps<Real>::rows_of_others(int place, Value* rows_, std::int64_t count
   for (int other = 0; other < grid_.devices; ++other) {
     if (other == place) continue;
     Value* const first = rows_ + grid_.planes_of(other).first * pitch;
-    rows({first, first, pitch, pitch, count * grid_.inner, grid_.planes_of(other).count}, scale, true, 0,
+    rows({first, first, pitch, pitch, count * grid_.inner, grid_.planes_of(other).count}, scale, true,
          stream);
   }
 }
@@ -108,19 +107,18 @@ void SlabSteps<Real>::rows_of_others(int place, Value* rows_, std::int64_t count
 template <class Real>
 void SlabSteps<Real>::lines(int place, const Value* from, Value* to, std::int64_t count, bool inverse,
                             cuda::Stream stream) const {
-  kernels_->run(find(lines_of(place, inverse)), from, to, count, 1.0, 0, stream);
+  kernels_->run(find(lines_of(place, inverse)), from, to, count, 1.0, stream);
 }
 
 template <class Real>
-void SlabSteps<Real>::rows(const SlabPiece<Real>& piece, double scale, bool inverse, std::int64_t blocks,
+void SlabSteps<Real>::rows(const SlabPiece<Real>& piece, double scale, bool inverse,
                            cuda::Stream stream) const {
   kernels_->run(find(rows_of(piece.from_pitch, piece.to_pitch, piece.rows, inverse)), piece.from, piece.to,
-                piece.width / (together_ * grid_.inner), scale, blocks, stream);
+                piece.width / (together_ * grid_.inner), scale, stream);
 }
 
 template <class Real>
 std::string SlabSteps<Real>::name() const {
-  if (lines_only_) return fmt::format("tuned kernels: {}", kernels_->name(find(lines_of(0, false))));
   return fmt::format("tuned kernels, columns {}, rows {}, lines {}", kernels_->name(find(columns_of(false))),
                      kernels_->name(find(columns_of(false)) + 1), kernels_->name(find(lines_of(0, false))));
 }

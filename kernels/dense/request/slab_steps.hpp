@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of volumes in slabs, dimension by dimension. Rows that stay on their GPU are transformed on
-// their way to where they belong, the others in place before they are sent.
+// The kernels of complex volumes in slabs, dimension by dimension. Rows that stay on their GPU are
+// transformed on their way to where they belong, the others in place before they are sent.
 #pragma once
 
 #include <string>
@@ -16,13 +16,11 @@ class SlabSteps {
  public:
   using Value = std::complex<Real>;
 
-  /// Whether the volume can be cut so: all devices have as many whole blocks of rows.
+  /// Rows that kernels take together: parts of slabs consist of whole blocks of so many.
   static std::int64_t rows_together(const SlabGrid& grid) noexcept;
 
-  /// For one GPU, whatever places of the list it has; `lines_only`: planes are not its concern. Throws
-  /// Error(backend_unavailable).
-  SlabSteps(const SlabFft<Real>& fft, int device, bool lines_only, bool measure);
-  bool lines_only() const noexcept { return lines_only_; }
+  /// For one GPU, whatever places of the list it has. Throws Error(backend_unavailable).
+  SlabSteps(const SlabFft<Real>& fft, int device, bool measure);
 
   /// Columns of `count` planes, along the second dimension.
   void columns(const Value* from, Value* to, std::int64_t count, bool inverse, cuda::Stream stream) const;
@@ -33,9 +31,8 @@ class SlabSteps {
   /// Lines across all planes, of `count` rows from a first one on.
   void lines(int place, const Value* from, Value* to, std::int64_t count, bool inverse,
              cuda::Stream stream) const;
-  /// Rows of a piece. At most `blocks` blocks of threads at once; 0: all that the GPU holds.
-  void rows(const SlabPiece<Real>& piece, double scale, bool inverse, std::int64_t blocks,
-            cuda::Stream stream) const;
+  /// Rows of a piece, on their way.
+  void rows(const SlabPiece<Real>& piece, double scale, bool inverse, cuda::Stream stream) const;
 
   std::string name() const;
 
@@ -48,7 +45,6 @@ class SlabSteps {
 
   SlabGrid grid_;
   std::int64_t together_;
-  bool lines_only_;
   std::vector<tuned::Lines> kinds_;
   std::unique_ptr<const tuned::LineKernels> kernels_;
 };

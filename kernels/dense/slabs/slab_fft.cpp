@@ -33,6 +33,11 @@ Share SlabFft<Real>::chunk_of(int device, int chunk) const noexcept {
   return share_of(grid_.planes_of(device).count, chunks_, chunk);
 }
 
+template <class Real>
+Share SlabFft<Real>::planes_of(int device, int chunk, int part) const noexcept {
+  return part == 0 ? chunk_of(device, chunk) : Share{0, grid_.planes_of(device).count};
+}
+
 /// The first part has its share of the blocks that there are, and what is left when they are all counted;
 /// each of the others has one block at least.
 template <class Real>
@@ -54,11 +59,11 @@ int SlabFft<Real>::ready(int step) const noexcept {
 }
 template <class Real>
 int SlabFft<Real>::sent(int chunk, int part) const noexcept {
-  return 1 + std::max(chunks_, parts_) + part * chunks_ + chunk;
+  return 1 + std::max(chunks_, parts_) + (part == 0 ? chunk : chunks_ + part - 1);
 }
 template <class Real>
 int SlabFft<Real>::received(int chunk, int part) const noexcept {
-  return sent(chunk, part) + chunks_ * parts_;
+  return sent(chunk, part) + chunks_ + parts_ - 1;
 }
 template <class Real>
 int SlabFft<Real>::emptied(int from, int slot) const noexcept {
@@ -95,8 +100,8 @@ std::int64_t SlabFft<Real>::staging_values(int from, int to) const noexcept {
   if (reaches(from, to)) return 0;
   std::int64_t most = 0;
   for (int part = 0; part < parts_; ++part) {
-    most = std::max({most, chunk_of(from, 0).count * part_of(to, part).count,
-                     chunk_of(to, 0).count * part_of(from, part).count});
+    most = std::max({most, planes_of(from, 0, part).count * part_of(to, part).count,
+                     planes_of(to, 0, part).count * part_of(from, part).count});
   }
   return most * grid_.inner;
 }
@@ -149,13 +154,13 @@ void SlabFft<Real>::send_others(DeviceQueues<Real>& queues, const SlabArrays<Rea
                                 const SlabStaging<Real>& staging, double scale, bool inverse, int from,
                                 int chunk, int part) const {
   constexpr int kSlots = SlabStaging<Real>::kSlots;
-  const int slot = (part * chunks_ + chunk) % kSlots;
+  const int slot = sent(chunk, part) % kSlots;
   std::vector<SlabPiece<Real>> sent_pieces;
   std::vector<std::pair<int, SlabPiece<Real>>> staged;
   for (int i = 1; i < grid_.devices; ++i) {
     const int to = (from + i) % grid_.devices;
-    const Block block = inverse ? Block{to, from, chunk_of(to, chunk), part_of(from, part)}
-                                : Block{from, to, chunk_of(from, chunk), part_of(to, part)};
+    const Block block = inverse ? Block{to, from, planes_of(to, chunk, part), part_of(from, part)}
+                                : Block{from, to, planes_of(from, chunk, part), part_of(to, part)};
     SlabPiece<Real> piece = piece_of(arrays, block, inverse);
     if (!reaches(from, to)) {
       staged.emplace_back(to, piece);
@@ -210,9 +215,8 @@ void SlabFft<Real>::forward(DeviceQueues<Real>& queues, const SlabArrays<Real>& 
     }
   }
   for (int part = 1; part < parts_; ++part)
-    for (int chunk = 0; chunk < chunks_; ++chunk)
-      for (int d = 0; d < grid_.devices; ++d)
-        send_others(queues, arrays, staging, scale, false, d, chunk, part);
+    for (int d = 0; d < grid_.devices; ++d)
+      send_others(queues, arrays, staging, scale, false, d, chunks_ - 1, part);
   for (int part = 0; part < parts_; ++part) {
     for (int d = 0; d < grid_.devices; ++d) {
       arrive(queues, d, chunks_ - 1, part);
@@ -237,7 +241,7 @@ void SlabFft<Real>::inverse(DeviceQueues<Real>& queues, const SlabArrays<Real>& 
   }
   for (int part = parts_ - 1; part >= 0; --part) {
     for (int d = 0; d < grid_.devices; ++d) queues.wait(d, Lane::send, d, ready(part));
-    for (int chunk = 0; chunk < chunks_; ++chunk)
+    for (int chunk = part == 0 ? 0 : chunks_ - 1; chunk < chunks_; ++chunk)
       for (int d = 0; d < grid_.devices; ++d)
         send_others(queues, arrays, staging, scale, true, d, chunk, part);
   }

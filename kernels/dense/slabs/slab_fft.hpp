@@ -82,6 +82,8 @@ class SlabFft {
   SlabPiece<Real> piece_of(const SlabArrays<Real>& arrays, const Block& block, bool inverse) const;
 
   void begin(DeviceQueues<Real>& queues) const;
+  /// Planes that are exchanged together: a chunk of the first part, all of the others.
+  Share planes_of(int device, int chunk, int part) const noexcept;
   /// Queues what a device sends of a chunk and a part to the others.
   void send_others(DeviceQueues<Real>& queues, const SlabArrays<Real>& arrays,
                    const SlabStaging<Real>& staging, double scale, bool inverse, int from, int chunk,

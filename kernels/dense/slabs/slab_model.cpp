@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every pass over the data reads and writes it once. Rates of links were measured between H200s, where
-// kernels that store into peers reach 350 GB/s over NVLink, and one bus 51 GB/s each way, 82 for four.
+// Every pass over the data reads and writes it once, and what is sent is read once and written once. Rates of
+// links were measured between H200s, where copy engines reach 389 GB/s over NVLink, each way at once, and one
+// bus 51 GB/s, 82 for four.
 #include "kernels/dense/slabs/slab_model.hpp"
 
 #include <algorithm>
@@ -11,11 +12,12 @@ namespace sfft::detail {
 
 namespace {
 
-constexpr double kNvlinkRate = 350e9, kBusRate = 51e9, kAllBusesRate = 82e9;
+constexpr double kNvlinkRate = 389e9, kBusRate = 51e9, kAllBusesRate = 82e9;
 constexpr double kQueueUs = 2.5;  // the host, for one kernel, event or wait
 constexpr double kAnswerUs = 10;  // from the first launch until the host knows that all is done
-constexpr double kChunkBytes = 16e6;
-constexpr int kMostChunks = 8;
+constexpr double kChunkBytes = 48e6;
+constexpr int kMostChunks = 8, kParts = 4;
+constexpr double kFirstPart = 0.55;  ///< of the rows (measured with two GPUs)
 
 double slab_bytes(const Shape& shape, bool real, std::size_t value_bytes, int devices) {
   const Shape spectrum = spectrum_shape(shape, real);
@@ -38,22 +40,19 @@ double exchange_rate(SlabLink link, int devices) noexcept {
   return 1e15;  // the pieces lie on the same device: what counts is reading and writing them
 }
 
-int slab_chunks(const Shape& shape, bool real, std::size_t value_bytes, int devices) {
+/// While planes are transformed, links carry what takes as long; the rest of the rows follows.
+SlabCuts slab_cuts(const Shape& shape, bool real, std::size_t value_bytes, int devices) {
   const double bytes = slab_bytes(shape, real, value_bytes, devices);
   const auto planes = static_cast<int>(std::min<std::int64_t>(kMostChunks, shape[0] / devices));
-  return std::clamp(static_cast<int>(bytes / kChunkBytes), 1, std::max(1, planes));
-}
-
-SlabCuts slab_cuts(const Shape& shape, bool real, std::size_t value_bytes, int devices) {
   SlabCuts cuts;
-  cuts.chunks = slab_chunks(shape, real, value_bytes, devices);
+  cuts.chunks = std::clamp(static_cast<int>(bytes / kChunkBytes), 1, std::max(1, planes));
   if (cuts.chunks == 1) return cuts;
-  cuts.parts = 4;
-  cuts.first_part = 0.55;
+  cuts.parts = kParts;
+  cuts.first_part = kFirstPart;
   return cuts;
 }
 
-SlabTimes predict_slabs(const Shape& shape, bool real, std::size_t value_bytes, int devices, int chunks,
+SlabTimes predict_slabs(const Shape& shape, bool real, std::size_t value_bytes, int devices,
                         const SlabRates& rates) {
   const double bytes = slab_bytes(shape, real, value_bytes, devices);
   const double pass_us = 1e6 * 2 * bytes / rates.memory_rate;
@@ -64,13 +63,18 @@ SlabTimes predict_slabs(const Shape& shape, bool real, std::size_t value_bytes, 
     times.total_us = kAnswerUs + times.planes_us + times.columns_us;
     return times;
   }
+  const SlabCuts cuts = slab_cuts(shape, real, value_bytes, devices);
   const double sent = bytes * (devices - 1) / devices;
-  times.exchange_us = std::max(pass_us, 1e6 * sent / exchange_rate(rates.link, devices));
-  const double first = times.planes_us / chunks;
-  const double queue_us = kQueueUs * devices * (6 + devices + 6.0 * chunks);
-  times.total_us =
-      kAnswerUs +
-      std::max(queue_us, first + std::max(times.planes_us - first, times.exchange_us) + times.columns_us);
+  const double through_memory_us = 1e6 * 2 * sent / rates.memory_rate;  // read here, written there
+  times.exchange_us = std::max(through_memory_us, 1e6 * sent / exchange_rate(rates.link, devices));
+  const double first_us = times.planes_us / cuts.chunks;
+  const double last_us = times.columns_us * (cuts.parts > 1 ? (1 - cuts.first_part) / (cuts.parts - 1) : 1);
+  const double links_us = first_us + times.exchange_us + last_us;
+  const double memory_us = times.planes_us + through_memory_us + times.columns_us;
+  const double queue_us =
+      kQueueUs * devices *
+      (2 * devices + cuts.chunks * (4 + 2.0 * (devices - 1)) + cuts.parts * (4.0 + devices));
+  times.total_us = kAnswerUs + std::max({queue_us, links_us, memory_us});
   return times;
 }
 

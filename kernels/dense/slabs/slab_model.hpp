@@ -27,14 +27,12 @@ struct SlabTimes {
 /// Bytes per second that each of `devices` sends to the others while it receives as much.
 double exchange_rate(SlabLink link, int devices) noexcept;
 
-/// `devices` slabs of one transform in `chunks`; one device: the transform in its memory.
-SlabTimes predict_slabs(const Shape& shape, bool real, std::size_t value_bytes, int devices, int chunks,
-                        const SlabRates& rates);
-
-/// Chunks of planes that a device exchanges one by one.
-int slab_chunks(const Shape& shape, bool real, std::size_t value_bytes, int devices);
 /// How a transform is cut, but for the rows that belong together.
 SlabCuts slab_cuts(const Shape& shape, bool real, std::size_t value_bytes, int devices);
+
+/// `devices` slabs of one transform, cut so; one device: the transform in its memory.
+SlabTimes predict_slabs(const Shape& shape, bool real, std::size_t value_bytes, int devices,
+                        const SlabRates& rates);
 
 /// What the planner found out about one number of devices.
 struct SlabChoice {

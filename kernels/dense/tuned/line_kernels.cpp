@@ -5,22 +5,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 
 #include "kernels/base/error.hpp"
 #include "kernels/dense/tuned/policy/knobs.hpp"
 #include "kernels/dense/tuned/policy/policy_text.hpp"
 #include "kernels/dense/tuned/run/loading.hpp"
 #include "kernels/dense/tuned/search/candidates.hpp"
-#include "kernels/dense/tuned/search/timing.hpp"
 #include "kernels/dense/tuned/search/tuner.hpp"
 
 namespace sfft::detail::tuned {
 
 namespace {
 
-constexpr std::size_t kMeasured = 24;               ///< policies that are timed
+constexpr std::size_t kMeasured = 24;  ///< policies that are timed
+constexpr int kRounds = 4;
 constexpr std::int64_t kMeasuredBytes = 256 << 20;  ///< of lines that are timed
 
 std::vector<TransformPolicy> policies_for(const Lines& lines, bool single, int device, std::size_t most) {
@@ -51,8 +49,8 @@ std::vector<TransformPolicy> policies_for(const Lines& lines, bool single, int d
   return all;
 }
 
-/// The fastest policy, on lines of zeros.
-TransformPolicy fastest(const Lines& lines, bool single, int device) {
+/// The fastest of the best few policies, on lines of zeros.
+TransformPolicy measured_policy(const Lines& lines, bool single, int device) {
   const std::vector<TransformPolicy> all = policies_for(lines, single, device, kMeasured);
   Tables tables(single);
   std::vector<Program> programs;
@@ -72,21 +70,17 @@ TransformPolicy fastest(const Lines& lines, bool single, int device) {
   const Call call{from.data(), to.data(), nullptr, 1.0, 1};
   std::size_t best = 0;
   double least = 0;
+  cuda::Event begin(cuda::Event::Kind::timed), end(cuda::Event::Kind::timed);
   for (std::size_t k = 0; k < kernels.size(); ++k) {
     double us = 0;
-    for (int round = 0; round < 4; ++round) {
-      cuda::Event begin(cuda::Event::Kind::timed), end(cuda::Event::Kind::timed);
+    for (int round = 0; round < kRounds; ++round) {  // the first is not counted
       begin.record(stream.get());
-      kernels[k]->run_groups(call, groups, 0x7fffffff, stream.get());
+      kernels[k]->run_groups(call, groups, stream.get());
       end.record(stream.get());
       end.wait();
       const double once = begin.us_until(end);
       if (round > 0 && (us == 0 || once < us)) us = once;
     }
-    if (std::getenv("SFFT_LINES_PRINT") != nullptr)
-      std::fprintf(stderr, "%lld points inner %lld: %.1f us %.0f GB/s %s\n",
-                   static_cast<long long>(lines.points), static_cast<long long>(lines.in.element), us,
-                   2e-3 * static_cast<double>(groups * of_group * value) / us, to_text(all[k]).c_str());
     if (least == 0 || us < least) {
       least = us;
       best = k;
@@ -110,8 +104,8 @@ LineKernels::LineKernels(int device, const std::vector<Lines>& lines, bool singl
              other.first.inner == kind.inner;
     });
     if (same == known.end()) {
-      known.emplace_back(
-          kind, measure ? fastest(kind, single, device) : policies_for(kind, single, device, 1).front());
+      known.emplace_back(kind, measure ? measured_policy(kind, single, device)
+                                       : policies_for(kind, single, device, 1).front());
       same = known.end() - 1;
     }
     programs.push_back(program_of(kind, same->second));
@@ -121,9 +115,9 @@ LineKernels::LineKernels(int device, const std::vector<Lines>& lines, bool singl
 }
 
 void LineKernels::run(std::size_t kind, const void* from, void* to, std::int64_t groups, double scale,
-                      std::int64_t blocks, cuda::Stream stream) const {
+                      cuda::Stream stream) const {
   const Call call{from, to, nullptr, scale, 1};
-  kernels_[kind]->run_groups(call, groups, blocks > 0 ? blocks : 0x7fffffff, stream);
+  kernels_[kind]->run_groups(call, groups, stream);
 }
 
 std::string LineKernels::name(std::size_t kind) const {

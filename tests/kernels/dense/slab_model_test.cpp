@@ -20,21 +20,24 @@ using detail::SlabRates;
 using detail::SlabTimes;
 
 constexpr std::size_t kFloat = 8, kDouble = 16;
-const Shape kCube{512, 512, 512};
+const Shape kCube{1024, 1024, 1024};
 
 SlabTimes predict(const Shape& shape, int devices, SlabLink link) {
-  return detail::predict_slabs(shape, false, kFloat, devices,
-                               detail::slab_chunks(shape, false, kFloat, devices), {4e12, link});
+  return detail::predict_slabs(shape, false, kFloat, devices, {4e12, link});
 }
 
 TEST(SlabModel, FollowsFromBytes) {
-  // 1.07 GB: a quarter is read and written in 134 us, and three quarters of it are sent at 350 GB/s.
+  // 8.59 GB: a quarter is read and written in 1074 us, and three quarters of it are sent at 389 GB/s.
   const SlabTimes times = predict(kCube, 4, SlabLink::nvlink);
-  EXPECT_NEAR(times.planes_us, 2 * 134.2, 1);
-  EXPECT_NEAR(times.columns_us, 134.2, 1);
-  EXPECT_NEAR(times.exchange_us, 575.2, 1);
-  EXPECT_NEAR(times.total_us, 10 + 268.4 / 8 + 575.2 + 134.2, 2);
-  EXPECT_NEAR(predict(kCube, 1, SlabLink::nvlink).total_us, 10 + 3 * 536.9, 1);
+  EXPECT_NEAR(times.planes_us, 2 * 1073.7, 2);
+  EXPECT_NEAR(times.columns_us, 1073.7, 1);
+  EXPECT_NEAR(times.exchange_us, 4140.4, 2);
+  const detail::SlabCuts cuts = detail::slab_cuts(kCube, false, kFloat, 4);
+  EXPECT_NEAR(times.total_us, 10 + 2147.5 / 8 + 4140.4 + 1073.7 * (1 - cuts.first_part) / (cuts.parts - 1),
+              4);
+  // Two: three passes of 2147 us, and half of each slab is read for the link, and as much written.
+  EXPECT_NEAR(predict(kCube, 2, SlabLink::nvlink).total_us, 10 + 3 * 2147.5 + 1073.7, 4);
+  EXPECT_NEAR(predict(kCube, 1, SlabLink::nvlink).total_us, 10 + 3 * 4295, 4);
 }
 
 TEST(SlabModel, SlowerLinksTakeLonger) {
@@ -48,9 +51,9 @@ TEST(SlabModel, SlowerLinksTakeLonger) {
 
 TEST(SlabModel, RealAndDoubleCountTheirBytes) {
   const SlabRates rates;
-  const double complex = detail::predict_slabs(kCube, false, kFloat, 2, 8, rates).exchange_us;
-  EXPECT_NEAR(detail::predict_slabs(kCube, true, kFloat, 2, 8, rates).exchange_us, complex * 257 / 512, 1);
-  EXPECT_NEAR(detail::predict_slabs(kCube, false, kDouble, 2, 8, rates).exchange_us, 2 * complex, 1);
+  const double complex = detail::predict_slabs(kCube, false, kFloat, 2, rates).exchange_us;
+  EXPECT_NEAR(detail::predict_slabs(kCube, true, kFloat, 2, rates).exchange_us, complex * 513 / 1024, 1);
+  EXPECT_NEAR(detail::predict_slabs(kCube, false, kDouble, 2, rates).exchange_us, 2 * complex, 1);
 }
 
 /// Choices for one to four devices.
@@ -76,9 +79,12 @@ TEST(SlabModel, MemoryMayAskForMore) {
 }
 
 TEST(SlabModel, ChunksAreWorthALaunch) {
-  EXPECT_EQ(detail::slab_chunks({64, 64, 64}, false, kFloat, 4), 1);
-  EXPECT_EQ(detail::slab_chunks(kCube, false, kFloat, 4), 8);
-  EXPECT_EQ(detail::slab_chunks({4, 1 << 14, 1 << 14}, false, kFloat, 4), 1);  // one plane for each device
+  EXPECT_EQ(detail::slab_cuts({64, 64, 64}, false, kFloat, 4).chunks, 1);
+  EXPECT_EQ(detail::slab_cuts({64, 64, 64}, false, kFloat, 4).parts, 1);
+  EXPECT_EQ(detail::slab_cuts(kCube, false, kFloat, 4).chunks, 8);
+  EXPECT_GT(detail::slab_cuts(kCube, false, kFloat, 4).parts, 1);
+  EXPECT_EQ(detail::slab_cuts({4, 1 << 14, 1 << 14}, false, kFloat, 4).chunks,
+            1);  // one plane for each device
 }
 
 TEST(DeviceLists, OneDeviceIsThatDevice) {

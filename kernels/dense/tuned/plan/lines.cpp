@@ -43,7 +43,6 @@ Program program_of(const Lines& lines, const TransformPolicy& policy) {
   step.load_interleaved = step.store_interleaved = lines.interleaved();
   step.swap_in = step.swap_out = lines.inverse;
   step.scale = lines.scaled;
-  step.loops = true;
   kernel.min_blocks_per_multiprocessor = policy.min_blocks_per_multiprocessor;
   Program program;
   program.kernels.push_back(kernel);

@@ -27,8 +27,8 @@ struct Lines {
 };
 
 LineNeed need_of(const Lines& lines);
-/// A program of one step, of any number of groups, whose blocks go on with later tiles. Throws
-/// Error(backend_unavailable) for a policy of other lines.
+/// A program of one step, of any number of groups. Throws Error(backend_unavailable) for a policy of other
+/// lines.
 Program program_of(const Lines& lines, const TransformPolicy& policy);
 
 }  // namespace sfft::detail::tuned

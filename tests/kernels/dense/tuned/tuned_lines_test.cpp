@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests kernels for lines of one dimension of an array on the CPU, compiled by the host's compiler, with
-// fewer blocks than tiles, against direct sums.
+// Tests kernels for lines of one dimension of an array on the CPU, compiled by the host's compiler, against
+// direct sums.
 #include "kernels/dense/tuned/plan/lines.hpp"
 
 #include <gtest/gtest.h>
@@ -59,7 +59,7 @@ void check(const Case& c, const EmulatedKernels& kernels, std::size_t at, const 
   arguments.per_multiprocessor = 0.5f;
   arguments.scale = 0.25;
   arguments.tables = tables.of(step);
-  kernels.run(at, arguments, std::min<std::int64_t>(arguments.tiles, 3), program.kernels[0].threads());
+  kernels.run(at, arguments, arguments.tiles, program.kernels[0].threads());
   for (std::int64_t g = 0; g < c.groups; ++g) {
     for (std::int64_t o = 0; o < lines.outer; ++o) {
       for (std::int64_t i = 0; i < lines.inner; ++i) {
