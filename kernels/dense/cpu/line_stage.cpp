@@ -4,7 +4,7 @@
 #include "kernels/dense/cpu/line_stage.hpp"
 
 #include <algorithm>
-#include <cstdlib>
+#include <cstdint>
 #include <utility>
 
 #include "kernels/base/index.hpp"
@@ -36,19 +36,23 @@ void prefetch_for_writing(const std::complex<Real>* values, std::int64_t count) 
   for (std::int64_t at = 0; at < std::min(count, kMost); at += kLine) __builtin_prefetch(values + at, 1);
 }
 
-/// Rows of a block of columns are far apart, so that the processor does not foresee them, and may lie in the
-/// caches of other cores.
+/// Rows of a block of columns are far apart, so that the processor does not foresee them.
 template <class Real>
 void prefetch_columns(const std::complex<Real>* values, std::int64_t pitch, std::int64_t rows,
-                      std::int64_t columns, bool for_writing) {
+                      std::int64_t columns) {
   constexpr std::uintptr_t kLine = 64;
   for (std::int64_t r = 0; r < rows; ++r, values += pitch) {
     const auto end = reinterpret_cast<std::uintptr_t>(values + columns);
-    for (auto at = reinterpret_cast<std::uintptr_t>(values) / kLine * kLine; at < end; at += kLine) {
-      const void* const line = reinterpret_cast<const void*>(at);
-      for_writing ? __builtin_prefetch(line, 1, 2) : __builtin_prefetch(line, 0, 2);
-    }
+    for (auto at = reinterpret_cast<std::uintptr_t>(values) / kLine * kLine; at < end; at += kLine)
+      __builtin_prefetch(reinterpret_cast<const void*>(at), 0, 2);
   }
+}
+
+/// Whether that is of use: the array is not in the cache of the core anyway, and a block leaves room there.
+template <class Real>
+bool worth_prefetching(std::int64_t rows, std::int64_t columns, std::int64_t pitch) {
+  constexpr std::int64_t kCacheValues = (1 << 20) / static_cast<std::int64_t>(sizeof(std::complex<Real>));
+  return rows * pitch > kCacheValues && rows * columns <= kCacheValues;
 }
 
 template <class Real>
@@ -174,15 +178,14 @@ ColumnStage<Real>::ColumnStage(std::int64_t n, std::int64_t columns, std::int64_
   full_ = std::make_unique<const cpu::SmallFft<Real>>(std::span(&n, 1), block_);
   if (last != block_) last_ = std::make_unique<const cpu::SmallFft<Real>>(std::span(&n, 1), last);
   buffer_reals_ = std::max(full_->buffer_reals(), last_ ? last_->buffer_reals() : 0);
+  prefetches_ = worth_prefetching<Real>(n, last, pitch);
 }
 
 template <class Real>
 void ColumnStage<Real>::block(std::int64_t block, const std::complex<Real>* from, std::complex<Real>* to,
                               bool inverse, std::byte* workspace, const Finish& finish) const {
   const std::int64_t column = block * block_, columns = columns_of(block);
-  // What fits a core's own cache is there, unless other cores wrote it.
-  static const int mode = std::getenv("SFFT_PREFETCH") ? std::atoi(std::getenv("SFFT_PREFETCH")) : 0;
-  if (mode != 0) prefetch_columns(from + column, pitch_, n_, columns, mode == 2);
+  if (prefetches_) prefetch_columns(from + column, pitch_, n_, columns);
   SplitWorkspace<Real> own = split(workspace);
   const cpu::SmallFft<Real>& fft = columns == block_ ? *full_ : *last_;
   const cpu::ComplexEnds<Real> ends{reinterpret_cast<const Real*>(from + column),
