@@ -4,7 +4,6 @@
 #include "kernels/dense/cpu/line_stage.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <utility>
 
 #include "kernels/base/index.hpp"
@@ -34,25 +33,6 @@ template <class Real>
 void prefetch_for_writing(const std::complex<Real>* values, std::int64_t count) {
   constexpr std::int64_t kLine = 64 / static_cast<std::int64_t>(sizeof(std::complex<Real>)), kMost = 1024;
   for (std::int64_t at = 0; at < std::min(count, kMost); at += kLine) __builtin_prefetch(values + at, 1);
-}
-
-/// Rows of a block of columns are far apart, so that the processor does not foresee them.
-template <class Real>
-void prefetch_columns(const std::complex<Real>* values, std::int64_t pitch, std::int64_t rows,
-                      std::int64_t columns) {
-  constexpr std::uintptr_t kLine = 64;
-  for (std::int64_t r = 0; r < rows; ++r, values += pitch) {
-    const auto end = reinterpret_cast<std::uintptr_t>(values + columns);
-    for (auto at = reinterpret_cast<std::uintptr_t>(values) / kLine * kLine; at < end; at += kLine)
-      __builtin_prefetch(reinterpret_cast<const void*>(at), 0, 2);
-  }
-}
-
-/// Whether that is of use: the array is not in the cache of the core anyway, and a block leaves room there.
-template <class Real>
-bool worth_prefetching(std::int64_t rows, std::int64_t columns, std::int64_t pitch) {
-  constexpr std::int64_t kCacheValues = (1 << 20) / static_cast<std::int64_t>(sizeof(std::complex<Real>));
-  return rows * pitch > kCacheValues && rows * columns <= kCacheValues;
 }
 
 template <class Real>
@@ -178,14 +158,12 @@ ColumnStage<Real>::ColumnStage(std::int64_t n, std::int64_t columns, std::int64_
   full_ = std::make_unique<const cpu::SmallFft<Real>>(std::span(&n, 1), block_);
   if (last != block_) last_ = std::make_unique<const cpu::SmallFft<Real>>(std::span(&n, 1), last);
   buffer_reals_ = std::max(full_->buffer_reals(), last_ ? last_->buffer_reals() : 0);
-  prefetches_ = worth_prefetching<Real>(n, last, pitch);
 }
 
 template <class Real>
 void ColumnStage<Real>::block(std::int64_t block, const std::complex<Real>* from, std::complex<Real>* to,
                               bool inverse, std::byte* workspace, const Finish& finish) const {
   const std::int64_t column = block * block_, columns = columns_of(block);
-  if (prefetches_) prefetch_columns(from + column, pitch_, n_, columns);
   SplitWorkspace<Real> own = split(workspace);
   const cpu::SmallFft<Real>& fft = columns == block_ ? *full_ : *last_;
   const cpu::ComplexEnds<Real> ends{reinterpret_cast<const Real*>(from + column),

@@ -115,7 +115,6 @@ class ColumnStage {
   std::int64_t blocks_;
   std::unique_ptr<const cpu::SmallFft<Real>> full_, last_;  ///< of block_ columns and of the last block
   std::size_t buffer_reals_ = 0;
-  bool prefetches_ = false;
 };
 
 extern template void split_elements(const void*, ElementType, std::int64_t, float*, float*);
