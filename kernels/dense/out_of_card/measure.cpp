@@ -132,7 +132,16 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
   }
   profile.overlap = overlap_of(with_residency(number, staying), trial.limits(), run(0).card_us);
   if (exchanged) return pools_.give_back(std::move(pool));
+  // Large slabs are few in the sample: some threads have none in the end, or at all.
+  const auto waiting = [&] {
+    const std::int64_t parts = trial.round().host_parts(), threads = options_.threads;
+    if (parts == 0) return 1.0;
+    return static_cast<double>((parts + threads - 1) / threads * threads) / static_cast<double>(parts);
+  };
   profile.host_us = run(1).host_us / static_cast<double>(units);
+  profile.host_us /= waiting();
+  constexpr std::int64_t kManyParts = 8;  // of each thread
+  const bool few = trial.round().host_parts() < kManyParts * options_.threads;
   // How much longer each takes while the other works, by the median of what was seen.
   std::vector<double> card_factors, host_factors;
   const auto learn_from = [&](double share, const RoundTimes& times) {
@@ -140,7 +149,7 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
     const RoundTimes alone = predict(with_residency(number, staying), trial.limits(), share);
     if (alone.card_us > 0 && alone.host_us > 0) {
       card_factors.push_back(times.card_us / alone.card_us);
-      host_factors.push_back(times.host_us / alone.host_us);
+      host_factors.push_back(times.host_us / (alone.host_us * waiting()));
     }
     profile.card_beside_host = median(card_factors);
     profile.host_beside_card = median(host_factors);
@@ -161,6 +170,9 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
     best_us = us;
   }
   pools_.give_back(std::move(pool));
+  // Then the best share of a sample is not that of the array.
+  if (few && units < round.units())
+    best = best_host_share(with_residency(number, staying), part.round->limits());
   if (options_.host_share < 0) part.round->deal_out(best);
 }
 
