@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <thread>
@@ -41,6 +42,19 @@ inline float value_at(std::uint64_t i) {
   i ^= i >> 31;
   i *= 0xBF58476D1CE4E5B9ULL;
   return static_cast<float>(static_cast<std::int32_t>(i >> 32)) / 2147483648.0F;
+}
+
+/// Writes to every page of fresh memory, by threads.
+inline void touch(std::byte* memory, std::size_t bytes, int threads) {
+  constexpr std::size_t kPage = 4096;
+  const std::size_t pages = (bytes + kPage - 1) / kPage, count = static_cast<std::size_t>(threads);
+  std::vector<std::thread> workers;
+  for (std::size_t t = 0; t < count; ++t) {
+    workers.emplace_back([=] {
+      for (std::size_t p = pages * t / count; p < pages * (t + 1) / count; ++p) memory[p * kPage] = {};
+    });
+  }
+  for (std::thread& worker : workers) worker.join();
 }
 
 /// By threads, which also touch fresh memory first.

@@ -25,8 +25,7 @@ class SlabImpl;
 /// s is that of the whole array at begin + (i1, i2, i3). One transform has two or three dimensions and
 /// contiguous signals; batches have any number of dimensions. Everything else is as in Plan: precision,
 /// element types, normalization, half spectra. Plans use fewer GPUs than named where more are predicted to be
-/// slower, or would have nothing; explain() says so. Immutable; copies share, and moving is copying. Work
-/// over different GPUs needs a build with SFFT_PREVIEW; a GPU that is named several times does not.
+/// slower, or would have nothing; explain() says so. Immutable; copies share, and moving is copying.
 template <class Real>
 class SFFT_EXPORT SlabPlan {
  public:

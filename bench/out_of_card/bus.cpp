@@ -2,8 +2,12 @@
 // Two streams copy for a while in both directions, whole arrays or columns of them.
 #include "bench/out_of_card/bus.hpp"
 
+#include <cuda_runtime.h>
+
 #include <algorithm>
 #include <functional>
+#include <stdexcept>
+#include <string>
 #include <tuple>
 
 #include "kernels/cuda/runtime/runtime.hpp"
@@ -103,6 +107,17 @@ nlohmann::json column_rates() {
     }
   }
   return rows;
+}
+
+std::shared_ptr<std::byte> page_locked(std::shared_ptr<std::byte> memory, std::size_t bytes) {
+  const cuda::DeviceScope scope(0);
+  const cudaError_t status =
+      cudaHostRegister(memory.get(), bytes, cudaHostRegisterPortable | cudaHostRegisterMapped);
+  if (status != cudaSuccess)
+    throw std::runtime_error("page-locking the array: " + std::string(cudaGetErrorString(status)));
+  std::byte* const data = memory.get();
+  return {data,
+          [memory = std::move(memory)](std::byte* locked) { static_cast<void>(cudaHostUnregister(locked)); }};
 }
 
 }  // namespace sfft::bench

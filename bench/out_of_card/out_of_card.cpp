@@ -2,14 +2,16 @@
 // Transforms of arrays in page-locked host memory that exceed a budget of GPU memory, for shares of the host
 // from 0 to 1, beside FFTW on the same array.
 //   bench_out_of_card --shape 1024x1024x1024 … [--budget BYTES …] [--share S …] [--auto] [--no-gpu]
-//                     [--real] [--apart] [--threads N] [--repeat N] [--fftw-threads N,N…] [--fftw-estimate]
-//                     [--fftw-seconds S] [--out FILE.json]
+//                     [--real] [--apart] [--lock] [--threads N] [--repeat N] [--fftw-threads N,N…]
+//                     [--fftw-estimate] [--fftw-seconds S] [--out FILE.json]
 //   bench_out_of_card --bus [--out FILE.json]
 // Float, forward, in place or, with --apart, into another array; FFTW likewise. Shapes of one to three
 // dimensions, complex, or real, in place in rows with room for half spectra. --auto measures the best shares
 // (Planning::measure); what it learned also predicts the times of the shares asked for. Times are medians of
-// wall clocks after a call that is not counted, and the file is written after every row. --bus measures
-// copies of columns alone.
+// wall clocks after a call that is not counted (--repeat 0: of that call), and the file is written after
+// every row. --lock page-locks ordinary memory that was filled before, which is faster for large arrays;
+// neither is part of "ms". Ten thousand outputs are compared with direct sums. --bus measures copies of
+// columns alone.
 #include <fftw3.h>
 #include <fmt/format.h>
 
@@ -25,6 +27,7 @@
 #include "bench/environment.hpp"
 #include "bench/large_arrays.hpp"
 #include "bench/out_of_card/bus.hpp"
+#include "bench/out_of_card/product_signal.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/cpu/platform/large_buffer.hpp"
 #include "kernels/dense/out_of_card/real_fft.hpp"
@@ -41,7 +44,7 @@ struct Arguments {
   std::vector<Shape> shapes;
   std::vector<double> budgets, shares;
   std::vector<int> fftw;
-  bool automatic = false, gpu = true, real = false, apart = false, bus = false;
+  bool automatic = false, gpu = true, real = false, apart = false, lock = false, bus = false;
   unsigned fftw_flags = FFTW_MEASURE;
   double fftw_seconds = 600;
   int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency())), repeat = 3;
@@ -64,6 +67,8 @@ Arguments parse(int argc, char** argv) {
       arguments.real = true;
     } else if (name == "--apart") {
       arguments.apart = true;
+    } else if (name == "--lock") {
+      arguments.lock = true;
     } else if (name == "--bus") {
       arguments.bus = true;
     } else if (name == "--no-gpu") {
@@ -108,9 +113,12 @@ class Bench {
   void run() {
     for (const Shape& shape : arguments_.shapes) {
       const auto bytes = static_cast<std::size_t>(values_of(shape)) * sizeof(Complex);
+      const bench::ProductSignal signal(shape, arguments_.real);
+      array_row_ = json::object();
       const std::shared_ptr<std::byte> memory = array(bytes),
                                        other = arguments_.apart ? array(bytes) : memory;
-      const Arrays arrays{reinterpret_cast<Complex*>(memory.get()), reinterpret_cast<Complex*>(other.get())};
+      const Arrays arrays{reinterpret_cast<Complex*>(memory.get()), reinterpret_cast<Complex*>(other.get()),
+                          signal};
       for (const double budget : arguments_.budgets) shares(shape, budget, arrays);
       for (const int threads : arguments_.fftw) fftw(shape, threads, arrays);
     }
@@ -119,11 +127,26 @@ class Bench {
  private:
   struct Arrays {
     Complex *from, *to;  ///< may be the same
+    const bench::ProductSignal& signal;
   };
 
-  std::shared_ptr<std::byte> array(std::size_t bytes) const {
-    if (arguments_.gpu) return detail::make_gpu_card<float>(0)->allocate_on_host(bytes);
-    return {detail::cpu::make_large_buffer(bytes)};
+  /// Its times, in seconds, are part of the following rows.
+  std::shared_ptr<std::byte> array(std::size_t bytes) {
+    const auto timed = [&](const char* name, const auto& job) {
+      const auto start = Clock::now();
+      auto result = job();
+      array_row_[name] = array_row_.value(name, 0.0) + bench::seconds_since(start);
+      return result;
+    };
+    if (arguments_.gpu && !arguments_.lock)
+      return timed("allocate_s", [&] { return detail::make_gpu_card<float>(0)->allocate_on_host(bytes); });
+    std::shared_ptr<std::byte> memory = timed("touch_s", [&] {
+      std::shared_ptr<std::byte> fresh{detail::cpu::make_large_buffer(bytes)};
+      bench::touch(fresh.get(), bytes, arguments_.threads);
+      return fresh;
+    });
+    if (!arguments_.gpu) return memory;
+    return timed("lock_s", [&] { return bench::page_locked(std::move(memory), bytes); });
   }
 
   /// Of the larger array, that of the spectrum. In place, a real signal has the room of its half spectrum.
@@ -137,8 +160,11 @@ class Bench {
     const double share = arguments_.gpu ? -1 : 1;
     const detail::OutOfCardOptions options{static_cast<std::size_t>(budget), share, arguments_.threads};
     if (!arguments_.real) return std::make_unique<detail::OutOfCardFft<float>>(shape, card, options);
-    const std::int64_t row = shape[shape.rank() - 1], pitch = arguments_.apart ? row : 2 * (row / 2 + 1);
-    return std::make_unique<detail::OutOfCardRealFft<float>>(shape, 1, pitch, card, options);
+    return std::make_unique<detail::OutOfCardRealFft<float>>(shape, 1, real_pitch(shape), card, options);
+  }
+  std::int64_t real_pitch(const Shape& shape) const {
+    const std::int64_t row = shape[shape.rank() - 1];
+    return arguments_.apart ? row : 2 * (row / 2 + 1);
   }
 
   void add(json row) {
@@ -157,37 +183,19 @@ class Bench {
     std::vector<double> times;
     for (int i = 0; i <= arguments_.repeat; ++i) {
       // Repeated transforms in place overflow.
-      if (i == 0 || !arguments_.apart) bench::fill(arrays.from, values_of(shape), arguments_.threads);
+      if (i == 0 || !arguments_.apart)
+        arrays.signal.fill(reinterpret_cast<float*>(arrays.from), real_pitch(shape), arguments_.threads);
       const auto start = Clock::now();
       transform();
-      if (i > 0) times.push_back(1e3 * bench::seconds_since(start));
+      if (i > 0 || arguments_.repeat == 0) times.push_back(1e3 * bench::seconds_since(start));
     }
     return bench::median(times);
   }
 
-  /// Relative error of a few outputs against those of the other engine of the same shape.
-  json error(const Shape& shape, const Complex* values) {
-    constexpr std::int64_t kOutputs = 4096;
-    std::vector<Complex> outputs;
-    for (std::int64_t i = 0; i < kOutputs; ++i)
-      outputs.push_back(values[static_cast<std::int64_t>(
-          static_cast<double>(i) / static_cast<double>(kOutputs) * static_cast<double>(values_of(shape)))]);
-    if (known_shape_ != shape.to_string()) {
-      known_shape_ = shape.to_string();
-      known_ = outputs;
-      return nullptr;
-    }
-    double difference = 0, norm = 0;
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      difference += std::norm(std::complex<double>(outputs[i]) - std::complex<double>(known_[i]));
-      norm += std::norm(std::complex<double>(known_[i]));
-    }
-    return std::sqrt(difference / norm);
-  }
-
   /// One plan, with the shares that it chooses and with those asked for.
   void shares(const Shape& shape, double budget, const Arrays& arrays) {
-    const json row{{"shape", shape.to_string()}, {"budget_bytes", budget}};
+    json row = array_row_;
+    row.update({{"shape", shape.to_string()}, {"budget_bytes", budget}});
     try {
       const auto planning = Clock::now();
       const auto fft = plan(shape, budget);
@@ -226,7 +234,7 @@ class Bench {
       }
     }
     if (measured.size() != shares.size()) row["host_shares"] = shares;
-    row["difference_to_first_row"] = error(shape, arrays.to);
+    row["relative_l2_to_sums"] = arrays.signal.error(arrays.to, arguments_.threads);
     row["explain"] = fft.explain();
     add(std::move(row));
   }
@@ -250,15 +258,13 @@ class Bench {
     row["plan_s"] = bench::seconds_since(planning);
     row["flags"] = arguments_.fftw_flags == FFTW_MEASURE ? "measure" : "estimate";
     row["ms"] = measured_ms(shape, arrays, [&] { fftwf_execute(plan); });
-    row["difference_to_first_row"] = error(shape, arrays.to);
+    row["relative_l2_to_sums"] = arrays.signal.error(arrays.to, arguments_.threads);
     fftwf_destroy_plan(plan);
     add(std::move(row));
   }
 
   Arguments arguments_;
-  json file_;
-  std::string known_shape_;
-  std::vector<Complex> known_;
+  json file_, array_row_;
 };
 
 }  // namespace

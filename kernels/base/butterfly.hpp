@@ -271,5 +271,15 @@ template <>
 struct Butterfly<36> : CoprimeButterfly<9, 4> {};
 template <>
 struct Butterfly<40> : CoprimeButterfly<8, 5> {};
+template <>
+struct Butterfly<45> : CoprimeButterfly<9, 5> {};
+template <>
+struct Butterfly<48> : CoprimeButterfly<16, 3> {};
+template <>
+struct Butterfly<50> : CoprimeButterfly<25, 2> {};
+template <>
+struct Butterfly<54> : CoprimeButterfly<27, 2> {};
+template <>
+struct Butterfly<60> : CoprimeButterfly<12, 5> {};
 
 }  // namespace sfft::detail

@@ -15,7 +15,7 @@ struct LaneWeights {
 };
 
 inline LaneWeights real_lane_weights(std::complex<double> even, std::complex<double> odd) {
-  const std::complex<double> turned = odd * std::complex<double>(0, 1);
+  const std::complex<double> turned{-odd.imag(), odd.real()};  // times i
   return {0.5 * (even - turned), 0.5 * (even + turned)};
 }
 

@@ -26,6 +26,11 @@ struct RadixRow {
 
 /// Largest first: the order in which factorisations are searched.
 constexpr RadixRow kRadices[] = {
+    {60, 1.3},
+    {54, 1.35},
+    {50, 1.45},
+    {48, 1.15},
+    {45, 1.35},
     {40, 1.2},
     {36, 1.2},
     {32, 1},

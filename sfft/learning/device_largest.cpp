@@ -3,65 +3,24 @@
 // waits once. An allocation takes as long as the arithmetic for a small frame, and so do ten waits.
 #include "sfft/learning/device_largest.hpp"
 
-#include <vector>
-
-#include "kernels/base/error.hpp"
 #include "kernels/base/step_trace.hpp"
+#include "kernels/cpu/platform/pool_loan.hpp"
 #include "kernels/cuda/runtime/stream_buffer.hpp"
 #include "kernels/cuda/spectrum/frame_fft.hpp"
 #include "kernels/cuda/spectrum/shape_extents.hpp"
-#include "kernels/cuda/stages/signal_samples.hpp"
+#include "kernels/cuda/stages/host_block.hpp"
 
 namespace sfft::detail::cuda {
 
 namespace {
 
-/// Results of more bytes go to pageable memory: so much page-locked memory takes longer to make than to copy.
-constexpr std::size_t kMostLocked = std::size_t{4} << 20;
-
 /// Of more points, too many may agree in the first digits by chance.
 constexpr std::int64_t kMostListed = std::int64_t{1} << 21;
-
-/// Host memory that copies go through.
-class HostBlock {
- public:
-  explicit HostBlock(std::size_t bytes) {
-    if (bytes > kMostLocked) pageable_.resize(bytes);
-    data_ = bytes > kMostLocked ? pageable_.data() : locked_.fit(bytes);
-  }
-  std::byte* data() const noexcept { return data_; }
-
- private:
-  PinnedLoan locked_;
-  std::vector<std::byte> pageable_;
-  std::byte* data_;
-};
 
 /// Kernels load whole elements; copies take any address.
 bool readable_in_place(const LearningFrame& frame) {
   return frame.resident && reinterpret_cast<std::uintptr_t>(frame.samples) % element_bytes(frame.type) == 0;
 }
-
-/// Waits for what is queued when an error ends its use: memory is freed, and host memory given back, after.
-class WaitOnError {
- public:
-  explicit WaitOnError(Stream stream) : stream_(stream) {}
-  ~WaitOnError() {
-    if (done_) return;
-    try {
-      synchronize(stream_);
-    } catch (const Error&) {
-      // The error that is under way says more.
-    }
-  }
-  WaitOnError(const WaitOnError&) = delete;
-  WaitOnError& operator=(const WaitOnError&) = delete;
-  void done() noexcept { done_ = true; }
-
- private:
-  Stream stream_;
-  bool done_ = false;
-};
 
 }  // namespace
 
@@ -103,6 +62,7 @@ std::optional<LargestOfSpectrum> learn_largest(const LearningFrame& frame, std::
   const Digits digits = extents.points() <= kMostListed ? Digits::few : Digits::all;
   select.enqueue(spectrum, power, memory.data() + select_at, host.data(), digits, stream);
   step_done("learn: queue the selection");
+  cpu::wake_kept_pools();  // a plan tends to follow
   synchronize(stream);
   if (!select.settled(host.data())) {  // many powers are equal, or nearly
     select.prepare(memory.data() + select_at, host.data(), stream);

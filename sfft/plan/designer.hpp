@@ -19,14 +19,13 @@
 #include "kernels/cpu/small_fft/small_fft.hpp"
 #include "sfft/plan/dense_path.hpp"
 #include "sfft/plan/kept.hpp"
+#include "sfft/plan/plan_costs.hpp"
 #include "sfft/plan/plan_impl.hpp"
-#include "sfft/plan/sample_budget.hpp"
 #include "sfft/plan/shared_device_plan.hpp"
 #include "template/comb/comb_planner.hpp"
 #include "template/comb/rebuild.hpp"
 #include "template/data/support_set.hpp"
 #include "template/flat/flat_planner.hpp"
-#include "template/planning/cost_model.hpp"
 #include "template/planning/error_table.hpp"
 #include "template/planning/witness.hpp"
 
@@ -36,10 +35,6 @@ namespace sfft::detail {
 inline constexpr std::int64_t kDirectProducts = std::int64_t{1} << 16;
 /// A sparse plan that predicts a larger relative error than this is of no use.
 inline constexpr double kUselessError = 0.5;
-/// Of an error that is enough: looks find smaller ones than plans have.
-inline constexpr double kEnough = 0.95;
-/// Frames of a batch that leave most of a GPU idle.
-inline constexpr int kFewFrames = 16;
 /// More threads than this wait for each other longer than they save.
 inline constexpr int kMostPlanningThreads = 8;
 
@@ -51,6 +46,7 @@ class Designer {
         options_(options),
         data_(*tmpl.data()),
         support_(data_),
+        costs_(options, data_, support_, prior_, std::numeric_limits<Real>::epsilon()),
         design_(std::make_shared<PlanDesign<Real>>(tmpl)) {}
 
   std::shared_ptr<PlanDesign<Real>> design() {
@@ -63,12 +59,8 @@ class Designer {
     info.backend = on_device_ ? Backend::cuda : Backend::cpu;
     design_->batch = options_.batch;
     info.reference = options_.use_reference && !data_.reference.empty();
-    info.predicted_dense_us = on_device_
-                                  ? predict_dense_device_us(data_.shape, data_.real, options_.batch,
-                                                            dense_kernels_are_tuned<Real>(data_, options_))
-                                  : predict_dense_us(data_.shape, data_.real);
-    info.predicted_dense_us = with_bus(info.predicted_dense_us, frame_bytes());
     prior_ = make_prior(data_, support_, info.reference);
+    info.predicted_dense_us = costs_.dense_us(on_device_ && dense_kernels_are_tuned<Real>(data_, options_));
     const PlanKey key = plan_key<Real>(options_, info.reference);
     step_done("plan: threads, support, prior");
     if (!use_kept(key)) choose();
@@ -135,7 +127,8 @@ class Designer {
     std::string why;
     switch (plan.path) {
       case Path::comb:
-        comb_ = rebuild_comb(support_, prior_, plan.buckets, plan.delays, comb_request(0), why);
+        comb_ = rebuild_comb(support_, prior_, plan.buckets, plan.delays,
+                             costs_.comb_request(0, threads_.get()), why);
         if (comb_ && !acceptable(comb_->predicted_error)) comb_.reset();
         if (!comb_) break;
         comb_->predicted_us = plan.predicted_us;
@@ -155,7 +148,7 @@ class Designer {
       }
       case Path::direct:
         if (data_.shape.points() > kDirectProducts / support_.k) break;
-        use_direct(reason(direct_us()), direct_us());
+        use_direct(reason(costs_.direct_us()), costs_.direct_us());
         return "";
       default:
         use_dense(options_.path == Path::automatic
@@ -186,13 +179,8 @@ class Designer {
     return plan;
   }
 
-  double direct_us() const {
-    return on_device_ ? with_bus(predict_direct_device_us(data_.shape.points(), support_.k), frame_bytes())
-                      : predict_direct_us(data_.shape.points(), support_.k, data_.real);
-  }
-
   void choose() {
-    const double direct_us = this->direct_us();
+    const double direct_us = costs_.direct_us();
     const double dense_us = design_->info.predicted_dense_us;
     const bool small = data_.shape.points() <= kDirectProducts / support_.k;
     if (forced(Path::dense)) return use_dense("asked for");
@@ -234,90 +222,14 @@ class Designer {
     return fmt::format("predicted {:.1f} us against {:.1f} us dense", us, design_->info.predicted_dense_us);
   }
 
-  bool from_bus() const { return on_device_ && options_.frames_in == FramesIn::page_locked; }
-  /// Whether the rows of images are what crosses the bus.
-  bool by_rows() const {
-    return from_bus() && data_.shape.rank() == 2 && !prior_.least_squares() &&
-           (options_.transfer == Transfer::automatic || options_.transfer == Transfer::rows);
-  }
-  /// Of frames like the reference, if there is one, else of bytes or complex floats.
-  std::int64_t element() const {
-    if (!data_.reference.empty()) return static_cast<std::int64_t>(element_bytes(data_.reference_type));
-    return data_.real ? 1 : 8;
-  }
-  /// A GPU's time for a frame of which so many bytes cross the bus, if frames are on its other side.
-  double with_bus(double us, std::int64_t bytes) const {
-    return from_bus() ? predict_from_host_us(us, bytes, options_.batch) : us;
-  }
-  /// Bytes for samples that kernels read in place: the bus carries sectors.
-  std::int64_t scattered_bytes(std::int64_t samples) const {
-    constexpr std::int64_t kSector = 32;
-    return std::min(frame_bytes(), samples * std::max(kSector, element()));
-  }
-  std::int64_t frame_bytes() const { return data_.shape.points() * element(); }
-
-  std::int64_t max_samples(bool by_rows) const {
-    return sample_budget(options_.max_samples, data_.shape.points(), support_.k, prior_.least_squares(),
-                         by_rows);
-  }
-
-  /// For frames in the memory of the backend.
-  CombRequest comb_request_there(double limit_us) const {
-    CombRequest request;
-    request.accuracy = prior_.common_scale ? 0 : options_.accuracy;
-    request.max_samples = max_samples(false);
-    request.epsilon = std::numeric_limits<Real>::epsilon();
-    request.limit_us = limit_us;
-    request.seed = options_.seed;
-    request.pool = threads_.get();
-    request.effort = options_.effort;
-    if (!on_device_) return request;
-    // Times of combs with equal errors differ more on GPUs, most where a few frames wait for their passes. A
-    // plan of half the samples still loses, as its error is 1.4 times as large.
-    request.time_weight = options_.batch <= kFewFrames ? 0.8 : 0.4;
-    const int multiprocessors = device_traits(options_.device).multiprocessors;
-    const bool compiled = !by_rows() && options_.compiled_for.has_value() && sizeof(Real) == sizeof(float);
-    request.cost = [this, multiprocessors, compiled](const CombCost& cost) {
-      return predict_comb_device_us(cost, multiprocessors, options_.batch, compiled);
-    };
-    return request;
-  }
-
-  CombRequest comb_request(double limit_us) const {
-    CombRequest request = comb_request_there(limit_us);
-    if (!from_bus()) return request;
-    const bool rows = by_rows();
-    request.cost = [this, rows, there = request.cost](const CombCost& cost) {
-      return with_bus(there(cost), rows ? cost.bus_bytes : scattered_bytes(cost.samples));
-    };
-    if (!rows) return request;
-    const std::int64_t in_rows =
-        std::max(kInRowsPerCoefficient * support_.k, data_.shape.points() / kInRowsDivisor);
-    request.max_samples = max_samples(true);
-    request.bus = {element(), std::min(frame_bytes(), in_rows * element())};
-    request.time_weight = 1;
-    return request;
-  }
-
   void find_comb(double limit_us) {
-    CombRequest request = comb_request(limit_us);
-    if (by_rows() && !(request.accuracy > 0)) {
-      // Samples of a row that has crossed the bus cost little more, so that errors as large as those of
-      // frames in the GPU's memory take few rows. Larger ones weigh as their third power.
-      CombRequest there = comb_request_there(std::numeric_limits<double>::infinity());
-      there.effort = PlanEffort::quick;
-      if (const auto error = estimate_comb_error(support_, prior_, there)) {
-        request.enough = kEnough * *error;
-        request.time_weight = 1.0 / 3;
-      }
-    }
-    comb_ = plan_comb(support_, prior_, request, rejected_);
+    comb_ = plan_comb(support_, prior_, costs_.search_request(limit_us, threads_.get()), rejected_);
   }
 
   FlatOptions flat_options() const {
     FlatOptions flat;
     flat.leakage = sizeof(Real) == sizeof(float) ? 1e-8 : 1e-14;
-    flat.max_samples = max_samples(by_rows());
+    flat.max_samples = costs_.max_samples();
     flat.seed = options_.seed;
     if (!prior_.least_squares() && !prior_.common_scale) {
       const auto [tail, power] = prior_energies(support_, prior_);
@@ -328,9 +240,7 @@ class Designer {
   }
 
   void measure_flat(const FlatPlanData& flat) {
-    flat_us_ = on_device_ ? with_bus(predict_flat_device_us(flat.taps() * flat.delay_count(), flat.rows()),
-                                     scattered_bytes(flat.samples))
-                          : predicted_us(flat);
+    flat_us_ = costs_.flat_us(flat);
     flat_error_ = flat_error(flat);
   }
 
@@ -461,6 +371,7 @@ class Designer {
   bool on_device_ = false;
   SupportSet support_;
   SpectralPrior prior_;
+  PlanCosts costs_;
   std::shared_ptr<PlanDesign<Real>> design_;
   std::vector<Rejection> rejected_;
   std::optional<CombPlan> comb_;

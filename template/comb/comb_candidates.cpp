@@ -21,8 +21,6 @@ namespace sfft::detail {
 
 namespace {
 
-/// Fewer empty buckets than this say too little about the tail.
-constexpr std::int64_t kMinEmpty = 8;
 /// Coefficients that tell grids apart for a quick plan, or one by rows; of twice as many or more, only every
 /// second or nth is looked at.
 constexpr std::int64_t kLookedAt = 256;
@@ -32,12 +30,6 @@ constexpr std::int64_t kMostRowSets = 6;
 constexpr std::size_t kRoughlyLookedAt = 128, kPromisingGrids = 4;
 /// More delays take a quick plan too long: the time of a look and of tables grows with their square.
 constexpr std::int64_t kQuickDelays = 8;
-/// Estimates exceed errors by more than this only where they are far off.
-constexpr double kEstimateMargin = 1.4;
-/// Bounds for delays in few rows exceed them by up to about 3.
-constexpr double kBoundMargin = 2;
-/// What memory is read in at least.
-constexpr std::int64_t kSectorBytes = 32;
 
 std::vector<std::int64_t> smooth_divisors(std::int64_t n, std::int64_t largest) {
   std::vector<std::int64_t> divisors;
@@ -52,11 +44,12 @@ std::vector<std::int64_t> smooth_divisors(std::int64_t n, std::int64_t largest) 
 
 class Lister {
  public:
-  Lister(Folding& folding, const CombRequest& request)
+  Lister(Folding& folding, const CombRequest& request, bool all_grids)
       : folding_(folding),
         support_(folding.support()),
         prior_(folding.prior()),
         request_(request),
+        all_grids_(all_grids),
         least_squares_(prior_.least_squares()),
         by_rows_(request.bus.element_bytes > 0 && support_.shape.rank() == 2 && !least_squares_),
         step_(support_.real ? 2 : 1),
@@ -170,10 +163,8 @@ class Lister {
       bound_rows();
       return list_all(std::span<const Folding::Grid>(grids));
     }
-    if (request_.effort == PlanEffort::quick) {
-      std::vector<CombCandidate> candidates = promising(grids);
-      if (!candidates.empty()) return candidates;  // too few of their buckets may be empty
-    } else if (!grids.empty()) {
+    if (request_.effort == PlanEffort::quick && !all_grids_) return promising(grids);
+    if (!grids.empty()) {
       look_.look({&grids[grids.size() / 2], 1}, {}, nullptr);
     }
     return list_all(std::span<const Folding::Grid>(grids));
@@ -228,15 +219,7 @@ class Lister {
     step_done("list: rough look");
     folding_.prepare(grids, request_.pool);
     step_done("list: fold");
-    std::vector<char> has_room(grids.size());
-    cpu::for_each(request_.pool, grids.size(), [&](std::size_t g, int thread) {
-      has_room[g] =
-          leaves_room(grids[g], look_at(grids[g], scratch_[static_cast<std::size_t>(thread)], false));
-    });
-    for (std::size_t g = 0; g < grids.size(); ++g) {
-      if (has_room[g]) candidates_.push_back(ranked[g].second);
-    }
-    step_done("list: room in buckets");
+    for (const auto& [promise, candidate] : ranked) candidates_.push_back(candidate);
     return std::move(candidates_);
   }
 
@@ -251,12 +234,6 @@ class Lister {
     double most = 0;
     for (const Folding::Grid& grid : grids) most = std::max(most, samples(grid));
     std::erase_if(grids, [&](const Folding::Grid& grid) { return samples(grid) < kLeast * most; });
-  }
-
-  /// Empty buckets tell how large the tail is.
-  bool leaves_room(const Folding::Grid& grid, const Crowding& crowding) const {
-    const std::int64_t buckets = grid[0] * grid[1] * grid[2];
-    return buckets - crowding.occupied >= std::max(kMinEmpty, buckets / 8);
   }
 
   /// Of the relative error, from a bound on its square.
@@ -353,8 +330,8 @@ class Lister {
   void add_grid(const std::array<std::int64_t, 3>& grid, std::vector<CombCandidate>& candidates,
                 std::size_t thread = 0) {
     const Crowding& crowding = look_at(grid, scratch_[thread], !least_squares_ && !by_rows_);
-    if (!leaves_room(grid, crowding)) return;
     const std::int64_t buckets = grid[0] * grid[1] * grid[2];
+    if (!leaves_room(buckets, crowding.occupied)) return;
     // Least squares needs a delay for each frequency of a bucket; with a prior a crowded bucket only shrinks.
     const std::int64_t crowd = least_squares_ ? crowding.largest : 1;
     const std::int64_t first = whole_steps(crowd);
@@ -378,6 +355,7 @@ class Lister {
   const SupportSet& support_;
   const SpectralPrior& prior_;
   const CombRequest& request_;
+  bool all_grids_;
   bool least_squares_;
   bool by_rows_;           ///< rows of images cross a bus
   std::int64_t step_;      ///< delays come in pairs for real signals
@@ -393,42 +371,9 @@ class Lister {
 
 }  // namespace
 
-std::vector<CombCandidate> list_comb_candidates(Folding& folding, const CombRequest& request) {
-  return Lister(folding, request).list();
-}
-
-Promise promise_of(const CombCandidate& candidate, const CombRequest& request) {
-  const bool bounded = candidate.row_sets > 0;  // the proxy is no estimate
-  if (request.accuracy > 0) {
-    const bool over = candidate.proxy > (bounded ? kBoundMargin : kEstimateMargin) * request.accuracy;
-    return {over, over ? candidate.proxy : candidate.us, candidate.proxy};
-  }
-  if (request.enough > 0) return {false, weigh(candidate.proxy, candidate.us, request), candidate.proxy};
-  const double time = weigh(1, candidate.us, request);
-  const bool sure = !bounded || request.effort == PlanEffort::quick;
-  return {false, candidate.proxy * (sure ? time : std::sqrt(time)), candidate.proxy};
-}
-
-double predict_us(const SupportSet& support, const CombRequest& request,
-                  const std::array<std::int64_t, 3>& grid, std::int64_t delays, bool clustered,
-                  std::int64_t bus_bytes) {
-  CombCost cost{};
-  cost.bus_bytes = bus_bytes;
-  cost.points = support.shape.points();
-  cost.buckets = grid[0] * grid[1] * grid[2];
-  cost.delays = delays;
-  cost.samples = cost.buckets * delays;
-  cost.lines = clustered ? cost.buckets : cost.samples;
-  // Samples of a comb follow each other in lines of the shape, and close ones share sectors.
-  const auto last = static_cast<std::size_t>(support.shape.rank() - 1);
-  const std::int64_t line_bytes = support.shape[support.shape.rank() - 1] * (support.real ? 1 : 8);
-  const std::int64_t of_line = std::min(grid[last], (line_bytes + kSectorBytes - 1) / kSectorBytes);
-  cost.sectors = std::min({cost.lines, cost.samples / grid[last] * of_line,
-                           cost.points / support.shape[support.shape.rank() - 1] *
-                               ((line_bytes + kSectorBytes - 1) / kSectorBytes)});
-  cost.k = support.k;
-  cost.real = support.real;
-  return request.cost(cost);
+std::vector<CombCandidate> list_comb_candidates(Folding& folding, const CombRequest& request,
+                                                bool all_grids) {
+  return Lister(folding, request, all_grids).list();
 }
 
 }  // namespace sfft::detail

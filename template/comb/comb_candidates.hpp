@@ -45,10 +45,18 @@ inline double weigh(double error, double us, const CombRequest& request) {
 /// Least squares takes the cheapest candidate that works, and tries no more than these.
 inline constexpr std::size_t kCombTries = 10;
 
-/// Every candidate worth a search within the request's limits; for a quick plan those of the grids that a
-/// rough look finds most promising. For least squares the kCombTries cheapest come first, the cheapest of all
-/// at the front.
-std::vector<CombCandidate> list_comb_candidates(Folding& folding, const CombRequest& request);
+/// Fewer empty buckets than this say too little about the tail.
+inline constexpr std::int64_t kMinEmpty = 8;
+/// Whether enough buckets are empty to tell how large the tail is.
+constexpr bool leaves_room(std::int64_t buckets, std::int64_t occupied) {
+  return buckets - occupied >= std::max(kMinEmpty, buckets / 8);
+}
+
+/// Every candidate worth a search within the request's limits. Unless `all_grids`, a quick plan has those of
+/// the grids that a rough look finds most promising, some of which may not leave room. For least squares the
+/// kCombTries cheapest come first, the cheapest of all at the front.
+std::vector<CombCandidate> list_comb_candidates(Folding& folding, const CombRequest& request,
+                                                bool all_grids = false);
 
 /// Predicted time on the request's backend; `clustered` delays share cache lines.
 double predict_us(const SupportSet& support, const CombRequest& request,

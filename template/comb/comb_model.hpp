@@ -33,6 +33,7 @@ class CombModel {
 
   const std::array<std::int64_t, 3>& buckets() const noexcept { return buckets_; }
   std::int64_t bucket_count() const noexcept { return buckets_[0] * buckets_[1] * buckets_[2]; }
+  std::int64_t occupied_buckets() const noexcept { return static_cast<std::int64_t>(groups_.size()); }
   std::int64_t largest_group() const noexcept { return largest_group_; }
 
   /// How well coefficients are estimated; weights and errors are for unit scale.

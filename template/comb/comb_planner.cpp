@@ -39,6 +39,7 @@ std::string describe(const Shape& shape, const std::array<std::int64_t, 3>& buck
 struct Effort {
   std::size_t looks;         ///< candidates looked at
   bool mirrored;             ///< lattices of delays per look, too
+  std::int64_t lattices;     ///< at most, per look
   int look_draws;            ///< random sets of delays per look
   std::size_t draw_groups;   ///< buckets that the delays of a look are chosen by
   std::size_t look_groups;   ///< buckets that a look is judged by; 0: all
@@ -48,13 +49,14 @@ struct Effort {
 };
 
 Effort effort_of(PlanEffort effort) {
+  constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
   switch (effort) {
     case PlanEffort::quick:
-      return {4, false, 0, 8, 32, 0, 0, 0, 0};
+      return {4, false, 3, 0, 8, 32, 0, 0, 0, 0};
     case PlanEffort::thorough:
-      return {60, true, 6, 24, 128, 8, 32, 4, 0};
+      return {60, true, kAll, 6, 24, 128, 8, 32, 4, 0};
     default:
-      return {10, false, 0, 24, 24, 2, 4, 0, 96};
+      return {10, false, kAll, 0, 24, 24, 2, 4, 0, 96};
   }
 }
 
@@ -148,9 +150,14 @@ class Planner {
     }
     std::vector<CombCandidate> chosen;
     if (candidates_.empty() || candidates_[0].row_sets == 0) {
-      const std::size_t count = std::min(looks, keys.size());
-      std::partial_sort(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(count), keys.end());
-      for (std::size_t i = 0; i < count; ++i) chosen.push_back(candidates_[keys[i].second]);
+      // Estimates are too low for many delays, more than they are between them.
+      constexpr std::int64_t kManyDelays = 12;
+      std::sort(keys.begin(), keys.end());
+      std::size_t of_many = 0;
+      for (const auto& [promise, at] : keys) {
+        if (chosen.size() == looks) break;
+        if (candidates_[at].delays <= kManyDelays || of_many++ < looks / 2) chosen.push_back(candidates_[at]);
+      }
       return chosen;
     }
     std::sort(keys.begin(), keys.end());
@@ -196,12 +203,14 @@ class Planner {
     cpu::for_each(request_.pool, grids.size(), [&](std::size_t g, int) {
       std::unique_ptr<CombModel>& model = models_.at(grids[g]);
       if (!model) model = std::make_unique<CombModel>(folding_, grids[g]);
+      if (!leaves_room(model->bucket_count(), model->occupied_buckets())) return;
       for (std::size_t i = 0; i < looks.size(); ++i) {
         if (candidates[i].buckets != grids[g]) continue;
         looks[i] = search_delays(*model, support_.shape,
                                  {.count = candidates[i].delays,
                                   .row_sets = candidates[i].row_sets,
                                   .mirrored = effort.mirrored,
+                                  .lattices = effort.lattices,
                                   .draws = effort.look_draws,
                                   .sweeps = 0,
                                   .groups = effort.draw_groups,
@@ -256,6 +265,10 @@ class Planner {
     const bool good_enough = request_.accuracy > 0;
     const Effort effort = effort_of(request_.effort);
     std::vector<Looked> looked = look(effort);
+    if (looked.empty() && request_.effort == PlanEffort::quick) {
+      candidates_ = list_comb_candidates(*folding_, request_, true);
+      if (!candidates_.empty()) looked = look(effort);
+    }
     step_done("search: looks");
     if (looked.empty()) return std::nullopt;
     double least = std::numeric_limits<double>::infinity();

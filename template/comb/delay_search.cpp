@@ -92,21 +92,30 @@ class Search {
   }
 
   /// Rank-1 lattices over the last two dimensions that have room: the union of combs is then a finer or a
-  /// quincunx grid. Generators g and r − g mirror each other, and so do tails, but members do not.
-  void draw_lattices(bool mirrored) {
+  /// quincunx grid. Generators g and r − g mirror each other, and so do tails, but members do not. At most so
+  /// many are looked at, those first that leave no near alias unresolved.
+  void draw_lattices(bool mirrored, std::int64_t most) {
     std::size_t fast = 2;
     while (fast > 0 && range_[fast] == 1) --fast;
-    std::size_t slow = fast == 0 ? 0 : fast - 1;
+    const std::size_t slow = fast == 0 ? 0 : fast - 1;
     const std::int64_t generators = slow == fast ? 1 : mirrored ? count_ : count_ / 2 + 1;
-    for (std::int64_t generator = 0; generator < generators; ++generator) {
+    std::vector<std::pair<double, std::int64_t>> order;
+    for (std::int64_t g = 0; g < generators; ++g)
+      order.emplace_back(most < generators ? -unresolved_distance(g, slow, fast) : 0, g);
+    std::stable_sort(order.begin(), order.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::int64_t looked_at = 0;
+    for (auto next = order.begin(); next != order.end() && looked_at < most; ++next) {
       std::vector<Delay> delays;
       for (std::int64_t j = 0; j < count_; ++j) {
         Delay delay{0, 0, 0};
-        if (slow != fast) delay[slow] = range_[slow] * (j * generator % count_) / count_;
+        if (slow != fast) delay[slow] = range_[slow] * (j * next->second % count_) / count_;
         delay[fast] = range_[fast] * j / count_;
         if (std::find(delays.begin(), delays.end(), delay) == delays.end()) delays.push_back(delay);
       }
-      if (static_cast<std::int64_t>(delays.size()) == count_) consider(delays);
+      if (static_cast<std::int64_t>(delays.size()) != count_) continue;
+      consider(delays);
+      ++looked_at;
     }
   }
 
@@ -131,6 +140,21 @@ class Search {
   const CombModel::Quality& best_quality() const noexcept { return best_quality_; }
 
  private:
+  /// Square of the distance to the nearest alias q∘B that has the same phase in all delays of a lattice,
+  /// which has q_slow g + q_fast divisible by r: in shares of the spectrum's sides.
+  double unresolved_distance(std::int64_t generator, std::size_t slow, std::size_t fast) const {
+    double nearest = std::numeric_limits<double>::infinity();
+    for (std::int64_t q = 0; q <= count_; ++q) {
+      const std::int64_t rest = q * generator % count_;
+      // −rest and r − rest are the nearest of those that q_fast may be.
+      const std::int64_t other = q == 0 ? count_ : std::min(rest, count_ - rest);
+      const double along = static_cast<double>(q) / static_cast<double>(range_[slow]),
+                   across = static_cast<double>(other) / static_cast<double>(range_[fast]);
+      nearest = std::min(nearest, along * along + across * across);
+    }
+    return nearest;
+  }
+
   /// Error and noise gain go together where nothing is known of the tail.
   static double score(const CombModel::Quality& quality) {
     return quality.error * (1 + 1e-3 * quality.gain_max);
@@ -191,7 +215,7 @@ std::optional<DelayChoice> search_delays(CombModel& model, const Shape& shape, c
     search.draw_random(options.draws);
     search.descend_rows(options.sweeps);
   } else {
-    search.draw_lattices(options.mirrored);
+    search.draw_lattices(options.mirrored, options.lattices);
     search.draw_random(options.draws);
     search.descend(options.sweeps);
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/cpu/stages/hash.hpp"
+#include "template/comb/comb_candidates.hpp"
 
 namespace sfft::detail {
 
@@ -17,8 +18,6 @@ namespace {
 
 /// Least squares amplifies noise more than this only for delays that no planner chooses.
 constexpr double kMaxGain = 64;
-/// Fewer empty buckets than this say too little about the tail.
-constexpr std::int64_t kMinEmpty = 8;
 
 std::int64_t occupied_buckets(const SupportSet& support, const std::array<std::int64_t, 3>& buckets) {
   std::vector<std::int64_t> occupied;
@@ -46,7 +45,7 @@ std::optional<CombPlan> rebuild_comb(const SupportSet& support, const SpectralPr
     why = "a real signal's delays come in pairs";
     return std::nullopt;
   }
-  if (count - occupied_buckets(support, buckets) < std::max(kMinEmpty, count / 8)) {
+  if (!leaves_room(count, occupied_buckets(support, buckets))) {
     why = "it leaves too few buckets empty to tell its errors from them";
     return std::nullopt;
   }

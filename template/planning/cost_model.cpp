@@ -36,44 +36,70 @@ double predict_dense_us(const Shape& shape, bool real) noexcept {
   return 1e-3 * (100 + flops / flops_per_ns);
 }
 
-double predict_comb_device_us(const CombCost& cost, int multiprocessors, int batch, bool compiled) noexcept {
-  const double points = static_cast<double>(cost.buckets);
-  const double lanes = static_cast<double>(cost.real ? cost.delays / 2 : cost.delays);
-  const double k = static_cast<double>(cost.k);
-  constexpr double kLargestFused = 13000;  // buckets of a lane that two buffers in shared memory hold
-  if (points > kLargestFused) {
-    const double line_us = static_cast<double>(cost.lines) * 64 / 4e6;
-    return 17.0 / batch + line_us + points * lanes * 8 * 6 / 4e6 + k * lanes * 16 / 4e6;
-  }
-  // One multiprocessor transforming `own` lanes: latencies first, then throughput.
-  const auto block_us = [&](double own) {
-    const double share = own / lanes;
-    const double gather = 0.6 + 0.0006 * share * static_cast<double>(cost.lines);
+namespace {
+
+/// Buckets of a lane that two buffers in a multiprocessor's shared memory hold; with more, kernels are
+/// staged.
+constexpr double kLargestFused = 13000;
+
+/// What a comb asks of a GPU.
+struct DeviceWork {
+  double points, lanes, k;
+  bool real;
+  /// Of its samples, as distinct pieces of memory.
+  double pieces;
+
+  /// A multiprocessor that has some of the lanes to itself: latencies first, then throughput.
+  double block_us(double own) const {
+    const double gather = 0.6 + 0.0006 * own / lanes * pieces;
     const double fft = 0.35 + 5 * own * points * std::log2(std::max(points, 2.0)) / 1.4e5;
-    const double recover = 0.3 + k * own * (cost.real ? 16 : 8) / 6e4;
+    const double recover = 0.3 + k * own * (real ? 16 : 8) / 6e4;
     return gather + fft + recover + 0.4 + 0.0004 * k;
-  };
-  // Many frames at once: multiprocessors compute, and what frames are read from memory adds to that.
-  const double throughput_us =
-      block_us(lanes) / multiprocessors + static_cast<double>(cost.sectors) * 32 / 3e6;
-  if (batch < multiprocessors / 4) {
-    // Few frames at once, each one block's or a cluster's work: passes wait for each other more than they
-    // compute.
-    const auto latency_us = [&](double own, double side) {
-      const double passes = std::log(std::max(side, 8.0)) / std::log(6.5);
-      return 2.9 + 0.5 * passes + own * (side * 1e-3 + k * 5e-4);
-    };
-    double all_us = latency_us(lanes, points) + (cost.real ? k * lanes * 5e-4 : 0);
-    if (points * lanes >= 1024) {
-      // A cluster, in which real combs are halved. Below 2048 points it is a block, which was 0.9 us slower
-      // than this for 256 x 5.
-      const bool halves = cost.real && cost.buckets % 2 == 0 && cost.delays <= 16;
-      all_us = 0.8 + (halves ? latency_us(1, points / 2) : latency_us(std::ceil(lanes / 16), points));
-      if (compiled) all_us *= 0.6;
-    }
-    return std::max(all_us / batch, throughput_us);
   }
-  return throughput_us;
+  /// A frame that few others wait beside: passes wait for each other more than they compute.
+  double latency_us(double own, double side) const {
+    const double passes = std::log(std::max(side, 8.0)) / std::log(6.5);
+    return 2.9 + 0.5 * passes + own * (side * 1e-3 + k * 5e-4);
+  }
+};
+
+/// How SparseExecutor spreads a frame over multiprocessors of which it may have `idle`: the lanes of each,
+/// and their points. No lanes: a block works on a frame.
+struct Spread {
+  double own, side;
+};
+Spread spread(const CombCost& cost, const DeviceWork& work, int idle) {
+  constexpr int kLargestCluster = 16;
+  const int most = std::min(kLargestCluster, idle);
+  // With fewer points a block is as fast: it was 0.9 us faster for 256 x 5.
+  if (most < 2 || work.points * work.lanes < 1024) return {0, 0};
+  if (cost.real && cost.buckets % 2 == 0 && cost.delays <= most) return {1, work.points / 2};
+  const double own = std::ceil(work.lanes / most);
+  return own * work.points > kLargestFused || work.lanes < 2 ? Spread{0, 0} : Spread{own, work.points};
+}
+
+}  // namespace
+
+double predict_comb_device_us(const CombCost& cost, int multiprocessors, int batch, bool compiled) noexcept {
+  const double lanes = static_cast<double>(cost.real ? cost.delays / 2 : cost.delays);
+  const DeviceWork work{static_cast<double>(cost.buckets), lanes, static_cast<double>(cost.k), cost.real,
+                        static_cast<double>(cost.lines)};
+  if (work.points > kLargestFused) return 17.0 / batch + 3e-5 * work.points * lanes + 5e-5 * work.k;
+  // What frames are read from memory adds to what multiprocessors compute.
+  const double memory_us = static_cast<double>(cost.sectors) * 32 / 3e6;
+  const double throughput_us = work.block_us(lanes) / multiprocessors + memory_us;
+  const Spread few = spread(cost, work, multiprocessors / batch);
+  if (few.own > 0) {
+    const double all_us = 0.8 + work.latency_us(few.own, few.side);
+    return std::max(all_us * (compiled && few.own == 1 ? 0.6 : 1) / batch, throughput_us);
+  }
+  if (batch == 1) {
+    const double all_us = work.latency_us(lanes, work.points) + (cost.real ? work.k * lanes * 5e-4 : 0);
+    return std::max(all_us, throughput_us);
+  }
+  // As many frames at a time as there are multiprocessors; of a last round some have none.
+  const double rounds = std::ceil(static_cast<double>(batch) / multiprocessors);
+  return work.block_us(lanes) * rounds / batch + memory_us;
 }
 
 double predict_bus_us(std::int64_t bytes) noexcept {

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // A card on the CPU with a budget of memory, for out-of-card transforms without a GPU. Its streams do nothing
-// until somebody waits for them, so that what is read or reused too early is seen; its FFTs are direct sums.
+// until somebody waits, and then take turns at random, so that what is read or reused too early is seen; its
+// FFTs are direct sums.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstring>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <random>
 #include <thread>
 #include <vector>
 
@@ -19,6 +22,23 @@
 #include "tests/support/direct_dft.hpp"
 
 namespace sfft::test {
+
+/// How far a stream has come. Works of which one failed are passed over until somebody hears of it.
+struct EmulatedProgress {
+  std::int64_t asked = 0, done = 0;
+  std::exception_ptr failure;
+};
+
+/// Work, or the progress of another stream to wait for.
+struct EmulatedQueue {
+  struct Asked {
+    std::function<void()> work;
+    std::shared_ptr<EmulatedProgress> other;
+    std::int64_t least = 0;  ///< of what the other has done
+  };
+  std::shared_ptr<EmulatedProgress> progress = std::make_shared<EmulatedProgress>();
+  std::deque<Asked> asked;
+};
 
 /// What the tests ask of an emulated card, and what they ask it afterwards.
 struct EmulatedState {
@@ -37,6 +57,9 @@ struct EmulatedState {
   std::atomic<std::size_t> bus_bytes{0};  ///< copied in and out
   std::mutex mutex;
   std::map<const std::byte*, std::size_t> on_host;  ///< what allocate_on_host() gave
+  std::mutex queueing;                              ///< of the following, and of what happens in the streams
+  std::vector<EmulatedQueue*> queues;
+  std::mt19937 generator{1};
 
   bool page_locked(const std::byte* host) {
     const std::lock_guard lock(mutex);
@@ -53,11 +76,63 @@ struct EmulatedState {
     if (fail_after >= 0 && fail_after-- == 0)
       throw Error(ErrorCode::device, "the emulated card fails as asked");
   }
+
+  /// Until so much was done in a stream.
+  void run(EmulatedProgress& until, std::int64_t least) {
+    const std::lock_guard lock(queueing);
+    while (until.done < least) {
+      std::vector<EmulatedQueue*> ready;
+      for (EmulatedQueue* queue : queues) {
+        if (queue->asked.empty()) continue;
+        const EmulatedQueue::Asked& next = queue->asked.front();
+        if (next.other == nullptr || next.other->done >= next.least) ready.push_back(queue);
+      }
+      if (ready.empty()) throw std::logic_error("streams of the emulated card wait for each other");
+      EmulatedQueue& queue = *ready[generator() % ready.size()];
+      const EmulatedQueue::Asked next = std::move(queue.asked.front());
+      queue.asked.pop_front();
+      EmulatedProgress& progress = *queue.progress;
+      try {
+        if (next.other != nullptr && next.other->failure) progress.failure = next.other->failure;
+        if (next.work && !progress.failure) {
+          step();
+          next.work();
+        }
+      } catch (...) {
+        progress.failure = std::current_exception();
+      }
+      ++progress.done;
+    }
+    if (until.failure) std::rethrow_exception(until.failure);
+  }
+};
+
+class EmulatedMark final : public detail::CardMark {
+ public:
+  explicit EmulatedMark(std::shared_ptr<EmulatedState> state) : state_(std::move(state)) {}
+
+  void wait() override {
+    if (progress_ != nullptr) state_->run(*progress_, place_);
+  }
+
+ private:
+  friend class EmulatedStream;
+
+  std::shared_ptr<EmulatedState> state_;
+  std::shared_ptr<EmulatedProgress> progress_;
+  std::int64_t place_ = 0;
 };
 
 class EmulatedStream final : public detail::CardStream {
  public:
-  explicit EmulatedStream(std::shared_ptr<EmulatedState> state) : state_(std::move(state)) {}
+  explicit EmulatedStream(std::shared_ptr<EmulatedState> state) : state_(std::move(state)) {
+    const std::lock_guard lock(state_->queueing);
+    state_->queues.push_back(&queue_);
+  }
+  ~EmulatedStream() override {
+    const std::lock_guard lock(state_->queueing);
+    std::erase(state_->queues, &queue_);
+  }
 
   void copy_in(const detail::CardRows& to, const detail::CardRows& from) override {
     over_bus(to, from, from.data);
@@ -66,35 +141,24 @@ class EmulatedStream final : public detail::CardStream {
     over_bus(to, from, to.data);
   }
   void copy_within(const detail::CardRows& to, const detail::CardRows& from) override { copy(to, from); }
-  void mark(Way way) override {
-    auto& mark = marks_[static_cast<std::size_t>(way)];
-    mark = std::make_shared<std::atomic<bool>>(false);
-    queue_.push_back({nullptr, mark, true});
+  void mark(detail::CardMark& mark) override {
+    auto& emulated = static_cast<EmulatedMark&>(mark);
+    const std::lock_guard lock(state_->queueing);
+    emulated.progress_ = queue_.progress;
+    emulated.place_ = queue_.progress->asked;
   }
-  void follow(const detail::CardStream& other, Way way) override {
-    const auto& mark = static_cast<const EmulatedStream&>(other).marks_[static_cast<std::size_t>(way)];
-    queue_.push_back({nullptr, mark, false});
+  void follow(const detail::CardMark& mark) override {
+    const auto& emulated = static_cast<const EmulatedMark&>(mark);
+    if (emulated.progress_ != nullptr) ask({nullptr, emulated.progress_, emulated.place_});
   }
-  void push(std::function<void()> work) { queue_.push_back({std::move(work), nullptr, false}); }
+  void push(std::function<void()> work) { ask({std::move(work), nullptr}); }
   void wait() override {
-    std::exception_ptr failure;
-    for (const Queued& one : std::exchange(queue_, {})) {
-      if (one.work) {
-        try {
-          if (!failure) {
-            state_->step();
-            one.work();
-          }
-        } catch (...) {
-          failure = std::current_exception();  // others that wait for marks go on in their order
-        }
-      } else if (one.marks) {
-        *one.mark = true;
-      } else {
-        while (!*one.mark) std::this_thread::yield();
-      }
+    try {
+      state_->run(*queue_.progress, queue_.progress->asked);
+    } catch (...) {
+      queue_.progress->failure = nullptr;
+      throw;
     }
-    if (failure) std::rethrow_exception(failure);
   }
 
  private:
@@ -111,16 +175,14 @@ class EmulatedStream final : public detail::CardStream {
     });
   }
 
-  /// Work, a mark, or another stream's mark to wait for.
-  struct Queued {
-    std::function<void()> work;
-    std::shared_ptr<std::atomic<bool>> mark;
-    bool marks;
-  };
+  void ask(EmulatedQueue::Asked one) {
+    const std::lock_guard lock(state_->queueing);
+    queue_.asked.push_back(std::move(one));
+    ++queue_.progress->asked;
+  }
 
   std::shared_ptr<EmulatedState> state_;
-  std::vector<Queued> queue_;
-  std::array<std::shared_ptr<std::atomic<bool>>, 2> marks_;
+  EmulatedQueue queue_;
 };
 
 /// `lanes` interleaved transforms of a grid, `batch` times, its rows `pitch` values apart. Its workspace is
@@ -271,6 +333,7 @@ class EmulatedCard final : public detail::Card<Real> {
   std::unique_ptr<detail::CardStream> make_stream() override {
     return std::make_unique<EmulatedStream>(state_);
   }
+  std::unique_ptr<detail::CardMark> make_mark() override { return std::make_unique<EmulatedMark>(state_); }
   std::unique_ptr<const detail::CardKernel<Real>> columns(std::int64_t points, std::int64_t count) override {
     return std::make_unique<const EmulatedKernel<Real>>(std::vector{points}, points * count, count, 1,
                                                         state_);

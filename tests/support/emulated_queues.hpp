@@ -63,6 +63,7 @@ class EmulatedQueues final : public detail::DeviceQueues<Real> {
 
   /// Of the call that is queued next: complex values, or Reals of a real transform.
   std::vector<void*> signals;
+  bool by_steps = false;  ///< complex volumes: send() transforms the rows that stay on their device
 
   void record(int device, Lane lane, int event) override {
     EXPECT_LT(event, fft_.events());
@@ -88,7 +89,7 @@ class EmulatedQueues final : public detail::DeviceQueues<Real> {
                                     x.emplace_back(real_ ? Value(static_cast<const Real*>(from)[at])
                                                          : static_cast<const Value*>(from)[at]);
                                   }
-                                  x = direct_dft(std::move(x), plane().extents());
+                                  x = plane_dft(std::move(x), device);
                                   for (std::int64_t i = 0, j = 0; i < points; ++i)
                                     if (!real_ || i % row() <= row() / 2)
                                       spectra[p * values + j++] = Value(x[static_cast<std::size_t>(i)]);
@@ -104,7 +105,8 @@ class EmulatedQueues final : public detail::DeviceQueues<Real> {
                                   std::vector<std::complex<double>> x;  // conjugates throughout
                                   for (std::int64_t i = 0; i < points; ++i)
                                     x.push_back(std::conj(whole(spectra + p * values, i)));
-                                  x = direct_dft(std::move(x), plane().extents());
+                                  x = by_steps ? dft_axis(std::move(x), grid().across, grid().inner, false)
+                                               : direct_dft(std::move(x), plane().extents());
                                   for (std::int64_t i = 0; i < points; ++i) {
                                     const std::complex<double> value =
                                         std::conj(x[static_cast<std::size_t>(i)]);
@@ -117,30 +119,41 @@ class EmulatedQueues final : public detail::DeviceQueues<Real> {
                                 }
                               }});
   }
-  void columns(int device, const Value* from, Value* to, bool inverse) override {
-    const std::int64_t width = grid().row_values(device), planes = grid().planes;
+  void columns(int device, std::int64_t first, std::int64_t count, const Value* from, Value* to,
+               bool inverse) override {
+    const std::int64_t width = grid().row_values(device), planes = grid().planes, inner = grid().inner;
+    EXPECT_LE(first + count, grid().rows_of(device).count);
     own(device, from, planes * width);
     own(device, to, planes * width);
-    push(device, Lane::work, {nullptr, [=] {
-                                std::vector<std::complex<double>> x(from, from + planes * width);
-                                if (inverse)
-                                  for (auto& value : x) value = std::conj(value);
-                                x = direct_dft_axis(x, 1, planes, width);
-                                for (std::int64_t i = 0; i < planes * width; ++i) {
-                                  const std::complex<double> value = x[static_cast<std::size_t>(i)];
-                                  to[i] = Value(inverse ? std::conj(value) : value);
+    push(device, Lane::work, {nullptr, [=, this] {
+                                std::vector<std::complex<double>> x;
+                                for (std::int64_t p = 0; p < planes; ++p)
+                                  for (std::int64_t i = 0; i < count * inner; ++i)
+                                    x.emplace_back(from[p * width + first * inner + i]);
+                                x = dft_axis(std::move(x), planes, count * inner, inverse);
+                                if (by_steps && inverse) {
+                                  const auto own = grid().planes_of(device);
+                                  x = rows_outside(std::move(x), own.first * count, own.count * count, true);
                                 }
+                                for (std::int64_t p = 0; p < planes; ++p)
+                                  for (std::int64_t i = 0; i < count * inner; ++i)
+                                    to[p * width + first * inner + i] =
+                                        Value(x[static_cast<std::size_t>(p * count * inner + i)]);
                               }});
   }
-  void send(int device, std::span<const detail::SlabPiece<Real>> pieces, double scale) override {
+  void send(int device, Lane lane, std::span<const detail::SlabPiece<Real>> pieces, double scale,
+            bool inverse) override {
     for (const auto& piece : pieces) {
       EXPECT_EQ(memory_.owner(piece.from, piece.from_pitch, piece.width, piece.rows), device);
       const int to = memory_.owner(piece.to, piece.to_pitch, piece.width, piece.rows);
       EXPECT_TRUE(to == -1 || (to >= 0 && fft_.reaches(device, to))) << device << " stores into " << to;
+      EXPECT_TRUE(lane == Lane::send || to == device);
     }
-    push(device, Lane::send, {nullptr, [=, all = std::vector(pieces.begin(), pieces.end())] {
-                                for (const auto& piece : all) copy(piece, scale);
-                              }});
+    push(device, lane, {nullptr, [=, this, all = std::vector(pieces.begin(), pieces.end())] {
+                          for (const auto& piece : all)
+                            by_steps&& lane == Lane::work ? transform(piece, scale, inverse)
+                                                          : copy(piece, scale);
+                        }});
   }
   void receive(int device, const detail::SlabPiece<Real>& piece) override {
     EXPECT_EQ(memory_.owner(piece.from, piece.from_pitch, piece.width, piece.rows), -1);
@@ -190,6 +203,42 @@ class EmulatedQueues final : public detail::DeviceQueues<Real> {
     const std::int64_t r = i / row(), k = i % row();
     if (k < kept) return std::complex<double>(plane_spectrum[r * kept + k]);
     return std::conj(std::complex<double>(plane_spectrum[(rows - r) % rows * kept + row() - k]));
+  }
+  static std::vector<std::complex<double>> dft_axis(std::vector<std::complex<double>> x, std::int64_t n,
+                                                    std::int64_t inner, bool inverse) {
+    const auto conjugate = [&] {
+      for (auto& value : x) value = std::conj(value);
+    };
+    if (inverse) conjugate();
+    x = direct_dft_axis(x, static_cast<std::int64_t>(x.size()) / (n * inner), n, inner);
+    if (inverse) conjugate();
+    return x;
+  }
+  /// Rows of the last dimension but for `count` of them from a first one on.
+  std::vector<std::complex<double>> rows_outside(std::vector<std::complex<double>> x, std::int64_t first,
+                                                 std::int64_t count, bool inverse) const {
+    const std::vector<std::complex<double>> rows = dft_axis(x, grid().inner, 1, inverse);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const std::int64_t row = static_cast<std::int64_t>(i) / grid().inner;
+      if (row < first || row >= first + count) x[i] = rows[i];
+    }
+    return x;
+  }
+  std::vector<std::complex<double>> plane_dft(std::vector<std::complex<double>> x, int device) const {
+    if (!by_steps) return direct_dft(std::move(x), plane().extents());
+    const auto own = grid().rows_of(device);
+    return rows_outside(dft_axis(std::move(x), grid().across, grid().inner, false), own.first, own.count,
+                        false);
+  }
+  /// Rows of the last dimension on their way.
+  void transform(const detail::SlabPiece<Real>& piece, double scale, bool inverse) const {
+    for (std::int64_t r = 0; r < piece.rows; ++r) {
+      std::vector<std::complex<double>> x(piece.from + r * piece.from_pitch,
+                                          piece.from + r * piece.from_pitch + piece.width);
+      x = dft_axis(std::move(x), grid().inner, 1, inverse);
+      for (std::int64_t i = 0; i < piece.width; ++i)
+        piece.to[r * piece.to_pitch + i] = Value(x[static_cast<std::size_t>(i)] * scale);
+    }
   }
   static void copy(const detail::SlabPiece<Real>& piece, double scale) {
     for (std::int64_t r = 0; r < piece.rows; ++r)

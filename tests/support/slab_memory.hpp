@@ -15,13 +15,17 @@ namespace sfft::test {
 
 inline const std::vector<int> kTwo{0, 0}, kThree{0, 0, 0}, kFour{0, 0, 0, 0};
 
-/// One GPU that is named several times and, where the build and the machine have them, different ones.
+/// One GPU that is named several times and, where the machine has them, different ones, of which one is
+/// named twice: plans follow such lists even where fewer GPUs would be faster.
 inline std::vector<std::vector<int>> device_lists() {
   std::vector<std::vector<int>> lists{kTwo, kThree, kFour};
   std::vector<int> all;
   for (int device = 0; device < detail::cuda::device_count(); ++device) all.push_back(device);
   if (all.size() < 2 || code_of([&] { detail::cuda::check_several(all); })) return lists;
-  for (const std::vector<int>& list : {all, std::vector<int>{1, 0}, std::vector<int>{0, 1, 0}})
+  std::vector<int> twice = all;
+  twice.insert(twice.end(), all.begin(), all.end());
+  if (twice.size() <= 4) lists.push_back(twice);
+  for (const std::vector<int>& list : {std::vector<int>{0, 1, 0}, std::vector<int>{1, 0, 0}})
     lists.push_back(list);
   return lists;
 }

@@ -133,20 +133,20 @@ class EmulatedBlock<tensor::WarpTile<kLog, kLogLines, kKind>> {
   }
 
   void transform(std::array<Line, 32>& line, unsigned number) const {
-    constexpr int kProducts = Tile::kProducts, kInner = Tile::kInner, kOuter = Tile::kOuter;
+    constexpr int kProducts = Tile::kProducts, kInner = Tile::kInner, kOuter = Tile::kOuter, kQs = Tile::kQs;
     unsigned largest = 0;
     for (const Line& own : line) largest = std::max(largest, tensor::largest_bits<Tile>(own.at));
     for (Line& own : line) tensor::scale_all(own.at, tensor::entry_scale(largest));
     std::array<Line, 32> results;
     for (int j = 0; j < Tile::kRadix; ++j) {
-      tensor::Point between[2][kProducts][32][2];  // [q][h][lane][v]
+      tensor::Point between[kQs][kProducts][32][2];  // [q][h][lane][v]
       std::array<tensor::LineOperand, 32> operands;
-      for (int q = 0; q < 2; ++q) {
+      for (int q = 0; q < kQs; ++q) {
         for (int a = 0; a < kProducts; ++a) {
-          const int slot = j | (q | a << 1) << kOuter;
+          const int slot = j | (q | a << Tile::kQBits) << kOuter;
           for (int lane = 0; lane < 32; ++lane)
             operands[lane] =
-                tensor::line_operand_of(line[lane].at[slot], line[lane].at[slot | 2 * kProducts << kOuter]);
+                tensor::line_operand_of(line[lane].at[slot], line[lane].at[slot | kQs * kProducts << kOuter]);
           product_.run(a, pass_.split, operands, between[q][a]);
         }
         for (int lane = 0; lane < 32; ++lane) {
@@ -162,17 +162,19 @@ class EmulatedBlock<tensor::WarpTile<kLog, kLogLines, kKind>> {
         }
       }
       for (int h = 0; h < kProducts; ++h) {
-        tensor::Point both[2][32][2];
-        for (int q = 0; q < 2; ++q) {
+        tensor::Point both[kQs][32][2];
+        for (int q = 0; q < kQs; ++q) {
           for (int lane = 0; lane < 32; ++lane)
             operands[lane] = tensor::line_operand_of(between[q][h][lane][0], between[q][h][lane][1]);
           product_.run(q, pass_.split, operands, both[q]);
         }
         for (int lane = 0; lane < 32; ++lane) {
           for (int v = 0; v < 2; ++v) {
-            join(both[0][lane][v], both[1][lane][v]);
+            if constexpr (kQs == 2) {
+              join(both[0][lane][v], both[1][lane][v]);
+              results[lane].at[j * kInner + 2 * (kProducts + h) + v] = both[1][lane][v];
+            }
             results[lane].at[j * kInner + 2 * h + v] = both[0][lane][v];
-            results[lane].at[j * kInner + 2 * (kProducts + h) + v] = both[1][lane][v];
           }
         }
       }

@@ -52,6 +52,21 @@ TEST(CostModel, BatchesOnAGpuReadSectorsBesideTheirArithmetic) {
   expect_about(predict_dense_device_us(Shape{1080, 1920}, true, 1, true), 15.1, 1.2);
 }
 
+TEST(CostModel, ABatchThatLeavesMultiprocessorsIdleIsAsSlowAsItsBlocks) {
+  // 32 frames of 1080p on an H200, bench/results/h200/sparse.json: twelve lanes of 10800 buckets one after
+  // the other in a block, and staged kernels.
+  struct {
+    std::int64_t buckets, delays, k;
+    double measured_us;
+  } const cases[] = {{10800, 24, 4000, 8.88}, {57600, 6, 4000, 6.22},   {57600, 6, 16000, 6.49},
+                     {82944, 6, 4000, 8.23},  {172800, 2, 64000, 8.62}, {259200, 4, 64000, 20.5}};
+  for (const auto& known : cases) {
+    expect_about(
+        predict_comb_device_us(comb(1080 * 1920, known.buckets, known.delays, known.k, true), 132, 32),
+        known.measured_us, 1.3);
+  }
+}
+
 TEST(CostModel, MoreWorkNeverCostsLess) {
   for (const bool real : {false, true}) {
     double dense = 0, dense_device = 0;

@@ -58,14 +58,6 @@ int thread_per_core() {
   return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 16U));
 }
 
-bool is_key(const AVFrame& picture) {
-#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(58, 7, 100)
-  return (picture.flags & AV_FRAME_FLAG_KEY) != 0;
-#else
-  return picture.key_frame != 0;
-#endif
-}
-
 /// Packets carry their numbers to the pictures that are decoded from them. How has changed.
 void number_packet(AVCodecContext& decoder, AVPacket& packet, std::int64_t number) {
 #ifdef AV_CODEC_FLAG_COPY_OPAQUE
@@ -206,7 +198,7 @@ bool LibavReader::feed() {
     return true;
   }
   held_ = count_->add(*packet_, ++packet_number_);
-  for (const PictureOrder::Loss& loss : count_->take_losses()) losses_.push_back(loss);
+  damage_.expect_losses(count_->take_losses());
   if (held_) return avcodec_send_packet(decoder_.get(), nullptr) >= 0;
   send();
   return true;
@@ -226,39 +218,8 @@ void LibavReader::send() {
   number_packet(*decoder_, *packet_, packet_number_);
   const int sent = avcodec_send_packet(decoder_.get(), packet_.get());
   if (sent == AVERROR(ENOMEM)) throw std::bad_alloc();
-  if (sent < 0 || (packet_->flags & AV_PKT_FLAG_CORRUPT) != 0) {
-    ++damaged_packets_;
-    since_damage_ = 0;
-  }
+  if (sent < 0 || (packet_->flags & AV_PKT_FLAG_CORRUPT) != 0) damage_.damaged_packet();
   av_packet_unref(packet_.get());
-}
-
-/// What is missing before the picture that was decoded just now. What is predicted from it is wrong.
-void LibavReader::note_loss() {
-  lost_before_ = 0;
-  if (losses_.empty()) return;
-  const std::int64_t packet = packet_of(*picture_);
-  std::erase_if(losses_, [&](const PictureOrder::Loss& loss) {
-    if (loss.packet == packet) lost_before_ += loss.pictures;
-    return loss.packet == packet || loss.packet + 64 < packet;
-  });
-  if (lost_before_ == 0) return;
-  lost_pictures_ += lost_before_;
-  since_damage_ = 0;
-}
-
-/// Of the picture that was decoded just now.
-void LibavReader::note_damage() {
-  constexpr int kShort = 100, kLong = 600;  // pictures, where no key frame comes
-  const bool key = is_key(*picture_);
-  if (key) group_ = std::clamp(since_key_, group_, kLong);
-  since_key_ = key ? 0 : std::min(since_key_ + 1, kLong);
-  if ((picture_->flags & AV_FRAME_FLAG_CORRUPT) != 0 || picture_->decode_error_flags != 0) {
-    ++damaged_pictures_;
-    since_damage_ = 0;
-  } else if (since_damage_ >= 0 && (key || ++since_damage_ > std::max(kShort, group_))) {
-    since_damage_ = -1;
-  }
 }
 
 /// False if no packet waits.
@@ -275,8 +236,7 @@ bool LibavReader::next() {
   while (!interrupted_) {
     const int got = avcodec_receive_frame(decoder_.get(), picture_.get());
     if (got >= 0) {
-      note_loss();
-      note_damage();
+      damage_.add(*picture_, packet_of(*picture_));
       failures_ = 0;
       return true;
     }
@@ -286,8 +246,7 @@ bool LibavReader::next() {
       return false;
     }
     if (got != AVERROR(EAGAIN)) {  // such an error stands for one packet
-      ++damaged_packets_;
-      since_damage_ = 0;
+      damage_.damaged_packet();
       if (++failures_ < kMostFailures) continue;
       end_ = got;
       return false;

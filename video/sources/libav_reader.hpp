@@ -8,9 +8,9 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "sfft/device_pictures.hpp"
+#include "video/sources/damage_watch.hpp"
 #include "video/sources/libav.hpp"
 #include "video/sources/packet_count.hpp"
 #include "video/sources/source.hpp"
@@ -50,8 +50,6 @@ class LibavReader {
   bool store_picture(const DevicePictures& pictures, std::size_t offset, Frame& frame) const;
   /// Why pictures are not decoded on a GPU though this was asked for; empty: they are, as far as is known.
   const std::string& gpu_problem() const noexcept { return gpu_problem_; }
-  /// Whether the decoder made up parts of it, or of one since the last key frame, from which it is predicted.
-  bool picture_made_up() const noexcept { return since_damage_ >= 0; }
   /// How it is coded, with the size that it is shown at.
   PictureFormat picture_format() const;
   /// Its time stamp in seconds, on the recording's own clock; NaN: it has none.
@@ -77,12 +75,9 @@ class LibavReader {
   bool claims_duration() const noexcept;
   bool finite() const noexcept;  ///< whether the input has a size or a duration: its end is one
 
-  std::int64_t packet_frames() const noexcept { return count_->frames(); }    ///< PacketCount::frames()
-  std::int64_t damaged_packets() const noexcept { return damaged_packets_; }  ///< marked so, or not decodable
-  std::int64_t damaged_pictures() const noexcept { return damaged_pictures_; }  ///< decoded all the same
-  /// Pictures that are missing before the one that was decoded just now, and in all, where the codec tells.
-  std::int64_t lost_before_picture() const noexcept { return lost_before_; }
-  std::int64_t lost_pictures() const noexcept { return lost_pictures_; }
+  std::int64_t packet_frames() const noexcept { return count_->frames(); }  ///< PacketCount::frames()
+  /// What is damaged or missing, up to the picture that next() decoded.
+  const DamageWatch& damage() const noexcept { return damage_; }
   /// What ended next(): AVERROR_EOF, AVERROR_EXIT for an interruption, ETIMEDOUT for silence …
   int end() const noexcept { return timed_out_ ? AVERROR(ETIMEDOUT) : end_; }
   /// Whether it ended because there was no more, without an error below the container.
@@ -99,8 +94,6 @@ class LibavReader {
   void send();
   bool send_held();
   bool precedes_key_frame();
-  void note_loss();
-  void note_damage();
   void start_clock();
 
   Options options_;
@@ -119,15 +112,11 @@ class LibavReader {
   double rate_ = 0;                                      ///< as it was when the input was opened
   int width_ = 0, height_ = 0, format_of_samples_ = -1;  ///< of the last picture() on the host
   int end_ = 0;
-  bool held_ = false;              ///< a packet waits until the decoder has given out all that came before it
-  int failures_ = 0;               ///< in a row
-  int before_key_ = 0;             ///< packets left out since the stream was opened; -1: a key frame has come
-  int since_key_ = 0, group_ = 0;  ///< pictures since the last key frame; the most between two of them
-  int since_damage_ = -1;          ///< pictures since the last damage; -1: a key frame has come since
-  std::int64_t damaged_packets_ = 0, damaged_pictures_ = 0;
-  std::int64_t packet_number_ = 0;          ///< of the one that was read last
-  std::vector<PictureOrder::Loss> losses_;  ///< whose pictures the decoder has not given out
-  std::int64_t lost_before_ = 0, lost_pictures_ = 0;
+  bool held_ = false;   ///< a packet waits until the decoder has given out all that came before it
+  int failures_ = 0;    ///< in a row
+  int before_key_ = 0;  ///< packets left out since the stream was opened; -1: a key frame has come
+  DamageWatch damage_;
+  std::int64_t packet_number_ = 0;  ///< of the one that was read last
 };
 
 }  // namespace sfft::video

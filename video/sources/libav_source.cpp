@@ -45,10 +45,10 @@ class FileSource final : public FrameSource {
     log.decoder = on_gpu_ ? "nvdec" : "cpu";
     log.decoder_note =
         on_gpu_ ? "NVDEC conceals damaged pictures and does not tell: they are not counted" : gpu_problem_;
-    log.damaged_packets = reader_->damaged_packets();
-    log.damaged_frames = reader_->damaged_pictures();
+    log.damaged_packets = reader_->damage().packets();
+    log.damaged_frames = reader_->damage().pictures();
     log.gaps = holes_;
-    log.lost_frames = reader_->lost_pictures();
+    log.lost_frames = reader_->damage().lost();
     log.changes = formats_.changes();
     times_->add_to(log);
     return log;
@@ -67,9 +67,9 @@ class FileSource final : public FrameSource {
     }
     found_ = false;
     const double before = times_->last();
-    frame.seconds = times_->next(reader_->picture_seconds(), reader_->lost_before_picture());
+    frame.seconds = times_->next(reader_->picture_seconds(), reader_->damage().lost_before());
     note_hole(before, frame.seconds);
-    frame.made_up = reader_->picture_made_up();
+    frame.made_up = reader_->damage().made_up();
     frame.key = reader_->picture_is_key();
     frame.between = reader_->picture_is_between();
     frame.segment = formats_.segment();

@@ -86,14 +86,14 @@ class StreamSource final : public FrameSource {
   void take(Frame& frame) {
     reader_->picture(frame);
     const auto now = Clock::now();
-    frame.made_up = reader_->picture_made_up();
+    frame.made_up = reader_->damage().made_up();
     frame.gap_seconds = connection_.arrive(count_);
     if (frame.gap_seconds > 0) times_->jump(frame.gap_seconds);
     const double before = times_->last();
     // A recording on a server is not late.
     const double waited = finite_ ? 0 : Seconds(now - asked_).count();
     frame.seconds = times_->next(reader_->picture_seconds(), {Seconds(now - opened_).count(), waited},
-                                 reader_->lost_before_picture());
+                                 reader_->damage().lost_before());
     if (times_->stalled_seconds() > 0) {
       frame.gap_seconds = times_->stalled_seconds();
       connection_.note({count_, before, frame.gap_seconds, 0, "no frames came"});
@@ -118,9 +118,9 @@ class StreamSource final : public FrameSource {
   }
 
   void add_reader(SourceLog& log) const {
-    log.damaged_packets += reader_->damaged_packets();
-    log.damaged_frames += reader_->damaged_pictures();
-    log.lost_frames += reader_->lost_pictures();
+    log.damaged_packets += reader_->damage().packets();
+    log.damaged_frames += reader_->damage().pictures();
+    log.lost_frames += reader_->damage().lost();
   }
 
   /// Opens the stream again. False for one that ended and did not come back; InputError for one that broke.

@@ -31,4 +31,8 @@ nlohmann::json time_adaptive(const Recording& recording, double max_samples, int
 /// Every step of the preparation that time_adaptive() counts, from the frame to the first result. One row.
 nlohmann::json time_preparation(Timer& timer, const Recording& recording, double max_samples, int threads);
 
+/// Combs drawn from those that planners consider, one row each: what they take beside what the cost model
+/// predicts, per frame.
+nlohmann::json time_costs(Timer& timer, std::uint64_t seed, int count);
+
 }  // namespace sfft::bench

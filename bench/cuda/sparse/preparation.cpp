@@ -3,7 +3,7 @@
 // and what learning's kernels take by themselves.
 #include <cuda_runtime.h>
 
-#include <deque>
+#include <optional>
 
 #include "bench/cuda/sparse/groups.hpp"
 #include "kernels/base/step_trace.hpp"
@@ -55,25 +55,25 @@ json time_preparation(Timer& timer, const Recording& recording, double max_sampl
   const DeviceSpectra<float> out{values.as<std::complex<float>>(), errors.as<float>(),
                                  accounts.as<FrameAccount>()};
   detail::StepTrace trace;
-  // Those before are kept, so that no time has the destruction of one in it.
-  std::deque<Plan<float>> plans;
-  std::deque<Workspace<float>> workspaces;
+  std::optional<Plan<float>> plan;
+  std::optional<Workspace<float>> workspace;
   std::vector<std::vector<double>> times;  // per step
   std::vector<double> totals;
   for (int i = 0; i < kTimes + 3; ++i) {
+    workspace.reset();  // a stream before has given its memory back
+    plan.reset();
     trace.start();
     const Template tmpl = learn(DeviceSignal{frames.data(), ElementType::u8, shape}, {.k = kCoefficients});
     trace.add("learn: return");
-    plans.emplace_back(tmpl, PlanOptions{.backend = Backend::cuda,
-                                         .batch = kBatch,
-                                         .max_samples = max_samples,
-                                         .effort = PlanEffort::quick,
-                                         .threads = threads});
+    plan.emplace(tmpl, PlanOptions{.backend = Backend::cuda,
+                                   .batch = kBatch,
+                                   .max_samples = max_samples,
+                                   .effort = PlanEffort::quick,
+                                   .threads = threads});
     trace.add("plan: return");
-    workspaces.push_back(plans.back().make_workspace());
+    workspace.emplace(plan->make_workspace());
     trace.add("workspace");
-    plans.back().enqueue({frames.data() + shape.points(), ElementType::u8, 1, 0}, out, workspaces.back(),
-                         nullptr);
+    plan->enqueue({frames.data() + shape.points(), ElementType::u8, 1, 0}, out, *workspace, nullptr);
     trace.add("queue the first frame");
     gpu(cudaDeviceSynchronize());
     trace.add("wait for the first frame");
@@ -96,7 +96,7 @@ json time_preparation(Timer& timer, const Recording& recording, double max_sampl
   }
   row["learning_kernels_us"] = kernels_us(timer, recording, frames.data());
   fmt::print("  learning's kernels by themselves: {}\n", row["learning_kernels_us"].dump());
-  row["plan"] = plans.back().explain();
+  row["plan"] = plan->explain();
   return row;
 }
 

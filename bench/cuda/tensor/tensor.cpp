@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Split-half transforms on tensor cores beside cuFFT in float and half precision, this library's float
 // kernels, and products of fp16 without the split: the tables of Kang and Glaeser, and batches of short
-// lines.
-//   bench_cuda_tensor [--out FILE.json] [--filter SUBSTRING] [--most LOG] [--calls]
+// lines, primes among them.
+//   bench_cuda_tensor [--out FILE.json] [--filter SUBSTRING] [--most LOG] [--lengths N,...] [--search]
+//   [--calls]
+// --lengths: batches of lines of these lengths alone. --search: this library's float kernels are those that a
+// search finds, else those of wisdom and rules.
 // Signals are uniform in [−1, 1). Errors, of the whole batch, are relative L2 and the sum of absolute
 // differences against cuFFT in double. Times are medians of graph replays; with --calls also those of whole
 // calls: planning, allocation, copies from and to host memory. Exit status 1: tensor is off by more than
@@ -15,12 +18,14 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <span>
+#include <sstream>
 
 #include "bench/cuda/cufft_half.hpp"
 #include "bench/cuda/library_on_gpu.hpp"
 #include "bench/cuda/peers.hpp"
 #include "bench/cuda/tensor/arrays.hpp"
 #include "bench/cuda/timing.hpp"
+#include "kernels/cuda/tensor/folded_fft.hpp"
 #include "kernels/cuda/tensor/tensor_transform.hpp"
 #include "sfft_commit.hpp"
 
@@ -42,11 +47,23 @@ struct Case {
   std::string name() const { return fmt::format("{} batch {}", shape().to_string(), batch); }
 };
 
-std::vector<Case> cases(int most) {
+struct Settings {
+  std::string out, filter;
+  int most = 26;
+  std::vector<std::int64_t> lengths;
+  bool search = false, calls = false;
+};
+
+std::vector<Case> cases(const Settings& settings) {
   std::vector<Case> all;
   constexpr std::int64_t kTotal = std::int64_t{1} << 25;
+  for (const std::int64_t n : settings.lengths) all.push_back({{n}, kTotal / n});
+  if (!all.empty()) return all;
+  const int most = settings.most;
   for (const std::int64_t n : {4096, 256, 1024, 512, 2048, 8192, 64, 16, 8, 4, 2})
     all.push_back({{n}, kTotal / n});
+  // Primes, with and without good factors of n - 1.
+  for (const std::int64_t n : {47, 83, 107, 127, 167, 191, 223, 227, 251}) all.push_back({{n}, kTotal / n});
   for (int log = 10; log <= most; ++log) all.push_back({{std::int64_t{1} << log}, 1});
   // The sizes of the source's table, as nearly cubes.
   for (int log = 10; log <= most; log += 2) {
@@ -56,8 +73,9 @@ std::vector<Case> cases(int most) {
   return all;
 }
 
-dense::Options options(const Case& what, Engine engine) {
+dense::Options options(const Case& what, Engine engine, bool search = false) {
   return {.engine = engine,
+          .planning = search ? dense::Planning::measure : dense::Planning::estimate,
           .normalization = dense::Normalization::none,
           .backend = Backend::cuda,
           .batch = what.batch};
@@ -137,9 +155,10 @@ json with_cufft(Timer& timer, const Case& what, const Arena& arena, const Host* 
   return row;
 }
 
-json with_plan(Timer& timer, const Case& what, const Arena& arena, Engine engine, const Host* host) {
+json with_plan(Timer& timer, const Case& what, const Arena& arena, Engine engine, bool search,
+               const Host* host) {
   const Shape shape = what.shape();
-  const dense::Plan<float> plan(shape, false, options(what, engine));
+  const dense::Plan<float> plan(shape, false, options(what, engine, search));
   const DeviceBuffer spectra(arena.floats.bytes()), workspace(plan.device_workspace_bytes());
   json row = timed(timer, what, [&](cudaStream_t stream) {
     plan.enqueue_forward(arena.floats.data(), ElementType::c64, spectra.as<std::complex<float>>(),
@@ -168,6 +187,15 @@ json with_half(Timer& timer, const Case& what, const Arena& arena) {
 
 json without_split(Timer& timer, const Case& what, const Arena& arena) {
   namespace tensor = sfft::detail::tensor;
+  if (!std::has_single_bit(static_cast<std::uint64_t>(what.points()))) {
+    const sfft::detail::cuda::FoldedTransform transform(static_cast<int>(what.points()), what.batch, 0);
+    const DeviceBuffer spectra(arena.floats.bytes());
+    json row = timed(timer, what, [&](cudaStream_t stream) {
+      transform.run({arena.floats.data(), spectra.data(), false, 1, false}, stream);
+    });
+    arena.add_error(row, spectra.data(), false);
+    return row;
+  }
   std::vector<int> logs;
   for (const std::int64_t extent : what.extents)
     logs.push_back(std::bit_width(static_cast<std::uint64_t>(extent)) - 1);
@@ -181,10 +209,10 @@ json without_split(Timer& timer, const Case& what, const Arena& arena) {
   return row;
 }
 
-json measure(Timer& timer, const Case& what, bool calls, bool& good) {
+json measure(Timer& timer, const Case& what, const Settings& settings, bool& good) {
   const Arena arena(what);
   Host host;
-  if (calls && what.batch == 1)
+  if (settings.calls && what.batch == 1)
     host = download(arena.floats.as<std::complex<float>>(), static_cast<std::size_t>(what.total()));
   const Host* given = host.empty() ? nullptr : &host;
   json row{{"name", what.name()}, {"points", what.points()}, {"batch", what.batch}};
@@ -196,9 +224,9 @@ json measure(Timer& timer, const Case& what, bool calls, bool& good) {
       cudaGetLastError();
     }
   };
-  enter("tensor", [&] { return with_plan(timer, what, arena, Engine::tensor, given); });
+  enter("tensor", [&] { return with_plan(timer, what, arena, Engine::tensor, false, given); });
   enter("cufft f32", [&] { return with_cufft(timer, what, arena, given); });
-  enter("tuned f32", [&] { return with_plan(timer, what, arena, Engine::tuned, nullptr); });
+  enter("tuned f32", [&] { return with_plan(timer, what, arena, Engine::tuned, settings.search, nullptr); });
   enter("cufft f16", [&] { return with_half(timer, what, arena); });
   enter("unsplit f16", [&] { return without_split(timer, what, arena); });
   const json& error = row["tensor"]["relative_l2"];
@@ -206,32 +234,48 @@ json measure(Timer& timer, const Case& what, bool calls, bool& good) {
   return row;
 }
 
+/// False if there is an option that it does not know, or one without its value: argument `at`.
+bool parse(int argc, char** argv, Settings& settings, int& at) {
+  for (at = 1; at < argc; ++at) {
+    const std::string word = argv[at];
+    if (word == "--calls" || word == "--search") {
+      (word == "--calls" ? settings.calls : settings.search) = true;
+      continue;
+    }
+    if (at + 1 == argc) return false;
+    const std::string value = argv[at + 1];
+    if (word == "--most") {
+      settings.most = std::atoi(value.c_str());
+    } else if (word == "--lengths") {
+      std::stringstream lengths(value);
+      for (std::string length; std::getline(lengths, length, ',');)
+        settings.lengths.push_back(std::max(2, std::atoi(length.c_str())));
+    } else if (word == "--out" || word == "--filter") {
+      (word == "--out" ? settings.out : settings.filter) = value;
+    } else {
+      return false;
+    }
+    ++at;
+  }
+  return true;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::string out, filter;
-  int most = 26;
-  bool calls = false;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    if (word == "--calls") {
-      calls = true;
-    } else if (word == "--most" && i + 1 < argc) {
-      most = std::atoi(argv[++i]);
-    } else if ((word == "--out" || word == "--filter") && i + 1 < argc) {
-      (word == "--out" ? out : filter) = argv[++i];
-    } else {
-      fmt::print(stderr, "bench_cuda_tensor: unknown option {}, or one without its value\n", word);
-      return 2;
-    }
+  Settings settings;
+  int at = 0;
+  if (!parse(argc, argv, settings, at)) {
+    fmt::print(stderr, "bench_cuda_tensor: unknown option {}, or one without its value\n", argv[at]);
+    return 2;
   }
   try {
     Timer timer;
     bool good = true;
     json result{{"device", gpu_name()}, {"commit", SFFT_COMMIT}, {"rows", json::array()}};
-    for (const Case& what : cases(most)) {
-      if (what.name().find(filter) == std::string::npos) continue;
-      const json row = measure(timer, what, calls, good);
+    for (const Case& what : cases(settings)) {
+      if (what.name().find(settings.filter) == std::string::npos) continue;
+      const json row = measure(timer, what, settings, good);
       const auto us = [&](const char* name) { return row[name].value("us", 0.0); };
       fmt::print(
           "{:<22} tensor {:9.2f} us {:.2e}  cufft {:9.2f}  tuned {:9.2f}  half {:9.2f}  unsplit {:9.2f}\n",
@@ -242,7 +286,7 @@ int main(int argc, char** argv) {
           us("cufft f32"), us("tuned f32"), us("cufft f16"), us("unsplit f16"));
       std::fflush(stdout);
       result["rows"].push_back(row);
-      if (!out.empty()) std::ofstream(out) << result.dump(1) << "\n";
+      if (!settings.out.empty()) std::ofstream(settings.out) << result.dump(1) << "\n";
     }
     return good ? 0 : 1;
   } catch (const std::exception& error) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 #include "kernels/base/tensor/pass.hpp"
@@ -17,18 +18,22 @@ constexpr int kMostBatchLog = 13, kMostSideLog = 10;
 /// The shortest lines among others, and the shortest that are factors of a longer one.
 constexpr int kLeastSideLog = 3;
 constexpr int kLeastRowsLog = 7;
+/// Columns and rows of planes that are one pass, where there are few points.
+constexpr int kLeastPlaneLog = 3, kMostPlaneLog = 6;
 
 /// Whether a warp transforms a line: of tiles that are not small.
-SFFT_HOST_DEVICE constexpr bool by_warps(int log) {
-  return log >= kLeastWarpLog && log <= kMostWarpLog;
+SFFT_HOST_DEVICE constexpr bool by_warps(TileKind kind, int log) {
+  return log >= (kind == TileKind::batch ? kLeastDirectLog : kLeastWarpLog) && log <= kMostWarpLog;
 }
 
 /// Lines of a tile, as a logarithm. Tiles have 4096 points, or more where eight lines side by side have more;
-/// those whose lines warps transform without shared memory have four lines. Small tiles have what the columns
+/// those whose lines warps transform without shared memory have a line for each of four warps, or eight of 64
+/// points. Small tiles have what the columns
 /// of a warp need, and lines side by side in whole sectors of 32 bytes; those of short lines some more, as
 /// blocks cost time.
 SFFT_HOST_DEVICE constexpr int lines_log_of(TileKind kind, int log, bool small) {
-  if (!small && kind == TileKind::batch) return by_warps(log) ? 2 : log < 12 ? 12 - log : 0;
+  if (!small && kind == TileKind::batch)
+    return by_warps(kind, log) ? (log == kLeastDirectLog ? 5 : 2) : log < 12 ? 12 - log : 0;
   if (!small) return log < 10 ? 12 - log : 3;
   const int least = log == 6 ? 4 : kColumnBits + radix_bits_of(log, 0) - log;
   const int side = kind == TileKind::batch ? 0 : 2;
@@ -38,7 +43,7 @@ SFFT_HOST_DEVICE constexpr int lines_log_of(TileKind kind, int log, bool small) 
 template <TileKind kKind, bool kSmall, int kLog, class Use>
 void with_tile_of(const Use& use) {
   constexpr int kLines = lines_log_of(kKind, kLog, kSmall);
-  if constexpr (!kSmall && by_warps(kLog)) {
+  if constexpr (!kSmall && by_warps(kKind, kLog)) {
     use(WarpTile<kLog, kLines, kKind>{});
   } else {
     use(Tile<kLog, kLines, kKind, kSmall>{});
@@ -62,19 +67,46 @@ void with_tile(TileKind kind, int log, const Use& use) {
         log, use, std::make_integer_sequence<int, kMostSideLog - kLeastRowsLog + 1>());
   }
 }
+/// Planes of a tile, as a logarithm: what a warp's columns need.
+SFFT_HOST_DEVICE constexpr int planes_log_of(int log_column, int log_row) {
+  const int column = radix_bits_of(log_column, 0), row = radix_bits_of(log_row, 0),
+            least = kColumnBits + (column > row ? column : row) - log_column - log_row;
+  return least > 0 ? least : 0;
+}
+template <int kLogColumn, int... i, class Use>
+void with_plane_among(int log_row, const Use& use, std::integer_sequence<int, i...>) {
+  ((log_row == kLeastPlaneLog + i
+        ? use(Tile<kLogColumn + kLeastPlaneLog + i, planes_log_of(kLogColumn, kLeastPlaneLog + i),
+                   TileKind::batch, true, kLeastPlaneLog + i>{})
+        : void()),
+   ...);
+}
+/// Calls use() with the tile for planes of 2^log points with rows of 2^log_row.
+template <int... i, class Use>
+void with_plane(int log, int log_row, const Use& use, std::integer_sequence<int, i...> all) {
+  ((log - log_row == kLeastPlaneLog + i ? with_plane_among<kLeastPlaneLog + i>(log_row, use, all) : void()),
+   ...);
+}
 /// Which tile a pass has.
 struct TileChoice {
   TileKind kind;
   int log;
   bool small;
-  int log_lines() const { return lines_log_of(kind, log, small); }
-  bool of_warps() const { return !small && by_warps(log); }
+  int log_row = 0;  ///< of planes
+  int log_lines() const {
+    return log_row > 0 ? planes_log_of(log - log_row, log_row) : lines_log_of(kind, log, small);
+  }
+  bool of_warps() const { return !small && by_warps(kind, log); }
   friend bool operator<(const TileChoice& a, const TileChoice& b) {
-    return a.kind != b.kind ? a.kind < b.kind : a.log != b.log ? a.log < b.log : a.small < b.small;
+    return std::tie(a.kind, a.log, a.small, a.log_row) < std::tie(b.kind, b.log, b.small, b.log_row);
   }
 };
 template <class Use>
 void with_tile(const TileChoice& choice, const Use& use) {
+  if (choice.log_row > 0) {
+    return with_plane(choice.log, choice.log_row, use,
+                      std::make_integer_sequence<int, kMostPlaneLog - kLeastPlaneLog + 1>());
+  }
   choice.small ? with_tile<true>(choice.kind, choice.log, use)
                : with_tile<false>(choice.kind, choice.log, use);
 }
@@ -185,13 +217,35 @@ inline bool has_passes(const std::vector<int>& logs) {
   return true;
 }
 
-/// The same in several dimensions: rows, then every other dimension as columns, all in place.
+/// Contiguous planes of rows of 2^log_row points.
+inline PlannedPass planes_pass(int log_column, int log_row, const Count& count) {
+  PlannedPass planned{{TileKind::batch, log_column + log_row, true, log_row}, {}};
+  Pass& pass = planned.pass;
+  const int planes = planned.tile.log_lines();
+  pass.from_transform = pass.to_transform = std::int64_t{1} << (planned.tile.log + planes);
+  pass.lines = count.transforms;
+  pass.tiles = (pass.lines + (std::int64_t{1} << planes) - 1) >> planes;
+  return planned;
+}
+
+/// The same in several dimensions: rows, then every other dimension as columns, all in place; where there are
+/// few points, planes first.
 inline std::vector<PlannedPass> planned_passes(const std::vector<int>& logs, const Count& count) {
   if (logs.size() == 1) return planned_passes(logs[0], count);
   int outer = 0, across = 0;
   for (const int log : logs) outer += log;
   std::vector<PlannedPass> passes;
-  for (std::size_t d = logs.size(); d-- > 0; across += logs[d]) {
+  const std::size_t rank = logs.size();
+  const bool few = count.transforms << outer < count.few;
+  const auto in_plane = [](int log) { return log >= kLeastPlaneLog && log <= kMostPlaneLog; };
+  std::size_t left = rank;
+  if (few && in_plane(logs[rank - 1]) && in_plane(logs[rank - 2])) {
+    across = logs[rank - 1] + logs[rank - 2];
+    outer -= across;
+    passes.push_back(planes_pass(logs[rank - 2], logs[rank - 1], {count.transforms << outer, count.few}));
+    left = rank - 2;
+  }
+  for (std::size_t d = left; d-- > 0; across += logs[d]) {
     outer -= logs[d];
     const Count arrays{count.transforms << outer, count.few};
     passes.push_back(across == 0 ? lines_pass(logs[d], arrays) : columns_pass(logs[d], across, arrays));

@@ -103,7 +103,8 @@ void add_twiddles(int sign, std::vector<Point>& table) {
                   lane = (own & 3) | (own >> 2) << (2 + Tile::kLineLaneBits);
         const Seat<Tile, kStage> seat(lane, warp_tile << Tile::twiddle_shift(kStage));
         const unsigned place = seat.position | seat.row_offset(slot) | seat.column_offset(column),
-                       point = point_of<Tile>(place) & ((1u << kLeft) - 1), row = point >> kBelow,
+                       point = place >> Tile::dimension_shift(kStage) & ((1u << kLeft) - 1),
+                       row = point >> kBelow,
                        frequency = row >> kButterfly | (row & ((1u << kButterfly) - 1)) << kMatrixBits;
         const std::complex<double> root =
             exact_root(frequency * (point & ((1u << kBelow) - 1)), kLeft, sign) /
@@ -118,10 +119,10 @@ void add_twiddles(int sign, std::vector<Point>& table) {
 /// Factors that follow the stages of a tile, but for the last, as lanes need them: for each warp tile, slot
 /// and lane those of its two columns, or of one if it is the same for both. Frequency k of a stage and point
 /// i of what is left to transform are multiplied by a root to the power k·i, over the radix.
-template <int kLog, int kLogLines, TileKind kKind, bool kSmall>
-std::vector<Point> twiddle_table(Tile<kLog, kLogLines, kKind, kSmall>, int sign) {
+template <int kLog, int kLogLines, TileKind kKind, bool kSmall, int kLogRow>
+std::vector<Point> twiddle_table(Tile<kLog, kLogLines, kKind, kSmall, kLogRow> tile, int sign) {
   std::vector<Point> table;
-  if constexpr (stages_of(kLog) > 1) add_twiddles<Tile<kLog, kLogLines, kKind, kSmall>, 0>(sign, table);
+  if constexpr (tile.kStages > 1) add_twiddles<decltype(tile), 0>(sign, table);
   return table;
 }
 
@@ -138,7 +139,7 @@ std::vector<Point> twiddle_table(WarpTile<kLog, kLogLines, kKind>, int sign) {
   for (int i = 0; i < Lines::kInner / 2; ++i) {
     for (int at = 0; at < 64; ++at) {
       const int lane = at >> 1, h = i & (Lines::kProducts - 1), q = i >> Lines::kSmallBit;
-      const int k1 = (lane >> 2) + 8 * h, n2 = 2 * (2 * (lane & 3) + (at & 1)) + q;
+      const int k1 = (lane >> 2) + 8 * h, n2 = (2 * (lane & 3) + (at & 1)) * Lines::kQs + q;
       add(static_cast<unsigned>(k1 * n2), kWhole, 1 << Lines::kFirst);
     }
   }

@@ -38,12 +38,17 @@ SFFT_HOST_DEVICE constexpr int radix_bits_of(int log, int stage) {
 }
 
 /// kSmall: one of few tiles, whose latency counts. They have as many threads as there is work for.
-template <int kLogPoints, int kLogLinesOfTile, TileKind kKindOfTile, bool kSmallTile>
+/// kLogRowOfPlane: a line is a plane with rows of so many points, whose columns are transformed, then its
+/// rows; 0: it has one dimension.
+template <int kLogPoints, int kLogLinesOfTile, TileKind kKindOfTile, bool kSmallTile, int kLogRowOfPlane = 0>
 struct Tile {
   static constexpr TileKind kKind = kKindOfTile;
   static constexpr bool kSmall = kSmallTile;
   static constexpr int kLog = kLogPoints, kLogLines = kLogLinesOfTile, kBits = kLog + kLogLines;
-  static constexpr int kStages = stages_of(kLog), kLast = kStages - 1;
+  static constexpr int kLogRow = kLogRowOfPlane, kLogColumn = kLog - kLogRow;
+  static constexpr bool kPlane = kLogRow > 0;
+  static constexpr int kColumnStages = kPlane ? stages_of(kLogColumn) : 0,
+                       kStages = kColumnStages + stages_of(kPlane ? kLogRow : kLog), kLast = kStages - 1;
   /// The rows of a column are several lines. The matrix is exact in fp16 and has no low parts.
   static constexpr bool kShort = kLog < kMatrixBits;
   static constexpr bool kColumns = kKind == TileKind::columns;
@@ -51,7 +56,20 @@ struct Tile {
   static constexpr int kPointShift = kColumns ? kLogLines : 0, kLineShift = kColumns ? 0 : kLog;
   static constexpr unsigned kPointMask = (1u << kLog) - 1, kLineMask = (1u << kLogLines) - 1;
 
-  static SFFT_HOST_DEVICE constexpr int radix_bits(int stage) { return radix_bits_of(kLog, stage); }
+  static SFFT_HOST_DEVICE constexpr int radix_bits(int stage) {
+    return !kPlane                 ? radix_bits_of(kLog, stage)
+           : stage < kColumnStages ? radix_bits_of(kLogColumn, stage)
+                                   : radix_bits_of(kLogRow, stage - kColumnStages);
+  }
+  static SFFT_HOST_DEVICE constexpr int most_radix_bits() {
+    int most = 0;
+    for (int s = 0; s < kStages; ++s) most = radix_bits(s) > most ? radix_bits(s) : most;
+    return most;
+  }
+  /// The lowest bit of the dimension that a stage transforms.
+  static SFFT_HOST_DEVICE constexpr int dimension_shift(int stage) {
+    return kPointShift + (stage < kColumnStages ? kLogRow : 0);
+  }
   /// Of the butterfly in fp32.
   static SFFT_HOST_DEVICE constexpr int butterfly_bits(int stage) { return radix_bits(stage) - kMatrixBits; }
   /// Points of a lane's column.
@@ -67,7 +85,7 @@ struct Tile {
   static SFFT_HOST_DEVICE constexpr int log_warp_tiles(int stage) {
     return kBits - kColumnBits - radix_bits(stage);
   }
-  static constexpr int kLogMostWarps = log_warp_tiles(0),
+  static constexpr int kLogMostWarps = kBits - kColumnBits - most_radix_bits(),
                        kLogWarps = kSmall || kLogMostWarps < 3 ? kLogMostWarps : 3;
   static constexpr int kWarps = 1 << kLogWarps, kThreads = kWarps << kLaneBits;
   static SFFT_HOST_DEVICE constexpr int turns(int stage) { return 1 << (log_warp_tiles(stage) - kLogWarps); }
@@ -78,7 +96,7 @@ struct Tile {
   /// Loads of a stage take two points at once: neighbouring columns, or if the rows are neighbours, rows.
   static SFFT_HOST_DEVICE constexpr bool pairs_of_rows(int stage) { return window(stage) == 0; }
   /// The same for the results, whose rows are neighbours if s tells them apart: slots h and R + h.
-  static constexpr bool kStoresPairsOfRows = kKind == TileKind::batch && kStages == 1;
+  static constexpr bool kStoresPairsOfRows = kKind == TileKind::batch && kLast == kColumnStages;
 
   /// The bit of a position that is bit i of a column's number in a stage: 0: the two columns of a lane, 1–3:
   /// of g, then turn and warp. Low ones are neighbours in memory where the stage loads and stores.
@@ -89,7 +107,9 @@ struct Tile {
       if (kKind == TileKind::rows) {
         for (int b = kLog; b < kBits; ++b) bits[count++] = b;
       }
-      for (int digit = 0; digit < kLast; ++digit) {
+      // Digits of a row's frequency, then those of a column's.
+      for (int d = 0; d < kLast; ++d) {
+        const int rows = kLast - kColumnStages, digit = d < rows ? kColumnStages + d : d - rows;
         for (int b = 0; b < radix_bits(digit); ++b) bits[count++] = window(digit) + place_bit(digit, b);
       }
       if (kKind == TileKind::batch) {
@@ -119,22 +139,22 @@ struct Tile {
 
   /// Logarithm of the points that are left to transform together before a stage.
   static SFFT_HOST_DEVICE constexpr int left(int stage) {
-    return window(stage) + radix_bits(stage) - kPointShift;
+    return window(stage) + radix_bits(stage) - dimension_shift(stage);
   }
   /// Twiddle factors after a stage depend on so many bits of a warp tile's number, which is in ascending
   /// order of positions: on those above the lines' and below what is transformed already.
   static SFFT_HOST_DEVICE constexpr int twiddle_shift(int stage) {
     int count = 0;
     for (int i = kColumnBits; i < kBits - radix_bits(stage); ++i) {
-      if (column_bit(stage, i) < kPointShift) ++count;
+      if (column_bit(stage, i) < dimension_shift(stage)) ++count;
     }
     return count;
   }
   static SFFT_HOST_DEVICE constexpr int twiddle_bits(int stage) {
     int count = 0;
     for (int i = kColumnBits; i < kBits - radix_bits(stage); ++i) {
-      const int bit = column_bit(stage, i);
-      if (bit >= kPointShift && bit < kPointShift + left(stage)) ++count;
+      const int bit = column_bit(stage, i) - dimension_shift(stage);
+      if (bit >= 0 && bit < left(stage)) ++count;
     }
     return count;
   }
@@ -266,9 +286,10 @@ template <class Tile>
 SFFT_HOST_DEVICE unsigned frequency_of(unsigned point) {
   if (Tile::kShort) return point;
   unsigned frequency = 0;
-  int bits = 0;
+  int bits = Tile::kLogRow;
   SFFT_UNROLL
   for (int stage = 0; stage < Tile::kStages; ++stage) {
+    if (stage == Tile::kColumnStages) bits = 0;
     const int low = Tile::window(stage) - Tile::kPointShift, butterfly = Tile::butterfly_bits(stage);
     const unsigned row = point >> low & ((1u << Tile::radix_bits(stage)) - 1);
     frequency |= (row >> butterfly | (row & ((1u << butterfly) - 1)) << kMatrixBits) << bits;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles whose lines are transformed by a warp each, in its registers: lines of 2^7 to 2^10 points. They come
-// from memory by way of shared memory, in memory's order, and leave the same way; those of a batch come and
-// go without it.
+// Tiles whose lines are transformed by a warp each, in its registers: lines of 2^7 to 2^10 points, and in
+// batches of 2^6. They come from memory by way of shared memory, in memory's order, and leave the same way;
+// those of a batch come and go without it.
 //
 // A line is 2^kOuter interleaved ones of A·16 points, A = 8 or 16, as n = R·(16·n1 + n2) + j with R =
 // 2^kOuter. The products transform over n1, with matrices of 8 points on the left and 8 columns n2 on the
@@ -10,14 +10,15 @@
 // joins the interleaved lines.
 //
 // Lane 4g + t comes to hold the points with bits, the lowest first, [j][q][g][a][s][t] of n (a is one bit if
-// A is 16, else none), and in the end the frequencies with bits [v][t][h][g][h'][j'].
+// A is 16, else none), and in the end the frequencies with bits [v][t][h][g][h'][j']. A line of 64 points is
+// one of 8·8, without the bits q and h'.
 #pragma once
 
 #include "kernels/base/tensor/lane.hpp"
 
 namespace sfft::detail::tensor {
 
-constexpr int kLeastWarpLog = 7, kMostWarpLog = 10;
+constexpr int kLeastWarpLog = 7, kMostWarpLog = 10, kLeastDirectLog = 6;
 
 template <int kLogPoints, int kLogLinesOfTile, TileKind kKindOfTile>
 struct WarpTile {
@@ -30,26 +31,36 @@ struct WarpTile {
   static constexpr int kPointShift = kColumns ? kLogLines : 0, kLineShift = kColumns ? 0 : kLog;
   static constexpr unsigned kPointMask = (1u << kLog) - 1, kLineMask = (1u << kLogLines) - 1;
 
-  static constexpr int kOuter = kLog > 8 ? kLog - 8 : 0, kFirst = kLog - kOuter - 4, kSmallBit = kFirst - 3;
-  static constexpr int kRadix = 1 << kOuter, kProducts = 1 << kSmallBit;
+  static constexpr int kOuter = kLog > 8 ? kLog - 8 : 0, kQBits = kLog == 6 ? 0 : 1,
+                       kFirst = kLog - kOuter - 3 - kQBits, kSmallBit = kFirst - 3;
+  static constexpr int kRadix = 1 << kOuter, kProducts = 1 << kSmallBit, kQs = 1 << kQBits;
+  /// Neighbouring points are in one lane.
+  static constexpr bool kLoadsPairs = kOuter + kQBits > 0;
   static constexpr int kSlots = 1 << (kLog - 5), kInner = kSlots >> kOuter;  ///< points of a lane
-  /// Lines of a warp at once: of columns two, which are neighbours in memory, where registers suffice.
-  static constexpr int kLogTogether = kColumns && kLog <= 8 ? 1 : 0, kTogether = 1 << kLogTogether;
+  /// Lines of a warp at once: of columns two, which are neighbours in memory, where registers suffice; eight
+  /// of 64 points.
+  static constexpr int kLogTogether = kLog == 6               ? 3
+                                      : kColumns && kLog <= 8 ? 1
+                                                              : 0,
+                       kTogether = 1 << kLogTogether;
   static constexpr int kLogWarps = kLogLines - kLogTogether < 3 ? kLogLines - kLogTogether : 3;
   static constexpr int kWarps = 1 << kLogWarps, kThreads = 32 * kWarps,
                        kTurns = 1 << (kLogLines - kLogTogether - kLogWarps);
   /// Pairs of points that a thread brings in and carries out.
   static constexpr int kUnits = (1 << (kBits - 1)) / kThreads;
-  static_assert(kBits <= 13 && kLog >= kLeastWarpLog && kLog <= kMostWarpLog && kLogLines >= 1);
+  static_assert(kBits <= 13 && kLog >= (kDirect ? kLeastDirectLog : kLeastWarpLog) && kLog <= kMostWarpLog &&
+                kLogLines >= 1);
 
   /// The point of a slot [s][a][q][j], j the lowest bit, and of a lane.
   static SFFT_HOST_DEVICE constexpr unsigned point_of_slot(int slot) {
-    const unsigned low = static_cast<unsigned>(slot) & ((1u << (kOuter + 1)) - 1),
-                   high = static_cast<unsigned>(slot) >> (kOuter + 1);
-    return low | high << (kOuter + 4);
+    constexpr int kLow = kOuter + kQBits;
+    const unsigned low = static_cast<unsigned>(slot) & ((1u << kLow) - 1),
+                   high = static_cast<unsigned>(slot) >> kLow;
+    return low | high << (kLow + 3);
   }
   static SFFT_HOST_DEVICE constexpr unsigned point_of_lane(int lane) {
-    return static_cast<unsigned>(lane >> 2) << (kOuter + 1) | static_cast<unsigned>(lane & 3) << (kLog - 2);
+    return static_cast<unsigned>(lane >> 2) << (kOuter + kQBits) | static_cast<unsigned>(lane & 3)
+                                                                       << (kLog - 2);
   }
   /// The frequency of a slot [j'][h'][h][v], v the lowest bit, and of a lane.
   static SFFT_HOST_DEVICE constexpr unsigned frequency_of_slot(int slot) {
@@ -71,9 +82,10 @@ struct WarpTile {
   };
   static SFFT_HOST_DEVICE constexpr Groups groups() {
     const bool rows = kKind == TileKind::rows;
-    return {{{kPointShift + kLog - 2, kPointShift + kLog - 1, kPointShift + kOuter + 1},
-             {kPointShift + 1, kPointShift + 2, kPointShift + kFirst},
-             {rows ? kLog + 1 : -1, rows ? kLog + 2 : -1, rows ? (kLogLines > 3 ? kLog + 3 : 1) : -1}}};
+    return {
+        {{kPointShift + kLog - 2, kPointShift + kLog - 1, kLoadsPairs ? kPointShift + kOuter + kQBits : -1},
+         {kPointShift + 1, kPointShift + 2, kPointShift + kFirst},
+         {rows ? kLog + 1 : -1, rows ? kLog + 2 : -1, rows ? (kLogLines > 3 ? kLog + 3 : 1) : -1}}};
   }
   /// Banks of 16 bytes that every bit of a position flips: such that eight lanes reach eight banks. The
   /// lowest bits are those of the bank, and the others follow one by one.
@@ -198,9 +210,14 @@ SFFT_HOST_DEVICE void load_line(const Point* line, int lane, LinePoints<Tile::kS
   const Point* const first = line + Tile::point_of_lane(lane);
   SFFT_UNROLL
   for (int slot = 0; slot < Tile::kSlots; slot += 2) {
-    const PointPair both = load_pair<kWide>(first + Tile::point_of_slot(slot));
-    points.at[slot] = both.first;
-    points.at[slot + 1] = both.second;
+    if constexpr (Tile::kLoadsPairs) {
+      const PointPair both = load_pair<kWide>(first + Tile::point_of_slot(slot));
+      points.at[slot] = both.first;
+      points.at[slot + 1] = both.second;
+    } else {
+      points.at[slot] = first[Tile::point_of_slot(slot)];
+      points.at[slot + 1] = first[Tile::point_of_slot(slot + 1)];
+    }
   }
 }
 template <class Tile, bool kWide>

@@ -64,4 +64,10 @@ PoolLoan::~PoolLoan() {
   kept.entries.erase(kept.entries.begin());
 }
 
+void wake_kept_pools() noexcept {
+  Shelf& kept = shelf();
+  const std::lock_guard lock(kept.mutex);
+  for (const Shelf::Entry& entry : kept.entries) entry.pool->wake();
+}
+
 }  // namespace sfft::detail::cpu

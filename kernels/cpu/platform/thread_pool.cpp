@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The caller and the workers take parts one by one, so that uneven parts balance themselves. A job is open
-// while next_ is small. Threads count themselves before they look whether it is, and the job is closed before
-// the caller waits for the count to be zero: nobody is in a job that has ended, and no mutex is taken by
-// threads that need not sleep. The order of these steps is that of sequentially consistent atomics.
+// The caller and the workers take parts one by one, first of their own ranges, then of the others', so that
+// uneven parts and threads that come late balance themselves. Threads count themselves before they look
+// whether a job is open, and the job is closed before the caller waits for the count to be zero: nobody is in
+// a job that has ended, and no mutex is taken by threads that need not sleep. The order of these steps is
+// that of sequentially consistent atomics.
 #include "kernels/cpu/platform/thread_pool.hpp"
 
+#include <algorithm>
 #include <exception>
 
 namespace sfft::detail::cpu {
@@ -13,7 +15,8 @@ namespace sfft::detail::cpu {
 // one.
 ThreadPool::ThreadPool(int threads, Idle idle)
     : looks_(idle == Idle::look && threads <= static_cast<int>(std::thread::hardware_concurrency())),
-      workers_(static_cast<std::size_t>(threads > 1 ? threads - 1 : 0)) {
+      ranges_(static_cast<std::size_t>(std::max(threads, 1))),
+      workers_(ranges_.size() - 1) {
   if (!workers_.empty()) start(0);
 }
 
@@ -61,10 +64,15 @@ void ThreadPool::look_for(const Ready& ready) const {
 
 void ThreadPool::drain(int thread) {
   ++running_;
-  if (is_open()) {
-    const std::int64_t parts = parts_;
-    for (std::int64_t part = next_++; part < parts; part = next_++) call_(job_, part, thread);
-    next_ = kClosed;  // so that nobody looks in vain while others do their last part
+  if (open_) {
+    for (std::size_t i = 0; i < used_ranges_; ++i) {
+      Range& range = ranges_[(static_cast<std::size_t>(thread) + i) % used_ranges_];
+      while (range.next < range.end) {
+        const std::int64_t part = range.next++;
+        if (part < range.end) call_(job_, part, thread);
+      }
+    }
+    open_ = false;  // so that nobody looks in vain while others do their last part
   }
   if (--running_ > 0 || !caller_sleeps_) return;
   { const std::lock_guard lock(mutex_); }  // it sleeps by now
@@ -78,8 +86,13 @@ void ThreadPool::run_erased(std::int64_t parts, const void* job, Call call) {
   }
   job_ = job;
   call_ = call;
-  parts_ = parts;
-  next_ = 0;
+  used_ranges_ = static_cast<std::size_t>(std::min<std::int64_t>(threads(), parts));
+  for (std::size_t i = 0; i < used_ranges_; ++i) {
+    const auto at = static_cast<std::int64_t>(i), all = static_cast<std::int64_t>(used_ranges_);
+    ranges_[i].next = parts * at / all;
+    ranges_[i].end = parts * (at + 1) / all;
+  }
+  open_ = true;
   if (sleepers_ > 0) {
     { const std::lock_guard lock(mutex_); }
     start_.notify_all();
@@ -99,14 +112,14 @@ void ThreadPool::work(std::size_t worker) {
   const int thread = static_cast<int>(worker) + 1;
   while (!stop_) {
     const std::int64_t woken = woken_;
-    look_for([this] { return stop_ || is_open(); });
-    if (!stop_ && !is_open()) {
+    look_for([this] { return stop_ || open_; });
+    if (!stop_ && !open_) {
       std::unique_lock lock(mutex_);
       ++sleepers_;
-      start_.wait(lock, [&] { return stop_ || is_open() || woken_ != woken; });
+      start_.wait(lock, [&] { return stop_ || open_ || woken_ != woken; });
       --sleepers_;
     }
-    if (is_open()) drain(thread);
+    if (open_) drain(thread);
   }
 }
 

@@ -14,7 +14,8 @@
 namespace sfft::detail::cpu {
 
 /// run(parts, job) calls job(part, thread) for every part, on the caller's thread (0) and the workers, and
-/// returns when all are done. One run at a time. Jobs must not throw.
+/// returns when all are done. One run at a time. Jobs must not throw. Jobs of the same number of parts give a
+/// thread mostly the same ones, whose data its caches may still hold.
 class ThreadPool {
  public:
   /// Idle threads sleep at once, or first look for work for a while: jobs that follow one another at once
@@ -47,7 +48,6 @@ class ThreadPool {
   void start(std::size_t worker);
   void work(std::size_t worker);
   void drain(int thread);
-  bool is_open() const noexcept { return next_ < kClosed; }
   template <class Ready>
   void look_for(const Ready& ready) const;
 
@@ -57,10 +57,15 @@ class ThreadPool {
   // Written while no job is open.
   const void* job_ = nullptr;
   Call call_ = nullptr;
-  std::int64_t parts_ = 0;
-  static constexpr std::int64_t kClosed = std::int64_t{1} << 62;  ///< far beyond the parts of any job
-  alignas(64) std::atomic<std::int64_t> next_{kClosed};           ///< part of the open job
-  alignas(64) std::atomic<std::int64_t> running_{0};              ///< threads that may be in it
+  /// Parts next … end − 1 of the open job that a thread takes before others'.
+  struct Range {
+    alignas(64) std::atomic<std::int64_t> next{0};
+    std::int64_t end = 0;
+  };
+  std::vector<Range> ranges_;
+  std::size_t used_ranges_ = 0;
+  alignas(64) std::atomic<bool> open_{false};         ///< parts may be left
+  alignas(64) std::atomic<std::int64_t> running_{0};  ///< threads that may be in the job
   std::atomic<std::int64_t> sleepers_{0}, woken_{0};
   std::atomic<bool> caller_sleeps_{false}, stop_{false}, refused_{false};
   std::vector<std::thread> workers_;  ///< worker w is started by worker (w − 1)/2, or was refused

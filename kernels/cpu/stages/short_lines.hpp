@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FFTs of 4 to 64 complex values, interleaved as in memory: a line fills so few vectors that it need not
+// FFTs of 4 to 128 complex values, interleaved as in memory: a line fills so few vectors that it need not
 // leave the registers.
 #pragma once
 
@@ -15,7 +15,7 @@ using ShortLines = void (*)(const Real* from, std::int64_t stride, Real* to, std
 
 template <class Real>
 struct ShortLineKernels {
-  static constexpr int kLengths = 5;                                ///< 4, 8, 16, 32, 64
+  static constexpr int kLengths = 6;                                ///< 4, 8, 16, 32, 64, 128
   ShortLines<Real> forward[kLengths] = {}, inverse[kLengths] = {};  ///< null: there is none
 
   /// Of a length; kLengths: it is none of these.

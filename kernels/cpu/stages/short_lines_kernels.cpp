@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A line is M vectors of W values: FFTs of M points across the vectors, roots, transpositions of W vectors,
-// and FFTs of W points across those (the four steps of Bailey, 1990). Vectors have 32 bytes: wider ones were
-// not faster.
+// and FFTs of W points across those (the four steps of Bailey, 1990). Vectors have 32 bytes, and for the
+// longest lines 64: shorter ones were not faster with them.
 #include "kernels/cpu/stages/short_lines.hpp"
 
 #include <utility>
@@ -14,48 +14,67 @@ namespace sfft::detail::cpu::SFFT_ISA {
 
 namespace {
 
+/// Parts of a whole turn.
+constexpr int kTurn = 128;
+
 constexpr double kCosines[] = {1,
+                               0.99879545620517239271,
                                0.99518472667219688624,
+                               0.98917650996478097345,
                                0.98078528040323044913,
+                               0.9700312531945439926,
                                0.95694033573220886494,
+                               0.94154406518302077841,
                                0.92387953251128675613,
+                               0.90398929312344333159,
                                0.88192126434835502971,
+                               0.8577286100002720699,
                                0.83146961230254523708,
+                               0.80320753148064490981,
                                0.77301045336273696081,
-                               0.70710678118654752440,
+                               0.74095112535495909118,
+                               0.7071067811865475244,
+                               0.67155895484701840063,
                                0.63439328416364549822,
+                               0.59569930449243334347,
                                0.55557023301960222474,
+                               0.51410274419322172659,
                                0.47139673682599764856,
+                               0.42755509343028209432,
                                0.38268343236508977173,
+                               0.33688985339222005069,
                                0.29028467725446236764,
+                               0.24298017990326388995,
                                0.19509032201612826785,
-                               0.09801714032956060199,
+                               0.14673047445536175166,
+                               0.098017140329560601994,
+                               0.049067674327418014255,
                                0};
 
-/// cos(2πk/64), and sin of the same.
+/// cos(2πk/128), and sin of the same.
 constexpr double cosine(int k) {
-  k = k % 64;
-  if (k > 32) k = 64 - k;
-  return k <= 16 ? kCosines[k] : -kCosines[32 - k];
+  k = k % kTurn;
+  if (k > kTurn / 2) k = kTurn - k;
+  return k <= kTurn / 4 ? kCosines[k] : -kCosines[kTurn / 2 - k];
 }
 constexpr double sine(int k) {
-  return cosine(k + 48);
+  return cosine(k + 3 * kTurn / 4);
 }
 
-template <class Real>
-constexpr int kReals = 32 / static_cast<int>(sizeof(Real));
-template <class Real>
-constexpr int kWide = kReals<Real> / 2;  ///< complex values of a vector
+template <class Real, int kBytes>
+constexpr int kReals = kBytes / static_cast<int>(sizeof(Real));
+template <class Real, int kBytes>
+constexpr int kWide = kReals<Real, kBytes> / 2;  ///< complex values of a vector
 
-/// exp(∓2πi·k·c/32), c = 0 … W − 1, as factors of a vector and of the same with real and imaginary parts
-/// exchanged.
-template <class Real>
+/// exp(∓2πi·(k + c·per_column)/128), c = 0 … W − 1, as factors of a vector and of the same with real and
+/// imaginary parts exchanged.
+template <class Real, int kBytes>
 struct Roots {
-  alignas(32) Real same[kReals<Real>] = {}, exchanged[kReals<Real>] = {};
+  alignas(kBytes) Real same[kReals<Real, kBytes>] = {}, exchanged[kReals<Real, kBytes>] = {};
 
   constexpr Roots() = default;
   constexpr Roots(int k, int per_column, bool inverse) {
-    for (int i = 0; i < kReals<Real>; ++i) {
+    for (int i = 0; i < kReals<Real, kBytes>; ++i) {
       const int turn = k + i / 2 * per_column;
       // (re + i·im)(c − i·s) = re·c + im·s + i·(im·c − re·s)
       same[i] = static_cast<Real>(cosine(turn));
@@ -65,21 +84,22 @@ struct Roots {
 };
 
 /// Rows k = 0 … kRows − 1: kPerRoot·k, or of columns c, kPerRoot·k·c.
-template <class Real, int kRows, int kPerRoot, bool kOfColumns, bool kInverse>
+template <class Real, int kBytes, int kRows, int kPerRoot, bool kOfColumns, bool kInverse>
 struct RootRows {
-  Roots<Real> rows[kRows] = {};
+  Roots<Real, kBytes> rows[kRows] = {};
   constexpr RootRows() {
     for (int k = 0; k < kRows; ++k)
-      rows[k] = kOfColumns ? Roots<Real>(0, k * kPerRoot, kInverse) : Roots<Real>(k * kPerRoot, 0, kInverse);
+      rows[k] = kOfColumns ? Roots<Real, kBytes>(0, k * kPerRoot, kInverse)
+                           : Roots<Real, kBytes>(k * kPerRoot, 0, kInverse);
   }
 };
 
-template <class Real, bool kInverse>
+template <class Real, int kBytes, bool kInverse>
 struct Line {
-  typedef Real Vector __attribute__((vector_size(32)));
-  typedef Real Unaligned __attribute__((vector_size(32), aligned(sizeof(Real)), may_alias));
-  using All = std::make_integer_sequence<int, kReals<Real>>;
-  static constexpr int kWidth = kWide<Real>;
+  typedef Real Vector __attribute__((vector_size(kBytes)));
+  typedef Real Unaligned __attribute__((vector_size(kBytes), aligned(sizeof(Real)), may_alias));
+  using All = std::make_integer_sequence<int, kReals<Real, kBytes>>;
+  static constexpr int kWidth = kWide<Real, kBytes>;
 
   template <class Index, int... kAt>
   static Vector shuffled(Vector a, Vector b, std::integer_sequence<int, kAt...>) {
@@ -97,19 +117,19 @@ struct Line {
   struct Every {
     static constexpr int at(int i) {
       const int value = i / 2, stretch = value / kLength, pair = stretch / 2;
-      return stretch % 2 * kReals<Real> + 2 * ((2 * pair + (kSecond ? 1 : 0)) * kLength + value % kLength) +
-             i % 2;
+      return stretch % 2 * kReals<Real, kBytes> +
+             2 * ((2 * pair + (kSecond ? 1 : 0)) * kLength + value % kLength) + i % 2;
     }
   };
 
   static Vector load(const Real* from) { return *reinterpret_cast<const Unaligned*>(from); }
   static void store(Vector value, Real* to) { *reinterpret_cast<Unaligned*>(to) = value; }
-  static Vector times(Vector v, const Roots<Real>& roots) {
+  static Vector times(Vector v, const Roots<Real, kBytes>& roots) {
     return v * load(roots.same) + shuffle<Swap>(v, v) * load(roots.exchanged);
   }
   /// Times −i, or i in inverse transforms.
   static Vector turn(Vector v) {
-    static constexpr Roots<Real> kQuarter(16, 0, kInverse);
+    static constexpr Roots<Real, kBytes> kQuarter(kTurn / 4, 0, kInverse);
     return shuffle<Swap>(v, v) * load(kQuarter.exchanged);
   }
 
@@ -121,7 +141,7 @@ struct Line {
       v[0] = a + b;
       v[1] = a - b;
     } else {
-      static constexpr RootRows<Real, kM / 2, 64 / kM, false, kInverse> kRoots{};
+      static constexpr RootRows<Real, kBytes, kM / 2, kTurn / kM, false, kInverse> kRoots{};
       Vector even[kM / 2], odd[kM / 2];
       for (int k = 0; k < kM / 2; ++k) {
         even[k] = v[2 * k];
@@ -136,28 +156,27 @@ struct Line {
       }
     }
   }
+  /// W vectors: single values change places, then pairs of them, and so on.
+  template <int kLength = 1>
   static void transpose(Vector* v) {
-    if constexpr (kWidth == 2) {
-      const Vector a = v[0], b = v[1];
-      v[0] = shuffle<Every<1, false>>(a, b);
-      v[1] = shuffle<Every<1, true>>(a, b);
-    } else {
-      const Vector a = shuffle<Every<1, false>>(v[0], v[1]), b = shuffle<Every<1, true>>(v[0], v[1]),
-                   c = shuffle<Every<1, false>>(v[2], v[3]), d = shuffle<Every<1, true>>(v[2], v[3]);
-      v[0] = shuffle<Every<2, false>>(a, c);
-      v[1] = shuffle<Every<2, false>>(b, d);
-      v[2] = shuffle<Every<2, true>>(a, c);
-      v[3] = shuffle<Every<2, true>>(b, d);
+    if constexpr (kLength < kWidth) {
+      for (int first = 0; first < kWidth; ++first) {
+        if (first / kLength % 2 != 0) continue;
+        const Vector a = v[first], b = v[first + kLength];
+        v[first] = shuffle<Every<kLength, false>>(a, b);
+        v[first + kLength] = shuffle<Every<kLength, true>>(a, b);
+      }
+      transpose<2 * kLength>(v);
     }
   }
 };
 
-template <class Real, int kPoints, bool kInverse>
+template <class Real, int kPoints, int kBytes, bool kInverse>
 void lines(const Real* from, std::int64_t stride, Real* to, std::int64_t to_stride, std::int64_t count,
            Real scale) {
-  using Ops = Line<Real, kInverse>;
+  using Ops = Line<Real, kBytes, kInverse>;
   constexpr int kWidth = Ops::kWidth, kM = kPoints / kWidth;
-  static constexpr RootRows<Real, kM, 64 / kPoints, true, kInverse> kRoots{};
+  static constexpr RootRows<Real, kBytes, kM, kTurn / kPoints, true, kInverse> kRoots{};
   for (; count > 0; --count, from += 2 * stride, to += 2 * to_stride) {
     typename Ops::Vector v[kM];
     for (int r = 0; r < kM; ++r) v[r] = Ops::load(from + 2 * kWidth * r);
@@ -174,11 +193,11 @@ void lines(const Real* from, std::int64_t stride, Real* to, std::int64_t to_stri
   }
 }
 
-template <class Real, int kPoints>
+template <class Real, int kPoints, int kBytes = 32>
 constexpr void add(ShortLineKernels<Real>& table) {
   const int at = ShortLineKernels<Real>::place(kPoints);
-  table.forward[at] = lines<Real, kPoints, false>;
-  table.inverse[at] = lines<Real, kPoints, true>;
+  table.forward[at] = lines<Real, kPoints, kBytes, false>;
+  table.inverse[at] = lines<Real, kPoints, kBytes, true>;
 }
 
 /// Lengths of which the vectors stay in registers; none where a vector has less than 32 bytes.
@@ -193,6 +212,14 @@ constexpr ShortLineKernels<Real> table() {
     } else {
       add<Real, 4>(table);
       add<Real, 8>(table);
+    }
+  }
+  if constexpr (SFFT_VECTOR_BYTES >= 64) {
+    if constexpr (sizeof(Real) == 4) {
+      add<Real, 128, 64>(table);
+    } else {
+      add<Real, 32, 64>(table);
+      add<Real, 64, 64>(table);
     }
   }
   return table;

@@ -5,25 +5,16 @@
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <mutex>
+#include <set>
 
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/runtime/runtime.hpp"
-
-#ifndef SFFT_SEVERAL_GPUS
-#define SFFT_SEVERAL_GPUS 0
-#endif
 
 namespace sfft::detail::cuda {
 
 void check_several(const std::vector<int>& devices) {
   for (const int device : devices) static_cast<void>(device_info(device));  // throws
-  const bool differ = std::any_of(devices.begin(), devices.end(), [&](int d) { return d != devices[0]; });
-  if (differ && SFFT_SEVERAL_GPUS == 0) {
-    throw Error(ErrorCode::backend_unavailable,
-                "sharing work between different GPUs has not been run on more than one GPU yet: build with "
-                "SFFT_PREVIEW=ON, or name the same GPU several times, which tests all but the speed");
-  }
 }
 
 std::string reach_peer(int from, int to) {
@@ -31,11 +22,18 @@ std::string reach_peer(int from, int to) {
   int can = 0;
   check(cudaDeviceCanAccessPeer(&can, from, to), "asking whether GPUs reach each other");
   if (can == 0) return fmt::format("GPU {} cannot reach the memory of GPU {}", from, to);
+  static std::mutex& mutex = *new std::mutex;  // never destroyed: threads may plan while the process ends
+  static std::set<std::pair<int, int>>& reached = *new std::set<std::pair<int, int>>;
+  const std::lock_guard lock(mutex);
+  if (reached.count({from, to}) > 0) return {};
   const DeviceScope scope(from);
   const cudaError_t status = cudaDeviceEnablePeerAccess(to, 0);
-  if (status == cudaSuccess) return {};
-  static_cast<void>(cudaGetLastError());
-  if (status == cudaErrorPeerAccessAlreadyEnabled) return {};
+  if (status != cudaSuccess) static_cast<void>(cudaGetLastError());
+  if (status == cudaSuccess ||
+      status == cudaErrorPeerAccessAlreadyEnabled) {  // by others, the program or cuFFT
+    reached.insert({from, to});
+    return {};
+  }
   if (status == cudaErrorTooManyPeers)
     return fmt::format("GPU {} reaches as many other GPUs as it can, and GPU {} is not among them", from, to);
   check(status, "letting GPUs reach each other");

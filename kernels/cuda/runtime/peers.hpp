@@ -7,8 +7,7 @@
 
 namespace sfft::detail::cuda {
 
-/// Throws Error(backend_unavailable) unless this build's code runs on all of them, and, if they differ, on
-/// several GPUs at once.
+/// Throws Error(backend_unavailable) unless this build's code runs on all of them.
 void check_several(const std::vector<int>& devices);
 /// Lets kernels of `from` load from and store into memory of `to`, for the rest of the process; a GPU always
 /// reaches itself. Returns why it cannot, or nothing. Throws Error(device).

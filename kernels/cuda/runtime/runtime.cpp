@@ -259,6 +259,13 @@ DeviceBuffer upload(const void* data, std::size_t bytes) {
 OwnedStream::OwnedStream() {
   check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream");
 }
+OwnedStream OwnedStream::urgent() {
+  int least = 0, greatest = 0;
+  check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "asking for the priorities of streams");
+  Stream stream = nullptr;
+  check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest), "creating a stream");
+  return OwnedStream(stream);
+}
 OwnedStream::~OwnedStream() {
   if (stream_ != nullptr) static_cast<void>(cudaStreamDestroy(stream_));
 }

@@ -116,6 +116,8 @@ DeviceBuffer upload(const std::vector<T>& values) {
 class OwnedStream {
  public:
   OwnedStream();  ///< of the current device, not synchronising with the legacy default stream
+  /// Its kernels' blocks go ahead of those of other streams.
+  static OwnedStream urgent();
   ~OwnedStream();
   OwnedStream(OwnedStream&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
   OwnedStream& operator=(OwnedStream&& other) noexcept {
@@ -125,6 +127,7 @@ class OwnedStream {
   Stream get() const noexcept { return stream_; }
 
  private:
+  explicit OwnedStream(Stream stream) noexcept : stream_(stream) {}
   Stream stream_ = nullptr;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables that go to the GPU in one allocation and one copy: each of either costs as much as some 100 kB of
-// them.
+// them. The driver takes 75 us and more to allocate what has been freed before, the pool a few.
 #pragma once
 
 #include <cstddef>
@@ -9,31 +9,44 @@
 
 #include "kernels/base/step_trace.hpp"
 #include "kernels/cuda/runtime/runtime.hpp"
+#include "kernels/cuda/runtime/stream_buffer.hpp"
 
 namespace sfft::detail::cuda {
 
-/// add() every table, upload() once, then ask where they are with at().
+/// add() every table, upload() once, then ask where they are with at(). Tables must stay until upload().
 class StagedTables {
  public:
   /// Returns the table's place.
   template <class T>
   std::size_t add(const std::vector<T>& values) {
     const std::size_t place = add(values.size() * sizeof(T));
-    if (!values.empty()) std::memcpy(host_.data() + place, values.data(), values.size() * sizeof(T));
+    put(place, values.data(), values.size() * sizeof(T));
     return place;
+  }
+  /// A place for so many bytes, which put() fills.
+  std::size_t add(std::size_t bytes) {
+    const std::size_t place = bytes_;
+    bytes_ += aligned(bytes);
+    return place;
+  }
+  void put(std::size_t place, const void* data, std::size_t bytes) {
+    if (bytes > 0) pieces_.push_back({place, data, bytes});
   }
   /// Room that a kernel fills; comes after all tables.
   std::size_t add_room(std::size_t bytes) {
-    const std::size_t place = host_.size() + room_;
+    const std::size_t place = bytes_ + room_;
     room_ += aligned(bytes);
     return place;
   }
-  /// To the current device; the copy is queued on the default stream. Forgets the host's copy.
-  void upload() {
-    device_ = DeviceBuffer(host_.size() + room_);
+  /// Of the block that upload() needs.
+  std::size_t host_bytes() const noexcept { return bytes_; }
+  /// To the current device through `host`, which must stay until the default stream has copied it.
+  void upload(std::byte* host) {
+    device_ = PooledBuffer(bytes_ + room_);
     step_done("tables: allocate");
-    if (!host_.empty()) copy_to_device(device_.data(), host_.data(), host_.size(), nullptr);
-    host_ = {};
+    for (const Piece& piece : pieces_) std::memcpy(host + piece.place, piece.data, piece.bytes);
+    if (bytes_ > 0) copy_to_device(device_.data(), host, bytes_, nullptr);
+    pieces_.clear();
   }
   template <class T>
   T* at(std::size_t place) const noexcept {
@@ -41,15 +54,14 @@ class StagedTables {
   }
 
  private:
-  std::size_t add(std::size_t bytes) {
-    const std::size_t place = host_.size();
-    host_.resize(place + aligned(bytes));
-    return place;
-  }
-
-  std::vector<unsigned char> host_;
-  std::size_t room_ = 0;
-  DeviceBuffer device_;
+  struct Piece {
+    std::size_t place;
+    const void* data;
+    std::size_t bytes;
+  };
+  std::vector<Piece> pieces_;
+  std::size_t bytes_ = 0, room_ = 0;
+  PooledBuffer device_;
 };
 
 }  // namespace sfft::detail::cuda

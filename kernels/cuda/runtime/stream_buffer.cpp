@@ -42,26 +42,59 @@ cudaMemPool_t current_pool() {
   return known != pools.end() ? known->second : pools[device] = make_pool(device);
 }
 
+/// Nothing where there is no pool: allocate as others do.
+void* allocate_from_pool(std::size_t bytes, Stream stream) {
+  const cudaMemPool_t pool = current_pool();
+  if (pool == nullptr) return nullptr;
+  void* data = nullptr;
+  const cudaError_t status =
+      injected_failure() ? cudaErrorMemoryAllocation : cudaMallocFromPoolAsync(&data, bytes, pool, stream);
+  if (status == cudaErrorMemoryAllocation) out_of_memory(bytes, "GPU");
+  check(status, "allocating GPU memory");
+  return counted(data, bytes);
+}
+
 }  // namespace
 
 StreamBuffer::StreamBuffer(std::size_t bytes, Stream stream) : bytes_(bytes), stream_(stream) {
   if (bytes == 0) return;
-  const cudaMemPool_t pool = current_pool();
-  pooled_ = pool != nullptr;
-  if (!pooled_) {
-    data_ = DeviceMemory::allocate(bytes);
-    return;
-  }
-  const cudaError_t status =
-      injected_failure() ? cudaErrorMemoryAllocation : cudaMallocFromPoolAsync(&data_, bytes, pool, stream);
-  if (status == cudaErrorMemoryAllocation) out_of_memory(bytes, "GPU");
-  check(status, "allocating GPU memory");
-  counted(data_, bytes);
+  data_ = allocate_from_pool(bytes, stream);
+  pooled_ = data_ != nullptr;
+  if (!pooled_) data_ = DeviceMemory::allocate(bytes);
 }
 
 StreamBuffer::~StreamBuffer() {
   if (data_ == nullptr) return;
   static_cast<void>(pooled_ ? cudaFreeAsync(data_, stream_) : cudaFree(data_));
+  uncount(bytes_);
+}
+
+PooledBuffer::PooledBuffer(std::size_t bytes) : bytes_(bytes) {
+  if (bytes == 0) return;
+  int current = 0;
+  check(cudaGetDevice(&current), "asking for the current GPU");
+  data_ = allocate_from_pool(bytes, nullptr);
+  if (data_ != nullptr) {
+    device_ = current;
+  } else {
+    data_ = DeviceMemory::allocate(bytes);
+  }
+}
+
+PooledBuffer::~PooledBuffer() {
+  if (data_ == nullptr) return;
+  if (device_ < 0) {
+    DeviceMemory::release(data_, bytes_);
+    return;
+  }
+  int current = 0;
+  const bool elsewhere = cudaGetDevice(&current) == cudaSuccess && current != device_;
+  if (elsewhere) static_cast<void>(cudaSetDevice(device_));
+  static_cast<void>(cudaDeviceSynchronize());
+  // While a graph is captured from a stream that waits for the default one, that one takes nothing.
+  if (cudaFreeAsync(data_, nullptr) != cudaSuccess && cudaFree(data_) != cudaSuccess)
+    static_cast<void>(cudaGetLastError());
+  if (elsewhere) static_cast<void>(cudaSetDevice(current));
   uncount(bytes_);
 }
 

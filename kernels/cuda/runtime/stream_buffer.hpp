@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPU memory for work on one stream.
+// GPU memory from a pool that the library keeps: for work on one stream, and for tables that stay.
 #pragma once
+
+#include <utility>
 
 #include "kernels/cuda/runtime/runtime.hpp"
 
@@ -26,6 +28,28 @@ class StreamBuffer {
   std::size_t bytes_;
   Stream stream_;
   bool pooled_ = false;
+};
+
+/// Memory of the same pool for every stream: allocated in the order of the default stream, and given back
+/// after all that the device has been told to do, as cudaFree() does, on whichever device is current then.
+class PooledBuffer {
+ public:
+  PooledBuffer() = default;
+  explicit PooledBuffer(std::size_t bytes);
+  ~PooledBuffer();
+  PooledBuffer(PooledBuffer&& other) noexcept { *this = std::move(other); }
+  PooledBuffer& operator=(PooledBuffer&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+    std::swap(device_, other.device_);
+    return *this;
+  }
+  std::byte* data() const noexcept { return static_cast<std::byte*>(data_); }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+  int device_ = -1;  ///< -1: of no pool
 };
 
 }  // namespace sfft::detail::cuda

@@ -13,20 +13,24 @@
 #include "kernels/cuda/runtime/convert.hpp"
 #include "kernels/cuda/small_fft/fft_schedule.hpp"
 #include "kernels/cuda/stages/hash.hpp"
+#include "kernels/cuda/stages/host_block.hpp"
 #include "kernels/cuda/stages/witness_rows.hpp"
 
 namespace sfft::detail::cuda {
 
 template <class Real>
 struct BinningTables<Real>::Parts {
-  std::vector<Complex<Real>> later_table;
+  std::vector<Complex<Real>> table_values, later_table;
+  std::vector<FftPass> passes;
   std::vector<BucketPair> buckets;
   std::vector<Real> gain, bias, fit;
   std::vector<Real> power_weight;
   std::vector<DeviceTailTerm<Real>> tail;
   std::vector<std::uint8_t> flags;
-  std::vector<std::vector<Complex<Real>>> lanes;  ///< alpha, then beta
-  bool makes_witness_rows = false;                ///< on the GPU
+  std::vector<std::vector<Complex<Real>>> lanes;    ///< alpha, then beta
+  std::vector<Real> rows;                           ///< of the witness
+  std::array<std::vector<std::int64_t>, 2> places;  ///< of the witness in compact frames
+  bool makes_witness_rows = false;                  ///< on the GPU
   /// Places of tables.
   std::size_t table = 0, blob = 0, witness_rows = 0, witness_samples = 0, compact_witness = 0,
               rows_witness = 0, support = 0, tap_offsets = 0, window = 0, compact_taps = 0;
@@ -37,9 +41,9 @@ void BinningTables<Real>::set_fft(const std::int64_t* grid, int rank, bool load_
   grid_.assign(grid, grid + rank);
   const FftTables tables = make_schedule(grid, rank, load_first);
   view_.fft = tables.schedule;
-  const std::vector<Complex<Real>> all = as_device<Real>(tables.table);
-  parts.table = tables_.add(all);
-  parts.later_table.assign(all.begin() + view_.fft.first_twiddles, all.end());
+  parts.table_values = as_device<Real>(tables.table);
+  parts.table = tables_.add(parts.table_values);
+  parts.later_table.assign(parts.table_values.begin() + view_.fft.first_twiddles, parts.table_values.end());
 }
 
 /// `weights` is (row·row_buckets + q)·delays + delay, the planner's order; kernels read rows side by side.
@@ -121,17 +125,17 @@ void BinningTables<Real>::set_witness(const WitnessData& witness, Parts& parts) 
   if (parts.makes_witness_rows) return;
   const auto used = 2 * static_cast<std::size_t>(view_.k),
              pitch = 2 * static_cast<std::size_t>(view_.witness.pitch);
-  std::vector<Real> rows(witness.samples.size() * pitch, Real(0));  // pairs of reals are complex numbers
+  parts.rows.assign(witness.samples.size() * pitch, Real(0));  // pairs of reals are complex numbers
   for (std::size_t s = 0; s < witness.samples.size(); ++s) {
     for (std::size_t j = 0; j < used; ++j)
-      rows[s * pitch + j] = static_cast<Real>(witness.rows[s * used + j]);
+      parts.rows[s * pitch + j] = static_cast<Real>(witness.rows[s * used + j]);
   }
-  parts.witness_rows = tables_.add(rows);
+  parts.witness_rows = tables_.add(parts.rows);
 }
 
 template <class Real>
-std::size_t BinningTables<Real>::add_witness_places(std::int64_t first) {
-  std::vector<std::int64_t> places(witness_samples_.size());
+std::size_t BinningTables<Real>::add_witness_places(std::int64_t first, std::vector<std::int64_t>& places) {
+  places.resize(witness_samples_.size());
   std::iota(places.begin(), places.end(), first);
   return tables_.add(places);
 }
@@ -176,22 +180,20 @@ void BinningTables<Real>::set_compact_views(const CombData& data, const Parts& p
 
 template <class Real>
 void BinningTables<Real>::make_blob(Parts& parts) {
-  const std::vector<FftPass> passes(view_.fft.pass, view_.fft.pass + view_.fft.passes);
-  const auto size = [](const auto& values) { return (values.size() * sizeof values[0] + 15) / 16 * 16; };
-  std::size_t bytes = size(passes) + size(parts.later_table) + size(parts.buckets) + size(parts.gain) +
-                      size(parts.bias) + size(parts.fit) + size(parts.flags) + size(parts.power_weight) +
-                      size(parts.tail);
-  for (const auto& lane : parts.lanes) bytes += size(lane);
-  std::vector<unsigned char> blob;
-  blob.reserve(bytes);
-  const auto append = [&](const auto& values) {
-    const auto at = static_cast<int>(blob.size());
-    const auto* first = reinterpret_cast<const unsigned char*>(values.data());
-    blob.insert(blob.end(), first, first + values.size() * sizeof values[0]);
-    blob.resize((blob.size() + 15) / 16 * 16);
-    return at;
+  parts.passes.assign(view_.fft.pass, view_.fft.pass + view_.fft.passes);
+  struct Piece {
+    std::size_t at;
+    const void* data;
+    std::size_t bytes;
   };
-  view_.passes_at = append(passes);
+  std::vector<Piece> pieces;
+  std::size_t bytes = 0;
+  const auto append = [&](const auto& values) {
+    pieces.push_back({bytes, values.data(), values.size() * sizeof values[0]});
+    bytes = (bytes + pieces.back().bytes + 15) / 16 * 16;
+    return static_cast<int>(pieces.back().at);
+  };
+  view_.passes_at = append(parts.passes);
   view_.table_at = append(parts.later_table);
   view_.bucket_at = append(parts.buckets);
   view_.gain_at = append(parts.gain);
@@ -200,10 +202,11 @@ void BinningTables<Real>::make_blob(Parts& parts) {
   view_.flags_at = append(parts.flags);
   view_.power_at = append(parts.power_weight);
   view_.tail_at = append(parts.tail);
-  view_.lanes_at = static_cast<int>(blob.size());
+  view_.lanes_at = static_cast<int>(bytes);
   for (const auto& lane : parts.lanes) append(lane);
-  view_.lane_bytes = (static_cast<int>(blob.size()) - view_.lanes_at) / view_.lanes;
-  parts.blob = tables_.add(blob);
+  view_.lane_bytes = (static_cast<int>(bytes) - view_.lanes_at) / view_.lanes;
+  parts.blob = tables_.add(bytes);
+  for (const Piece& piece : pieces) tables_.put(parts.blob + piece.at, piece.data, piece.bytes);
 }
 
 template <class Real>
@@ -214,7 +217,10 @@ void BinningTables<Real>::bind(Parts& parts, const std::int64_t* comb_buckets) {
                          static_cast<std::size_t>(view_.witness.pitch) * sizeof(Complex<Real>));
   }
   step_done("tables: places");
-  tables_.upload();
+  constexpr std::size_t kMostLocked = std::size_t{1} << 20;  // what learning has left behind
+  const HostBlock host(tables_.host_bytes(), kMostLocked);
+  WaitOnError waiting(nullptr);
+  tables_.upload(host.data());
   step_done("tables: allocate, queue copies");
   view_.table = tables_.at<Complex<Real>>(parts.table);
   view_.blob = tables_.at<unsigned char>(parts.blob);
@@ -248,6 +254,7 @@ void BinningTables<Real>::bind(Parts& parts, const std::int64_t* comb_buckets) {
   }
   step_done("tables: queue kernels");
   synchronize(nullptr);  // streams that do not wait for the default one would read too early
+  waiting.done();
   step_done("tables: wait");
 }
 
@@ -290,8 +297,8 @@ BinningTables<Real>::BinningTables(const CombData& data, const std::vector<std::
   make_blob(parts);
   step_done("tables: blob");
   set_row_set(data);
-  parts.compact_witness = add_witness_places(data.delay_count() * data.bucket_count());
-  parts.rows_witness = add_witness_places(row_set_.copied_elements());
+  parts.compact_witness = add_witness_places(data.delay_count() * data.bucket_count(), parts.places[0]);
+  parts.rows_witness = add_witness_places(row_set_.copied_elements(), parts.places[1]);
   parts.support = tables_.add(support);
   bind(parts, data.buckets.data());
   set_compact_views(data, parts);
@@ -319,7 +326,8 @@ BinningTables<Real>::BinningTables(const FlatPlanData& data, const std::vector<s
               [&](std::int64_t flat) { tap_offsets_.push_back(flat); });
   }
   parts.tap_offsets = tables_.add(tap_offsets_);
-  parts.window = tables_.add(as_device<Real>(data.window));
+  const std::vector<Real> window = as_device<Real>(data.window);
+  parts.window = tables_.add(window);
 
   for (std::int64_t q = 0; q < data.row_buckets; ++q) {
     for (const std::int64_t first : data.first_bucket) {
@@ -337,7 +345,7 @@ BinningTables<Real>::BinningTables(const FlatPlanData& data, const std::vector<s
   std::vector<std::int64_t> identity(tap_offsets_.size());
   std::iota(identity.begin(), identity.end(), 0);
   parts.compact_taps = tables_.add(identity);
-  parts.compact_witness = add_witness_places(streams * view_.taps());
+  parts.compact_witness = add_witness_places(streams * view_.taps(), parts.places[0]);
   parts.support = tables_.add(support);
   bind(parts, nullptr);
   view_.tap_offsets = tables_.at<std::int64_t>(parts.tap_offsets);

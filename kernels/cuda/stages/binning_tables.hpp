@@ -60,7 +60,7 @@ class BinningTables {
   void set_row_set(const CombData& data);
   void set_compact_views(const CombData& data, const Parts& parts);
   /// Adds the places of the witness's samples in a compact frame, which ends with them; `first` is the first.
-  std::size_t add_witness_places(std::int64_t first);
+  std::size_t add_witness_places(std::int64_t first, std::vector<std::int64_t>& places);
   /// Uploads, makes the views point to the tables, and has the GPU fill in those that it makes itself.
   void bind(Parts& parts, const std::int64_t* comb_buckets);
 

@@ -41,17 +41,17 @@ __global__ __launch_bounds__(Tile::kThreads,
 }
 
 /// One stage needs none.
-template <int kLog, int kLogLines, TileKind kKind, bool kSmall>
-constexpr int shared_bytes(Tile<kLog, kLogLines, kKind, kSmall>) {
-  return tensor::stages_of(kLog) == 1 ? 0 : static_cast<int>(sizeof(Point)) << (kLog + kLogLines);
+template <int kLog, int kLogLines, TileKind kKind, bool kSmall, int kLogRow>
+constexpr int shared_bytes(Tile<kLog, kLogLines, kKind, kSmall, kLogRow> tile) {
+  return tile.kStages == 1 ? 0 : static_cast<int>(sizeof(Point)) << tile.kBits;
 }
-template <int kLog, int kLogLines, TileKind kKind, bool kSmall>
-constexpr int resident(Tile<kLog, kLogLines, kKind, kSmall>) {
-  return kResident<Tile<kLog, kLogLines, kKind, kSmall>>;
+template <int kLog, int kLogLines, TileKind kKind, bool kSmall, int kLogRow>
+constexpr int resident(Tile<kLog, kLogLines, kKind, kSmall, kLogRow> tile) {
+  return kResident<decltype(tile)>;
 }
-template <bool kSplit, int kLog, int kLogLines, TileKind kKind, bool kSmall>
-auto kernel_of(Tile<kLog, kLogLines, kKind, kSmall>) {
-  return tensor_kernel<Tile<kLog, kLogLines, kKind, kSmall>, kSplit>;
+template <bool kSplit, int kLog, int kLogLines, TileKind kKind, bool kSmall, int kLogRow>
+auto kernel_of(Tile<kLog, kLogLines, kKind, kSmall, kLogRow> tile) {
+  return tensor_kernel<decltype(tile), kSplit>;
 }
 
 template <class Lines>

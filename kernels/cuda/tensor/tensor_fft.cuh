@@ -68,7 +68,8 @@ __device__ __forceinline__ void transform(const Matrices<kProducts>& matrices, f
 
 template <class Tile, bool kSplit>
 class TileKernel {
-  static constexpr int kLast = Tile::kLast, kTurns = Tile::turns(0), kSlots = Tile::slots(0);
+  static constexpr int kLast = Tile::kLast, kTurns = Tile::turns(0), kSlots = Tile::slots(0),
+                       kProducts = 1 << (Tile::most_radix_bits() - kMatrixBits);
 
  public:
   __device__ __forceinline__ TileKernel(const Pass& pass, Point* shared, unsigned* largest)
@@ -77,8 +78,8 @@ class TileKernel {
         largest_(largest),
         lane_(static_cast<int>(threadIdx.x) & 31),
         warp_(static_cast<int>(threadIdx.x >> 5)),
-        matrices_{matrix_of<kSlots / 2>(pass.tables.matrices, lane_, false),
-                  matrix_of<kSlots / 2>(pass.tables.matrices, lane_, true)} {}
+        matrices_{matrix_of<kProducts>(pass.tables.matrices, lane_, false),
+                  matrix_of<kProducts>(pass.tables.matrices, lane_, true)} {}
 
   __device__ __forceinline__ void run(std::int64_t tile) {
     const TileBase base = base_of(pass_, tile, Tile::kLogLines);
@@ -208,7 +209,7 @@ class TileKernel {
   Point* shared_;
   unsigned* largest_;
   int lane_, warp_;
-  Matrices<kSlots / 2> matrices_;
+  Matrices<kProducts> matrices_;
 };
 
 }  // namespace sfft::detail::tensor

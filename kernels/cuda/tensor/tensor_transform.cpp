@@ -9,9 +9,7 @@
 
 namespace sfft::detail::cuda {
 
-TensorTransform::TensorTransform(std::vector<tensor::PlannedPass> passes, std::int64_t points_of_batch,
-                                 int device, bool forward_only)
-    : passes_(std::move(passes)), points_(points_of_batch) {
+void check_tensor_device(int device) {
   const DeviceInfo& info = device_info(device);
   if (info.major < 8) {
     throw Error(
@@ -26,7 +24,12 @@ TensorTransform::TensorTransform(std::vector<tensor::PlannedPass> passes, std::i
         "this build has the engine tensor for GPUs before compute capability 8.0 alone: add 80 or later to "
         "CMAKE_CUDA_ARCHITECTURES, or use another engine");
   }
-  overlap_ = info.overlap;
+}
+
+TensorTransform::TensorTransform(std::vector<tensor::PlannedPass> passes, std::int64_t points_of_batch,
+                                 int device, bool forward_only)
+    : passes_(std::move(passes)), points_(points_of_batch), overlap_(device_info(device).overlap) {
+  check_tensor_device(device);
   constexpr std::int64_t kMostBlocks = 0x7fffffff;
   for (const tensor::PlannedPass& pass : passes_) {
     if (pass.pass.tiles > kMostBlocks) {

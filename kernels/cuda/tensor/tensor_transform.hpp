@@ -11,6 +11,9 @@
 
 namespace sfft::detail::cuda {
 
+/// Throws Error(backend_unavailable) if the device or this build lacks the instructions.
+void check_tensor_device(int device);
+
 /// Made and run with its device current. Immutable.
 class TensorTransform {
  public:

@@ -38,7 +38,7 @@ __device__ __forceinline__ void line_product(const LineMatrices& matrices, int a
 template <class Tile, bool kSplit>
 class WarpKernel {
   static constexpr int kSlots = Tile::kSlots, kInner = Tile::kInner, kProducts = Tile::kProducts,
-                       kOuter = Tile::kOuter;
+                       kOuter = Tile::kOuter, kQs = Tile::kQs;
   using Line = LinePoints<kSlots>;
 
  public:
@@ -66,7 +66,8 @@ class WarpKernel {
       Line lines[Tile::kTogether];
       load_lines<Tile>(shared_, line, lane_, lines);
 #pragma unroll
-      for (int i = 0; i < Tile::kTogether; ++i) transform(lines[i], base.first_line + line + i);
+      for (int i = 0; i < Tile::kTogether; ++i)
+        transform(lines[i], scales_of(largest_of(lines[i])), base.first_line + line + i);
       __syncwarp();
       store_lines<Tile>(lines, line, lane_, shared_);
     }
@@ -80,12 +81,63 @@ class WarpKernel {
   template <bool kWide>
   __device__ __forceinline__ void direct(const TileBase& base) const {
     static_assert(!Tile::kDirect || Tile::kTurns == 1);
-    if (warp_ >= base.lines) return;
-    const std::int64_t place = std::int64_t{warp_} << Tile::kLog;
-    Line line;
-    load_line<Tile, kWide>(pass_.from + base.from + place, lane_, line);
-    transform(line, 0);
-    store_line<Tile, kWide>(line, lane_, pass_.to + base.to + place);
+    const int first = warp_ * Tile::kTogether, count = base.lines - first;
+    const std::int64_t place = std::int64_t{first} << Tile::kLog;
+    const Point* const from = pass_.from + base.from + place;
+    Point* const to = pass_.to + base.to + place;
+    Line lines[Tile::kTogether];
+#pragma unroll
+    for (int i = 0; i < Tile::kTogether; ++i) {
+      if (i < count) {
+        load_line<Tile, kWide>(from + (i << Tile::kLog), lane_, lines[i]);
+      } else {
+        lines[i] = {};
+      }
+    }
+    if constexpr (Tile::kTogether == 1) {
+      if (count < 1) return;
+      transform(lines[0], scales_of(largest_of(lines[0])), 0);
+      store_line<Tile, kWide>(lines[0], lane_, to);
+    } else {
+      const Scales scales = scales_of_lane(lines);
+      const bool second = __any_sync(~0u, scales.in.second != 1 || scales.out.second != 1) != 0;
+#pragma unroll
+      for (int i = 0; i < Tile::kTogether; ++i) {
+        if (i >= count) return;
+        transform(lines[i], from_lane(scales, i, second), 0);
+        store_line<Tile, kWide>(lines[i], lane_, to + (i << Tile::kLog));
+      }
+    }
+  }
+  /// What multiplies a line on its way in and out.
+  struct Scales {
+    Scale in, out;
+  };
+  __device__ __forceinline__ unsigned largest_of(const Line& line) const {
+    return __reduce_max_sync(~0u, largest_bits<Tile>(line.at));
+  }
+  __device__ __forceinline__ Scales scales_of(unsigned largest) const {
+    return {entry_scale(largest), scale_of(Tile::kFirst - scale_exponent(largest), pass_.factor)};
+  }
+  /// Lane i finds those of line i.
+  __device__ __forceinline__ Scales scales_of_lane(const Line (&lines)[Tile::kTogether]) const {
+    unsigned own = 0;
+#pragma unroll
+    for (int i = 0; i < Tile::kTogether; ++i) {
+      const unsigned largest = largest_of(lines[i]);
+      if (lane_ == i) own = largest;
+    }
+    return scales_of(own);
+  }
+  /// `second`: whether any lane has second factors.
+  static __device__ __forceinline__ Scales from_lane(const Scales& scales, int lane, bool second) {
+    const auto get = [&](float value) { return __shfl_sync(~0u, value, lane); };
+    Scales found{{get(scales.in.first), 1}, {get(scales.out.first), 1}};
+    if (second) {
+      found.in.second = get(scales.in.second);
+      found.out.second = get(scales.out.second);
+    }
+    return found;
   }
   template <bool kWide>
   __device__ __forceinline__ void bring_in(const TileBase& base) const {
@@ -107,20 +159,19 @@ class WarpKernel {
     }
   }
   /// A line of the warp, `number` of its group.
-  __device__ __forceinline__ void transform(Line& line, unsigned number) const {
-    const unsigned largest = __reduce_max_sync(~0u, largest_bits<Tile>(line.at));
-    scale_all(line.at, entry_scale(largest));
+  __device__ __forceinline__ void transform(Line& line, const Scales& scales, unsigned number) const {
+    scale_all(line.at, scales.in);
     Line results;
 #pragma unroll
     for (int j = 0; j < Tile::kRadix; ++j) {
-      Point between[2][kProducts][2];  // [q][h][v]
+      Point between[kQs][kProducts][2];  // [q][h][v]
 #pragma unroll
-      for (int q = 0; q < 2; ++q) {
+      for (int q = 0; q < kQs; ++q) {
 #pragma unroll
         for (int a = 0; a < kProducts; ++a) {
-          const int slot = j | (q | a << 1) << kOuter;
+          const int slot = j | (q | a << Tile::kQBits) << kOuter;
           line_product<kSplit>(matrices_, a,
-                               line_operand_of(line.at[slot], line.at[slot | 2 * kProducts << kOuter]),
+                               line_operand_of(line.at[slot], line.at[slot | kQs * kProducts << kOuter]),
                                between[q][a]);
         }
 #pragma unroll
@@ -135,21 +186,23 @@ class WarpKernel {
       }
 #pragma unroll
       for (int h = 0; h < kProducts; ++h) {
-        Point both[2][2];
+        Point both[kQs][2];
 #pragma unroll
-        for (int q = 0; q < 2; ++q)
+        for (int q = 0; q < kQs; ++q)
           line_product<kSplit>(matrices_, q, line_operand_of(between[q][h][0], between[q][h][1]), both[q]);
 #pragma unroll
         for (int v = 0; v < 2; ++v) {
-          join(both[0][v], both[1][v]);
+          if constexpr (kQs == 2) {
+            join(both[0][v], both[1][v]);
+            results.at[j * kInner + 2 * (kProducts + h) + v] = both[1][v];
+          }
           results.at[j * kInner + 2 * h + v] = both[0][v];
-          results.at[j * kInner + 2 * (kProducts + h) + v] = both[1][v];
         }
       }
     }
     line = results;
     join_lines<Tile>(pass_.tables.twiddles + 32 * kInner, lane_, pass_.sign, line);
-    scale_all(line.at, scale_of(Tile::kFirst - scale_exponent(largest), pass_.factor));
+    scale_all(line.at, scales.out);
     if constexpr (Tile::kColumns) {
       if (pass_.log_order > 0) twiddle(line, number);
     }

@@ -40,8 +40,13 @@ class BuiltInEngine final : public DenseEngine<Real> {
     std::int64_t inner = row_.spectrum_points();
     for (int d = shape.rank() - 2; d >= 0; --d) {
       if (shape[d] > 1) {
+        // The first and the last frequency of real rows are real: columns of them are transformed as one.
+        if (columns_.empty() && real && row_points_ % 2 == 0) {
+          without_last_.emplace(shape[d], inner - 1, inner);
+          reals = std::max(reals, without_last_->workspace_reals());
+        }
         columns_.push_back({ColumnStage<Real>(shape[d], inner),
-                            rows_ * row_.spectrum_points() / (inner * shape[d]), inner * shape[d]});
+                            rows_ * row_.spectrum_points() / (inner * shape[d]), shape[d], inner});
         reals = std::max(reals, columns_.back().stage.workspace_reals());
       }
       inner *= shape[d];
@@ -53,17 +58,27 @@ class BuiltInEngine final : public DenseEngine<Real> {
     const auto copy = static_cast<std::size_t>(rows_ * row_.spectrum_points()) * sizeof(std::complex<Real>);
     return static_cast<std::size_t>(threads) * stage_bytes_ + (real_ && !columns_.empty() ? copy : 0);
   }
-  int most_threads() const noexcept override { return rows_ > 1 ? threads_worth(rows_ * row_points_) : 1; }
+  int threads_of(int most) const noexcept override {
+    return rows_ > 1 ? threads_worth(rows_ * row_points_, most) : 1;
+  }
 
   void forward(const void* signal, ElementType type, std::complex<Real>* spectrum,
                const EngineScratch& scratch) const override {
     if (rows_ == 1) return row_.forward(signal, type, spectrum, scratch.workspace);
     const auto row_bytes = static_cast<std::size_t>(row_points_) * element_bytes(type);
     over_rows(scratch, [&](const auto& stage, std::int64_t row, std::byte* workspace) {
+      std::complex<Real>* const to = spectrum + row * row_.spectrum_points();
       stage.forward(static_cast<const std::byte*>(signal) + static_cast<std::size_t>(row) * row_bytes, type,
-                    spectrum + row * row_.spectrum_points(), workspace);
+                    to, workspace);
+      if (without_last_) join_ends(to, rows_of(stage));
     });
-    for (const Columns& columns : columns_) run(columns, spectrum, spectrum, false, scratch);
+    for (const Columns& columns : columns_) {
+      const bool joined = without_last_ && &columns == &columns_.front();
+      run(columns, joined ? *without_last_ : columns.stage, spectrum, spectrum, false, scratch,
+          [&](std::int64_t block, std::complex<Real>* grid) {
+            if (joined && block == 0) separate_ends(grid, columns.extent);
+          });
+    }
   }
 
   void inverse(const std::complex<Real>* spectrum, std::complex<Real>* signal, Real scale,
@@ -71,7 +86,7 @@ class BuiltInEngine final : public DenseEngine<Real> {
     over_rows(scratch, [&](const auto& stage, std::int64_t row, std::byte* workspace) {
       stage.inverse(spectrum + row * row_points_, signal + row * row_points_, scale, workspace);
     });
-    for (const Columns& columns : columns_) run(columns, signal, signal, true, scratch);
+    for (const Columns& columns : columns_) run(columns, columns.stage, signal, signal, true, scratch);
   }
 
   void inverse(const std::complex<Real>* spectrum, Real* signal, Real scale,
@@ -79,7 +94,7 @@ class BuiltInEngine final : public DenseEngine<Real> {
     const auto threads = static_cast<std::size_t>(scratch.pool == nullptr ? 1 : scratch.pool->threads());
     auto* copy = reinterpret_cast<std::complex<Real>*>(scratch.workspace + threads * stage_bytes_);
     for (auto columns = columns_.rbegin(); columns != columns_.rend(); ++columns) {
-      run(*columns, spectrum, copy, true, scratch);
+      run(*columns, columns->stage, spectrum, copy, true, scratch);
       spectrum = copy;
     }
     over_rows(scratch, [&](const auto& stage, std::int64_t row, std::byte* workspace) {
@@ -90,11 +105,33 @@ class BuiltInEngine final : public DenseEngine<Real> {
   std::string name() const override { return std::string("built-in ") + cpu::small_fft_isa(); }
 
  private:
-  /// A dimension other than the last: `outer` grids of `points` values.
+  /// A dimension other than the last: `outer` grids of extent × inner values.
   struct Columns {
     ColumnStage<Real> stage;
-    std::int64_t outer, points;
+    std::int64_t outer, extent, inner;
   };
+
+  static std::int64_t rows_of(const RowStage<Real>&) { return 1; }
+  static std::int64_t rows_of(const RowGroup<Real>& group) { return group.rows(); }
+
+  /// Of every row the real last value becomes the imaginary part of the first one.
+  void join_ends(std::complex<Real>* spectra, std::int64_t rows) const {
+    const std::int64_t kept = row_.spectrum_points();
+    for (std::int64_t r = 0; r < rows; ++r) spectra[r * kept].imag(spectra[r * kept + kept - 1].real());
+  }
+  /// After the transform of the first column Z = A + iB, of real columns' spectra A and B.
+  void separate_ends(std::complex<Real>* grid, std::int64_t extent) const {
+    const std::int64_t kept = row_.spectrum_points();
+    for (std::int64_t r = 0; 2 * r <= extent; ++r) {
+      std::complex<Real>*const one = grid + r * kept, *const other = grid + (extent - r) % extent * kept;
+      const std::complex<Real> z = *one, mirrored = std::conj(*other);
+      const std::complex<Real> a = Real(0.5) * (z + mirrored), ib = Real(0.5) * (z - mirrored);
+      *one = a;
+      *other = std::conj(a);
+      one[kept - 1] = {ib.imag(), -ib.real()};
+      other[kept - 1] = {ib.imag(), ib.real()};
+    }
+  }
 
   /// job(stage, row, workspace) for every row, or for the first of those that the stage takes together.
   template <class Job>
@@ -112,14 +149,19 @@ class BuiltInEngine final : public DenseEngine<Real> {
                    });
   }
 
-  void run(const Columns& columns, const std::complex<Real>* from, std::complex<Real>* to, bool inverse,
-           const EngineScratch& scratch) const {
-    const std::int64_t blocks = columns.stage.blocks();
-    over_stretches(scratch, stage_bytes_, columns.outer * blocks, columns.points / blocks,
+  /// done(block, grid) after every block.
+  template <class Done = void (*)(std::int64_t, std::complex<Real>*)>
+  void run(
+      const Columns& columns, const ColumnStage<Real>& stage, const std::complex<Real>* from,
+      std::complex<Real>* to, bool inverse, const EngineScratch& scratch,
+      const Done& done = [](std::int64_t, std::complex<Real>*) {}) const {
+    const std::int64_t blocks = stage.blocks(), points = columns.extent * columns.inner;
+    over_stretches(scratch, stage_bytes_, columns.outer * blocks, points / blocks,
                    [&](std::int64_t first, std::int64_t end, std::byte* workspace) {
                      for (std::int64_t b = first; b < end; ++b) {
-                       const std::int64_t start = b / blocks * columns.points;
-                       columns.stage.block(b % blocks, from + start, to + start, inverse, workspace);
+                       const std::int64_t start = b / blocks * points;
+                       stage.block(b % blocks, from + start, to + start, inverse, workspace);
+                       done(b % blocks, to + start);
                      }
                    });
   }
@@ -129,6 +171,7 @@ class BuiltInEngine final : public DenseEngine<Real> {
   RowStage<Real> row_;
   std::optional<RowGroup<Real>> together_, rest_;  ///< short rows: as many as fit a cache, and what remains
   std::vector<Columns> columns_;                   ///< fastest dimension first
+  std::optional<ColumnStage<Real>> without_last_;  ///< of the first of them, for forward real transforms
   std::size_t stage_bytes_ = 0;
 };
 

@@ -4,6 +4,7 @@
 #include "kernels/dense/cpu/line_stage.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "kernels/base/index.hpp"
@@ -33,6 +34,21 @@ template <class Real>
 void prefetch_for_writing(const std::complex<Real>* values, std::int64_t count) {
   constexpr std::int64_t kLine = 64 / static_cast<std::int64_t>(sizeof(std::complex<Real>)), kMost = 1024;
   for (std::int64_t at = 0; at < std::min(count, kMost); at += kLine) __builtin_prefetch(values + at, 1);
+}
+
+/// Rows of a block of columns are far apart, so that the processor does not foresee them, and may lie in the
+/// caches of other cores.
+template <class Real>
+void prefetch_columns(const std::complex<Real>* values, std::int64_t pitch, std::int64_t rows,
+                      std::int64_t columns, bool for_writing) {
+  constexpr std::uintptr_t kLine = 64;
+  for (std::int64_t r = 0; r < rows; ++r, values += pitch) {
+    const auto end = reinterpret_cast<std::uintptr_t>(values + columns);
+    for (auto at = reinterpret_cast<std::uintptr_t>(values) / kLine * kLine; at < end; at += kLine) {
+      const void* const line = reinterpret_cast<const void*>(at);
+      for_writing ? __builtin_prefetch(line, 1, 2) : __builtin_prefetch(line, 0, 2);
+    }
+  }
 }
 
 template <class Real>
@@ -164,6 +180,9 @@ template <class Real>
 void ColumnStage<Real>::block(std::int64_t block, const std::complex<Real>* from, std::complex<Real>* to,
                               bool inverse, std::byte* workspace, const Finish& finish) const {
   const std::int64_t column = block * block_, columns = columns_of(block);
+  // What fits a core's own cache is there, unless other cores wrote it.
+  static const int mode = std::getenv("SFFT_PREFETCH") ? std::atoi(std::getenv("SFFT_PREFETCH")) : 0;
+  if (mode != 0) prefetch_columns(from + column, pitch_, n_, columns, mode == 2);
   SplitWorkspace<Real> own = split(workspace);
   const cpu::SmallFft<Real>& fft = columns == block_ ? *full_ : *last_;
   const cpu::ComplexEnds<Real> ends{reinterpret_cast<const Real*>(from + column),

@@ -100,7 +100,7 @@ class LongChirpEngine final : public DenseEngine<Real> {
     return between_bytes_ + aligned(back_.intermediate_reals()) +
            static_cast<std::size_t>(threads) * thread_bytes_;
   }
-  int most_threads() const noexcept override { return threads_worth(n_); }
+  int threads_of(int most) const noexcept override { return threads_worth(n_, most); }
 
   void forward(const void* signal, ElementType type, Complex* spectrum,
                const EngineScratch& scratch) const override {

@@ -63,7 +63,7 @@ class LongLineEngine final : public DenseEngine<Real> {
   std::size_t workspace_bytes(int threads) const noexcept override {
     return between_bytes_ + static_cast<std::size_t>(threads) * thread_bytes_;
   }
-  int most_threads() const noexcept override { return threads_worth(n_); }
+  int threads_of(int most) const noexcept override { return threads_worth(n_, most); }
 
   void forward(const void* signal, ElementType type, Complex* spectrum,
                const EngineScratch& scratch) const override {

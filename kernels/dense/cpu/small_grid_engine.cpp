@@ -60,7 +60,7 @@ class SmallGridEngine final : public DenseEngine<Real> {
   std::size_t workspace_bytes(int) const noexcept override {
     return (SplitWorkspace<Real>::total(reals()) * sizeof(Real) + 63) / 64 * 64;
   }
-  int most_threads() const noexcept override { return 1; }
+  int threads_of(int) const noexcept override { return 1; }
 
   void forward(const void* signal, ElementType type, Complex* spectrum,
                const EngineScratch& scratch) const override {

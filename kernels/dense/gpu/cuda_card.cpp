@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/stages/column_factors.hpp"
@@ -16,25 +15,40 @@ namespace sfft::detail {
 
 namespace {
 
+class CudaMark final : public CardMark {
+ public:
+  explicit CudaMark(int device) : device_(device) {}
+
+  /// Sleeps: the host's cores have work to do.
+  void wait() override {
+    const cuda::DeviceScope scope(device_);
+    event_.wait();
+  }
+
+ private:
+  friend class CudaStream;
+
+  int device_;
+  cuda::Event event_{cuda::Event::Kind::blocking};
+};
+
 class CudaStream final : public CardStream {
  public:
-  explicit CudaStream(int device) : device_(device) {}
+  explicit CudaStream(int device) : device_(device), done_(device) {}
 
   void copy_in(const CardRows& to, const CardRows& from) override { copy(to, from); }
   void copy_out(const CardRows& to, const CardRows& from) override { copy(to, from); }
   void copy_within(const CardRows& to, const CardRows& from) override { copy(to, from); }
-  void mark(Way way) override {
+  void mark(CardMark& mark) override {
     const cuda::DeviceScope scope(device_);
-    marks_[static_cast<std::size_t>(way)].record(stream_.get());
+    static_cast<CudaMark&>(mark).event_.record(stream_.get());
   }
-  void follow(const CardStream& other, Way way) override {
+  void follow(const CardMark& mark) override {
     const cuda::DeviceScope scope(device_);
-    static_cast<const CudaStream&>(other).marks_[static_cast<std::size_t>(way)].hold(stream_.get());
+    static_cast<const CudaMark&>(mark).event_.hold(stream_.get());
   }
-  /// Sleeps: the host's cores have work to do.
   void wait() override {
-    const cuda::DeviceScope scope(device_);
-    done_.record(stream_.get());
+    mark(done_);
     done_.wait();
   }
 
@@ -48,8 +62,7 @@ class CudaStream final : public CardStream {
 
   int device_;
   cuda::OwnedStream stream_;
-  cuda::Event done_{cuda::Event::Kind::blocking};
-  std::array<cuda::Event, 2> marks_;
+  CudaMark done_;
 };
 
 cuda::Stream queue_of(CardStream& stream) {
@@ -158,6 +171,10 @@ class CudaCard final : public Card<Real> {
   std::unique_ptr<CardStream> make_stream() override {
     const cuda::DeviceScope scope(device_);
     return std::make_unique<CudaStream>(device_);
+  }
+  std::unique_ptr<CardMark> make_mark() override {
+    const cuda::DeviceScope scope(device_);
+    return std::make_unique<CudaMark>(device_);
   }
   std::unique_ptr<const CardKernel<Real>> columns(std::int64_t points, std::int64_t count) override {
     const cuda::DeviceScope scope(device_);

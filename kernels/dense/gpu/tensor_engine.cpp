@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Split-half transforms on tensor cores as a dense engine: complex floats, powers of two.
+// Split-half transforms on tensor cores as dense engines: complex floats, powers of two by stages, and other
+// short lines by products with the matrix of the DFT.
 #include <fmt/format.h>
 
 #include <bit>
 
 #include "kernels/base/error.hpp"
+#include "kernels/cuda/tensor/folded_fft.hpp"
 #include "kernels/cuda/tensor/tensor_transform.hpp"
 #include "kernels/dense/problem/problem.hpp"
 
@@ -18,11 +20,13 @@ namespace {
 
 /// Throws for what the kernels do not do.
 std::vector<tensor::PlannedPass> checked_passes(const DenseProblem& problem) {
-  if (problem.real || !problem.contiguous()) refuse("transforms contiguous complex signals");
   std::vector<int> logs;
   for (int d = 0; d < problem.shape.rank(); ++d) {
     const auto extent = static_cast<std::uint64_t>(problem.shape[d]);
-    if (!std::has_single_bit(extent)) refuse(fmt::format("takes powers of two, and not {} points", extent));
+    if (!std::has_single_bit(extent)) {
+      refuse(fmt::format("takes powers of two, in one dimension also {} to {} points, and not {}",
+                         tensor::kLeastFolded, tensor::kMostFolded, problem.shape.to_string()));
+    }
     if (extent > 1) logs.push_back(static_cast<int>(std::bit_width(extent)) - 1);
   }
   if (logs.empty() || !tensor::has_passes(logs)) {
@@ -62,10 +66,44 @@ class TensorEngine final : public GpuDenseEngine<float> {
   cuda::TensorTransform transform_;
 };
 
+/// Lines as one product.
+class FoldedEngine final : public GpuDenseEngine<float> {
+ public:
+  explicit FoldedEngine(const DenseProblem& problem)
+      : points_(static_cast<int>(problem.row_points())), transform_(points_, problem.batch, problem.device) {}
+
+  std::size_t workspace_bytes() const noexcept override { return 0; }
+  bool reads(ElementType type) const noexcept override { return type == ElementType::c64; }
+  bool writes_strides() const noexcept override { return true; }
+  void forward(const void* signals, ElementType, std::complex<float>* spectra, float scale, std::byte*,
+               CUstream_st* stream) const override {
+    transform_.run({signals, spectra, false, scale}, stream);
+  }
+  void inverse(const std::complex<float>* spectra, void* signals, float scale, std::byte*,
+               CUstream_st* stream) const override {
+    transform_.run({spectra, signals, true, scale}, stream);
+  }
+  std::string name() const override {
+    return fmt::format("split-half on tensor cores, one product for lines of {}", points_);
+  }
+
+ private:
+  int points_;
+  cuda::FoldedTransform transform_;
+};
+
+bool is_folded(const Shape& shape) {
+  const std::int64_t points = shape[0];
+  return shape.rank() == 1 && points >= tensor::kLeastFolded && points <= tensor::kMostFolded &&
+         !std::has_single_bit(static_cast<std::uint64_t>(points));
+}
+
 }  // namespace
 
 template <>
 std::unique_ptr<const GpuDenseEngine<float>> make_tensor_engine(const DenseProblem& problem) {
+  if (problem.real || !problem.contiguous()) refuse("transforms contiguous complex signals");
+  if (is_folded(problem.shape)) return std::make_unique<const FoldedEngine>(problem);
   return std::make_unique<const TensorEngine>(problem);
 }
 template <>

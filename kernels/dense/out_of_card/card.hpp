@@ -28,6 +28,16 @@ struct CardRows {
   std::size_t bytes() const noexcept { return width * rows; }
 };
 
+/// A place in a stream. One host thread at a time.
+class CardMark {
+ public:
+  virtual ~CardMark() = default;
+
+  /// Blocks until what was asked of the stream before has happened; throws what failed on the way. Returns at
+  /// once if nothing was marked yet.
+  virtual void wait() = 0;
+};
+
 /// A queue: what is asked of it happens in order and beside the other queues. One host thread at a time.
 class CardStream {
  public:
@@ -39,12 +49,11 @@ class CardStream {
   virtual void copy_out(const CardRows& to, const CardRows& from) = 0;
   /// Within the card's memory.
   virtual void copy_within(const CardRows& to, const CardRows& from) = 0;
-  /// Directions over the bus, of which each has its own order among streams.
-  enum class Way { in, out };
-  /// Marks what was asked of this stream so far.
-  virtual void mark(Way way) = 0;
-  /// What is asked from now on happens after what another stream marked last.
-  virtual void follow(const CardStream& other, Way way) = 0;
+  /// Puts a mark, of this or an earlier call, after all that was asked of this stream so far.
+  virtual void mark(CardMark& mark) = 0;
+  /// What is asked from now on happens after what lies before the mark as it was put last; where it never
+  /// was, at once.
+  virtual void follow(const CardMark& mark) = 0;
   /// Blocks until all of it has happened; throws what failed on the way.
   virtual void wait() = 0;
 };
@@ -103,6 +112,7 @@ class Card {
   /// Whether it reads all of this host memory itself; other memory passes through allocate_on_host().
   virtual bool reads(const void* host, std::size_t bytes) const noexcept = 0;
   virtual std::unique_ptr<CardStream> make_stream() = 0;
+  virtual std::unique_ptr<CardMark> make_mark() = 0;
 
   /// FFTs of `points` across `count` columns, side by side in a piece of points × count values.
   virtual std::unique_ptr<const CardKernel<Real>> columns(std::int64_t points, std::int64_t count) = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every stream has a host thread that takes one piece after another through it; steps of different streams
-// overlap. The other threads take parts of the host's share.
+// Copies in, kernels and copies out of different pieces overlap. One thread of the host asks for all pieces,
+// or, where pieces have to be copied to memory that the card reads, one for each slot. The other threads take
+// parts of the host's share.
 #include "kernels/dense/out_of_card/dealt_round.hpp"
 
 #include <fmt/format.h>
@@ -8,9 +9,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <utility>
 
 #include "kernels/base/error.hpp"
-#include "kernels/cpu/platform/large_buffer.hpp"
 
 namespace sfft::detail {
 
@@ -38,37 +39,22 @@ void raise(std::atomic<double>& most, double value) {
   }
 }
 
+/// With a buffer in place of the host's arrays, packed.
+std::vector<PieceSegment> through(std::vector<PieceSegment> segments, std::byte* staging) {
+  for (PieceSegment& segment : segments) {
+    if (segment.resident) continue;
+    segment.array = segment.array.packed_at(staging);
+    staging += segment.array.bytes();
+  }
+  return segments;
+}
+
 /// Data and workspace of a piece begin at multiples of 256 bytes.
 std::size_t aligned(std::size_t bytes) {
   return (bytes + 255) / 256 * 256;
 }
 
 }  // namespace
-
-template <class Real>
-CardSlots<Real>::CardSlots(Card<Real>& card, int streams, std::size_t bytes, std::size_t staging_bytes)
-    : bytes_(bytes), staging_bytes_(staging_bytes) {
-  for (int s = 0; s < streams; ++s) {
-    slots_.push_back({card.make_stream(), card.allocate(bytes),
-                      staging_bytes > 0 ? host_memory(card, staging_bytes, &pageable_) : nullptr});
-  }
-}
-
-template <class Real>
-std::shared_ptr<std::byte> CardSlots<Real>::host_memory(Card<Real>& card, std::size_t bytes, bool* pageable) {
-  try {
-    return card.allocate_on_host(bytes);
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::out_of_memory) throw;
-  }
-  if (pageable != nullptr) *pageable = true;
-  try {
-    return {cpu::make_large_buffer(bytes)};
-  } catch (const std::bad_alloc&) {
-    throw Error(ErrorCode::out_of_memory,
-                fmt::format("{} bytes of host memory are needed to pass pieces to the GPU", bytes));
-  }
-}
 
 template <class Real>
 std::size_t DealtRound<Real>::least_bytes(const Round<Real>& round, Card<Real>& card) {
@@ -158,114 +144,127 @@ std::size_t DealtRound<Real>::slot_bytes() const noexcept {
   return aligned(piece_bytes()) + aligned(std::max(whole, last));
 }
 
+/// The piece before may be leaving the slot.
 template <class Real>
-void DealtRound<Real>::card_piece(std::int64_t piece, const RoundCall<Real>& call, Slot& slot,
-                                  Queue& queue) const {
+void DealtRound<Real>::ask_in(std::vector<PieceSegment> segments, CardSlots<Real>& slots, Slot& slot) const {
+  CardStream& stream = slots.in();
+  PieceParts parts(std::move(segments));
+  stream.follow(*slot.computed);
+  for (std::size_t part = 0; part < CardSlots<Real>::kParts; ++part) {
+    if (slot.in_place) stream.follow(*slot.left[part]);
+    parts.pass(part_end(slot, part), true, [&](const PieceSegment& segment) {
+      segment.resident ? stream.copy_within(segment.piece, segment.array)
+                       : stream.copy_in(segment.piece, segment.array);
+    });
+  }
+  stream.mark(*slot.filled);
+}
+
+template <class Real>
+std::byte* DealtRound<Real>::ask_kernels(std::int64_t first, std::int64_t count, const RoundCall<Real>& call,
+                                         CardSlots<Real>& slots, Slot& slot) const {
+  CardStream& stream = slots.kernels();
+  stream.follow(*slot.filled);
+  stream.follow(*slot.left.back());
+  std::byte* const memory = slot.memory.get();
+  std::byte* const results = round_->compute(*card_, count == dealt_.piece_units ? *full_ : *rest_, call,
+                                             first, count, memory, memory + aligned(piece_bytes()), stream);
+  stream.mark(*slot.computed);
+  slot.in_place = results == memory;
+  return results;
+}
+
+/// Results beside the piece leave as a whole: the next one comes where they are not.
+template <class Real>
+void DealtRound<Real>::ask_out(std::vector<PieceSegment> segments, CardSlots<Real>& slots, Slot& slot) const {
+  CardStream& stream = slots.out();
+  stream.follow(*slot.computed);
+  const auto copy = [&](const PieceSegment& segment) {
+    segment.resident ? stream.copy_within(segment.array, segment.piece)
+                     : stream.copy_out(segment.array, segment.piece);
+  };
+  if (!slot.in_place) {
+    for (const PieceSegment& segment : segments) copy(segment);
+    stream.mark(*slot.left.back());
+    return;
+  }
+  PieceParts parts(std::move(segments));
+  for (std::size_t part = 0; part < CardSlots<Real>::kParts; ++part) {
+    parts.pass(part_end(slot, part), false, copy);
+    stream.mark(*slot.left[part]);
+  }
+}
+
+template <class Real>
+void DealtRound<Real>::card_piece(std::int64_t piece, const RoundCall<Real>& call, CardSlots<Real>& slots,
+                                  Slot& slot, Turns& turns) const {
   const std::int64_t first = piece * dealt_.piece_units;
   const std::int64_t count = std::min(dealt_.piece_units, dealt_.card_units - first);
-  std::byte* const memory = slot.memory.get();
-  CardStream& stream = *slot.stream;
-  const std::vector<PieceSegment> in = round_->segments_in(call, first, count, memory);
-  std::byte* staging = slot.staging.get();
+  std::vector<PieceSegment> in = round_->segments_in(call, first, count, slot.memory.get());
   if (!call.reads_from) {
-    for (const PieceSegment& segment : in) {
-      if (segment.resident) continue;
-      copy_rows(segment.array.packed_at(staging), segment.array);
-      staging += segment.array.bytes();
-    }
+    const std::vector<PieceSegment> from = std::exchange(in, through(in, slot.staging.get()));
+    for (std::size_t i = 0; i < in.size(); ++i)
+      if (!in[i].resident) copy_rows(in[i].array, from[i].array);
   }
-  // Copies in and copies out of pieces that follow each other do so, too.
-  std::unique_lock lock(queue.mutex, std::defer_lock);
-  const auto follow = [&](CardStream::Way way) {
-    if (lock && queue.last != nullptr && queue.last != &stream) stream.follow(*queue.last, way);
-  };
-  if (round_->ordered()) {
-    lock.lock();
-    queue.asked.wait(lock, [&] { return queue.next == piece || queue.failed; });
-    if (queue.failed) return;
-  }
-  follow(CardStream::Way::in);
-  staging = slot.staging.get();
-  for (const PieceSegment& segment : in) {
-    if (segment.resident) {
-      stream.copy_within(segment.piece, segment.array);
-    } else if (call.reads_from) {
-      stream.copy_in(segment.piece, segment.array);
-    } else {
-      stream.copy_in(segment.piece, segment.array.packed_at(staging));
-      staging += segment.array.bytes();
-    }
-  }
-  if (lock) stream.mark(CardStream::Way::in);
-  const CardKernel<Real>& kernel = count == dealt_.piece_units ? *full_ : *rest_;
-  std::byte* const results =
-      round_->compute(*card_, kernel, call, first, count, memory, memory + aligned(piece_bytes()), stream);
-  const std::vector<PieceSegment> out = round_->segments_out(call, first, count, results);
-  follow(CardStream::Way::out);
-  staging = slot.staging.get();
-  for (const PieceSegment& segment : out) {
-    if (segment.resident) {
-      stream.copy_within(segment.array, segment.piece);
-    } else if (call.writes_to) {
-      stream.copy_out(segment.array, segment.piece);
-    } else {
-      stream.copy_out(segment.array.packed_at(staging), segment.piece);
-      staging += segment.array.bytes();
-    }
-  }
-  if (lock) {
-    stream.mark(CardStream::Way::out);
-    queue.last = &stream;
-    ++queue.next;
-    lock.unlock();
-    queue.asked.notify_all();
-  }
-  stream.wait();
-  staging = slot.staging.get();
-  for (const PieceSegment& segment : out) {
-    if (segment.resident || call.writes_to) continue;
-    copy_rows(segment.array, segment.array.packed_at(staging));
-    staging += segment.array.bytes();
-  }
+  std::unique_lock lock(turns.mutex);
+  turns.taken.wait(lock, [&] { return turns.next == piece || turns.failed; });
+  if (turns.failed) return;
+  ask_in(std::move(in), slots, slot);
+  std::byte* const results = ask_kernels(first, count, call, slots, slot);
+  const std::vector<PieceSegment> to = round_->segments_out(call, first, count, results),
+                                  out = call.writes_to ? to : through(to, slot.staging.get());
+  ask_out(out, slots, slot);
+  ++turns.next;
+  lock.unlock();
+  turns.taken.notify_all();
+  if (call.reads_from && call.writes_to) return;
+  slot.left.back()->wait();
+  if (call.writes_to) return;
+  for (std::size_t i = 0; i < out.size(); ++i)
+    if (!out[i].resident) copy_rows(to[i].array, out[i].array);
 }
 
 template <class Real>
 RoundTimes DealtRound<Real>::run(const RoundCall<Real>& call, CardSlots<Real>* slots, cpu::ThreadPool* pool,
                                  int threads, std::byte* scratch) const {
-  const auto streams = dealt_.pieces == 0 ? std::int64_t{0} : static_cast<std::int64_t>(slots->all().size());
+  const bool staged = !call.reads_from || !call.writes_to;
+  const auto all = dealt_.pieces == 0 ? std::int64_t{0} : static_cast<std::int64_t>(slots->all().size()),
+             askers = staged ? all : std::min<std::int64_t>(all, 1);
   const std::int64_t parts = round_->host_parts();
   std::atomic<std::int64_t> next_piece = 0, next_part = 0;
   std::atomic<double> card_us = 0, host_us = 0;
   std::atomic<bool> failed = false;
   std::mutex failing;
   std::exception_ptr failure;
-  Queue queue;
+  Turns turns;
   const auto start = Clock::now();
   const auto work = [&](std::int64_t worker) {
     try {
-      if (worker < streams) {
-        Slot& slot = slots->all()[static_cast<std::size_t>(worker)];
-        for (std::int64_t p = next_piece++; p < dealt_.pieces && !failed; p = next_piece++)
-          card_piece(p, call, slot, queue);
+      if (worker < askers) {
+        for (std::int64_t p = next_piece++; p < dealt_.pieces && !failed; p = next_piece++) {
+          const std::int64_t slot = staged ? worker : p % all;
+          card_piece(p, call, *slots, slots->all()[static_cast<std::size_t>(slot)], turns);
+        }
+        if (!staged) slots->out().wait();
         raise(card_us, us_since(start));
         return;
       }
-      std::byte* const own = scratch + static_cast<std::size_t>(worker - streams) * round_->host_bytes();
+      std::byte* const own = scratch + static_cast<std::size_t>(worker - askers) * round_->host_bytes();
       for (std::int64_t p = next_part++; p < parts && !failed; p = next_part++)
         round_->host_part(p, call, own);
       if (parts > 0) raise(host_us, us_since(start));
     } catch (...) {
       failed = true;
       {
-        const std::lock_guard lock(queue.mutex);
-        queue.failed = true;
+        const std::lock_guard lock(turns.mutex);
+        turns.failed = true;
       }
-      queue.asked.notify_all();
+      turns.taken.notify_all();
       const std::lock_guard lock(failing);
       if (!failure) failure = std::current_exception();
     }
   };
-  const std::int64_t workers = streams + (parts > 0 ? threads : 0);
+  const std::int64_t workers = askers + (parts > 0 ? threads : 0);
   if (pool != nullptr) {
     pool->run(workers, [&](std::int64_t worker, int) { work(worker); });
   } else {
@@ -273,12 +272,7 @@ RoundTimes DealtRound<Real>::run(const RoundCall<Real>& call, CardSlots<Real>* s
   }
   if (failure) {
     // Nothing of the arrays may be in use when the caller hears of it.
-    for (std::int64_t s = 0; s < streams; ++s) {
-      try {
-        slots->all()[static_cast<std::size_t>(s)].stream->wait();
-      } catch (...) {
-      }
-    }
+    if (slots != nullptr) slots->settle();
     std::rethrow_exception(failure);
   }
   return {us_since(start), card_us, host_us};
@@ -287,40 +281,37 @@ RoundTimes DealtRound<Real>::run(const RoundCall<Real>& call, CardSlots<Real>* s
 template <class Real>
 RoundProfile DealtRound<Real>::profile_card(const RoundCall<Real>& call, CardSlots<Real>& slots) const {
   if (dealt_.pieces == 0) return {};
-  Slot& slot = slots.all().front();
-  std::byte* const memory = slot.memory.get();
+  std::byte* const memory = slots.all().front().memory.get();
   // Of pieces that follow each other, one in the middle has results of its own that leave, and others'.
   const std::int64_t count = dealt_.piece_units,
                      first = round_->ordered() ? (dealt_.pieces - 1) / 2 * dealt_.piece_units : 0;
   const auto units = static_cast<double>(count);
-  const auto timed = [&](const auto& step) {
-    step();  // the first time pays for what is set up late
-    slot.stream->wait();
+  const auto timed = [&](CardStream& stream, const auto& step) {
+    step(stream);  // the first time pays for what is set up late
+    stream.wait();
     const auto start = Clock::now();
-    step();
-    slot.stream->wait();
+    step(stream);
+    stream.wait();
     return us_since(start) / units;
   };
   RoundProfile profile;
   std::byte* results = nullptr;
-  profile.in_us = timed([&] {
+  profile.in_us = timed(slots.in(), [&](CardStream& stream) {
     for (const PieceSegment& segment : round_->segments_in(call, first, count, memory))
-      slot.stream->copy_in(segment.piece, segment.array);
+      stream.copy_in(segment.piece, segment.array);
   });
-  profile.kernel_us = timed([&] {
-    results = round_->compute(*card_, *full_, call, first, count, memory, memory + aligned(piece_bytes()),
-                              *slot.stream);
+  profile.kernel_us = timed(slots.kernels(), [&](CardStream& stream) {
+    results =
+        round_->compute(*card_, *full_, call, first, count, memory, memory + aligned(piece_bytes()), stream);
   });
-  profile.out_us = timed([&] {
+  profile.out_us = timed(slots.out(), [&](CardStream& stream) {
     for (const PieceSegment& segment : round_->segments_out(call, first, count, results))
-      segment.resident ? slot.stream->copy_within(segment.array, segment.piece)
-                       : slot.stream->copy_out(segment.array, segment.piece);
+      segment.resident ? stream.copy_within(segment.array, segment.piece)
+                       : stream.copy_out(segment.array, segment.piece);
   });
   return profile;
 }
 
-template class CardSlots<float>;
-template class CardSlots<double>;
 template class DealtRound<float>;
 template class DealtRound<double>;
 

@@ -10,39 +10,11 @@
 #include <vector>
 
 #include "kernels/cpu/platform/thread_pool.hpp"
+#include "kernels/dense/out_of_card/card_slots.hpp"
 #include "kernels/dense/out_of_card/load_model.hpp"
 #include "kernels/dense/out_of_card/round.hpp"
 
 namespace sfft::detail {
-
-/// The streams of a card and the memory behind each.
-template <class Real>
-class CardSlots {
- public:
-  struct Slot {
-    std::unique_ptr<CardStream> stream;
-    std::shared_ptr<std::byte> memory;
-    std::shared_ptr<std::byte> staging;  ///< null where no host memory has to pass through it
-  };
-
-  /// Allocates everything, or throws Error(out_of_memory) and holds nothing.
-  CardSlots(Card<Real>& card, int streams, std::size_t bytes, std::size_t staging_bytes);
-  /// Host memory that the card reads itself, or ordinary memory where the system has none of it left.
-  static std::shared_ptr<std::byte> host_memory(Card<Real>& card, std::size_t bytes,
-                                                bool* pageable = nullptr);
-
-  std::vector<Slot>& all() noexcept { return slots_; }
-  bool fits(std::size_t bytes, std::size_t staging_bytes) const noexcept {
-    return bytes <= bytes_ && staging_bytes <= staging_bytes_;
-  }
-  /// Whether a staging buffer could not be page-locked.
-  bool pageable() const noexcept { return pageable_; }
-
- private:
-  std::vector<Slot> slots_;
-  std::size_t bytes_, staging_bytes_;
-  bool pageable_ = false;
-};
 
 template <class Real>
 class DealtRound {
@@ -91,16 +63,25 @@ class DealtRound {
     const auto streams = static_cast<std::size_t>(limits_.streams);
     return streams * slot_bytes + round_->kept_bytes(units) <= streams * slot_budget_;
   }
-  /// The order of pieces that follow each other: which one may be asked of the card next, and the stream of
-  /// the one before.
-  struct Queue {
+  /// Whose turn it is to ask the card for a piece.
+  struct Turns {
     std::mutex mutex;
-    std::condition_variable asked;
+    std::condition_variable taken;
     std::int64_t next = 0;
-    const CardStream* last = nullptr;
     bool failed = false;
   };
-  void card_piece(std::int64_t piece, const RoundCall<Real>& call, Slot& slot, Queue& queue) const;
+  /// Takes a piece through the card. Where the card does not read and write the arrays itself: until results
+  /// are in theirs.
+  void card_piece(std::int64_t piece, const RoundCall<Real>& call, CardSlots<Real>& slots, Slot& slot,
+                  Turns& turns) const;
+  void ask_in(std::vector<PieceSegment> segments, CardSlots<Real>& slots, Slot& slot) const;
+  void ask_out(std::vector<PieceSegment> segments, CardSlots<Real>& slots, Slot& slot) const;
+  /// Where the results of a piece are on the card.
+  std::byte* ask_kernels(std::int64_t first, std::int64_t count, const RoundCall<Real>& call,
+                         CardSlots<Real>& slots, Slot& slot) const;
+  const std::byte* part_end(const Slot& slot, std::size_t part) const noexcept {
+    return slot.memory.get() + piece_bytes() * (part + 1) / CardSlots<Real>::kParts;
+  }
 
   std::unique_ptr<Round<Real>> round_;
   Card<Real>* card_;
@@ -110,8 +91,6 @@ class DealtRound {
   std::unique_ptr<const CardKernel<Real>> full_, rest_;  ///< of whole pieces, and of a shorter last one
 };
 
-extern template class CardSlots<float>;
-extern template class CardSlots<double>;
 extern template class DealtRound<float>;
 extern template class DealtRound<double>;
 

@@ -25,8 +25,9 @@ CardTimes card_times(const RoundProfile& profile, const PieceLimits& limits, con
   const auto units = static_cast<double>(dealt.card_units);
   const double piece = units / static_cast<double>(dealt.pieces);
   const double chain = profile.in_us + profile.kernel_us + profile.out_us;
-  // The slowest step is always busy, unless there are too few streams to keep it so.
-  const double step = std::max({profile.in_us, profile.kernel_us, profile.out_us, chain / limits.streams});
+  // The slowest step is always busy; a slot that is alone fills while it empties, and waits for its kernels.
+  const double copies = std::max(profile.in_us, profile.out_us);
+  const double step = limits.streams > 1 ? std::max(copies, profile.kernel_us) : copies + profile.kernel_us;
   return {piece * chain, (units - piece) * step};
 }
 

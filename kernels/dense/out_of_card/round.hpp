@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/dense/out_of_card/card.hpp"
+#include "kernels/dense/out_of_card/card_slots.hpp"
 #include "kernels/dense/out_of_card/load_model.hpp"
 
 namespace sfft::detail {
@@ -38,12 +38,6 @@ std::size_t array_bytes(std::int64_t values) noexcept {
 struct Residency {
   std::byte* memory = nullptr;
   std::int64_t slabs = 0, columns = 0;
-};
-
-/// A part of a piece and where it comes from or goes to: host memory, or what stays on the card.
-struct PieceSegment {
-  CardRows piece, array;
-  bool resident = false;
 };
 
 /// The array that a round reads and the one that it writes, which may be the same. Where they hold samples of

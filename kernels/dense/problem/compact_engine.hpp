@@ -50,7 +50,12 @@ class GpuCompactEngine {
   virtual double kernel_error() const noexcept = 0;  ///< relative, beside that of floats
   virtual std::string name() const = 0;
   virtual std::string kernel() const = 0;  ///< as GpuDenseEngine::kernel()
+  /// Whether lines are products on tensor cores, or why not; empty where they are as fast without.
+  virtual std::string note() const = 0;
 };
+
+/// Whether a kernel multiplies f16 numbers on tensor cores, which those of other formats cannot.
+bool multiplies_f16(const std::string& kernel);
 
 /// The tuned kernels. Arguments, and what is thrown, as of make_tuned_engine().
 std::unique_ptr<const GpuCompactEngine> make_compact_engine(const DenseProblem& problem,

@@ -33,9 +33,9 @@ class DenseEngine {
   /// Bytes of 64-byte aligned scratch for one execution on so many threads, enough for every element type and
   /// both directions.
   virtual std::size_t workspace_bytes(int threads) const noexcept = 0;
-  /// How many threads one transform can use; more would wait or cost more than they save. The result does not
-  /// depend on how many do.
-  virtual int most_threads() const noexcept = 0;
+  /// With how many of `most` threads one transform is fastest; the others would wait or cost more than they
+  /// save. The result does not depend on how many there are.
+  virtual int threads_of(int most) const noexcept = 0;
   /// `signal` holds N elements of `type`. It may be the same memory as `spectrum`.
   virtual void forward(const void* signal, ElementType type, std::complex<Real>* spectrum,
                        const EngineScratch& scratch) const = 0;

@@ -21,7 +21,7 @@ namespace sfft::dense {
 /// | cufft    | GPU     | cuFFT, in every build with CUDA                                           |
 /// | vkfft    | GPU     | VkFFT, where the build found its header; needs NVRTC when it runs         |
 /// | tuned    | GPU     | this library's own kernels, generated for a size; needs NVRTC when it runs |
-/// | tensor   | GPU     | split-half on tensor cores, complex floats, powers of two                 |
+/// | tensor   | GPU     | split-half on tensor cores, complex floats: powers of two, 3 to 255 points |
 /// `automatic`: the one that wisdom says is fastest for the size, else the one that measured fastest most
 /// often: built_in, or cufft on a GPU.
 enum class Engine : std::uint8_t { automatic, built_in, fftw, cufft, vkfft, tuned, tensor };

@@ -100,6 +100,7 @@ class DirectRunner final : public CompactGpuRunner {
   double kernel_error() const noexcept override { return engine_->kernel_error(); }
   std::string name() const override { return engine_->name(); }
   std::string kernel() const override { return engine_->kernel(); }
+  std::string note() const { return engine_->note(); }
 
  private:
   std::size_t own_bytes() const noexcept override { return copy_bytes_ + engine_->workspace_bytes(); }
@@ -231,15 +232,17 @@ WisdomProblem key_of(const CompactRequest& request, const CompactFormats& format
   return key;
 }
 
-/// Kernels that were found for the same transform of f16 values, if wisdom has any; the same are good for
-/// other formats of 16 bits.
-std::string kernel_for_f16(const WisdomPlatform& platform, const CompactRequest& request) {
+/// Kernels that were found for the same transform of f16 or bf16 values, if wisdom has any. They are good for
+/// other formats of 16 bits, unless they multiply f16 numbers.
+std::string kernel_of_others(const WisdomPlatform& platform, const CompactRequest& request) {
   const bool narrow = is_16_bit(request.formats.between);
-  for (const Storage between : {narrow ? Storage::f16 : Storage::f32, narrow ? Storage::f32 : Storage::f16}) {
-    const CompactFormats formats{Storage::f16, Storage::f16, between};
-    const auto known = Wisdom::global().find(platform, key_of(request, formats));
-    if (known && known->engine == dense::to_string(Engine::tuned) && known->kernel != kConverted)
-      return known->kernel;
+  for (const Storage stored : {Storage::f16, Storage::bf16}) {
+    for (const Storage between : {narrow ? stored : Storage::f32, narrow ? Storage::f32 : stored}) {
+      const auto known = Wisdom::global().find(platform, key_of(request, {stored, stored, between}));
+      if (known && known->engine == dense::to_string(Engine::tuned) && known->kernel != kConverted &&
+          !multiplies_f16(known->kernel))
+        return known->kernel;
+    }
   }
   return "";
 }
@@ -306,16 +309,18 @@ CompactChoice choose_compact_on_gpu(const CompactRequest& request) {
       Wisdom::global().find(platform, key, measure ? Wisdom::Batch::exact : Wisdom::Batch::nearest);
   const bool converted = known && known->kernel == kConverted;
   std::string kernel = known && !converted ? known->kernel : "";
-  if (kernel.empty() && !measure) kernel = kernel_for_f16(platform, request);
+  if (kernel.empty() && !measure) kernel = kernel_of_others(platform, request);
   if (engine == Engine::tuned)
     return {std::make_unique<const DirectRunner>(request, kernel, measure), engine,
             "the engine was asked for"};
   if (engine == Engine::automatic && measure) return fastest(request, platform, key, kernel);
   if (engine == Engine::automatic && !converted) {
     try {
-      return {std::make_unique<const DirectRunner>(request, kernel, false), Engine::tuned,
-              known ? fmt::format("wisdom: fastest when measured, {:.4g} us", known->us)
-                    : "kernels that read and write what is stored move fewest bytes"};
+      auto runner = std::make_unique<const DirectRunner>(request, kernel, false);
+      std::string reason = known ? fmt::format("wisdom: fastest when measured, {:.4g} us", known->us)
+                                 : "kernels that read and write what is stored move fewest bytes";
+      if (const std::string note = runner->note(); !note.empty()) reason += "; " + note;
+      return {std::move(runner), Engine::tuned, std::move(reason)};
     } catch (const Error& error) {
       if (error.code() != ErrorCode::backend_unavailable) throw;
     }

@@ -22,7 +22,7 @@ BatchThreads threads_of(const DenseRequest& request, const DenseEngine<Real>& en
   const std::int64_t parts = (request.problem.batch + together - 1) / together;
   const int across = static_cast<int>(std::min<std::int64_t>(threads, parts));
   if (together > 1) return BatchThreads(across);
-  const int within = std::min(threads, engine.most_threads());
+  const int within = engine.threads_of(threads);
   return across < within ? BatchThreads(1, within) : BatchThreads(across, 1);
 }
 

@@ -4,6 +4,7 @@
 #include "kernels/dense/request/cuda_slabs.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "kernels/cuda/runtime/peers.hpp"
 #include "kernels/cuda/stages/exchange.hpp"
@@ -11,6 +12,20 @@
 namespace sfft::detail {
 
 namespace {
+
+/// Whether copy engines are fast: they slow down where they have many short rows.
+template <class Real>
+bool long_rows(std::span<const SlabPiece<Real>> pieces) {
+  constexpr std::size_t kLeastBytes = 16 << 10;
+  return std::all_of(pieces.begin(), pieces.end(), [](const SlabPiece<Real>& piece) {
+    return static_cast<std::size_t>(piece.width) * sizeof(std::complex<Real>) >= kLeastBytes;
+  });
+}
+
+double setting(const char* name, double usual) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? usual : std::atof(value);
+}
 
 /// A transform in slabs of the devices, and which of them reach which.
 template <class Real>
@@ -20,9 +35,13 @@ SlabFft<Real> slab_fft(const DenseProblem& problem, const std::vector<int>& devi
   for (std::size_t from = 0; from < devices.size(); ++from)
     for (std::size_t to = 0; to < devices.size(); ++to)
       reaches.push_back(from == to || (!staged && cuda::reach_peer(devices[from], devices[to]).empty()));
-  return SlabFft<Real>(SlabGrid(problem.shape, problem.real, count), problem.real,
-                       slab_chunks(problem.shape, problem.real, sizeof(std::complex<Real>), count),
-                       std::move(reaches));
+  const SlabGrid grid(problem.shape, problem.real, count);
+  SlabCuts cuts = slab_cuts(problem.shape, problem.real, sizeof(std::complex<Real>), count);
+  cuts.rows_together = SlabSteps<Real>::rows_together(grid);
+  cuts.chunks = static_cast<int>(setting("SFFT_SLAB_CHUNKS", cuts.chunks));
+  cuts.parts = static_cast<int>(setting("SFFT_SLAB_PARTS", cuts.parts));
+  cuts.first_part = setting("SFFT_SLAB_FIRST", cuts.first_part);
+  return SlabFft<Real>(grid, problem.real, cuts, std::move(reaches));
 }
 
 }  // namespace
@@ -49,6 +68,14 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
                       std::complex<Real>* spectra) override {
     at(place, [&](const Place& p) {
       const auto* signals = static_cast<const std::byte*>(from[index(place)]);
+      if (p.by_steps()) {
+        const std::byte* planes = signals + bytes_before(first, element_bytes(type));
+        p.steps->columns(reinterpret_cast<const std::complex<Real>*>(planes), spectra, count, false,
+                         stream(place, Lane::work));
+        if (!of_.direct_)
+          p.steps->rows_for_others(place, spectra, count, of_.scales_.forward, stream(place, Lane::work));
+        return;
+      }
       p.planes.at(count)->enqueue_forward(signals + bytes_before(first, element_bytes(type)), type, spectra,
                                           engine_memory(place), stream(place, Lane::work));
     });
@@ -57,44 +84,74 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
                       const std::complex<Real>* spectra) override {
     at(place, [&](const Place& p) {
       auto* signals = static_cast<std::byte*>(to[index(place)]);
+      if (p.by_steps()) {
+        std::byte* planes = signals + bytes_before(first, sizeof(std::complex<Real>));
+        return p.steps->columns(spectra, reinterpret_cast<std::complex<Real>*>(planes), count, true,
+                                stream(place, Lane::work));
+      }
       const std::size_t sample = element_bytes(own_type<Real>(of_.problem_));
       p.planes.at(count)->enqueue_inverse(spectra, signals + bytes_before(first, sample),
                                           engine_memory(place), stream(place, Lane::work));
     });
   }
-  void columns(int place, const std::complex<Real>* source, std::complex<Real>* target,
-               bool inverse) override {
+  void columns(int place, std::int64_t first, std::int64_t count, const std::complex<Real>* source,
+               std::complex<Real>* target, bool inverse) override {
     using Api = CufftApi<Real>;
+    source += first * of_.fft_.grid().inner;
+    target += first * of_.fft_.grid().inner;
     at(place, [&](const Place& p) {
-      p.columns->run(engine_memory(place), stream(place, Lane::work), [&](cufftHandle handle) {
+      if (p.steps != nullptr) {
+        p.steps->lines(place, source, target, count, inverse, stream(place, Lane::work));
+        if (p.by_steps() && inverse && !of_.direct_)
+          p.steps->rows_of_others(place, target, count, of_.scales_.inverse, stream(place, Lane::work));
+        return;
+      }
+      p.columns.at(count)->run(engine_memory(place), stream(place, Lane::work), [&](cufftHandle handle) {
         auto* in = reinterpret_cast<typename Api::Complex*>(const_cast<std::complex<Real>*>(source));
         return Api::complex(handle, in, reinterpret_cast<typename Api::Complex*>(target),
                             inverse ? CUFFT_INVERSE : CUFFT_FORWARD);
       });
     });
   }
-  void send(int place, std::span<const SlabPiece<Real>> pieces, double scale) override {
+  void send(int place, Lane lane, std::span<const SlabPiece<Real>> pieces, double scale,
+            bool inverse) override {
     using Value = cuda::Complex<Real>;
+    const auto blocks_of = [&](const Place& p) { return lane == Lane::send ? p.blocks : p.all_blocks; };
+    const bool by_steps = of_.places_[index(place)].by_steps();
+    if (lane == Lane::send && (by_steps ? !of_.direct_ : scale == 1.0 && of_.engines_ && long_rows(pieces))) {
+      for (const SlabPiece<Real>& piece : pieces) copy(place, piece, stream(place, lane));
+      return;
+    }
+    if (by_steps) {
+      return at(place, [&](const Place& p) {
+        for (const SlabPiece<Real>& piece : pieces)
+          p.steps->rows(piece, scale, inverse, lane == Lane::send ? p.blocks : 0, stream(place, lane));
+      });
+    }
     std::vector<cuda::ExchangePiece<Real>> all;
     for (const SlabPiece<Real>& piece : pieces) {
       all.push_back({reinterpret_cast<const Value*>(piece.from), reinterpret_cast<Value*>(piece.to),
                      piece.from_pitch, piece.to_pitch, piece.width, piece.rows});
     }
     at(place, [&](const Place& p) {
-      cuda::launch_exchange(all.data(), all.size(), scale, p.blocks, stream(place, Lane::send));
+      cuda::launch_exchange(all.data(), all.size(), scale, blocks_of(p), stream(place, lane));
     });
   }
   void receive(int place, const SlabPiece<Real>& piece) override {
+    copy(place, piece, stream(place, Lane::receive));
+  }
+
+ private:
+  /// By a copy engine.
+  void copy(int place, const SlabPiece<Real>& piece, cuda::Stream stream) const {
     constexpr std::size_t kValue = sizeof(std::complex<Real>);
     at(place, [&](const Place&) {
       cuda::copy_rows(piece.to, static_cast<std::size_t>(piece.to_pitch) * kValue, piece.from,
                       static_cast<std::size_t>(piece.from_pitch) * kValue,
                       static_cast<std::size_t>(piece.width) * kValue, static_cast<std::size_t>(piece.rows),
-                      stream(place, Lane::receive));
+                      stream);
     });
   }
-
- private:
   static std::size_t index(int i) noexcept { return static_cast<std::size_t>(i); }
   template <class Job>
   void at(int place, const Job& job) const {
@@ -130,13 +187,18 @@ CudaSlabs<Real>::CudaSlabs(const DenseRequest& request, const ChosenDevices& cho
     on_device(device, [&] {
       Place place;
       place.device = device;
-      place.blocks = cuda::device_info(device).multiprocessors;
+      if (setting("SFFT_SLAB_PRIORITY", 1) != 0) place.send = cuda::OwnedStream::urgent();
+      place.all_blocks = 2 * cuda::device_info(device).multiprocessors;
+      place.blocks = static_cast<int>(setting("SFFT_SLAB_BLOCKS", 24));
       for (int e = 0; e < fft_.events(); ++e) place.events.emplace_back();
       places_.push_back(std::move(place));
     });
   }
-  plan_planes(request);
-  plan_columns();
+  direct_ = setting("SFFT_SLAB_DIRECT", 0) != 0;
+  engines_ = setting("SFFT_SLAB_ENGINES", 1) != 0;
+  plan_steps(request);
+  if (!places_[0].by_steps()) plan_planes(request);
+  if (places_[0].steps == nullptr) plan_columns();
   const int count = fft_.grid().devices;
   for (int from = 0; from < count; ++from) {
     for (int to = 0; to < count; ++to) {
@@ -162,6 +224,32 @@ CudaSlabs<Real>::~CudaSlabs() {
       places_.pop_back();
     }
   }
+}
+
+/// Kernels for lines across planes and, of complex volumes, for the planes.
+template <class Real>
+void CudaSlabs<Real>::plan_steps(const DenseRequest& request) {
+  if (problem_.shape.rank() != 3 || setting("SFFT_SLAB_FUSED", 2) == 0) return;
+  const bool lines_only = problem_.real || setting("SFFT_SLAB_FUSED", 2) == 1;
+  std::map<int, std::shared_ptr<const SlabSteps<Real>>> known;
+  try {
+    for (Place& place : places_) {
+      auto& steps = known[place.device];
+      if (steps == nullptr) {
+        on_device(place.device, [&] {
+          steps = std::make_shared<const SlabSteps<Real>>(
+              fft_, place.device, lines_only, request.options.planning == dense::Planning::measure);
+        });
+      }
+      place.steps = steps;
+    }
+  } catch (const Error& error) {
+    for (Place& place : places_) place.steps = nullptr;
+    if (error.code() != ErrorCode::backend_unavailable) throw;
+    chosen_.notes.push_back(fmt::format("no kernels for volumes in slabs: {}", error.what()));
+    return;
+  }
+  if (!lines_only) engine_ = dense::Engine::tuned;
 }
 
 /// Places of one GPU share plans for the same number of planes.
@@ -195,19 +283,22 @@ void CudaSlabs<Real>::plan_planes(const DenseRequest& request) {
 
 template <class Real>
 void CudaSlabs<Real>::plan_columns() {
-  std::map<std::pair<int, std::int64_t>, std::shared_ptr<const CufftTransform>> known;
+  std::map<std::tuple<int, std::int64_t, std::int64_t>, std::shared_ptr<const CufftTransform>> known;
   for (int p = 0; p < fft_.grid().devices; ++p) {
     Place& place = places_[static_cast<std::size_t>(p)];
-    const std::int64_t count = fft_.grid().row_values(p);
-    auto& columns = known[{place.device, count}];
-    if (columns == nullptr) {
-      const CufftLayout layout{{fft_.grid().planes, 1, 1}, count, 1};
-      on_device(place.device, [&] {
-        columns = std::make_shared<const CufftTransform>(CufftRequest{
-            1, {fft_.grid().planes, 1, 1}, layout, layout, CufftApi<Real>::kComplex, count, false});
-      });
+    const std::int64_t pitch = fft_.grid().row_values(p);
+    for (int part = 0; part < fft_.parts(); ++part) {
+      const std::int64_t rows = fft_.part_of(p, part).count, count = rows * fft_.grid().inner;
+      auto& columns = known[{place.device, pitch, count}];
+      if (columns == nullptr) {
+        const CufftLayout layout{{fft_.grid().planes, 1, 1}, pitch, 1};
+        on_device(place.device, [&] {
+          columns = std::make_shared<const CufftTransform>(CufftRequest{
+              1, {fft_.grid().planes, 1, 1}, layout, layout, CufftApi<Real>::kComplex, count, false});
+        });
+      }
+      place.columns[rows] = columns;
     }
-    place.columns = columns;
   }
 }
 
@@ -218,7 +309,8 @@ typename CudaSlabs<Real>::Parts CudaSlabs<Real>::parts_of(int place) const noexc
     return cuda::aligned(static_cast<std::size_t>(values) * kValue);
   };
   const Place& p = places_[static_cast<std::size_t>(place)];
-  std::size_t engine = p.columns->work_bytes();
+  std::size_t engine = 0;
+  for (const auto& [rows, columns] : p.columns) engine = std::max(engine, columns->work_bytes());
   for (const auto& [count, runner] : p.planes) engine = std::max(engine, runner->device_workspace_bytes());
   Parts parts;
   if (problem_.real) {  // an inverse transform needs both
@@ -277,15 +369,21 @@ void CudaSlabs<Real>::enqueue_inverse(std::span<const std::complex<Real>* const>
 
 template <class Real>
 std::string CudaSlabs<Real>::name() const {
-  return fmt::format("{} in {} slabs", places_[0].planes.begin()->second->name(), places_.size());
+  const Place& first = places_[0];
+  return fmt::format("{} in {} slabs",
+                     first.by_steps() ? first.steps->name() : first.planes.begin()->second->name(),
+                     places_.size());
 }
 
 template <class Real>
 std::string CudaSlabs<Real>::explain() const {
   const SlabTimes times = predict_slabs(problem_.shape, problem_.real, sizeof(std::complex<Real>),
                                         fft_.grid().devices, fft_.chunks(), chosen_.rates);
-  std::string text = fmt::format("planes: {} ({})\nlines across planes: cuFFT\n",
-                                 places_[0].planes.begin()->second->name(), planes_reason_);
+  std::string text = places_[0].by_steps()
+                         ? places_[0].steps->name() + "\n"
+                         : fmt::format("planes: {} ({})\nlines across planes: {}\n",
+                                       places_[0].planes.begin()->second->name(), planes_reason_,
+                                       places_[0].steps != nullptr ? places_[0].steps->name() : "cuFFT");
   for (std::size_t p = 0; p < places_.size(); ++p) {
     const dense::Slab &signal = signals_[p], &spectrum = spectra_[p];
     text += fmt::format("GPU {}: planes {} to {}, then rows {} to {} of all planes\n", signal.device,
@@ -295,7 +393,7 @@ std::string CudaSlabs<Real>::explain() const {
   const bool staged = std::any_of(staging_memory_.begin(), staging_memory_.end(),
                                   [](const cuda::PinnedBuffer& memory) { return memory.bytes() > 0; });
   text += fmt::format(
-      "exchange in {} chunks: {}\n", fft_.chunks(),
+      "exchange in {} chunks of planes and {} parts of rows: {}\n", fft_.chunks(), fft_.parts(),
       staged ? "through page-locked memory of the host" : "kernels store into the memory of all GPUs");
   for (const std::string& note : chosen_.notes) text += note + "\n";
   return text + fmt::format(

@@ -4,11 +4,13 @@
 
 #include <map>
 #include <mutex>
+#include <tuple>
 
 #include "kernels/cuda/runtime/runtime.hpp"
 #include "kernels/dense/gpu/cufft_transform.hpp"
 #include "kernels/dense/request/several_devices.hpp"
 #include "kernels/dense/request/slab_runner.hpp"
+#include "kernels/dense/request/slab_steps.hpp"
 #include "kernels/dense/slabs/slab_fft.hpp"
 
 namespace sfft::detail {
@@ -39,16 +41,22 @@ class CudaSlabs final : public SlabRunner<Real> {
     int device = 0;
     cuda::OwnedStream send, receive;
     std::vector<cuda::Event> events;
-    std::shared_ptr<const CufftTransform> columns;
+    /// Complex volumes: kernels for the three dimensions, and nothing of what follows.
+    std::shared_ptr<const SlabSteps<Real>> steps;
+    /// Lines across planes, by their number.
+    std::map<std::int64_t, std::shared_ptr<const CufftTransform>> columns;
     /// Plans for the planes of a chunk, by their number.
     std::map<std::int64_t, std::shared_ptr<const DenseRunner<Real>>> planes;
-    int blocks = 1;  ///< of the exchange
+    bool by_steps() const noexcept { return steps != nullptr && !steps->lines_only(); }
+    int blocks = 1;      ///< of what is stored into other GPUs
+    int all_blocks = 1;  ///< of what stays
   };
   /// Where the parts of a workspace begin.
   struct Parts {
     std::size_t planes = 0, rows = 0, engine = 0, end = 0;
   };
 
+  void plan_steps(const DenseRequest& request);
   void plan_planes(const DenseRequest& request);
   void plan_columns();
   Parts parts_of(int place) const noexcept;
@@ -65,6 +73,7 @@ class CudaSlabs final : public SlabRunner<Real> {
   SlabStaging<Real> staging_;
   dense::Engine engine_ = dense::Engine::automatic;
   std::string planes_reason_;
+  bool direct_ = false, engines_ = true;
   mutable std::mutex mutex_;  ///< calls share the events
 };
 

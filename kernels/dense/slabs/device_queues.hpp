@@ -40,10 +40,15 @@ class DeviceQueues {
   /// The reverse; complex `spectra` may lie in the signals.
   virtual void planes_inverse(int device, std::int64_t first, std::int64_t count,
                               const std::complex<Real>* spectra) = 0;
-  /// Lane work: FFTs across the planes, of the device's rows; in place where the arrays are the same.
-  virtual void columns(int device, const std::complex<Real>* from, std::complex<Real>* to, bool inverse) = 0;
-  /// Lane send: stores pieces, times `scale`, into memory of devices that this one reaches, or of the host.
-  virtual void send(int device, std::span<const SlabPiece<Real>> pieces, double scale) = 0;
+  /// Lane work: FFTs across the planes, of the device's rows first … first + count − 1; in place where the
+  /// arrays are the same.
+  virtual void columns(int device, std::int64_t first, std::int64_t count, const std::complex<Real>* from,
+                       std::complex<Real>* to, bool inverse) = 0;
+  /// Lane work or send: stores pieces, times `scale`, into memory of devices that this one reaches, or of the
+  /// host. Queues may leave the last dimension of the rows that stay on their device to this function: see
+  /// SlabSteps.
+  virtual void send(int device, Lane lane, std::span<const SlabPiece<Real>> pieces, double scale,
+                    bool inverse) = 0;
   /// Lane receive: copies from staging memory of the host.
   virtual void receive(int device, const SlabPiece<Real>& piece) = 0;
 };

@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forward: planes, chunk by chunk, each sent while the next is transformed; then the lines across all planes.
-// Inverse: those lines first, then chunks of planes, each sent while the one before is transformed.
+// Lanes are in order, so an event of the last thing that a lane sends stands for all before it.
 #include "kernels/dense/slabs/slab_fft.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace sfft::detail {
 
 namespace {
 
-/// Events of a device: those of a call, three for each chunk, and those of staging memory that it has
-/// emptied.
-enum Event { kBegun, kRows, kFirstOfChunks };
-enum ChunkEvent { kReady, kSent, kReceived };
-int event_of(int chunk, ChunkEvent event) {
-  return kFirstOfChunks + 3 * chunk + event;
+constexpr int kBegun = 0;  // the event of a device at the beginning of a call
+
+/// Blocks of rows that all devices have.
+std::int64_t row_blocks(const SlabGrid& grid, std::int64_t rows_together) {
+  return std::max<std::int64_t>(1, grid.across / grid.devices / rows_together);
 }
 
 }  // namespace
 
 template <class Real>
-SlabFft<Real>::SlabFft(const SlabGrid& grid, bool real, int chunks, std::vector<bool> reaches)
+SlabFft<Real>::SlabFft(const SlabGrid& grid, bool real, const SlabCuts& cuts, std::vector<bool> reaches)
     : grid_(grid),
       real_(real),
       chunks_(static_cast<int>(
-          std::clamp<std::int64_t>(chunks, 1, std::max<std::int64_t>(1, grid.planes / grid.devices)))),
+          std::clamp<std::int64_t>(cuts.chunks, 1, std::max<std::int64_t>(1, grid.planes / grid.devices)))),
+      parts_(static_cast<int>(std::clamp<std::int64_t>(cuts.parts, 1, row_blocks(grid, cuts.rows_together)))),
+      cuts_(cuts),
       reaches_(std::move(reaches)) {}
 
 template <class Real>
@@ -32,14 +33,40 @@ Share SlabFft<Real>::chunk_of(int device, int chunk) const noexcept {
   return share_of(grid_.planes_of(device).count, chunks_, chunk);
 }
 
+/// The first part has its share of the blocks that there are, and what is left when they are all counted;
+/// each of the others has one block at least.
 template <class Real>
-int SlabFft<Real>::events() const noexcept {
-  return kFirstOfChunks + 3 * chunks_ + SlabStaging<Real>::kSlots * grid_.devices;
+Share SlabFft<Real>::part_of(int device, int part) const noexcept {
+  const std::int64_t rows = grid_.rows_of(device).count;
+  if (parts_ == 1) return {0, rows};
+  const std::int64_t blocks = rows / cuts_.rows_together, others = parts_ - 1;
+  const auto wanted = static_cast<std::int64_t>(std::lround(static_cast<double>(blocks) * cuts_.first_part));
+  const std::int64_t late = std::max(others, blocks - std::max<std::int64_t>(1, wanted));
+  const std::int64_t first = rows - late * cuts_.rows_together;
+  if (part == 0) return {0, first};
+  const Share share = share_of(late, others, part - 1);
+  return {first + share.first * cuts_.rows_together, share.count * cuts_.rows_together};
 }
 
 template <class Real>
+int SlabFft<Real>::ready(int step) const noexcept {
+  return 1 + step;
+}
+template <class Real>
+int SlabFft<Real>::sent(int chunk, int part) const noexcept {
+  return 1 + std::max(chunks_, parts_) + part * chunks_ + chunk;
+}
+template <class Real>
+int SlabFft<Real>::received(int chunk, int part) const noexcept {
+  return sent(chunk, part) + chunks_ * parts_;
+}
+template <class Real>
 int SlabFft<Real>::emptied(int from, int slot) const noexcept {
-  return kFirstOfChunks + 3 * chunks_ + from * SlabStaging<Real>::kSlots + slot;
+  return received(0, parts_) + from * SlabStaging<Real>::kSlots + slot;
+}
+template <class Real>
+int SlabFft<Real>::events() const noexcept {
+  return emptied(grid_.devices, 0);
 }
 
 template <class Real>
@@ -66,8 +93,47 @@ std::int64_t SlabFft<Real>::rows_values(int device, bool inverse) const noexcept
 template <class Real>
 std::int64_t SlabFft<Real>::staging_values(int from, int to) const noexcept {
   if (reaches(from, to)) return 0;
-  return std::max(chunk_of(from, 0).count * grid_.row_values(to),
-                  chunk_of(to, 0).count * grid_.row_values(from));
+  std::int64_t most = 0;
+  for (int part = 0; part < parts_; ++part) {
+    most = std::max({most, chunk_of(from, 0).count * part_of(to, part).count,
+                     chunk_of(to, 0).count * part_of(from, part).count});
+  }
+  return most * grid_.inner;
+}
+
+template <class Real>
+std::complex<Real>* SlabFft<Real>::in_planes(const std::vector<std::complex<Real>*>& planes,
+                                             const Block& block) const {
+  return planes[static_cast<std::size_t>(block.planes_of)] + block.planes.first * grid_.plane_values() +
+         (grid_.rows_of(block.rows_of).first + block.rows.first) * grid_.inner;
+}
+
+template <class Real>
+std::complex<Real>* SlabFft<Real>::in_rows(const std::vector<std::complex<Real>*>& rows,
+                                           const Block& block) const {
+  return rows[static_cast<std::size_t>(block.rows_of)] +
+         (grid_.planes_of(block.planes_of).first + block.planes.first) * grid_.row_values(block.rows_of) +
+         block.rows.first * grid_.inner;
+}
+
+template <class Real>
+SlabPiece<Real> SlabFft<Real>::piece_of(const SlabArrays<Real>& arrays, const Block& block,
+                                        bool inverse) const {
+  const std::int64_t width = block.rows.count * grid_.inner, of_rows = grid_.row_values(block.rows_of);
+  if (inverse) {
+    return {in_rows(arrays.rows, block),
+            in_planes(real_ ? arrays.planes : arrays.signals, block),
+            of_rows,
+            grid_.plane_values(),
+            width,
+            block.planes.count};
+  }
+  return {in_planes(arrays.planes, block),
+          in_rows(arrays.spectra, block),
+          grid_.plane_values(),
+          of_rows,
+          width,
+          block.planes.count};
 }
 
 template <class Real>
@@ -77,70 +143,83 @@ void SlabFft<Real>::begin(DeviceQueues<Real>& queues) const {
     for (int other = 0; other < grid_.devices; ++other) queues.wait(d, Lane::send, other, kBegun);
 }
 
+/// Neighbours come first, so that no two devices begin with the same one.
 template <class Real>
-void SlabFft<Real>::send_chunk(DeviceQueues<Real>& queues, const SlabStaging<Real>& staging, double scale,
-                               int from, int chunk, const std::vector<SlabPiece<Real>>& pieces) const {
+void SlabFft<Real>::send_others(DeviceQueues<Real>& queues, const SlabArrays<Real>& arrays,
+                                const SlabStaging<Real>& staging, double scale, bool inverse, int from,
+                                int chunk, int part) const {
   constexpr int kSlots = SlabStaging<Real>::kSlots;
-  const int slot = chunk % kSlots;
-  std::vector<SlabPiece<Real>> sent = pieces;
-  for (int to = 0; to < grid_.devices; ++to) {
-    if (reaches(from, to)) continue;
-    auto& piece = sent[static_cast<std::size_t>(to)];
-    piece.to = staging.slots[pair_of(from, to) * kSlots + static_cast<std::size_t>(slot)];
-    piece.to_pitch = piece.width;
-    queues.wait(from, Lane::send, to, emptied(from, slot));
+  const int slot = (part * chunks_ + chunk) % kSlots;
+  std::vector<SlabPiece<Real>> sent_pieces;
+  std::vector<std::pair<int, SlabPiece<Real>>> staged;
+  for (int i = 1; i < grid_.devices; ++i) {
+    const int to = (from + i) % grid_.devices;
+    const Block block = inverse ? Block{to, from, chunk_of(to, chunk), part_of(from, part)}
+                                : Block{from, to, chunk_of(from, chunk), part_of(to, part)};
+    SlabPiece<Real> piece = piece_of(arrays, block, inverse);
+    if (!reaches(from, to)) {
+      staged.emplace_back(to, piece);
+      piece.to = staging.slots[pair_of(from, to) * kSlots + static_cast<std::size_t>(slot)];
+      piece.to_pitch = piece.width;
+      staged.back().second.from = piece.to;
+      staged.back().second.from_pitch = piece.width;
+      queues.wait(from, Lane::send, to, emptied(from, slot));
+    }
+    sent_pieces.push_back(piece);
   }
-  queues.send(from, sent, scale);
-  queues.record(from, Lane::send, event_of(chunk, kSent));
-  for (int to = 0; to < grid_.devices; ++to) {
-    if (reaches(from, to)) continue;
-    SlabPiece<Real> piece = pieces[static_cast<std::size_t>(to)];
-    piece.from = sent[static_cast<std::size_t>(to)].to;
-    piece.from_pitch = piece.width;
-    queues.wait(to, Lane::receive, from, event_of(chunk, kSent));
+  if (!sent_pieces.empty()) queues.send(from, Lane::send, sent_pieces, scale, inverse);
+  const bool last = inverse ? part == 0 : chunk == chunks_ - 1;  // what somebody waits for
+  if (last || !staged.empty()) queues.record(from, Lane::send, sent(chunk, part));
+  for (const auto& [to, piece] : staged) {
+    queues.wait(to, Lane::receive, from, sent(chunk, part));
     queues.receive(to, piece);
     queues.record(to, Lane::receive, emptied(from, slot));
-    queues.record(to, Lane::receive, event_of(chunk, kReceived));
+    queues.record(to, Lane::receive, received(chunk, part));
   }
 }
 
 template <class Real>
-void SlabFft<Real>::arrive(DeviceQueues<Real>& queues, int device, int chunk) const {
-  for (int from = 0; from < grid_.devices; ++from)
-    queues.wait(device, Lane::work, from, event_of(chunk, kSent));
-  queues.wait(device, Lane::work, device, event_of(chunk, kReceived));
+void SlabFft<Real>::send_own(DeviceQueues<Real>& queues, const SlabArrays<Real>& arrays, double scale,
+                             bool inverse, int device, int chunk) const {
+  for (int other = 0; other < grid_.devices && chunk == 0; ++other)
+    if (other != device) queues.wait(device, Lane::work, other, kBegun);
+  const Block block{device, device, chunk_of(device, chunk), {0, grid_.rows_of(device).count}};
+  const SlabPiece<Real> piece = piece_of(arrays, block, inverse);
+  queues.send(device, Lane::work, {&piece, 1}, scale, inverse);
+}
+
+template <class Real>
+void SlabFft<Real>::arrive(DeviceQueues<Real>& queues, int device, int chunk, int part) const {
+  for (int from = 0; from < grid_.devices; ++from) queues.wait(device, Lane::work, from, sent(chunk, part));
+  queues.wait(device, Lane::work, device, received(chunk, part));
 }
 
 template <class Real>
 void SlabFft<Real>::forward(DeviceQueues<Real>& queues, const SlabArrays<Real>& arrays,
                             const SlabStaging<Real>& staging, double scale) const {
   begin(queues);
-  std::vector<SlabPiece<Real>> pieces(static_cast<std::size_t>(grid_.devices));
   for (int chunk = 0; chunk < chunks_; ++chunk) {
     for (int d = 0; d < grid_.devices; ++d) {
       const Share share = chunk_of(d, chunk);
-      std::complex<Real>* const planes =
-          arrays.planes[static_cast<std::size_t>(d)] + share.first * grid_.plane_values();
-      queues.planes_forward(d, share.first, share.count, planes);
-      queues.record(d, Lane::work, event_of(chunk, kReady));
-      queues.wait(d, Lane::send, d, event_of(chunk, kReady));
-      for (int to = 0; to < grid_.devices; ++to) {
-        const std::int64_t width = grid_.row_values(to);
-        pieces[static_cast<std::size_t>(to)] = {
-            planes + grid_.rows_of(to).first * grid_.inner,
-            arrays.spectra[static_cast<std::size_t>(to)] + (grid_.planes_of(d).first + share.first) * width,
-            grid_.plane_values(),
-            width,
-            width,
-            share.count};
-      }
-      send_chunk(queues, staging, scale, d, chunk, pieces);
+      queues.planes_forward(d, share.first, share.count,
+                            arrays.planes[static_cast<std::size_t>(d)] + share.first * grid_.plane_values());
+      queues.record(d, Lane::work, ready(chunk));
+      queues.wait(d, Lane::send, d, ready(chunk));
+      send_others(queues, arrays, staging, scale, false, d, chunk, 0);
+      send_own(queues, arrays, scale, false, d, chunk);
     }
   }
-  for (int d = 0; d < grid_.devices; ++d) {
-    arrive(queues, d, chunks_ - 1);  // lanes are in order, so the chunks before have arrived, too
-    std::complex<Real>* const spectra = arrays.spectra[static_cast<std::size_t>(d)];
-    queues.columns(d, spectra, spectra, false);
+  for (int part = 1; part < parts_; ++part)
+    for (int chunk = 0; chunk < chunks_; ++chunk)
+      for (int d = 0; d < grid_.devices; ++d)
+        send_others(queues, arrays, staging, scale, false, d, chunk, part);
+  for (int part = 0; part < parts_; ++part) {
+    for (int d = 0; d < grid_.devices; ++d) {
+      arrive(queues, d, chunks_ - 1, part);
+      std::complex<Real>* const spectra = arrays.spectra[static_cast<std::size_t>(d)];
+      const Share rows = part_of(d, part);
+      queues.columns(d, rows.first, rows.count, spectra, spectra, false);
+    }
   }
 }
 
@@ -148,36 +227,28 @@ template <class Real>
 void SlabFft<Real>::inverse(DeviceQueues<Real>& queues, const SlabArrays<Real>& arrays,
                             const SlabStaging<Real>& staging, double scale) const {
   begin(queues);
-  for (int d = 0; d < grid_.devices; ++d) {
-    const auto at = static_cast<std::size_t>(d);
-    queues.columns(d, arrays.spectra[at], arrays.rows[at], true);
-    queues.record(d, Lane::work, kRows);
-    queues.wait(d, Lane::send, d, kRows);
+  for (int part = parts_ - 1; part >= 0; --part) {
+    for (int d = 0; d < grid_.devices; ++d) {
+      const auto at = static_cast<std::size_t>(d);
+      const Share rows = part_of(d, part);
+      queues.columns(d, rows.first, rows.count, arrays.spectra[at], arrays.rows[at], true);
+      queues.record(d, Lane::work, ready(part));
+    }
   }
-  const auto planes_of = [&](int d, int chunk) {
-    const auto at = static_cast<std::size_t>(d);
-    return (real_ ? arrays.planes[at] : arrays.signals[at]) + chunk_of(d, chunk).first * grid_.plane_values();
-  };
-  std::vector<SlabPiece<Real>> pieces(static_cast<std::size_t>(grid_.devices));
+  for (int part = parts_ - 1; part >= 0; --part) {
+    for (int d = 0; d < grid_.devices; ++d) queues.wait(d, Lane::send, d, ready(part));
+    for (int chunk = 0; chunk < chunks_; ++chunk)
+      for (int d = 0; d < grid_.devices; ++d)
+        send_others(queues, arrays, staging, scale, true, d, chunk, part);
+  }
   for (int chunk = 0; chunk < chunks_; ++chunk) {
     for (int d = 0; d < grid_.devices; ++d) {
-      const std::int64_t width = grid_.row_values(d);
-      for (int to = 0; to < grid_.devices; ++to) {
-        const Share share = chunk_of(to, chunk);
-        pieces[static_cast<std::size_t>(to)] = {
-            arrays.rows[static_cast<std::size_t>(d)] + (grid_.planes_of(to).first + share.first) * width,
-            planes_of(to, chunk) + grid_.rows_of(d).first * grid_.inner,
-            width,
-            grid_.plane_values(),
-            width,
-            share.count};
-      }
-      send_chunk(queues, staging, scale, d, chunk, pieces);
-    }
-    for (int d = 0; d < grid_.devices; ++d) {
-      arrive(queues, d, chunk);
+      send_own(queues, arrays, scale, true, d, chunk);
+      arrive(queues, d, chunk, 0);
       const Share share = chunk_of(d, chunk);
-      queues.planes_inverse(d, share.first, share.count, planes_of(d, chunk));
+      const auto& planes = real_ ? arrays.planes : arrays.signals;
+      queues.planes_inverse(d, share.first, share.count,
+                            planes[static_cast<std::size_t>(d)] + share.first * grid_.plane_values());
     }
   }
 }

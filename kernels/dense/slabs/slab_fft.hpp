@@ -27,18 +27,33 @@ struct SlabStaging {
   std::vector<std::complex<Real>*> slots;  ///< [(from · devices + to) · kSlots + slot]
 };
 
-/// The schedule: which device does what, and what waits for what. Planes go in chunks, so that a chunk is
-/// exchanged while the next one is transformed, and the reverse. Immutable.
+/// How finely a transform is cut.
+struct SlabCuts {
+  int chunks = 1;                  ///< of the planes of a device
+  int parts = 1;                   ///< of the rows of a device
+  double first_part = 1;           ///< share of the rows in the first part
+  std::int64_t rows_together = 1;  ///< parts consist of whole blocks of so many rows
+};
+
+/// The schedule: which device does what, and what waits for what. Immutable.
+///
+/// Forward: while planes are transformed, chunk by chunk, the first part of their rows is exchanged. Then the
+/// other parts follow, each from all chunks, while lines across the planes are transformed in the parts that
+/// have arrived. What the links carry begins after one chunk and ends one small part of lines before the end.
+/// Inverse: the reverse.
 template <class Real>
 class SlabFft {
  public:
   /// `reaches[from · devices + to]`: whether a kernel of `from` may store into memory of `to`.
-  SlabFft(const SlabGrid& grid, bool real, int chunks, std::vector<bool> reaches);
+  SlabFft(const SlabGrid& grid, bool real, const SlabCuts& cuts, std::vector<bool> reaches);
 
   const SlabGrid& grid() const noexcept { return grid_; }
   int chunks() const noexcept { return chunks_; }
+  int parts() const noexcept { return parts_; }
   /// Planes of the device in a chunk, counted from the device's first.
   Share chunk_of(int device, int chunk) const noexcept;
+  /// Rows of the device in a part, counted from the device's first.
+  Share part_of(int device, int part) const noexcept;
   int events() const noexcept;  ///< of each device
 
   /// Values of SlabArrays::planes and ::rows on a device; 0: it is not used.
@@ -56,19 +71,37 @@ class SlabFft {
                double scale) const;
 
  private:
+  /// Planes of one device and rows of another one.
+  struct Block {
+    int planes_of = 0, rows_of = 0;
+    Share planes, rows;  ///< counted from the first of those devices
+  };
+  /// A block where planes lie, or where rows do, in the memory of its device.
+  std::complex<Real>* in_planes(const std::vector<std::complex<Real>*>& planes, const Block& block) const;
+  std::complex<Real>* in_rows(const std::vector<std::complex<Real>*>& rows, const Block& block) const;
+  SlabPiece<Real> piece_of(const SlabArrays<Real>& arrays, const Block& block, bool inverse) const;
+
   void begin(DeviceQueues<Real>& queues) const;
-  /// Queues one chunk's pieces from a device to all.
-  void send_chunk(DeviceQueues<Real>& queues, const SlabStaging<Real>& staging, double scale, int from,
-                  int chunk, const std::vector<SlabPiece<Real>>& pieces) const;
-  /// The work of `device` waits for a chunk that others send to it.
-  void arrive(DeviceQueues<Real>& queues, int device, int chunk) const;
+  /// Queues what a device sends of a chunk and a part to the others.
+  void send_others(DeviceQueues<Real>& queues, const SlabArrays<Real>& arrays,
+                   const SlabStaging<Real>& staging, double scale, bool inverse, int from, int chunk,
+                   int part) const;
+  /// Queues the piece of a chunk that stays on its device.
+  void send_own(DeviceQueues<Real>& queues, const SlabArrays<Real>& arrays, double scale, bool inverse,
+                int device, int chunk) const;
+  /// The work of `device` waits for all that was sent up to a chunk and a part.
+  void arrive(DeviceQueues<Real>& queues, int device, int chunk, int part) const;
   std::size_t pair_of(int from, int to) const noexcept;
-  /// The event of a device that has emptied a slot which `from` had filled.
-  int emptied(int from, int slot) const noexcept;
+  /// Events of a device.
+  int ready(int step) const noexcept;
+  int sent(int chunk, int part) const noexcept;
+  int received(int chunk, int part) const noexcept;
+  int emptied(int from, int slot) const noexcept;  ///< a slot which `from` had filled
 
   SlabGrid grid_;
   bool real_;
-  int chunks_;
+  int chunks_, parts_ = 1;
+  SlabCuts cuts_;
   std::vector<bool> reaches_;
 };
 

@@ -44,6 +44,15 @@ int slab_chunks(const Shape& shape, bool real, std::size_t value_bytes, int devi
   return std::clamp(static_cast<int>(bytes / kChunkBytes), 1, std::max(1, planes));
 }
 
+SlabCuts slab_cuts(const Shape& shape, bool real, std::size_t value_bytes, int devices) {
+  SlabCuts cuts;
+  cuts.chunks = slab_chunks(shape, real, value_bytes, devices);
+  if (cuts.chunks == 1) return cuts;
+  cuts.parts = 4;
+  cuts.first_part = 0.55;
+  return cuts;
+}
+
 SlabTimes predict_slabs(const Shape& shape, bool real, std::size_t value_bytes, int devices, int chunks,
                         const SlabRates& rates) {
   const double bytes = slab_bytes(shape, real, value_bytes, devices);

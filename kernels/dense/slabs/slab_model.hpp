@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/base/types.hpp"
+#include "kernels/dense/slabs/slab_fft.hpp"
 
 namespace sfft::detail {
 
@@ -32,6 +33,8 @@ SlabTimes predict_slabs(const Shape& shape, bool real, std::size_t value_bytes, 
 
 /// Chunks of planes that a device exchanges one by one.
 int slab_chunks(const Shape& shape, bool real, std::size_t value_bytes, int devices);
+/// How a transform is cut, but for the rows that belong together.
+SlabCuts slab_cuts(const Shape& shape, bool real, std::size_t value_bytes, int devices);
 
 /// What the planner found out about one number of devices.
 struct SlabChoice {

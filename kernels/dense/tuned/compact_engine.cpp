@@ -2,6 +2,8 @@
 // The tuned kernels for values that are stored in 16 bits: one executable for each direction.
 #include "kernels/dense/problem/compact_engine.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,6 +12,7 @@
 #include "kernels/base/error.hpp"
 #include "kernels/dense/cpu/stored_values.hpp"
 #include "kernels/dense/tuned/plan/geometry.hpp"
+#include "kernels/dense/tuned/plan/needs.hpp"
 #include "kernels/dense/tuned/policy/limits.hpp"
 #include "kernels/dense/tuned/policy/policy_text.hpp"
 #include "kernels/dense/tuned/run/loading.hpp"
@@ -38,6 +41,19 @@ Program program_of(const DenseProblem& problem, const CompactFormats& formats, D
   return lay_out({problem, kSingle, direction == Direction::inverse, own_type<float>(problem),
                   device::Keep::all, formats_of(formats, direction)},
                  policy);
+}
+
+bool multiplies(const TransformPolicy& policy) {
+  return std::any_of(policy.kernels.begin(), policy.kernels.end(),
+                     [](const tuned::KernelPolicy& kernel) { return kernel.tensor_cores; });
+}
+
+/// Whether rules take products on tensor cores for a transform, on GPUs that have them.
+bool could_multiply(const DenseProblem& problem, const CompactFormats& formats) {
+  std::string why;
+  const std::vector<tuned::LineNeed> needs = tuned::needs_of(problem, kSingle, {}, {.multiplies_f16 = true},
+                                                             why, formats_of(formats, Direction::forward));
+  return !needs.empty() && tuned::prefers_products(needs[0]);
 }
 
 class TunedCompactEngine final : public GpuCompactEngine {
@@ -77,6 +93,14 @@ class TunedCompactEngine final : public GpuCompactEngine {
   double kernel_error() const noexcept override { return kernel_error_; }
   std::string kernel() const override { return tuned::to_text(tuned::PlanPolicy{policy_, std::nullopt}); }
   std::string name() const override { return "tuned kernels: " + kernel(); }
+  std::string note() const override {
+    if (multiplies(policy_)) return "products on tensor cores";
+    const cuda::DeviceInfo& device = cuda::device_info(problem_.device);
+    if (device.major >= tuned::kMajorOfProducts || !could_multiply(problem_, formats_)) return "";
+    return fmt::format(
+        "convolutions: products of f16 matrices need compute capability {}.0, this GPU has {}.{}",
+        tuned::kMajorOfProducts, device.major, device.minor);
+  }
 
  private:
   std::int64_t signal_parts() const noexcept { return problem_.shape.points() * (problem_.real ? 1 : 2); }
@@ -90,11 +114,11 @@ class TunedCompactEngine final : public GpuCompactEngine {
   std::vector<std::unique_ptr<const Executable>> executables_;
 };
 
-/// What the search times: f16 for block16, whose bytes are nearly as many.
+/// What the search times: bf16 for block16, whose bytes are nearly as many. f16 has products, too.
 Formats timed_formats(const CompactFormats& formats) {
   Formats timed = formats_of(formats, Direction::forward);
   for (dense::Storage* const side : {&timed.source, &timed.target}) {
-    if (*side == dense::Storage::block16) *side = dense::Storage::f16;
+    if (*side == dense::Storage::block16) *side = dense::Storage::bf16;
   }
   return timed;
 }
@@ -145,6 +169,11 @@ TransformPolicy by_rules(const DenseProblem& problem, const CompactFormats& form
 }
 
 }  // namespace
+
+bool multiplies_f16(const std::string& kernel) {
+  const auto policies = tuned::parse_plan_policy(kernel);
+  return policies && multiplies(policies->own);
+}
 
 std::unique_ptr<const GpuCompactEngine> make_compact_engine(const DenseProblem& problem,
                                                             const CompactFormats& formats,

@@ -22,7 +22,7 @@ TYPED_TEST(ShortLines, EqualDirectSums) {
   if (kernels.of(16, false) == nullptr) GTEST_SKIP() << "vectors of this instruction set are short";
   std::mt19937 generator(4);
   std::normal_distribution<double> normal;
-  for (const std::int64_t n : {4, 8, 16, 32, 64}) {
+  for (const std::int64_t n : {4, 8, 16, 32, 64, 128}) {
     if (kernels.of(n, false) == nullptr) continue;
     for (const std::int64_t count : {1, 2, 3, 7}) {
       for (const bool back : {false, true}) {

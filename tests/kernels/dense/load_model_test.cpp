@@ -54,7 +54,8 @@ TEST(LoadModel, TheCardAloneComesTrue) {
 
 TEST(LoadModel, OneStreamAddsItsSteps) {
   const PieceLimits limits{100, 1, 10, 1, 1};
-  EXPECT_DOUBLE_EQ(predict({1, 2, 3, 5}, limits, 0).us, 600);
+  // Ten pieces: one step after the other, then the slower copy beside the other one, and kernels.
+  EXPECT_DOUBLE_EQ(predict({1, 2, 3, 5}, limits, 0).us, 10 * 6 + 90 * 5);
   EXPECT_DOUBLE_EQ(predict({1, 2, 3, 5}, limits, 1).us, 500);
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests what out-of-card transforms consist of, piece by piece: transpositions in place, and how dimensions
-// are grouped into steps.
+// Tests what out-of-card transforms consist of, piece by piece: transpositions in place, how dimensions are
+// grouped into steps, and pieces that are copied part by part.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <numeric>
 #include <random>
 
+#include "kernels/dense/out_of_card/card_slots.hpp"
 #include "kernels/dense/out_of_card/grouping.hpp"
 #include "kernels/dense/out_of_card/transposition.hpp"
 #include "tests/support/throws.hpp"
@@ -66,6 +67,46 @@ TEST(Transposition, MovesEveryElementToItsPlace) {
           right &= matrix[static_cast<std::size_t>((j * rows + i) * element + e)] ==
                    before[static_cast<std::size_t>((i * columns + j) * element + e)];
     ASSERT_TRUE(right) << rows << " × " << columns << " × " << element;
+  }
+}
+
+TEST(PieceParts, CoverEveryByteOnceAndKeepTheirBounds) {
+  using detail::CardRows;
+  using detail::PieceSegment;
+  std::mt19937 generator(9);
+  const auto up_to = [&](std::size_t most) { return 1 + generator() % most; };
+  for (int i = 0; i < 200; ++i) {
+    // One row, or two ranges of columns of several rows.
+    const std::size_t rows = up_to(12), left = up_to(40), right = up_to(40),
+                      pitch = left + right + generator() % 3;
+    std::vector<std::byte> memory(rows * pitch), array(memory.size());
+    const CardRows piece{memory.data(), pitch, pitch, rows}, other{array.data(), pitch, pitch, rows};
+    std::vector<PieceSegment> segments{{piece.with_columns(0, left), other.with_columns(0, left)},
+                                       {piece.with_columns(left, right), other.with_columns(left, right)}};
+    std::vector<int> expected(memory.size(), 0);
+    for (std::size_t at = 0; at < memory.size(); ++at) expected[at] = at % pitch < left + right ? 1 : 0;
+    for (const bool whole : {false, true}) {
+      std::vector<int> passed(memory.size(), 0);
+      detail::PieceParts parts(segments);
+      const std::size_t cuts = up_to(5);
+      for (std::size_t cut = 1; cut <= cuts; ++cut) {
+        const std::size_t end = memory.size() * cut / cuts;
+        parts.pass(memory.data() + end, whole, [&](const PieceSegment& part) {
+          ASSERT_EQ(part.piece.data - memory.data(), part.array.data - array.data());
+          for (std::size_t r = 0; r < part.piece.rows; ++r) {
+            const auto first =
+                static_cast<std::size_t>(part.piece.data - memory.data()) + r * part.piece.pitch;
+            for (std::size_t b = 0; b < part.piece.width; ++b) ++passed[first + b];
+            if (whole) {
+              EXPECT_LE(first + part.piece.width, end) << "what lies behind may be in use";
+            }
+          }
+        });
+        for (std::size_t at = 0; !whole && at < end; ++at)
+          ASSERT_EQ(passed[at], expected[at]) << "all before has left";
+      }
+      EXPECT_EQ(passed, expected);
+    }
   }
 }
 

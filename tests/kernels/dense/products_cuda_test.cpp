@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "kernels/base/half.hpp"
+#include "kernels/base/radices.hpp"
 #include "kernels/dense/problem/compact_engine.hpp"
 #include "kernels/dense/problem/problem.hpp"
 #include "tests/support/compact.hpp"
@@ -131,17 +132,76 @@ TEST_F(ProductsCuda, LinesAreSpoiledByThemselves) {
   }
 }
 
-/// Kernels for f16 are not taken for other formats, and not by rules.
-TEST_F(ProductsCuda, OtherProblems) {
+std::unique_ptr<const detail::GpuCompactEngine> by_rules(std::int64_t points, std::int64_t batch,
+                                                         const detail::CompactFormats& formats = {},
+                                                         const std::string& kernel = "") {
   detail::DenseProblem problem;
-  problem.shape = Shape(127);
-  problem = detail::contiguous_problem(problem, 5);
+  problem.shape = Shape(points);
+  return detail::make_compact_engine(detail::contiguous_problem(problem, batch), formats, kernel, false);
+}
+
+/// Rules take products for lines that would be convolutions, and for no others; kernels for f16 are not taken
+/// for other formats.
+TEST_F(ProductsCuda, Rules) {
+  for (const std::int64_t points : {19, 23, 38, 94, 97, 127}) {
+    const auto engine = by_rules(points, 5);
+    EXPECT_TRUE(detail::multiplies_f16(engine->kernel())) << engine->kernel();
+    EXPECT_NE(engine->note().find("tensor cores"), std::string::npos) << engine->note();
+    EXPECT_GT(engine->kernel_error(), 0);
+  }
+  for (const std::int64_t points : {16, 60, 100, 125, 128, 131, 1021}) {
+    const auto engine = by_rules(points, 5);
+    EXPECT_FALSE(detail::multiplies_f16(engine->kernel())) << engine->kernel();
+    EXPECT_EQ(engine->note(), "");
+  }
   const std::string kernel = "kernel " + kLines[0].kernel();
-  const auto of_bf16 = detail::make_compact_engine(
-      problem, {.signal = Storage::bf16, .spectrum = Storage::bf16}, kernel, false);
-  EXPECT_EQ(of_bf16->kernel().find("tensor_cores"), std::string::npos) << of_bf16->kernel();
-  const auto by_rules = detail::make_compact_engine(problem, {}, "", false);
-  EXPECT_EQ(by_rules->kernel().find("tensor_cores"), std::string::npos) << by_rules->kernel();
+  for (const Storage other : {Storage::bf16, Storage::block16}) {
+    const auto engine = by_rules(127, 5, {.signal = other, .spectrum = other}, kernel);
+    EXPECT_FALSE(detail::multiplies_f16(engine->kernel())) << engine->kernel();
+  }
+}
+
+/// A plan against one in double, with the error that follows from the format.
+void expect_right_plan(std::int64_t points, std::int64_t batch, Storage storage) {
+  SCOPED_TRACE(std::to_string(points) + " " + to_string(storage));
+  dense::CompactOptions options{.signal = storage, .spectrum = storage, .signal_peak = 65504};
+  options.dense = {.normalization = dense::Normalization::none, .backend = Backend::cuda, .batch = batch};
+  const dense::CompactPlan plan(Shape(points), false, options);
+  EXPECT_EQ(plan.reason().find("products on tensor cores") != std::string::npos, storage == Storage::f16)
+      << plan.reason();
+  const auto count = static_cast<std::size_t>(batch);
+  const std::vector<double> noise =
+      parts_of(random_signal(static_cast<std::size_t>(points * batch), 11), false);
+  CompactArray signal = stored(noise, count, storage);
+  signal.scales.assign(count, {});
+  const std::vector<double> exact = loaded(signal, storage);
+  const dense::Plan<double> reference(Shape(points), false,
+                                      {.normalization = dense::Normalization::none, .batch = batch});
+  ComplexSignal expected(reference.spectrum_points());
+  reference.forward(exact.data(), ElementType::c128, expected);
+
+  const OnDevice<std::byte> input(signal.bytes), output(plan.spectrum_bytes());
+  const Workspace workspace(plan.device_workspace_bytes());
+  plan.enqueue_forward(input.get(), output.get(), workspace.get(), nullptr);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  CompactArray spectrum = room_for_spectra(plan);
+  spectrum.bytes = output.read();
+  spectrum.scales.assign(count, {plan.exponent(Direction::forward), 0, true});
+  constexpr double kUsual = 1.5;
+  EXPECT_LE(relative_l2(complex_of(loaded(spectrum, storage), false), expected),
+            kUsual * plan.predicted_error(Direction::forward));
+  EXPECT_LE(plan.predicted_error(Direction::forward), storage == Storage::bf16 ? 2.5e-3 : 4e-4);
+}
+
+/// Every length that rules take products for, and some of them in other formats.
+TEST_F(ProductsCuda, EveryLengthThatHasNoRadices) {
+  for (std::int64_t points = 2; points <= 128; ++points) {
+    if (detail::has_radices(static_cast<int>(points))) continue;
+    expect_right_plan(points, 1 + points % 40, Storage::f16);
+    if (points % 8 != 5) continue;
+    for (const Storage other : {Storage::bf16, Storage::block16})
+      expect_right_plan(points, 1 + points % 40, other);
+  }
 }
 
 }  // namespace

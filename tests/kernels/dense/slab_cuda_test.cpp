@@ -214,6 +214,7 @@ void check_captured(const Shape& shape, const std::vector<int>& devices) {
   forward();  // outside of a graph, too, before and after
   memory.finish();
   const auto first = memory.streams()[0];
+  const detail::cuda::DeviceScope on_first(plan.signal_slabs()[0].device);
   detail::cuda::Event fork;
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t executable = nullptr;
@@ -247,20 +248,27 @@ void check_captured(const Shape& shape, const std::vector<int>& devices) {
 }
 
 TEST_F(SlabCuda, CanBeCapturedIntoAGraph) {
-  for (const auto& devices : device_lists()) check_captured(Shape{24, 18, 20}, devices);
+  for (const auto& devices : device_lists()) {
+    check_captured(Shape{24, 18, 20}, devices);
+    check_captured(Shape{24, 16, 20}, devices);
+  }
 }
 
 /// More than one chunk: several megabytes a place, sums at a few outputs.
-TEST_F(SlabCuda, ManyChunksAtSampledOutputs) {
-  const Shape shape{256, 192, 320};
+void check_samples(const Shape& shape, const std::vector<int>& devices) {
+  SCOPED_TRACE(shape.to_string());
   const auto points = static_cast<std::size_t>(shape.points());
   const auto signal = as_samples<std::complex<float>>(random_signal(points, 86));
-  const Plan<float> plan(shape, false, {.devices = kTwo});
+  const Plan<float> plan(shape, false, {.devices = devices});
+  SCOPED_TRACE(plan.explain());
   EXPECT_EQ(plan.explain().find("in 1 chunks"), std::string::npos) << plan.explain();
   std::vector<std::complex<float>> result(points), again(points);
   plan.forward(signal.data(), ElementType::c64, result);
-  for (const auto& f : {std::array{0, 0, 0}, std::array{255, 191, 319}, std::array{128, 96, 7},
-                        std::array{3, 97, 160}, std::array{200, 95, 1}}) {
+  for (const auto& f : {std::array<std::int64_t, 3>{0, 0, 0},
+                        {shape[0] - 1, shape[1] - 1, shape[2] - 1},
+                        {shape[0] / 2, shape[1] / 2, 7},
+                        {3, shape[1] / 2 + 1, shape[2] / 2},
+                        {200, shape[1] / 2 - 1, 1}}) {
     std::complex<double> sum = 0;
     for (std::int64_t i = 0; i < shape[0]; ++i) {
       for (std::int64_t j = 0; j < shape[1]; ++j) {
@@ -283,6 +291,15 @@ TEST_F(SlabCuda, ManyChunksAtSampledOutputs) {
   }
   plan.inverse(result, std::span<std::complex<float>>(again));
   EXPECT_LE(relative_l2(again, signal), 2 * fft_bound<float>(static_cast<double>(points)));
+}
+
+/// Extents that have the exchange's own kernels, and one that does not.
+TEST_F(SlabCuda, ManyChunksAtSampledOutputs) {
+  std::vector<std::vector<int>> lists{kTwo, kThree};
+  if (detail::cuda::device_count() > 1) lists.insert(lists.end(), {{0, 1}, {1, 0}});
+  for (const auto& devices : lists) {
+    for (const Shape& shape : {Shape{256, 192, 320}, Shape{262, 193, 310}}) check_samples(shape, devices);
+  }
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ namespace sfft::test {
 namespace {
 
 using detail::Share;
+using detail::SlabCuts;
 using detail::SlabFft;
 using detail::SlabGrid;
 
@@ -67,11 +68,12 @@ class Run {
  public:
   using Value = std::complex<Real>;
 
-  Run(const Shape& shape, bool real, int devices, int chunks, Reach reach)
+  Run(const Shape& shape, bool real, int devices, const SlabCuts& cuts, Reach reach, bool by_steps)
       : shape_(shape),
         real_(real),
-        fft_(SlabGrid(shape, real, devices), real, chunks, reach_of(reach, devices)),
+        fft_(SlabGrid(shape, real, devices), real, cuts, reach_of(reach, devices)),
         queues_(shape, real, fft_, memory_) {
+    queues_.by_steps = by_steps;
     for (int d = 0; d < devices; ++d) {
       planes_.push_back(memory_.allocate(d, fft_.grid().planes_values(d)));
       rows_.push_back(memory_.allocate(d, fft_.grid().spectrum_values(d)));
@@ -165,12 +167,12 @@ class Run {
 };
 
 template <class Real>
-void check(const Shape& shape, bool real, int devices, int chunks, Reach reach, unsigned seed) {
+void check(const Shape& shape, bool real, int devices, const SlabCuts& cuts, Reach reach, unsigned seed) {
   SCOPED_TRACE(shape.to_string() + (real ? " real, " : " complex, ") + std::to_string(devices) +
-               " devices, " + std::to_string(chunks) + " chunks, reach " +
-               std::to_string(static_cast<int>(reach)) + ", seed " + std::to_string(seed));
+               " devices, " + std::to_string(cuts.chunks) + " chunks, " + std::to_string(cuts.parts) +
+               " parts, reach " + std::to_string(static_cast<int>(reach)) + ", seed " + std::to_string(seed));
   const double bound = 4 * fft_bound<Real>(static_cast<double>(shape.points()));
-  Run<Real> run(shape, real, devices, chunks, reach);
+  Run<Real> run(shape, real, devices, cuts, reach, !real && shape.rank() == 3 && seed % 2 == 0);
   // Three transforms are queued, and only then does anything run.
   std::vector<ComplexSignal> signals;
   std::vector<std::vector<std::complex<Real>*>> spectra;
@@ -199,10 +201,11 @@ TEST(SlabFft, EqualsSumsInAnyOrderOfTheQueues) {
                              Shape{9, 7, 3}, Shape{4, 5, 1}, Shape{6, 4, 2}}) {
     for (const bool real : {false, true}) {
       for (int devices = 1; devices <= std::min(4, SlabGrid::most_devices(shape, real)); ++devices) {
-        for (const int chunks : {1, 2, 3, 5}) {
+        for (const SlabCuts& cuts : {SlabCuts{1, 1}, SlabCuts{2, 2, 0.5}, SlabCuts{3, 1}, SlabCuts{5, 3, 0.4},
+                                     SlabCuts{2, 3, 0.9, 2}}) {
           for (const Reach reach : {Reach::all, Reach::none, Reach::neighbours}) {
-            check<double>(shape, real, devices, chunks, reach, ++seed);
-            check<float>(shape, real, devices, chunks, reach, ++seed);
+            check<double>(shape, real, devices, cuts, reach, ++seed);
+            check<float>(shape, real, devices, cuts, reach, seed);
           }
         }
       }
@@ -212,16 +215,37 @@ TEST(SlabFft, EqualsSumsInAnyOrderOfTheQueues) {
 
 TEST(SlabFft, ManyOrders) {
   for (unsigned seed = 0; seed < 200; ++seed) {
-    check<double>(Shape{9, 8, 2}, seed % 2 == 0, 4, 2 + static_cast<int>(seed % 3),
-                  static_cast<Reach>(seed % 3), seed);
+    const int chunks = 2 + static_cast<int>(seed % 3), parts = 1 + static_cast<int>(seed % 5 / 2);
+    check<double>(Shape{9, 12, 2}, seed % 3 == 0, 4, {chunks, parts, 0.3 + 0.2 * (seed % 4)},
+                  static_cast<Reach>(seed / 2 % 3), seed);
   }
 }
 
-TEST(SlabFft, ChunksAreNeverEmpty) {
+TEST(SlabFft, ChunksAndPartsCoverAndAreNeverEmpty) {
   for (int devices = 1; devices <= 4; ++devices) {
-    const SlabFft<float> fft(SlabGrid(Shape{7, 8}, false, devices), false, 8, reach_of(Reach::all, devices));
-    for (int d = 0; d < devices; ++d)
-      for (int c = 0; c < fft.chunks(); ++c) EXPECT_GE(fft.chunk_of(d, c).count, 1);
+    for (const SlabCuts& cuts :
+         {SlabCuts{8, 8, 0.6}, SlabCuts{8, 3, 0.99}, SlabCuts{8, 3, 0.01, 4}, SlabCuts{8, 4, 0.5, 3}}) {
+      const SlabFft<float> fft(SlabGrid(Shape{7, 34}, false, devices), false, cuts,
+                               reach_of(Reach::all, devices));
+      for (int d = 0; d < devices; ++d) {
+        std::int64_t planes = 0, rows = 0;
+        for (int c = 0; c < fft.chunks(); ++c) {
+          EXPECT_EQ(fft.chunk_of(d, c).first, planes);
+          EXPECT_GE(fft.chunk_of(d, c).count, 1);
+          planes += fft.chunk_of(d, c).count;
+        }
+        for (int p = 0; p < fft.parts(); ++p) {
+          EXPECT_EQ(fft.part_of(d, p).first, rows);
+          EXPECT_GE(fft.part_of(d, p).count, 1);
+          if (p > 0) {
+            EXPECT_EQ(fft.part_of(d, p).count % cuts.rows_together, 0);
+          }
+          rows += fft.part_of(d, p).count;
+        }
+        EXPECT_EQ(planes, fft.grid().planes_of(d).count);
+        EXPECT_EQ(rows, fft.grid().rows_of(d).count);
+      }
+    }
   }
 }
 

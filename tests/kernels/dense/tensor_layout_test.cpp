@@ -165,7 +165,7 @@ void expect_lines() {
   EXPECT_EQ(points.size(), std::size_t{1} << Tile::kLog) << what;
   EXPECT_EQ(frequencies.size(), std::size_t{1} << Tile::kLog) << what;
   // Points of single columns are accessed one by one, half of the banks at a time.
-  if (!Tile::kColumns || Tile::kTogether == 2) {
+  if (Tile::kColumns ? Tile::kTogether == 2 : Tile::kLoadsPairs) {
     for (int slot = 0; slot < Tile::kSlots; slot += Tile::kColumns ? 1 : 2) {
       expect_no_conflicts("points of " + what, [&](int lane) {
         return tensor::swizzled<Tile>(
@@ -202,9 +202,9 @@ void expect_lines() {
   out.expect(std::size_t{1} << Tile::kBits, "results of " + what);
 }
 
-template <int kLog, int kLogLines, TileKind kKind, bool kSmall>
-void expect_all(tensor::Tile<kLog, kLogLines, kKind, kSmall>) {
-  using Tile = tensor::Tile<kLog, kLogLines, kKind, kSmall>;
+template <int kLog, int kLogLines, TileKind kKind, bool kSmall, int kLogRow>
+void expect_all(tensor::Tile<kLog, kLogLines, kKind, kSmall, kLogRow> tile) {
+  using Tile = decltype(tile);
   expect_stages<Tile, 0>();
   expect_memory<Tile>();
 }
@@ -219,6 +219,10 @@ TEST(TensorLayout, SharedMemoryHasNoConflictsAndGlobalMemoryWholeSectors) {
       for (const bool small : {false, true})
         tensor::with_tile({kind, log, small}, [](auto tile) { expect_all(tile); });
     }
+  }
+  for (int column = tensor::kLeastPlaneLog; column <= tensor::kMostPlaneLog; ++column) {
+    for (int row = tensor::kLeastPlaneLog; row <= tensor::kMostPlaneLog; ++row)
+      tensor::with_tile({TileKind::batch, column + row, true, row}, [](auto tile) { expect_all(tile); });
   }
 }
 

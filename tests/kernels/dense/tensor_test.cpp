@@ -147,6 +147,24 @@ TEST(Tensor, SeveralDimensions) {
   }
 }
 
+/// Planes of few points are one pass, many points are two.
+TEST(Tensor, Planes) {
+  for (int column = tensor::kLeastPlaneLog; column <= tensor::kMostPlaneLog; ++column) {
+    for (int row = tensor::kLeastPlaneLog; row <= tensor::kMostPlaneLog; ++row) {
+      const std::vector<int> logs{column, row};
+      if (!tensor::has_passes(logs)) continue;
+      EXPECT_EQ(tensor::planned_passes(logs, {3}).size(), 1u);
+      EXPECT_EQ(tensor::planned_passes(logs, {3, 0}).size(), 2u);
+      const Values x = uniform_noise(std::size_t{3} << (column + row), 1);
+      EXPECT_LE(relative_l2(emulated_tensor_fft(x, logs), exact_spectra(x, logs)), kTensorBound)
+          << column << " " << row;
+      EXPECT_LE(relative_l2(emulated_tensor_fft(x, logs, {.sign = 1}), exact_spectra(x, logs, true)),
+                kTensorBound)
+          << column << " " << row;
+    }
+  }
+}
+
 TEST(Tensor, EveryScaleFromTinyToHuge) {
   for (const int log : {1, 2, 3, 4, 6, 8, 11, 14}) {
     const std::size_t n = std::size_t{1} << log;

@@ -109,7 +109,7 @@ void set_policy(const KernelPolicy& policy, Setter& out) {
   SFFT_SET(side.words)
 
 std::string setters_of(const Step& step) {
-  static_assert(member_count<Side>() == 13 && member_count<StepTwiddle>() == 4 && member_count<Step>() == 20,
+  static_assert(member_count<Side>() == 13 && member_count<StepTwiddle>() == 4 && member_count<Step>() == 21,
                 "set new members here");
   const Step usual;
   Setter out;
@@ -130,6 +130,7 @@ std::string setters_of(const Step& step) {
   SFFT_SET(swap_in);
   SFFT_SET(swap_out);
   SFFT_SET(scale);
+  SFFT_SET(loops);
   SFFT_SET(twiddle.modulus);
   SFFT_SET(twiddle.group);
   SFFT_SET(twiddle.outer);

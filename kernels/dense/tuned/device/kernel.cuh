@@ -46,6 +46,12 @@ __device__ __forceinline__ void run_step(const Arguments& a) {
     ProductLines<K>::run(a, shared);
   } else if constexpr (K::step.policy.double_buffered) {
     TileFft<K>::run_double_buffered(a, shared);
+  } else if constexpr (K::step.loops) {
+#pragma unroll 1
+    for (unsigned tile = blockIdx.x; tile < a.tiles; tile += gridDim.x) {
+      TileFft<K>::run(a, tile, shared);
+      __syncthreads();
+    }
   } else {
     TileFft<K>::run(a, blockIdx.x, shared);
   }

@@ -29,6 +29,15 @@ struct Out {
   static constexpr Side kSide = K::step.out;
 };
 
+template <bool kFirst, class First, class Second>
+struct Select {
+  using type = First;
+};
+template <class First, class Second>
+struct Select<false, First, Second> {
+  using type = Second;
+};
+
 template <class Side, class I>
 __device__ constexpr long long element_offset(I i) {
   constexpr Digits kElement = Side::kSide.element;
@@ -93,7 +102,8 @@ class Tile {
     return {number<Real>(pair.x), number<Real>(pair.y)};
   }
   /// A complex value of the input as the passes take it, and one of the results as the output has it.
-  static __device__ __forceinline__ Value received(const InVector& stored) {
+  template <class Vector>
+  static __device__ __forceinline__ Value received(const Vector& stored) {
     const Value z = value(stored);
     if constexpr (K::step.swap_in) return {z.im, z.re};
     return z;
@@ -157,12 +167,37 @@ class Tile {
   __device__ __forceinline__ const Samples* samples(int line, int j) const {
     return reinterpret_cast<const Samples*>(read<typename K::Element>(line, j, 0));
   }
+  /// Point j of a line, as it lies in memory: a complex value, or a pair of samples.
+  using Stored = typename Select<K::step.in.form == Form::pairs, Samples, InVector>::type;
+  __device__ __forceinline__ const Stored* stored(int line, int j) const {
+    if constexpr (K::step.in.form == Form::pairs) {
+      return samples(line, j);
+    } else {
+      return read<InVector>(line, j, 0);
+    }
+  }
 
+  /// Whole lines that follow each other without gaps.
+  static constexpr bool kFlat = K::step.in.form == Form::complex && K::step.in.element == 1 &&
+                                K::step.in.inner == kPoints && K::step.outer == 1 &&
+                                K::step.mirror_rows == 0 && !Line::kLoadInterleaved;
   /// Brings the input to the L2 cache, where later writes by others still reach it: complex numbers or pairs
   /// that are neighbours, of a line or, point by point, of all lines.
   __device__ __forceinline__ void prefetch() const {
     constexpr int kUnit = K::step.in.form == Form::pairs ? sizeof(Samples) : sizeof(InVector),
                   kLineOfCache = 128;
+    if constexpr (kFlat) {
+      constexpr int kTile = Line::kTransforms * kPoints * kUnit,
+                    kRounds = (kTile + kLineOfCache * kBlock - 1) / (kLineOfCache * kBlock);
+      const auto* const from = reinterpret_cast<const char*>(input_line(0));
+      const int bytes = lines_ * kPoints * kUnit;
+#pragma unroll
+      for (int r = 0; r < kRounds; ++r) {
+        const int at = (static_cast<int>(threadIdx.x) + r * kBlock) * kLineOfCache;
+        if (at < bytes) prefetch_l2(from + at);
+      }
+      return;
+    }
     constexpr Digits kElement = K::step.in.element;
     constexpr int kBeside = Line::kLoadInterleaved ? Line::kTransforms : 1;
     constexpr bool kFolded = kElement.fold > 0 && kElement.stride == kBeside;

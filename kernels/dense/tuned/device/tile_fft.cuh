@@ -66,7 +66,7 @@ class TileFft {
 
   /// Works on a block's tiles one after the other, each read from memory while the one before is transformed.
   static __device__ __forceinline__ void run_double_buffered(const Arguments& a, void* shared) {
-    static_assert(K::step.method == Method::plain && K::step.twiddle.modulus == 0 && !kStageIn && !kStageOut);
+    static_assert(K::step.method == Method::plain && !kStageIn && !kStageOut);
     void* const stage = static_cast<unsigned char*>(shared) + exchange_bytes(K::step, Line::kSingle);
     unsigned tile = blockIdx.x;
     fetch(Tile<K>(a, tile), stage);
@@ -82,6 +82,8 @@ class TileFft {
       if (tile + gridDim.x < a.tiles) fetch(Tile<K>(a, tile + gridDim.x), stage);
       transform<Line, false>(re, im, shared, from, to, static_cast<const Value*>(a.tables.roots));
       const Tile<K> results(a, forgotten(tile));  // made again, to leave registers to the transform
+      if constexpr (K::step.twiddle.modulus > 0)
+        StepTwiddles<K>::apply(results, a.tables, seat_at(Line::kStoreInterleaved), re, im);
       write(results, a.tables, shared, seat_at(Line::kStoreInterleaved), re, im, Value{0, 0});
     }
   }
@@ -92,23 +94,29 @@ class TileFft {
     return seat<Line>(static_cast<int>(id), interleaved);
   }
 
-  /// Copies samples of neighbouring lines, position by position, as they lie in memory, word by word.
+  /// Copies points as they lie in memory, word by word: of neighbouring lines, position by position, or line
+  /// by line.
   static __device__ __forceinline__ void fetch(const Tile<K>& memory, void* stage) {
-    using Samples = typename Tile<K>::Samples;
-    constexpr int kWide = kCopyBytes / sizeof(Samples), kParts = Line::kTransforms / kWide;
+    using Stored = typename Tile<K>::Stored;
+    constexpr int kWide = kCopyBytes / sizeof(Stored),
+                  kRun = Line::kLoadInterleaved ? Line::kTransforms : kPoints, kParts = kRun / kWide,
+                  kRuns = Line::kLoadInterleaved ? kPoints : Line::kTransforms;
+    const auto from = [&memory](int run, int i) {
+      return Line::kLoadInterleaved ? memory.stored(i, run) : memory.stored(run, i);
+    };
     const int id = static_cast<int>(forgotten(threadIdx.x));
     if (memory.lines() == Line::kTransforms &&
-        reinterpret_cast<unsigned long long>(memory.samples(0, 0)) % kCopyBytes == 0) {
+        reinterpret_cast<unsigned long long>(memory.stored(0, 0)) % kCopyBytes == 0) {
 #pragma unroll 1
-      for (int i = id; i < kPoints * kParts; i += kBlock)
+      for (int i = id; i < kRuns * kParts; i += kBlock)
         copy_async<K::step.policy.loads == Loads::prefetch_l2>(
             static_cast<uint4*>(stage) + i,
-            reinterpret_cast<const uint4*>(memory.samples(i % kParts * kWide, i / kParts)));
+            reinterpret_cast<const uint4*>(from(i / kParts, i % kParts * kWide)));
     } else {
 #pragma unroll 1
-      for (int i = id; i < kPoints * Line::kTransforms; i += kBlock) {
-        const int line = i % Line::kTransforms;
-        if (memory.has(line)) static_cast<Samples*>(stage)[i] = *memory.samples(line, i / Line::kTransforms);
+      for (int i = id; i < kRuns * kRun; i += kBlock) {
+        if (memory.has(Line::kLoadInterleaved ? i % kRun : i / kRun))
+          static_cast<Stored*>(stage)[i] = *from(i / kRun, i % kRun);
       }
     }
   }
@@ -255,9 +263,10 @@ class TileFft {
         Value z{0, 0};
         if (k * First::M < kPoints && (K::step.method != Method::bluestein || first + add < kPoints)) {
           if constexpr (K::step.policy.double_buffered) {
-            using Samples = typename Tile<K>::Samples;
-            z = memory.value(
-                static_cast<const Samples*>(shared)[(first + add) * Line::kTransforms + own.line]);
+            const auto* const stage = static_cast<const typename Tile<K>::Stored*>(shared);
+            const int at = Line::kLoadInterleaved ? (first + add) * Line::kTransforms + own.line
+                                                  : own.line * kPoints + first + add;
+            z = memory.received(stage[at]);
           } else if constexpr (K::step.conflict_free()) {
             z = slots.template of<Value>(shared, b * First::R + k);
           } else if constexpr (kStageIn) {

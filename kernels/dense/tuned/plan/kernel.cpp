@@ -25,14 +25,31 @@ std::size_t Kernel::shared_bytes(bool single) const {
 }
 
 bool Kernel::double_buffers() const {
+  if (!step.policy.double_buffered || step.method != Method::plain || step.stages() ||
+      step.in.storage == dense::Storage::block16)
+    return false;
+  const Side& in = step.in;
   const std::size_t sample = sample_bytes();
   const auto whole = [](std::int64_t count, std::size_t bytes) {
     return static_cast<std::size_t>(count) * bytes % kCopyBytes == 0;
   };
-  return step.policy.double_buffered && step.in.form == Form::pairs && step.vector && step.load_interleaved &&
-         step.in.inner == 2 && step.method == Method::plain && !step.stages() &&
-         whole(step.policy.transforms_per_block, 2 * sample) && step.in.element.fold == 0 &&
-         step.in.storage != dense::Storage::block16 && whole(step.in.element.stride, sample);
+  if (in.form == Form::pairs)
+    return step.vector && step.load_interleaved && in.inner == 2 &&
+           whole(step.policy.transforms_per_block, 2 * sample) && in.element.fold == 0 &&
+           whole(in.element.stride, sample);
+  // Complex values of 16-bit parts: words of neighbouring lines, or of neighbouring points.
+  const auto neighbours = [&](const Digits& digits) {
+    return digits.stride == 1 && whole(digits.fold, 2 * sample) && whole(digits.over, 2 * sample);
+  };
+  const auto apart = [&](const Digits& digits) {
+    return whole(digits.stride, 2 * sample) && whole(digits.over, 2 * sample);
+  };
+  if (in.form != Form::complex || !is_16_bit(in.storage) || step.mirror_rows > 0 ||
+      !whole(in.base, 2 * sample) || !whole(in.group, 2 * sample) || !whole(in.outer, 2 * sample))
+    return false;
+  if (step.load_interleaved)
+    return neighbours(in.inner) && apart(in.element) && whole(step.policy.transforms_per_block, 2 * sample);
+  return neighbours(in.element) && apart(in.inner) && whole(step.points, 2 * sample);
 }
 
 bool Kernel::stays() const {

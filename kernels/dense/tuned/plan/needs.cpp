@@ -20,6 +20,10 @@ bool is_odd_prime(int n) {
   return n > 2;
 }
 
+bool prefers_products(const LineNeed& need) {
+  return need.products && !has_radices(need.points);
+}
+
 std::optional<Method> method_of(int points, int length, bool twiddled) {
   if (length == points) return Method::plain;
   if (length == points - 1 && !twiddled && is_odd_prime(points)) return Method::rader;

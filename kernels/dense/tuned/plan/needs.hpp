@@ -37,6 +37,9 @@ std::optional<Method> method_of(int points, int length, bool twiddled);
 /// Whether a block can hold lines of `points`.
 bool fits(int points, bool single, const Limits& limits);
 bool is_odd_prime(int n);
+/// Products are a little less accurate than passes. Rules take them for lines that would be convolutions,
+/// which take half as long again (measured); wisdom and measurements take them wherever they are faster.
+bool prefers_products(const LineNeed& need);
 
 /// What the forward transform's steps need, each of which gets a policy. `factors`: of a long line. Empty if
 /// the engine cannot do the problem; `why` says why.

@@ -89,6 +89,7 @@ struct Step {
   /// Real and imaginary parts are exchanged: an inverse FFT is a forward one between two exchanges.
   bool swap_in = false, swap_out = false;
   bool scale = false;  ///< results are multiplied by the call's scale
+  bool loops = false;  ///< a launch may have fewer blocks than tiles: blocks go on with later ones
   StepTwiddle twiddle = {};
   device::Keep keep = device::Keep::all;  ///< other than all: results are not stored, a part of them is kept
   long long spectrum = 0;                 ///< elements of one spectrum, if a part is kept

@@ -16,6 +16,9 @@ constexpr int kMostBlocks = 32;     ///< of a multiprocessor
 /// Bytes of a tile of a grid: what a multiprocessor's registers hold besides the rest.
 constexpr std::int64_t kMostGridBytes = 192 << 10;
 
+/// The compute capability from which tensor cores have mma.m16n8k16 of f16 numbers.
+constexpr int kMajorOfProducts = 8;
+
 /// Limits of a device.
 struct Limits {
   std::size_t shared_bytes = 48 << 10;  ///< of a block, with opt-in

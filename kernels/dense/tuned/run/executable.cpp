@@ -200,7 +200,7 @@ Executable::SideStreams& Executable::side_streams_for(cuda::Stream stream) const
 constexpr std::int64_t kWorthDelaying = 3;
 
 void Executable::launch(const Loaded& kernel, const Call& call, std::int64_t first_group, std::int64_t tiles,
-                        cuda::Stream stream) const {
+                        cuda::Stream stream, std::int64_t most_blocks) const {
   if (tiles > 0x7fffffff) {
     throw Error(
         ErrorCode::size_overflow,
@@ -229,7 +229,8 @@ void Executable::launch(const Loaded& kernel, const Call& call, std::int64_t fir
   attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
   attribute.value.programmaticStreamSerializationAllowed = 1;
   CUlaunchConfig config{};
-  config.gridDimX = static_cast<unsigned>(kernel.stays ? std::min(tiles, kernel.resident_blocks) : tiles);
+  config.gridDimX =
+      static_cast<unsigned>(std::min({tiles, most_blocks, kernel.stays ? kernel.resident_blocks : tiles}));
   config.gridDimY = config.gridDimZ = config.blockDimY = config.blockDimZ = 1;
   config.blockDimX = kernel.threads;
   config.sharedMemBytes = static_cast<unsigned>(kernel.shared_bytes);
@@ -246,6 +247,12 @@ void Executable::run_kernel(std::size_t kernel, const Call& call, cuda::Stream s
   const std::int64_t tiles =
       loaded.tiles > 0 ? loaded.tiles * loaded.groups : tiles_of(call.batch, loaded.policy);
   launch(loaded, call, 0, tiles, stream);
+}
+
+void Executable::run_groups(const Call& call, std::int64_t groups, std::int64_t blocks,
+                            cuda::Stream stream) const {
+  const Loaded& kernel = kernels_[0];
+  launch(kernel, call, 0, kernel.tiles * groups, stream, blocks);
 }
 
 std::int64_t Executable::columns_at_once() const noexcept {

@@ -70,6 +70,8 @@ class Executable {
   void run(const Call& call, cuda::Stream stream) const;
   /// Runs one of the kernels, for all groups.
   void run_kernel(std::size_t kernel, const Call& call, cuda::Stream stream) const;
+  /// Runs the first kernel, for the first groups of the arrays, in at most `blocks` blocks if its step loops.
+  void run_groups(const Call& call, std::int64_t groups, std::int64_t blocks, cuda::Stream stream) const;
   /// Not 0: a program of lines across planes and of planes that alternate, or of a volume in two steps, which
   /// may run in parts: the columns of a part begin at a multiple of this, its planes are groups.
   std::int64_t columns_at_once() const noexcept;
@@ -95,7 +97,7 @@ class Executable {
   };
 
   void launch(const Loaded& kernel, const Call& call, std::int64_t first_group, std::int64_t tiles,
-              cuda::Stream stream) const;
+              cuda::Stream stream, std::int64_t most_blocks = 0x7fffffff) const;
   void run_once(const Call& call, cuda::Stream stream) const;
   void run_alternating(const Call& call, std::int64_t first_group, std::int64_t groups,
                        cuda::Stream stream) const;

@@ -29,7 +29,7 @@ constexpr double kConflictFree = 0.6;
 /// Grids of at least this many points lose more by exchanges than by having few threads (measured).
 constexpr int kLargeGrid = 2048;
 /// Points per thread in float: tiles of grids are large.
-constexpr int kMostOfLine = 32, kMostOfGrid = 48;
+constexpr int kMostOfLine = 32, kMostOfGrid = 48, kMostOfNarrow = 48;
 constexpr std::size_t kPadded = 96;  ///< candidates of 16-bit lines whose bank conflicts are counted
 constexpr int kCoalesced = 16;       ///< neighbouring points that one access to memory reads well
 
@@ -54,11 +54,12 @@ void factorise(int left, int largest, std::vector<int>& chosen, std::vector<std:
   }
 }
 
-/// A thread's registers hold butterflies of 40 floats, or 20 doubles.
-std::vector<std::vector<int>> factorisations(int length, bool single) {
+/// A thread's registers hold butterflies of 40 floats, or 20 doubles. `narrow`: of 48 floats, which save a
+/// pass or its twiddle factors. Larger ones leave too few warps (measured).
+std::vector<std::vector<int>> factorisations(int length, bool single, bool narrow = false) {
   std::vector<std::vector<int>> all;
   std::vector<int> chosen;
-  factorise(length, single ? 40 : 20, chosen, all);
+  factorise(length, narrow ? kMostOfNarrow : single ? 40 : 20, chosen, all);
   std::size_t fewest = 99;
   for (const auto& radices : all) fewest = std::min(fewest, radices.size());
   std::erase_if(all, [&](const auto& radices) { return radices.size() > fewest + 1; });
@@ -277,14 +278,17 @@ std::vector<KernelPolicy> candidates(const LineNeed& need, bool single, const Li
   if (need.rows > 0) std::erase_if(lengths, [&](int length) { return length != need.points; });
   for (const int length : lengths) {
     const Method method = *method_of(need.points, length, need.twiddled);
-    for (std::vector<int> radices : factorisations(length, single)) {
+    const bool narrow = need.narrow_bytes > 0;
+    for (std::vector<int> radices : factorisations(length, single, narrow)) {
       std::sort(radices.begin(), radices.end());
       do {
         if (need.transposed && radices.size() < 2) continue;
         if (need.rows > 0 && KernelPolicy{.radices = IntList::of(radices)}.column_passes(need.rows) == 0)
           continue;
-        const bool narrow = need.narrow_bytes > 0;
-        const int points = (need.rows > 0 || narrow ? kMostOfGrid : kMostOfLine) / (single ? 1 : 2);
+        const int points = (narrow          ? kMostOfNarrow
+                            : need.rows > 0 ? kMostOfGrid
+                                            : kMostOfLine) /
+                           (single ? 1 : 2);
         std::vector<int> counts = thread_counts(IntList::of(radices), points);
         if (narrow) add_parts_of_warps(IntList::of(radices), points, counts);
         for (const int threads : counts) {

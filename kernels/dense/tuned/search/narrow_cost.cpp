@@ -54,8 +54,9 @@ double narrow_cost(const LineNeed& need, const KernelPolicy& kernel, std::size_t
   // Microseconds of 2^25 points: of an instruction per point, of a byte per point through shared memory, and
   // of one through memory. They overlap in part.
   constexpr double kIssue = 1.0, kShared = 1.0, kMemory = 7.8, kOverlap = 2.6;
-  // Warps that wait for others, and too few of them.
-  constexpr double kOfBarriers = 1.04, kOfWarp = 0.012;
+  // Warps that wait for others, too few of them, last rounds that some threads sit out, and blocks that share
+  // a multiprocessor with no other.
+  constexpr double kOfBarriers = 1.04, kOfWarp = 0.018, kOfPartial = 1.05, kOfAlone = 1.1;
   constexpr int kEnoughWarps = 20;
   // A stage moves half the bytes; fewer than four threads of a transform meet banks twice there.
   const double stage = kernel.staged ? 0.5 * std::max(1.0, 4.0 / kernel.threads_per_transform) : 0;
@@ -71,8 +72,14 @@ double narrow_cost(const LineNeed& need, const KernelPolicy& kernel, std::size_t
             blocks = std::min({65536 / (registers * threads), 2048 / threads, fit, kMostBlocks});
   const int warps = blocks * threads / 32;
   const bool within_warp = 32 % kernel.threads_per_transform == 0;
-  return together * (within_warp ? 1 : kOfBarriers) * (1 + kOfWarp * std::max(0, kEnoughWarps - warps)) *
-         short_loads(kernel) * (blocks == 0 ? 10 : 1);
+  const int outputs = kernel.length() / kernel.radices.back();
+  const bool partial =
+      !kernel.staged && outputs > kernel.threads_per_transform && outputs % kernel.threads_per_transform != 0;
+  return together * (within_warp ? 1 : kOfBarriers) * (partial ? kOfPartial : 1) *
+         (1 + kOfWarp * std::max(0, kEnoughWarps - warps)) * short_loads(kernel) *
+         (blocks == 0   ? 10
+          : blocks == 1 ? kOfAlone
+                        : 1);
 }
 
 }  // namespace sfft::detail::tuned

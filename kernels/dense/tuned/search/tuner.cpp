@@ -276,26 +276,20 @@ class Tuner {
 
 Limits limits_of(int device) {
   const cuda::DeviceInfo& info = cuda::device_info(device);
-#ifdef SFFT_PRODUCTS  // a preview: no GPU has run their tests
-  constexpr bool kProducts = true;
-#else
-  constexpr bool kProducts = false;
-#endif
-  return {info.shared_bytes_per_block, kProducts && info.major >= 8};
+  return {info.shared_bytes_per_block, info.major >= kMajorOfProducts};
 }
 
 TransformPolicy choose_by_rules(const DenseProblem& problem, bool single, const Formats& formats,
                                 const std::function<bool(const TransformPolicy&)>& accepts) {
   std::optional<TransformPolicy> first;
-  Limits limits = limits_of(problem.device);
-  limits.multiplies_f16 =
-      false;  // a little less accurate: wisdom and measurements take it where it is faster
+  const Limits limits = limits_of(problem.device);
   std::string why = "no factors that a block can hold";
   for (const std::vector<int>& factors : factors_of(problem, single, limits)) {
     TransformPolicy policy;
     policy.factors = factors;
-    const std::vector<LineNeed> needs = needs_of(problem, single, factors, limits, why, formats);
-    for (const LineNeed& need : needs) {
+    std::vector<LineNeed> needs = needs_of(problem, single, factors, limits, why, formats);
+    for (LineNeed& need : needs) {
+      need.products = prefers_products(need);
       const std::vector<KernelPolicy> best = candidates(need, single, limits, 1);
       if (best.empty()) continue;
       KernelPolicy& kernel = policy.kernels.emplace_back(best.front());

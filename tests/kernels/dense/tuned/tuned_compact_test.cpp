@@ -212,6 +212,35 @@ TEST(TunedCompact, WaysThroughSharedMemory) {
   expect_right(cases);
 }
 
+/// Tiles that are copied to shared memory while the one before is transformed: whole lines, columns of
+/// frames, grids of volumes and the steps of long lines, with tiles that are not full or not of whole words.
+TEST(TunedCompact, ReadsAhead) {
+  const auto named = [](const Shape& shape, std::int64_t batch, const char* kernels, Storage signal = kF16) {
+    return Case{dense_problem(shape, false, batch), *detail::tuned::parse_policy(kernels), signal, kF16,
+                kF16};
+  };
+  const std::vector<Case> cases{
+      named(Shape(96), 11,
+            "kernel radices=8.12 threads_per_transform=12 transforms_per_block=3 double_buffered=1"),
+      named(Shape({24, 40}), 3,
+            "kernel radices=4.6 threads_per_transform=6 transforms_per_block=16 interleaved_shared=1 "
+            "double_buffered=1 kernel radices=5.8 threads_per_transform=8 transforms_per_block=4 "
+            "double_buffered=1",
+            kBf16),
+      named(Shape({16, 32, 16}), 2,
+            "factors=8.4 kernel radices=8.16 threads_per_transform=16 double_buffered=1 kernel radices=4.4.4 "
+            "threads_per_transform=16 transforms_per_block=8 interleaved_shared=1 double_buffered=1"),
+      named(Shape(32 * 20 * 24), 2,
+            "factors=32.20.24 kernel radices=8.4 threads_per_transform=8 transforms_per_block=16 "
+            "double_buffered=1 kernel radices=5.4 threads_per_transform=5 transforms_per_block=16 "
+            "interleaved_shared=1 double_buffered=1 kernel radices=6.4 threads_per_transform=6 "
+            "transforms_per_block=16 interleaved_shared=1 double_buffered=1")};
+  for (const Case& c : cases) {
+    for (const auto& made : c.program(false).kernels) EXPECT_TRUE(made.double_buffers());
+  }
+  expect_right(cases);
+}
+
 /// Whole lines that pass through shared memory as they lie: lines of one warp and of several, with and
 /// without room for padding, tiles that are not full, one side that is wider than the other.
 TEST(TunedCompact, PackedTiles) {

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Batches of frames that GPUs share.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+namespace sfft::bench {
+
+/// `frames` frames of 1080 × 1920 of 8 bits on all devices and on the first alone: dense transforms in the
+/// memory of the GPUs and from page-locked memory, sparse ones of 1000 coefficients from page-locked memory.
+/// Wall clock per frame until all are done, in microseconds. One row.
+nlohmann::json time_batches(const std::vector<int>& devices, std::int64_t frames);
+
+}  // namespace sfft::bench

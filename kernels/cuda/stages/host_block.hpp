@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host memory that copies to and from a GPU go through.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "kernels/base/error.hpp"
+#include "kernels/cuda/runtime/runtime.hpp"
+#include "kernels/cuda/stages/signal_samples.hpp"
+
+namespace sfft::detail::cuda {
+
+/// Page-locked memory that the process keeps; pageable where more than `most_locked` bytes are asked for, as
+/// so much page-locked memory takes longer to make than to copy. Not cleared.
+class HostBlock {
+ public:
+  explicit HostBlock(std::size_t bytes, std::size_t most_locked = std::size_t{4} << 20) {
+    if (bytes > most_locked) pageable_.resize(bytes);
+    data_ = bytes > most_locked ? pageable_.data() : locked_.fit(bytes);
+  }
+  std::byte* data() const noexcept { return data_; }
+
+ private:
+  PinnedLoan locked_;
+  std::vector<std::byte> pageable_;
+  std::byte* data_;
+};
+
+/// Waits for what is queued when an error ends its use: memory is freed, and host memory given back, after.
+class WaitOnError {
+ public:
+  explicit WaitOnError(Stream stream) : stream_(stream) {}
+  ~WaitOnError() {
+    if (done_) return;
+    try {
+      synchronize(stream_);
+    } catch (const Error&) {
+      // The error that is under way says more.
+    }
+  }
+  WaitOnError(const WaitOnError&) = delete;
+  WaitOnError& operator=(const WaitOnError&) = delete;
+  void done() noexcept { done_ = true; }
+
+ private:
+  Stream stream_;
+  bool done_ = false;
+};
+
+}  // namespace sfft::detail::cuda

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// One program of one step for each kind of lines.
+#include "kernels/dense/tuned/line_kernels.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "kernels/base/error.hpp"
+#include "kernels/dense/tuned/policy/knobs.hpp"
+#include "kernels/dense/tuned/policy/policy_text.hpp"
+#include "kernels/dense/tuned/run/loading.hpp"
+#include "kernels/dense/tuned/search/candidates.hpp"
+#include "kernels/dense/tuned/search/timing.hpp"
+#include "kernels/dense/tuned/search/tuner.hpp"
+
+namespace sfft::detail::tuned {
+
+namespace {
+
+constexpr std::size_t kMeasured = 24;               ///< policies that are timed
+constexpr std::int64_t kMeasuredBytes = 256 << 20;  ///< of lines that are timed
+
+std::vector<TransformPolicy> policies_for(const Lines& lines, bool single, int device, std::size_t most) {
+  LineNeed need = need_of(lines);
+  Limits limits = limits_of(device);
+  limits.multiplies_f16 = false;
+  if (!fits(need.points, single, limits))
+    throw Error(ErrorCode::backend_unavailable, fmt::format("no block holds lines of {}", lines.points));
+  std::vector<TransformPolicy> all;
+  std::vector<KernelPolicy> kernels = candidates(need, single, limits, most);
+  if (kernels.empty()) {  // short lines, of which tiles hold more than there are
+    need.lines = 0;
+    kernels = candidates(need, single, limits, most);
+  }
+  for (KernelPolicy& kernel : kernels) {
+    kernel.twiddles = Twiddles::two_roots;
+    if (alone_on_multiprocessor(kernel, single)) {
+      kernel.prefetch_distance = kUsualPrefetchDistance;
+      kernel.multiprocessor_delay = kUsualMultiprocessorDelay;
+    }
+    all.emplace_back().kernels = {kernel};
+    if (most == 1) break;
+    all.push_back(all.back());
+    all.back().min_blocks_per_multiprocessor = 2;
+  }
+  if (all.empty())
+    throw Error(ErrorCode::backend_unavailable, fmt::format("no kernel for lines of {}", lines.points));
+  return all;
+}
+
+/// The fastest policy, on lines of zeros.
+TransformPolicy fastest(const Lines& lines, bool single, int device) {
+  const std::vector<TransformPolicy> all = policies_for(lines, single, device, kMeasured);
+  Tables tables(single);
+  std::vector<Program> programs;
+  for (const TransformPolicy& policy : all) programs.push_back(program_of(lines, policy));
+  const auto kernels = load(programs, single, tables, cuda::device_info(device));
+  const auto extent = [&](const Lines::Strides& s, std::int64_t groups) {
+    return (groups - 1) * s.group + (lines.outer - 1) * s.outer + (lines.inner - 1) * s.inner +
+           (lines.points - 1) * s.element + 1;
+  };
+  const std::int64_t value = single ? 8 : 16, most = kMeasuredBytes / value;
+  const std::int64_t of_group = lines.outer * lines.inner * lines.points;
+  const std::int64_t groups = std::max<std::int64_t>(1, most / of_group);
+  const cuda::DeviceBuffer from(static_cast<std::size_t>(extent(lines.in, groups) * value)),
+      to(static_cast<std::size_t>(extent(lines.out, groups) * value));
+  const cuda::OwnedStream stream;
+  cuda::clear(from.data(), from.bytes(), stream.get());
+  const Call call{from.data(), to.data(), nullptr, 1.0, 1};
+  std::size_t best = 0;
+  double least = 0;
+  for (std::size_t k = 0; k < kernels.size(); ++k) {
+    double us = 0;
+    for (int round = 0; round < 4; ++round) {
+      cuda::Event begin(cuda::Event::Kind::timed), end(cuda::Event::Kind::timed);
+      begin.record(stream.get());
+      kernels[k]->run_groups(call, groups, 0x7fffffff, stream.get());
+      end.record(stream.get());
+      end.wait();
+      const double once = begin.us_until(end);
+      if (round > 0 && (us == 0 || once < us)) us = once;
+    }
+    if (std::getenv("SFFT_LINES_PRINT") != nullptr)
+      std::fprintf(stderr, "%lld points inner %lld: %.1f us %.0f GB/s %s\n",
+                   static_cast<long long>(lines.points), static_cast<long long>(lines.in.element), us,
+                   2e-3 * static_cast<double>(groups * of_group * value) / us, to_text(all[k]).c_str());
+    if (least == 0 || us < least) {
+      least = us;
+      best = k;
+    }
+  }
+  return all[best];
+}
+
+}  // namespace
+
+LineKernels::LineKernels(int device, const std::vector<Lines>& lines, bool single, bool measure)
+    : tables_(single) {
+  cuda::nvrtc();
+  std::vector<Program> programs;
+  std::vector<std::pair<Lines, TransformPolicy>> known;
+  for (const Lines& kind : lines) {
+    // Both directions, and all numbers of lines, have the same policy.
+    auto same = std::find_if(known.begin(), known.end(), [&](const auto& other) {
+      return other.first.points == kind.points && other.first.interleaved() == kind.interleaved() &&
+             (other.first.in.element == kind.in.element || other.first.in.element == kind.out.element) &&
+             other.first.inner == kind.inner;
+    });
+    if (same == known.end()) {
+      known.emplace_back(
+          kind, measure ? fastest(kind, single, device) : policies_for(kind, single, device, 1).front());
+      same = known.end() - 1;
+    }
+    programs.push_back(program_of(kind, same->second));
+    names_.push_back(to_text(same->second));
+  }
+  kernels_ = load(programs, single, tables_, cuda::device_info(device));
+}
+
+void LineKernels::run(std::size_t kind, const void* from, void* to, std::int64_t groups, double scale,
+                      std::int64_t blocks, cuda::Stream stream) const {
+  const Call call{from, to, nullptr, scale, 1};
+  kernels_[kind]->run_groups(call, groups, blocks > 0 ? blocks : 0x7fffffff, stream);
+}
+
+std::string LineKernels::name(std::size_t kind) const {
+  return names_[kind];
+}
+
+}  // namespace sfft::detail::tuned

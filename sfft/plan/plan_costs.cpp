@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asks the cost model, and adds the bus to the times of a GPU whose frames lie on its other side.
+#include "sfft/plan/plan_costs.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "sfft/plan/device_plan.hpp"
+#include "sfft/plan/sample_budget.hpp"
+#include "template/flat/flat_planner.hpp"
+#include "template/planning/cost_model.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+/// Of an error that is enough: looks find smaller ones than plans have.
+constexpr double kEnough = 0.95;
+/// Frames of a batch that leave most of a GPU idle.
+constexpr int kFewFrames = 16;
+
+}  // namespace
+
+double PlanCosts::dense_us(bool tuned) const {
+  return with_bus(on_device_ ? predict_dense_device_us(data_.shape, data_.real, options_.batch, tuned)
+                             : predict_dense_us(data_.shape, data_.real),
+                  frame_bytes());
+}
+
+double PlanCosts::direct_us() const {
+  return on_device_ ? with_bus(predict_direct_device_us(data_.shape.points(), support_.k), frame_bytes())
+                    : predict_direct_us(data_.shape.points(), support_.k, data_.real);
+}
+
+double PlanCosts::flat_us(const FlatPlanData& flat) const {
+  return on_device_ ? with_bus(predict_flat_device_us(flat.taps() * flat.delay_count(), flat.rows()),
+                               scattered_bytes(flat.samples))
+                    : predicted_us(flat);
+}
+
+/// Whether the rows of images are what crosses the bus.
+bool PlanCosts::by_rows() const {
+  return from_bus() && data_.shape.rank() == 2 && !prior_.least_squares() &&
+         (options_.transfer == Transfer::automatic || options_.transfer == Transfer::rows);
+}
+
+/// Of frames like the reference, if there is one, else of bytes or complex floats.
+std::int64_t PlanCosts::element() const {
+  if (!data_.reference.empty()) return static_cast<std::int64_t>(element_bytes(data_.reference_type));
+  return data_.real ? 1 : 8;
+}
+
+/// A GPU's time for a frame of which so many bytes cross the bus, if frames are on its other side.
+double PlanCosts::with_bus(double us, std::int64_t bytes) const {
+  return from_bus() ? predict_from_host_us(us, bytes, options_.batch) : us;
+}
+
+/// Bytes for samples that kernels read in place: the bus carries sectors.
+std::int64_t PlanCosts::scattered_bytes(std::int64_t samples) const {
+  constexpr std::int64_t kSector = 32;
+  return std::min(frame_bytes(), samples * std::max(kSector, element()));
+}
+
+std::int64_t PlanCosts::max_samples(bool by_rows) const {
+  return sample_budget(options_.max_samples, data_.shape.points(), support_.k, prior_.least_squares(),
+                       by_rows);
+}
+
+/// For frames in the memory of the backend.
+CombRequest PlanCosts::request_there(double limit_us, cpu::ThreadPool* pool) const {
+  CombRequest request;
+  request.accuracy = prior_.common_scale ? 0 : options_.accuracy;
+  request.max_samples = max_samples(false);
+  request.epsilon = epsilon_;
+  request.limit_us = limit_us;
+  request.seed = options_.seed;
+  request.pool = pool;
+  request.effort = options_.effort;
+  if (!on_device_) return request;
+  // Times of combs with equal errors differ more on GPUs, most where a few frames wait for their passes. A
+  // plan of half the samples still loses, as its error is 1.4 times as large.
+  request.time_weight = options_.batch <= kFewFrames ? 0.8 : 0.4;
+  const int multiprocessors = device_traits(options_.device).multiprocessors;
+  constexpr double kSingle = std::numeric_limits<float>::epsilon();
+  const bool compiled = !by_rows() && options_.compiled_for.has_value() && epsilon_ >= kSingle;
+  request.cost = [multiprocessors, compiled, batch = options_.batch](const CombCost& cost) {
+    return predict_comb_device_us(cost, multiprocessors, batch, compiled);
+  };
+  return request;
+}
+
+CombRequest PlanCosts::comb_request(double limit_us, cpu::ThreadPool* pool) const {
+  CombRequest request = request_there(limit_us, pool);
+  if (!from_bus()) return request;
+  const bool rows = by_rows();
+  request.cost = [this, rows, there = request.cost](const CombCost& cost) {
+    return with_bus(there(cost), rows ? cost.bus_bytes : scattered_bytes(cost.samples));
+  };
+  if (!rows) return request;
+  const std::int64_t in_rows =
+      std::max(kInRowsPerCoefficient * support_.k, data_.shape.points() / kInRowsDivisor);
+  request.max_samples = max_samples(true);
+  request.bus = {element(), std::min(frame_bytes(), in_rows * element())};
+  request.time_weight = 1;
+  return request;
+}
+
+CombRequest PlanCosts::search_request(double limit_us, cpu::ThreadPool* pool) const {
+  CombRequest request = comb_request(limit_us, pool);
+  if (!by_rows() || request.accuracy > 0) return request;
+  // Samples of a row that has crossed the bus cost little more, so that errors as large as those of frames in
+  // the GPU's memory take few rows. Larger ones weigh as their third power.
+  CombRequest there = request_there(std::numeric_limits<double>::infinity(), pool);
+  there.effort = PlanEffort::quick;
+  if (const auto error = estimate_comb_error(support_, prior_, there)) {
+    request.enough = kEnough * *error;
+    request.time_weight = 1.0 / 3;
+  }
+  return request;
+}
+
+}  // namespace sfft::detail

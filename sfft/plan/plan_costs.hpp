@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the paths of a plan are predicted to take where it executes, and what a search for a comb is asked
+// for.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/base/flat_data.hpp"
+#include "sfft/plan.hpp"
+#include "template/comb/comb_planner.hpp"
+#include "template/data/support_set.hpp"
+
+namespace sfft::detail {
+
+/// Times are microseconds per frame: on a core of the CPU, or for batches on a GPU, from the host's memory to
+/// results there if frames are page-locked. What it is made from must stay.
+class PlanCosts {
+ public:
+  /// `epsilon`: of the arithmetic that executes.
+  PlanCosts(const PlanOptions& options, const TemplateData& data, const SupportSet& support,
+            const SpectralPrior& prior, double epsilon) noexcept
+      : options_(options),
+        data_(data),
+        support_(support),
+        prior_(prior),
+        epsilon_(epsilon),
+        on_device_(options.backend == Backend::cuda) {}
+
+  /// `tuned`: by kernels that were tuned for the shape.
+  double dense_us(bool tuned) const;
+  double direct_us() const;
+  double flat_us(const FlatPlanData& flat) const;
+  /// The samples that a plan may read.
+  std::int64_t max_samples() const { return max_samples(by_rows()); }
+
+  /// Of a comb that is no slower than `limit_us`.
+  CombRequest comb_request(double limit_us, cpu::ThreadPool* pool) const;
+  /// The same for a search. Of page-locked frames, errors like those of frames in the GPU's memory are
+  /// enough.
+  CombRequest search_request(double limit_us, cpu::ThreadPool* pool) const;
+
+ private:
+  bool from_bus() const { return on_device_ && options_.frames_in == FramesIn::page_locked; }
+  bool by_rows() const;
+  std::int64_t element() const;
+  std::int64_t frame_bytes() const { return data_.shape.points() * element(); }
+  double with_bus(double us, std::int64_t bytes) const;
+  std::int64_t scattered_bytes(std::int64_t samples) const;
+  std::int64_t max_samples(bool by_rows) const;
+  CombRequest request_there(double limit_us, cpu::ThreadPool* pool) const;
+
+  const PlanOptions& options_;
+  const TemplateData& data_;
+  const SupportSet& support_;
+  const SpectralPrior& prior_;
+  double epsilon_;
+  bool on_device_;
+};
+
+}  // namespace sfft::detail

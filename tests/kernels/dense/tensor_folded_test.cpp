@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests folded lines of the engine tensor without a GPU: the kernel's own lane functions with emulated matrix
+// products, against transforms in double, at every length; scales, and where operands lie.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <limits>
+#include <set>
+#include <span>
+
+#include "sfft/dense.hpp"
+#include "tests/support/folded_emulation.hpp"
+#include "tests/support/tolerance.hpp"
+
+namespace sfft::test {
+namespace {
+
+using Values = std::vector<std::complex<float>>;
+using Exact = std::vector<std::complex<double>>;
+
+Exact exact_spectra(const Values& signals, int points, bool inverse = false) {
+  const dense::Plan<double> plan(Shape{points}, false,
+                                 {.normalization = dense::Normalization::none,
+                                  .batch = static_cast<std::int64_t>(signals.size()) / points});
+  Exact in(signals.begin(), signals.end()), out(in.size());
+  if (inverse) {
+    plan.inverse(std::span<const std::complex<double>>(in), std::span<std::complex<double>>(out));
+  } else {
+    plan.forward(in.data(), ElementType::c128, out);
+  }
+  return out;
+}
+
+TEST(TensorFolded, EveryLengthAgainstDouble) {
+  double most = 0;
+  for (int points = tensor::kLeastFolded; points <= tensor::kMostFolded; ++points) {
+    const Values x = uniform_noise(static_cast<std::size_t>(5 * points), static_cast<unsigned>(points));
+    const double error = relative_l2(emulated_folded_fft(x, points), exact_spectra(x, points));
+    EXPECT_LE(error, kTensorBound) << points;
+    most = std::max(most, error);
+  }
+  RecordProperty("largest error", std::to_string(most));
+}
+
+TEST(TensorFolded, InverseAndFactor) {
+  for (const int points : {3, 60, 127, 254}) {
+    const Values x = uniform_noise(static_cast<std::size_t>(3 * points), 2);
+    Exact expected = exact_spectra(x, points, true);
+    for (auto& value : expected) value *= 0.375;
+    EXPECT_LE(relative_l2(emulated_folded_fft(x, points, {1, 0.375f}), expected), kTensorBound) << points;
+  }
+}
+
+TEST(TensorFolded, EveryLineHasItsScale) {
+  for (const int points : {17, 100, 251}) {
+    const std::vector<float> scales = {1e-30f, 1e30f, 0.0f, 1.0f, 1e-37f, 3e33f};
+    const auto n = static_cast<std::size_t>(points);
+    Values all;
+    for (std::size_t i = 0; i < scales.size(); ++i) {
+      const Values one = uniform_noise(n, static_cast<unsigned>(i), scales[i]);
+      all.insert(all.end(), one.begin(), one.end());
+    }
+    const Values got = emulated_folded_fft(all, points);
+    const Exact expected = exact_spectra(all, points);
+    for (std::size_t i = 0; i < scales.size(); ++i) {
+      const auto first = static_cast<std::ptrdiff_t>(i * n), last = first + points;
+      EXPECT_LE(relative_l2(Values(got.begin() + first, got.begin() + last),
+                            Exact(expected.begin() + first, expected.begin() + last)),
+                kTensorBound)
+          << points << " line " << i;
+    }
+  }
+}
+
+TEST(TensorFolded, NanAndInfinityStayInTheirLine) {
+  constexpr int kPoints = 37;
+  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    Values x = uniform_noise(3 * kPoints, 9);
+    const Exact expected = exact_spectra(x, kPoints);
+    x[kPoints + 5] = {0.5f, bad};
+    const Values got = emulated_folded_fft(x, kPoints);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const bool finite = std::isfinite(got[i].real()) && std::isfinite(got[i].imag());
+      ASSERT_EQ(finite, i < kPoints || i >= 2 * kPoints) << i;
+    }
+    EXPECT_LE(relative_l2(Values(got.begin(), got.begin() + kPoints),
+                          Exact(expected.begin(), expected.begin() + kPoints)),
+              kTensorBound);
+  }
+}
+
+TEST(TensorFolded, WithoutTheSplitItIsHalfPrecision) {
+  const Values x = uniform_noise(4 * 127, 1);
+  const double error = relative_l2(emulated_folded_fft(x, 127, {-1, 1, false}), exact_spectra(x, 127));
+  EXPECT_GT(error, 1e-4);
+  EXPECT_LE(error, 1e-3);
+}
+
+/// Eight lanes that access 16 bytes each, and 32 that access 4, meet every bank once.
+TEST(TensorFolded, LanesMeetDifferentBanks) {
+  for (int edge = 1; edge <= 8; ++edge) {
+    tensor::with_folded_tile(32 * edge - 1, [&](auto type) {
+      using Tile = decltype(type);
+      ASSERT_EQ(Tile::kTiles, edge);
+      std::set<int> places;
+      for (int warp = 0; warp < Tile::kWarps; ++warp) {
+        for (int round = 0; round < Tile::kRounds; ++round) {
+          for (int first = 0; first < 32; first += 8) {
+            std::set<int> banks;
+            int stored = 0;
+            for (int lane = first; lane < first + 8; ++lane) {
+              const tensor::FoldedSeat<Tile> seat(warp, lane, round);
+              if (!seat.holds()) continue;
+              const int place =
+                  tensor::operand_place<Tile>(1, 0, seat.group, seat.own / 4, seat.column, seat.own % 4);
+              EXPECT_TRUE(places.insert(place).second) << edge;
+              banks.insert(place % 8);
+              ++stored;
+            }
+            EXPECT_EQ(static_cast<int>(banks.size()), stored) << edge << " lane " << first;
+          }
+        }
+      }
+      EXPECT_EQ(static_cast<int>(places.size()), 32 * Tile::kGroups * Tile::kTiles);
+      std::set<int> stores, loads;
+      for (int lane = 0; lane < 32; ++lane) {
+        stores.insert((2 * (lane & 3) * Tile::kPitch + (lane >> 2)) % 32);
+        const tensor::FoldedSeat<Tile> seat(0, lane, 0);
+        if (seat.holds()) loads.insert((seat.line() * Tile::kPitch + seat.own) % 32);
+      }
+      EXPECT_EQ(stores.size(), 32u) << edge;
+      EXPECT_EQ(static_cast<int>(loads.size()), Tile::kTogether * Tile::kHolders) << edge;
+    });
+  }
+}
+
+}  // namespace
+}  // namespace sfft::test

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Follows key frames and what the decoder says of its pictures.
+#include "video/sources/damage_watch.hpp"
+
+#include <algorithm>
+
+namespace sfft::video {
+
+namespace {
+
+bool is_key(const AVFrame& picture) {
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(58, 7, 100)
+  return (picture.flags & AV_FRAME_FLAG_KEY) != 0;
+#else
+  return picture.key_frame != 0;
+#endif
+}
+
+}  // namespace
+
+void DamageWatch::add(const AVFrame& picture, std::int64_t packet) {
+  count_losses(packet);
+  follow_key_frames(picture);
+}
+
+/// What is missing before the picture of `packet`. What is predicted from it is wrong.
+void DamageWatch::count_losses(std::int64_t packet) {
+  constexpr std::int64_t kOld = 64;  // packets after which a picture does not come any more
+  lost_before_ = 0;
+  if (losses_.empty()) return;
+  std::erase_if(losses_, [&](const PictureOrder::Loss& loss) {
+    if (loss.packet == packet) lost_before_ += loss.pictures;
+    return loss.packet == packet || loss.packet + kOld < packet;
+  });
+  if (lost_before_ == 0) return;
+  lost_ += lost_before_;
+  since_damage_ = 0;
+}
+
+void DamageWatch::follow_key_frames(const AVFrame& picture) {
+  constexpr int kShort = 100, kLong = 600;  // pictures, where no key frame comes
+  const bool key = is_key(picture);
+  if (key) group_ = std::clamp(since_key_, group_, kLong);
+  since_key_ = key ? 0 : std::min(since_key_ + 1, kLong);
+  if ((picture.flags & AV_FRAME_FLAG_CORRUPT) != 0 || picture.decode_error_flags != 0) {
+    ++pictures_;
+    since_damage_ = 0;
+  } else if (since_damage_ >= 0 && (key || ++since_damage_ > std::max(kShort, group_))) {
+    since_damage_ = -1;
+  }
+}
+
+}  // namespace sfft::video
