@@ -22,7 +22,7 @@ constexpr int kFewFrames = 16;
 }  // namespace
 
 double PlanCosts::dense_us(bool tuned) const {
-  return with_bus(on_device_ ? predict_dense_device_us(data_.shape, data_.real, options_.batch, tuned)
+  return with_bus(on_device_ ? predict_dense_device_us(data_.shape, data_.real, batch(), tuned)
                              : predict_dense_us(data_.shape, data_.real),
                   frame_bytes());
 }
@@ -52,7 +52,7 @@ std::int64_t PlanCosts::element() const {
 
 /// A GPU's time for a frame of which so many bytes cross the bus, if frames are on its other side.
 double PlanCosts::with_bus(double us, std::int64_t bytes) const {
-  return from_bus() ? predict_from_host_us(us, bytes, options_.batch) : us;
+  return from_bus() ? predict_from_host_us(us, bytes, batch()) : us;
 }
 
 /// Bytes for samples that kernels read in place: the bus carries sectors.
@@ -79,11 +79,11 @@ CombRequest PlanCosts::request_there(double limit_us, cpu::ThreadPool* pool) con
   if (!on_device_) return request;
   // Times of combs with equal errors differ more on GPUs, most where a few frames wait for their passes. A
   // plan of half the samples still loses, as its error is 1.4 times as large.
-  request.time_weight = options_.batch <= kFewFrames ? 0.8 : 0.4;
+  request.time_weight = batch() <= kFewFrames ? 0.8 : 0.4;
   const int multiprocessors = device_traits(options_.device).multiprocessors;
   constexpr double kSingle = std::numeric_limits<float>::epsilon();
   const bool compiled = !by_rows() && options_.compiled_for.has_value() && epsilon_ >= kSingle;
-  request.cost = [multiprocessors, compiled, batch = options_.batch](const CombCost& cost) {
+  request.cost = [multiprocessors, compiled, batch = batch()](const CombCost& cost) {
     return predict_comb_device_us(cost, multiprocessors, batch, compiled);
   };
   return request;

@@ -3,6 +3,7 @@
 // for.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "kernels/base/flat_data.hpp"
@@ -40,6 +41,11 @@ class PlanCosts {
   CombRequest search_request(double limit_us, cpu::ThreadPool* pool) const;
 
  private:
+  /// Frames of a call that one GPU gets.
+  int batch() const {
+    const int devices = std::max(1, static_cast<int>(options_.devices.size()));
+    return std::max(1, (options_.batch + devices - 1) / devices);
+  }
   bool from_bus() const { return on_device_ && options_.frames_in == FramesIn::page_locked; }
   bool by_rows() const;
   std::int64_t element() const;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 #include <random>
+#include <vector>
 
 namespace {
 
@@ -53,6 +54,22 @@ TEST(Calibration, LearnsAConstantFactor) {
     EXPECT_LT(outcome.highest, factor < 0.35 ? 2 : 1.7) << factor;
     EXPECT_LE(outcome.compared, extreme ? 30 : 18) << factor;
   }
+}
+
+TEST(Calibration, ExpectsTheComparisonsThatComeWhereNothingSurprises) {
+  Calibration calibration(64);
+  std::vector<int> expected, compared;
+  calibration.expected([&](std::int64_t frames) {
+    expected.push_back(static_cast<int>(frames) - 1);
+    return frames < 1000;
+  });
+  expected.pop_back();
+  for (int i = 0; i < 999; ++i) {
+    if (!calibration.due(0.01)) continue;
+    calibration.compared(1, 1, 0.01);
+    compared.push_back(i);
+  }
+  EXPECT_EQ(compared, expected);
 }
 
 TEST(Calibration, AFewLuckyFramesAreNotBelieved) {

@@ -77,6 +77,39 @@ TEST(Decoder, ReadsAheadButNotFar) {
   EXPECT_EQ(source.read, 5) << "one consumed, four waiting";
 }
 
+TEST(Decoder, AwaitedFramesAreStillToCome) {
+  NumberedSource source(23, End::clean);
+  Decoder decoder(source, {.slots = 8});
+  const auto check = [](std::span<const DecodedFrame> frames, int first) {
+    for (std::size_t i = 0; i < frames.size(); ++i)
+      ASSERT_EQ(number_of(frames[i]), first + static_cast<int>(i));
+  };
+  for (int first = 0; first < 20; first += 4) {
+    for (const std::size_t wanted :
+         {2, 4, 7, 100}) {  // more than come before the last slot, and than ever fit
+      const auto frames = decoder.await(wanted, kGo);
+      ASSERT_GE(frames.size(), std::min<std::size_t>(wanted, 4)) << first;
+      check(frames, first);
+    }
+    const auto frames = decoder.next(4, 4, kGo);
+    ASSERT_EQ(frames.size(), 4u);
+    check(frames, first);
+  }
+  EXPECT_EQ(decoder.await(4, kGo).size(), 3u) << "the last ones";
+  check(decoder.next(4, 4, kGo), 20);
+  EXPECT_TRUE(decoder.await(1, kGo).empty());
+  EXPECT_TRUE(decoder.next(4, 4, kGo).empty());
+}
+
+TEST(Decoder, AwaitingEndsSoonAfterAStop) {
+  NumberedSource source(3, End::silent);
+  Decoder decoder(source);
+  std::atomic<bool> stop{false};
+  EXPECT_EQ(decoder.await(3, stop).size(), 3u);
+  stop = true;
+  EXPECT_EQ(decoder.await(4, stop).size(), 3u);
+}
+
 TEST(Decoder, ReadsNoMoreThanItsLimit) {
   NumberedSource source(3, End::silent);
   {

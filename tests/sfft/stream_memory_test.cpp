@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The change from a kept frame to others is what a sum over their difference says, whether it or the copy of
+// the kept frame goes on beside, and memory that was given back is read no more.
+#include "sfft/tracking/stream_memory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace sfft::detail {
+namespace {
+
+// Large enough for copies to go on beside.
+const Shape kShape{1024, 640};
+using Samples = std::vector<std::uint8_t>;
+
+double distance(const Samples& a, const Samples& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
+  return sum;
+}
+
+TEST(StreamMemory, ChangesAreTheSameBeside) {
+  std::mt19937 random(5);
+  std::vector<Samples> frames(12, Samples(static_cast<std::size_t>(kShape.points())));
+  for (Samples& frame : frames) {
+    for (std::uint8_t& sample : frame) sample = static_cast<std::uint8_t>(random());
+  }
+  const std::vector<std::complex<double>> values{{3, 4}};
+  const std::vector<double> multiplicity{1};
+  StreamMemory memory;
+  Samples kept;
+  std::vector<Samples> memories(4);  // what the caller's frames are in, in turn
+  const auto place = [&](std::size_t i) -> SignalView {
+    memories[i % 4] = frames[i % frames.size()];
+    return {memories[i % 4], kShape};
+  };
+  for (std::size_t i = 0; i < 60; ++i) {
+    std::vector<SignalView> views;
+    for (std::size_t j = 0; j < 4; ++j) views.push_back(place(4 * i + j));
+    for (const SignalView& view : views) {
+      if (random() % 2 == 0) memory.begin(view);
+    }
+    for (std::size_t j = 0; j < 4; ++j) {
+      const Samples& frame = frames[(4 * i + j) % frames.size()];
+      if (!memory.empty() && random() % 3 > 0) {
+        const auto change = memory.change(views[j], values, multiplicity);
+        EXPECT_EQ(change.support, 0);
+        EXPECT_EQ(change.outside, static_cast<double>(kShape.points()) * distance(frame, kept));
+      }
+      if (random() % 6 > 0) continue;
+      memory.keep(views[j], values, random() % 2 == 0);
+      kept = frame;
+    }
+    random() % 4 == 0 ? memory.settle() : memory.keep_only({});
+    for (Samples& one : memories) std::ranges::fill(one, std::uint8_t{0});
+  }
+  memory.forget();
+  EXPECT_TRUE(memory.empty());
+}
+
+}  // namespace
+}  // namespace sfft::detail
