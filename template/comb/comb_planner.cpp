@@ -52,7 +52,7 @@ Effort effort_of(PlanEffort effort) {
   constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
   switch (effort) {
     case PlanEffort::quick:
-      return {4, false, 3, 0, 8, 32, 0, 0, 0, 0};
+      return {4, false, 2, 0, 8, 32, 0, 0, 0, 0};
     case PlanEffort::thorough:
       return {60, true, kAll, 6, 24, 128, 8, 32, 4, 0};
     default:

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Draws combs from the plans that a planner may consider, and times each beside its prediction. Values do not
 // matter: kernels take the same steps whatever the weights are.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <stdexcept>
 
 #include "bench/cuda/library_on_gpu.hpp"
 #include "bench/cuda/sparse/groups.hpp"
@@ -171,7 +174,15 @@ json time_costs(Timer& timer, std::uint64_t seed, int count) {
       return detail::predict_comb_device_us(of, multiprocessors, draw.batch);
     };
     const double predicted = detail::predict_us(support, request, draw.grid, draw.delays);
-    const Timing timing = timer.warm(work, draw.batch > 8 ? 4 : 16, 11);
+    Timing timing;
+    try {
+      timing = timer.warm(work, draw.batch > 8 ? 4 : 16, 11);
+    } catch (const std::runtime_error& error) {  // says which comb it was
+      throw std::runtime_error(fmt::format("{} {}, k = {}, batch {}, {}x{} buckets, {} delays, {}: {}",
+                                           draw.shape.to_string(), draw.real ? "real" : "complex", draw.k,
+                                           draw.batch, draw.grid[0], draw.grid[1], draw.delays,
+                                           plan->describe(), error.what()));
+    }
     rows.push_back({{"group", "cost"},
                     {"shape", draw.shape.to_string()},
                     {"real", draw.real},
