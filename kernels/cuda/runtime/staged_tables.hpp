@@ -3,6 +3,7 @@
 // them. The driver takes 75 us and more to allocate what has been freed before, the pool a few.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <vector>
@@ -13,7 +14,8 @@
 
 namespace sfft::detail::cuda {
 
-/// add() every table, upload() once, then ask where they are with at(). Tables must stay until upload().
+/// add() every table, upload() once, then ask where they are with at(). Tables must stay until upload(). What
+/// lies between them is zero: kernels read some tables by pairs of elements.
 class StagedTables {
  public:
   /// Returns the table's place.
@@ -40,13 +42,24 @@ class StagedTables {
   }
   /// Of the block that upload() needs.
   std::size_t host_bytes() const noexcept { return bytes_; }
+  /// Writes all tables to `host`, of host_bytes().
+  void gather(std::byte* host) {
+    std::ranges::sort(pieces_, {}, &Piece::place);
+    std::size_t filled = 0;
+    for (const Piece& piece : pieces_) {
+      std::memset(host + filled, 0, piece.place - filled);
+      std::memcpy(host + piece.place, piece.data, piece.bytes);
+      filled = piece.place + piece.bytes;
+    }
+    std::memset(host + filled, 0, bytes_ - filled);
+    pieces_.clear();
+  }
   /// To the current device through `host`, which must stay until the default stream has copied it.
   void upload(std::byte* host) {
     device_ = PooledBuffer(bytes_ + room_);
     step_done("tables: allocate");
-    for (const Piece& piece : pieces_) std::memcpy(host + piece.place, piece.data, piece.bytes);
+    gather(host);
     if (bytes_ > 0) copy_to_device(device_.data(), host, bytes_, nullptr);
-    pieces_.clear();
   }
   template <class T>
   T* at(std::size_t place) const noexcept {
