@@ -5,7 +5,7 @@ import json
 from gpu_tables import RESULTS
 
 # Those that were measured.
-SWEEPS = [name for name in ("2d28", "3d1024", "1d28_apart", "1d28", "real_apart", "real", "1d29_real_apart")
+SWEEPS = [name for name in ("2d28", "3d1024", "3d3072", "1d28_apart", "1d28", "real_apart", "real", "1d29_real_apart")
           if (RESULTS / f"out_of_card_{name}.json").exists()]
 
 
@@ -48,7 +48,8 @@ def table_out_of_card():
             measured = "measured: " if row["asked_share"] < 0 else ""
             rounds = ", ".join(f"{r['predicted_ms']:.0f} → {r['ms']:.0f}" for r in row["rounds"])
             fftw = " / ".join(fftw_ratios(data["rows"], threads, row["ms"]) for threads in (4, 16))
-            lines.append(f"| {shape_text(row['shape'], data['real'])}, {place} | {row['budget_bytes'] / 1e9:g} GB | {measured}{shares} | {row['ms']:.0f} | "
+            budget = f"{row['budget_bytes'] / 1e9:g} GB" if row["budget_bytes"] > 0 else "all"
+            lines.append(f"| {shape_text(row['shape'], data['real'])}, {place} | {budget} | {measured}{shares} | {row['ms']:.0f} | "
                          f"{1e-6 * bytes_of_array / row['ms']:.1f} | {100 * trips_ms / row['ms']:.0f} % | {fftw} | {rounds} |")
     return "\n".join(lines)
 
@@ -67,12 +68,21 @@ def table_threads():
     return "\n".join(lines)
 
 
+def table_several_gpus():
+    lines = ["| float, in device memory | cuFFT on one GPU, µs | cuFFT Xt on two | sfft on two | inverse | against cuFFT, Xt | relative L2 |", "|---|---:|---:|---:|---:|---|---:|"]
+    for row in load("several_gpus")["rows"]:
+        sfft, one, two = row["sfft"], row["cufft"]["forward_us"], row["cufft_xt"]["forward_us"]
+        us = sfft["forward_us"]
+        lines.append(f"| {shape_text(row['shape'], row['real'])} | {one:.0f} | {two:.0f} | {us:.0f} | {sfft['inverse_us']:.0f} | **{one / us:.2f}×**, {two / us:.2f}× | {sfft['error']:.1e} |")
+    return "\n".join(lines)
+
+
 def table_context():
     lines = ["| file | commit | command |", "|---|---|---|"]
-    for name in [f"out_of_card_{sweep}" for sweep in SWEEPS] + ["dense_threads"]:
+    for name in [f"out_of_card_{sweep}" for sweep in SWEEPS] + ["dense_threads", "several_gpus"]:
         data = load(name)
         lines.append(f"| `bench/results/h200/{name}.json` | {data['commit']} | `{data['command']}` |")
     return "\n".join(lines)
 
 
-TABLES = {"out-of-card": table_out_of_card, "dense-threads": table_threads, "large-context": table_context}
+TABLES = {"out-of-card": table_out_of_card, "dense-threads": table_threads, "several-gpus": table_several_gpus, "large-context": table_context}
