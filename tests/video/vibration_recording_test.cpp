@@ -11,6 +11,7 @@
 
 #include "sfft/error.hpp"
 #include "video/vibration/analysis.hpp"
+#include "video/vibration/verdict.hpp"
 #include "video/vibration/vibration_report.hpp"
 
 namespace sfft::video {

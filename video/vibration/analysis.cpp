@@ -10,6 +10,7 @@
 
 #include "video/vibration/coding_lines.hpp"
 #include "video/vibration/detrend.hpp"
+#include "video/vibration/verdict.hpp"
 
 namespace sfft::video {
 
@@ -318,34 +319,6 @@ class Analysis {
   std::vector<CodingBand> coding_rhythm_;
 };
 
-std::string frames_are(std::int64_t count) {
-  return count == 1 ? "1 frame is" : fmt::format("{} frames are", count);
-}
-
-void warn(VibrationReport& report) {
-  const auto count = report.frames;
-  if (count < static_cast<std::int64_t>(kLeastSamples)) {
-    report.warnings.push_back(
-        fmt::format("{} too few to look for vibration: at least {} are needed, and three periods of "
-                    "what vibrates.",
-                    frames_are(count), kLeastSamples));
-    return;
-  }
-  for (const RegionVibration& region : report.regions) {
-    const Region& at = region.region;
-    if (!region.structured) {
-      report.warnings.push_back(fmt::format(
-          "The region {},{},{},{} has no structure in its first frame: its motion cannot be seen.", at.x,
-          at.y, at.width, at.height));
-    } else if (region.motion.outliers * 20 > static_cast<std::size_t>(count)) {
-      report.warnings.push_back(fmt::format(
-          "In {} of {} frames the picture is far from where it is in the others: jumps, cuts or things that "
-          "pass by. They were drawn in, and spectra may suffer.",
-          region.motion.outliers, count));
-    }
-  }
-}
-
 }  // namespace
 
 VibrationReport analyse(const VibrationSeries& series, const VibrationOptions& options,
@@ -365,7 +338,7 @@ VibrationReport analyse(const VibrationSeries& series, const VibrationOptions& o
   Analysis analysis(series, options, report);
   for (const RegionSeries& region : series.regions) report.regions.push_back(analysis.region(region));
   if (!series.tiles.empty()) analysis.tiles(most_tile_spectra_bytes);
-  warn(report);
+  add_warnings(report);
   return report;
 }
 
@@ -376,49 +349,6 @@ bool VibrationReport::in_a_part_alone() const noexcept {
   constexpr double kClear = 6;  // over the noise, or seen by a neighbour
   const auto& [peak, tile, tiles_with_it] = elsewhere[0];
   return whole[0].doubted() && !peak.doubted() && (tiles_with_it > 1 || peak.signal_to_noise >= kClear);
-}
-
-std::string verdict(const VibrationReport& report) {
-  if (report.regions.empty()) return "Nothing was read.";
-  const RegionVibration& region = report.regions[0];
-  const PeakSearch& search = region.motion.search;
-  if (!region.structured) return "The picture has no structure whose motion could be seen.";
-  if (report.frames < static_cast<std::int64_t>(kLeastSamples))
-    return frames_are(report.frames) + " too few to look for vibration.";
-  std::string part;
-  if (!report.elsewhere.empty()) {
-    const auto& first = report.elsewhere[0];
-    const Region& at = report.tiles[first.tile].region;
-    part =
-        fmt::format("a part of it vibrates: {:.4f} Hz, {:.2g} px around x {}, y {}.", first.peak.frequency_hz,
-                    first.peak.amplitude, at.x + at.width / 2, at.y + at.height / 2);
-  }
-  if (!search.searched)
-    return fmt::format(
-        "The picture could be followed in only {} of {} frames: whether it vibrates cannot be said{}",
-        region.followed, report.frames,
-        part.empty() ? ". Give the region that matters, with --roi." : "; " + part);
-  const std::string band =
-      fmt::format("between {:.3g} and {:.4g} Hz", search.lowest_hz, 0.5 * report.clock.rate_hz);
-  if (region.motion.peaks.empty() && report.elsewhere.empty())
-    return fmt::format(
-        "No vibration above noise, which is {:.2g} px{}; {} a steady one of {:.2g} px would have been seen.",
-        search.noise,
-        region.at_floor ? " (what rounding to whole levels leaves: the frames differ by less)" : "", band,
-        search.detectable);
-  if (region.motion.peaks.empty())
-    return fmt::format("The picture as a whole does not vibrate above noise, which is {:.2g} px; {}",
-                       search.noise, part);
-  const VibrationPeak& first = region.motion.peaks[0];
-  const char* const doubt = first.slow                 ? ", slowly, as if swaying"
-                            : first.coding             ? ", perhaps by its coding alone"
-                            : first.perhaps_brightness ? ", perhaps by light that flickers"
-                                                       : "";
-  if (report.in_a_part_alone())
-    return fmt::format("The picture as a whole moves at {:.4f} Hz{}; {}", first.frequency_hz, doubt, part);
-  return fmt::format("It vibrates at {:.4f} ± {:.4f} Hz with an amplitude of {:.4f} ± {:.4f} px{}.",
-                     first.frequency_hz, first.standard_error_hz, first.amplitude, first.amplitude_error,
-                     doubt);
 }
 
 }  // namespace sfft::video

@@ -103,7 +103,4 @@ struct VibrationReport {
 VibrationReport analyse(const VibrationSeries& series, const VibrationOptions& options,
                         std::size_t most_tile_spectra_bytes = std::size_t{64} << 20);
 
-/// One sentence on the first region: what vibrates, or that nothing does and what would have been seen.
-std::string verdict(const VibrationReport& report);
-
 }  // namespace sfft::video

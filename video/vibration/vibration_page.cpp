@@ -10,6 +10,7 @@
 #include "video/report/page_parts.hpp"
 #include "video/report/plot.hpp"
 #include "video/report/text.hpp"
+#include "video/vibration/verdict.hpp"
 #include "video/vibration/vibration_report.hpp"
 
 namespace sfft::video {

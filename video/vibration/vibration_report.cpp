@@ -11,6 +11,7 @@
 #include "sfft/sfft.hpp"
 #include "video/report/json_number.hpp"
 #include "video/report/text.hpp"
+#include "video/vibration/verdict.hpp"
 
 namespace sfft::video {
 
