@@ -8,16 +8,13 @@
 
 #include "kernels/cuda/tensor/tensor_transform.hpp"
 #include "tests/support/dense_device.hpp"
-#include "tests/support/tensor_emulation.hpp"
+#include "tests/support/tensor_checks.hpp"
 #include "tests/support/throws.hpp"
-#include "tests/support/tolerance.hpp"
 
 namespace sfft::test {
 namespace {
 
 using dense::Engine;
-using Values = std::vector<std::complex<float>>;
-using Exact = std::vector<std::complex<double>>;
 
 class TensorCuda : public GpuTest {};
 
@@ -28,6 +25,7 @@ dense::Options options(Engine engine, std::size_t batch) {
           .batch = static_cast<std::int64_t>(batch)};
 }
 
+/// On the GPU: there are large ones.
 Exact exact_spectra(const Values& signals, std::size_t n) {
   const dense::Plan<double> plan(Shape{static_cast<std::int64_t>(n)}, false,
                                  options(Engine::cufft, signals.size() / n));
@@ -36,11 +34,6 @@ Exact exact_spectra(const Values& signals, std::size_t n) {
 
 dense::Plan<float> tensor_plan(std::size_t n, std::size_t batch) {
   return dense::Plan<float>(Shape{static_cast<std::int64_t>(n)}, false, options(Engine::tensor, batch));
-}
-
-template <class T>
-bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
 }
 
 TEST_F(TensorCuda, SplitIsThatOfTheHost) {
@@ -165,40 +158,17 @@ TEST_F(TensorCuda, InPlaceAndUnaligned) {
 TEST_F(TensorCuda, EveryVectorHasItsScale) {
   for (const int log : {1, 2, 3, 4, 5, 8, 11, 12}) {
     const std::size_t n = std::size_t{1} << log;
-    const std::vector<float> scales = {1e-30f, 1e30f, 0.0f, 1.0f, 1e-37f, 3e33f};
-    Values all;
-    for (std::size_t i = 0; i < scales.size(); ++i) {
-      const Values one = uniform_noise(n, static_cast<unsigned>(i), scales[i]);
-      all.insert(all.end(), one.begin(), one.end());
-    }
-    const Values got = forward_on_device(tensor_plan(n, scales.size()), all);
-    const Exact expected = exact_spectra(all, n);
-    for (std::size_t i = 0; i < scales.size(); ++i) {
-      const auto first = static_cast<std::ptrdiff_t>(i * n), last = first + static_cast<std::ptrdiff_t>(n);
-      EXPECT_LE(relative_l2(Values(got.begin() + first, got.begin() + last),
-                            Exact(expected.begin() + first, expected.begin() + last)),
-                kTensorBound)
-          << "2^" << log << " vector " << i;
-    }
+    expect_scales_of_lines(static_cast<std::int64_t>(n), [&](const Values& x) {
+      return forward_on_device(tensor_plan(n, x.size() / n), x);
+    });
   }
 }
 
 TEST_F(TensorCuda, NanAndInfinityStayInTheirVector) {
   for (const std::size_t n : {2, 4, 8, 64}) {
-    for (const float bad :
-         {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
-      Values x = uniform_noise(3 * n, 9);
-      const Exact expected = exact_spectra(x, n);
-      x[n + n / 3] = {0.5f, bad};
-      const Values got = forward_on_device(tensor_plan(n, 3), x);
-      for (std::size_t i = 0; i < 3 * n; ++i) {
-        const bool finite = std::isfinite(got[i].real()) && std::isfinite(got[i].imag());
-        ASSERT_EQ(finite, i < n || i >= 2 * n) << i;
-      }
-      EXPECT_LE(relative_l2(Values(got.begin(), got.begin() + static_cast<std::ptrdiff_t>(n)),
-                            Exact(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(n))),
-                kTensorBound);
-    }
+    expect_others_without_trouble(static_cast<std::int64_t>(n), [&](const Values& x) {
+      return forward_on_device(tensor_plan(n, x.size() / n), x);
+    });
   }
 }
 

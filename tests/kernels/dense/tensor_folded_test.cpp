@@ -4,38 +4,19 @@
 #include <gtest/gtest.h>
 
 #include <bit>
-#include <limits>
 #include <set>
-#include <span>
 
-#include "sfft/dense.hpp"
 #include "tests/support/folded_emulation.hpp"
-#include "tests/support/tolerance.hpp"
+#include "tests/support/tensor_checks.hpp"
 
 namespace sfft::test {
 namespace {
-
-using Values = std::vector<std::complex<float>>;
-using Exact = std::vector<std::complex<double>>;
-
-Exact exact_spectra(const Values& signals, int points, bool inverse = false) {
-  const dense::Plan<double> plan(Shape{points}, false,
-                                 {.normalization = dense::Normalization::none,
-                                  .batch = static_cast<std::int64_t>(signals.size()) / points});
-  Exact in(signals.begin(), signals.end()), out(in.size());
-  if (inverse) {
-    plan.inverse(std::span<const std::complex<double>>(in), std::span<std::complex<double>>(out));
-  } else {
-    plan.forward(in.data(), ElementType::c128, out);
-  }
-  return out;
-}
 
 TEST(TensorFolded, EveryLengthAgainstDouble) {
   double most = 0;
   for (int points = tensor::kLeastFolded; points <= tensor::kMostFolded; ++points) {
     const Values x = uniform_noise(static_cast<std::size_t>(5 * points), static_cast<unsigned>(points));
-    const double error = relative_l2(emulated_folded_fft(x, points), exact_spectra(x, points));
+    const double error = relative_l2(emulated_folded_fft(x, points), exact_spectra(x, Shape{points}));
     EXPECT_LE(error, kTensorBound) << points;
     most = std::max(most, error);
   }
@@ -45,53 +26,24 @@ TEST(TensorFolded, EveryLengthAgainstDouble) {
 TEST(TensorFolded, InverseAndFactor) {
   for (const int points : {3, 60, 127, 254}) {
     const Values x = uniform_noise(static_cast<std::size_t>(3 * points), 2);
-    Exact expected = exact_spectra(x, points, true);
+    Exact expected = exact_spectra(x, Shape{points}, true);
     for (auto& value : expected) value *= 0.375;
     EXPECT_LE(relative_l2(emulated_folded_fft(x, points, {1, 0.375f}), expected), kTensorBound) << points;
   }
 }
 
 TEST(TensorFolded, EveryLineHasItsScale) {
-  for (const int points : {17, 100, 251}) {
-    const std::vector<float> scales = {1e-30f, 1e30f, 0.0f, 1.0f, 1e-37f, 3e33f};
-    const auto n = static_cast<std::size_t>(points);
-    Values all;
-    for (std::size_t i = 0; i < scales.size(); ++i) {
-      const Values one = uniform_noise(n, static_cast<unsigned>(i), scales[i]);
-      all.insert(all.end(), one.begin(), one.end());
-    }
-    const Values got = emulated_folded_fft(all, points);
-    const Exact expected = exact_spectra(all, points);
-    for (std::size_t i = 0; i < scales.size(); ++i) {
-      const auto first = static_cast<std::ptrdiff_t>(i * n), last = first + points;
-      EXPECT_LE(relative_l2(Values(got.begin() + first, got.begin() + last),
-                            Exact(expected.begin() + first, expected.begin() + last)),
-                kTensorBound)
-          << points << " line " << i;
-    }
-  }
+  for (const int points : {17, 100, 251})
+    expect_scales_of_lines(points, [&](const Values& x) { return emulated_folded_fft(x, points); });
 }
 
 TEST(TensorFolded, NanAndInfinityStayInTheirLine) {
-  constexpr int kPoints = 37;
-  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
-    Values x = uniform_noise(3 * kPoints, 9);
-    const Exact expected = exact_spectra(x, kPoints);
-    x[kPoints + 5] = {0.5f, bad};
-    const Values got = emulated_folded_fft(x, kPoints);
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      const bool finite = std::isfinite(got[i].real()) && std::isfinite(got[i].imag());
-      ASSERT_EQ(finite, i < kPoints || i >= 2 * kPoints) << i;
-    }
-    EXPECT_LE(relative_l2(Values(got.begin(), got.begin() + kPoints),
-                          Exact(expected.begin(), expected.begin() + kPoints)),
-              kTensorBound);
-  }
+  expect_others_without_trouble(37, [](const Values& x) { return emulated_folded_fft(x, 37); });
 }
 
 TEST(TensorFolded, WithoutTheSplitItIsHalfPrecision) {
   const Values x = uniform_noise(4 * 127, 1);
-  const double error = relative_l2(emulated_folded_fft(x, 127, {-1, 1, false}), exact_spectra(x, 127));
+  const double error = relative_l2(emulated_folded_fft(x, 127, {-1, 1, false}), exact_spectra(x, Shape{127}));
   EXPECT_GT(error, 1e-4);
   EXPECT_LE(error, 1e-3);
 }
