@@ -88,4 +88,18 @@ std::vector<T> inverse_on_device(const dense::Plan<Real>& plan,
   return output.read();
 }
 
+/// Transforms arrays of the host as they are stored.
+inline std::vector<std::byte> on_device(const dense::CompactPlan& plan, dense::Direction direction,
+                                        const std::vector<std::byte>& from,
+                                        const dense::CompactExponents& exponents = {}) {
+  const bool forward = direction == dense::Direction::forward;
+  const OnDevice<std::byte> input(from), output(forward ? plan.spectrum_bytes() : plan.signal_bytes());
+  const Workspace workspace(plan.device_workspace_bytes());
+  forward ? plan.enqueue_forward(input.get(), output.get(), workspace.get(), nullptr, exponents)
+          : plan.enqueue_inverse(input.get(), output.get(), workspace.get(), nullptr, exponents);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(input.read(), from) << "the input was changed";
+  return output.read();
+}
+
 }  // namespace sfft::test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests compact plans on a GPU: its conversions against those of the host, bit by bit; results of every
-// engine against plans in double on the CPU; choice of the engine; refusals.
+// engine against plans in double on the CPU; choice of the engine.
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -77,20 +77,6 @@ TEST_F(CompactCuda, ConversionsAreThoseOfTheHost) {
     for (std::size_t i = 0; i < input.size(); ++i)
       ASSERT_EQ(bits[i], host_bits(input[i], storage)) << input[i];
   }
-}
-
-/// Transforms arrays of the host.
-std::vector<std::byte> on_device(const CompactPlan& plan, Direction direction,
-                                 const std::vector<std::byte>& from,
-                                 const dense::CompactExponents& exponents = {}) {
-  const bool forward = direction == Direction::forward;
-  const OnDevice<std::byte> input(from), output(forward ? plan.spectrum_bytes() : plan.signal_bytes());
-  const Workspace workspace(plan.device_workspace_bytes());
-  forward ? plan.enqueue_forward(input.get(), output.get(), workspace.get(), nullptr, exponents)
-          : plan.enqueue_inverse(input.get(), output.get(), workspace.get(), nullptr, exponents);
-  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-  EXPECT_EQ(input.read(), from) << "the input was changed";
-  return output.read();
 }
 
 struct Case {
@@ -338,75 +324,6 @@ TEST_F(CompactCuda, MeasuringChoosesAndIsRemembered) {
   const CompactPlan unknown(Shape(960), false, options);
   EXPECT_EQ(unknown.engine(), Engine::tuned) << unknown.reason();
   EXPECT_EQ(unknown.reason().find("measured"), std::string::npos) << unknown.reason();
-}
-
-TEST_F(CompactCuda, CallsCanBeCaptured) {
-  for (const Engine engine : gpu_engines()) {
-    CompactOptions options;
-    options.dense = {.engine = engine, .backend = Backend::cuda, .batch = 4};
-    const CompactPlan plan(Shape(480), false, options);
-    const CompactArray signal = stored(parts_of(random_signal(4 * 480, 2), false), 4, Storage::f16);
-    const std::vector<std::byte> expected = on_device(plan, Direction::forward, signal.bytes);
-    const OnDevice<std::byte> input(signal.bytes), output(plan.spectrum_bytes());
-    const Workspace workspace(plan.device_workspace_bytes());
-    const detail::cuda::OwnedStream stream;
-    cudaGraph_t graph;
-    cudaGraphExec_t executable;
-    ASSERT_EQ(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), cudaSuccess);
-    plan.enqueue_forward(input.get(), output.get(), workspace.get(), stream.get());
-    ASSERT_EQ(cudaStreamEndCapture(stream.get(), &graph), cudaSuccess);
-    ASSERT_EQ(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
-    ASSERT_EQ(cudaGraphLaunch(executable, stream.get()), cudaSuccess);
-    ASSERT_EQ(cudaStreamSynchronize(stream.get()), cudaSuccess);
-    EXPECT_EQ(output.read(), expected);
-    cudaGraphExecDestroy(executable);
-    cudaGraphDestroy(graph);
-  }
-}
-
-TEST_F(CompactCuda, BadArgumentsAreRefused) {
-  CompactOptions options;
-  options.dense = {.engine = Engine::cufft, .backend = Backend::cuda};
-  const CompactPlan plan(Shape(64), false, options);
-  const OnDevice<std::byte> input(plan.signal_bytes() + 4), output(plan.spectrum_bytes());
-  const Workspace workspace(plan.device_workspace_bytes());
-  const auto code = [&](const void* from, void* to, std::span<std::byte> scratch) {
-    return code_of([&] { plan.enqueue_forward(from, to, scratch, nullptr); });
-  };
-  EXPECT_EQ(code(input.get(), output.get(), workspace.get()), std::nullopt);
-  EXPECT_EQ(code(nullptr, output.get(), workspace.get()), ErrorCode::invalid_argument);
-  EXPECT_EQ(code(input.get(), input.get(), workspace.get()), ErrorCode::invalid_argument);
-  EXPECT_EQ(code(input.get() + 2, output.get(), workspace.get()), ErrorCode::invalid_argument);
-  EXPECT_EQ(code(input.get(), output.get(), {}), ErrorCode::invalid_argument);
-  std::vector<std::byte> host(plan.signal_bytes()), result(plan.spectrum_bytes());
-  EXPECT_EQ(code_of([&] { plan.forward(host, {}, result, {}); }), ErrorCode::backend_unavailable);
-  const auto made = [&](Storage signal, double peak) {
-    CompactOptions asked = options;
-    asked.signal = signal;
-    asked.signal_peak = peak;
-    return code_of([&] { CompactPlan(Shape(64), false, asked); });
-  };
-  EXPECT_EQ(made(Storage::bf16, 1), std::nullopt);
-  EXPECT_EQ(made(Storage::bf16, 0), std::nullopt);
-  EXPECT_EQ(made(Storage::bf16, 1e38), ErrorCode::invalid_argument) << "sums that no float holds";
-  CompactOptions unknown = options;
-  unknown.signal = Storage::bf16;
-  const CompactPlan finding(Shape(64), false, unknown);
-  const Workspace room(finding.device_workspace_bytes());
-  const OnDevice<int> exponents(1);
-  EXPECT_EQ(code_of([&] { finding.enqueue_forward(input.get(), output.get(), room.get(), nullptr); }),
-            ErrorCode::invalid_argument)
-      << "f16 results whose exponents go nowhere";
-  EXPECT_EQ(
-      code_of([&] {
-        finding.enqueue_forward(input.get(), output.get(), room.get(), nullptr, {nullptr, exponents.get()});
-      }),
-      std::nullopt);
-  CompactOptions handing = options;
-  handing.between = Storage::block16;
-  EXPECT_EQ(code_of([&] { CompactPlan(Shape(64), false, handing); }), ErrorCode::backend_unavailable);
-  EXPECT_EQ(made(Storage::f16, -1), ErrorCode::invalid_argument);
-  EXPECT_EQ(made(Storage::f16, std::nan("")), ErrorCode::invalid_argument);
 }
 
 }  // namespace

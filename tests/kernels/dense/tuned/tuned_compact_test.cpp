@@ -5,157 +5,11 @@
 
 #include <cmath>
 
-#include "kernels/dense/cpu/stored_values.hpp"
 #include "kernels/dense/tuned/policy/policy_text.hpp"
-#include "sfft/dense.hpp"
-#include "tests/support/compact.hpp"
-#include "tests/support/dense_reference.hpp"
-#include "tests/support/tolerance.hpp"
-#include "tests/support/tuned_emulator.hpp"
+#include "tests/support/tuned_compact.hpp"
 
 namespace sfft::test {
 namespace {
-
-using dense::Storage;
-using detail::DenseProblem;
-using detail::tuned::Formats;
-using detail::tuned::Program;
-using detail::tuned::TransformPolicy;
-
-struct Case {
-  DenseProblem problem;
-  TransformPolicy policy;
-  Storage signal, spectrum, between;
-  /// Of the parts of signals. Those of f16 spectra reach 65504.
-  double peak = 4;
-
-  Formats formats(bool inverse) const {
-    const double most = inverse ? (spectrum == Storage::f16 ? 65504 : 1e6) : peak;
-    return {inverse ? spectrum : signal, inverse ? signal : spectrum, between, most};
-  }
-  Program program(bool inverse) const {
-    return lay_out({problem, true, inverse, ElementType::f32, device::Keep::all, formats(inverse)}, policy);
-  }
-};
-
-Case of(const Shape& shape, bool real, std::int64_t batch, Storage signal, Storage spectrum,
-        Storage between = Storage::f32, const std::vector<int>& factors = {}, int groups = 0,
-        bool ring = true) {
-  Case c{dense_problem(shape, real, batch), {}, signal, spectrum, between};
-  c.policy = rule_policy(c.problem, true, factors);
-  c.policy.alternating_groups = groups;
-  c.policy.ring_buffer = ring;
-  for (auto& kernel : c.policy.kernels) kernel.streaming = batch % 2 == 0;
-  return c;
-}
-
-/// Memory with a margin that must not be written.
-class Guarded {
- public:
-  explicit Guarded(std::size_t bytes) : size_(bytes), bytes_(bytes + kMargin, kPattern) {}
-  std::byte* data() { return bytes_.data(); }
-  std::span<const std::byte> get() const { return std::span(bytes_).first(size_); }
-  bool intact() const {
-    return std::all_of(bytes_.begin() + static_cast<std::ptrdiff_t>(size_), bytes_.end(),
-                       [](std::byte b) { return b == kPattern; });
-  }
-
- private:
-  static constexpr std::size_t kMargin = 512;
-  static constexpr std::byte kPattern{0x7e};
-  std::size_t size_;
-  std::vector<std::byte> bytes_;
-};
-
-/// Without exponents.
-std::vector<std::byte> stored_batch(const std::vector<double>& parts, std::size_t batch, Storage storage,
-                                    int top) {
-  const std::size_t own = parts.size() / batch, bytes = dense::compact_bytes(own, storage);
-  std::vector<std::byte> stored(batch * bytes);
-  for (std::size_t b = 0; b < batch; ++b)
-    detail::write_stored(parts.data() + b * own, static_cast<std::int64_t>(own), 0, top, storage,
-                         stored.data() + b * bytes);
-  return stored;
-}
-std::vector<double> loaded_batch(std::span<const std::byte> stored, Storage storage, std::size_t batch,
-                                 std::size_t parts) {
-  std::vector<double> values(parts);
-  const std::size_t bytes = stored.size() / batch, own = parts / batch;
-  for (std::size_t b = 0; b < batch; ++b)
-    load_compact(stored.subspan(b * bytes, bytes), storage, {}, std::span(values).subspan(b * own, own));
-  return values;
-}
-
-/// Executes one direction on stored values; the results are `scale` times the sums.
-std::vector<double> results_of(const Case& c, bool inverse, const EmulatedKernels& kernels, std::size_t first,
-                               std::span<const std::byte> input, std::size_t parts, double scale) {
-  const Program program = c.program(inverse);
-  const Formats formats = c.formats(inverse);
-  const auto batch = static_cast<std::size_t>(c.problem.batch);
-  Guarded output(batch * dense::compact_bytes(parts / batch, formats.target)),
-      scratch(program.scratch_bytes(true));
-  detail::tuned::Tables tables(true, copy_to_host);
-  emulate(program, kernels, first, tables,
-          {input.data(), output.data(), scratch.data(), std::ldexp(scale, -program.exponent()),
-           c.problem.batch, input.size() / batch, output.get().size() / batch});
-  EXPECT_TRUE(output.intact());
-  EXPECT_TRUE(scratch.intact());
-  return loaded_batch(output.get(), formats.target, batch, parts);
-}
-
-void expect_right(const Case& c, const EmulatedKernels& kernels, std::size_t first) {
-  SCOPED_TRACE(c.problem.shape.to_string() + (c.problem.real ? " real " : " complex ") + to_string(c.signal) +
-               " " + to_string(c.spectrum) + " " + to_string(c.between) + ": " + to_text(c.policy));
-  const DenseProblem& problem = c.problem;
-  const auto points = static_cast<double>(problem.shape.points());
-  const auto count = static_cast<std::size_t>(problem.batch * problem.shape.points());
-  ComplexSignal noise = random_signal(count, 5);
-  const std::vector<double> parts = parts_of(noise, problem.real);
-  const auto batch = static_cast<std::size_t>(problem.batch);
-  const std::vector<std::byte> signal = stored_batch(parts, batch, c.signal, 2);
-  const std::vector<double> exact = loaded_batch(signal, c.signal, batch, parts.size());
-  const dense::Plan<double> plan(problem.shape, problem.real,
-                                 {.normalization = dense::Normalization::none, .batch = problem.batch});
-  ComplexSignal expected(plan.spectrum_points());
-  plan.forward(exact.data(), problem.real ? ElementType::f64 : ElementType::c128, expected);
-
-  // Far below what overflows, far above what is subnormal.
-  const double scale = std::exp2(std::round(std::log2(256 / std::sqrt(points))));
-  const auto steps = static_cast<double>(c.program(false).kernels.size() - 1);
-  const auto bound_of = [&](Storage target) {
-    return storage_bound(target, 2 * points) + steps * storage_bound(c.between, 2 * points) +
-           3e1 * static_cast<double>(std::numeric_limits<float>::epsilon());
-  };
-  const std::vector<double> spectrum =
-      results_of(c, false, kernels, first, signal, 2 * expected.size(), scale);
-  std::vector<double> scaled = parts_of(expected, false);
-  for (double& part : scaled) part *= scale;
-  EXPECT_LE(relative_l2(spectrum, scaled), bound_of(c.spectrum));
-
-  // Back, from what the spectrum should be.
-  const std::vector<std::byte> stored = stored_batch(scaled, batch, c.spectrum, 10);
-  const std::vector<double> back = results_of(c, true, kernels, first + c.program(false).kernels.size(),
-                                              stored, parts.size(), 1 / (points * scale));
-  EXPECT_LE(relative_l2(back, exact), bound_of(c.signal) + storage_bound(c.spectrum, 2 * points));
-}
-
-void expect_right(const std::vector<Case>& cases) {
-  const ScratchFolder folder;
-  std::vector<std::string> sources;
-  for (const Case& c : cases) {
-    for (const bool inverse : {false, true}) {
-      for (const auto& kernel : c.program(inverse).kernels) sources.push_back(source_of(kernel, true));
-    }
-  }
-  const EmulatedKernels kernels(sources, folder.path(), "compact");
-  std::size_t first = 0;
-  for (const Case& c : cases) {
-    expect_right(c, kernels, first);
-    first += c.program(false).kernels.size() + c.program(true).kernels.size();
-  }
-}
-
-constexpr Storage kF32 = Storage::f32, kF16 = Storage::f16, kBf16 = Storage::bf16, kBlock = Storage::block16;
 
 TEST(TunedCompact, Lines) {
   expect_right({of(Shape(64), false, 5, kF16, kF16), of(Shape(97), false, 4, kBf16, kBf16),
@@ -191,9 +45,10 @@ TEST(TunedCompact, FramesAndVolumes) {
 /// Copies to shared memory, prefetches, and tiles that are staged there move 16-bit values, too.
 TEST(TunedCompact, WaysThroughSharedMemory) {
   const auto named = [](const Shape& shape, bool real, std::int64_t batch, const char* kernels) {
-    return Case{dense_problem(shape, real, batch), *detail::tuned::parse_policy(kernels), kF16, kF16, kF16};
+    return CompactCase{dense_problem(shape, real, batch), *detail::tuned::parse_policy(kernels), kF16, kF16,
+                       kF16};
   };
-  const std::vector<Case> cases{
+  const std::vector<CompactCase> cases{
       named(Shape({24, 80}), true, 5,
             "kernel radices=4.6 threads_per_transform=6 transforms_per_block=16 "
             "interleaved_shared=1 double_buffered=1 kernel radices=5.8 threads_per_transform=8 "
@@ -217,8 +72,8 @@ TEST(TunedCompact, WaysThroughSharedMemory) {
 TEST(TunedCompact, PackedTiles) {
   const auto named = [](const Shape& shape, std::int64_t batch, const char* kernels, Storage signal = kF16,
                         Storage spectrum = kF16) {
-    return Case{dense_problem(shape, false, batch), *detail::tuned::parse_policy(kernels), signal, spectrum,
-                kF32};
+    return CompactCase{dense_problem(shape, false, batch), *detail::tuned::parse_policy(kernels), signal,
+                       spectrum, kF32};
   };
   expect_right(
       {named(Shape(64), 39,
@@ -245,8 +100,8 @@ TEST(TunedCompact, PackedTiles) {
 TEST(TunedCompact, TensorCores) {
   const auto named = [](std::int64_t points, std::int64_t batch, const char* threads) {
     const std::string kernel = "kernel radices=" + std::to_string(points) + " " + threads + " tensor_cores=1";
-    return Case{dense_problem(Shape(points), false, batch), *detail::tuned::parse_policy(kernel), kF16, kF16,
-                kF32};
+    return CompactCase{dense_problem(Shape(points), false, batch), *detail::tuned::parse_policy(kernel), kF16,
+                       kF16, kF32};
   };
   expect_right({named(127, 37, "threads_per_transform=2 transforms_per_block=32"),
                 named(64, 35, "threads_per_transform=1 transforms_per_block=32"),
@@ -263,8 +118,8 @@ TEST(TunedCompact, TensorCores) {
 TEST(TunedCompact, BlocksOfIntegers) {
   const auto named = [](const Shape& shape, std::int64_t batch, const char* kernels, Storage signal,
                         Storage spectrum) {
-    return Case{dense_problem(shape, false, batch), *detail::tuned::parse_policy(kernels), signal, spectrum,
-                kF32};
+    return CompactCase{dense_problem(shape, false, batch), *detail::tuned::parse_policy(kernels), signal,
+                       spectrum, kF32};
   };
   expect_right(
       {named(Shape(256), 5,
@@ -296,14 +151,12 @@ TEST(TunedCompact, BlocksOfSeveralSteps) {
 
 /// Blocks of integers whose values are near the ends of float's range, infinite or no numbers, beside
 /// ordinary ones: every transform keeps its own error, or is spoiled by itself.
-/// Blocks of integers whose values are near the ends of float's range, infinite or no numbers, beside
-/// ordinary ones: every transform keeps its own error, or is spoiled by itself.
 void expect_right_out_of_the_ordinary(std::size_t points, const char* kernel) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity(),
                    kNan = std::numeric_limits<double>::quiet_NaN();
   const double sizes[] = {1, 1e-35, 3e-34, 0, 1e36, 1e-30, 1, 1, 1e33};
   constexpr std::size_t kBatch = std::size(sizes), kInfinite = 6, kNumberless = 7;
-  const Case c{
+  const CompactCase c{
       dense_problem(Shape(static_cast<std::int64_t>(points)), false, static_cast<std::int64_t>(kBatch)),
       *detail::tuned::parse_policy(kernel), kBlock, kBlock, kF32};
   std::vector<double> parts = parts_of(random_signal(kBatch * points, 5), false);
@@ -315,7 +168,7 @@ void expect_right_out_of_the_ordinary(std::size_t points, const char* kernel) {
   const ScratchFolder folder;
   std::vector<std::string> sources;
   for (const bool inverse : {false, true}) {
-    for (const auto& kernel : c.program(inverse).kernels) sources.push_back(source_of(kernel, true));
+    for (const auto& step : c.program(inverse).kernels) sources.push_back(source_of(step, true));
   }
   const EmulatedKernels kernels(sources, folder.path(), "extraordinary");
   const std::vector<double> found = results_of(c, false, kernels, 0, signal, parts.size(), 0.5);
@@ -340,8 +193,7 @@ void expect_right_out_of_the_ordinary(std::size_t points, const char* kernel) {
   }
 }
 
-/// Blocks of integers whose values are near the ends of float's range, infinite or no numbers, beside
-/// ordinary ones. Lines of whole blocks, and others with threads that are left over.
+/// Lines of whole blocks, and others with threads that are left over.
 TEST(TunedCompact, BlocksOutOfTheOrdinary) {
   expect_right_out_of_the_ordinary(64, "kernel radices=8.8 threads_per_transform=8 transforms_per_block=4");
   expect_right_out_of_the_ordinary(100,
@@ -353,9 +205,10 @@ TEST(TunedCompact, BlocksOutOfTheOrdinary) {
 /// Twiddle factors within additions: lines, grids, convolutions and their ways back.
 TEST(TunedCompact, FusedTwiddles) {
   const auto named = [](const Shape& shape, std::int64_t batch, const char* kernels) {
-    return Case{dense_problem(shape, false, batch), *detail::tuned::parse_policy(kernels), kF16, kF16, kF32};
+    return CompactCase{dense_problem(shape, false, batch), *detail::tuned::parse_policy(kernels), kF16, kF16,
+                       kF32};
   };
-  std::vector<Case> cases{
+  std::vector<CompactCase> cases{
       named(Shape(1024), 3,
             "kernel radices=32.32 threads_per_transform=32 transforms_per_block=2 twiddles=fused"),
       named(Shape(480), 3, "kernel radices=30.16 threads_per_transform=16 twiddles=fused"),
@@ -366,7 +219,7 @@ TEST(TunedCompact, FusedTwiddles) {
       of(Shape({16, 32, 16}), false, 2, kF16, kF16, kF16, {8, 4}),
       of(Shape({30, 64}), true, 3, kF16, kF16, kF32),
       of(Shape(48 * 40), false, 2, kF16, kF16, kF32, {48, 40})};
-  for (Case& c : cases) {
+  for (CompactCase& c : cases) {
     for (auto& kernel : c.policy.kernels) kernel.twiddles = detail::tuned::Twiddles::fused;
   }
   expect_right(cases);
@@ -374,13 +227,13 @@ TEST(TunedCompact, FusedTwiddles) {
 
 /// Between steps no value overflows, however the largest ones add up: impulses and constants of the peak.
 TEST(TunedCompact, NothingOverflowsBetweenSteps) {
-  std::vector<Case> cases{of(Shape(48 * 40), false, 1, kF16, kF16, kF16, {48, 40}),
-                          of(Shape({30, 64}), true, 1, kF16, kF16, kF16),
-                          of(Shape({12, 10, 16}), false, 1, kF16, kF16, kF16),
-                          of(Shape({6, 10, 18}), true, 1, kF16, kF16, kF16)};
+  std::vector<CompactCase> cases{of(Shape(48 * 40), false, 1, kF16, kF16, kF16, {48, 40}),
+                                 of(Shape({30, 64}), true, 1, kF16, kF16, kF16),
+                                 of(Shape({12, 10, 16}), false, 1, kF16, kF16, kF16),
+                                 of(Shape({6, 10, 18}), true, 1, kF16, kF16, kF16)};
   const ScratchFolder folder;
   std::vector<std::string> sources;
-  for (Case& c : cases) {
+  for (CompactCase& c : cases) {
     c.peak = 65504;
     for (const bool inverse : {false, true}) {
       for (const auto& kernel : c.program(inverse).kernels) sources.push_back(source_of(kernel, true));
@@ -388,7 +241,7 @@ TEST(TunedCompact, NothingOverflowsBetweenSteps) {
   }
   const EmulatedKernels kernels(sources, folder.path(), "largest");
   std::size_t first = 0;
-  for (const Case& c : cases) {
+  for (const CompactCase& c : cases) {
     SCOPED_TRACE(c.problem.shape.to_string());
     const auto points = static_cast<std::size_t>(c.problem.shape.points()),
                spectrum = static_cast<std::size_t>(c.problem.spectrum_points()),

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams and marks of an emulated card. They do nothing until somebody waits, and then take turns at random,
+// so that what is read or reused too early is seen.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "kernels/base/error.hpp"
+#include "kernels/dense/out_of_card/card.hpp"
+
+namespace sfft::test {
+
+/// How far a stream has come. Works of which one failed are passed over until somebody hears of it.
+struct EmulatedProgress {
+  std::int64_t asked = 0, done = 0;
+  std::exception_ptr failure;
+};
+
+/// Work, or the progress of another stream to wait for.
+struct EmulatedQueue {
+  struct Asked {
+    std::function<void()> work;
+    std::shared_ptr<EmulatedProgress> other;
+    std::int64_t least = 0;  ///< of what the other has done
+  };
+  std::shared_ptr<EmulatedProgress> progress = std::make_shared<EmulatedProgress>();
+  std::deque<Asked> asked;
+};
+
+/// What the tests ask of an emulated card, and what they ask it afterwards.
+struct EmulatedState {
+  explicit EmulatedState(std::size_t bytes) : budget(bytes) {}
+
+  std::size_t budget;
+  bool reads_everything = false;  ///< as if all host memory were page-locked
+  /// Others are told of no page-locked memory, as CUDA does with threads that have not used the GPU.
+  std::thread::id asking = std::this_thread::get_id();
+  std::int64_t fail_allocation = 0;  ///< the n-th from now fails; 0: none
+  bool pins_nothing = false;         ///< allocate_on_host() fails
+  std::atomic<std::int64_t> fail_after{
+      -1};                              ///< so many copies and kernels from now, one fails; negative: none
+  std::atomic<std::int64_t> pieces{0};  ///< kernels that ran
+  std::atomic<std::size_t> used{0}, most_used{0};
+  std::atomic<std::size_t> bus_bytes{0};  ///< copied in and out
+  std::mutex mutex;
+  std::map<const std::byte*, std::size_t> on_host;  ///< what allocate_on_host() gave
+  std::mutex queueing;                              ///< of the following, and of what happens in the streams
+  std::vector<EmulatedQueue*> queues;
+  std::mt19937 generator{1};
+
+  bool page_locked(const std::byte* host) {
+    const std::lock_guard lock(mutex);
+    const auto after = on_host.upper_bound(host);
+    return after != on_host.begin() && host < std::prev(after)->first + std::prev(after)->second;
+  }
+
+  /// Allocations come from one thread.
+  void allocation() {
+    if (fail_allocation > 0 && --fail_allocation == 0)
+      throw Error(ErrorCode::out_of_memory, "the emulated card refuses memory as asked");
+  }
+  void step() {
+    if (fail_after >= 0 && fail_after-- == 0)
+      throw Error(ErrorCode::device, "the emulated card fails as asked");
+  }
+
+  /// Until so much was done in a stream.
+  void run(EmulatedProgress& until, std::int64_t least) {
+    const std::lock_guard lock(queueing);
+    while (until.done < least) {
+      std::vector<EmulatedQueue*> ready;
+      for (EmulatedQueue* queue : queues) {
+        if (queue->asked.empty()) continue;
+        const EmulatedQueue::Asked& next = queue->asked.front();
+        if (next.other == nullptr || next.other->done >= next.least) ready.push_back(queue);
+      }
+      if (ready.empty()) throw std::logic_error("streams of the emulated card wait for each other");
+      EmulatedQueue& queue = *ready[generator() % ready.size()];
+      const EmulatedQueue::Asked next = std::move(queue.asked.front());
+      queue.asked.pop_front();
+      EmulatedProgress& progress = *queue.progress;
+      try {
+        if (next.other != nullptr && next.other->failure) progress.failure = next.other->failure;
+        if (next.work && !progress.failure) {
+          step();
+          next.work();
+        }
+      } catch (...) {
+        progress.failure = std::current_exception();
+      }
+      ++progress.done;
+    }
+    if (until.failure) std::rethrow_exception(until.failure);
+  }
+};
+
+class EmulatedMark final : public detail::CardMark {
+ public:
+  explicit EmulatedMark(std::shared_ptr<EmulatedState> state) : state_(std::move(state)) {}
+
+  void wait() override {
+    if (progress_ != nullptr) state_->run(*progress_, place_);
+  }
+
+ private:
+  friend class EmulatedStream;
+
+  std::shared_ptr<EmulatedState> state_;
+  std::shared_ptr<EmulatedProgress> progress_;
+  std::int64_t place_ = 0;
+};
+
+class EmulatedStream final : public detail::CardStream {
+ public:
+  explicit EmulatedStream(std::shared_ptr<EmulatedState> state) : state_(std::move(state)) {
+    const std::lock_guard lock(state_->queueing);
+    state_->queues.push_back(&queue_);
+  }
+  ~EmulatedStream() override {
+    const std::lock_guard lock(state_->queueing);
+    std::erase(state_->queues, &queue_);
+  }
+
+  void copy_in(const detail::CardRows& to, const detail::CardRows& from) override {
+    over_bus(to, from, from.data);
+  }
+  void copy_out(const detail::CardRows& to, const detail::CardRows& from) override {
+    over_bus(to, from, to.data);
+  }
+  void copy_within(const detail::CardRows& to, const detail::CardRows& from) override { copy(to, from); }
+  void mark(detail::CardMark& mark) override {
+    auto& emulated = static_cast<EmulatedMark&>(mark);
+    const std::lock_guard lock(state_->queueing);
+    emulated.progress_ = queue_.progress;
+    emulated.place_ = queue_.progress->asked;
+  }
+  void follow(const detail::CardMark& mark) override {
+    const auto& emulated = static_cast<const EmulatedMark&>(mark);
+    if (emulated.progress_ != nullptr) ask({nullptr, emulated.progress_, emulated.place_});
+  }
+  void push(std::function<void()> work) { ask({std::move(work), nullptr}); }
+  void wait() override {
+    try {
+      state_->run(*queue_.progress, queue_.progress->asked);
+    } catch (...) {
+      queue_.progress->failure = nullptr;
+      throw;
+    }
+  }
+
+ private:
+  void over_bus(const detail::CardRows& to, const detail::CardRows& from, const std::byte* host) {
+    if (!state_->reads_everything && !state_->pins_nothing && !state_->page_locked(host))
+      throw Error(ErrorCode::invalid_argument, "the card was given host memory that it does not read");
+    state_->bus_bytes += from.bytes();
+    copy(to, from);
+  }
+  void copy(const detail::CardRows& to, const detail::CardRows& from) {
+    push([to, from] {
+      for (std::size_t r = 0; r < from.rows; ++r)
+        std::memcpy(to.data + r * to.pitch, from.data + r * from.pitch, from.width);
+    });
+  }
+
+  void ask(EmulatedQueue::Asked one) {
+    const std::lock_guard lock(state_->queueing);
+    queue_.asked.push_back(std::move(one));
+    ++queue_.progress->asked;
+  }
+
+  std::shared_ptr<EmulatedState> state_;
+  EmulatedQueue queue_;
+};
+
+}  // namespace sfft::test
