@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sfft/dense.hpp"
+#include "sfft/dense_compact.hpp"
 #include "sfft/error.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/tolerance.hpp"

@@ -230,14 +230,16 @@ TEST(CodingLinesTest, KeyFramesThatComeRegularlyHaveAPeriod) {
   EXPECT_EQ(coding_period(all, 240), 0);
 }
 
+VibrationPeak line_at(double hz, double standard_error, double amplitude) {
+  VibrationPeak line;
+  line.frequency_hz = hz;
+  line.standard_error_hz = standard_error;
+  line.amplitude = amplitude;
+  return line;
+}
+
 TEST(CodingLinesTest, MultiplesOfTheirRateAreMarkedUnlessOneStandsOut) {
-  const auto peak = [](double hz, double amplitude) {
-    VibrationPeak result;
-    result.frequency_hz = hz;
-    result.standard_error_hz = 0.01;
-    result.amplitude = amplitude;
-    return result;
-  };
+  const auto peak = [](double hz, double amplitude) { return line_at(hz, 0.01, amplitude); };
   std::vector<VibrationPeak> peaks{peak(20.83, 0.007), peak(41.67, 0.004), peak(62.5, 0.003),
                                    peak(64.03, 0.002)};
   mark_coding(peaks, 1 / 12.0, {}, 250, 0.1, 0.001);
@@ -253,13 +255,7 @@ TEST(CodingLinesTest, MultiplesOfTheirRateAreMarkedUnlessOneStandsOut) {
 }
 
 TEST(CodingLinesTest, ADriftThatLagsUntilTheKeyFrameLeavesASawtooth) {
-  const auto peak = [](double hz, double amplitude) {
-    VibrationPeak line;
-    line.frequency_hz = hz;
-    line.standard_error_hz = 0.005;
-    line.amplitude = amplitude;
-    return line;
-  };
+  const auto peak = [](double hz, double amplitude) { return line_at(hz, 0.005, amplitude); };
   // The first harmonic stands far out of the others, but not out of a sawtooth.
   std::vector<VibrationPeak> peaks{peak(10, 0.05), peak(15.4, 0.02), peak(20, 0.024)};
   for (int m = 3; m <= 12; ++m) peaks.push_back(peak(10 * m, 0.05 / m));
