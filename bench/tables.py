@@ -89,13 +89,13 @@ def table_noise():
     return "\n".join(lines)
 
 
-def table_video(only=None):
+def table_video():
     _, rows = load("video")
     lines = ["| recording | k | pixels read | warm | mean with renewals and calibration | distinct frames | cold | FFTW R2C | ratio warm, distinct, cold | built-in dense | relative error, median | p95 | reported | covered |",
              "|---|---:|---:|---:|---:|---:|---:|---:|---|---:|---:|---:|---:|---:|"]
     for name, row in rows.items():
         match = re.match(r"video/(.+)/k:(\d+)$", name)
-        if not match or (only and int(match.group(2)) != only):
+        if not match:
             continue
         fftw = microseconds(rows[f"fftw/{match.group(1)}"])
         built_in = microseconds(rows[f"built_in/{match.group(1)}"])
@@ -105,6 +105,28 @@ def table_video(only=None):
                      f"**{number(fftw / us)}×**, {number(fftw / row['distinct_us'])}×, {number(fftw / row['cold_us'])}× | {time_text(built_in)} | "
                      f"{100 * row['error_median']:.1f} % | {100 * row['error_p95']:.1f} % | {100 * row['reported_median']:.1f} % | "
                      f"{100 * row['coverage']:.0f} % |")
+    return "\n".join(lines)
+
+
+def table_summary():
+    """What the README shows of known_support.json and video.json: recordings, long signals, and one that is lost."""
+    lines = ["| signal | k | read | sfft | FFTW | ratio | cold | with renewals | relative error |", "|---|---:|---:|---:|---:|---:|---:|---:|---:|"]
+
+    def add(name, k, read, us, fftw, cold, mean, error):
+        renewals = f"{number(fftw / mean)}×" if mean else "–"
+        lines.append(f"| {name} | {k} | {gpu_tables.percent(read)} | {time_text(us)} | {time_text(fftw)} | **{number(fftw / us)}×** | "
+                     f"{number(fftw / cold)}× | {renewals} | {gpu_tables.error_text(error)} |")
+
+    _, rows = load("video")
+    for name, text in (("car-detection_1920x1080", "video 1920×1080"), ("car-detection", "video 768×432"), ("bottle-detection", "video 640×360")):
+        row = rows[f"video/{name}/k:1000"]
+        add(text, 1000, row["samples_fraction"], microseconds(row), microseconds(rows[f"fftw/{name}"]), row["cold_us"], row["mean_us"],
+            row["error_median"])
+    _, rows = load("known_support")
+    for n, k in ((1 << 20, 64), (1 << 24, 1000), (1048573, 64), (4096, 1024)):
+        row = rows[f"known/float/N:{n}/k:{k}/warm"]
+        add(f"sparse, {points_text(n)} points", k, row["samples"] / n, microseconds(row), microseconds(rows[f"fftw/float/N:{n}"]),
+            microseconds(rows[f"known/float/N:{n}/k:{k}/cold"]), 0, row["relative_l2"])
     return "\n".join(lines)
 
 
@@ -178,7 +200,7 @@ def table_context():
 
 
 TABLES = {"known": table_known, "dense-wins": table_dense_wins, "noise": table_noise, "video": table_video,
-          "video-1000": lambda: table_video(1000), "blind": table_blind, "refuse": table_refuse, "learn": table_learn, "context": table_context, **gpu_tables.TABLES,
+          "summary": table_summary, "blind": table_blind, "refuse": table_refuse, "learn": table_learn, "context": table_context, **gpu_tables.TABLES,
           **dense_tables.TABLES, **large_tables.TABLES, **precisions_tables.TABLES, **sfft_bench_tables.TABLES, **technologies_tables.TABLES}
 
 
