@@ -3,30 +3,19 @@
 import json
 import pathlib
 
+from table_text import error_text, percent, points_text
+
 RESULTS = pathlib.Path(__file__).resolve().parent / "results" / "h200"
-
-
-def percent(share):
-    """Two digits, and no exponent at 100 %."""
-    return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.2g} %"
 
 
 def us_text(us):
     return f"{us:,.0f} µs" if us >= 1000 else f"{us:.3g} µs"
 
 
-def error_text(error):
-    return f"{100 * error:.1f} %" if error >= 1e-3 else f"{error:.0e}"
-
-
 def load(name="sparse.json"):
     with open(RESULTS / name, encoding="utf-8") as file:
         data = json.load(file)
     return data, data["rows"]
-
-
-def points_text(n):
-    return f"2^{n.bit_length() - 1}" if n & (n - 1) == 0 else f"{n:,}"
 
 
 def ratio_text(value):

@@ -3,25 +3,14 @@
 import json
 import pathlib
 
+from table_text import points_text, time_text
+
 RESULTS = pathlib.Path(__file__).resolve().parent / "results"
 
 
 def load(file):
     with open(RESULTS / file, encoding="utf-8") as opened:
         return json.load(opened)
-
-
-def points_text(n):
-    return f"2^{n.bit_length() - 1}" if n & (n - 1) == 0 else f"{n:,}"
-
-
-def time_text(us):
-    if us is None:
-        return "–"
-    for limit, unit in ((1e6, "s"), (1e3, "ms")):
-        if us >= limit:
-            return f"{us / limit:.3g} {unit}"
-    return f"{us:.3g} µs"
 
 
 def frames_text(row, key):

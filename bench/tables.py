@@ -18,6 +18,7 @@ import large_tables
 import precisions_tables
 import sfft_bench_tables
 import technologies_tables
+from table_text import error_text, percent, points_text, time_text
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results" / "cpu"
@@ -40,16 +41,8 @@ def microseconds(entry):
     return entry["real_time"] * {"ns": 1e-3, "us": 1, "ms": 1e3, "s": 1e6}[entry["time_unit"]]
 
 
-def time_text(us):
-    return f"{us / 1e3:.3g} ms" if us >= 1000 else f"{us:.3g} µs"
-
-
 def number(value):
     return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
-
-
-def points_text(n):
-    return f"2^{n.bit_length() - 1}" if n & (n - 1) == 0 else f"{n:,}"
 
 
 def known_rows(rows, wanted):
@@ -114,8 +107,8 @@ def table_summary():
 
     def add(name, k, read, us, fftw, cold, mean, error):
         renewals = f"{number(fftw / mean)}×" if mean else "–"
-        lines.append(f"| {name} | {k} | {gpu_tables.percent(read)} | {time_text(us)} | {time_text(fftw)} | **{number(fftw / us)}×** | "
-                     f"{number(fftw / cold)}× | {renewals} | {gpu_tables.error_text(error)} |")
+        lines.append(f"| {name} | {k} | {percent(read)} | {time_text(us)} | {time_text(fftw)} | **{number(fftw / us)}×** | "
+                     f"{number(fftw / cold)}× | {renewals} | {error_text(error)} |")
 
     _, rows = load("video")
     for name, text in (("car-detection_1920x1080", "video 1920×1080"), ("car-detection", "video 768×432"), ("bottle-detection", "video 640×360")):

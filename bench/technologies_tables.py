@@ -5,6 +5,8 @@ import math
 import pathlib
 import re
 
+from table_text import time_text
+
 BENCH = pathlib.Path(__file__).resolve().parent
 RESULTS = BENCH / "results"
 SOURCES = BENCH / "technologies"
@@ -69,15 +71,6 @@ def timed(data, kind="time"):
         if row.get("kind") == kind and not row["skipped"] and row.get("passed"):
             found.setdefault((row["technology"], row["problem"]), row)
     return found
-
-
-def time_text(us):
-    if us is None:
-        return "–"
-    for limit, unit in ((1e6, "s"), (1e3, "ms")):
-        if us >= limit:
-            return f"{us / limit:.3g} {unit}"
-    return f"{us:.3g} µs"
 
 
 def grid(head, rows):
