@@ -2,10 +2,10 @@
 // The work on one tile: read, transform, write.
 #pragma once
 
-#include "kernels/dense/tuned/device/block_tile.cuh"
 #include "kernels/dense/tuned/device/packed_tile.cuh"
 #include "kernels/dense/tuned/device/shared_slots.cuh"
 #include "kernels/dense/tuned/device/step_twiddles.cuh"
+#include "kernels/dense/tuned/device/tile_stage.cuh"
 
 namespace sfft::device {
 
@@ -15,25 +15,16 @@ class TileFft {
   using Back = device::Line<K, true>;
   using Real = typename Line::Real;
   using Value = Complex<Real>;
+  using Stage = TileStage<K>;
   using First = Pass<Line, 0>;
   using Last = Pass<Line, Line::kPasses - 1>;
   /// The pass whose outputs are the results; a convolution comes back from its spectrum.
   static constexpr bool kComesBack = K::step.method != Method::plain && !Line::kTwiddleFree;
   using End = Pass<device::Line<K, kComesBack>, Line::kTwiddleFree ? 0 : Line::kPasses - 1>;
   static constexpr int kPoints = K::step.points;
-  static constexpr bool kHalfIn = K::step.in.form == Form::half_pairs,
-                        kHalfOut = K::step.out.form == Form::half_pairs;
-  static constexpr bool kStageIn = K::step.policy.staged || kHalfIn,
-                        kBlocksOut = K::step.out.storage == dense::Storage::block16,
-                        kStageOut = K::step.policy.staged || kHalfOut || kBlocksOut;
+  static constexpr bool kStageIn = Stage::kIn, kStageOut = Stage::kOut;
   static constexpr bool kPackedIn = K::step.packs(K::step.in), kPackedOut = K::step.packs(K::step.out);
-  static constexpr int kBlock = Tile<K>::kBlock;
   static constexpr int kHeld = First::kRounds * First::R;  ///< inputs, or outputs, of a thread
-  /// Lines that follow each other without gaps are staged as they lie.
-  static constexpr bool kFlat = !kHalfIn && !kHalfOut && K::step.mirror_rows == 0 &&
-                                K::step.in.form == Form::complex && K::step.out.form == Form::complex &&
-                                K::step.in.element == 1 && K::step.out.element == 1 &&
-                                K::step.in.inner == kPoints && K::step.out.inner == kPoints;
 
  public:
   static __device__ __forceinline__ void run(const Arguments& a, unsigned tile, void* shared) {
@@ -47,7 +38,7 @@ class TileFft {
       PackedTile<K>::read(memory, shared);
       PackedTile<K>::barrier();
     } else if constexpr (kStageIn) {
-      kHalfIn ? tangle(memory, tables, shared) : stage_in(memory, tables, shared);
+      Stage::read(memory, tables, shared);
       __syncthreads();
     }
     read(memory, tables, shared, from, re, im);
@@ -69,7 +60,7 @@ class TileFft {
     static_assert(K::step.method == Method::plain && K::step.twiddle.modulus == 0 && !kStageIn && !kStageOut);
     void* const stage = static_cast<unsigned char*>(shared) + exchange_bytes(K::step, Line::kSingle);
     unsigned tile = blockIdx.x;
-    fetch(Tile<K>(a, tile), stage);
+    Stage::fetch(Tile<K>(a, tile), stage);
 #pragma unroll 1
     for (; tile < a.tiles; tile += gridDim.x) {
       const Tile<K> memory(a, tile);
@@ -79,7 +70,7 @@ class TileFft {
       __syncthreads();
       read(memory, a.tables, stage, from, re, im);
       __syncthreads();
-      if (tile + gridDim.x < a.tiles) fetch(Tile<K>(a, tile + gridDim.x), stage);
+      if (tile + gridDim.x < a.tiles) Stage::fetch(Tile<K>(a, tile + gridDim.x), stage);
       transform<Line, false>(re, im, shared, from, to, static_cast<const Value*>(a.tables.roots));
       const Tile<K> results(a, forgotten(tile));  // made again, to leave registers to the transform
       write(results, a.tables, shared, seat_at(Line::kStoreInterleaved), re, im, Value{0, 0});
@@ -92,110 +83,6 @@ class TileFft {
     return seat<Line>(static_cast<int>(id), interleaved);
   }
 
-  /// Copies samples of neighbouring lines, position by position, as they lie in memory, word by word.
-  static __device__ __forceinline__ void fetch(const Tile<K>& memory, void* stage) {
-    using Samples = typename Tile<K>::Samples;
-    constexpr int kWide = kCopyBytes / sizeof(Samples), kParts = Line::kTransforms / kWide;
-    const int id = static_cast<int>(forgotten(threadIdx.x));
-    if (memory.lines() == Line::kTransforms &&
-        reinterpret_cast<unsigned long long>(memory.samples(0, 0)) % kCopyBytes == 0) {
-#pragma unroll 1
-      for (int i = id; i < kPoints * kParts; i += kBlock)
-        copy_async<K::step.policy.loads == Loads::prefetch_l2>(
-            static_cast<uint4*>(stage) + i,
-            reinterpret_cast<const uint4*>(memory.samples(i % kParts * kWide, i / kParts)));
-    } else {
-#pragma unroll 1
-      for (int i = id; i < kPoints * Line::kTransforms; i += kBlock) {
-        const int line = i % Line::kTransforms;
-        if (memory.has(line)) static_cast<Samples*>(stage)[i] = *memory.samples(line, i / Line::kTransforms);
-      }
-    }
-  }
-
-  /// Calls action(line, j) for j < kCount of every line, or of every second one; neighbouring threads take
-  /// neighbours.
-  template <int kCount, int kEvery, class Action>
-  static __device__ __forceinline__ void each_of_lines(const Tile<K>& memory, const Action& action) {
-    const int id = static_cast<int>(threadIdx.x);
-    if constexpr (kCount >= 2 * kBlock) {
-#pragma unroll 1
-      for (int line = 0; line < memory.lines(); line += kEvery) {
-#pragma unroll 4
-        for (int j = id; j < kCount; j += kBlock) action(line, j);
-      }
-    } else {
-#pragma unroll 2
-      for (int i = id; i < kCount * (memory.lines() / kEvery); i += kBlock)
-        action(i / kCount * kEvery, i % kCount);
-    }
-  }
-  /// Calls action(line, j) for every point, in the order of memory.
-  template <class Action>
-  static __device__ __forceinline__ void each_of_tile(const Tile<K>& memory, bool interleaved,
-                                                      const Action& action) {
-    if (!interleaved) return each_of_lines<kPoints, 1>(memory, action);
-    for (int i = static_cast<int>(threadIdx.x); i < kPoints * Line::kTransforms; i += kBlock) {
-      if (memory.has(i % Line::kTransforms)) action(i % Line::kTransforms, i / Line::kTransforms);
-    }
-  }
-
-  /// Blocks of integers follow each other.
-  static __device__ __forceinline__ int staged(int j, int line) {
-    return K::step.blocks_across() ? j * Line::kTransforms + line : line * kPoints + j;
-  }
-
-  static __device__ __forceinline__ void stage_in(const Tile<K>& memory, const StepTables& tables,
-                                                  void* shared) {
-    auto* values = static_cast<Value*>(shared);
-    if constexpr (K::step.in.storage == dense::Storage::block16) {
-      OrdinaryBlocks seen;
-      each_of_tile(memory, Line::kLoadInterleaved, [&](int line, int j) {
-        values[staged(j, line)] = memory.load_ordinary(line, j, 0, seen);
-      });
-      if (seen.all()) return;
-      each_of_tile(memory, Line::kLoadInterleaved,
-                   [&](int line, int j) { values[staged(j, line)] = memory.load(line, j); });
-    } else if constexpr (K::step.conflict_free()) {
-      PermutedLine<K>::read(memory, tables, shared);
-    } else if constexpr (kFlat) {
-      for (int i = static_cast<int>(threadIdx.x); i < kPoints * memory.lines(); i += kBlock)
-        values[i] = memory.load(0, i);
-    } else {
-      each_of_tile(memory, Line::kLoadInterleaved,
-                   [&](int line, int j) { values[staged(j, line)] = memory.load(line, j); });
-    }
-  }
-
-  /// Calls action(line, mirror, k) for what half spectra are made of or become: value k of a line and value n
-  /// − k of its mirror. For a signal of one dimension the mirror is the line itself.
-  template <class Action>
-  static __device__ __forceinline__ void each_mirrored(const Tile<K>& memory, const Action& action) {
-    constexpr bool kPaired = Tile<K>::kPaired;
-    each_of_lines<kPaired ? kPoints + 1 : kPoints / 2 + 1, kPaired ? 2 : 1>(
-        memory, [&](int line, int k) { action(line, kPaired ? line + 1 : line, k); });
-  }
-
-  /// Z[k] = X[k] + conj Y[n−k] + i w^−k (X[k] − conj Y[n−k]), w = exp(−πi/n), Y the mirror: twice the FFT of
-  /// the pairs x[2t] + i x[2t+1].
-  static __device__ __forceinline__ void tangle(const Tile<K>& memory, const StepTables& tables,
-                                                void* shared) {
-    auto* values = static_cast<Value*>(shared);
-    const auto* w = static_cast<const Value*>(tables.untangle);
-    const auto put = [&](int line, int k, Value z) {
-      if constexpr (K::step.swap_in) z = {z.im, z.re};
-      values[staged(k, line)] = z;
-    };
-    each_mirrored(memory, [&](int line, int mirror, int k) {
-      Value x = memory.load(line, k), y = memory.load(mirror, kPoints - k);
-      if (line == mirror && k == 0) x.im = y.im = 0;
-      const Value sum{x.re + y.re, x.im - y.im};
-      const Value turned = times(Value{x.re - y.re, x.im + y.im}, conjugate(w[k]));
-      if (k < kPoints) put(line, k, {sum.re - turned.im, sum.im + turned.re});
-      if (k > 0) put(mirror, kPoints - k, {sum.re + turned.im, turned.re - sum.im});
-    });
-  }
-
   /// Lines within a warp do not wait for other warps, but exchange through memory where lines of other warps
   /// are staged.
   static __device__ __forceinline__ void leave_stage() {
@@ -205,7 +92,7 @@ class TileFft {
   static __device__ __forceinline__ Value staged_value(const Tile<K>& memory, void* shared, int j, int line) {
     if constexpr (kPackedIn)
       return memory.received(PackedTile<K>::template at<typename Tile<K>::InVector>(shared, j, line));
-    return static_cast<const Value*>(shared)[staged(j, line)];
+    return static_cast<const Value*>(shared)[Stage::index(j, line)];
   }
 
   /// Calls action(first, add, i) for the i-th input of the first pass that a thread reads from memory.
@@ -351,7 +238,7 @@ class TileFft {
         PackedTile<K>::template at<typename Tile<K>::OutVector>(shared, first + add, own.line) =
             memory.finished(z);
       } else if constexpr (kStageOut) {
-        values[staged(first + add, own.line)] = z;
+        values[Stage::index(first + add, own.line)] = z;
       } else {
         memory.store(own.line, first, z, add);
       }
@@ -387,42 +274,8 @@ class TileFft {
       PackedTile<K>::write(memory, shared);
     } else if constexpr (kStageOut) {
       __syncthreads();
-      kHalfOut ? untangle(memory, tables, values) : stage_out(memory, tables, shared);
+      Stage::write(memory, tables, shared);
     }
-  }
-
-  static __device__ __forceinline__ void stage_out(const Tile<K>& memory, const StepTables& tables,
-                                                   void* shared) {
-    const auto* values = static_cast<const Value*>(shared);
-    if constexpr (kBlocksOut) {
-      BlockTile<K>::write(memory, values);
-    } else if constexpr (K::step.conflict_free()) {
-      PermutedLine<K>::write(memory, tables, shared);
-    } else if constexpr (kFlat) {
-      for (int i = static_cast<int>(threadIdx.x); i < kPoints * memory.lines(); i += kBlock)
-        memory.store(0, i, values[i]);
-    } else {
-      each_of_tile(memory, Line::kStoreInterleaved,
-                   [&](int line, int j) { memory.store(line, j, values[staged(j, line)]); });
-    }
-  }
-
-  /// X[k] = (Z[k] + conj Y[n−k])/2 + w^k (Z[k] − conj Y[n−k])/2i, w = exp(−πi/n), from the FFT Z of pairs and
-  /// its mirror Y.
-  static __device__ __forceinline__ void untangle(const Tile<K>& memory, const StepTables& tables,
-                                                  const Value* values) {
-    const auto* w = static_cast<const Value*>(tables.untangle);
-    each_mirrored(memory, [&](int line, int mirror, int k) {
-      const Value x = values[staged(k == kPoints ? 0 : k, line)];
-      const Value y = values[staged(k == 0 ? 0 : kPoints - k, mirror)];
-      const Real half = Real(0.5);
-      const Value even{half * (x.re + y.re), half * (x.im - y.im)};
-      const Value odd = times(Value{half * (x.im + y.im), half * (y.re - x.re)}, w[k]);
-      memory.store(line, k, {even.re + odd.re, even.im + odd.im});
-      // An element that is stored twice stays the same; kept twice it would count twice.
-      if (K::step.keep != Keep::all && memory.comes_twice(line, k)) return;
-      memory.store(mirror, kPoints - k, {even.re - odd.re, odd.im - even.im});
-    });
   }
 };
 
