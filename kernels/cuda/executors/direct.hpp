@@ -18,16 +18,12 @@ class DirectExecutor final : public Executor<Real> {
 
   std::unique_ptr<State> make_state(int frames) const override;
   void enqueue(const Batch<Real>& batch, State& state, Stream stream) const override;
-  const std::vector<std::int64_t>& sample_indices() const override { return none_; }
-  void enqueue_compact(const Batch<Real>&, State&, Stream) const override {}
-  std::int64_t taps() const noexcept override { return 0; }
   std::string describe() const override { return "a sum for each coefficient"; }
 
  private:
   std::int64_t points_;
   Binning<Real> plan_;  ///< only what finishing needs
   DeviceBuffer twiddles_, errors_, flags_;
-  std::vector<std::int64_t> none_;
 };
 
 template <class Real>

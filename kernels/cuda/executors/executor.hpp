@@ -52,9 +52,12 @@ class Executor {
 
   /// The samples that the path reads, as flat indices in the order of a compact frame; empty: all of them,
   /// and enqueue_compact() may not be called.
-  virtual const std::vector<std::int64_t>& sample_indices() const = 0;
+  virtual const std::vector<std::int64_t>& sample_indices() const {
+    static const std::vector<std::int64_t> none;
+    return none;
+  }
   /// The same on compact frames.
-  virtual void enqueue_compact(const Batch<Real>& batch, State& state, Stream stream) const = 0;
+  virtual void enqueue_compact(const Batch<Real>&, State&, Stream) const {}
   /// The rows of a frame that hold the samples, if the path can read frames that consist of those; else
   /// empty, and enqueue_rows() may not be called.
   virtual const RowSet& row_set() const noexcept {
@@ -69,7 +72,7 @@ class Executor {
   virtual void enqueue_rows(const Batch<Real>&, State&, Stream) const {}
   /// Samples of a stream; 0: the path is exact without a reference. sample_indices() holds whole streams,
   /// then the witness's samples.
-  virtual std::int64_t taps() const noexcept = 0;
+  virtual std::int64_t taps() const noexcept { return 0; }
   virtual std::int64_t witness_samples() const noexcept { return 0; }
 
   virtual std::string describe() const = 0;  ///< "fused, 4 blocks of 256 threads"
