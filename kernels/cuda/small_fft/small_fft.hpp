@@ -47,7 +47,6 @@ class SmallFft {
   /// the result. Stream-ordered, allocates nothing.
   Complex<Real>* execute(Complex<Real>* data, Complex<Real>* scratch, std::int64_t count,
                          Stream stream) const;
-  bool two_buffers() const noexcept { return steps_.size() > 1; }
 
  private:
   void add_step(const std::int64_t* grid, int rank, std::int64_t lines, int inner, LineMap from, LineMap to,

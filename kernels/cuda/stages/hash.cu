@@ -32,18 +32,6 @@ __global__ void comb_hash_kernel(GridShape shape, Triple buckets, const std::int
   out[i] = {static_cast<std::int32_t>(at), static_cast<std::int32_t>(comb_mirror(at, buckets.v))};
 }
 
-__global__ void flat_hash_kernel(GridShape shape, Triple sigma, std::int64_t denominator,
-                                 std::int64_t buckets, const std::int64_t* support, int k,
-                                 std::int64_t* bucket, double* offset) {
-  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (i >= k) return;
-  const Triple f = coordinates(shape, support[i]);
-  const FlatPosition at = flat_position(flat_numerator(f.v, sigma.v, shape.extents, shape.rank, denominator),
-                                        denominator, buckets);
-  bucket[i] = at.bucket;
-  offset[i] = at.offset;
-}
-
 Triple triple(const std::int64_t* values) {
   return {{values[0], values[1], values[2]}};
 }
@@ -54,14 +42,6 @@ void launch_comb_hash(const GridShape& shape, const std::int64_t* buckets, const
                       BucketPair* out, Stream stream) {
   comb_hash_kernel<<<(k + kThreads - 1) / kThreads, kThreads, 0, stream>>>(shape, triple(buckets), support, k,
                                                                            out);
-  check_launch("hash");
-}
-
-void launch_flat_hash(const GridShape& shape, const std::int64_t* sigma, std::int64_t denominator,
-                      std::int64_t buckets, const std::int64_t* support, int k, std::int64_t* bucket,
-                      double* offset, Stream stream) {
-  flat_hash_kernel<<<(k + kThreads - 1) / kThreads, kThreads, 0, stream>>>(
-      shape, triple(sigma), denominator, buckets, support, k, bucket, offset);
   check_launch("hash");
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stage "hash" at plan time: the buckets of a template's frequencies.
+// Stage "hash" at plan time: the buckets of a template's frequencies in a comb. Those of flat windows are
+// placed on the host.
 #pragma once
 
 #include "kernels/cuda/runtime/runtime.hpp"
@@ -13,14 +14,8 @@ struct GridShape {
   std::int64_t extents[3] = {1, 1, 1};
 };
 
-/// Comb: out[i] = bucket of support[i] (a flat index) and of its negative. Device memory.
+/// out[i] = bucket of support[i] (a flat index) and of its negative. Device memory.
 void launch_comb_hash(const GridShape& shape, const std::int64_t* buckets, const std::int64_t* support, int k,
                       BucketPair* out, Stream stream);
-
-/// Flat window: the bucket below each frequency, and its offset from it in buckets. `denominator` is a common
-/// multiple of the extents.
-void launch_flat_hash(const GridShape& shape, const std::int64_t* sigma, std::int64_t denominator,
-                      std::int64_t buckets, const std::int64_t* support, int k, std::int64_t* bucket,
-                      double* offset, Stream stream);
 
 }  // namespace sfft::detail::cuda
