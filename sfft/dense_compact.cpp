@@ -77,13 +77,13 @@ class CompactImpl {
     }
   }
 
-  /// Of one transform.
+  /// Parts of one transform.
   std::size_t parts(Direction direction, bool source) const noexcept {
     const auto& problem = request.dense.problem;
     return static_cast<std::size_t>(source ? source_parts(problem, direction)
                                            : target_parts(problem, direction));
   }
-  /// Of the whole batch.
+  /// Bytes of the whole batch.
   std::size_t bytes(Direction direction, bool source) const noexcept {
     const Storage storage = source ? request.formats.source(direction) : request.formats.target(direction);
     return static_cast<std::size_t>(request.dense.problem.batch) *

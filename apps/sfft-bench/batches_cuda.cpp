@@ -67,7 +67,7 @@ class Batches {
   virtual Preparation prepare() = 0;
   /// Transforms a batch of frames from `first` on.
   virtual void enqueue(std::int64_t first) = 0;
-  /// Of frame `at` in the latest batch.
+  /// Relative L2 error of frame `at` in the latest batch.
   virtual double error(std::int64_t at, const std::vector<std::complex<double>>& exact) const = 0;
   virtual double samples_read() const { return static_cast<double>(recording_.shape.points()); }
 

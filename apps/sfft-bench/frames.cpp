@@ -10,7 +10,7 @@ namespace sfft::apps {
 
 namespace {
 
-/// Of samples as decoded; as floats they take four times as much, or twice.
+/// Samples as decoded; as floats they take four times as much, or twice.
 constexpr std::size_t kRingBytes = std::size_t{64} << 20;
 
 }  // namespace

@@ -96,7 +96,7 @@ json errors(const Spectrum& found, const Spectrum& expected) {
   return {{"relative_l2", std::sqrt(difference / norm)}, {"median_relative", median(own)}};
 }
 
-/// Of coefficients of the first transform, which lie as far apart as they can.
+/// The error of coefficients of the first transform that lie as far apart as they can.
 double error_of_double(const Case& what, const std::vector<double>& values, const Spectrum& spectra) {
   const std::int64_t n = what.shape.points(), kept = what.real ? n / 2 + 1 : n;
   std::vector<std::complex<long double>> roots(static_cast<std::size_t>(n));

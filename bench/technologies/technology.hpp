@@ -19,7 +19,7 @@ using Complex = std::complex<float>;
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-/// Of a device; 0 where there is no such limit or nobody says.
+/// Limits of a device; 0: there is none, or it is not known.
 struct Limits {
   std::int64_t group_threads = 0, shared_bytes = 0, buffer_bytes = 0, memory_bytes = 0;
   std::uint32_t groups_x = 0x7fffffff;

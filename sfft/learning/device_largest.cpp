@@ -14,7 +14,7 @@ namespace sfft::detail::cuda {
 
 namespace {
 
-/// Of more points, too many may agree in the first digits by chance.
+/// Among more points, too many may agree in the first digits by chance.
 constexpr std::int64_t kMostListed = std::int64_t{1} << 21;
 
 /// Kernels load whole elements; copies take any address.

@@ -18,7 +18,7 @@ namespace {
 /// Bytes that the copy engine moves in the time in which kernels read one in place. Their requests are small
 /// and carry as much overhead as data.
 constexpr std::int64_t kRowAdvantage = 2;
-/// Of frames with more bytes than this there is room for as many as come.
+/// There is room for any number of frames with more bytes than this.
 constexpr std::size_t kLargeFrame = std::size_t{1} << 20;
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace sfft::detail {
 
 namespace {
 
-/// Of an error that is enough: looks find smaller ones than plans have.
+/// The share of an error that is enough: looks find smaller ones than plans have.
 constexpr double kEnough = 0.95;
 /// Frames of a batch that leave most of a GPU idle.
 constexpr int kFewFrames = 16;
@@ -44,7 +44,7 @@ bool PlanCosts::by_rows() const {
          (options_.transfer == Transfer::automatic || options_.transfer == Transfer::rows);
 }
 
-/// Of frames like the reference, if there is one, else of bytes or complex floats.
+/// Size of an element: that of the reference, if there is one, else a byte or a complex float.
 std::int64_t PlanCosts::element() const {
   if (!data_.reference.empty()) return static_cast<std::int64_t>(element_bytes(data_.reference_type));
   return data_.real ? 1 : 8;

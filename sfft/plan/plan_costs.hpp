@@ -34,9 +34,9 @@ class PlanCosts {
   /// The samples that a plan may read.
   std::int64_t max_samples() const { return max_samples(by_rows()); }
 
-  /// Of a comb that is no slower than `limit_us`.
+  /// The request for a comb that is no slower than `limit_us`.
   CombRequest comb_request(double limit_us, cpu::ThreadPool* pool) const;
-  /// The same for a search. Of page-locked frames, errors like those of frames in the GPU's memory are
+  /// The same for a search. For page-locked frames, errors like those of frames in the GPU's memory are
   /// enough.
   CombRequest search_request(double limit_us, cpu::ThreadPool* pool) const;
 

@@ -20,7 +20,7 @@ struct DamagedBytes {
 class Checksum {
  public:
   void add(const char* bytes, std::size_t count) noexcept;
-  /// Of all bytes so far.
+  /// The checksum of all bytes so far.
   std::uint64_t value() const noexcept { return ~crc_; }
 
   static std::uint64_t of(const char* bytes, std::size_t count) noexcept {

@@ -132,7 +132,7 @@ inline std::size_t cell_of(const Shape& shape, std::int64_t flat) {
   return cell;
 }
 
-/// Of a conjugate pair the half spectrum keeps the one with the smaller last coordinate, then the smaller
+/// The half spectrum keeps the one of a conjugate pair with the smaller last coordinate, then the smaller
 /// index.
 inline bool represents(const Frame& frame, std::int64_t flat) {
   if (!frame.real()) return true;

@@ -31,7 +31,7 @@ struct CompactCase {
   DenseProblem problem;
   TransformPolicy policy;
   Storage signal, spectrum, between;
-  /// Of the parts of signals. Those of f16 spectra reach 65504.
+  /// The largest part of signals. Those of f16 spectra reach 65504.
   double peak = 4;
 
   Formats formats(bool inverse) const {

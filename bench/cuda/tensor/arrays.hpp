@@ -16,7 +16,7 @@ struct SpectrumError {
   double relative_l2 = 0;
   double absolute_sum = 0;  ///< of the differences' magnitudes
 };
-/// Of complex floats, or if `half`, of complex fp16 numbers, against complex doubles. Blocks.
+/// The error of complex floats, or if `half` of complex fp16 numbers, against complex doubles. Blocks.
 SpectrumError spectrum_error(const void* spectra, bool half, const void* expected, std::int64_t count);
 
 }  // namespace sfft::bench

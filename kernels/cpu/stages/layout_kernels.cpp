@@ -114,7 +114,7 @@ void store_rows_by(const Real* __restrict re, const Real* __restrict im, std::in
   }
 }
 
-/// Of bytes: vectors have an instruction that adds products of 16-bit numbers to 32-bit sums.
+/// The same for bytes: vectors have an instruction that adds products of 16-bit numbers to 32-bit sums.
 void add_moments_of_bytes(const std::uint8_t* x, std::int64_t count, double* sum, double* squares) {
   constexpr std::int64_t kBlock = std::int64_t{1} << 15;  // 255² times this fits
   for (std::int64_t start = 0; start < count; start += kBlock) {

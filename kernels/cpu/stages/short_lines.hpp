@@ -18,7 +18,7 @@ struct ShortLineKernels {
   static constexpr int kLengths = 6;                                ///< 4, 8, 16, 32, 64, 128
   ShortLines<Real> forward[kLengths] = {}, inverse[kLengths] = {};  ///< null: there is none
 
-  /// Of a length; kLengths: it is none of these.
+  /// Which of the lengths n is; kLengths: none of them.
   static constexpr int place(std::int64_t n) noexcept {
     int at = 0;
     while (at < kLengths && n != std::int64_t{4} << at) ++at;

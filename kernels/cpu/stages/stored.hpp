@@ -13,8 +13,8 @@ struct StoredArray {
   Byte* exponents;
 };
 
-/// Of one format (kernels/base/storage.hpp). Factors are powers of two, whose product may be out of the range
-/// of float.
+/// For one format (kernels/base/storage.hpp). Factors are powers of two, whose product may be out of the
+/// range of float.
 struct StoredKernels {
   /// The largest magnitude of the finite values; `finite` says whether all are.
   float (*largest)(const StoredArray<const void>& stored, std::int64_t count, bool& finite);

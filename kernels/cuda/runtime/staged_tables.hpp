@@ -40,7 +40,7 @@ class StagedTables {
     room_ += aligned(bytes);
     return place;
   }
-  /// Of the block that upload() needs.
+  /// Size of the block that upload() needs.
   std::size_t host_bytes() const noexcept { return bytes_; }
   /// Writes all tables to `host`, of host_bytes().
   void gather(std::byte* host) {

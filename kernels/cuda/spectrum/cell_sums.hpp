@@ -17,7 +17,7 @@ class CellSums {
 
   int cells() const noexcept { return static_cast<int>(first_chunk_.size()) - 1; }
   std::int64_t chunks() const noexcept { return first_chunk_.back(); }  ///< doubles of scratch
-  /// Of every cell, cells() + 1 entries, which enqueue() needs in device memory.
+  /// The first chunk of every cell, cells() + 1 entries, which enqueue() needs in device memory.
   const std::vector<std::int64_t>& first_chunk() const noexcept { return first_chunk_; }
   /// As cell_sums(), with `partial` as scratch and the results in sums[0 … cells() − 1]; stream-ordered.
   void enqueue(const double* values, const double* power, const std::int64_t* first_chunk, double* partial,

@@ -14,7 +14,7 @@ constexpr int kRun = 1024;  ///< values that a warp reads at a time
 __host__ __device__ std::int64_t blocks_in(std::int64_t count) {
   return (count + dense::kBlockValues - 1) / dense::kBlockValues;
 }
-/// Of a transform in block16.
+/// Size of a transform in block16.
 std::int64_t bytes_of(std::int64_t count) {
   return (2 * count + blocks_in(count) + 3) / 4 * 4;
 }

@@ -9,7 +9,7 @@
 
 namespace sfft::detail::cuda {
 
-/// Of an array of rows × width values, those columns from `first` on, and as the second half of `columns`
+/// Columns of an array of rows × width values: those from `first` on, and as the second half of `columns`
 /// those that mirror them: width − first − columns/2 + 1 … width − first.
 struct MirroredColumns {
   std::int64_t rows = 1, columns = 2, first = 1, width = 3;

@@ -36,7 +36,7 @@ __global__ void witness_rows_kernel(GridShape shape, bool real, const std::int64
     }
     double s, c;
     sincospi(2 * (turn - floor(turn)), &s, &c);
-    // Of a real signal, f contributes X times the root, −f the conjugate of that: real parts add.
+    // In a real signal, f contributes X times the root, −f the conjugate of that: real parts add.
     const double parts = (real && (flags[i] & kDistinctConjugate) != 0 ? 2 : 1) / points;
     row = {static_cast<Real>(parts * c), static_cast<Real>(-parts * s)};
   }

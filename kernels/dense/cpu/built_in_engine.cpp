@@ -114,7 +114,7 @@ class BuiltInEngine final : public DenseEngine<Real> {
   static std::int64_t rows_of(const RowStage<Real>&) { return 1; }
   static std::int64_t rows_of(const RowGroup<Real>& group) { return group.rows(); }
 
-  /// Of every row the real last value becomes the imaginary part of the first one.
+  /// The real last value of every row becomes the imaginary part of the first one.
   void join_ends(std::complex<Real>* spectra, std::int64_t rows) const {
     const std::int64_t kept = row_.spectrum_points();
     for (std::int64_t r = 0; r < rows; ++r) spectra[r * kept].imag(spectra[r * kept + kept - 1].real());

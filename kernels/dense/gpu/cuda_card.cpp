@@ -132,7 +132,7 @@ CufftRequest slab_request(const Shape& stored, std::int64_t row_points, std::int
   return request;
 }
 
-/// Of half spectra in rows without gaps, and of samples in the same rows.
+/// A request for half spectra in rows without gaps, with samples in the same rows.
 CufftRequest real_slab_request(const Shape& stored, std::int64_t row_points, std::int64_t count,
                                cufftType type, bool inverse) {
   CufftRequest request = slab_request(stored, row_points, count, type);

@@ -36,7 +36,7 @@ double peak_of(double given, Storage storage) {
   return storage == Storage::f16 ? std::min(given, kLargestF16) : given;
 }
 
-/// Of the sums, before they are normalised: |re|, |im| <= peak of N values.
+/// Bound of the parts of unnormalised sums of N values with |re|, |im| <= peak.
 double largest_part(const CompactRequest& request, Direction direction) noexcept {
   return std::numbers::sqrt2 * static_cast<double>(request.dense.problem.shape.points()) *
          request.formats.source_peak(direction);

@@ -14,7 +14,7 @@ namespace sfft::detail {
 
 namespace {
 
-/// Of the rate that clock and width of a memory promise, what copies reach.
+/// The share of the rate that clock and width of a memory promise which copies reach.
 constexpr double kMemoryEfficiency = 0.85;
 
 /// Gathers the slowest rates, and what makes them slow.

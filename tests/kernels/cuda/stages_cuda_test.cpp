@@ -285,7 +285,7 @@ void check_witness_rows(const Shape& shape, bool real) {
     for (std::size_t i = 0; i < 22; ++i) {
       const Complex<Real> row = got[s * 22 + i];
       const double* const pair = &expected.rows[s * 42 + 2 * std::min<std::size_t>(i, 20)];
-      // Of up to three turns, each rounded to 2^-53, in a root that counts twice; then the conversion to
+      // From up to three turns, each rounded to 2^-53, in a root that counts twice; then the conversion to
       // Real.
       const double bound =
           (2 * 2 * std::numbers::pi * 3 * 0x1p-52 + 2 * std::numeric_limits<Real>::epsilon()) * unit;

@@ -240,8 +240,8 @@ class OrdinaryBlocks {
  private:
   static constexpr unsigned kUnit = 0x4a000000;  ///< 2^21, whose last place is 1/4
 
-  /// Of both halves the smaller one of integer + 2^15 + 1, which is 0, 1 or 2 for what is no finite number,
-  /// and of the one before.
+  /// For both halves the smaller of integer + 2^15 + 1, which is 0, 1 or 2 for what is no finite number,
+  /// and of `before`.
   static __device__ __forceinline__ unsigned smaller(unsigned word, unsigned before) {
     constexpr unsigned kAdded = 0x80018001;
 #if __CUDA_ARCH__ >= 900

@@ -93,7 +93,7 @@ class PackedTile {
   static __device__ __forceinline__ int slot(int i) {
     return kPitch == kPoints ? i : i / kPoints * kPitch + i % kPoints;
   }
-  /// Of a thread's r-th word: a constant away from its first one if rounds are whole lines.
+  /// The slot of a thread's r-th word: a constant away from its first one if rounds are whole lines.
   static __device__ __forceinline__ int slot_of_word(int thread, int r) {
     constexpr int kRound = kGroup * kValues;
     if constexpr (kRound % kPoints == 0) return slot(thread * kValues) + r * (kRound / kPoints * kPitch);

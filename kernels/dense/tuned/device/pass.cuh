@@ -145,7 +145,7 @@ struct Pass {
   static __device__ __forceinline__ void compute(Real* re, Real* im, int thread,
                                                  const Complex<Real>* __restrict__ roots) {
     constexpr FusedPass kFused = Line::fused(I);
-    // Of these radices it also has fewer operations without twiddle factors.
+    // With these radices it also has fewer operations without twiddle factors.
     constexpr bool kFusedFirst =
         Line::kTwiddles == Twiddles::fused && kOwnBefore == 1 && (R == 16 || R == 32);
 #pragma unroll

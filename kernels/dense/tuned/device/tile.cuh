@@ -112,7 +112,7 @@ class Tile {
     z = scaled(z);
     return {part<OutPart>(z.re), part<OutPart>(z.im)};
   }
-  /// Of whole lines that lie one after the other.
+  /// For whole lines that lie one after the other.
   __device__ __forceinline__ const InVector* input_line(int line) const {
     return static_cast<const InVector*>(from_) + line_offset<In<K>>(line, false);
   }

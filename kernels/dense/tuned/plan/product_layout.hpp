@@ -47,7 +47,7 @@ class ProductLayout {
     if (points % 2 == 0 || out_tiles % 2 != 0) return kRows * tile + r;
     return r % 2 + r / 2 % 4 * 8 + r / 8 * 2 + tile % 2 * 4 + tile / 2 * 32;
   }
-  /// Of cosines and of sines, in turn.
+  /// Matrices of cosines and of sines, in turn.
   constexpr int matrices() const { return 2 * out_tiles * in_tiles; }
   constexpr int buffer_words() const { return (lines * pitch + 3) / 4 * 4; }
   constexpr int shared_bytes() const {

@@ -46,7 +46,7 @@ struct Side {
   long long base = 0;               ///< offset of its first element in the buffer
   Form form = Form::complex;
   bool between = false;  ///< one alternating step leaves it for the other in the L2 cache
-  /// Of real and imaginary parts. f32 stands for the plan's own precision, or for a sample's own type.
+  /// Format of real and imaginary parts. f32 stands for the plan's own precision, or for a sample's own type.
   dense::Storage storage = dense::Storage::f32;
   int exponent = 0;  ///< results are stored times 2^exponent
   Transforms transforms = Transforms::none;

@@ -12,7 +12,7 @@ namespace sfft::detail::tuned {
 
 namespace {
 
-/// Of a point, counted in the machine code of sm_90: a butterfly's over its operations, loads and conversions
+/// Per point, counted in the machine code of sm_90: a butterfly's over its operations, loads and conversions
 /// and stores, an exchange, two copies of a staged tile, and what a thread does once.
 constexpr double kOfButterfly = 0.53, kOfMemory = 6, kOfExchange = 4, kOfStage = 2.5, kOfThread = 75;
 
