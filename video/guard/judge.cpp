@@ -122,7 +122,7 @@ Judge::Judge(const JudgeOptions& options, double half_diagonal_px)
       detail_(1, 0.03, 0.01),
       coherence_(0.9, 0.05, 0.01),
       clipped_(0, 0.05, 0.02),
-      standstill_(options.sensitivity) {}
+      freeze_(options.sensitivity) {}
 
 void Judge::learn(const Observation& seen) {
   ++learned_;
@@ -336,7 +336,7 @@ double Judge::defocused(const Observation& seen) const {
 Findings Judge::judge(const Observation& seen) {
   Findings findings;
   const auto at = [&](EventKind kind) -> Finding& { return findings[static_cast<std::size_t>(kind)]; };
-  at(EventKind::frozen).strength = standstill_.judge(seen, detail_.level());
+  at(EventKind::frozen).strength = freeze_.judge(seen, detail_.level());
   at(EventKind::flicker).strength = flicker_.add(seen.brightening) / (kFlicker / options_.sensitivity);
   const bool no_structure = seen.changed > 0.5 || seen.gain < kNoLight || seen.richness < kNoLight * kNoLight;
   if (seen.level < 0.08 && seen.dark > 0.9 && no_structure)

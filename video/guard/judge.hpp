@@ -10,8 +10,8 @@
 
 #include "video/events/event.hpp"
 #include "video/guard/flicker.hpp"
+#include "video/guard/freeze_detector.hpp"
 #include "video/guard/observation.hpp"
-#include "video/guard/standstill.hpp"
 
 namespace sfft::video {
 
@@ -63,7 +63,7 @@ class Judge {
   bool believes(const Observation& seen) const;
 
   /// Frames since which the picture stands still, where it does.
-  int still_frames() const noexcept { return standstill_.frames(); }
+  int still_frames() const noexcept { return freeze_.frames(); }
 
   /// Frames in a row in which nothing but white is to be seen.
   int white_frames() const noexcept { return white_; }
@@ -105,7 +105,7 @@ class Judge {
   double half_diagonal_;
   int learned_ = 0;
   Usual shift_, turn_, changed_, still_, sharpness_, detail_, coherence_, clipped_;
-  Standstill standstill_;
+  FreezeDetector freeze_;
   Pose home_;                  ///< where the reference is, from its first place
   std::vector<Pose> places_;   ///< of the scene in the latest frames, from there, too
   int displaced_ = 0;          ///< latest frames that showed the scene far from where it was

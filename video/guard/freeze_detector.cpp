@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frames that differ in nothing, and frames that hardly differ where they did.
-#include "video/guard/standstill.hpp"
+#include "video/guard/freeze_detector.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -29,7 +29,7 @@ constexpr double kReleased = 0.7;
 
 }  // namespace
 
-double Standstill::judge(const Observation& seen, double usual_detail) {
+double FreezeDetector::judge(const Observation& seen, double usual_detail) {
   // Another light has another noise.
   if (std::abs(seen.brightening) > kOtherLight) {
     stillness_ = {};
@@ -53,7 +53,7 @@ double Standstill::judge(const Observation& seen, double usual_detail) {
   return strength;
 }
 
-double Standstill::repeating(const Observation& seen) {
+double FreezeDetector::repeating(const Observation& seen) {
   // A scene in which nothing moves and whose noise is coded away repeats by itself.
   const double least = lively_ > kLively ? kRepeats : kRepeatsUnheard;
   const double limit = std::max(least / sensitivity_, 3 * usual_repeats_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the picture stands still: a camera that hangs, or a recorder that repeats what it got last.
+// Detects a frozen picture: a camera that hangs, or a recorder that repeats what it got last.
 #pragma once
 
 #include "video/guard/activity.hpp"
@@ -8,9 +8,9 @@
 namespace sfft::video {
 
 /// Copies continue independently.
-class Standstill {
+class FreezeDetector {
  public:
-  explicit Standstill(double sensitivity) : sensitivity_(sensitivity) {}
+  explicit FreezeDetector(double sensitivity) : sensitivity_(sensitivity) {}
 
   /// 1 at the threshold. `usual_detail`: of Observation::detail.
   double judge(const Observation& seen, double usual_detail);
