@@ -136,7 +136,7 @@ class Watch {
           fmt::format("The decoder made up parts of {} frames, or of those that they were predicted from: no "
                       "event begins "
                       "in the first {} of a row.",
-                      report_.made_up, kLongestDoubt));
+                      report_.made_up, kMostMadeUp));
     }
   }
 

@@ -32,8 +32,8 @@ struct FrameFormat {
   bool operator==(const FrameFormat&) const = default;
 };
 
-/// Pictures after a loss that count as made up at most, where no key frame comes.
-inline constexpr int kLongestDoubt = 600;
+/// How many pictures after a loss count as made up at most, where no key frame comes.
+inline constexpr int kMostMadeUp = 600;
 
 /// One grey frame, row-major; `bit_depth16` says whether samples are 16-bit.
 struct Frame {
