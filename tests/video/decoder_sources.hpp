@@ -64,11 +64,6 @@ class LateSource final : public FrameSource {
 
   explicit LateSource(int frames) : frames_(frames) {}
   const SourceInfo& info() const noexcept override { return info_; }
-  bool next(Frame& frame) override {
-    if (!advance(frame)) return false;
-    load(frame);
-    return true;
-  }
   bool advance(Frame& frame) override {
     frame.seconds = ++found_;
     return found_ <= frames_;
@@ -97,11 +92,6 @@ class SourceOnGpu final : public FrameSource {
  public:
   SourceOnGpu(int frames, std::span<std::byte> memory) : frames_(frames), memory_(memory) {}
   const SourceInfo& info() const noexcept override { return info_; }
-  bool next(Frame& frame) override {
-    if (!advance(frame)) return false;
-    load(frame);
-    return true;
-  }
   bool advance(Frame& frame) override {
     if (at_ == frames_) return false;
     frame.seconds = at_++;

@@ -27,11 +27,6 @@ class PlacesSource final : public FrameSource {
     info_.frames_expected = frames;
   }
   const SourceInfo& info() const noexcept override { return info_; }
-  bool next(Frame& frame) override {
-    if (!advance(frame)) return false;
-    load(frame);
-    return true;
-  }
   bool advance(Frame& frame) override {
     if (++at_ >= frames_) return false;
     frame.seconds = timed ? at_ / 10.0 : std::nan("");

@@ -55,12 +55,6 @@ class FileSource final : public FrameSource {
     return log;
   }
 
-  bool next(Frame& frame) override {
-    if (!advance(frame)) return false;
-    load(frame);
-    return true;
-  }
-
   bool advance(Frame& frame) override {
     if (!found_ && !reader_->next()) {
       if (!interrupted_) end();

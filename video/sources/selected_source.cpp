@@ -68,12 +68,6 @@ class SelectedSource final : public FrameSource {
     return log;
   }
 
-  bool next(Frame& frame) override {
-    if (!advance(frame)) return false;
-    load(frame);
-    return true;
-  }
-
   bool advance(Frame& frame) override {
     gap_ = 0;
     while (at_ < selection_.end_frame && source_->advance(frame)) {

@@ -128,9 +128,14 @@ class FrameSource {
   /// really come.
   double frame_rate() const noexcept { return info().fps; }
   /// Reads the next frame. False at a clean end; InputError for a damaged or changed one.
-  virtual bool next(Frame& frame) = 0;
+  virtual bool next(Frame& frame) {
+    if (!advance(frame)) return false;
+    load(frame);
+    return true;
+  }
   /// The same in two steps, for whoever leaves frames out: advance() finds the next frame and its times, and
-  /// load() adds its size and samples. A source that cannot tell them apart does all in the first step.
+  /// load() adds its size and samples. A source that cannot tell them apart overrides next() alone, others
+  /// these two.
   virtual bool advance(Frame& frame) { return next(frame); }
   virtual void load(Frame& frame) { static_cast<void>(frame); }
   /// Instead of load(): what makes the samples later, while the source reads on. Null: this frame takes
