@@ -34,8 +34,6 @@ class SmallView {
   /// Grey levels on a scale to 255, row-major. Throws Error(shape_mismatch) for a frame unlike the first.
   void read(const SignalView& frame, std::vector<float>& picture);
 
-  const PlanInfo& plan_info() const { return plan_->info(); }
-
  private:
   SignalView region_of(const SignalView& frame) const;
 
