@@ -174,6 +174,10 @@ std::string guard_json(std::span<const WatchReport> reports, double sensitivity)
 std::string guard_summary(std::span<const WatchReport> reports) {
   std::string text;
   for (const WatchReport& report : reports) {
+    if (report.frames == 0 && report.events.empty()) {
+      text += fmt::format("{}: no frames\n", printable(report.input.path));
+      continue;
+    }
     text += fmt::format("{}: {} frames of {}x{}, {:.1f} s, {:.0f} us per frame after decoding",
                         printable(report.input.path), report.frames, report.input.width, report.input.height,
                         report.seconds, report.us_per_frame);

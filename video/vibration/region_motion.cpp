@@ -73,11 +73,9 @@ SignalView part(const SignalView& frame, const Region& region) {
                       region.x <= frame.shape()[1] - region.width &&
                       region.y <= frame.shape()[0] - region.height;
   if (!inside)
-    throw Error(
-        ErrorCode::invalid_argument,
-        fmt::format("the region {},{},{},{} is not inside the picture of {}x{}: give X,Y,W,H in "
-                    "pixels",
-                    region.x, region.y, region.width, region.height, frame.shape()[1], frame.shape()[0]));
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("the region {},{},{},{} goes beyond the frames, which are {}x{}", region.x,
+                            region.y, region.width, region.height, frame.shape()[1], frame.shape()[0]));
   return frame.type() == ElementType::u16 ? part_of<std::uint16_t>(frame, region)
                                           : part_of<std::uint8_t>(frame, region);
 }
