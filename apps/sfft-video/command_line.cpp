@@ -9,6 +9,7 @@
 #include <map>
 #include <string_view>
 
+#include "apps/unknown_command.hpp"
 #include "options.hpp"
 #include "sfft/sfft.hpp"
 #include "video/report/spectra_file.hpp"
@@ -32,6 +33,7 @@ constexpr std::string_view kExamples =
   ffmpeg -i in.mkv -f yuv4mpegpipe -pix_fmt gray -strict -1 - | sfft-video run -
   sfft-video learn street.mp4 -o street.sfft --frames 20 && sfft-video run 0 --template street.sfft
   sfft-video guard rtsp://camera/1 rtsp://camera/2       tell when a camera is moved, covered, frozen, ...
+  sfft-video guard night.mp4 --fail-on alarms --json night.json   exit code 5 if anything but the light changed
   sfft-video vibration motor.mp4 --fps 500 --html motor.html   what vibrates, where, and at which frequency
   sfft-video vibration fork.mp4 --fps 250 --expect 128   names the alias at 122 Hz
   mpirun -n 4 sfft-video run week/ --shard auto --results out && sfft-video merge out --json week.json
@@ -256,6 +258,11 @@ CommandLine parse_command_line(int argc, const char* const* argv, std::ostream& 
     line.exit_code = kUsage;
     return line;
   } catch (const CLI::ParseError& problem) {
+    if (const std::string unknown = unknown_command(app); problem.get_exit_code() != 0 && !unknown.empty()) {
+      error << unknown;
+      line.exit_code = kUsage;
+      return line;
+    }
     line.exit_code = app.exit(problem, out, error) == 0 ? kFine : kUsage;
     return line;
   }

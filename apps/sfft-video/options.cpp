@@ -132,9 +132,8 @@ void add_source(CLI::App* command, video::SourceOptions& source) {
   command
       ->add_option_function<std::string>(
           "--decoder", [&source](const std::string& name) { source.decode_on = kDecoders.at(name); },
-          "What decodes recordings: the CPU (auto, too), or an NVIDIA GPU where it can, whose frames a plan "
-          "on "
-          "that GPU takes where they are")
+          "What decodes recordings: cpu (auto is the same), or nvdec, an NVIDIA GPU where it can; a plan on "
+          "that GPU then reads frames without a copy")
       ->check(CLI::IsMember({"auto", "cpu", "nvdec"}))
       ->default_str("auto");
   command->add_flag("--skip-loop-filter", source.skip_loop_filter,

@@ -267,6 +267,7 @@ class ProgramTest(unittest.TestCase):
                 done = run(*arguments)
                 self.assertEqual(done.returncode, 2, done.stderr)
                 self.assertTrue(done.stderr)
+        self.assertIn(b"'frob' is neither a sub-command nor an option of sfft-bench", run("frob").stderr)
 
     def test_an_interrupt_keeps_what_was_measured(self):
         name = self.path("part.json")

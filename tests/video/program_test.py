@@ -174,6 +174,7 @@ class ProgramTest(unittest.TestCase):
                 expected = {2, 3} if "--json" in arguments else {2}
                 self.assertIn(done.returncode, expected, done.stderr)
                 self.assertTrue(done.stderr)
+        self.assertIn(b"'frob' is neither a sub-command nor an option of sfft-video", run("frob").stderr)
         self.assertEqual(run("run", "-", "--k", "100000", stdin=film(2)).returncode, 2)
         for flag in ("--help", "--version"):
             done = run(flag)
