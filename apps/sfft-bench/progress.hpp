@@ -1,31 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// A progress bar on standard error: one line rewritten on a terminal, a line now and then elsewhere.
+// A progress bar on standard error.
 #pragma once
 
-#include <chrono>
+#include <algorithm>
 #include <string>
+
+#include "apps/status_line.hpp"
 
 namespace sfft::apps {
 
 class ProgressBar {
  public:
   /// `steps` of about equal length.
-  ProgressBar(int steps, bool quiet);
-  ~ProgressBar();
-  ProgressBar(const ProgressBar&) = delete;
-  ProgressBar& operator=(const ProgressBar&) = delete;
+  ProgressBar(int steps, bool quiet) : line_(quiet), steps_(std::max(steps, 1)) {}
 
   /// Says what is being done now.
   void show(const std::string& what);
   void step() { ++done_; }
   /// Clears the line, so that results can be printed; show() brings it back.
-  void clear();
+  void clear() { line_.clear(); }
 
  private:
-  using Clock = std::chrono::steady_clock;
+  StatusLine line_;
   int steps_, done_ = 0;
-  bool quiet_, terminal_, open_ = false;
-  Clock::time_point last_ = Clock::now();
 };
 
 }  // namespace sfft::apps

@@ -139,7 +139,7 @@ int info_command(const std::string& path) {
     const video::SourceInfo& info = source->info();
     print(stdout, "input        {}\nframes       {} of {}x{}\nrate         {}\n", video::printable(info.path),
           info.frames_expected >= 0 ? fmt::format("{}", info.frames_expected) : "unknown number", info.width,
-          info.height, info.fps > 0 ? fmt::format("{:.4g} a second", info.fps) : "unknown");
+          info.height, info.fps > 0 ? fmt::format("{:.4g} per second", info.fps) : "unknown");
     return kFine;
   } catch (const video::InputError& error) {
     complain(error.what());

@@ -1,29 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Progress on standard error: one line rewritten on a terminal, a line now and then elsewhere.
+// Progress of one input on standard error.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
+
+#include "apps/status_line.hpp"
 
 namespace sfft::apps {
 
 class Progress {
  public:
-  explicit Progress(bool quiet);
-  ~Progress();
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
-
+  explicit Progress(bool quiet) : line_(quiet) {}
+  /// `expected`: frames, 0 or less if their number is unknown.
   void update(std::int64_t done, std::int64_t expected);
-  /// Ends the rewritten line, so that what is printed next starts on its own.
-  void finish();
 
  private:
-  using Clock = std::chrono::steady_clock;
-  bool quiet_, terminal_;
-  bool line_open_ = false;
-  Clock::time_point start_ = Clock::now();
-  Clock::time_point last_ = start_;
+  StatusLine line_;
 };
 
 }  // namespace sfft::apps

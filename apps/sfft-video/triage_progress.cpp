@@ -3,19 +3,16 @@
 #include "triage_progress.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 
 #include "inputs.hpp"
-#include "streams.hpp"
 #include "video/report/text.hpp"
 
 namespace sfft::apps {
 
-TriageProgress::TriageProgress(const std::vector<std::string>& files, bool quiet)
-    : quiet_(quiet), terminal_(::isatty(STDERR_FILENO) == 1) {
+TriageProgress::TriageProgress(const std::vector<std::string>& files, bool quiet) : line_(quiet) {
   double known = 0;
   double count = 0;
   const std::vector<std::string> names = short_names(files);
@@ -31,10 +28,6 @@ TriageProgress::TriageProgress(const std::vector<std::string>& files, bool quiet
   }
   for (One& one : files_)
     if (!(one.weight > 0)) one.weight = known > 0 ? known / count : 1;
-}
-
-TriageProgress::~TriageProgress() {
-  close();
 }
 
 void TriageProgress::update(std::size_t file, std::int64_t read, std::int64_t expected) {
@@ -53,7 +46,7 @@ void TriageProgress::finished(std::size_t file, bool resumed) {
   one.resumed = resumed;
 }
 
-std::string TriageProgress::line(double seconds) const {
+std::string TriageProgress::text(double seconds) const {
   double done = 0;
   double all = 0;
   double frames = 0;
@@ -76,31 +69,17 @@ std::string TriageProgress::line(double seconds) const {
     text += left < 120 ? fmt::format(" ({:.0f} %), {:.0f} s left", 100 * done / all, left)
                        : fmt::format(" ({:.1f} %), {:.0f} min left", 100 * done / all, left / 60);
   }
-  return text + fmt::format(", {:.0f} frames a second{}", frames / seconds, running);
+  return text + fmt::format(", {:.0f} frames per second{}", frames / seconds, running);
 }
 
 void TriageProgress::show() {
-  if (quiet_) return;
-  const auto now = Clock::now();
-  if (now - last_ < (terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000))) return;
-  last_ = now;
-  std::string text;
+  if (!line_.due()) return;
+  std::string now;
   {
     const std::lock_guard lock(mutex_);
-    text = line(std::chrono::duration<double>(now - start_).count());
+    now = text(line_.seconds());
   }
-  if (terminal_) {
-    print(stderr, "\r{}\x1b[K", text);
-    std::fflush(stderr);
-    line_open_ = true;
-  } else {
-    print(stderr, "{}\n", text);
-  }
-}
-
-void TriageProgress::close() {
-  if (line_open_) print(stderr, "\r\x1b[K");
-  line_open_ = false;
+  line_.show(now);
 }
 
 }  // namespace sfft::apps
