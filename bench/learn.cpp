@@ -249,15 +249,7 @@ void add(const std::shared_ptr<const Frame>& frame, std::int64_t k) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::vector<char*> rest{argv[0]};
-  std::vector<std::string> inputs;
-  for (int i = 1; i < argc; ++i) {
-    if (argv[i][0] == '-') {
-      rest.push_back(argv[i]);
-    } else {
-      inputs.emplace_back(argv[i]);
-    }
-  }
+  const std::vector<std::string> inputs = take_inputs(argc, argv);
   for (const int bits : {16, 18, 20, 22}) {
     const auto tones = random_tones(std::int64_t{1} << bits, 64, true);
     for (const std::int64_t k : {64, 1000}) add(tones, k);
@@ -280,5 +272,5 @@ int main(int argc, char** argv) {
     frame->grey.assign(recording->samples.begin(), recording->samples.begin() + recording->shape.points());
     for (const std::int64_t k : {100, 1000}) add(frame, k);
   }
-  return run_registered(static_cast<int>(rest.size()), rest.data(), inputs);
+  return run_registered(argc, argv, inputs);
 }

@@ -13,6 +13,15 @@
 
 namespace sfft::bench {
 
+std::vector<std::string> take_inputs(int& argc, char** argv) {
+  std::vector<std::string> inputs;
+  char** const end =
+      std::stable_partition(argv + 1, argv + argc, [](const char* word) { return word[0] == '-'; });
+  inputs.assign(end, argv + argc);
+  argc = static_cast<int>(end - argv);
+  return inputs;
+}
+
 int run_registered(int argc, char** argv, const std::vector<std::string>& inputs) {
   std::string command = "build/bin/";
   for (int i = 0; i < argc; ++i) {

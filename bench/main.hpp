@@ -9,8 +9,11 @@
 
 namespace sfft::bench {
 
+/// The words of a command line that are not options, which are taken out of it.
+std::vector<std::string> take_inputs(int& argc, char** argv);
+
 /// Adds commit, compiler, processor and the command line to the JSON context, runs what is registered and
-/// returns the exit code. `inputs` are words of the command line that are not benchmark options.
+/// returns the exit code. `inputs`: what take_inputs() took, for the command line in the context.
 int run_registered(int argc, char** argv, const std::vector<std::string>& inputs = {});
 
 /// Reads 64 MiB so that no part of a frame stays in the caches.

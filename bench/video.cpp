@@ -140,15 +140,7 @@ void built_in(benchmark::State& state, std::shared_ptr<Recording> recording) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::vector<char*> rest{argv[0]};
-  std::vector<std::string> inputs;
-  for (int i = 1; i < argc; ++i) {
-    if (argv[i][0] == '-') {
-      rest.push_back(argv[i]);
-    } else {
-      inputs.emplace_back(argv[i]);
-    }
-  }
+  const std::vector<std::string> inputs = take_inputs(argc, argv);
   for (const std::string& input : inputs) {
     const auto recording = read_recording(input);
     for (const std::int64_t k : {500, 1000, 2000}) {
@@ -164,5 +156,5 @@ int main(int argc, char** argv) {
                                              [=](benchmark::State& s) { built_in(s, recording); }))
         ->UseManualTime();
   }
-  return run_registered(static_cast<int>(rest.size()), rest.data(), inputs);
+  return run_registered(argc, argv, inputs);
 }
