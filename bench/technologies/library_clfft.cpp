@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // clFFT, looked for when the program runs. Of its interface the few functions are declared here that this
 // needs.
-#include "bench/technologies/clock.hpp"
 #include "bench/technologies/dynamic_library.hpp"
-#include "bench/technologies/opencl_api.hpp"
+#include "bench/technologies/opencl_timing.hpp"
 
 namespace sfft::technologies {
 
@@ -78,19 +77,10 @@ class ClFft final : public Technology {
   void download(Complex* spectrum) override { queue_.read(spectrum, output_, bytes_); }
   Sample run() override {
     constexpr int kForward = -1;
-    const Stopwatch watch;
-    cl_event first = nullptr, last = nullptr;
-    opencl(clEnqueueMarkerWithWaitList(queue_.queue, 0, nullptr, &first), "clEnqueueMarkerWithWaitList");
-    clfft(api_.enqueue(plan_, kForward, 1, &queue_.queue, 0, nullptr, nullptr, &input_, &output_, nullptr),
-          "clfftEnqueueTransform");
-    opencl(clEnqueueMarkerWithWaitList(queue_.queue, 0, nullptr, &last), "clEnqueueMarkerWithWaitList");
-    opencl(clFlush(queue_.queue), "clFlush");
-    Sample sample;
-    sample.submit_us = watch.us();
-    opencl(clFinish(queue_.queue), "clFinish");
-    sample.wall_us = watch.us();
-    sample.device_us = OpenClQueue::span_us(first, last);
-    return sample;
+    return timed(queue_.queue, [&] {
+      clfft(api_.enqueue(plan_, kForward, 1, &queue_.queue, 0, nullptr, nullptr, &input_, &output_, nullptr),
+            "clfftEnqueueTransform");
+    });
   }
 
  private:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // VkFFT on OpenCL: its header calls OpenCL's functions, which the table provides.
-#include "bench/technologies/clock.hpp"
-#include "bench/technologies/opencl_api.hpp"
+#include "bench/technologies/opencl_timing.hpp"
 
 #define VKFFT_BACKEND 3
 #include <vkFFT.h>
@@ -41,22 +40,13 @@ class VkFftOpenCl final : public Technology {
     queue_.read(spectrum, output_, static_cast<std::int64_t>(bytes_));
   }
   Sample run() override {
-    const Stopwatch watch;
-    cl_event first = nullptr, last = nullptr;
-    opencl(clEnqueueMarkerWithWaitList(queue_.queue, 0, nullptr, &first), "clEnqueueMarkerWithWaitList");
     VkFFTLaunchParams parameters = {};
     parameters.commandQueue = &queue_.queue;
     parameters.buffer = &output_;
     parameters.inputBuffer = &input_;
-    if (VkFFTAppend(&application_, -1, &parameters) != VKFFT_SUCCESS) throw Failure("VkFFTAppend failed");
-    opencl(clEnqueueMarkerWithWaitList(queue_.queue, 0, nullptr, &last), "clEnqueueMarkerWithWaitList");
-    opencl(clFlush(queue_.queue), "clFlush");
-    Sample sample;
-    sample.submit_us = watch.us();
-    opencl(clFinish(queue_.queue), "clFinish");
-    sample.wall_us = watch.us();
-    sample.device_us = OpenClQueue::span_us(first, last);
-    return sample;
+    return timed(queue_.queue, [&] {
+      if (VkFFTAppend(&application_, -1, &parameters) != VKFFT_SUCCESS) throw Failure("VkFFTAppend failed");
+    });
   }
 
  private:
