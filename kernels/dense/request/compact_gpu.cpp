@@ -232,9 +232,9 @@ WisdomProblem key_of(const CompactRequest& request, const CompactFormats& format
   return key;
 }
 
-/// Kernels that were found for the same transform of f16 or bf16 values, if wisdom has any. They are good for
-/// other formats of 16 bits, unless they multiply f16 numbers.
-std::string kernel_of_others(const WisdomPlatform& platform, const CompactRequest& request) {
+/// The kernels that wisdom names for the same transform of f16 or bf16 values; empty if it has none. They are
+/// good for other formats of 16 bits, unless they multiply f16 numbers.
+std::string kernel_for_other_formats(const WisdomPlatform& platform, const CompactRequest& request) {
   const bool narrow = is_16_bit(request.formats.between);
   for (const Storage stored : {Storage::f16, Storage::bf16}) {
     for (const Storage between : {narrow ? stored : Storage::f32, narrow ? Storage::f32 : stored}) {
@@ -309,7 +309,7 @@ CompactChoice choose_compact_on_gpu(const CompactRequest& request) {
       Wisdom::global().find(platform, key, measure ? Wisdom::Batch::exact : Wisdom::Batch::nearest);
   const bool converted = known && known->kernel == kConverted;
   std::string kernel = known && !converted ? known->kernel : "";
-  if (kernel.empty() && !measure) kernel = kernel_of_others(platform, request);
+  if (kernel.empty() && !measure) kernel = kernel_for_other_formats(platform, request);
   if (engine == Engine::tuned)
     return {std::make_unique<const DirectRunner>(request, kernel, measure), engine,
             "the engine was asked for"};
