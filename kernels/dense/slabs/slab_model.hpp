@@ -34,6 +34,9 @@ SlabCuts slab_cuts(const Shape& shape, bool real, std::size_t value_bytes, int d
 SlabTimes predict_slabs(const Shape& shape, bool real, std::size_t value_bytes, int devices,
                         const SlabRates& rates);
 
+/// One device whose time was measured: it may need fewer passes than this model counts.
+SlabTimes measured_alone(double us) noexcept;
+
 /// What the planner found out about one number of devices.
 struct SlabChoice {
   int devices = 1;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/dense/request/cuda_slabs.hpp"
+#include "kernels/dense/wisdom/wisdom_problem.hpp"
 #include "sfft/dense_slabs.hpp"
 #include "tests/support/dense_reference.hpp"
 #include "tests/support/slab_memory.hpp"
@@ -302,6 +303,20 @@ TEST_F(SlabCuda, ManyChunksAtSampledOutputs) {
   for (const auto& devices : lists) {
     for (const Shape& shape : {Shape{256, 384, 320}, Shape{262, 386, 310}}) check_samples(shape, devices);
   }
+}
+
+/// Where two GPUs are predicted to be faster than one by itself.
+TEST_F(SlabCuda, OneGpuIsTakenWhereItWasMeasuredToBeFaster) {
+  if (detail::cuda::device_count() < 2) return;
+  const Shape shape{384, 380, 400};
+  const Options options{.devices = {0, 1}};
+  EXPECT_EQ(SlabPlan<float>(shape, false, options).signal_slabs().size(), 2u);
+  const detail::DenseRequest request = detail::make_request(shape, false, options);
+  detail::Wisdom::global().add(detail::gpu_platform(0), detail::wisdom_problem<float>(request.problem),
+                               {"cufft", "", 1.0});
+  const SlabPlan<float> plan(shape, false, options);
+  EXPECT_EQ(plan.signal_slabs().size(), 1u);
+  EXPECT_NE(plan.explain().find("1 of 2 devices: measured"), std::string::npos) << plan.explain();
 }
 
 }  // namespace

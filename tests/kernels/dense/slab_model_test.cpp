@@ -70,6 +70,15 @@ TEST(SlabModel, SmallTransformsStayOnOneDevice) {
   EXPECT_EQ(detail::fastest_choice(choices({1024, 1024, 1024}, SlabLink::staged))->devices, 1);
 }
 
+/// A volume whose planes fit a block takes two passes on one GPU, where slabs take three.
+TEST(SlabModel, OneDeviceIsTakenWhereItIsKnownToBeFaster) {
+  std::vector<SlabChoice> all = choices({256, 256, 256}, SlabLink::nvlink);
+  all[0].times = detail::measured_alone(1);
+  EXPECT_EQ(detail::fastest_choice(all)->devices, 1);
+  all[0].times = detail::measured_alone(1e6);
+  EXPECT_GT(detail::fastest_choice(all)->devices, 1);
+}
+
 TEST(SlabModel, MemoryMayAskForMore) {
   std::vector<SlabChoice> all = choices({1024, 1024, 1024}, SlabLink::staged);
   all[0].fits = all[1].fits = false;
