@@ -57,11 +57,10 @@ TransformPolicy measured_policy(const Lines& lines, bool single, int device) {
   for (const TransformPolicy& policy : all) programs.push_back(program_of(lines, policy));
   const auto kernels = load(programs, single, tables, cuda::device_info(device));
   const auto extent = [&](const Lines::Strides& s, std::int64_t groups) {
-    return (groups - 1) * s.group + (lines.outer - 1) * s.outer + (lines.inner - 1) * s.inner +
-           (lines.points - 1) * s.element + 1;
+    return (groups - 1) * s.group + (lines.inner - 1) * s.inner + (lines.points - 1) * s.element + 1;
   };
   const std::int64_t value = single ? 8 : 16, most = kMeasuredBytes / value;
-  const std::int64_t of_group = lines.outer * lines.inner * lines.points;
+  const std::int64_t of_group = lines.inner * lines.points;
   const std::int64_t groups = std::max<std::int64_t>(1, most / of_group);
   const cuda::DeviceBuffer from(static_cast<std::size_t>(extent(lines.in, groups) * value)),
       to(static_cast<std::size_t>(extent(lines.out, groups) * value));
@@ -97,11 +96,12 @@ LineKernels::LineKernels(int device, const std::vector<Lines>& lines, bool singl
   std::vector<Program> programs;
   std::vector<std::pair<Lines, TransformPolicy>> known;
   for (const Lines& kind : lines) {
-    // Both directions, and all numbers of lines, have the same policy.
+    // Both directions have the same policy, and all numbers of lines that fill its tiles.
     auto same = std::find_if(known.begin(), known.end(), [&](const auto& other) {
       return other.first.points == kind.points && other.first.interleaved() == kind.interleaved() &&
-             (other.first.in.element == kind.in.element || other.first.in.element == kind.out.element) &&
-             other.first.inner == kind.inner;
+             other.first.in.element == kind.in.element &&
+             (other.first.inner == kind.inner ||
+              kind.inner % other.second.kernels[0].transforms_per_block == 0);
     });
     if (same == known.end()) {
       known.emplace_back(kind, measure ? measured_policy(kind, single, device)
