@@ -19,7 +19,28 @@ namespace {
 
 constexpr std::size_t kMeasured = 24;  ///< policies that are timed
 constexpr int kRounds = 4;
+constexpr int kFarPrefetchDistance = 35;
 constexpr std::int64_t kMeasuredBytes = 256 << 20;  ///< of lines that are timed
+
+/// Elements that lie so far apart are in different pages of memory.
+bool far_apart(const Lines& lines, bool single) {
+  constexpr std::int64_t kBytes = 256 << 10;
+  return lines.interleaved() && lines.in.element * (single ? 8 : 16) >= kBytes;
+}
+
+/// Lines of a tile are neighbours. Memory is read fastest in runs of 128 bytes or, of elements far apart,
+/// 256, even if a block then has a multiprocessor for itself (measured: lines across 512 and 1024 planes).
+void put_long_runs_first(bool far, bool single, std::vector<KernelPolicy>& kernels) {
+  for (const int bytes : {256, 128}) {
+    if (bytes == 256 && !far) continue;
+    const auto found = std::find_if(kernels.begin(), kernels.end(), [&](const KernelPolicy& kernel) {
+      return kernel.transforms_per_block * (single ? 8 : 16) == bytes && !kernel.half_shared;
+    });
+    if (found == kernels.end()) continue;
+    std::rotate(kernels.begin(), found, found + 1);
+    return;
+  }
+}
 
 std::vector<TransformPolicy> policies_for(const Lines& lines, bool single, int device, std::size_t most) {
   LineNeed need = need_of(lines);
@@ -28,16 +49,19 @@ std::vector<TransformPolicy> policies_for(const Lines& lines, bool single, int d
   if (!fits(need.points, single, limits))
     throw Error(ErrorCode::backend_unavailable, fmt::format("no block holds lines of {}", lines.points));
   std::vector<TransformPolicy> all;
-  std::vector<KernelPolicy> kernels = candidates(need, single, limits, most);
+  std::vector<KernelPolicy> kernels = candidates(need, single, limits, kMeasured);
   if (kernels.empty()) {  // short lines, of which tiles hold more than there are
     need.lines = 0;
-    kernels = candidates(need, single, limits, most);
+    kernels = candidates(need, single, limits, kMeasured);
   }
+  const bool far = far_apart(lines, single);
+  if (lines.interleaved()) put_long_runs_first(far, single, kernels);
   for (KernelPolicy& kernel : kernels) {
     kernel.twiddles = Twiddles::two_roots;
     if (alone_on_multiprocessor(kernel, single)) {
-      kernel.prefetch_distance = kUsualPrefetchDistance;
-      kernel.multiprocessor_delay = kUsualMultiprocessorDelay;
+      const bool short_runs = kernel.transforms_per_block * (single ? 8 : 16) < 256;
+      kernel.prefetch_distance = far && short_runs ? kFarPrefetchDistance : kUsualPrefetchDistance;
+      if (far || !lines.interleaved()) kernel.multiprocessor_delay = kUsualMultiprocessorDelay;
     }
     all.emplace_back().kernels = {kernel};
     if (most == 1) break;
