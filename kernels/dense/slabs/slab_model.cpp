@@ -13,8 +13,9 @@ namespace sfft::detail {
 namespace {
 
 constexpr double kNvlinkRate = 389e9, kBusRate = 51e9, kAllBusesRate = 82e9;
-constexpr double kQueueUs = 2.5;  // the host, for one kernel, event or wait
-constexpr double kAnswerUs = 10;  // from the first launch until the host knows that all is done
+constexpr double kQueueUs = 2.5;    // the host, for one kernel, event or wait
+constexpr double kTogetherUs = 30;  // several devices wait for each other (256³ on two H200s)
+constexpr double kAnswerUs = 10;    // from the first launch until the host knows that all is done
 // Measured with two H200s.
 constexpr double kChunkBytes = 32e6, kPartBytes = 60e6;
 constexpr int kMostChunks = 16, kMostParts = 8;
@@ -85,7 +86,7 @@ SlabTimes predict_slabs(const Shape& shape, bool real, std::size_t value_bytes, 
   const double queue_us =
       kQueueUs * devices *
       (2 * devices + cuts.chunks * (4 + 2.0 * (devices - 1)) + cuts.parts * (4.0 + devices));
-  times.total_us = kAnswerUs + std::max({queue_us, links_us, memory_us});
+  times.total_us = kAnswerUs + kTogetherUs + std::max({queue_us, links_us, memory_us});
   return times;
 }
 

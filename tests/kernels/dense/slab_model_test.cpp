@@ -34,9 +34,9 @@ TEST(SlabModel, FollowsFromBytes) {
   EXPECT_NEAR(times.exchange_us, 4140.4, 2);
   const detail::SlabCuts cuts = detail::slab_cuts(kCube, false, kFloat, 4);
   EXPECT_NEAR(times.total_us,
-              10 + 2147.5 / cuts.chunks + 4140.4 + 1073.7 * (1 - cuts.first_part) / (cuts.parts - 1), 4);
+              10 + 30 + 2147.5 / cuts.chunks + 4140.4 + 1073.7 * (1 - cuts.first_part) / (cuts.parts - 1), 4);
   // Two: three passes of 2147 us, and half of each slab is read for the link, and as much written.
-  EXPECT_NEAR(predict(kCube, 2, SlabLink::nvlink).total_us, 10 + 3 * 2147.5 + 1073.7, 4);
+  EXPECT_NEAR(predict(kCube, 2, SlabLink::nvlink).total_us, 10 + 30 + 3 * 2147.5 + 1073.7, 4);
   EXPECT_NEAR(predict(kCube, 1, SlabLink::nvlink).total_us, 10 + 3 * 4295, 4);
 }
 
