@@ -63,7 +63,7 @@ class EmulatedQueues final : public detail::DeviceQueues<Real> {
 
   /// Of the call that is queued next: complex values, or Reals of a real transform.
   std::vector<void*> signals;
-  bool by_steps = false;  ///< complex volumes: send() transforms the rows that stay on their device
+  bool by_steps = false;  ///< complex volumes: rows that stay on their device are transformed on their way
 
   void record(int device, Lane lane, int event) override {
     EXPECT_LT(event, fft_.events());
@@ -77,9 +77,11 @@ class EmulatedQueues final : public detail::DeviceQueues<Real> {
     const int number = recorded_[key];
     push(device, lane, {[=, this] { return reached_[key] >= number; }, nullptr});
   }
-  void planes_forward(int device, std::int64_t first, std::int64_t count, Value* spectra) override {
+  void planes_forward(int device, std::int64_t first, std::int64_t count, Value* spectra,
+                      const detail::SlabPiece<Real>& stays, double scale) override {
     const std::int64_t values = grid().plane_values();
     own(device, spectra, values * count);
+    own(device, stays);
     push(device, Lane::work, {nullptr, [=, this, from = signals[static_cast<std::size_t>(device)]] {
                                 const std::int64_t points = plane().points();
                                 for (std::int64_t p = 0; p < count; ++p) {
@@ -94,12 +96,16 @@ class EmulatedQueues final : public detail::DeviceQueues<Real> {
                                     if (!real_ || i % row() <= row() / 2)
                                       spectra[p * values + j++] = Value(x[static_cast<std::size_t>(i)]);
                                 }
+                                move_own(stays, scale, false);
                               }});
   }
-  void planes_inverse(int device, std::int64_t first, std::int64_t count, const Value* spectra) override {
+  void planes_inverse(int device, std::int64_t first, std::int64_t count, Value* spectra,
+                      const detail::SlabPiece<Real>& stays, double scale) override {
     const std::int64_t values = grid().plane_values();
     own(device, spectra, values * count);
+    own(device, stays);
     push(device, Lane::work, {nullptr, [=, this, to = signals[static_cast<std::size_t>(device)]] {
+                                move_own(stays, scale, true);
                                 const std::int64_t points = plane().points();
                                 for (std::int64_t p = 0; p < count; ++p) {
                                   std::vector<std::complex<double>> x;  // conjugates throughout
@@ -141,19 +147,15 @@ class EmulatedQueues final : public detail::DeviceQueues<Real> {
                                         Value(x[static_cast<std::size_t>(p * count * inner + i)]);
                               }});
   }
-  void send(int device, Lane lane, std::span<const detail::SlabPiece<Real>> pieces, double scale,
-            bool inverse) override {
+  void send(int device, std::span<const detail::SlabPiece<Real>> pieces, double scale) override {
     for (const auto& piece : pieces) {
       EXPECT_EQ(memory_.owner(piece.from, piece.from_pitch, piece.width, piece.rows), device);
       const int to = memory_.owner(piece.to, piece.to_pitch, piece.width, piece.rows);
       EXPECT_TRUE(to == -1 || (to >= 0 && fft_.reaches(device, to))) << device << " stores into " << to;
-      EXPECT_TRUE(lane == Lane::send || to == device);
     }
-    push(device, lane, {nullptr, [=, this, all = std::vector(pieces.begin(), pieces.end())] {
-                          for (const auto& piece : all)
-                            by_steps&& lane == Lane::work ? transform(piece, scale, inverse)
-                                                          : copy(piece, scale);
-                        }});
+    push(device, Lane::send, {nullptr, [=, all = std::vector(pieces.begin(), pieces.end())] {
+                                for (const auto& piece : all) copy(piece, scale);
+                              }});
   }
   void receive(int device, const detail::SlabPiece<Real>& piece) override {
     EXPECT_EQ(memory_.owner(piece.from, piece.from_pitch, piece.width, piece.rows), -1);
@@ -195,6 +197,13 @@ class EmulatedQueues final : public detail::DeviceQueues<Real> {
   std::int64_t row() const { return shape_[shape_.rank() - 1]; }
   void own(int device, const Value* first, std::int64_t values) const {
     EXPECT_EQ(memory_.owner(first, values, values, 1), device);
+  }
+  void own(int device, const detail::SlabPiece<Real>& piece) const {
+    EXPECT_EQ(memory_.owner(piece.from, piece.from_pitch, piece.width, piece.rows), device);
+    EXPECT_EQ(memory_.owner(piece.to, piece.to_pitch, piece.width, piece.rows), device);
+  }
+  void move_own(const detail::SlabPiece<Real>& piece, double scale, bool inverse) const {
+    by_steps ? transform(piece, scale, inverse) : copy(piece, scale);
   }
   /// Value i of a plane's whole spectrum.
   std::complex<double> whole(const Value* plane_spectrum, std::int64_t i) const {

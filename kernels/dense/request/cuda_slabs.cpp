@@ -1,29 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Planes are batches of plans with the engines that a plan on one GPU would have, lines across them cuFFT's;
-// the exchange is one kernel for each chunk and device, which stores into the memory of all.
+// Plans the kernels: those of volumes in slabs, or plans for planes, which are batches, and cuFFT for the
+// lines across them.
 #include "kernels/dense/request/cuda_slabs.hpp"
 
 #include <algorithm>
+#include <set>
 
+#include "kernels/base/radices.hpp"
 #include "kernels/cuda/runtime/peers.hpp"
-#include "kernels/cuda/stages/exchange.hpp"
+#include "kernels/dense/request/cuda_slab_queues.hpp"
+#include "kernels/dense/wisdom/wisdom_problem.hpp"
 
 namespace sfft::detail {
 
 namespace {
-
-/// Blocks of threads that store into other GPUs: they keep a link busy, and more would take the
-/// multiprocessors from the FFTs (measured on H200s).
-constexpr int kSendingBlocks = 24;
-
-/// Whether copy engines are fast: they slow down where they have many short rows.
-template <class Real>
-bool long_rows(std::span<const SlabPiece<Real>> pieces) {
-  constexpr std::size_t kLeastBytes = 16 << 10;
-  return std::all_of(pieces.begin(), pieces.end(), [](const SlabPiece<Real>& piece) {
-    return static_cast<std::size_t>(piece.width) * sizeof(std::complex<Real>) >= kLeastBytes;
-  });
-}
 
 /// A transform in slabs of the devices, and which of them reach which.
 template <class Real>
@@ -39,134 +29,39 @@ SlabFft<Real> slab_fft(const DenseProblem& problem, const std::vector<int>& devi
   return SlabFft<Real>(grid, problem.real, cuts, std::move(reaches));
 }
 
-}  // namespace
-
-/// The streams of one call.
+/// Whether tuned kernels for lines of a real volume are faster than cuFFT. Measured with floats; tiles of
+/// longer lines hold short runs of neighbours.
 template <class Real>
-class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
- public:
-  Queues(const CudaSlabs& of, const SlabCall& call) : of_(of), call_(call) {}
+bool has_fast_lines(std::int64_t points) {
+  constexpr std::int64_t kMost = 1024;
+  return sizeof(Real) == 4 && points <= kMost && has_radices(static_cast<int>(points));
+}
 
-  std::vector<const void*> from;  ///< signals of a forward transform
-  ElementType type = ElementType::c64;
-  std::vector<void*> to;  ///< signals of an inverse one
-
-  void record(int place, Lane lane, int event) override {
-    at(place,
-       [&](const Place& p) { const_cast<cuda::Event&>(p.events[index(event)]).record(stream(place, lane)); });
-  }
-  void wait(int place, Lane lane, int other, int event) override {
-    at(place,
-       [&](const Place&) { of_.places_[index(other)].events[index(event)].hold(stream(place, lane)); });
-  }
-  void planes_forward(int place, std::int64_t first, std::int64_t count,
-                      std::complex<Real>* spectra) override {
-    at(place, [&](const Place& p) {
-      const auto* signals = static_cast<const std::byte*>(from[index(place)]);
-      if (p.steps != nullptr) {
-        const std::byte* planes = signals + bytes_before(first, element_bytes(type));
-        p.steps->columns(reinterpret_cast<const std::complex<Real>*>(planes), spectra, count, false,
-                         stream(place, Lane::work));
-        p.steps->rows_for_others(place, spectra, count, of_.scales_.forward, stream(place, Lane::work));
-        return;
-      }
-      p.planes.at(count)->enqueue_forward(signals + bytes_before(first, element_bytes(type)), type, spectra,
-                                          engine_memory(place), stream(place, Lane::work));
-    });
-  }
-  void planes_inverse(int place, std::int64_t first, std::int64_t count,
-                      const std::complex<Real>* spectra) override {
-    at(place, [&](const Place& p) {
-      auto* signals = static_cast<std::byte*>(to[index(place)]);
-      if (p.steps != nullptr) {
-        std::byte* planes = signals + bytes_before(first, sizeof(std::complex<Real>));
-        return p.steps->columns(spectra, reinterpret_cast<std::complex<Real>*>(planes), count, true,
-                                stream(place, Lane::work));
-      }
-      const std::size_t sample = element_bytes(own_type<Real>(of_.problem_));
-      p.planes.at(count)->enqueue_inverse(spectra, signals + bytes_before(first, sample),
-                                          engine_memory(place), stream(place, Lane::work));
-    });
-  }
-  void columns(int place, std::int64_t first, std::int64_t count, const std::complex<Real>* source,
-               std::complex<Real>* target, bool inverse) override {
-    using Api = CufftApi<Real>;
-    source += first * of_.fft_.grid().inner;
-    target += first * of_.fft_.grid().inner;
-    at(place, [&](const Place& p) {
-      if (p.steps != nullptr) {
-        p.steps->lines(place, source, target, count, inverse, stream(place, Lane::work));
-        if (inverse)
-          p.steps->rows_of_others(place, target, count, of_.scales_.inverse, stream(place, Lane::work));
-        return;
-      }
-      p.columns.at(count)->run(engine_memory(place), stream(place, Lane::work), [&](cufftHandle handle) {
-        auto* in = reinterpret_cast<typename Api::Complex*>(const_cast<std::complex<Real>*>(source));
-        return Api::complex(handle, in, reinterpret_cast<typename Api::Complex*>(target),
-                            inverse ? CUFFT_INVERSE : CUFFT_FORWARD);
-      });
-    });
-  }
-  void send(int place, Lane lane, std::span<const SlabPiece<Real>> pieces, double scale,
-            bool inverse) override {
-    using Value = cuda::Complex<Real>;
-    const bool by_steps = of_.places_[index(place)].steps != nullptr;
-    if (lane == Lane::send && (by_steps || (scale == 1.0 && long_rows(pieces)))) {
-      for (const SlabPiece<Real>& piece : pieces) copy(place, piece, stream(place, lane));
-      return;
+/// An engine for planes of a large volume. That of real ones is the tuned one, by its rules, where nothing
+/// else is known.
+template <class Real>
+DenseChoice<Real> choose_for_planes(const DenseProblem& planes, dense::Options options, bool large) {
+  const auto extents = planes.shape.extents();
+  const bool fast =
+      planes.real && extents.size() == 2 && std::all_of(extents.begin(), extents.end(), has_fast_lines<Real>);
+  const bool free = options.engine == dense::Engine::automatic &&
+                    options.planning == dense::Planning::estimate &&
+                    !Wisdom::global().find(gpu_platform(planes.device), wisdom_problem<Real>(planes));
+  if (large && fast && free) {
+    options.engine = dense::Engine::tuned;
+    try {
+      DenseChoice<Real> choice = choose_on_gpu<Real>({planes, {}, options});
+      choice.reason = "the usual engine for planes of real volumes";
+      return choice;
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::backend_unavailable) throw;
     }
-    if (by_steps) {
-      return at(place, [&](const Place& p) {
-        for (const SlabPiece<Real>& piece : pieces) p.steps->rows(piece, scale, inverse, stream(place, lane));
-      });
-    }
-    std::vector<cuda::ExchangePiece<Real>> all;
-    for (const SlabPiece<Real>& piece : pieces) {
-      all.push_back({reinterpret_cast<const Value*>(piece.from), reinterpret_cast<Value*>(piece.to),
-                     piece.from_pitch, piece.to_pitch, piece.width, piece.rows});
-    }
-    at(place, [&](const Place& p) {
-      cuda::launch_exchange(all.data(), all.size(), scale, lane == Lane::send ? kSendingBlocks : p.all_blocks,
-                            stream(place, lane));
-    });
+    options.engine = dense::Engine::automatic;
   }
-  void receive(int place, const SlabPiece<Real>& piece) override {
-    copy(place, piece, stream(place, Lane::receive));
-  }
+  return choose_on_gpu<Real>({planes, {}, options});
+}
 
- private:
-  /// By a copy engine.
-  void copy(int place, const SlabPiece<Real>& piece, cuda::Stream stream) const {
-    constexpr std::size_t kValue = sizeof(std::complex<Real>);
-    at(place, [&](const Place&) {
-      cuda::copy_rows(piece.to, static_cast<std::size_t>(piece.to_pitch) * kValue, piece.from,
-                      static_cast<std::size_t>(piece.from_pitch) * kValue,
-                      static_cast<std::size_t>(piece.width) * kValue, static_cast<std::size_t>(piece.rows),
-                      stream);
-    });
-  }
-  static std::size_t index(int i) noexcept { return static_cast<std::size_t>(i); }
-  template <class Job>
-  void at(int place, const Job& job) const {
-    const Place& p = of_.places_[index(place)];
-    on_device(p.device, [&] { job(p); });
-  }
-  cuda::Stream stream(int place, Lane lane) const noexcept {
-    const Place& p = of_.places_[index(place)];
-    return lane == Lane::work   ? call_.streams[index(place)]
-           : lane == Lane::send ? p.send.get()
-                                : p.receive.get();
-  }
-  std::byte* engine_memory(int place) const noexcept {
-    return call_.workspaces[index(place)] + of_.parts_of(place).engine;
-  }
-  std::size_t bytes_before(std::int64_t planes, std::size_t element) const noexcept {
-    return static_cast<std::size_t>(planes * (of_.problem_.shape.points() / of_.problem_.shape[0])) * element;
-  }
-
-  const CudaSlabs& of_;
-  const SlabCall& call_;
-};
+}  // namespace
 
 template <class Real>
 CudaSlabs<Real>::CudaSlabs(const DenseRequest& request, const ChosenDevices& chosen, bool staged)
@@ -174,6 +69,8 @@ CudaSlabs<Real>::CudaSlabs(const DenseRequest& request, const ChosenDevices& cho
       scales_(request.scales),
       chosen_(chosen),
       fft_(slab_fft<Real>(request.problem, chosen.devices, staged)),
+      turns_(slab_turns(static_cast<std::size_t>(fft_.grid().plane_values()) * sizeof(std::complex<Real>),
+                        fft_.chunk_of(0, 0).count)),
       signals_(detail::signal_slabs(problem_.shape, chosen.devices)),
       spectra_(detail::spectrum_slabs(problem_.shape, problem_.real, chosen.devices)) {
   for (const int device : chosen_.devices) {
@@ -181,15 +78,14 @@ CudaSlabs<Real>::CudaSlabs(const DenseRequest& request, const ChosenDevices& cho
       Place place;
       place.device = device;
       place.all_blocks = 2 * cuda::device_info(device).multiprocessors;
-      for (int e = 0; e < fft_.events(); ++e) place.events.emplace_back();
+      for (int s = 1; s < turns_.streams; ++s) place.turns.emplace_back();
+      for (int e = 0; e < fft_.events() * turns_.streams + 1; ++e) place.events.emplace_back();
       places_.push_back(std::move(place));
     });
   }
   plan_steps(request);
-  if (places_[0].steps == nullptr) {
-    plan_planes(request);
-    plan_columns();
-  }
+  if (places_[0].steps == nullptr) plan_columns();
+  if (!places_[0].all_in_steps()) plan_planes(request);
   const int count = fft_.grid().devices;
   for (int from = 0; from < count; ++from) {
     for (int to = 0; to < count; ++to) {
@@ -210,6 +106,7 @@ CudaSlabs<Real>::~CudaSlabs() {
       // Kernels may still use staging memory and streams of the plan.
       cuda::synchronize(places_.back().send.get());
       cuda::synchronize(places_.back().receive.get());
+      for (const cuda::OwnedStream& turn : places_.back().turns) cuda::synchronize(turn.get());
       places_.pop_back();
     } catch (...) {  // the GPU is gone, and what was on it
       places_.pop_back();
@@ -217,10 +114,15 @@ CudaSlabs<Real>::~CudaSlabs() {
   }
 }
 
-/// Compiling kernels for the volume takes a second, which small ones are not worth.
+/// Compiling kernels for the volume takes a second, which small ones are not worth. Lines of real ones need
+/// tiles that begin at lines of the cache.
 template <class Real>
 void CudaSlabs<Real>::plan_steps(const DenseRequest& request) {
-  if (problem_.real || problem_.shape.rank() != 3 || fft_.chunks() == 1) return;
+  constexpr std::int64_t kAligned = 16;  // rows together
+  if (problem_.shape.rank() != 3 || fft_.chunks() == 1) return;
+  if (problem_.real &&
+      (SlabSteps<Real>::rows_together(fft_.grid()) < kAligned || !has_fast_lines<Real>(problem_.shape[0])))
+    return;
   std::map<int, std::shared_ptr<const SlabSteps<Real>>> known;
   try {
     for (Place& place : places_) {
@@ -228,7 +130,7 @@ void CudaSlabs<Real>::plan_steps(const DenseRequest& request) {
       if (steps == nullptr) {
         on_device(place.device, [&] {
           steps = std::make_shared<const SlabSteps<Real>>(
-              fft_, place.device, request.options.planning == dense::Planning::measure);
+              fft_, place.device, !problem_.real, request.options.planning == dense::Planning::measure);
         });
       }
       place.steps = steps;
@@ -239,7 +141,7 @@ void CudaSlabs<Real>::plan_steps(const DenseRequest& request) {
     chosen_.notes.push_back(fmt::format("no kernels for volumes in slabs: {}", error.what()));
     return;
   }
-  engine_ = dense::Engine::tuned;
+  if (!problem_.real) engine_ = dense::Engine::tuned;
 }
 
 /// Places of one GPU share plans for the same number of planes.
@@ -248,8 +150,13 @@ void CudaSlabs<Real>::plan_planes(const DenseRequest& request) {
   std::map<std::pair<int, std::int64_t>, std::shared_ptr<const DenseRunner<Real>>> known;
   for (int p = 0; p < fft_.grid().devices; ++p) {
     Place& place = places_[static_cast<std::size_t>(p)];
+    std::set<std::int64_t> counts;  // of groups, and of the last one of a chunk
     for (int chunk = 0; chunk < fft_.chunks(); ++chunk) {
-      const std::int64_t count = fft_.chunk_of(p, chunk).count;
+      const std::int64_t planes = fft_.chunk_of(p, chunk).count, at_once = turns_.planes;
+      if (planes >= at_once) counts.insert(at_once);
+      if (planes % at_once > 0) counts.insert(planes % at_once);
+    }
+    for (const std::int64_t count : counts) {
       auto& runner = known[{place.device, count}];
       if (runner == nullptr) {
         dense::Options options = request.options;
@@ -260,7 +167,7 @@ void CudaSlabs<Real>::plan_planes(const DenseRequest& request) {
         options.signal = {};
         const DenseProblem planes = make_problem(plane_shape(problem_.shape), problem_.real, options);
         on_device(place.device, [&] {
-          DenseChoice<Real> choice = choose_on_gpu<Real>({planes, {}, options});
+          DenseChoice<Real> choice = choose_for_planes<Real>(planes, options, fft_.chunks() > 1);
           engine_ = choice.engine;
           planes_reason_ = choice.reason;
           runner = std::move(choice.runner);
@@ -309,7 +216,8 @@ typename CudaSlabs<Real>::Parts CudaSlabs<Real>::parts_of(int place) const noexc
   } else {
     parts.engine = bytes(std::max(fft_.grid().planes_values(place), fft_.grid().spectrum_values(place)));
   }
-  parts.end = parts.engine + cuda::aligned(engine);
+  parts.engine_bytes = cuda::aligned(engine);
+  parts.end = parts.engine + parts.engine_bytes * static_cast<std::size_t>(turns_.streams);
   return parts;
 }
 
@@ -341,6 +249,7 @@ void CudaSlabs<Real>::enqueue_forward(std::span<const void* const> signals, Elem
   queues.from.assign(signals.begin(), signals.end());
   queues.type = type;
   fft_.forward(queues, arrays, staging_, scales_.forward);
+  queues.finish();
 }
 
 template <class Real>
@@ -355,13 +264,14 @@ void CudaSlabs<Real>::enqueue_inverse(std::span<const std::complex<Real>* const>
   Queues queues(*this, call);
   queues.to.assign(signals.begin(), signals.end());
   fft_.inverse(queues, arrays, staging_, scales_.inverse);
+  queues.finish();
 }
 
 template <class Real>
 std::string CudaSlabs<Real>::name() const {
   const Place& first = places_[0];
   return fmt::format("{} in {} slabs",
-                     first.steps != nullptr ? first.steps->name() : first.planes.begin()->second->name(),
+                     first.all_in_steps() ? first.steps->name() : first.planes.begin()->second->name(),
                      places_.size());
 }
 
@@ -369,10 +279,12 @@ template <class Real>
 std::string CudaSlabs<Real>::explain() const {
   const SlabTimes times = predict_slabs(problem_.shape, problem_.real, sizeof(std::complex<Real>),
                                         fft_.grid().devices, chosen_.rates);
-  std::string text = places_[0].steps != nullptr
-                         ? places_[0].steps->name() + "\n"
-                         : fmt::format("planes: {} ({})\nlines across planes: cuFFT\n",
-                                       places_[0].planes.begin()->second->name(), planes_reason_);
+  const Place& first = places_[0];
+  std::string text =
+      first.all_in_steps()
+          ? first.steps->name() + "\n"
+          : fmt::format("planes: {} ({})\nlines across planes: {}\n", first.planes.begin()->second->name(),
+                        planes_reason_, first.steps != nullptr ? first.steps->name() : "cuFFT");
   for (std::size_t p = 0; p < places_.size(); ++p) {
     const dense::Slab &signal = signals_[p], &spectrum = spectra_[p];
     text += fmt::format("GPU {}: planes {} to {}, then rows {} to {} of all planes\n", signal.device,

@@ -40,18 +40,23 @@ class CudaSlabs final : public SlabRunner<Real> {
   struct Place {
     int device = 0;
     cuda::OwnedStream send, receive;
+    std::vector<cuda::OwnedStream> turns;  ///< take turns with the caller's stream
+    /// By their number, those of the work of each stream that takes turns one after the other, and one more.
     std::vector<cuda::Event> events;
-    /// Large complex volumes: kernels for the three dimensions, and nothing of what follows.
+    /// Kernels of large volumes: for all three dimensions or, of real ones, for lines across planes.
     std::shared_ptr<const SlabSteps<Real>> steps;
-    /// Lines across planes, by their number.
+    /// Without them: lines across planes, by their number.
     std::map<std::int64_t, std::shared_ptr<const CufftTransform>> columns;
-    /// Plans for the planes of a chunk, by their number.
+    /// Without those for all dimensions: plans for groups of planes, by their number.
     std::map<std::int64_t, std::shared_ptr<const DenseRunner<Real>>> planes;
     int all_blocks = 1;  ///< that keep the GPU busy
+
+    bool all_in_steps() const noexcept { return steps != nullptr && steps->has_planes(); }
   };
   /// Where the parts of a workspace begin.
   struct Parts {
     std::size_t planes = 0, rows = 0, engine = 0, end = 0;
+    std::size_t engine_bytes = 0;  ///< for each of the streams that take turns
   };
 
   void plan_steps(const DenseRequest& request);
@@ -65,6 +70,7 @@ class CudaSlabs final : public SlabRunner<Real> {
   DenseScales scales_;
   ChosenDevices chosen_;
   SlabFft<Real> fft_;
+  SlabTurns turns_;
   std::vector<dense::Slab> signals_, spectra_;
   std::vector<Place> places_;
   std::vector<cuda::PinnedBuffer> staging_memory_;

@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "kernels/cuda/runtime/peers.hpp"
 #include "kernels/dense/slabs/slab_grid.hpp"
+#include "kernels/dense/wisdom/wisdom.hpp"
+#include "kernels/dense/wisdom/wisdom_problem.hpp"
 
 namespace sfft::detail {
 
@@ -82,6 +85,15 @@ bool fits(const DenseProblem& problem, const std::vector<int>& devices, int coun
   });
 }
 
+/// What the transform takes on one device, if that was measured and its engine is a free choice.
+template <class Real>
+std::optional<double> measured_alone_us(const DenseRequest& request, int device) {
+  if (request.options.engine != dense::Engine::automatic) return std::nullopt;
+  const auto known = Wisdom::global().find(gpu_platform(device), wisdom_problem<Real>(request.problem),
+                                           Wisdom::Batch::exact);
+  return known ? std::optional(known->us) : std::nullopt;
+}
+
 void keep_first(ChosenDevices& chosen, int count, const std::string& why) {
   if (static_cast<std::size_t>(count) >= chosen.devices.size()) return;
   chosen.reason = fmt::format("{} of {} devices: {}", count, chosen.devices.size(), why);
@@ -99,6 +111,8 @@ void choose_for_slabs(const DenseRequest& request, ChosenDevices& chosen, bool a
         {count, fits<Real>(problem, chosen.devices, count),
          predict_slabs(problem.shape, problem.real, sizeof(std::complex<Real>), count, chosen.rates)});
   }
+  const auto alone_us = all ? std::nullopt : measured_alone_us<Real>(request, chosen.devices[0]);
+  if (alone_us) choices[0].times = measured_alone(*alone_us);
   const SlabChoice* best = fastest_choice(choices);
   if (best == nullptr) {
     throw Error(
@@ -110,7 +124,8 @@ void choose_for_slabs(const DenseRequest& request, ChosenDevices& chosen, bool a
   }
   const SlabChoice& most = choices.back();
   keep_first(chosen, best->devices,
-             most.fits ? fmt::format("predicted to take {:.3g} us, {} would take {:.3g}",
+             most.fits ? fmt::format("{} to take {:.3g} us, {} would take {:.3g}",
+                                     best->devices == 1 && alone_us ? "measured" : "predicted",
                                      best->times.total_us, most.devices, most.times.total_us)
                        : "the slabs of more would not fit");
 }

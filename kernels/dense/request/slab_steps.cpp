@@ -1,15 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// A group of rows is a block of neighbouring rows in all planes of a chunk, so that a launch takes any range
-// of rows; groups of columns are planes, and groups of lines are rows.
+// Groups of rows and columns are planes, so that a launch takes any number of planes. Those of lines across
+// planes are blocks of neighbouring rows: all lines of a block are neighbours, whatever the length of rows.
 #include "kernels/dense/request/slab_steps.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "kernels/base/error.hpp"
 
 namespace sfft::detail {
+
+namespace {
+
+/// What comes before and after a share of n.
+std::array<Share, 2> outside(const Share& share, std::int64_t n) {
+  const std::int64_t end = share.first + share.count;
+  return {Share{0, share.first}, Share{end, n - end}};
+}
+
+}  // namespace
 
 template <class Real>
 std::int64_t SlabSteps<Real>::rows_together(const SlabGrid& grid) noexcept {
@@ -22,27 +33,26 @@ std::int64_t SlabSteps<Real>::rows_together(const SlabGrid& grid) noexcept {
 }
 
 template <class Real>
-SlabSteps<Real>::SlabSteps(const SlabFft<Real>& fft, int device, bool measure)
-    : grid_(fft.grid()), together_(rows_together(fft.grid())) {
+SlabSteps<Real>::SlabSteps(const SlabFft<Real>& fft, int device, bool planes, bool measure)
+    : grid_(fft.grid()), together_(rows_together(fft.grid())), has_planes_(planes) {
   const auto add = [&](const tuned::Lines& kind) {
     if (std::find(kinds_.begin(), kinds_.end(), kind) == kinds_.end()) kinds_.push_back(kind);
   };
-  for (const bool inverse : {false, true}) {
-    for (int d = 0; d < grid_.devices; ++d) add(lines_of(d, inverse));
-    add(columns_of(inverse));
-    for (int d = 0; d < grid_.devices; ++d) {
-      const std::int64_t own = grid_.row_values(d);
-      for (int other = 0; other < grid_.devices && inverse; ++other)
-        add(rows_of(own, own, grid_.planes_of(other).count, true));
-      for (int to = 0; to < grid_.devices; ++to) {
-        for (int chunk = 0; chunk < fft.chunks(); ++chunk) {
-          const std::int64_t planes = grid_.plane_values(), rows = grid_.row_values(to);
-          add(inverse ? rows_of(rows, planes, fft.chunk_of(d, chunk).count, true)
-                      : rows_of(planes, rows, fft.chunk_of(d, chunk).count, false));
-          if (!inverse) add(rows_of(planes, planes, fft.chunk_of(d, chunk).count, false));
-        }
-      }
+  const std::int64_t plane = grid_.plane_values();
+  for (int d = 0; d < grid_.devices; ++d) {
+    const Share own = grid_.rows_of(d);
+    const std::int64_t pitch = grid_.row_values(d);
+    for (const bool inverse : {false, true}) {
+      add(lines_of(d, inverse));
+      if (has_planes_) add(columns_of(inverse));
     }
+    if (!has_planes_) continue;
+    add(rows_of(own.count, plane, pitch, false));
+    add(rows_of(own.count, pitch, plane, true));
+    for (const Share& others : outside(own, grid_.across))
+      if (others.count > 0) add(rows_of(others.count, plane, plane, false));
+    for (int part = 0; part < fft.parts(); ++part)
+      add(rows_of(fft.part_of(d, part).count, pitch, pitch, true));
   }
   kernels_ = std::make_unique<const tuned::LineKernels>(device, kinds_, sizeof(Real) == 4, measure);
 }
@@ -56,23 +66,21 @@ std::size_t SlabSteps<Real>::find(const tuned::Lines& kind) const {
 
 template <class Real>
 tuned::Lines SlabSteps<Real>::columns_of(bool inverse) const {
-  const tuned::Lines::Strides plane{grid_.plane_values(), 0, 1, grid_.inner};
-  return {grid_.across, 1, grid_.inner, plane, plane, inverse, false};
+  const tuned::Lines::Strides plane{grid_.plane_values(), 1, grid_.inner};
+  return {grid_.across, grid_.inner, plane, plane, inverse, false};
 }
 
 template <class Real>
 tuned::Lines SlabSteps<Real>::lines_of(int place, bool inverse) const {
-  const tuned::Lines::Strides row{grid_.inner, 0, 1, grid_.row_values(place)};
-  return {grid_.planes, 1, grid_.inner, row, row, inverse, false};
+  const std::int64_t block = together_ * grid_.inner;
+  const tuned::Lines::Strides rows{block, 1, grid_.row_values(place)};
+  return {grid_.planes, block, rows, rows, inverse, false};
 }
 
 template <class Real>
-tuned::Lines SlabSteps<Real>::rows_of(std::int64_t from_pitch, std::int64_t to_pitch, std::int64_t planes,
+tuned::Lines SlabSteps<Real>::rows_of(std::int64_t rows, std::int64_t from_pitch, std::int64_t to_pitch,
                                       bool inverse) const {
-  const std::int64_t block = together_ * grid_.inner;
-  return {
-      grid_.inner, planes, together_, {block, from_pitch, grid_.inner, 1}, {block, to_pitch, grid_.inner, 1},
-      inverse,     true};
+  return {grid_.inner, rows, {from_pitch, grid_.inner, 1}, {to_pitch, grid_.inner, 1}, inverse, true};
 }
 
 template <class Real>
@@ -82,13 +90,13 @@ void SlabSteps<Real>::columns(const Value* from, Value* to, std::int64_t count, 
 }
 
 template <class Real>
-void SlabSteps<Real>::rows_for_others(int place, Value* planes, std::int64_t count, double scale,
-                                      cuda::Stream stream) const {
-  for (int to = 0; to < grid_.devices; ++to) {
-    if (to == place) continue;
-    Value* const first = planes + grid_.rows_of(to).first * grid_.inner;
-    rows({first, first, grid_.plane_values(), grid_.plane_values(), grid_.row_values(to), count}, scale,
-         false, stream);
+void SlabSteps<Real>::rows_for_others(int place, const Value* from, Value* to, std::int64_t count,
+                                      double scale, cuda::Stream stream) const {
+  const std::int64_t plane = grid_.plane_values();
+  for (const Share& others : outside(grid_.rows_of(place), grid_.across)) {
+    const std::int64_t first = others.first * grid_.inner;
+    if (others.count > 0)
+      rows({from + first, to + first, plane, plane, others.count * grid_.inner, count}, scale, false, stream);
   }
 }
 
@@ -96,31 +104,33 @@ template <class Real>
 void SlabSteps<Real>::rows_of_others(int place, Value* rows_, std::int64_t count, double scale,
                                      cuda::Stream stream) const {
   const std::int64_t pitch = grid_.row_values(place);
-  for (int other = 0; other < grid_.devices; ++other) {
-    if (other == place) continue;
-    Value* const first = rows_ + grid_.planes_of(other).first * pitch;
-    rows({first, first, pitch, pitch, count * grid_.inner, grid_.planes_of(other).count}, scale, true,
-         stream);
+  for (const Share& others : outside(grid_.planes_of(place), grid_.planes)) {
+    Value* const first = rows_ + others.first * pitch;
+    if (others.count > 0)
+      rows({first, first, pitch, pitch, count * grid_.inner, others.count}, scale, true, stream);
   }
 }
 
 template <class Real>
 void SlabSteps<Real>::lines(int place, const Value* from, Value* to, std::int64_t count, bool inverse,
                             cuda::Stream stream) const {
-  kernels_->run(find(lines_of(place, inverse)), from, to, count, 1.0, stream);
+  kernels_->run(find(lines_of(place, inverse)), from, to, count / together_, 1.0, stream);
 }
 
 template <class Real>
 void SlabSteps<Real>::rows(const SlabPiece<Real>& piece, double scale, bool inverse,
                            cuda::Stream stream) const {
-  kernels_->run(find(rows_of(piece.from_pitch, piece.to_pitch, piece.rows, inverse)), piece.from, piece.to,
-                piece.width / (together_ * grid_.inner), scale, stream);
+  kernels_->run(find(rows_of(piece.width / grid_.inner, piece.from_pitch, piece.to_pitch, inverse)),
+                piece.from, piece.to, piece.rows, scale, stream);
 }
 
 template <class Real>
 std::string SlabSteps<Real>::name() const {
+  const std::string lines = kernels_->name(find(lines_of(0, false)));
+  if (!has_planes_) return fmt::format("tuned kernels, {}", lines);
+  const tuned::Lines own = rows_of(grid_.rows_of(0).count, grid_.plane_values(), grid_.row_values(0), false);
   return fmt::format("tuned kernels, columns {}, rows {}, lines {}", kernels_->name(find(columns_of(false))),
-                     kernels_->name(find(columns_of(false)) + 1), kernels_->name(find(lines_of(0, false))));
+                     kernels_->name(find(own)), lines);
 }
 
 template class SlabSteps<float>;

@@ -34,21 +34,21 @@ class DeviceQueues {
   virtual void wait(int device, Lane lane, int of, int event) = 0;
 
   /// Lane work: FFTs of the device's planes first … first + count − 1, of which the slab grid has `chunk`s,
-  /// from signals to `spectra`, which begins with the first of them.
-  virtual void planes_forward(int device, std::int64_t first, std::int64_t count,
-                              std::complex<Real>* spectra) = 0;
-  /// The reverse; complex `spectra` may lie in the signals.
-  virtual void planes_inverse(int device, std::int64_t first, std::int64_t count,
-                              const std::complex<Real>* spectra) = 0;
+  /// from signals to `spectra`, which begins with the first of them. Their rows that stay on the device,
+  /// times `scale`, go where `own` says, and those in `spectra` are not needed.
+  virtual void planes_forward(int device, std::int64_t first, std::int64_t count, std::complex<Real>* spectra,
+                              const SlabPiece<Real>& own, double scale) = 0;
+  /// The reverse: `own` is stored among the spectra first, which it makes whole. Complex `spectra` may lie in
+  /// the signals.
+  virtual void planes_inverse(int device, std::int64_t first, std::int64_t count, std::complex<Real>* spectra,
+                              const SlabPiece<Real>& own, double scale) = 0;
   /// Lane work: FFTs across the planes, of the device's rows first … first + count − 1; in place where the
   /// arrays are the same.
   virtual void columns(int device, std::int64_t first, std::int64_t count, const std::complex<Real>* from,
                        std::complex<Real>* to, bool inverse) = 0;
-  /// Lane work or send: stores pieces, times `scale`, into memory of devices that this one reaches, or of the
-  /// host. Queues may leave the last dimension of the rows that stay on their device to this function: see
-  /// SlabSteps.
-  virtual void send(int device, Lane lane, std::span<const SlabPiece<Real>> pieces, double scale,
-                    bool inverse) = 0;
+  /// Lane send: stores pieces, times `scale`, into memory of devices that this one reaches, or of the host.
+  /// Queues may apply the scale earlier, to rows for others as they are transformed.
+  virtual void send(int device, std::span<const SlabPiece<Real>> pieces, double scale) = 0;
   /// Lane receive: copies from staging memory of the host.
   virtual void receive(int device, const SlabPiece<Real>& piece) = 0;
 };

@@ -141,11 +141,13 @@ SlabPiece<Real> SlabFft<Real>::piece_of(const SlabArrays<Real>& arrays, const Bl
           block.planes.count};
 }
 
+/// Sends follow work of their device, and so need not wait for the others themselves.
 template <class Real>
 void SlabFft<Real>::begin(DeviceQueues<Real>& queues) const {
   for (int d = 0; d < grid_.devices; ++d) queues.record(d, Lane::work, kBegun);
   for (int d = 0; d < grid_.devices; ++d)
-    for (int other = 0; other < grid_.devices; ++other) queues.wait(d, Lane::send, other, kBegun);
+    for (int other = 0; other < grid_.devices; ++other)
+      if (other != d) queues.wait(d, Lane::work, other, kBegun);
 }
 
 /// Neighbours come first, so that no two devices begin with the same one.
@@ -172,7 +174,7 @@ void SlabFft<Real>::send_others(DeviceQueues<Real>& queues, const SlabArrays<Rea
     }
     sent_pieces.push_back(piece);
   }
-  if (!sent_pieces.empty()) queues.send(from, Lane::send, sent_pieces, scale, inverse);
+  if (!sent_pieces.empty()) queues.send(from, sent_pieces, scale);
   const bool last = inverse ? part == 0 : chunk == chunks_ - 1;  // what somebody waits for
   if (last || !staged.empty()) queues.record(from, Lane::send, sent(chunk, part));
   for (const auto& [to, piece] : staged) {
@@ -184,13 +186,10 @@ void SlabFft<Real>::send_others(DeviceQueues<Real>& queues, const SlabArrays<Rea
 }
 
 template <class Real>
-void SlabFft<Real>::send_own(DeviceQueues<Real>& queues, const SlabArrays<Real>& arrays, double scale,
-                             bool inverse, int device, int chunk) const {
-  for (int other = 0; other < grid_.devices && chunk == 0; ++other)
-    if (other != device) queues.wait(device, Lane::work, other, kBegun);
-  const Block block{device, device, chunk_of(device, chunk), {0, grid_.rows_of(device).count}};
-  const SlabPiece<Real> piece = piece_of(arrays, block, inverse);
-  queues.send(device, Lane::work, {&piece, 1}, scale, inverse);
+SlabPiece<Real> SlabFft<Real>::own_piece(const SlabArrays<Real>& arrays, int device, int chunk,
+                                         bool inverse) const {
+  return piece_of(arrays, {device, device, chunk_of(device, chunk), {0, grid_.rows_of(device).count}},
+                  inverse);
 }
 
 template <class Real>
@@ -207,11 +206,11 @@ void SlabFft<Real>::forward(DeviceQueues<Real>& queues, const SlabArrays<Real>& 
     for (int d = 0; d < grid_.devices; ++d) {
       const Share share = chunk_of(d, chunk);
       queues.planes_forward(d, share.first, share.count,
-                            arrays.planes[static_cast<std::size_t>(d)] + share.first * grid_.plane_values());
+                            arrays.planes[static_cast<std::size_t>(d)] + share.first * grid_.plane_values(),
+                            own_piece(arrays, d, chunk, false), scale);
       queues.record(d, Lane::work, ready(chunk));
       queues.wait(d, Lane::send, d, ready(chunk));
       send_others(queues, arrays, staging, scale, false, d, chunk, 0);
-      send_own(queues, arrays, scale, false, d, chunk);
     }
   }
   for (int part = 1; part < parts_; ++part)
@@ -247,12 +246,12 @@ void SlabFft<Real>::inverse(DeviceQueues<Real>& queues, const SlabArrays<Real>& 
   }
   for (int chunk = 0; chunk < chunks_; ++chunk) {
     for (int d = 0; d < grid_.devices; ++d) {
-      send_own(queues, arrays, scale, true, d, chunk);
       arrive(queues, d, chunk, 0);
       const Share share = chunk_of(d, chunk);
       const auto& planes = real_ ? arrays.planes : arrays.signals;
       queues.planes_inverse(d, share.first, share.count,
-                            planes[static_cast<std::size_t>(d)] + share.first * grid_.plane_values());
+                            planes[static_cast<std::size_t>(d)] + share.first * grid_.plane_values(),
+                            own_piece(arrays, d, chunk, true), scale);
     }
   }
 }

@@ -88,9 +88,8 @@ class SlabFft {
   void send_others(DeviceQueues<Real>& queues, const SlabArrays<Real>& arrays,
                    const SlabStaging<Real>& staging, double scale, bool inverse, int from, int chunk,
                    int part) const;
-  /// Queues the piece of a chunk that stays on its device.
-  void send_own(DeviceQueues<Real>& queues, const SlabArrays<Real>& arrays, double scale, bool inverse,
-                int device, int chunk) const;
+  /// The piece of a chunk that stays on its device.
+  SlabPiece<Real> own_piece(const SlabArrays<Real>& arrays, int device, int chunk, bool inverse) const;
   /// The work of `device` waits for all that was sent up to a chunk and a part.
   void arrive(DeviceQueues<Real>& queues, int device, int chunk, int part) const;
   std::size_t pair_of(int from, int to) const noexcept;

@@ -13,11 +13,16 @@ namespace sfft::detail {
 namespace {
 
 constexpr double kNvlinkRate = 389e9, kBusRate = 51e9, kAllBusesRate = 82e9;
-constexpr double kQueueUs = 2.5;  // the host, for one kernel, event or wait
-constexpr double kAnswerUs = 10;  // from the first launch until the host knows that all is done
-constexpr double kChunkBytes = 48e6;
-constexpr int kMostChunks = 8, kParts = 4;
-constexpr double kFirstPart = 0.55;  ///< of the rows (measured with two GPUs)
+constexpr double kQueueUs = 2.5;    // the host, for one kernel, event or wait
+constexpr double kTogetherUs = 30;  // several devices wait for each other (256³ on two H200s)
+constexpr double kAnswerUs = 10;    // from the first launch until the host knows that all is done
+// Measured with two H200s.
+constexpr double kChunkBytes = 32e6, kPartBytes = 60e6;
+constexpr int kMostChunks = 16, kMostParts = 8;
+constexpr double kFirstPart = 0.65;  ///< of the rows
+constexpr std::size_t kTurnBytes = 16 << 20;
+constexpr int kTurnStreams = 2;
+constexpr std::int64_t kLeastOfTurn = 8;  ///< planes: fewer do not fill a GPU
 
 double slab_bytes(const Shape& shape, bool real, std::size_t value_bytes, int devices) {
   const Shape spectrum = spectrum_shape(shape, real);
@@ -47,9 +52,16 @@ SlabCuts slab_cuts(const Shape& shape, bool real, std::size_t value_bytes, int d
   SlabCuts cuts;
   cuts.chunks = std::clamp(static_cast<int>(bytes / kChunkBytes), 1, std::max(1, planes));
   if (cuts.chunks == 1) return cuts;
-  cuts.parts = kParts;
+  cuts.parts = 1 + std::clamp(static_cast<int>((1 - kFirstPart) * bytes / kPartBytes), 1, kMostParts - 1);
   cuts.first_part = kFirstPart;
   return cuts;
+}
+
+SlabTurns slab_turns(std::size_t plane_bytes, std::int64_t planes) {
+  const auto fitting = static_cast<std::int64_t>(kTurnBytes / plane_bytes);
+  if (fitting < kLeastOfTurn || fitting >= planes) return {planes, 1};
+  const std::int64_t groups = (planes + fitting - 1) / fitting;
+  return {(planes + groups - 1) / groups, kTurnStreams};
 }
 
 SlabTimes predict_slabs(const Shape& shape, bool real, std::size_t value_bytes, int devices,
@@ -74,7 +86,13 @@ SlabTimes predict_slabs(const Shape& shape, bool real, std::size_t value_bytes, 
   const double queue_us =
       kQueueUs * devices *
       (2 * devices + cuts.chunks * (4 + 2.0 * (devices - 1)) + cuts.parts * (4.0 + devices));
-  times.total_us = kAnswerUs + std::max({queue_us, links_us, memory_us});
+  times.total_us = kAnswerUs + kTogetherUs + std::max({queue_us, links_us, memory_us});
+  return times;
+}
+
+SlabTimes measured_alone(double us) noexcept {
+  SlabTimes times;
+  times.total_us = kAnswerUs + us;
   return times;
 }
 

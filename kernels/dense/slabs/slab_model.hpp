@@ -30,9 +30,21 @@ double exchange_rate(SlabLink link, int devices) noexcept;
 /// How a transform is cut, but for the rows that belong together.
 SlabCuts slab_cuts(const Shape& shape, bool real, std::size_t value_bytes, int devices);
 
+/// Small planes of a chunk are transformed in groups that the L2 cache holds: what one pass stores the next
+/// one finds there. Groups go to several streams in turns, since one does not fill a GPU.
+struct SlabTurns {
+  std::int64_t planes = 1;  ///< of a group
+  int streams = 1;
+};
+/// For chunks of `planes` planes: all of them, or groups for several streams.
+SlabTurns slab_turns(std::size_t plane_bytes, std::int64_t planes);
+
 /// `devices` slabs of one transform, cut so; one device: the transform in its memory.
 SlabTimes predict_slabs(const Shape& shape, bool real, std::size_t value_bytes, int devices,
                         const SlabRates& rates);
+
+/// One device whose time was measured: it may need fewer passes than this model counts.
+SlabTimes measured_alone(double us) noexcept;
 
 /// What the planner found out about one number of devices.
 struct SlabChoice {

@@ -19,7 +19,28 @@ namespace {
 
 constexpr std::size_t kMeasured = 24;  ///< policies that are timed
 constexpr int kRounds = 4;
+constexpr int kFarPrefetchDistance = 35;
 constexpr std::int64_t kMeasuredBytes = 256 << 20;  ///< of lines that are timed
+
+/// Elements that lie so far apart are in different pages of memory.
+bool far_apart(const Lines& lines, bool single) {
+  constexpr std::int64_t kBytes = 256 << 10;
+  return lines.interleaved() && lines.in.element * (single ? 8 : 16) >= kBytes;
+}
+
+/// Lines of a tile are neighbours. Memory is read fastest in runs of 128 bytes or, of elements far apart,
+/// 256, even if a block then has a multiprocessor for itself (measured: lines across 512 and 1024 planes).
+void put_long_runs_first(bool far, bool single, std::vector<KernelPolicy>& kernels) {
+  for (const int bytes : {256, 128}) {
+    if (bytes == 256 && !far) continue;
+    const auto found = std::find_if(kernels.begin(), kernels.end(), [&](const KernelPolicy& kernel) {
+      return kernel.transforms_per_block * (single ? 8 : 16) == bytes && !kernel.half_shared;
+    });
+    if (found == kernels.end()) continue;
+    std::rotate(kernels.begin(), found, found + 1);
+    return;
+  }
+}
 
 std::vector<TransformPolicy> policies_for(const Lines& lines, bool single, int device, std::size_t most) {
   LineNeed need = need_of(lines);
@@ -28,16 +49,19 @@ std::vector<TransformPolicy> policies_for(const Lines& lines, bool single, int d
   if (!fits(need.points, single, limits))
     throw Error(ErrorCode::backend_unavailable, fmt::format("no block holds lines of {}", lines.points));
   std::vector<TransformPolicy> all;
-  std::vector<KernelPolicy> kernels = candidates(need, single, limits, most);
+  std::vector<KernelPolicy> kernels = candidates(need, single, limits, kMeasured);
   if (kernels.empty()) {  // short lines, of which tiles hold more than there are
     need.lines = 0;
-    kernels = candidates(need, single, limits, most);
+    kernels = candidates(need, single, limits, kMeasured);
   }
+  const bool far = far_apart(lines, single);
+  if (lines.interleaved()) put_long_runs_first(far, single, kernels);
   for (KernelPolicy& kernel : kernels) {
     kernel.twiddles = Twiddles::two_roots;
     if (alone_on_multiprocessor(kernel, single)) {
-      kernel.prefetch_distance = kUsualPrefetchDistance;
-      kernel.multiprocessor_delay = kUsualMultiprocessorDelay;
+      const bool short_runs = kernel.transforms_per_block * (single ? 8 : 16) < 256;
+      kernel.prefetch_distance = far && short_runs ? kFarPrefetchDistance : kUsualPrefetchDistance;
+      if (far || !lines.interleaved()) kernel.multiprocessor_delay = kUsualMultiprocessorDelay;
     }
     all.emplace_back().kernels = {kernel};
     if (most == 1) break;
@@ -57,11 +81,10 @@ TransformPolicy measured_policy(const Lines& lines, bool single, int device) {
   for (const TransformPolicy& policy : all) programs.push_back(program_of(lines, policy));
   const auto kernels = load(programs, single, tables, cuda::device_info(device));
   const auto extent = [&](const Lines::Strides& s, std::int64_t groups) {
-    return (groups - 1) * s.group + (lines.outer - 1) * s.outer + (lines.inner - 1) * s.inner +
-           (lines.points - 1) * s.element + 1;
+    return (groups - 1) * s.group + (lines.inner - 1) * s.inner + (lines.points - 1) * s.element + 1;
   };
   const std::int64_t value = single ? 8 : 16, most = kMeasuredBytes / value;
-  const std::int64_t of_group = lines.outer * lines.inner * lines.points;
+  const std::int64_t of_group = lines.inner * lines.points;
   const std::int64_t groups = std::max<std::int64_t>(1, most / of_group);
   const cuda::DeviceBuffer from(static_cast<std::size_t>(extent(lines.in, groups) * value)),
       to(static_cast<std::size_t>(extent(lines.out, groups) * value));
@@ -97,11 +120,12 @@ LineKernels::LineKernels(int device, const std::vector<Lines>& lines, bool singl
   std::vector<Program> programs;
   std::vector<std::pair<Lines, TransformPolicy>> known;
   for (const Lines& kind : lines) {
-    // Both directions, and all numbers of lines, have the same policy.
+    // Both directions have the same policy, and all numbers of lines that fill its tiles.
     auto same = std::find_if(known.begin(), known.end(), [&](const auto& other) {
       return other.first.points == kind.points && other.first.interleaved() == kind.interleaved() &&
-             (other.first.in.element == kind.in.element || other.first.in.element == kind.out.element) &&
-             other.first.inner == kind.inner;
+             other.first.in.element == kind.in.element &&
+             (other.first.inner == kind.inner ||
+              kind.inner % other.second.kernels[0].transforms_per_block == 0);
     });
     if (same == known.end()) {
       known.emplace_back(kind, measure ? measured_policy(kind, single, device)

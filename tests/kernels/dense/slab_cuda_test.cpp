@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/dense/request/cuda_slabs.hpp"
+#include "kernels/dense/wisdom/wisdom_problem.hpp"
 #include "sfft/dense_slabs.hpp"
 #include "tests/support/dense_reference.hpp"
 #include "tests/support/slab_memory.hpp"
@@ -255,17 +256,21 @@ TEST_F(SlabCuda, CanBeCapturedIntoAGraph) {
 }
 
 /// More than one chunk: several megabytes a place, sums at a few outputs.
+template <class Sample>
 void check_samples(const Shape& shape, const std::vector<int>& devices) {
-  SCOPED_TRACE(shape.to_string());
+  constexpr bool kReal = std::is_same_v<Sample, float>;
+  SCOPED_TRACE(shape.to_string() + (kReal ? " real" : " complex"));
   const auto points = static_cast<std::size_t>(shape.points());
-  const auto signal = as_samples<std::complex<float>>(random_signal(points, 86));
-  const Plan<float> plan(shape, false, {.devices = devices});
+  const std::int64_t kept = kReal ? shape[2] / 2 + 1 : shape[2];
+  const auto signal = as_samples<Sample>(random_signal(points, 86));
+  const Plan<float> plan(shape, kReal, {.devices = devices});
   SCOPED_TRACE(plan.explain());
   EXPECT_EQ(plan.explain().find("in 1 chunks"), std::string::npos) << plan.explain();
-  std::vector<std::complex<float>> result(points), again(points);
-  plan.forward(signal.data(), ElementType::c64, result);
+  std::vector<std::complex<float>> result(static_cast<std::size_t>(shape[0] * shape[1] * kept));
+  std::vector<Sample> again(points);
+  plan.forward(signal.data(), element_type_of<Sample>::value, result);
   for (const auto& f : {std::array<std::int64_t, 3>{0, 0, 0},
-                        {shape[0] - 1, shape[1] - 1, shape[2] - 1},
+                        {shape[0] - 1, shape[1] - 1, kept - 1},
                         {shape[0] / 2, shape[1] / 2, 7},
                         {3, shape[1] / 2 + 1, shape[2] / 2},
                         {200, shape[1] / 2 - 1, 1}}) {
@@ -286,22 +291,39 @@ void check_samples(const Shape& shape, const std::vector<int>& devices) {
         sum += row * std::polar(1.0, -2 * M_PI * turn);
       }
     }
-    const auto at = static_cast<std::size_t>((f[0] * shape[1] + f[1]) * shape[2] + f[2]);
+    const auto at = static_cast<std::size_t>((f[0] * shape[1] + f[1]) * kept + f[2]);
     const double typical = std::sqrt(2 * static_cast<double>(points));
     EXPECT_LE(std::abs(std::complex<double>(result[at]) - sum),
               8 * fft_bound<float>(static_cast<double>(points)) * typical);
   }
-  plan.inverse(result, std::span<std::complex<float>>(again));
+  plan.inverse(result, std::span<Sample>(again));
   EXPECT_LE(relative_l2(again, signal), 2 * fft_bound<float>(static_cast<double>(points)));
 }
 
-/// Rows in blocks of 16, and one by one.
+/// Rows in blocks of 16, and one by one; real planes by tuned kernels, and by others.
 TEST_F(SlabCuda, ManyChunksAtSampledOutputs) {
   std::vector<std::vector<int>> lists{kTwo};
   if (detail::cuda::device_count() > 1) lists.insert(lists.end(), {{0, 1}, {1, 0}});
   for (const auto& devices : lists) {
-    for (const Shape& shape : {Shape{256, 384, 320}, Shape{262, 386, 310}}) check_samples(shape, devices);
+    for (const Shape& shape : {Shape{256, 384, 320}, Shape{262, 386, 310}})
+      check_samples<std::complex<float>>(shape, devices);
+    for (const Shape& shape : {Shape{256, 384, 576}, Shape{262, 386, 502}})
+      check_samples<float>(shape, devices);
   }
+}
+
+/// Where two GPUs are predicted to be faster than one by itself.
+TEST_F(SlabCuda, OneGpuIsTakenWhereItWasMeasuredToBeFaster) {
+  if (detail::cuda::device_count() < 2) return;
+  const Shape shape{384, 380, 400};
+  const Options options{.devices = {0, 1}};
+  EXPECT_EQ(SlabPlan<float>(shape, false, options).signal_slabs().size(), 2u);
+  const detail::DenseRequest request = detail::make_request(shape, false, options);
+  detail::Wisdom::global().add(detail::gpu_platform(0), detail::wisdom_problem<float>(request.problem),
+                               {"cufft", "", 1.0});
+  const SlabPlan<float> plan(shape, false, options);
+  EXPECT_EQ(plan.signal_slabs().size(), 1u);
+  EXPECT_NE(plan.explain().find("1 of 2 devices: measured"), std::string::npos) << plan.explain();
 }
 
 }  // namespace

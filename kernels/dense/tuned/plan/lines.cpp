@@ -12,7 +12,6 @@ Side side_of(Buffer buffer, const Lines::Strides& strides) {
   Side side;
   side.buffer = buffer;
   side.group = strides.group;
-  side.outer = strides.outer;
   side.inner = Digits(strides.inner);
   side.element = Digits(strides.element);
   return side;
@@ -36,7 +35,6 @@ Program program_of(const Lines& lines, const TransformPolicy& policy) {
   const auto method = method_of(step.points, step.policy.length(), false);
   if (!method) throw Error(ErrorCode::backend_unavailable, "a kernel was chosen for other lines");
   step.method = *method;
-  step.outer = lines.outer;
   step.inner = lines.inner;
   step.in = side_of(Buffer::input, lines.in);
   step.out = side_of(Buffer::output, lines.out);

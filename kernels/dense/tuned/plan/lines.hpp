@@ -9,14 +9,14 @@
 
 namespace sfft::detail::tuned {
 
-/// Complex lines, outer · inner of them in a group. Strides are in complex values.
+/// Complex lines, `inner` of them in a group. Strides are in complex values.
 struct Lines {
   struct Strides {
-    std::int64_t group = 0, outer = 0, inner = 1, element = 1;
+    std::int64_t group = 0, inner = 1, element = 1;
     friend bool operator==(const Strides&, const Strides&) = default;
   };
   std::int64_t points = 1;
-  std::int64_t outer = 1, inner = 1;
+  std::int64_t inner = 1;
   Strides in, out;
   bool inverse = false;
   bool scaled = false;  ///< results are multiplied by the call's scale

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// The streams of GPUs that share one transform in slabs.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "kernels/cuda/stages/exchange.hpp"
+#include "kernels/dense/request/cuda_slabs.hpp"
+
+namespace sfft::detail {
+
+/// Blocks of threads that store into other GPUs: they keep a link busy, and more would take the
+/// multiprocessors from the FFTs (measured on H200s).
+inline constexpr int kSendingBlocks = 24;
+
+/// Whether copy engines are fast: they slow down where they have many short rows.
+template <class Real>
+bool long_rows(std::span<const SlabPiece<Real>> pieces) {
+  constexpr std::size_t kLeastBytes = 16 << 10;
+  return std::all_of(pieces.begin(), pieces.end(), [](const SlabPiece<Real>& piece) {
+    return static_cast<std::size_t>(piece.width) * sizeof(std::complex<Real>) >= kLeastBytes;
+  });
+}
+
+/// The streams of one call. Groups of planes go to streams in turns; work in the caller's stream that follows
+/// waits for all of them.
+template <class Real>
+class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
+ public:
+  Queues(const CudaSlabs& of, const SlabCall& call) : of_(of), call_(call), states_(of.places_.size()) {}
+
+  std::vector<const void*> from;  ///< signals of a forward transform
+  ElementType type = ElementType::c64;
+  std::vector<void*> to;  ///< signals of an inverse one
+
+  void record(int place, Lane lane, int event) override {
+    at(place, [&](const Place& p) {
+      const bool turns = lane == Lane::work && states_[index(place)].turns;
+      states_[index(place)].of_all.resize(p.events.size());
+      states_[index(place)].of_all[first_of(event)] = turns;
+      for (std::size_t s = 0; s <= (turns ? p.turns.size() : 0); ++s)
+        record(p, first_of(event) + s, s == 0 ? stream(place, lane) : p.turns[s - 1].get());
+    });
+  }
+  void wait(int place, Lane lane, int other, int event) override {
+    if (lane == Lane::work) join(place);
+    at(place, [&](const Place&) {
+      const Place& p = of_.places_[index(other)];
+      const std::vector<bool>& of_all = states_[index(other)].of_all;
+      const bool turns = first_of(event) < of_all.size() && of_all[first_of(event)];
+      for (std::size_t s = 0; s <= (turns ? p.turns.size() : 0); ++s)
+        p.events[first_of(event) + s].hold(stream(place, lane));
+    });
+  }
+  void planes_forward(int place, std::int64_t first, std::int64_t count, std::complex<Real>* spectra,
+                      const SlabPiece<Real>& own, double scale) override {
+    by_turns(place, count, [&](const Place& p, Share group, std::size_t turn, cuda::Stream stream) {
+      const std::byte* signals = static_cast<const std::byte*>(from[index(place)]) +
+                                 bytes_before(first + group.first, element_bytes(type));
+      std::complex<Real>* const planes = spectra + group.first * of_.fft_.grid().plane_values();
+      if (p.all_in_steps()) {
+        p.steps->columns(reinterpret_cast<const std::complex<Real>*>(signals), planes, group.count, false,
+                         stream);
+        p.steps->rows_for_others(place, planes, planes, group.count, scale, stream);
+      } else {
+        p.planes.at(group.count)->enqueue_forward(signals, type, planes, engine_memory(place, turn), stream);
+      }
+      store_own(p, part_of(own, group), scale, false, stream);
+    });
+  }
+  void planes_inverse(int place, std::int64_t first, std::int64_t count, std::complex<Real>* spectra,
+                      const SlabPiece<Real>& own, double scale) override {
+    by_turns(place, count, [&](const Place& p, Share group, std::size_t turn, cuda::Stream stream) {
+      std::byte* signals = static_cast<std::byte*>(to[index(place)]) +
+                           bytes_before(first + group.first, element_bytes(own_type<Real>(of_.problem_)));
+      std::complex<Real>* const planes = spectra + group.first * of_.fft_.grid().plane_values();
+      store_own(p, part_of(own, group), scale, true, stream);
+      if (p.all_in_steps()) {
+        p.steps->columns(planes, reinterpret_cast<std::complex<Real>*>(signals), group.count, true, stream);
+      } else {
+        p.planes.at(group.count)->enqueue_inverse(planes, signals, engine_memory(place, turn), stream);
+      }
+    });
+  }
+  void columns(int place, std::int64_t first, std::int64_t count, const std::complex<Real>* source,
+               std::complex<Real>* target, bool inverse) override {
+    using Api = CufftApi<Real>;
+    source += first * of_.fft_.grid().inner;
+    target += first * of_.fft_.grid().inner;
+    join(place);
+    at(place, [&](const Place& p) {
+      if (p.steps != nullptr) {
+        p.steps->lines(place, source, target, count, inverse, stream(place, Lane::work));
+        if (inverse && p.all_in_steps())
+          p.steps->rows_of_others(place, target, count, of_.scales_.inverse, stream(place, Lane::work));
+        return;
+      }
+      p.columns.at(count)->run(engine_memory(place, 0), stream(place, Lane::work), [&](cufftHandle handle) {
+        auto* in = reinterpret_cast<typename Api::Complex*>(const_cast<std::complex<Real>*>(source));
+        return Api::complex(handle, in, reinterpret_cast<typename Api::Complex*>(target),
+                            inverse ? CUFFT_INVERSE : CUFFT_FORWARD);
+      });
+    });
+  }
+  void send(int place, std::span<const SlabPiece<Real>> pieces, double scale) override {
+    if (of_.places_[index(place)].all_in_steps() || (scale == 1.0 && long_rows(pieces))) {
+      for (const SlabPiece<Real>& piece : pieces) copy(place, piece, stream(place, Lane::send));
+      return;
+    }
+    at(place, [&](const Place&) { exchange(pieces, scale, kSendingBlocks, stream(place, Lane::send)); });
+  }
+  void receive(int place, const SlabPiece<Real>& piece) override {
+    copy(place, piece, stream(place, Lane::receive));
+  }
+  /// The caller's streams wait for all work.
+  void finish() {
+    for (std::size_t p = 0; p < states_.size(); ++p) join(static_cast<int>(p));
+  }
+
+ private:
+  struct State {
+    bool turns = false;        ///< there is work on streams that take turns
+    std::vector<bool> of_all;  ///< events that stand for that, too
+  };
+
+  /// Calls job(place, group, turn, stream) for groups of planes.
+  template <class Job>
+  void by_turns(int place, std::int64_t count, const Job& job) {
+    at(place, [&](const Place& p) {
+      const cuda::Stream work = stream(place, Lane::work);
+      State& state = states_[index(place)];
+      if (!p.turns.empty() && !state.turns) {
+        record(p, p.events.size() - 1, work);
+        for (const cuda::OwnedStream& other : p.turns) p.events.back().hold(other.get());
+        state.turns = true;
+      }
+      const std::int64_t at_once = of_.turns_.planes;
+      std::size_t turn = 0;
+      for (std::int64_t first = 0; first < count; first += at_once, turn = (turn + 1) % (p.turns.size() + 1))
+        job(p, Share{first, std::min(at_once, count - first)}, turn,
+            turn == 0 ? work : p.turns[turn - 1].get());
+    });
+  }
+  void join(int place) {
+    if (!states_[index(place)].turns) return;
+    states_[index(place)].turns = false;
+    at(place, [&](const Place& p) {
+      for (const cuda::OwnedStream& other : p.turns) {
+        record(p, p.events.size() - 1, other.get());
+        p.events.back().hold(stream(place, Lane::work));
+      }
+    });
+  }
+  static void record(const Place& place, std::size_t event, cuda::Stream stream) {
+    const_cast<cuda::Event&>(place.events[event]).record(stream);
+  }
+  std::size_t first_of(int event) const noexcept {
+    return index(event) * static_cast<std::size_t>(of_.turns_.streams);
+  }
+  /// Planes of a piece.
+  static SlabPiece<Real> part_of(SlabPiece<Real> piece, Share planes) noexcept {
+    piece.from += planes.first * piece.from_pitch;
+    piece.to += planes.first * piece.to_pitch;
+    piece.rows = planes.count;
+    return piece;
+  }
+  void store_own(const Place& p, const SlabPiece<Real>& own, double scale, bool inverse,
+                 cuda::Stream stream) const {
+    if (p.all_in_steps()) return p.steps->rows(own, scale, inverse, stream);
+    exchange({&own, 1}, scale, p.all_blocks, stream);
+  }
+  static void exchange(std::span<const SlabPiece<Real>> pieces, double scale, int blocks,
+                       cuda::Stream stream) {
+    using Value = cuda::Complex<Real>;
+    std::vector<cuda::ExchangePiece<Real>> all;
+    for (const SlabPiece<Real>& piece : pieces) {
+      all.push_back({reinterpret_cast<const Value*>(piece.from), reinterpret_cast<Value*>(piece.to),
+                     piece.from_pitch, piece.to_pitch, piece.width, piece.rows});
+    }
+    cuda::launch_exchange(all.data(), all.size(), scale, blocks, stream);
+  }
+  /// By a copy engine.
+  void copy(int place, const SlabPiece<Real>& piece, cuda::Stream stream) const {
+    constexpr std::size_t kValue = sizeof(std::complex<Real>);
+    at(place, [&](const Place&) {
+      cuda::copy_rows(piece.to, static_cast<std::size_t>(piece.to_pitch) * kValue, piece.from,
+                      static_cast<std::size_t>(piece.from_pitch) * kValue,
+                      static_cast<std::size_t>(piece.width) * kValue, static_cast<std::size_t>(piece.rows),
+                      stream);
+    });
+  }
+  static std::size_t index(int i) noexcept { return static_cast<std::size_t>(i); }
+  template <class Job>
+  void at(int place, const Job& job) const {
+    const Place& p = of_.places_[index(place)];
+    on_device(p.device, [&] { job(p); });
+  }
+  cuda::Stream stream(int place, Lane lane) const noexcept {
+    const Place& p = of_.places_[index(place)];
+    return lane == Lane::work   ? call_.streams[index(place)]
+           : lane == Lane::send ? p.send.get()
+                                : p.receive.get();
+  }
+  std::byte* engine_memory(int place, std::size_t turn) const noexcept {
+    const Parts parts = of_.parts_of(place);
+    return call_.workspaces[index(place)] + parts.engine + turn * parts.engine_bytes;
+  }
+  std::size_t bytes_before(std::int64_t planes, std::size_t element) const noexcept {
+    return static_cast<std::size_t>(planes * (of_.problem_.shape.points() / of_.problem_.shape[0])) * element;
+  }
+
+  const CudaSlabs& of_;
+  const SlabCall& call_;
+  std::vector<State> states_;
+};
+
+}  // namespace sfft::detail
