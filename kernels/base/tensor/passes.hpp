@@ -140,12 +140,15 @@ inline TileChoice choice_of(TileKind kind, int log, int log_across, const Count&
   return choice;
 }
 
-/// The factors of a length above one pass, as logarithms: nearly equal, the larger first.
-inline std::vector<int> factors_of(int log) {
+/// The factors of a length above one pass, as logarithms: nearly equal, the larger first. Few transforms of
+/// the longest line of one pass are two, as such a line leaves most of a GPU without work.
+inline std::vector<int> factors_of(int log, const Count& count) {
+  if (log == kMostBatchLog && count.transforms << log < count.few)
+    return {log - kLeastRowsLog, kLeastRowsLog};
   if (log <= kMostBatchLog) return {log};
-  const int count = log <= 2 * kMostSideLog ? 2 : 3;
+  const int passes = log <= 2 * kMostSideLog ? 2 : 3;
   std::vector<int> factors;
-  for (int i = 0; i < count; ++i) factors.push_back((log + count - 1 - i) / count);
+  for (int i = 0; i < passes; ++i) factors.push_back((log + passes - 1 - i) / passes);
   return factors;
 }
 
@@ -197,7 +200,7 @@ inline PlannedPass rows_pass(int log_row, int log_first, int log, const Count& c
 /// Passes of `count` transforms of one dimension, contiguous: of lines, or of a long line's factors (Bailey
 /// 1990), columns with twiddle factors, then rows.
 inline std::vector<PlannedPass> planned_passes(int log, const Count& count) {
-  const std::vector<int> factors = factors_of(log);
+  const std::vector<int> factors = factors_of(log, count);
   if (factors.size() == 1) return {lines_pass(log, count)};
   std::vector<PlannedPass> passes;
   int left = log;
