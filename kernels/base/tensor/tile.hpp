@@ -81,14 +81,12 @@ struct Tile {
     return low;
   }
 
-  /// 16 columns are a warp tile; a warp does some of them, one after the other. Where three stages of at most
-  /// 16 points follow each other, two blocks of 16 warps are faster than three of eight.
+  /// 16 columns are a warp tile; a warp does some of them, one after the other.
   static SFFT_HOST_DEVICE constexpr int log_warp_tiles(int stage) {
     return kBits - kColumnBits - radix_bits(stage);
   }
   static constexpr int kLogMostWarps = kBits - kColumnBits - most_radix_bits(),
-                       kLogFewWarps = kStages > 2 && most_radix_bits() < 5 ? 4 : 3,
-                       kLogWarps = kSmall || kLogMostWarps < kLogFewWarps ? kLogMostWarps : kLogFewWarps;
+                       kLogWarps = kSmall || kLogMostWarps < 3 ? kLogMostWarps : 3;
   static constexpr int kWarps = 1 << kLogWarps, kThreads = kWarps << kLaneBits;
   static SFFT_HOST_DEVICE constexpr int turns(int stage) { return 1 << (log_warp_tiles(stage) - kLogWarps); }
 

@@ -25,9 +25,9 @@ using tensor::WarpTile;
 
 /// Blocks of a multiprocessor: radix 32 needs more than 80 registers.
 template <class Tile>
-constexpr int kResident = Tile::kSmall                                       ? 1
-                          : Tile::kThreads > 256 || Tile::radix_bits(0) == 5 ? 2
-                                                                             : 3;
+constexpr int kResident = Tile::kSmall               ? 1
+                          : Tile::radix_bits(0) == 5 ? 2
+                                                     : 3;
 
 template <class Tile, bool kSplit>
 __global__ __launch_bounds__(Tile::kThreads,
