@@ -235,7 +235,12 @@ class EmulatedBlock {
   void leave(const tensor::LastSeat<Tile>& seat, const tensor::LaneLargest& largest,
              tensor::LastPoints<Tile>& points) {
     tensor::scale_out<Tile>(largest, pass_.factor, points);
-    tensor::twiddle_pass<Tile>(pass_, base_, seat, points);
+    if (Tile::kColumns && pass_.log_order > 0) {
+      const auto of_slot = [&](unsigned line, int slot) {
+        return tensor::pass_root(pass_, base_, line, tensor::frequency_of_slot<Tile>(slot));
+      };
+      tensor::twiddle_pass(tensor::pass_factors<Tile>(pass_, base_, seat, of_slot), points);
+    }
     pass_.wide ? tensor::store_results<Tile, true>(pass_, base_, seat, points)
                : tensor::store_results<Tile, false>(pass_, base_, seat, points);
   }

@@ -31,15 +31,16 @@ SFFT_HOST_DEVICE constexpr bool by_warps(TileKind kind, int log) {
   return log >= (kind == TileKind::batch ? kLeastDirectLog : kLeastWarpLog) && log <= kMostWarpLog;
 }
 
-/// Lines of a tile, as a logarithm. Tiles have 4096 points, or more where eight lines side by side have more;
-/// those whose lines warps transform without shared memory have a line for each of four warps, or eight of 64
-/// points. Small tiles have what the columns
-/// of a warp need, and lines side by side in whole sectors of 32 bytes; those of short lines some more, as
-/// blocks cost time.
+/// Lines of a tile, as a logarithm: what was fastest on an H200. Those whose lines warps transform without
+/// shared memory have a line for each of four warps, or eight of 64 points; other batches have 4096 points.
+/// Of lines side by side, 16 are a cache line of 128 bytes: tiles have as many, or 8192 points. Small tiles
+/// have what the columns of a warp need, and lines side by side in whole sectors of 32 bytes; those of short
+/// lines some more, as blocks cost time.
 SFFT_HOST_DEVICE constexpr int lines_log_of(TileKind kind, int log, bool small) {
   if (!small && kind == TileKind::batch)
     return by_warps(kind, log) ? (log == kLeastDirectLog ? 5 : 2) : log < 12 ? 12 - log : 0;
-  if (!small) return log < 10 ? 12 - log : 3;
+  if (!small && kind == TileKind::rows && log < 9) return 4;
+  if (!small) return log < 8 ? 12 - log : 13 - log;
   const int least = log == 6 ? 4 : kColumnBits + radix_bits_of(log, 0) - log;
   const int side = kind == TileKind::batch ? 0 : 2;
   return least > side ? least : side;
@@ -124,7 +125,7 @@ struct PlannedPass {
   Pass pass;
 };
 
-/// Fewer points than this are done in small tiles (measured on an H200).
+/// Fewer points than this are done in small tiles (measured on an H200), of columns and rows twice as many.
 constexpr std::int64_t kFewPoints = std::int64_t{1} << 19;
 /// Transforms of a problem.
 struct Count {
@@ -135,17 +136,21 @@ struct Count {
 /// The tile of a pass over transforms of 2^log_points points, with `log_across` lines side by side.
 inline TileChoice choice_of(TileKind kind, int log, int log_across, const Count& count, int log_points) {
   TileChoice choice{kind, log, false};
-  choice.small = count.transforms << log_points < count.few ||
-                 (kind != TileKind::batch && choice.log_lines() > log_across);
+  const bool side = kind != TileKind::batch;
+  choice.small = count.transforms << log_points < (side ? 2 : 1) * count.few ||
+                 (side && choice.log_lines() > log_across);
   return choice;
 }
 
-/// The factors of a length above one pass, as logarithms: nearly equal, the larger first.
-inline std::vector<int> factors_of(int log) {
+/// The factors of a length above one pass, as logarithms: nearly equal, the larger first. Few transforms of
+/// the longest line of one pass are two, as such a line leaves most of a GPU without work.
+inline std::vector<int> factors_of(int log, const Count& count) {
+  if (log == kMostBatchLog && count.transforms << log < count.few)
+    return {log - kLeastRowsLog, kLeastRowsLog};
   if (log <= kMostBatchLog) return {log};
-  const int count = log <= 2 * kMostSideLog ? 2 : 3;
+  const int passes = log <= 2 * kMostSideLog ? 2 : 3;
   std::vector<int> factors;
-  for (int i = 0; i < count; ++i) factors.push_back((log + count - 1 - i) / count);
+  for (int i = 0; i < passes; ++i) factors.push_back((log + passes - 1 - i) / passes);
   return factors;
 }
 
@@ -197,7 +202,7 @@ inline PlannedPass rows_pass(int log_row, int log_first, int log, const Count& c
 /// Passes of `count` transforms of one dimension, contiguous: of lines, or of a long line's factors (Bailey
 /// 1990), columns with twiddle factors, then rows.
 inline std::vector<PlannedPass> planned_passes(int log, const Count& count) {
-  const std::vector<int> factors = factors_of(log);
+  const std::vector<int> factors = factors_of(log, count);
   if (factors.size() == 1) return {lines_pass(log, count)};
   std::vector<PlannedPass> passes;
   int left = log;

@@ -39,25 +39,40 @@ SFFT_HOST_DEVICE void scale_out(const LaneLargest& largest, float factor, LastPo
   }
 }
 
-/// Multiplies by the factors between passes.
+/// The factor between passes of frequency k of a tile's line.
+SFFT_INLINE Point pass_root(const Pass& pass, const TileBase& base, unsigned line, unsigned k) {
+  const unsigned mask = (1u << pass.log_order) - 1;
+  return root_of((base.first_line + line) * k & mask, pass.log_order, pass.sign);
+}
+/// What a slot adds to the frequency of a lane's first point.
 template <class Tile>
-SFFT_HOST_DEVICE void twiddle_pass(const Pass& pass, const TileBase& base, const LastSeat<Tile>& seat,
-                                   LastPoints<Tile>& points) {
+SFFT_HOST_DEVICE unsigned frequency_of_slot(int slot) {
+  return frequency_of<Tile>(point_of<Tile>(LastSeat<Tile>::row_offset(slot)));
+}
+/// The factors between passes for a lane's results: of its first points times those of the slots, which
+/// of_slot(line, slot) gives: pass_root() of the slot's frequency.
+template <class Tile, class OfSlot>
+SFFT_HOST_DEVICE LastPoints<Tile> pass_factors(const Pass& pass, const TileBase& base,
+                                               const LastSeat<Tile>& seat, const OfSlot& of_slot) {
   using Here = LastSeat<Tile>;
-  if constexpr (Tile::kColumns) {
-    if (pass.log_order == 0) return;
-    const unsigned mask = (1u << pass.log_order) - 1;
+  LastPoints<Tile> factors;
+  SFFT_UNROLL
+  for (int column = 0; column < 2; ++column) {
+    const unsigned place = seat.position | Here::column_offset(column), line = line_of<Tile>(place);
+    const Point own = pass_root(pass, base, line, frequency_of<Tile>(point_of<Tile>(place)));
     SFFT_UNROLL
-    for (int column = 0; column < 2; ++column) {
-      const unsigned place = seat.position | Here::column_offset(column),
-                     line = base.first_line + line_of<Tile>(place);
-      SFFT_UNROLL
-      for (int slot = 0; slot < Here::kSlots; ++slot) {
-        const unsigned k = frequency_of<Tile>(point_of<Tile>(place | Here::row_offset(slot)));
-        points.at[column][slot] =
-            times(points.at[column][slot], root_of(line * k & mask, pass.log_order, pass.sign));
-      }
-    }
+    for (int slot = 0; slot < Here::kSlots; ++slot)
+      factors.at[column][slot] = slot == 0 ? own : times(own, of_slot(line, slot));
+  }
+  return factors;
+}
+template <int kSlots>
+SFFT_INLINE void twiddle_pass(const LanePoints<kSlots>& factors, LanePoints<kSlots>& points) {
+  SFFT_UNROLL
+  for (int column = 0; column < 2; ++column) {
+    SFFT_UNROLL
+    for (int slot = 0; slot < kSlots; ++slot)
+      points.at[column][slot] = times(points.at[column][slot], factors.at[column][slot]);
   }
 }
 

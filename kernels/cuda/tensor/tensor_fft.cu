@@ -55,9 +55,7 @@ auto kernel_of(Tile<kLog, kLogLines, kKind, kSmall, kLogRow> tile) {
 }
 
 template <class Lines>
-constexpr int kResidentWarps = Lines::kLog == 10  ? 12
-                               : Lines::kLog == 9 ? 16
-                                                  : 16;
+constexpr int kResidentWarps = Lines::kLog == 10 ? 12 : 16;
 
 template <class Lines, bool kSplit>
 __global__ __launch_bounds__(Lines::kThreads,

@@ -68,8 +68,8 @@ __device__ __forceinline__ void transform(const Matrices<kProducts>& matrices, f
 
 template <class Tile, bool kSplit>
 class TileKernel {
-  static constexpr int kLast = Tile::kLast, kTurns = Tile::turns(0), kSlots = Tile::slots(0),
-                       kProducts = 1 << (Tile::most_radix_bits() - kMatrixBits);
+  static constexpr int kLast = Tile::kLast, kTurns = Tile::turns(0), kLastTurns = Tile::turns(kLast),
+                       kSlots = Tile::slots(0), kProducts = 1 << (Tile::most_radix_bits() - kMatrixBits);
 
  public:
   __device__ __forceinline__ TileKernel(const Pass& pass, Point* shared, unsigned* largest)
@@ -83,13 +83,9 @@ class TileKernel {
 
   __device__ __forceinline__ void run(std::int64_t tile) {
     const TileBase base = base_of(pass_, tile, Tile::kLogLines);
-    // Tables are no other kernel's results.
-    LaneTwiddles<Tile, 0> early[kEarly ? kTurns : 1];
-    if constexpr (kEarly) {
-#pragma unroll
-      for (int turn = 0; turn < kTurns; ++turn)
-        early[turn] = load_twiddles<Tile, 0>(pass_.tables.twiddles, lane_, warp_ * kTurns + turn);
-    }
+    // Factors depend on no other kernel's results.
+    Early early;
+    if constexpr (kEarly) find_early(base, early);
     cuda::await_previous_kernel();
     LanePoints<kSlots> points[kTurns];
     pass_.wide ? load<true>(base, points) : load<false>(base, points);
@@ -101,23 +97,57 @@ class TileKernel {
       scale_in<Tile>(largest[turn], points[turn]);
       transform<kSplit, Tile::kShort>(matrices_, pass_.sign, points[turn]);
       if constexpr (kLast == 0) {
-        leave(base, seat, largest[turn], points[turn]);
+        leave(base, early, turn, seat, largest[turn], points[turn]);
       } else {
         const LaneTwiddles<Tile, 0> factors =
-            kEarly ? early[kEarly ? turn : 0]
+            kEarly ? early.twiddles[kEarly ? turn : 0]
                    : load_twiddles<Tile, 0>(pass_.tables.twiddles, lane_, seat.warp_tile);
         twiddle<Tile, 0>(factors, points[turn]);
         store_shared<Tile, 0>(seat, points[turn], shared_);
       }
     }
-    further<1>(base, largest[0]);
+    further<1>(base, early, largest[0]);
   }
 
  private:
   static constexpr bool kEarly = Tile::kSmall && kLast > 0;
+  /// What a small tile has before its points: factors after the first stage, and those between passes.
+  struct Early {
+    LaneTwiddles<Tile, 0> twiddles[kEarly ? kTurns : 1];
+    LastPoints<Tile> factors[kEarly && Tile::kColumns ? kLastTurns : 1];
+  };
+  __device__ __forceinline__ void find_early(const TileBase& base, Early& early) const {
+#pragma unroll
+    for (int turn = 0; turn < kTurns; ++turn)
+      early.twiddles[turn] = load_twiddles<Tile, 0>(pass_.tables.twiddles, lane_, warp_ * kTurns + turn);
+    if constexpr (Tile::kColumns) {
+      if (pass_.log_order == 0) return;
+#pragma unroll
+      for (int turn = 0; turn < kLastTurns; ++turn)
+        early.factors[turn] = factors_of(base, LastSeat<Tile>(lane_, warp_ * kLastTurns, turn));
+    }
+  }
+
+  /// Every lane finds the factor of one line and slot, where there are as many; other tiles are of whole
+  /// dimensions, without factors.
+  __device__ __forceinline__ LastPoints<Tile> factors_of(const TileBase& base,
+                                                         const LastSeat<Tile>& seat) const {
+    if constexpr (LastSeat<Tile>::kSlots << Tile::kLogLines <= 32) {
+      const Point found = pass_root(pass_, base, static_cast<unsigned>(lane_) & Tile::kLineMask,
+                                    frequency_of_slot<Tile>(lane_ >> Tile::kLogLines));
+      return pass_factors<Tile>(pass_, base, seat, [&](unsigned line, int slot) {
+        const int lane = static_cast<int>(line) | slot << Tile::kLogLines;
+        return Point{__shfl_sync(~0u, found.re, lane), __shfl_sync(~0u, found.im, lane)};
+      });
+    } else {
+      return pass_factors<Tile>(pass_, base, seat, [&](unsigned line, int slot) {
+        return pass_root(pass_, base, line, frequency_of_slot<Tile>(slot));
+      });
+    }
+  }
 
   template <int kStage>
-  __device__ __forceinline__ void further(const TileBase& base, const LaneLargest& only) {
+  __device__ __forceinline__ void further(const TileBase& base, const Early& early, const LaneLargest& only) {
     if constexpr (kStage <= kLast) {
       constexpr int kTurnsHere = Tile::turns(kStage);
       __syncthreads();
@@ -132,10 +162,10 @@ class TileKernel {
                                 points);
           store_shared<Tile, kStage>(seat, points, shared_);
         } else {
-          leave(base, seat, largest_of_results(seat, only), points);
+          leave(base, early, turn, seat, largest_of_results(seat, only), points);
         }
       }
-      further<kStage + 1>(base, only);
+      further<kStage + 1>(base, early, only);
     }
   }
 
@@ -146,10 +176,15 @@ class TileKernel {
       load_samples<Tile, kWide>(pass_, base, Seat<Tile, 0>(lane_, warp_ * kTurns, turn), points[turn]);
   }
 
-  __device__ __forceinline__ void leave(const TileBase& base, const LastSeat<Tile>& seat,
-                                        const LaneLargest& largest, LastPoints<Tile>& points) const {
+  __device__ __forceinline__ void leave(const TileBase& base, const Early& early, int turn,
+                                        const LastSeat<Tile>& seat, const LaneLargest& largest,
+                                        LastPoints<Tile>& points) const {
     scale_out<Tile>(largest, pass_.factor, points);
-    twiddle_pass<Tile>(pass_, base, seat, points);
+    if constexpr (Tile::kColumns) {
+      if (pass_.log_order > 0) {
+        twiddle_pass(kEarly ? early.factors[kEarly ? turn : 0] : factors_of(base, seat), points);
+      }
+    }
     pass_.wide ? store_results<Tile, true>(pass_, base, seat, points)
                : store_results<Tile, false>(pass_, base, seat, points);
   }

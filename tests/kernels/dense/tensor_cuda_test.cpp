@@ -115,7 +115,7 @@ TEST_F(TensorCuda, SeveralDimensions) {
   for (const Shape& shape :
        {Shape({16, 256}), Shape({1024, 64}), Shape({512, 1024}), Shape({16, 8192}), Shape({512, 8}),
         Shape({16, 16}), Shape({16, 16, 16}), Shape({64, 64, 64}), Shape({8, 64}), Shape({64, 32}),
-        Shape({32, 8, 32}), Shape({32, 16, 256}), Shape({128, 128, 128})}) {
+        Shape({32, 8, 32}), Shape({32, 16, 256}), Shape({128, 128, 128}), Shape({64, 64, 1024})}) {
     const Values x = uniform_noise(2 * static_cast<std::size_t>(shape.points()), 6);
     const Values got = forward_on_device(dense::Plan<float>(shape, false, options(Engine::tensor, 2)), x);
     const dense::Plan<double> exact(shape, false, options(Engine::cufft, 2));
