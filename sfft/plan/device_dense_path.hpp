@@ -20,6 +20,7 @@ class DenseExecutor final : public Executor<Real> {
                 const std::vector<std::uint8_t>& flags);
 
   std::unique_ptr<State> make_state(int frames) const override;
+  bool takes(const State& state, int frames) const override;
   void enqueue(const Batch<Real>& batch, State& state, Stream stream) const override;
   const std::vector<std::int64_t>& sample_indices() const override { return none_; }
   void enqueue_compact(const Batch<Real>&, State&, Stream) const override {}
@@ -27,6 +28,11 @@ class DenseExecutor final : public Executor<Real> {
   std::string describe() const override { return engines_.name; }
 
  private:
+  std::size_t input_bytes() const noexcept;
+  std::size_t spectrum_bytes() const noexcept;
+  /// The problem of a round, where a call may have so many frames.
+  DenseProblem round(int frames) const noexcept;
+
   DenseProblem frame_;
   DenseEngines<Real> engines_;
   std::int64_t points_ = 1;
