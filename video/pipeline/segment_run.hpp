@@ -51,7 +51,7 @@ class SegmentRun {
       report_.first_template = tmpl;
       report_.learn_ms = given ? 0 : 1e3 * tmpl.learn_seconds();
     }
-    TrackerOptions tracking = tracker_options(options_, source_.live(), source_.on_gpu());
+    TrackerOptions tracking = tracker_options(options_, one_by_one(), source_.on_gpu());
     // On the CPU a check calibrates as well. Frames of a GPU are checked by the other processor.
     const std::int64_t before = given ? 0 : 1;  // the first frame pushed
     if (options_.verify > 0) {
@@ -166,13 +166,16 @@ class SegmentRun {
   }
 
   BatchingRequest batching_request(bool gpu) const {
-    return {options_.batch, gpu, source_.live(),
+    return {options_.batch, gpu, gpu ? one_by_one() : source_.live(),
             options_.threads > 0 ? options_.threads
                                  : static_cast<int>(std::max(1U, std::thread::hardware_concurrency())),
             static_cast<int>(options_.devices.size())};
   }
 
  private:
+  /// Whether plans on a GPU are for frames that come one by one.
+  bool one_by_one() const { return source_.live() && !source_.may_be_recorded(); }
+
   void note_plan() {
     report_.plan = tracker_->plan().info();
     report_.explanation = tracker_->plan().explain();
