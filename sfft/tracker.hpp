@@ -116,7 +116,8 @@ struct TrackedFrame {
   /// that it alone gave rise to. Those of a push add up to the time of the push.
   double us = 0;
   /// To the template before this frame: of frames that are refreshed or relearned, and of all when
-  /// TrackerOptions::similarity is set; none for a frame that holds NaN or infinities.
+  /// TrackerOptions::similarity is set; none for a frame that holds NaN or infinities, nor for a renewal
+  /// beside whose frame the GPU failed to find it out.
   std::optional<Similarity> similarity;
   /// Of frames that TrackerOptions::check asks for; none for a frame that holds NaN or infinities.
   std::optional<ErrorCheck> check;

@@ -18,6 +18,8 @@ constexpr std::size_t kRoundBytes = std::size_t{1} << 30;
 /// The engine is made for the frames of a round.
 template <class Real>
 struct DenseState final : State {
+  DenseProblem round;
+  std::string engines;  ///< their name
   std::unique_ptr<const GpuDenseEngine<Real>> engine;
   std::size_t input = 0, spectrum = 0, partials = 0;  ///< offsets in scratch, behind the engine's workspace
 };
@@ -46,18 +48,33 @@ DenseExecutor<Real>::DenseExecutor(const DenseProblem& frame, DenseEngines<Real>
 }
 
 template <class Real>
-std::unique_ptr<State> DenseExecutor<Real>::make_state(int frames) const {
-  const bool real = plan_.real;
-  const std::size_t in_bytes = static_cast<std::size_t>(points_) * sizeof(Real) * (real ? 1 : 2);
-  const std::size_t out_bytes = static_cast<std::size_t>(spectrum_.points) * sizeof(Complex<Real>);
-  const std::size_t frame_bytes = in_bytes + out_bytes + kDenseBlocks * sizeof(DensePartial);
-  auto state = std::make_unique<DenseState<Real>>();
-  state->frames = static_cast<int>(
+std::size_t DenseExecutor<Real>::input_bytes() const noexcept {
+  return static_cast<std::size_t>(points_) * sizeof(Real) * (plan_.real ? 1 : 2);
+}
+
+template <class Real>
+std::size_t DenseExecutor<Real>::spectrum_bytes() const noexcept {
+  return static_cast<std::size_t>(spectrum_.points) * sizeof(Complex<Real>);
+}
+
+template <class Real>
+DenseProblem DenseExecutor<Real>::round(int frames) const noexcept {
+  const std::size_t frame_bytes = input_bytes() + spectrum_bytes() + kDenseBlocks * sizeof(DensePartial);
+  DenseProblem problem = frame_;
+  problem.batch = static_cast<std::int64_t>(
       std::clamp<std::size_t>(kRoundBytes / frame_bytes, 1, static_cast<std::size_t>(std::max(1, frames))));
+  return problem;
+}
+
+template <class Real>
+std::unique_ptr<State> DenseExecutor<Real>::make_state(int frames) const {
+  const std::size_t in_bytes = input_bytes(), out_bytes = spectrum_bytes();
+  auto state = std::make_unique<DenseState<Real>>();
+  state->round = round(frames);
+  state->engines = engines_.name;
+  state->frames = static_cast<int>(state->round.batch);
   const auto count = static_cast<std::size_t>(state->frames);
-  DenseProblem round = frame_;
-  round.batch = state->frames;
-  state->engine = engines_.make(round);
+  state->engine = engines_.make(state->round);
   state->input = aligned(state->engine->workspace_bytes());
   state->spectrum = state->input + aligned(count * in_bytes);
   state->partials = state->spectrum + aligned(count * out_bytes);
@@ -66,6 +83,15 @@ std::unique_ptr<State> DenseExecutor<Real>::make_state(int frames) const {
   clear(state->scratch.data() + state->input, count * in_bytes, nullptr);
   synchronize(nullptr);
   return state;
+}
+
+template <class Real>
+bool DenseExecutor<Real>::takes(const State& state, int frames) const {
+  const auto* own = dynamic_cast<const DenseState<Real>*>(&state);
+  if (own == nullptr || own->engines != engines_.name) return false;
+  const DenseProblem wanted = round(frames);
+  return own->round.shape == wanted.shape && own->round.real == wanted.real &&
+         own->round.batch == wanted.batch;
 }
 
 template <class Real>

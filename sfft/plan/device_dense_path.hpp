@@ -20,10 +20,16 @@ class DenseExecutor final : public Executor<Real> {
                 const std::vector<std::uint8_t>& flags);
 
   std::unique_ptr<State> make_state(int frames) const override;
+  bool takes(const State& state, int frames) const override;
   void enqueue(const Batch<Real>& batch, State& state, Stream stream) const override;
   std::string describe() const override { return engines_.name; }
 
  private:
+  std::size_t input_bytes() const noexcept;
+  std::size_t spectrum_bytes() const noexcept;
+  /// The problem of a round, where a call may have so many frames.
+  DenseProblem round(int frames) const noexcept;
+
   DenseProblem frame_;
   DenseEngines<Real> engines_;
   std::int64_t points_ = 1;

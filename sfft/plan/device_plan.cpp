@@ -22,6 +22,7 @@
 #include "sfft/plan/device_dense_path.hpp"
 #include "sfft/plan/host_frames.hpp"
 #include "sfft/plan/host_ring.hpp"
+#include "sfft/plan/reference_memory.hpp"
 
 namespace sfft::detail {
 
@@ -67,15 +68,11 @@ void store_plane(const DevicePlane& plane, std::byte* to, int device) {
 namespace {
 
 template <class Real>
-struct Reference final : DeviceReference {
-  cuda::DeviceBuffer samples, witness, values;
-};
-
-template <class Real>
 struct OwnWorkspace final : DeviceWorkspace {
   std::unique_ptr<cuda::State> state;
   std::unique_ptr<HostRing<Real>> ring;  ///< made by the first execute() on host memory
   int frames = 1;
+  int device = 0;
 
   std::size_t bytes() const noexcept override { return state->scratch.bytes() + (ring ? ring->bytes() : 0); }
   int capacity() const noexcept override { return frames; }
@@ -101,15 +98,26 @@ class OwnPlan final : public DevicePlan<Real> {
   std::shared_ptr<const DeviceReference> make_reference(
       const SignalView& frame, std::span<const std::complex<double>> coefficients) const override {
     const cuda::DeviceScope scope(device_);
-    auto reference = std::make_shared<Reference<Real>>();
-    const auto& indices = executor_->sample_indices();
+    const cuda::Stream stream = nullptr;
+    auto reference = std::make_shared<ReferenceMemory<Real>>(executor_->reference_points(), k_);
     const auto type = static_cast<cuda::Element>(frame.type());
-    const std::int64_t last = executor_->witness_samples();
-    reference->samples =
-        cuda::upload(cuda::reference_samples<Real>(frame.data(), type, indices, executor_->taps(), last));
-    reference->witness = cuda::upload(cuda::reference_witness<Real>(frame.data(), type, indices, last));
+    const void* const managed = cuda::managed_address(frame.data());
+    const void* const there = managed != nullptr ? managed : cuda::mapped_address(frame.data());
+    std::vector<cuda::Complex<Real>> samples;
+    std::vector<Real> witness;
+    if (there != nullptr) {
+      executor_->read_reference(there, type, reference->samples(), reference->witness(), stream);
+    } else {
+      const auto& indices = executor_->sample_indices();
+      const std::int64_t last = executor_->witness_samples();
+      samples = cuda::reference_samples<Real>(frame.data(), type, indices, executor_->taps(), last);
+      witness = cuda::reference_witness<Real>(frame.data(), type, indices, last);
+      copy(samples, reference->samples(), stream);
+      copy(witness, reference->witness(), stream);
+    }
     const std::vector<std::complex<Real>> values(coefficients.begin(), coefficients.end());
-    reference->values = cuda::upload(values);
+    copy(values, reference->values(), stream);
+    cuda::synchronize(stream);
     return reference;
   }
 
@@ -117,8 +125,25 @@ class OwnPlan final : public DevicePlan<Real> {
     const cuda::DeviceScope scope(device_);
     auto workspace = std::make_unique<OwnWorkspace<Real>>();
     workspace->frames = frames;
+    workspace->device = device_;
     workspace->state = executor_->make_state(frames);
     return workspace;
+  }
+
+  std::unique_ptr<DeviceWorkspace> refit(std::unique_ptr<DeviceWorkspace> old, int frames) const override {
+    auto* const own = dynamic_cast<OwnWorkspace<Real>*>(old.get());
+    if (own == nullptr || own->device != device_) {
+      old.reset();
+      return make_workspace(frames);
+    }
+    const cuda::DeviceScope scope(device_);
+    if (own->ring && own->ring->coefficients() != k_) own->ring.reset();
+    if (own->frames != frames || !executor_->takes(*own->state, frames)) {
+      own->state.reset();
+      own->state = executor_->make_state(frames);
+      own->frames = frames;
+    }
+    return old;
   }
 
   void enqueue(const DeviceFrames& frames, const DeviceSpectra<Real>& spectra,
@@ -148,6 +173,10 @@ class OwnPlan final : public DevicePlan<Real> {
     });
     return begun;
   }
+  bool ready(DeviceWorkspace& workspace) const override {
+    const auto& own = static_cast<const OwnWorkspace<Real>&>(workspace);
+    return own.ring && own.ring->ready();
+  }
   std::size_t finish(DeviceWorkspace& workspace) const override {
     const cuda::DeviceScope scope(device_);
     auto& own = static_cast<OwnWorkspace<Real>&>(workspace);
@@ -159,6 +188,11 @@ class OwnPlan final : public DevicePlan<Real> {
   }
 
  private:
+  template <class T>
+  static void copy(const std::vector<T>& values, void* device, cuda::Stream stream) {
+    if (!values.empty()) cuda::copy_to_device(device, values.data(), values.size() * sizeof(T), stream);
+  }
+
   template <class Action>
   void with_host_frames(const DeviceReference* reference, DeviceWorkspace& workspace, cpu::ThreadPool* pool,
                         const Action& action) const {
@@ -184,10 +218,10 @@ class OwnPlan final : public DevicePlan<Real> {
     out.standard_error = spectra.standard_error;
     out.accounts = reinterpret_cast<cuda::DeviceAccount*>(spectra.accounts);
     if (reference != nullptr) {
-      const auto& own = static_cast<const Reference<Real>&>(*reference);
-      out.reference_samples = own.samples.template as<cuda::Complex<Real>>();
-      out.reference_witness = own.witness.template as<Real>();
-      out.reference_values = own.values.template as<cuda::Complex<Real>>();
+      const auto& own = static_cast<const ReferenceMemory<Real>&>(*reference);
+      out.reference_samples = own.samples();
+      out.reference_witness = own.witness();
+      out.reference_values = own.values();
     }
     return out;
   }

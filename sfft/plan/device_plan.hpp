@@ -52,6 +52,12 @@ class DevicePlan {
   virtual std::shared_ptr<const DeviceReference> make_reference(
       const SignalView& frame, std::span<const std::complex<double>> coefficients) const = 0;
   virtual std::unique_ptr<DeviceWorkspace> make_workspace(int frames) const = 0;
+  /// The same from a workspace of another plan, or none, whose memory is used where it fits and else freed
+  /// first. Nothing is under way in it.
+  virtual std::unique_ptr<DeviceWorkspace> refit(std::unique_ptr<DeviceWorkspace> old, int frames) const {
+    old.reset();
+    return make_workspace(frames);
+  }
   virtual void enqueue(const DeviceFrames& frames, const DeviceSpectra<Real>& spectra,
                        const DeviceReference* reference, DeviceWorkspace& workspace,
                        CUstream_st* stream) const = 0;
@@ -70,6 +76,8 @@ class DevicePlan {
                             cpu::ThreadPool* /*pool*/) const {
     return 0;
   }
+  /// Whether finish() would not wait for a frame.
+  virtual bool ready(DeviceWorkspace& /*workspace*/) const { return false; }
   /// Waits until some of the frames under way are done, the oldest first. Returns how many.
   virtual std::size_t finish(DeviceWorkspace& /*workspace*/) const { return 0; }
   /// Waits for what is under way and forgets it.

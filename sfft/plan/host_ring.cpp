@@ -126,6 +126,15 @@ std::size_t HostRing<Real>::await_some() {
 }
 
 template <class Real>
+bool HostRing<Real>::ready() const {
+  for (int i = 0; i < kSlots && delivered_ == 0; ++i) {
+    const Slot& slot = slots_[static_cast<std::size_t>((at_ + i) % kSlots)];
+    if (!slot.spectra_out.empty()) return slot.done.reached();
+  }
+  return delivered_ > 0;
+}
+
+template <class Real>
 void HostRing<Real>::deliver_all() {
   for (int i = 0; i < kSlots; ++i) deliver(slots_[static_cast<std::size_t>((at_ + i) % kSlots)]);
 }

@@ -36,6 +36,7 @@ class HostRing {
   };
 
   explicit HostRing(std::int64_t k);
+  std::int64_t coefficients() const noexcept { return k_; }  ///< of a spectrum
 
   /// Makes room for `frames` frames of `frame_bytes` per slot, and of `host_bytes` in host memory; waits for
   /// work under way when it has to grow, which takes long: page-locked memory is allocated.
@@ -63,6 +64,8 @@ class HostRing {
   void finish(Slot& slot, std::span<Spectrum<Real>> spectra, std::int64_t transferred_bytes);
   /// Whether next() would not wait.
   bool has_room() const noexcept { return slots_[static_cast<std::size_t>(at_)].spectra_out.empty(); }
+  /// Whether await_some() would tell of frames without a wait.
+  bool ready() const;
   /// Frames whose results have come since the last call; waits for the oldest slot's if there are none.
   std::size_t await_some();
   /// Delivers everything, and await_some() does not tell of it.

@@ -27,9 +27,8 @@ template <class Real>
 void WorkspaceImpl<Real>::fit(const std::shared_ptr<const PlanDesign<Real>>& design) {
   if (design->device) {
     if (device_design == design) return;
-    device.reset();  // first, so that both are never held at once
     device_design.reset();
-    device = design->device->make_workspace(design->batch);
+    device = design->device->refit(std::move(device), design->batch);
     device_design = design;
     return;
   }

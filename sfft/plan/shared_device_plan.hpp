@@ -52,6 +52,18 @@ class SharedDevicePlan final : public DevicePlan<Real> {
     return workspace;
   }
 
+  std::unique_ptr<DeviceWorkspace> refit(std::unique_ptr<DeviceWorkspace> old, int frames) const override {
+    auto* const own = dynamic_cast<Workspace*>(old.get());
+    if (own == nullptr || own->parts.size() != parts_.size()) {
+      old.reset();
+      return make_workspace(frames);
+    }
+    const auto count = static_cast<int>(parts_.size());
+    for (std::size_t p = 0; p < parts_.size(); ++p)
+      own->parts[p] = parts_[p]->refit(std::move(own->parts[p]), (frames + count - 1) / count);
+    return old;
+  }
+
   /// Frames are in the memory of the first GPU.
   void enqueue(const DeviceFrames& frames, const DeviceSpectra<Real>& spectra,
                const DeviceReference* reference, DeviceWorkspace& workspace,
@@ -98,6 +110,12 @@ class SharedDevicePlan final : public DevicePlan<Real> {
       throw;
     }
     return begun;
+  }
+  bool ready(DeviceWorkspace& workspace) const override {
+    auto& own = static_cast<Workspace&>(workspace);
+    if (own.under_way.empty()) return false;
+    const auto [p, count] = own.under_way.front();
+    return own.done[p] >= count || parts_[p]->ready(*own.parts[p]);
   }
   std::size_t finish(DeviceWorkspace& workspace) const override {
     auto& own = static_cast<Workspace&>(workspace);

@@ -84,6 +84,16 @@ bool Calibration::due(double reported) {
   return true;
 }
 
+/// Counts a frame of which nothing is known; true: it is due. One that is overdue has errors to wait for.
+bool Calibration::scheduled() noexcept {
+  return ++frames_ == next_ && interval_ != 0;
+}
+
+/// A comparison that found what is expected.
+void Calibration::agreed(double reported) {
+  compared(factor(reported) / kMargin, 1, reported);
+}
+
 std::int64_t Calibration::frames_to_next() const noexcept {
   const bool waiting = interval_ != 0 && frames_ < next_;
   return waiting ? next_ - frames_ : std::numeric_limits<std::int64_t>::max();

@@ -2,7 +2,9 @@
 // Learns how far a tracker's reported errors are off, from frames that are also transformed densely.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace sfft::detail {
@@ -23,12 +25,18 @@ class Calibration {
   /// Frames from here to the next scheduled comparison, that one included; a large number when none is
   /// scheduled or when it is overdue, because errors are negligible.
   std::int64_t frames_to_next() const noexcept;
-  /// From here to those after it, if each finds what is expected: calls `take` with the frames to each, until
-  /// that returns false.
-  template <class Take>
-  void expected(const Take& take) const {
-    std::int64_t frames = frames_to_next();
-    for (std::int64_t step = step_; take(frames); frames += step) step = longer(step);
+  /// The comparisons of the next `frames` frames, if each finds what is expected: calls `take` with the
+  /// number of each, counted from 0 on, until that returns false. `reported` gives what a frame reports, as
+  /// far as that is known.
+  template <class Reported, class Take>
+  void expected(std::size_t frames, const Reported& reported, const Take& take) const {
+    Calibration ahead = *this;
+    for (std::size_t i = 0; i < frames; ++i) {
+      const std::optional<double> error = reported(i);
+      if (!(error ? ahead.due(*error) : ahead.scheduled())) continue;
+      if (!take(i)) return;
+      ahead.agreed(error.value_or(0));
+    }
   }
   /// The comparison of this frame, which somebody asked for, takes the place of the next scheduled one.
   void bring_forward() noexcept;
@@ -44,6 +52,8 @@ class Calibration {
     double log_ratio;  ///< log of the true error over the reported one
   };
 
+  bool scheduled() noexcept;
+  void agreed(double reported);
   std::int64_t longer(std::int64_t step) const noexcept;
   double nearest(double level) const;
   double least(double level) const;

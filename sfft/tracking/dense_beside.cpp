@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames that are begun go round the ring of the dense plan's own workspace, on streams of its own.
+// A thread takes the frames that are begun one by one, and the caller those that were not, while it has
+// nothing to do.
 #include "sfft/tracking/dense_beside.hpp"
 
 #include <algorithm>
@@ -39,15 +40,20 @@ PlanOptions DenseBeside<Real>::options() const {
 }
 
 template <class Real>
-void DenseBeside<Real>::renew() noexcept {
+void DenseBeside<Real>::renew(std::optional<Plan<Real>> plan) noexcept {
   forget();
-  plan_.reset();
+  plan_ = std::move(plan);
 }
 
 template <class Real>
 void DenseBeside<Real>::forget() noexcept {
-  if (done_ < end_) inside(*plan_).design->device->abandon(*workspace_.impl().device);
-  first_ = done_ = end_ = 0;
+  if (first_ < end_) {
+    forgetting_ = true;
+    await(end_ - 1);
+    forgetting_ = false;
+  }
+  first_ = end_ = 0;
+  done_ = 0;
 }
 
 /// end_ if it has not been begun.
@@ -66,39 +72,41 @@ void DenseBeside<Real>::begin(const SignalView& frame) noexcept {
   try {
     plan.check(frame);
     Begun& place = begun(end_);
-    plan.prepare(place.spectrum);
-    WorkspaceImpl<Real>& workspace = workspace_.impl();
-    workspace.fit(plan.design);
-    workspace.fit_threads(plan.design->threads);
     place.samples = frame.data();
-    end_ += plan.design->device->begin(std::span(&frame, 1), std::span(&place.spectrum, 1),
-                                       plan.device_reference.get(), *workspace.device, workspace.pool.get());
+    worker_.give([this, at = end_, frame] { transform(at, frame); });
+    ++end_;
   } catch (const std::exception&) {  // the frame fails in its turn, if it does
-    forget();
   }
 }
 
-/// Waits for a frame that was begun. False: it failed, and nothing is under way any more.
+/// On the thread.
+template <class Real>
+void DenseBeside<Real>::transform(std::size_t at, const SignalView& frame) noexcept {
+  Begun& place = begun(at);
+  place.failed = forgetting_;
+  try {
+    if (!place.failed) plan_->execute(frame, place.spectrum, workspace_);
+  } catch (const std::exception&) {  // it fails again, or not, when it is asked for
+    place.failed = true;
+  }
+  done_ = at + 1;
+  done_.notify_one();
+}
+
+/// Waits for a frame that was begun. False: it failed.
 template <class Real>
 bool DenseBeside<Real>::await(std::size_t at) noexcept {
-  try {
-    while (done_ <= at) {
-      const std::size_t more = inside(*plan_).design->device->finish(*workspace_.impl().device);
-      if (more == 0) break;
-      done_ += more;
-    }
-  } catch (const std::exception&) {
-  }
-  if (done_ > at) return true;
-  forget();
-  return false;
+  for (std::size_t done = done_; done <= at; done = done_) done_.wait(done);
+  return !begun(at).failed;
 }
 
 /// Makes room where frames that nobody asks for are done.
 template <class Real>
 void DenseBeside<Real>::drop_passed() noexcept {
   while (first_ < done_ && begun(first_).samples == nullptr) ++first_;
-  if (first_ == end_) first_ = done_ = end_ = 0;
+  if (first_ < end_) return;
+  first_ = end_ = 0;
+  done_ = 0;
 }
 
 template <class Real>
@@ -114,7 +122,7 @@ void DenseBeside<Real>::keep_only(std::span<const SignalView> frames) noexcept {
   for (std::size_t at = first_; at < end_; ++at) {
     const auto same = [&](const SignalView& frame) { return frame.data() == begun(at).samples; };
     if (std::ranges::any_of(frames, same)) continue;
-    if (!await(at)) return;
+    await(at);
     begun(at).samples = nullptr;
   }
   drop_passed();
@@ -134,9 +142,8 @@ bool DenseBeside<Real>::take_begun(const SignalView& frame, Spectrum<Real>& spec
 
 template <class Real>
 void DenseBeside<Real>::make(const Template& tmpl) {
-  if (plan_) return;
-  plan_.emplace(tmpl, options());
-  workspace_ = plan_->make_workspace();
+  if (!plan_) plan_.emplace(tmpl, options());
+  workspace_.impl().fit(inside(*plan_).design);
 }
 
 template <class Real>

@@ -3,17 +3,19 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 
 #include "sfft/plan.hpp"
+#include "sfft/tracking/worker.hpp"
 
 namespace sfft::detail {
 
-/// Dense transforms at a template's support. On a GPU, those of frames which will be compared can be begun
-/// while others go through their sparse transforms.
+/// Dense transforms at a template's support. On a GPU, those of frames which will be compared go on beside,
+/// on a thread of its own, while others go through their sparse transforms.
 template <class Real>
 class DenseBeside {
  public:
@@ -23,11 +25,13 @@ class DenseBeside {
   DenseBeside(const DenseBeside&) = delete;
   DenseBeside& operator=(const DenseBeside&) = delete;
 
-  /// Frames that can be under way.
-  static constexpr std::size_t kMost = 3;
+  /// Frames that can be under way, or done and not asked for yet.
+  static constexpr std::size_t kMost = 6;
 
-  /// The template is another.
-  void renew() noexcept;
+  /// The template is another: `plan` is for it, made with options(), or will be made when it is needed.
+  void renew(std::optional<Plan<Real>> plan = std::nullopt) noexcept;
+  /// Of its plans.
+  PlanOptions options() const;
   /// Throws what Plan and Plan::execute() throw.
   void execute(const Template& tmpl, const SignalView& frame, Spectrum<Real>& spectrum);
   /// Begins with a frame, unless it has been begun, whose samples must stay what they are until keep_only()
@@ -45,24 +49,28 @@ class DenseBeside {
   struct Begun {
     const void* samples = nullptr;  ///< of the frame; null: nobody asks for it any more
     Spectrum<Real> spectrum;
+    bool failed = false;
   };
 
-  PlanOptions options() const;
   void make(const Template& tmpl);
   Begun& begun(std::size_t at) noexcept { return begun_[at % kMost]; }
   std::size_t find(const void* samples) noexcept;
+  void transform(std::size_t at, const SignalView& frame) noexcept;
   bool await(std::size_t at) noexcept;
   void drop_passed() noexcept;
   bool take_begun(const SignalView& frame, Spectrum<Real>& spectrum) noexcept;
 
   PlanOptions where_;
-  std::optional<Plan<Real>> plan_;
+  std::optional<Plan<Real>> plan_;  ///< the thread's while frames are under way, like the workspace
   Workspace<Real> workspace_;
   std::int64_t executed_ = 0;
   /// A ring; frames are counted from when none was under way: those before first_ are gone, those before
   /// done_ transformed, those before end_ under way.
   std::array<Begun, kMost> begun_;
-  std::size_t first_ = 0, done_ = 0, end_ = 0;
+  std::size_t first_ = 0, end_ = 0;
+  std::atomic<std::size_t> done_{0};
+  std::atomic<bool> forgetting_{false};  ///< frames that are under way need not be transformed
+  Worker worker_;                        ///< the last one: its jobs use the others
 };
 
 extern template class DenseBeside<float>;

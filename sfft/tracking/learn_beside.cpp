@@ -18,7 +18,10 @@ typename LearnBeside<Real>::Outcome answer(const SignalView& frame,
   typename LearnBeside<Real>::Outcome outcome;
   const Template fresh = learn(frame, question.learn);
   outcome.fresh_held = held_energy(fresh, fresh.values());
-  if (question.held < question.better_below * outcome.fresh_held) outcome.plan.emplace(fresh, question.plan);
+  if (question.held < question.better_below * outcome.fresh_held) {
+    outcome.plan.emplace(fresh, question.plan);
+    outcome.exact.emplace(fresh, question.exact);
+  }
   outcome.question = std::move(question);
   return outcome;
 }

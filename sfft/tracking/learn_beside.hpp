@@ -28,11 +28,12 @@ class LearnBeside {
     double better_below = 0;  ///< share of what a fresh support holds, below which the old one has to go
     LearnOptions learn;
     PlanOptions plan;
+    PlanOptions exact;  ///< of dense transforms at the same template
   };
   struct Outcome {
     Question question;
     double fresh_held = 0;
-    std::optional<Plan<Real>> plan;  ///< for the fresh template, if that is better
+    std::optional<Plan<Real>> plan, exact;  ///< for the fresh template, if that is better
   };
   /// Frames from the one that is learned from to the first that may go by the new template.
   static constexpr std::int64_t kDelay = 64;

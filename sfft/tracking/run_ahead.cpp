@@ -28,12 +28,8 @@ const PlanImpl<Real>& inside(const Plan<Real>& plan) noexcept {
 
 template <class Real>
 void RunAhead<Real>::use(const Plan<Real>& plan) {
-  if (inside(plan).design != inside(plan_).design) {
-    Workspace<Real> workspace = plan.make_workspace();
-    forget();
-    workspace_ = std::move(workspace);
-  }
   forget();
+  workspace_.impl().fit(inside(plan).design);
   plan_ = plan;
 }
 
@@ -55,6 +51,18 @@ void RunAhead<Real>::forget() noexcept {
   first_ = done_ = end_ = 0;
 }
 
+template <class Real>
+void RunAhead<Real>::collect() noexcept {
+  const DevicePlan<Real>* const device = inside(plan_).design->device.get();
+  try {
+    while (done_ < end_ && device->ready(*workspace_.impl().device))
+      done_ += device->finish(*workspace_.impl().device);
+  } catch (const std::exception&) {
+    forget();
+    alone_ = true;
+  }
+}
+
 /// Makes room while nothing is ahead.
 template <class Real>
 void RunAhead<Real>::fit(std::size_t spectra) {
@@ -65,11 +73,12 @@ void RunAhead<Real>::fit(std::size_t spectra) {
 }
 
 template <class Real>
-void RunAhead<Real>::take(std::span<const SignalView> frames, std::size_t most, Spectrum<Real>& spectrum) {
+void RunAhead<Real>::take(std::span<const SignalView> frames, std::size_t wanted, std::size_t most,
+                          Spectrum<Real>& spectrum) {
   if (first_ < end_ && owner(first_) != frames[0].data()) forget();
   try {
     if (overlaps()) {
-      begin_parts(frames, std::min(most, frames.size()));
+      begin_parts(frames, std::min(wanted, most), std::min(most, frames.size()));
       await_first();
     } else if (first_ == end_ && most > 1 && !alone_) {
       execute_together(frames.first(std::min({most, frames.size(), kLongestRun})));
@@ -94,15 +103,16 @@ template <class Real>
 void RunAhead<Real>::begin(std::span<const SignalView> frames, std::size_t most) noexcept {
   if (!overlaps()) return;
   most = std::min(most, frames.size());
-  begin_parts(frames, most - most % part());
+  begin_parts(frames, 0, most - most % part());
 }
 
 template <class Real>
-void RunAhead<Real>::begin_parts(std::span<const SignalView> frames, std::size_t most) noexcept {
+void RunAhead<Real>::begin_parts(std::span<const SignalView> frames, std::size_t wanted,
+                                 std::size_t most) noexcept {
   if (most == 0 || alone_) return;
   if (first_ < end_ && owner(first_) != frames[0].data()) forget();
   try {
-    fill_ring(frames, most);
+    fill_ring(frames, wanted, most);
   } catch (const std::exception&) {
     forget();
     alone_ = true;
@@ -110,7 +120,7 @@ void RunAhead<Real>::begin_parts(std::span<const SignalView> frames, std::size_t
 }
 
 template <class Real>
-void RunAhead<Real>::fill_ring(std::span<const SignalView> frames, std::size_t most) {
+void RunAhead<Real>::fill_ring(std::span<const SignalView> frames, std::size_t wanted, std::size_t most) {
   if (first_ == end_) {
     if (most < 2) return;  // one by itself has less to wait for
     fit(kParts * part());
@@ -121,6 +131,7 @@ void RunAhead<Real>::fill_ring(std::span<const SignalView> frames, std::size_t m
     std::size_t count = std::min({most - known, size - known, to_wrap, part()});
     // A part of a few frames takes as long as a whole one: those that are not the last wait for more room.
     if (count < std::min({part(), most - known, to_wrap})) return;
+    if (known >= wanted && count < std::min(part(), to_wrap)) return;
     count = begin_part(frames.subspan(known, count));
     if (count == 0) return;
     end_ += count;
@@ -131,7 +142,7 @@ template <class Real>
 void RunAhead<Real>::prepare(std::span<const SignalView> frames) {
   if (!overlaps()) return;
   forget();
-  fill_ring(frames, frames.size());
+  fill_ring(frames, frames.size(), frames.size());
   for (Spectrum<Real>& spectrum : spectra_) inside(plan_).prepare(spectrum);
   while (first_ < end_) {
     await_first();

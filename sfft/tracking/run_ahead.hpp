@@ -2,6 +2,7 @@
 // The frames that a tracker will come to next, transformed ahead of its decisions.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -21,18 +22,31 @@ class RunAhead {
   RunAhead(const RunAhead&) = delete;
   RunAhead& operator=(const RunAhead&) = delete;
 
-  /// From here on the frames go through this plan; forgets what is ahead. Throws as make_workspace() does,
-  /// and nothing has changed then.
+  /// From here on the frames go through this plan; forgets what is ahead. Throws as make_workspace() does:
+  /// frames then go through the plan before.
   void use(const Plan<Real>& plan);
   /// Whether transforms go on beside the host's work, so that those that turn out useless cost it nothing.
   bool overlaps() const noexcept;
-  /// Puts the spectrum of the first frame into `spectrum`, and may begin with those of the first `most`.
-  /// Throws what Plan::execute() throws for that frame.
-  void take(std::span<const SignalView> frames, std::size_t most, Spectrum<Real>& spectrum);
+  /// Puts the spectrum of the first frame into `spectrum`, and may begin with those of the first `most`: the
+  /// first `wanted` of them are taken next, and others, which may be joined by more, in whole parts. Throws
+  /// what Plan::execute() throws for that frame.
+  void take(std::span<const SignalView> frames, std::size_t wanted, std::size_t most,
+            Spectrum<Real>& spectrum);
   /// Begins with the first `most` frames, which are the next to be taken, without waiting for any: as far as
   /// they fill whole parts, for others may come. Their samples must stay what they are until they are taken
   /// or forgotten. Plans that do not overlap do nothing.
   void begin(std::span<const SignalView> frames, std::size_t most) noexcept;
+  /// How many spectra of the next of these frames are there.
+  std::size_t ready(std::span<const SignalView> frames) const noexcept {
+    const bool same = first_ < done_ && !frames.empty() && owner(first_) == frames[0].data();
+    return same ? std::min(done_ - first_, frames.size()) : 0;
+  }
+  /// The relative error that one of those reports; 0: the first.
+  double reported(std::size_t next) const noexcept {
+    return spectra_[(first_ + next) % spectra_.size()].relative_error;
+  }
+  /// Fetches what is there already.
+  void collect() noexcept;
   /// Waits for what is under way; nothing is ahead after that.
   void forget() noexcept;
   /// Does for frames like these what the first ones would have to wait for.
@@ -42,10 +56,11 @@ class RunAhead {
 
  private:
   const void*& owner(std::size_t at) noexcept { return owners_[at % owners_.size()]; }
+  const void* owner(std::size_t at) const noexcept { return owners_[at % owners_.size()]; }
   std::size_t part() const noexcept;
   void fit(std::size_t spectra);
-  void begin_parts(std::span<const SignalView> frames, std::size_t most) noexcept;
-  void fill_ring(std::span<const SignalView> frames, std::size_t most);
+  void begin_parts(std::span<const SignalView> frames, std::size_t wanted, std::size_t most) noexcept;
+  void fill_ring(std::span<const SignalView> frames, std::size_t wanted, std::size_t most);
   std::size_t begin_part(std::span<const SignalView> frames);
   void execute_together(std::span<const SignalView> frames);
   void await_first();

@@ -72,9 +72,10 @@ void StreamMemory::keep(const SignalView& frame, std::span<const std::complex<do
   frame_.resize(frame.bytes());
   values_.assign(values.begin(), values.end());
   const auto copy = [this, frame] { copy_elements(frame, frame_.data()); };
-  if (beside && frame.bytes() >= kLarge) {
+  if (beside && frame.contiguous() && frame.bytes() >= kLarge) {
     try {
-      copied_ = std::async(std::launch::async, copy).share();
+      copied_ = copier_.ask(copy);
+      original_ = static_cast<const std::byte*>(frame.data());
       return;
     } catch (const std::exception&) {  // no thread to be had
     }
@@ -82,36 +83,49 @@ void StreamMemory::keep(const SignalView& frame, std::span<const std::complex<do
   copy();
 }
 
-double StreamMemory::distance_to(const SignalView& frame) const {
+double StreamMemory::distance(const SignalView& frame, const std::byte* kept) const {
   const Shape& shape = frame.shape();
   const auto columns = static_cast<std::size_t>(shape[shape.rank() - 1]);
-  double distance = 0;
+  double sum = 0;
   for_each_row(frame, [&](const std::byte* row, std::int64_t i) {
     const std::size_t start = static_cast<std::size_t>(i) * columns * element_bytes(type_);
-    distance += square_distance(row, frame_.data() + start, type_, columns);
+    sum += square_distance(row, kept + start, type_, columns);
   });
-  return distance;
+  return sum;
+}
+
+double StreamMemory::distance_to(const SignalView& frame) {
+  return distance(frame, original_ != nullptr ? original_ : frame_.data());
 }
 
 void StreamMemory::begin(const SignalView& frame) noexcept {
-  constexpr std::size_t kMost = 3;
+  constexpr std::size_t kMost = 6;
   if (begun_.size() >= kMost || empty() || frame.type() != type_ || frame.bytes() != frame_.size()) return;
   const auto same = [&](const Begun& begun) { return begun.samples == frame.data(); };
   if (std::ranges::any_of(begun_, same)) return;
+  const bool from_original = original_ != nullptr;
+  const std::byte* const kept = from_original ? original_ : frame_.data();
   try {
-    begun_.push_back({frame.data(), std::async(std::launch::async, [this, frame, copied = copied_] {
-                        if (copied.valid()) copied.wait();
-                        return distance_to(frame);
-                      })});
+    begun_.push_back(
+        {frame.data(), from_original, measurer_.ask([this, frame, kept] { return distance(frame, kept); })});
   } catch (const std::exception&) {  // no thread to be had
   }
+}
+
+/// The kept frame is not read where it came from after this.
+void StreamMemory::await_copy() noexcept {
+  if (original_ == nullptr) return;
+  for (const Begun& begun : begun_) {
+    if (begun.from_original) begun.distance.wait();
+  }
+  copied_.wait();
+  original_ = nullptr;
 }
 
 void StreamMemory::settle() noexcept {
   for (const Begun& begun : begun_) begun.distance.wait();
   begun_.clear();
   await_copy();
-  copied_ = {};
 }
 
 void StreamMemory::keep_only(std::span<const SignalView> frames) noexcept {
@@ -140,7 +154,6 @@ auto StreamMemory::change(const SignalView& frame, std::span<const std::complex<
     distance = begun->distance.get();
     begun_.erase(begun);
   } else {
-    await_copy();
     distance = distance_to(frame);
   }
   const double all = static_cast<double>(frame.shape().points()) * distance;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/base/types.hpp"
+#include "sfft/tracking/worker.hpp"
 
 namespace sfft::detail {
 
@@ -39,7 +40,7 @@ class StreamMemory {
   Change change(const SignalView& frame, std::span<const std::complex<double>> values,
                 std::span<const double> multiplicity);
 
-  /// Begins, on a thread of its own, with what change() to this frame takes most of its time for; nothing
+  /// Begins, on another thread, with what change() to this frame takes most of its time for; nothing
   /// while many are under way. The samples must stay what they are until change(), keep_only() without the
   /// frame or settle() returns.
   void begin(const SignalView& frame) noexcept;
@@ -52,19 +53,21 @@ class StreamMemory {
   /// A distance that is being worked out.
   struct Begun {
     const void* samples;
+    bool from_original;  ///< reads the kept frame where it came from
     std::future<double> distance;
   };
 
-  void await_copy() const noexcept {
-    if (copied_.valid()) copied_.wait();
-  }
-  double distance_to(const SignalView& frame) const;
+  void await_copy() noexcept;
+  double distance(const SignalView& frame, const std::byte* kept) const;
+  double distance_to(const SignalView& frame);
 
   ElementType type_ = ElementType::u8;
   std::vector<std::byte> frame_;
+  const std::byte* original_ = nullptr;  ///< the samples that frame_ is being copied from; null: nowhere
   std::vector<std::complex<double>> values_;
-  std::shared_future<void> copied_;  ///< of the samples, where that goes on beside
-  std::vector<Begun> begun_;         ///< after copied_, which they wait for
+  std::future<void> copied_;  ///< the copy from original_
+  std::vector<Begun> begun_;
+  Worker copier_, measurer_;
 };
 
 }  // namespace sfft::detail

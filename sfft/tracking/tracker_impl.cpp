@@ -9,6 +9,8 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <exception>
+#include <optional>
 #include <utility>
 
 #include "kernels/base/error.hpp"
@@ -51,19 +53,20 @@ PlanOptions TrackerImpl<Real>::plan_options(bool reference) const {
 }
 
 template <class Real>
-void TrackerImpl<Real>::install(Plan<Real> plan) {
-  replace(std::move(plan));
+void TrackerImpl<Real>::install(Plan<Real> plan, std::optional<Plan<Real>> exact) {
+  replace(std::move(plan), std::move(exact));
   ask_for_better();
 }
 
 template <class Real>
-void TrackerImpl<Real>::replace(Plan<Real> plan) {
+void TrackerImpl<Real>::replace(Plan<Real> plan, std::optional<Plan<Real>> exact) {
   ahead_.use(plan);
   // A plan for the same template is no renewal: what was remembered of the last one stays.
   if (frames_ == 0 || plan.source().data() != plan_.source().data())
     renewed_values_ = {plan.source().values().begin(), plan.source().values().end()};
   plan_ = std::move(plan);
-  dense_.renew();
+  dense_.renew(std::move(exact));
+  look_again_ = true;
   calibration_.restart();
   staleness_.forget_level();
 }
@@ -88,31 +91,68 @@ void TrackerImpl<Real>::forget_ahead() noexcept {
   dense_.forget();
   memory_.settle();
   learning_.release_frame();
+  similar_.clear();
 }
 
 /// How many of the next frames to transform before the first of them is decided about: up to the next that
 /// will be compared with a dense transform, because a comparison may change the plan. Where that costs the
-/// host no time, all: few comparisons change anything.
+/// host no time, all: few comparisons change anything, unless the latest found a frame unlike its reference.
 template <class Real>
 std::size_t TrackerImpl<Real>::run_length() const {
   constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
   if (skip_sparse_ > 0) return 0;
   if (plan_.info().path == Path::dense) return kAll;
   if (looking() && !exact_) return 1;
-  if (ahead_.overlaps() && differencing()) return kAll;
+  if (ahead_.overlaps() && differencing()) {
+    const auto decides = [&](std::int64_t frame) { return frame >= std::max(next_decision_, frames_); };
+    const auto next = std::ranges::find_if(expected_, decides);
+    const bool all = departures_ == 0 || next == expected_.end();
+    return static_cast<std::size_t>(all ? kAll : *next - frames_ + 1);
+  }
   return static_cast<std::size_t>(calibration_.frames_to_next());
 }
 
-/// Begins with what the comparisons need that are expected of the next frames.
+/// Begins with what the comparisons need that are expected of the next frames: those that are scheduled, and
+/// those that the errors of spectra ahead will call for.
 template <class Real>
 void TrackerImpl<Real>::begin_comparisons(std::span<const SignalView> frames) noexcept {
   if (!ahead_.overlaps() || exact_ || skip_sparse_ > 0) return;
-  std::size_t room = DenseBeside<Real>::kMost;
-  calibration_.expected([&](std::int64_t next) {
-    if (room-- == 0 || next > static_cast<std::int64_t>(frames.size())) return false;
-    const SignalView& frame = frames[static_cast<std::size_t>(next - 1)];
+  for (const std::int64_t number : expected_) {
+    if (number < frames_) continue;
+    const SignalView& frame = frames[static_cast<std::size_t>(number - frames_)];
     dense_.begin(frame);
-    if (differencing() && frames_ + next - 1 >= next_decision_) memory_.begin(frame);
+    if (differencing() && number >= next_decision_) memory_.begin(frame);
+  }
+}
+
+/// Finds out which of the next frames will need a dense transform, as far as that is known.
+template <class Real>
+void TrackerImpl<Real>::look_ahead(std::span<const SignalView> frames) noexcept {
+  if (!ahead_.overlaps()) return;
+  const std::size_t ready = ahead_.ready(frames);
+  const Seen seen{frames_ + static_cast<std::int64_t>(ready),
+                  frames_ + static_cast<std::int64_t>(frames.size())};
+  if (!look_again_ && seen == seen_) return;
+  look_again_ = false;
+  seen_ = seen;
+  expected_.clear();
+  try {
+    expect_comparisons(frames, ready);
+  } catch (const std::exception&) {  // they are begun when they are due
+    expected_.clear();
+  }
+}
+
+template <class Real>
+void TrackerImpl<Real>::expect_comparisons(std::span<const SignalView> frames, std::size_t ready) {
+  if (learning_.under_way() && learning_.due() >= frames_ && learning_.due() < seen_.known)
+    expected_.push_back(learning_.due());
+  const auto reported = [&](std::size_t next) -> std::optional<double> {
+    return next < ready ? std::optional(ahead_.reported(next)) : std::nullopt;
+  };
+  calibration_.expected(frames.size(), reported, [&](std::size_t next) {
+    if (expected_.size() == DenseBeside<Real>::kMost) return false;
+    expected_.push_back(frames_ + static_cast<std::int64_t>(next));
     return true;
   });
 }
@@ -122,8 +162,10 @@ template <class Real>
 void TrackerImpl<Real>::find_spectrum(std::span<const SignalView> frames) {
   const auto begin = Clock::now();
   sharing_us_.push_back(results_done_);
+  look_ahead(frames);
   begin_comparisons(frames);
-  ahead_.take(frames, run_length(), result_.spectrum);
+  const std::size_t of_push = pushed_ > results_done_ ? pushed_ - results_done_ : 1;
+  ahead_.take(frames, of_push, run_length(), result_.spectrum);
   sparse_us_ += microseconds_since(begin);
 }
 
@@ -222,6 +264,7 @@ const TrackedFrame<Real>& TrackerImpl<Real>::push(const SignalView& frame) {
     sparse_us_ = 0;
     throw;
   }
+  take_similarities({&result_, 1});
   forget_ahead();  // nothing is known of the samples of other frames after this
   result_.us += std::exchange(sparse_us_, 0);
   sharing_us_.clear();
@@ -233,6 +276,7 @@ std::span<const TrackedFrame<Real>> TrackerImpl<Real>::push(std::span<const Sign
                                                             std::span<const SignalView> coming) {
   take_better();
   ahead_.try_again();
+  pushed_ = frames.size();
   known_.assign(frames.begin(), frames.end());
   if (ahead_.overlaps()) known_.insert(known_.end(), coming.begin(), coming.end());
   results_done_ = 0;
@@ -244,7 +288,9 @@ std::span<const TrackedFrame<Real>> TrackerImpl<Real>::push(std::span<const Sign
       std::swap(kept, result_);
       result_.calibration = kept.calibration;  // it holds until another is found
     }
+    take_similarities(std::span(results_).first(results_done_));
   } catch (...) {
+    take_similarities(std::span(results_).first(results_done_));
     forget_ahead();  // of frames that may never be pushed again
     share_out();
     throw;
@@ -255,6 +301,8 @@ std::span<const TrackedFrame<Real>> TrackerImpl<Real>::push(std::span<const Sign
   dense_.keep_only(coming);
   memory_.keep_only(coming);
   if (coming.empty()) forget_ahead();
+  ahead_.collect();
+  look_ahead(coming);
   ahead_.begin(coming, run_length());
   begin_comparisons(coming);
   sparse_us_ += microseconds_since(begin);
@@ -279,6 +327,7 @@ void TrackerImpl<Real>::prepare(const SignalView& like) {
   }
   constexpr int kMostReady = 256;
   ahead_.prepare(frames);
+  if (differencing()) static_cast<void>(plan_.with_reference(frames[0], plan_.source().values()));
   results_.resize(
       std::max(results_.size(), static_cast<std::size_t>(std::min(options_.plan.batch, kMostReady))));
   for (TrackedFrame<Real>& result : results_) result.spectrum = plan_.make_spectrum();

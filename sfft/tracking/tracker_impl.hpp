@@ -7,6 +7,7 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <future>
 #include <limits>
 #include <optional>
 #include <span>
@@ -63,10 +64,14 @@ class TrackerImpl {
     return options_.reference && !differencing() && looks_ < 2 && options_.calibrate > 0;
   }
   void begin_comparisons(std::span<const SignalView> frames) noexcept;
+  void look_ahead(std::span<const SignalView> frames) noexcept;
+  void expect_comparisons(std::span<const SignalView> frames, std::size_t ready);
   /// Whether a comparison may change the reference.
   bool may_decide() const { return !differencing() || frames_ >= next_decision_; }
-  void install(Plan<Real> plan);  ///< and asks for a better one
-  void replace(Plan<Real> plan);
+  /// `exact`: a plan of dense_ for the same template, if there is one.
+  void install(Plan<Real> plan,
+               std::optional<Plan<Real>> exact = std::nullopt);  ///< and asks for a better one
+  void replace(Plan<Real> plan, std::optional<Plan<Real>> exact = std::nullopt);
   void ask_for_better();
   void take_better();
   void remember_reference();
@@ -92,6 +97,8 @@ class TrackerImpl {
   bool take_learned(const SignalView& frame);
   void renew(const SignalView& frame, bool bearable);
   void note_similarity(const SignalView& frame);
+  void begin_similarity(const SignalView& frame);
+  void take_similarities(std::span<TrackedFrame<Real>> results);
   void note_similarity_of_any(const SignalView& frame);
 
   TrackerOptions options_;
@@ -107,12 +114,29 @@ class TrackerImpl {
 
   std::vector<TrackedFrame<Real>> results_;  ///< of the latest push of several frames
   std::size_t results_done_ = 0;
+  std::size_t pushed_ = 0;               ///< frames of the latest push of several
   std::vector<SignalView> known_;        ///< frames of this push and those that come after it
   double sparse_us_ = 0;                 ///< time of sparse transforms that no frame has been charged with
   std::vector<std::size_t> sharing_us_;  ///< results of frames that went through them
   bool exact_ = false;                   ///< the latest sparse transform left nothing to gain
 
+  /// Frames before which all spectra, and all samples, were there at the latest look ahead.
+  struct Seen {
+    std::int64_t ready = 0, known = 0;
+    bool operator==(const Seen&) const = default;
+  };
+  Seen seen_;
+  bool look_again_ = true;              ///< what was expected may be so no more
+  std::vector<std::int64_t> expected_;  ///< frames that will be transformed densely, as far as is known
+
   Calibration calibration_;
+  /// The similarity of a frame that was renewed, which is worked out beside those after it.
+  struct Similar {
+    std::int64_t frame;
+    std::future<std::optional<Similarity>> found;
+  };
+  std::vector<Similar> similar_;
+
   StreamMemory memory_;             ///< the reference, or the last frame transformed densely
   int looks_ = 0;                   ///< frames compared to see whether frames repeat
   int departures_ = 0;              ///< decisions in a row that found a frame unlike its reference

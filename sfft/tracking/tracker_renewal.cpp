@@ -112,6 +112,7 @@ void TrackerImpl<Real>::refresh(const SignalView& frame) {
   ahead_.use(plan_);
   memory_.keep(frame, values, ahead_.overlaps());
   renewed_values_ = values;
+  look_again_ = true;
 }
 
 /// Whether a support learned from this frame, just transformed densely, may hold enough more than the one
@@ -148,7 +149,8 @@ void TrackerImpl<Real>::learn_beside() {
                                                    held + result_.spectrum.tail_energy,
                                                    options_.relearn_below,
                                                    relearn_options(),
-                                                   plan_options(differencing())};
+                                                   plan_options(differencing()),
+                                                   dense_.options()};
 }
 
 /// Changes to the template that was learned beside the frames before this one, if it is better than the one
@@ -165,8 +167,8 @@ bool TrackerImpl<Real>::take_learned(const SignalView& frame) {
   transform_densely(frame);
   if (!result_.spectrum.finite) return false;
   note_similarity(frame);
-  install(std::move(*outcome->plan));
-  remember_reference();
+  memory_.forget();
+  install(std::move(*outcome->plan), std::move(outcome->exact));
   transform_densely(frame);
   if (differencing()) refresh(frame);
   result_.action = TrackAction::relearned;

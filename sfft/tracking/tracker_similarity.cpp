@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // When a tracker works out the similarity of a frame, and from what: the exact coefficients at the support,
 // and the largest ones, which a renewal has mostly learned already.
+#include <algorithm>
 #include <chrono>
+#include <exception>
+#include <system_error>
+#include <utility>
 
 #include "sfft/tracking/similarity.hpp"
 #include "sfft/tracking/tracker_impl.hpp"
@@ -22,6 +26,7 @@ double microseconds_since(Clock::time_point start) {
 template <class Real>
 void TrackerImpl<Real>::note_similarity(const SignalView& frame) {
   if (result_.similarity || !result_.spectrum.finite) return;
+  if (ahead_.overlaps() && !options_.similarity && !largest_) return begin_similarity(frame);
   const auto start = Clock::now();
   const Template& old = plan_.source();
   if (!largest_) {
@@ -33,6 +38,45 @@ void TrackerImpl<Real>::note_similarity(const SignalView& frame) {
   const std::vector<std::complex<double>> now{result_.spectrum.values.begin(), result_.spectrum.values.end()};
   result_.similarity = similarity({old, renewed_values_, now}, *largest_);
   result_.similarity->us = microseconds_since(start);
+}
+
+/// The same on a thread of its own; take_similarities() waits for it. The samples stay what they are until
+/// then.
+template <class Real>
+void TrackerImpl<Real>::begin_similarity(const SignalView& frame) {
+  LearnOptions how = options_.learn;
+  how.threads = options_.plan.threads;
+  std::vector<std::complex<double>> now{result_.spectrum.values.begin(), result_.spectrum.values.end()};
+  const auto find = [frame, how, old = plan_.source(), before = renewed_values_,
+                     now = std::move(now)]() -> std::optional<Similarity> {
+    try {
+      const std::optional<Template> largest = largest_of(frame, old.k(), how);
+      if (largest) return similarity({old, before, now}, *largest);
+    } catch (const std::exception&) {  // the frame's spectrum is there all the same
+    }
+    return std::nullopt;
+  };
+  try {
+    similar_.push_back({frames_, std::async(std::launch::async, find)});
+  } catch (const std::system_error&) {  // no thread to be had
+    similar_.push_back({frames_, std::async(std::launch::deferred, find)});
+  }
+}
+
+/// Fills in what begin_similarity() began. `results`: of this push.
+template <class Real>
+void TrackerImpl<Real>::take_similarities(std::span<TrackedFrame<Real>> results) {
+  for (Similar& similar : std::exchange(similar_, {})) {
+    const auto result_of = [&](const TrackedFrame<Real>& result) { return result.index == similar.frame; };
+    const auto at = std::ranges::find_if(results, result_of);
+    if (at == results.end()) continue;
+    TrackedFrame<Real>& result = *at;
+    const auto start = Clock::now();
+    result.similarity = similar.found.get();
+    const double us = microseconds_since(start);
+    if (result.similarity) result.similarity->us = us;
+    result.us += us;
+  }
 }
 
 /// The same for a frame that was not renewed, and may have been transformed sparsely.
@@ -50,6 +94,8 @@ void TrackerImpl<Real>::note_similarity_of_any(const SignalView& frame) {
 
 template void TrackerImpl<float>::note_similarity(const SignalView&);
 template void TrackerImpl<double>::note_similarity(const SignalView&);
+template void TrackerImpl<float>::take_similarities(std::span<TrackedFrame<float>>);
+template void TrackerImpl<double>::take_similarities(std::span<TrackedFrame<double>>);
 template void TrackerImpl<float>::note_similarity_of_any(const SignalView&);
 template void TrackerImpl<double>::note_similarity_of_any(const SignalView&);
 

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <functional>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -59,16 +60,38 @@ TEST(Calibration, LearnsAConstantFactor) {
 TEST(Calibration, ExpectsTheComparisonsThatComeWhereNothingSurprises) {
   Calibration calibration(64);
   std::vector<int> expected, compared;
-  calibration.expected([&](std::int64_t frames) {
-    expected.push_back(static_cast<int>(frames) - 1);
-    return frames < 1000;
+  const auto nothing_known = [](std::size_t) -> std::optional<double> { return std::nullopt; };
+  calibration.expected(999, nothing_known, [&](std::size_t frame) {
+    expected.push_back(static_cast<int>(frame));
+    return true;
   });
-  expected.pop_back();
   for (int i = 0; i < 999; ++i) {
     if (!calibration.due(0.01)) continue;
     calibration.compared(1, 1, 0.01);
     compared.push_back(i);
   }
+  EXPECT_EQ(compared, expected);
+}
+
+TEST(Calibration, ExpectsWhatKnownReportsWillCallFor) {
+  // Errors of three levels and none, so that most comparisons come out of turn.
+  const auto report = [](std::size_t i) {
+    return i % 97 < 5 ? 0 : i % 130 < 40 ? 0.01 : i % 7 < 2 ? 0.3 : 0.08;
+  };
+  Calibration calibration(64);
+  std::vector<std::size_t> expected, compared;
+  const auto known = [&](std::size_t i) { return std::optional<double>(report(i)); };
+  calibration.expected(999, known, [&](std::size_t frame) {
+    expected.push_back(frame);
+    return expected.size() < 20;
+  });
+  for (std::size_t i = 0; i < 999 && compared.size() < 20; ++i) {
+    if (!calibration.due(report(i))) continue;
+    // As expected: the first report is believed, and those after it with the usual margin.
+    calibration.compared(calibration.factor(report(i)) / 1.1, 1, report(i));
+    compared.push_back(i);
+  }
+  EXPECT_EQ(expected.size(), 20u);
   EXPECT_EQ(compared, expected);
 }
 

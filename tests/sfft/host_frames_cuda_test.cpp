@@ -56,6 +56,18 @@ TEST_F(HostFramesCuda, ReadsPageLockedFramesInPlace) {
   }
 }
 
+template <class T>
+T random_sample(std::mt19937& random) {
+  const auto part = [&] { return random() % 200; };
+  if constexpr (std::is_arithmetic_v<T>) {
+    return static_cast<T>(part());
+  } else {
+    using Real = typename T::value_type;
+    const auto re = static_cast<Real>(part());
+    return T(re, static_cast<Real>(part()));
+  }
+}
+
 /// Rows of images of every element type and shape, real and complex, with and without a reference, from
 /// blocks of adjacent frames and from single ones: the bits that the host's gather gives.
 template <class Real, class T>
@@ -69,13 +81,7 @@ void check_rows(const Shape& shape, bool real, std::size_t offset = 0) {
   std::vector<SignalView> frames;
   for (std::size_t i = 0; i < kFrames; ++i) {
     T* frame = pinned.as<T>() + offset + i * points;
-    for (std::size_t t = 0; t < points; ++t) {
-      if constexpr (std::is_arithmetic_v<T>) {
-        frame[t] = static_cast<T>(random() % 200);
-      } else {
-        frame[t] = T(static_cast<Real>(random() % 200), static_cast<Real>(random() % 200));
-      }
-    }
+    for (std::size_t t = 0; t < points; ++t) frame[t] = random_sample<T>(random);
     frames.emplace_back(std::span<const T>(frame, points), shape);
   }
   std::swap(frames[10], frames[30]);  // not adjacent to their neighbours
@@ -173,6 +179,84 @@ TEST_F(HostFramesCuda, PlansForPageLockedFramesAreCombsWherePlansForOthersAre) {
       EXPECT_EQ(plan.info().path, anywhere.path) << shape.to_string() << "\n" << plan.explain();
       EXPECT_LE(plan.info().predicted_error, 2 * anywhere.predicted_error) << plan.explain();
     }
+  }
+}
+
+/// A reference that kernels read from page-locked memory, and one that the host gathers: the same bits.
+template <class Real, class T>
+void check_references(const Shape& shape, bool real, Path path, std::size_t offset = 0) {
+  const auto points = static_cast<std::size_t>(shape.points());
+  const SparseSignal signal = SparseSignal::random(shape, real, 20, 4);
+  std::mt19937 random(5);
+  std::vector<T> reference(points), frame(points);
+  for (std::vector<T>* samples : {&reference, &frame}) {
+    for (T& sample : *samples) sample = random_sample<T>(random);
+  }
+  const detail::cuda::PinnedBuffer pinned((points + offset) * sizeof(T));
+  T* const there = pinned.as<T>() + offset;
+  std::copy(reference.begin(), reference.end(), there);
+  const Template tmpl = Template::from_support(shape, real, signal.support);
+  const PlanOptions options{.backend = Backend::cuda, .batch = 4, .path = path};
+  if (code_of([&] { Plan<Real>(tmpl, options); }) == ErrorCode::not_sparse) return;
+  const Plan<Real> plan(tmpl, options);
+  std::vector<std::complex<double>> values(signal.support.size());
+  for (auto& value : values)
+    value = {static_cast<double>(random() % 100), static_cast<double>(random() % 100)};
+  const SignalView view(frame, shape);
+  const auto gathered = plan.with_reference(SignalView(reference, shape), values).execute(view);
+  const auto read =
+      plan.with_reference(SignalView(std::span<const T>(there, points), shape), values).execute(view);
+  EXPECT_EQ(read.values, gathered.values) << shape.to_string();
+  EXPECT_EQ(read.error_l2, gathered.error_l2) << shape.to_string() << ": the witness's samples";
+  EXPECT_NE(read.values, plan.execute(view).values);
+}
+
+TEST_F(HostFramesCuda, ReferencesAreReadWhereTheyLie) {
+  for (const Path path : {Path::comb, Path::flat_window}) {
+    for (const Shape& shape :
+         {Shape{240, 320}, Shape{60, 36}, Shape{1, 1024}, Shape{64, 48, 2}, Shape{4096}, Shape{61, 67}}) {
+      check_references<float, std::uint8_t>(shape, true, path);
+      check_references<float, std::uint8_t>(shape, true, path, 1);
+      check_references<float, std::uint16_t>(shape, true, path, 2);
+      check_references<double, double>(shape, true, path);
+      check_references<float, std::complex<float>>(shape, false, path);
+      check_references<double, std::complex<double>>(shape, false, path);
+    }
+  }
+}
+
+/// What a workspace has is used for other plans where it fits them.
+TEST_F(HostFramesCuda, AWorkspaceServesOnePlanAfterAnother) {
+  const Shape shape{240, 320}, other_shape{120, 160};
+  const auto film = film_frame(240, 320, 3), small = film_frame(120, 160, 3);
+  const SignalView frame(film, shape), small_frame(small, other_shape);
+  struct Use {
+    Plan<float> plan;
+    SignalView frame;
+  };
+  std::vector<Use> uses;
+  for (const std::int64_t k : {100, 60}) {
+    for (const Path path : {Path::comb, Path::dense}) {
+      for (const int batch : {1, 4}) {
+        const PlanOptions options{.backend = Backend::cuda, .batch = batch, .path = path};
+        for (const int first : {0, 1})
+          uses.push_back(
+              {Plan<float>(learn(SignalView(film_frame(240, 320, first), shape), {.k = k}), options), frame});
+        uses.push_back(
+            {Plan<float>(learn(SignalView(film_frame(120, 160, 0), other_shape), {.k = k}), options),
+             small_frame});
+      }
+    }
+  }
+  std::mt19937 random(3);
+  Workspace<float> workspace;
+  for (int i = 0; i < 80; ++i) {
+    const Use& use = uses[random() % uses.size()];
+    Spectrum<float> spectrum;
+    use.plan.execute(use.frame, spectrum, workspace);
+    const Spectrum<float> expected = use.plan.execute(use.frame);
+    EXPECT_EQ(spectrum.values, expected.values) << i;
+    EXPECT_EQ(spectrum.error_l2, expected.error_l2) << i;
   }
 }
 

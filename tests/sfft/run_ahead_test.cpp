@@ -82,6 +82,9 @@ class EmulatedPlan final : public DevicePlan<float> {
     events_.begun += static_cast<int>(begun);
     return begun;
   }
+  bool ready(DeviceWorkspace& workspace) const override {
+    return !static_cast<Parts&>(workspace).under_way.empty() && events_.random() % 3 > 0;
+  }
   std::size_t finish(DeviceWorkspace& workspace) const override {
     auto& parts = static_cast<Parts&>(workspace);
     if (parts.under_way.empty()) return 0;
@@ -182,11 +185,12 @@ void take_all(unsigned seed, Events& events) {
         break;
       case 5:
         ahead.begin(known, below(50));
+        ahead.collect();
         break;
       default:
         break;
     }
-    ahead.take(known, below(6) == 0 ? 1 : below(60), spectrum);
+    ahead.take(known, 1 + below(20), below(6) == 0 ? 1 : below(60), spectrum);
     const float expected = (plan == 0 ? 1.0F : -1.0F) * stream.value(at);
     ASSERT_EQ(spectrum.values.at(0), std::complex<float>(expected)) << "frame " << at << ", seed " << seed;
     // The caller may use its memory again.
@@ -229,7 +233,7 @@ TEST(RunAhead, AFrameThatIsRefusedFailsInItsTurn) {
   Spectrum<float> spectrum;
   for (std::size_t at = 0; at < 20; ++at) {
     const auto take = [&] {
-      ahead.take(std::span<const SignalView>(stream.views).subspan(at), 20, spectrum);
+      ahead.take(std::span<const SignalView>(stream.views).subspan(at), 20, 20, spectrum);
     };
     if (at == 7) {
       EXPECT_EQ(code_of(take), ErrorCode::shape_mismatch);
@@ -240,6 +244,19 @@ TEST(RunAhead, AFrameThatIsRefusedFailsInItsTurn) {
     EXPECT_EQ(spectrum.values.at(0), std::complex<float>(stream.value(at))) << at;
   }
   EXPECT_GE(events.begun, 15);
+}
+
+TEST(RunAhead, FramesThatMayBeJoinedByMoreWaitForAWholePart) {
+  Events events;  // parts of four
+  Stream stream(40);
+  RunAhead<float> ahead(emulated(1, events));
+  Spectrum<float> spectrum;
+  const auto views = std::span<const SignalView>(stream.views);
+  ahead.take(views.first(11), 6, 11, spectrum);
+  EXPECT_EQ(events.begun, 8) << "of six that are taken next and five that come later";
+  ahead.forget();
+  ahead.take(views.subspan(1, 6), 6, 6, spectrum);
+  EXPECT_EQ(events.begun, 8 + 6) << "nothing comes later";
 }
 
 TEST(RunAhead, TheEndWaitsForWhatIsUnderWay) {

@@ -5,7 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
 #include <random>
+#include <stdexcept>
+#include <vector>
 
 namespace sfft::detail {
 namespace {
@@ -51,12 +54,30 @@ TEST(StreamMemory, ChangesAreTheSameBeside) {
       if (random() % 6 > 0) continue;
       memory.keep(views[j], values, random() % 2 == 0);
       kept = frame;
+      for (const SignalView& view : views) {
+        if (random() % 3 == 0) memory.begin(view);  // while the kept frame is being copied
+      }
     }
     random() % 4 == 0 ? memory.settle() : memory.keep_only({});
     for (Samples& one : memories) std::ranges::fill(one, std::uint8_t{0});
   }
   memory.forget();
   EXPECT_TRUE(memory.empty());
+}
+
+TEST(Worker, DoesItsJobsInTurnAndAllBeforeItEnds) {
+  std::vector<int> done;
+  std::future<int> sum;
+  {
+    Worker worker;
+    for (int i = 0; i < 200; ++i) worker.give([&done, i] { done.push_back(i); });
+    sum = worker.ask([&done] { return static_cast<int>(done.size()); });
+    EXPECT_EQ(sum.get(), 200);
+    EXPECT_THROW(worker.ask([]() -> int { throw std::runtime_error("a job"); }).get(), std::runtime_error);
+    for (int i = 200; i < 300; ++i) worker.give([&done, i] { done.push_back(i); });
+  }
+  ASSERT_EQ(done.size(), 300u);
+  for (int i = 0; i < 300; ++i) EXPECT_EQ(done[static_cast<std::size_t>(i)], i);
 }
 
 }  // namespace

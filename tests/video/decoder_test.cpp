@@ -77,6 +77,18 @@ TEST(Decoder, AwaitingEndsSoonAfterAStop) {
   EXPECT_EQ(decoder.await(4, stop).size(), 3u);
 }
 
+TEST(Decoder, AwaitingEndsWhenTimeIsUp) {
+  NumberedSource source(3, End::silent);
+  Decoder decoder(source, {.slots = 8});
+  while (decoder.await(3, kGo).size() < 3) {
+  }
+  const auto until = std::chrono::steady_clock::now() + 30ms;
+  EXPECT_EQ(decoder.await(5, kGo, until).size(), 3u) << "a frame that does not come";
+  EXPECT_GE(std::chrono::steady_clock::now(), until);
+  EXPECT_EQ(decoder.await(2, kGo, until).size(), 3u);
+  EXPECT_EQ(decoder.next(5, 1, kGo).size(), 3u);
+}
+
 TEST(Decoder, ReadsNoMoreThanItsLimit) {
   NumberedSource source(3, End::silent);
   {

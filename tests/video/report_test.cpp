@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <initializer_list>
 #include <limits>
 #include <random>
 #include <sstream>
@@ -214,6 +216,27 @@ TEST(Run, FramesFitTheMemoryTheyMayUse) {
   EXPECT_EQ(plan_batch({.gpu = true, .live = true}), 1);
   EXPECT_EQ(plan_batch({.batch = 9, .gpu = true, .live = true}), 9);
   EXPECT_EQ(plan_batch({.batch = 9, .threads = 8}), 1);
+}
+
+TEST(Run, APipeIsTakenForRecordedWhileItsFramesComeFasterThanTheyAreShown) {
+  Pace pace(25);  // a frame in 40 ms
+  EXPECT_TRUE(pace.recorded()) << "until it is known better";
+  const auto came = [&](std::initializer_list<double> intervals_us) {
+    std::vector<DecodedFrame> frames(intervals_us.size());
+    std::ranges::transform(intervals_us, frames.begin(), [](double us) {
+      DecodedFrame frame;
+      frame.decode_us = us;
+      return frame;
+    });
+    pace.note(frames);
+    return pace.recorded();
+  };
+  EXPECT_TRUE(came({3000, 2000, 30000, 100}));
+  EXPECT_FALSE(came({39000, 41000}));
+  EXPECT_FALSE(came({500000, 10, 10, 10})) << "a camera that stood still";
+  EXPECT_TRUE(came({10, 10, 10}));
+  EXPECT_FALSE(came({25000}));
+  EXPECT_FALSE(Pace(0).recorded()) << "nobody knows how fast they are shown";
 }
 
 TEST(Run, AnEmptySourceIsDamage) {

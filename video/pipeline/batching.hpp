@@ -2,8 +2,10 @@
 // How many frames go to the tracker at once, and the memory that they wait in.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "sfft/device_pictures.hpp"
 #include "sfft/page_locked.hpp"
@@ -39,6 +41,24 @@ Batching choose_batching(const BatchingRequest& request, std::size_t frame_bytes
 /// slots of a batching.
 std::size_t frames_ahead(const BatchingRequest& request, std::size_t frame_bytes,
                          std::int64_t limit_bytes) noexcept;
+
+/// Whether frames of a live source that may be recorded come like those of a recording, judged by the latest
+/// ones: faster than they are shown, so that nobody waits for a single one.
+class Pace {
+ public:
+  /// How long a frame waits for others that do not come.
+  static constexpr std::chrono::milliseconds kPatience{250};
+
+  /// `fps`: frames per second as they are shown; 0: unknown, and then they are never taken for recorded.
+  explicit Pace(double fps) : recorded_(fps > 0), shown_us_(fps > 0 ? 1e6 / fps : 0) {}
+  /// Frames that came together; `decode_us` of each holds the wait for its input.
+  void note(std::span<const DecodedFrame> frames) noexcept;
+  bool recorded() const noexcept { return recorded_; }
+
+ private:
+  bool recorded_;
+  double shown_us_;
+};
 
 /// Bytes that the pipeline may use for frames: a share of what is free, and not more than a GPU needs to be
 /// kept busy.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <future>
 #include <utility>
 
@@ -40,6 +41,7 @@ class Reading {
         stop_(stop),
         report_(report),
         sink_(sink),
+        pace_(source.may_be_recorded() ? source.frame_rate() : 0),
         wanted_(options.tmpl ? 1 : options.learn_frames) {
     run_.emplace(options, source, sink, report, 0);
   }
@@ -216,28 +218,34 @@ class Reading {
 
   /// The GPU gets frames as they come, and is done with a batch when that is pushed: after some more frames.
   void hand_over(Decoder& decoder, const Batching& batching) {
+    const auto until = source_.live() ? std::chrono::steady_clock::now() + Pace::kPatience : Decoder::kNever;
     constexpr std::size_t kTimes = 2, kMore = 4;
     const std::size_t step = (batching.most + kTimes - 1) / kTimes;
     for (std::size_t wanted = step;; wanted += step) {
       wanted = std::min(wanted, batching.most);
-      const std::span<const DecodedFrame> waiting = await(decoder, wanted);
+      const std::span<const DecodedFrame> waiting = await(decoder, wanted, until);
       if (waiting.size() < wanted || stop_) return;
       run_->expect(views_of(waiting.first(wanted)));
       if (wanted == batching.most) break;
     }
-    await(decoder, batching.most + kMore);
+    // What the spectra that are there call for is done beside until the batch is pushed.
+    const std::span<const DecodedFrame> waiting = await(decoder, batching.most + kMore / 2, until);
+    run_->expect(views_of(waiting));
+    await(decoder, batching.most + kMore, until);
   }
 
-  std::span<const DecodedFrame> await(Decoder& decoder, std::size_t wanted) {
+  std::span<const DecodedFrame> await(Decoder& decoder, std::size_t wanted,
+                                      std::chrono::steady_clock::time_point until) {
     const StageTimer timer(report_.stages.waiting_us);
-    return decoder.await(wanted, stop_);
+    return decoder.await(wanted, stop_, until);
   }
 
   /// False after the last frame.
   bool transform_next(Decoder& decoder, const Batching& batching) {
-    if (run_->on_gpu() && !source_.live()) hand_over(decoder, batching);
+    if (run_->on_gpu() && (!source_.live() || pace_.recorded())) hand_over(decoder, batching);
     const auto frames = next(decoder, batching);
     if (frames.empty()) return false;
+    if (source_.may_be_recorded()) pace_.note(frames);
     transform(frames, run_->on_gpu() ? decoder.waiting() : std::span<const DecodedFrame>());
     return true;
   }
@@ -246,8 +254,9 @@ class Reading {
     // Frames of a recording are not waited for one by one.
     constexpr std::size_t kWake = 4;
     const StageTimer timer(report_.stages.waiting_us);
-    return decoder.next(batching.most, batching.least, stop_,
-                        source_.live() ? 1 : std::max(kWake, batching.least));
+    return source_.live()
+               ? decoder.next(batching.most, 1, stop_)
+               : decoder.next(batching.most, batching.least, stop_, std::max(kWake, batching.least));
   }
 
   /// Frames up to the first of another size.
@@ -283,6 +292,7 @@ class Reading {
   RunReport& report_;
   SpectrumSink* sink_;
   std::optional<SegmentRun> run_;
+  Pace pace_;            ///< of a live source that may be recorded
   std::int64_t wanted_;  ///< frames to learn from; with a given template only the first is needed to start
   std::vector<Frame> first_;
   Frame like_;                    ///< of the run's format, without samples

@@ -51,7 +51,7 @@ class SegmentRun {
       report_.first_template = tmpl;
       report_.learn_ms = given ? 0 : 1e3 * tmpl.learn_seconds();
     }
-    TrackerOptions tracking = tracker_options(options_, source_.live(), source_.on_gpu());
+    TrackerOptions tracking = tracker_options(options_, one_by_one(), source_.on_gpu());
     // On the CPU a check calibrates as well. Frames of a GPU are checked by the other processor.
     const std::int64_t before = given ? 0 : 1;  // the first frame pushed
     if (options_.verify > 0) {
@@ -59,7 +59,7 @@ class SegmentRun {
         return !on_gpu() && (frame + before) % options_.verify == 0;
       };
     }
-    tracker_.emplace(tmpl, tracking);
+    make_tracker(tmpl, std::move(tracking));
     if (options_.keep_template) first_plan_ = tracker_->plan();
     dense_.emplace(view.shape(), options_.threads);
     if (first_ever) note_plan();
@@ -166,15 +166,37 @@ class SegmentRun {
   }
 
   BatchingRequest batching_request(bool gpu) const {
-    return {options_.batch, gpu, source_.live(),
+    return {options_.batch, gpu, gpu ? one_by_one() : source_.live(),
             options_.threads > 0 ? options_.threads
                                  : static_cast<int>(std::max(1U, std::thread::hardware_concurrency())),
-            static_cast<int>(options_.devices.size())};
+            static_cast<int>(devices_.size())};
   }
 
  private:
+  /// Whether plans on a GPU are for frames that come one by one.
+  bool one_by_one() const { return source_.live() && !source_.may_be_recorded(); }
+
+  /// On one GPU, unless that takes clearly longer for a frame than the thread that decides about it.
+  void make_tracker(const Template& tmpl, TrackerOptions tracking) {
+    constexpr double kEnoughUs = 16;
+    const std::vector<int> all = std::exchange(tracking.plan.devices, {});
+    for (const int device : all) {
+      const std::string problem = unavailable(Backend::cuda, device);
+      if (!problem.empty()) throw Error(ErrorCode::backend_unavailable, problem);
+    }
+    const int shared_batch = std::exchange(tracking.plan.batch, plan_batch(batching_request(on_cuda())));
+    tracker_.emplace(tmpl, tracking);
+    if (all.size() < 2 || tracker_->plan().info().predicted_us < kEnoughUs) return;
+    tracking.plan.devices = devices_ = all;
+    tracking.plan.batch = shared_batch;
+    tracker_.emplace(tmpl, tracking);
+  }
+  bool on_cuda() const { return options_.backend == Backend::cuda; }
+
   void note_plan() {
     report_.plan = tracker_->plan().info();
+    if (options_.devices.size() > 1 && devices_.empty())
+      report_.plan.engine += ", alone of the GPUs named: others would wait for the host";
     report_.explanation = tracker_->plan().explain();
   }
 
@@ -191,6 +213,7 @@ class SegmentRun {
   SpectrumSink* sink_;
   RunReport& report_;
   std::int64_t begin_;
+  std::vector<int> devices_;  ///< GPUs that share the frames; empty: one takes all
   std::optional<Tracker<float>> tracker_;
   std::optional<Plan<float>> first_plan_;
   std::optional<DenseCheck> dense_;

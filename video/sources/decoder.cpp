@@ -214,22 +214,25 @@ void Decoder::read_all() {
   filled_.notify_all();
 }
 
-/// Until there are `least` frames or no more will come. Looks after `wake` of them, and now and then.
+/// Until there are `least` frames, no more will come, or time is up. Looks after `wake` of them, and now and
+/// then.
 void Decoder::sleep_until(std::unique_lock<std::mutex>& lock, std::size_t least, std::size_t wake,
-                          const std::atomic<bool>& stop) {
+                          const std::atomic<bool>& stop, Clock::time_point until) {
   // A signal handler sets `stop` and cannot wake a condition variable.
   constexpr auto kGlance = std::chrono::milliseconds(20);
-  while (full_ < least && !ended_ && !stop) {
+  for (auto now = Clock::now(); full_ < least && !ended_ && !stop && now < until; now = Clock::now()) {
     wanted_ = std::clamp(wake, least, std::max(least, slots_.size() - worth_waking_));
-    filled_.wait_for(lock, kGlance, [&] { return full_ >= wanted_ || ended_ || stop; });
+    filled_.wait_until(lock, std::min(now + kGlance, until),
+                       [&] { return full_ >= wanted_ || ended_ || stop; });
     wanted_ = 0;
   }
 }
 
-std::span<const DecodedFrame> Decoder::await(std::size_t count, const std::atomic<bool>& stop) {
+std::span<const DecodedFrame> Decoder::await(std::size_t count, const std::atomic<bool>& stop,
+                                             Clock::time_point until) {
   std::unique_lock lock(mutex_);
   if (held_ > 0) release();
-  sleep_until(lock, std::clamp<std::size_t>(count, 1, slots_.size()), 1, stop);
+  sleep_until(lock, std::clamp<std::size_t>(count, 1, slots_.size()), 1, stop, until);
   return std::span(slots_).subspan(first_, std::min(full_, slots_.size() - first_));
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -50,6 +51,9 @@ struct DecoderOptions {
 /// A thread that reads frames into a ring of slots, which its consumer reads in place.
 class Decoder {
  public:
+  static constexpr std::chrono::steady_clock::time_point kNever =
+      std::chrono::steady_clock::time_point::max();
+
   /// `source` must outlive the decoder and is used by it alone until then.
   explicit Decoder(FrameSource& source, const DecoderOptions& options = {});
   /// Interrupts the source, unless it has been read to its end or to the limit, and waits for the thread.
@@ -67,9 +71,10 @@ class Decoder {
   std::span<const DecodedFrame> next(std::size_t most, std::size_t least, const std::atomic<bool>& stop,
                                      std::size_t wake = 1);
   /// Waits until there are `count` frames, at most as many as there are slots, that next() has not returned
-  /// yet, and returns what waiting() does then: fewer after the last frame, and soon after `stop` is set.
-  /// Frames of the latest next() are no longer valid.
-  std::span<const DecodedFrame> await(std::size_t count, const std::atomic<bool>& stop);
+  /// yet, and returns what waiting() does then: fewer after the last frame, at `until`, and soon after `stop`
+  /// is set. Frames of the latest next() are no longer valid.
+  std::span<const DecodedFrame> await(std::size_t count, const std::atomic<bool>& stop,
+                                      std::chrono::steady_clock::time_point until = kNever);
   /// Frames behind those of the latest next() that are there already, up to the last slot. They stay where
   /// they are until a later next() has returned them. Samples that the consumer makes are not there.
   std::span<const DecodedFrame> waiting();
@@ -85,7 +90,7 @@ class Decoder {
   void spare_samples(Frame& frame);
   void release();
   void sleep_until(std::unique_lock<std::mutex>& lock, std::size_t least, std::size_t wake,
-                   const std::atomic<bool>& stop);
+                   const std::atomic<bool>& stop, std::chrono::steady_clock::time_point until = kNever);
   bool wait_for_room();
   void publish(bool last);
   std::size_t room() const noexcept { return slots_.size() - held_ - full_; }

@@ -81,6 +81,7 @@ class DescriptorSource final : public FrameSource {
   }
   const SourceInfo& info() const noexcept override { return source_->info(); }
   bool live() const noexcept override { return live_; }
+  bool may_be_recorded() const noexcept override { return live_; }
   bool next(Frame& frame) override {
     return checked([&] { return source_->next(frame); });
   }

@@ -54,6 +54,7 @@ class SelectedSource final : public FrameSource {
 
   const SourceInfo& info() const noexcept override { return info_; }
   bool live() const noexcept override { return source_->live(); }
+  bool may_be_recorded() const noexcept override { return source_->may_be_recorded(); }
   void interrupt() noexcept override { source_->interrupt(); }
   std::vector<std::string> warnings() const override { return source_->warnings(); }
 

@@ -158,6 +158,9 @@ class FrameSource {
   /// Whether frames come when something happens, and whoever looks at the results wants each at once:
   /// cameras, network streams, pipes. False: a recording, read as fast as it can be.
   virtual bool live() const noexcept { return false; }
+  /// Of a live source: whether its frames may come as fast as they are read all the same, because what is at
+  /// the other end reads a recording. Pipes.
+  virtual bool may_be_recorded() const noexcept { return false; }
   /// Called from another thread: makes a blocked next() return soon; the source is not read again. Sources
   /// that cannot be woken return at their own timeout.
   virtual void interrupt() noexcept {}

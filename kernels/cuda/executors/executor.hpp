@@ -45,6 +45,9 @@ class Executor {
   /// For batches of `frames`; a path that needs much memory may make room for fewer and work in rounds.
   /// Throws Error(out_of_memory).
   virtual std::unique_ptr<State> make_state(int frames) const = 0;
+  /// Whether make_state() would make the like of a state that another executor of the device made: it can be
+  /// this one's, then, and no memory is allocated.
+  virtual bool takes(const State& /*state*/, int /*frames*/) const { return false; }
 
   /// Launches the transform of a batch of whole frames. Stream-ordered, never allocates or synchronises, can
   /// be captured. Throws Error(device) for a failed launch.
@@ -74,6 +77,12 @@ class Executor {
   /// then the witness's samples.
   virtual std::int64_t taps() const noexcept { return 0; }
   virtual std::int64_t witness_samples() const noexcept { return 0; }
+  /// Complex numbers in the samples of a reference; 0 where taps() is.
+  virtual std::int64_t reference_points() const noexcept { return 0; }
+  /// Has kernels read a reference's samples and the kWitnessReals of its witness from a frame that they see.
+  /// Stream-ordered; takes memory of the pool. Only where there are reference_points().
+  virtual void read_reference(const void* /*frame*/, Element /*type*/, Complex<Real>* /*samples*/,
+                              Real* /*witness*/, Stream /*stream*/) const {}
 
   virtual std::string describe() const = 0;  ///< "fused, 4 blocks of 256 threads"
 };

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "kernels/base/error.hpp"
+#include "kernels/cuda/runtime/stream_buffer.hpp"
 #include "kernels/cuda/small_fft/schedule_table.hpp"
 #include "kernels/cuda/stages/permute.hpp"
 #include "kernels/cuda/stages/samples.hpp"
@@ -109,6 +110,24 @@ void SparseExecutor<Real>::fetch_rows(const void* frames, std::size_t element, i
 template <class Real>
 void SparseExecutor<Real>::enqueue_rows(const Batch<Real>& batch, State& state, Stream stream) const {
   launch(tables_.rows_view(), batch, state, stream);
+}
+
+template <class Real>
+void SparseExecutor<Real>::read_reference(const void* frame, Element type, Complex<Real>* samples,
+                                          Real* witness, Stream stream) const {
+  Batch<Real> batch;
+  batch.frames = frame;
+  batch.type = type;
+  batch.count = 1;
+  const std::size_t element = element_size(type);
+  const RowSet& set = row_set();
+  if (set.empty() || fetched_word(set, frame, element) == 0)
+    return launch_permute(tables_.view(), batch, samples, witness, stream);
+  // Samples here and there cross a bus one by one, rows do not.
+  const StreamBuffer rows(static_cast<std::size_t>(set.compact_elements()) * element, stream);
+  fetch_rows(frame, element, 1, rows.data(), stream);
+  batch.frames = rows.data();
+  launch_permute(tables_.rows_view(), batch, samples, witness, stream);
 }
 
 template <class Real>

@@ -47,6 +47,9 @@ class SparseExecutor final : public Executor<Real> {
   void enqueue_rows(const Batch<Real>& batch, State& state, Stream stream) const override;
   std::int64_t taps() const noexcept override { return tables_.view().taps(); }
   std::int64_t witness_samples() const noexcept override { return tables_.view().witness.count; }
+  std::int64_t reference_points() const noexcept override { return tables_.reference_points(); }
+  void read_reference(const void* frame, Element type, Complex<Real>* samples, Real* witness,
+                      Stream stream) const override;
   std::string describe() const override;
 
   const BinningTables<Real>& tables() const noexcept { return tables_; }

@@ -275,6 +275,12 @@ Event::~Event() {
 void Event::record(Stream stream) {
   check(cudaEventRecord(event_, stream), "recording an event");
 }
+bool Event::reached() const {
+  const cudaError_t status = cudaEventQuery(event_);
+  if (status == cudaErrorNotReady) return false;
+  check(status, "asking the GPU");
+  return true;
+}
 void Event::wait() {
   check(cudaEventSynchronize(event_), "waiting for the GPU");
 }

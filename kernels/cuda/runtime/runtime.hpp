@@ -139,6 +139,7 @@ class Event {
     return *this;
   }
   void record(Stream stream);
+  bool reached() const;            ///< whether wait() would return at once
   void wait();                     ///< blocks the host
   void hold(Stream stream) const;  ///< later work in the stream waits for the event
   /// Microseconds to a later event; both timed, recorded and reached.

@@ -66,6 +66,7 @@ std::vector<Complex<Real>> reference_samples(const void* frame, Element type,
   const bool real = type < Element::c64;
   const std::size_t length = static_cast<std::size_t>(taps);
   const std::size_t streams = (indices.size() - static_cast<std::size_t>(witness_samples)) / length;
+  out.reserve((streams + 1) * length);
   with_type(type, [&](auto sample) {
     using T = decltype(sample);
     const T* from = static_cast<const T*>(frame);

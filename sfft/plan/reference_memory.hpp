@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a GPU keeps what it subtracts from frames and adds to their spectra.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/base/witness_reals.hpp"
+#include "kernels/cuda/runtime/device_types.hpp"
+#include "kernels/cuda/runtime/stream_buffer.hpp"
+#include "sfft/plan/device_plan.hpp"
+
+namespace sfft::detail {
+
+/// The samples, those of the witness and the coefficients of a reference, in one piece of memory.
+template <class Real>
+class ReferenceMemory final : public DeviceReference {
+ public:
+  ReferenceMemory(std::int64_t points, std::int64_t k)
+      : witness_(cuda::aligned(static_cast<std::size_t>(points) * sizeof(cuda::Complex<Real>))),
+        values_(witness_ + cuda::aligned(kWitnessReals * sizeof(Real))),
+        memory_(values_ + static_cast<std::size_t>(k) * sizeof(cuda::Complex<Real>)) {}
+
+  cuda::Complex<Real>* samples() const noexcept { return at<cuda::Complex<Real>>(0); }
+  Real* witness() const noexcept { return at<Real>(witness_); }
+  cuda::Complex<Real>* values() const noexcept { return at<cuda::Complex<Real>>(values_); }
+
+ private:
+  template <class T>
+  T* at(std::size_t offset) const noexcept {
+    return reinterpret_cast<T*>(memory_.data() + offset);
+  }
+  std::size_t witness_, values_;  ///< offsets
+  cuda::PooledBuffer memory_;
+};
+
+}  // namespace sfft::detail

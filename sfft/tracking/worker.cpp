@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// A queue under a mutex. A job is taken out before it is done, so that giving never waits for one.
+#include "sfft/tracking/worker.hpp"
+
+namespace sfft::detail {
+
+Worker::~Worker() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+  }
+  given_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Worker::give(std::function<void()> job) {
+  if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
+  {
+    const std::lock_guard lock(mutex_);
+    jobs_.push_back(std::move(job));
+  }
+  given_.notify_one();
+}
+
+void Worker::work() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    given_.wait(lock, [this] { return ends_ || !jobs_.empty(); });
+    if (jobs_.empty()) return;
+    const std::function<void()> job = std::move(jobs_.front());
+    jobs_.pop_front();
+    lock.unlock();
+    job();
+    lock.lock();
+  }
+}
+
+}  // namespace sfft::detail
