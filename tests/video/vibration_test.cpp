@@ -276,6 +276,17 @@ TEST(CodingLinesTest, ADriftThatLagsUntilTheKeyFrameLeavesASawtooth) {
   EXPECT_TRUE(halves[0].coding && halves[1].coding && halves[2].coding);
 }
 
+TEST(CodingLinesTest, WhatDriftSplitsOffHidesNoSawtooth) {
+  // Of a made-up fork at 500 frames per second with a key frame in every 12, which drifts by 3 pixels.
+  std::vector<VibrationPeak> peaks;
+  for (int n = 1; n <= 5; ++n) {
+    peaks.push_back(line_at(n * 500 / 12.0, 0.08, 0.026 / n));
+    for (const double off : {-3.4, 3.4}) peaks.push_back(line_at(n * 500 / 12.0 + off, 0.57, 0.003 / n));
+  }
+  mark_coding(peaks, 1 / 12.0, {}, 500, 0.26, 0.0006);
+  for (const VibrationPeak& peak : peaks) EXPECT_TRUE(peak.coding) << peak.frequency_hz;
+}
+
 TEST(SpectrumPeaksTest, AnExpectedFrequencyNeedsLessEvidence) {
   std::mt19937 random(21);
   std::normal_distribution<double> normal;

@@ -25,8 +25,8 @@ struct VibrationPeak {
   double false_alarm_probability = 0;
   /// Fewer than ten periods were seen, where the noise rises towards drift: rather sway than vibration.
   bool slow = false;
-  /// At a rate at which kinds of coded frames come again, and not standing out there: rather coding than
-  /// vibration.
+  /// At a rate at which kinds of coded frames come again, and not standing out there, or low and in a single
+  /// tile: rather coding than vibration.
   bool coding = false;
   std::optional<Alias> alias;
   std::vector<double> alias_candidates_hz;
@@ -91,6 +91,7 @@ struct VibrationReport {
   struct Elsewhere {
     VibrationPeak peak;
     std::size_t tile = 0, tiles = 0;  ///< index; how many tiles have it
+    bool clear() const noexcept;      ///< whether a neighbour has it, too, or it is far above the noise
   };
   std::vector<Elsewhere> elsewhere;
 

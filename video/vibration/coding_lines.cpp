@@ -109,11 +109,15 @@ void mark_coding(std::vector<VibrationPeak>& peaks, double spacing, std::span<co
       lines.push_back({i, std::floor(hz / base) + 0.5, false});
     }
   }
+  const auto exact = static_cast<std::size_t>(std::ranges::count_if(lines, &Line::exact));
   for (const Line& line : lines) {
     std::vector<double> heights;
     std::vector<double> of_sawtooth;
+    // What drift splits off is weaker than the lines themselves.
+    const bool exact_alone = line.exact && exact > kSeveral;
     for (const Line& other : lines) {
       if (other.peak == line.peak || (line.harmonic > 0 && other.harmonic == line.harmonic)) continue;
+      if (exact_alone && !other.exact) continue;
       heights.push_back(peaks[other.peak].amplitude);
       if (line.harmonic > 0 && other.harmonic > 0)
         of_sawtooth.push_back(peaks[other.peak].amplitude * other.harmonic / line.harmonic);

@@ -14,6 +14,14 @@ std::string frames_are(std::int64_t count) {
   return count == 1 ? "1 frame is" : fmt::format("{} frames are", count);
 }
 
+/// What else than vibration may explain a peak, as the end of a sentence.
+const char* doubt(const VibrationPeak& peak) {
+  return peak.slow                 ? ", slowly, as if swaying"
+         : peak.coding             ? ", perhaps by its coding alone"
+         : peak.perhaps_brightness ? ", perhaps by light that flickers"
+                                   : "";
+}
+
 }  // namespace
 
 void add_warnings(VibrationReport& report) {
@@ -51,9 +59,9 @@ std::string verdict(const VibrationReport& report) {
   if (!report.elsewhere.empty()) {
     const auto& first = report.elsewhere[0];
     const Region& at = report.tiles[first.tile].region;
-    part =
-        fmt::format("a part of it vibrates: {:.4f} Hz, {:.2g} px around x {}, y {}.", first.peak.frequency_hz,
-                    first.peak.amplitude, at.x + at.width / 2, at.y + at.height / 2);
+    part = fmt::format("a part of it vibrates: {:.4f} Hz, {:.2g} px around x {}, y {}{}.",
+                       first.peak.frequency_hz, first.peak.amplitude, at.x + at.width / 2,
+                       at.y + at.height / 2, doubt(first.peak));
   }
   if (!search.searched)
     return fmt::format(
@@ -72,15 +80,12 @@ std::string verdict(const VibrationReport& report) {
     return fmt::format("The picture as a whole does not vibrate above noise, which is {:.2g} px; {}",
                        search.noise, part);
   const VibrationPeak& first = region.motion.peaks[0];
-  const char* const doubt = first.slow                 ? ", slowly, as if swaying"
-                            : first.coding             ? ", perhaps by its coding alone"
-                            : first.perhaps_brightness ? ", perhaps by light that flickers"
-                                                       : "";
   if (report.in_a_part_alone())
-    return fmt::format("The picture as a whole moves at {:.4f} Hz{}; {}", first.frequency_hz, doubt, part);
+    return fmt::format("The picture as a whole moves at {:.4f} Hz{}; {}", first.frequency_hz, doubt(first),
+                       part);
   return fmt::format("It vibrates at {:.4f} ± {:.4f} Hz with an amplitude of {:.4f} ± {:.4f} px{}.",
                      first.frequency_hz, first.standard_error_hz, first.amplitude, first.amplitude_error,
-                     doubt);
+                     doubt(first));
 }
 
 }  // namespace sfft::video
