@@ -76,8 +76,8 @@ class DealtRound {
   /// are in theirs.
   void card_piece(std::int64_t piece, const RoundCall<Real>& call, CardSlots<Real>& slots, Slot& slot,
                   Turns& turns) const;
-  void ask_in(std::vector<PieceSegment> segments, CardSlots<Real>& slots, Slot& slot) const;
-  void ask_out(std::vector<PieceSegment> segments, CardSlots<Real>& slots, Slot& slot) const;
+  void ask_in(std::vector<PieceSegment> segments, Copier copier, CardSlots<Real>& slots, Slot& slot) const;
+  void ask_out(std::vector<PieceSegment> segments, Copier copier, CardSlots<Real>& slots, Slot& slot) const;
   /// Where the results of a piece are on the card.
   std::byte* ask_kernels(std::int64_t first, std::int64_t count, const RoundCall<Real>& call,
                          CardSlots<Real>& slots, Slot& slot) const;

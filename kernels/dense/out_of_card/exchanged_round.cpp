@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of N1 × N2 values go through the card in strips, and their transforms, columns of N2 × N1 values, go
-// where strips were read. A strip lies where as many rows of the result will, so that results are cut into
-// tiles (j, i): columns of strip j, in rows where strip i was. Those with i ≤ j leave at once, the others stay
-// on the card until strip i has been read, a quarter of the array at most and half a strip. Where the round
-// before has left its first strips on the card, tiles go there as strips are used up: they need little more
-// memory together than without each other.
+// The rows of N1 × N2 values go through the card in strips, and their transforms, columns of N2 × N1 values,
+// go where strips were read. A strip lies where as many rows of the result will, so that results are cut into
+// tiles (j, i): columns of strip j, in rows where strip i was. Those with i ≤ j leave at once, the others
+// stay on the card until strip i has been read, a quarter of the array at most and half a strip. Where the
+// round before has left its first strips on the card, tiles go there as strips are used up: they need little
+// more memory together than without each other.
 #include <algorithm>
 #include <limits>
 #include <numeric>

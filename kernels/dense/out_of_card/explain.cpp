@@ -32,8 +32,7 @@ std::vector<RoundTimes> OutOfCardFft<Real>::predicted() const {
     const CardArray& array = parts_[static_cast<std::size_t>(pair.columns)].step.array;
     const DealtRound<Real>& slabs = *parts_[static_cast<std::size_t>(pair.slabs)].round;
     of_columns = ratio(resident.slabs, array.slabs);
-    of_slabs =
-        ratio(resident.slabs, slabs.dealt().card_units) * ratio(resident.columns, array.slab_points());
+    of_slabs = ratio(resident.slabs, slabs.dealt().card_units) * ratio(resident.columns, array.slab_points());
   }
   std::vector<RoundTimes> times;
   for (std::size_t r = 0; r < parts_.size(); ++r) {
@@ -97,7 +96,10 @@ std::string OutOfCardFft<Real>::explain() const {
     const bool same = pairs_[0].slabs == pairs_[1].slabs;
     if (resident.slabs == 0 || (same && in_place)) continue;
     text += fmt::format(", {}{} slabs of {} columns stay on the card between the rounds",
-                        same ? "" : in_place ? "in place " : "apart ", resident.slabs, resident.columns);
+                        same       ? ""
+                        : in_place ? "in place "
+                                   : "apart ",
+                        resident.slabs, resident.columns);
   }
   const std::vector<RoundTimes> expected = predicted(), last = measured();
   for (std::size_t r = 0; r < parts_.size(); ++r) {

@@ -147,7 +147,8 @@ class Grouping {
       const bool both = !limits_.in_place && steps_.empty() && inner == 1 && fits(turned);
       before.calls = both ? Step::Calls::in_place : Step::Calls::all;
       steps_.push_back(before);
-      const Step exchanged{Step::Kind::exchanged, repeats, stride, {first, Shape(second), 0, {}}, before.calls};
+      const Step exchanged{
+          Step::Kind::exchanged, repeats, stride, {first, Shape(second), 0, {}}, before.calls};
       const bool exchanges = inner == 1 && limits_.exchanges && fits(exchanged);
       if (exchanges) {
         steps_.push_back(exchanged);

@@ -151,7 +151,7 @@ class OutOfCardFft final : public OutOfCardPlan<Real> {
   std::size_t budget_ = 0;
   std::array<Pair, 2> pairs_;          ///< of calls apart and in place, and what they leave on the card,
   std::array<Residency, 2> resident_;  ///< without its memory
-  std::size_t exchanged_bytes_ = 0;  ///< of the card's memory, while a round transposes in place
+  std::size_t exchanged_bytes_ = 0;    ///< of the card's memory, while a round transposes in place
   bool profiled_ = false;
   std::vector<Part> parts_;
   mutable std::mutex mutex_;  ///< of the following

@@ -168,7 +168,8 @@ TYPED_TEST(OutOfCardShapes, LinesApartAndRealRowsStayOnTheCardToo) {
 }
 
 /// In place the card transposes, too: every value crosses the bus twice in each direction, or once where it
-/// stays on the card between the rounds, and the host moves none. Lengths are squares, a square several times, and others.
+/// stays on the card between the rounds, and the host moves none. Lengths are squares, a square several
+/// times, and others.
 TYPED_TEST(OutOfCardShapes, LinesInPlaceAreTransposedOnTheWay) {
   using Value = std::complex<TypeParam>;
   Drawn drawn;
