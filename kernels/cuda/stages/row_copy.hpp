@@ -10,7 +10,7 @@
 namespace sfft::detail::cuda {
 
 /// Copies rows of `width` bytes that begin `to_pitch` and `from_pitch` bytes apart. Addresses, widths and
-/// pitches are multiples of 4. Takes few blocks, enough for the bus, and leaves the GPU to what runs beside
+/// pitches are multiples of 16. Takes few blocks, enough for the bus, and leaves the GPU to what runs beside
 /// it.
 void launch_row_copy(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                      std::size_t width, std::size_t rows, Stream stream);

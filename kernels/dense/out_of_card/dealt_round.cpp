@@ -51,12 +51,24 @@ std::vector<PieceSegment> through(std::vector<PieceSegment> segments, std::byte*
 
 /// Copy engines are as fast with rows of 32 KB as without gaps. Beside kernels they lose a third of their
 /// rate with rows of 8 and 16 KB, and half of it with 4 KB (H200).
-bool rows_are_short(const std::vector<PieceSegment>& segments) {
+bool is_short(const CardRows& rows) {
   constexpr std::size_t kFullSpeedBytes = std::size_t{32} << 10;
-  return std::any_of(segments.begin(), segments.end(), [&](const PieceSegment& segment) {
-    const CardRows& rows = segment.array;
-    return !segment.resident && rows.rows > 1 && rows.width < std::min(rows.pitch, kFullSpeedBytes);
-  });
+  return rows.rows > 1 && rows.width < std::min(rows.pitch, kFullSpeedBytes);
+}
+/// Kernels copy words of 16 bytes; shorter ones are slower than engines.
+bool has_words(const PieceSegment& segment) {
+  const CardRows &card = segment.piece, &host = segment.array;
+  const auto place = [](const CardRows& rows) { return reinterpret_cast<std::uintptr_t>(rows.data); };
+  return (place(card) | place(host) | card.pitch | host.pitch | host.width) % 16 == 0;
+}
+bool rows_are_short(const std::vector<PieceSegment>& segments) {
+  bool any = false;
+  for (const PieceSegment& segment : segments) {
+    if (segment.resident) continue;
+    if (!has_words(segment)) return false;
+    any = any || is_short(segment.array);
+  }
+  return any;
 }
 /// A kernel copies short rows in, and short rows out where none come in: two kernels are slower than one
 /// beside an engine.
