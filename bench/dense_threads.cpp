@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// One transform on several threads of the CPU: the built-in engine beside FFTW, float, out of place.
+// One transform on several threads of the CPU: the built-in engine beside FFTW where that is found,
+// float, out of place.
 //   bench_dense_threads [--complex SHAPE …] [--real SHAPE …] [--threads N …] [--repeat N] [--fftw-seconds S]
 //                       [--out FILE.json]
 // Medians of wall clocks, warm.
-#include <fftw3.h>
 #include <fmt/format.h>
+
+#ifdef SFFT_BENCH_FFTW
+#include <fftw3.h>
+#endif
 
 #include <cmath>
 #include <fstream>
@@ -14,6 +18,7 @@
 #include "bench/command_line.hpp"
 #include "bench/environment.hpp"
 #include "bench/large_arrays.hpp"
+#include "kernels/cpu/platform/large_buffer.hpp"
 #include "sfft/dense.hpp"
 #include "sfft_commit.hpp"
 
@@ -64,15 +69,19 @@ double measured_ms(int repeat, const Transform& transform) {
   return bench::median(times);
 }
 
-json row(const Shape& shape, bool real, int threads, const Arguments& arguments) {
-  const dense::Plan<float> plan(shape, real, {.engine = dense::Engine::built_in, .threads = threads});
-  const std::size_t samples = plan.signal_points() * (real ? 1 : 2);
-  float* const signal = fftwf_alloc_real(samples);
-  auto* const own = reinterpret_cast<Complex*>(fftwf_alloc_complex(plan.spectrum_points()));
-  auto* const other = fftwf_alloc_complex(plan.spectrum_points());
-  auto* const workspace = reinterpret_cast<std::byte*>(fftwf_malloc(plan.workspace_bytes() + 64));
+#ifdef SFFT_BENCH_FFTW
+/// The time of FFTW, and the difference of `spectrum` to its own. Planning overwrites the signal before it is
+/// filled again.
+void add_fftw(json& row, const Shape& shape, float* signal, std::size_t samples, const Complex* spectrum,
+              std::size_t values, const Arguments& arguments) {
+  const bool real = row["real"];
+  const int threads = row["threads"];
+  static const bool ready = fftwf_init_threads() != 0;
+  if (!ready) throw std::runtime_error("FFTW has no threads");
   fftwf_plan_with_nthreads(threads);
   fftwf_set_timelimit(arguments.fftw_seconds);
+  const detail::cpu::LargeBuffer memory = detail::cpu::make_large_buffer(values * sizeof(Complex));
+  auto* const other = reinterpret_cast<fftwf_complex*>(memory.get());
   std::vector<int> extents;
   for (const std::int64_t n : shape.extents()) extents.push_back(static_cast<int>(n));
   const auto planning = std::chrono::steady_clock::now();
@@ -80,29 +89,40 @@ json row(const Shape& shape, bool real, int threads, const Arguments& arguments)
       real ? fftwf_plan_dft_r2c(shape.rank(), extents.data(), signal, other, FFTW_MEASURE)
            : fftwf_plan_dft(shape.rank(), extents.data(), reinterpret_cast<fftwf_complex*>(signal), other,
                             FFTW_FORWARD, FFTW_MEASURE);
-  const double plan_s = bench::seconds_since(planning);
+  row["fftw_plan_s"] = bench::seconds_since(planning);
   bench::fill(signal, static_cast<std::int64_t>(samples), threads);
   const double fftw_ms = measured_ms(arguments.repeat, [&] { fftwf_execute(fftw); });
-  const ElementType type = real ? ElementType::f32 : ElementType::c64;
-  std::byte* const aligned = workspace + (64 - reinterpret_cast<std::uintptr_t>(workspace) % 64);
-  const double ms = measured_ms(arguments.repeat, [&] {
-    plan.forward(signal, type, {own, plan.spectrum_points()}, {aligned, plan.workspace_bytes()});
-  });
+  row["fftw_ms"] = fftw_ms;
+  row["ratio"] = fftw_ms / row["ms"].get<double>();
   double difference = 0, norm = 0;
-  for (std::size_t i = 0; i < plan.spectrum_points(); ++i) {
+  for (std::size_t i = 0; i < values; ++i) {
     const std::complex<double> reference(other[i][0], other[i][1]);
-    difference += std::norm(std::complex<double>(own[i]) - reference);
+    difference += std::norm(std::complex<double>(spectrum[i]) - reference);
     norm += std::norm(reference);
   }
+  row["relative_l2_to_fftw"] = std::sqrt(difference / norm);
   fftwf_destroy_plan(fftw);
-  fftwf_free(signal);
-  fftwf_free(own);
-  fftwf_free(other);
-  fftwf_free(workspace);
-  return {{"shape", shape.to_string()}, {"real", real},
-          {"threads", threads},         {"ms", ms},
-          {"fftw_ms", fftw_ms},         {"ratio", fftw_ms / ms},
-          {"fftw_plan_s", plan_s},      {"relative_l2_to_fftw", std::sqrt(difference / norm)}};
+}
+#endif
+
+json row(const Shape& shape, bool real, int threads, const Arguments& arguments) {
+  const dense::Plan<float> plan(shape, real, {.engine = dense::Engine::built_in, .threads = threads});
+  const std::size_t samples = plan.signal_points() * (real ? 1 : 2), values = plan.spectrum_points();
+  const detail::cpu::LargeBuffer in = detail::cpu::make_large_buffer(samples * sizeof(float)),
+                                 out = detail::cpu::make_large_buffer(values * sizeof(Complex)),
+                                 workspace = detail::cpu::make_large_buffer(plan.workspace_bytes() + 64);
+  auto* const signal = reinterpret_cast<float*>(in.get());
+  auto* const spectrum = reinterpret_cast<Complex*>(out.get());
+  bench::fill(signal, static_cast<std::int64_t>(samples), threads);
+  const ElementType type = real ? ElementType::f32 : ElementType::c64;
+  const double ms = measured_ms(arguments.repeat, [&] {
+    plan.forward(signal, type, {spectrum, values}, {workspace.get(), plan.workspace_bytes()});
+  });
+  json row{{"shape", shape.to_string()}, {"real", real}, {"threads", threads}, {"ms", ms}};
+#ifdef SFFT_BENCH_FFTW
+  add_fftw(row, shape, signal, samples, spectrum, values, arguments);
+#endif
+  return row;
 }
 
 }  // namespace
@@ -110,7 +130,6 @@ json row(const Shape& shape, bool real, int threads, const Arguments& arguments)
 int main(int argc, char** argv) {
   try {
     const Arguments arguments = parse(argc, argv);
-    if (fftwf_init_threads() == 0) throw std::runtime_error("FFTW has no threads");
     json file{{"commit", SFFT_COMMIT},
               {"command", bench::joined(argc, argv)},
               {"processor", bench::processor()},

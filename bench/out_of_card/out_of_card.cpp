@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transforms of arrays in page-locked host memory that exceed a budget of GPU memory, for shares of the host
-// from 0 to 1, beside FFTW on the same array.
+// from 0 to 1, beside FFTW, where that is found, on the same array.
 //   bench_out_of_card --shape 1024x1024x1024 … [--budget BYTES …] [--share S …] [--auto] [--no-gpu]
 //                     [--real] [--apart] [--lock] [--threads N] [--repeat N] [--fftw-threads N,N…]
 //                     [--fftw-estimate] [--fftw-seconds S] [--out FILE.json]
@@ -12,8 +12,11 @@
 // every row. --lock page-locks ordinary memory that was filled before, which is faster for large arrays;
 // neither is part of "ms". Ten thousand outputs are compared with direct sums. --bus measures copies of
 // columns alone.
-#include <fftw3.h>
 #include <fmt/format.h>
+
+#ifdef SFFT_BENCH_FFTW
+#include <fftw3.h>
+#endif
 
 #include <chrono>
 #include <cmath>
@@ -45,7 +48,7 @@ struct Arguments {
   std::vector<double> budgets, shares;
   std::vector<int> fftw;
   bool automatic = false, gpu = true, real = false, apart = false, lock = false, bus = false;
-  unsigned fftw_flags = FFTW_MEASURE;
+  bool fftw_estimate = false;
   double fftw_seconds = 600;
   int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency())), repeat = 3;
   std::string out, command;
@@ -81,7 +84,7 @@ Arguments parse(int argc, char** argv) {
       std::istringstream counts(value());
       for (std::string count; std::getline(counts, count, ',');) arguments.fftw.push_back(std::stoi(count));
     } else if (name == "--fftw-estimate") {
-      arguments.fftw_flags = FFTW_ESTIMATE;
+      arguments.fftw_estimate = true;
     } else if (name == "--fftw-seconds") {
       arguments.fftw_seconds = std::stod(value());
     } else if (name == "--out") {
@@ -239,6 +242,7 @@ class Bench {
     add(std::move(row));
   }
 
+#ifdef SFFT_BENCH_FFTW
   void fftw(const Shape& shape, int threads, const Arrays& arrays) {
     json row{{"shape", shape.to_string()}, {"engine", std::string(fftwf_version)}, {"fftw_threads", threads}};
     static const bool ready = fftwf_init_threads() != 0;
@@ -250,18 +254,23 @@ class Bench {
     auto* const from = reinterpret_cast<fftwf_complex*>(arrays.from);
     auto* const to = reinterpret_cast<fftwf_complex*>(arrays.to);
     const auto planning = Clock::now();
+    const unsigned flags = arguments_.fftw_estimate ? FFTW_ESTIMATE : FFTW_MEASURE;
     const fftwf_plan plan =
         arguments_.real
-            ? fftwf_plan_dft_r2c(shape.rank(), extents.data(), reinterpret_cast<float*>(from), to,
-                                 arguments_.fftw_flags)
-            : fftwf_plan_dft(shape.rank(), extents.data(), from, to, FFTW_FORWARD, arguments_.fftw_flags);
+            ? fftwf_plan_dft_r2c(shape.rank(), extents.data(), reinterpret_cast<float*>(from), to, flags)
+            : fftwf_plan_dft(shape.rank(), extents.data(), from, to, FFTW_FORWARD, flags);
     row["plan_s"] = bench::seconds_since(planning);
-    row["flags"] = arguments_.fftw_flags == FFTW_MEASURE ? "measure" : "estimate";
+    row["flags"] = arguments_.fftw_estimate ? "estimate" : "measure";
     row["ms"] = measured_ms(shape, arrays, [&] { fftwf_execute(plan); });
     row["relative_l2_to_sums"] = arrays.signal.error(arrays.to, arguments_.threads);
     fftwf_destroy_plan(plan);
     add(std::move(row));
   }
+#else
+  void fftw(const Shape&, int, const Arrays&) const {
+    throw std::runtime_error("this build has found no FFTW with threads");
+  }
+#endif
 
   Arguments arguments_;
   json file_, array_row_;

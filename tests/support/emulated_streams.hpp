@@ -131,10 +131,10 @@ class EmulatedStream final : public detail::CardStream {
     std::erase(state_->queues, &queue_);
   }
 
-  void copy_in(const detail::CardRows& to, const detail::CardRows& from) override {
+  void copy_in(const detail::CardRows& to, const detail::CardRows& from, detail::Copier) override {
     over_bus(to, from, from.data);
   }
-  void copy_out(const detail::CardRows& to, const detail::CardRows& from) override {
+  void copy_out(const detail::CardRows& to, const detail::CardRows& from, detail::Copier) override {
     over_bus(to, from, to.data);
   }
   void copy_within(const detail::CardRows& to, const detail::CardRows& from) override { copy(to, from); }

@@ -8,6 +8,7 @@
 #include "kernels/base/error.hpp"
 #include "kernels/cuda/stages/column_factors.hpp"
 #include "kernels/cuda/stages/mirrored_columns.hpp"
+#include "kernels/cuda/stages/row_copy.hpp"
 #include "kernels/dense/gpu/cufft_transform.hpp"
 #include "kernels/dense/out_of_card/card.hpp"
 
@@ -36,9 +37,9 @@ class CudaStream final : public CardStream {
  public:
   explicit CudaStream(int device) : device_(device), done_(device) {}
 
-  void copy_in(const CardRows& to, const CardRows& from) override { copy(to, from); }
-  void copy_out(const CardRows& to, const CardRows& from) override { copy(to, from); }
-  void copy_within(const CardRows& to, const CardRows& from) override { copy(to, from); }
+  void copy_in(const CardRows& to, const CardRows& from, Copier copier) override { copy(to, from, copier); }
+  void copy_out(const CardRows& to, const CardRows& from, Copier copier) override { copy(to, from, copier); }
+  void copy_within(const CardRows& to, const CardRows& from) override { copy(to, from, Copier::engine); }
   void mark(CardMark& mark) override {
     const cuda::DeviceScope scope(device_);
     static_cast<CudaMark&>(mark).event_.record(stream_.get());
@@ -55,9 +56,13 @@ class CudaStream final : public CardStream {
   cuda::Stream get() const noexcept { return stream_.get(); }
 
  private:
-  void copy(const CardRows& to, const CardRows& from) {
+  void copy(const CardRows& to, const CardRows& from, Copier copier) {
     const cuda::DeviceScope scope(device_);
-    cuda::copy_rows(to.data, to.pitch, from.data, from.pitch, from.width, from.rows, stream_.get());
+    if (copier == Copier::kernel) {
+      cuda::launch_row_copy(to.data, to.pitch, from.data, from.pitch, from.width, from.rows, stream_.get());
+    } else {
+      cuda::copy_rows(to.data, to.pitch, from.data, from.pitch, from.width, from.rows, stream_.get());
+    }
   }
 
   int device_;
@@ -165,7 +170,8 @@ class CudaCard final : public Card<Real> {
     return shared<cuda::PinnedMemory>(bytes);
   }
   bool reads(const void* host, std::size_t bytes) const noexcept override {
-    return cuda::mapped_address(host) != nullptr &&
+    // Kernels that copy have the host's address.
+    return cuda::mapped_address(host) == host &&
            cuda::mapped_address(static_cast<const std::byte*>(host) + bytes - 1) != nullptr;
   }
   std::unique_ptr<CardStream> make_stream() override {

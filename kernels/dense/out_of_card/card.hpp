@@ -28,6 +28,10 @@ struct CardRows {
   std::size_t bytes() const noexcept { return width * rows; }
 };
 
+/// Who copies between the host's memory and the card's: engines beside the processors, or a kernel, which is
+/// faster where rows are short and the other direction is not a kernel's, too.
+enum class Copier { engine, kernel };
+
 /// A place in a stream. One host thread at a time.
 class CardMark {
  public:
@@ -45,8 +49,8 @@ class CardStream {
 
   /// Between host memory that the card reads itself, and the card's own. `to` and `from` have the same width
   /// and number of rows.
-  virtual void copy_in(const CardRows& to, const CardRows& from) = 0;
-  virtual void copy_out(const CardRows& to, const CardRows& from) = 0;
+  virtual void copy_in(const CardRows& to, const CardRows& from, Copier copier) = 0;
+  virtual void copy_out(const CardRows& to, const CardRows& from, Copier copier) = 0;
   /// Within the card's memory.
   virtual void copy_within(const CardRows& to, const CardRows& from) = 0;
   /// Puts a mark, of this or an earlier call, after all that was asked of this stream so far.

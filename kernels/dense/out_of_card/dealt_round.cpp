@@ -22,7 +22,7 @@ using Clock = std::chrono::steady_clock;
 /// Enough for the full speed of the bus: pieces, and rows that lie apart. More would only take memory from
 /// what may stay on the card.
 constexpr std::size_t kMostPieceBytes = std::size_t{128} << 20;
-constexpr std::size_t kLongRowBytes = std::size_t{16} << 10, kShortRowBytes = std::size_t{4} << 10;
+constexpr std::size_t kLongRowBytes = std::size_t{8} << 10, kShortRowBytes = std::size_t{4} << 10;
 
 double us_since(Clock::time_point start) {
   return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
@@ -47,6 +47,36 @@ std::vector<PieceSegment> through(std::vector<PieceSegment> segments, std::byte*
     staging += segment.array.bytes();
   }
   return segments;
+}
+
+/// Copy engines are as fast with rows of 32 KB as without gaps. Beside kernels they lose a third of their
+/// rate with rows of 8 and 16 KB, and half of it with 4 KB (H200).
+bool is_short(const CardRows& rows) {
+  constexpr std::size_t kFullSpeedBytes = std::size_t{32} << 10;
+  return rows.rows > 1 && rows.width < std::min(rows.pitch, kFullSpeedBytes);
+}
+/// Kernels copy words of 16 bytes; shorter ones are slower than engines.
+bool has_words(const PieceSegment& segment) {
+  const CardRows &card = segment.piece, &host = segment.array;
+  const auto place = [](const CardRows& rows) { return reinterpret_cast<std::uintptr_t>(rows.data); };
+  return (place(card) | place(host) | card.pitch | host.pitch | host.width) % 16 == 0;
+}
+bool rows_are_short(const std::vector<PieceSegment>& segments) {
+  bool any = false;
+  for (const PieceSegment& segment : segments) {
+    if (segment.resident) continue;
+    if (!has_words(segment)) return false;
+    any = any || is_short(segment.array);
+  }
+  return any;
+}
+/// A kernel copies short rows in, and short rows out where none come in: two kernels are slower than one
+/// beside an engine.
+Copier copier_in(const std::vector<PieceSegment>& in) {
+  return rows_are_short(in) ? Copier::kernel : Copier::engine;
+}
+Copier copier_out(const std::vector<PieceSegment>& out, Copier in) {
+  return in == Copier::engine ? copier_in(out) : Copier::engine;
 }
 
 /// Data and workspace of a piece begin at multiples of 256 bytes.
@@ -99,7 +129,8 @@ DealtRound<Real>::DealtRound(std::unique_ptr<Round<Real>> round, Card<Real>* car
         if (error.code() != ErrorCode::out_of_memory) throw;
       }
     }
-    // Rows of 11 KB were copied at 35 GB/s in each direction, of 8 and 16 KB at 41 and 47 (H200).
+    // Engines copied rows of 11 KB at 35 GB/s in each direction, of 8 and 16 KB at 41 and 47, and beside
+    // kernels both at 33 (H200).
     for (std::size_t row = kLongRowBytes; row_bytes > 0 && row >= kShortRowBytes; row /= 2) {
       const auto good = static_cast<std::int64_t>(row / row_bytes);
       if (good % limits_.grain != 0 || good > limits_.most) continue;
@@ -130,9 +161,8 @@ void DealtRound<Real>::deal_out(double host_share) {
 
 template <class Real>
 bool DealtRound<Real>::copies_fast() const noexcept {
-  constexpr std::size_t kFastRowBytes = kLongRowBytes / 2;
   const std::size_t row = round_->row_bytes();
-  return row == 0 || static_cast<std::size_t>(limits_.good) * row >= kFastRowBytes;
+  return row == 0 || static_cast<std::size_t>(limits_.good) * row >= kLongRowBytes;
 }
 
 template <class Real>
@@ -146,7 +176,8 @@ std::size_t DealtRound<Real>::slot_bytes() const noexcept {
 
 /// The piece before may be leaving the slot.
 template <class Real>
-void DealtRound<Real>::ask_in(std::vector<PieceSegment> segments, CardSlots<Real>& slots, Slot& slot) const {
+void DealtRound<Real>::ask_in(std::vector<PieceSegment> segments, Copier copier, CardSlots<Real>& slots,
+                              Slot& slot) const {
   CardStream& stream = slots.in();
   PieceParts parts(std::move(segments));
   stream.follow(*slot.computed);
@@ -154,7 +185,7 @@ void DealtRound<Real>::ask_in(std::vector<PieceSegment> segments, CardSlots<Real
     if (slot.in_place) stream.follow(*slot.left[part]);
     parts.pass(part_end(slot, part), true, [&](const PieceSegment& segment) {
       segment.resident ? stream.copy_within(segment.piece, segment.array)
-                       : stream.copy_in(segment.piece, segment.array);
+                       : stream.copy_in(segment.piece, segment.array, copier);
     });
   }
   stream.mark(*slot.filled);
@@ -176,12 +207,13 @@ std::byte* DealtRound<Real>::ask_kernels(std::int64_t first, std::int64_t count,
 
 /// Results beside the piece leave as a whole: the next one comes where they are not.
 template <class Real>
-void DealtRound<Real>::ask_out(std::vector<PieceSegment> segments, CardSlots<Real>& slots, Slot& slot) const {
+void DealtRound<Real>::ask_out(std::vector<PieceSegment> segments, Copier copier, CardSlots<Real>& slots,
+                               Slot& slot) const {
   CardStream& stream = slots.out();
   stream.follow(*slot.computed);
   const auto copy = [&](const PieceSegment& segment) {
     segment.resident ? stream.copy_within(segment.array, segment.piece)
-                     : stream.copy_out(segment.array, segment.piece);
+                     : stream.copy_out(segment.array, segment.piece, copier);
   };
   if (!slot.in_place) {
     for (const PieceSegment& segment : segments) copy(segment);
@@ -209,11 +241,12 @@ void DealtRound<Real>::card_piece(std::int64_t piece, const RoundCall<Real>& cal
   std::unique_lock lock(turns.mutex);
   turns.taken.wait(lock, [&] { return turns.next == piece || turns.failed; });
   if (turns.failed) return;
-  ask_in(std::move(in), slots, slot);
+  const Copier copier = copier_in(in);
+  ask_in(std::move(in), copier, slots, slot);
   std::byte* const results = ask_kernels(first, count, call, slots, slot);
   const std::vector<PieceSegment> to = round_->segments_out(call, first, count, results),
                                   out = call.writes_to ? to : through(to, slot.staging.get());
-  ask_out(out, slots, slot);
+  ask_out(out, copier_out(out, copier), slots, slot);
   ++turns.next;
   lock.unlock();
   turns.taken.notify_all();
@@ -296,18 +329,20 @@ RoundProfile DealtRound<Real>::profile_card(const RoundCall<Real>& call, CardSlo
   };
   RoundProfile profile;
   std::byte* results = nullptr;
+  const std::vector<PieceSegment> in = round_->segments_in(call, first, count, memory);
+  const Copier copier = copier_in(in);
   profile.in_us = timed(slots.in(), [&](CardStream& stream) {
-    for (const PieceSegment& segment : round_->segments_in(call, first, count, memory))
-      stream.copy_in(segment.piece, segment.array);
+    for (const PieceSegment& segment : in) stream.copy_in(segment.piece, segment.array, copier);
   });
   profile.kernel_us = timed(slots.kernels(), [&](CardStream& stream) {
     results =
         round_->compute(*card_, *full_, call, first, count, memory, memory + aligned(piece_bytes()), stream);
   });
+  const std::vector<PieceSegment> out = round_->segments_out(call, first, count, results);
   profile.out_us = timed(slots.out(), [&](CardStream& stream) {
-    for (const PieceSegment& segment : round_->segments_out(call, first, count, results))
+    for (const PieceSegment& segment : out)
       segment.resident ? stream.copy_within(segment.array, segment.piece)
-                       : stream.copy_out(segment.array, segment.piece);
+                       : stream.copy_out(segment.array, segment.piece, copier_out(out, copier));
   });
   return profile;
 }

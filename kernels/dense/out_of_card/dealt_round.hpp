@@ -42,8 +42,10 @@ class DealtRound {
   std::size_t piece_bytes() const noexcept { return data_bytes(dealt_.piece_units); }
   /// Host memory that a piece passes through where the card does not read the arrays.
   std::size_t staging_bytes() const noexcept { return (round_->ordered() ? 2 : 1) * piece_bytes(); }
-  /// Card memory of a call beside the streams.
-  std::size_t kept_bytes() const { return dealt_.pieces == 0 ? 0 : round_->kept_bytes(dealt_.piece_units); }
+  /// Card memory of a call beside the streams, where the round finds so much on the card.
+  std::size_t kept_bytes(const Residency& found = {}) const {
+    return dealt_.pieces == 0 ? 0 : round_->kept_bytes(dealt_.piece_units, found);
+  }
 
   /// Blocks. `scratch`: round().host_bytes() for each of `threads`. Rethrows the first failure; arrays are
   /// then partly transformed. `slots` may be null if nothing is dealt to the card.
@@ -61,7 +63,7 @@ class DealtRound {
   std::size_t needed_bytes(const CardKernel<Real>& kernel, std::int64_t units) const;
   bool within_budget(std::size_t slot_bytes, std::int64_t units) const {
     const auto streams = static_cast<std::size_t>(limits_.streams);
-    return streams * slot_bytes + round_->kept_bytes(units) <= streams * slot_budget_;
+    return streams * slot_bytes + round_->kept_bytes(units, {}) <= streams * slot_budget_;
   }
   /// Whose turn it is to ask the card for a piece.
   struct Turns {
@@ -74,8 +76,8 @@ class DealtRound {
   /// are in theirs.
   void card_piece(std::int64_t piece, const RoundCall<Real>& call, CardSlots<Real>& slots, Slot& slot,
                   Turns& turns) const;
-  void ask_in(std::vector<PieceSegment> segments, CardSlots<Real>& slots, Slot& slot) const;
-  void ask_out(std::vector<PieceSegment> segments, CardSlots<Real>& slots, Slot& slot) const;
+  void ask_in(std::vector<PieceSegment> segments, Copier copier, CardSlots<Real>& slots, Slot& slot) const;
+  void ask_out(std::vector<PieceSegment> segments, Copier copier, CardSlots<Real>& slots, Slot& slot) const;
   /// Where the results of a piece are on the card.
   std::byte* ask_kernels(std::int64_t first, std::int64_t count, const RoundCall<Real>& call,
                          CardSlots<Real>& slots, Slot& slot) const;

@@ -1,99 +1,146 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of N1 × N2 values go through the card in strips, and the results, N2 × N1 transposed ones, go
-// where strips were read. In memory the results of strip j are the rows from j·N1/strips on, of N2 values, so
-// that both strips and results are cut into tiles (j, i): results of strip j where strip i was. Those with i
-// ≤ j leave at once, the others stay on the card until strip i has been read, a quarter of the array at most
-// and half a strip.
+// The rows of N1 × N2 values go through the card in strips, and their transforms, columns of N2 × N1 values,
+// go where strips were read. A strip lies where as many rows of the result will, so that results are cut into
+// tiles (j, i): columns of strip j, in rows where strip i was. Those with i ≤ j leave at once, the others
+// stay on the card until strip i has been read, a quarter of the array at most and half a strip. Where the
+// round before has left its first strips on the card, tiles go there as strips are used up: they need little
+// more memory together than without each other.
+#include <algorithm>
+#include <limits>
 #include <numeric>
 
-#include "kernels/dense/out_of_card/column_round.hpp"
+#include "kernels/dense/out_of_card/round.hpp"
 
 namespace sfft::detail {
 
 namespace {
 
 template <class Real>
-class ExchangedRound final : public TurningRound<Real> {
+class ExchangedRound final : public Round<Real> {
  public:
-  explicit ExchangedRound(const CardArray& array) : TurningRound<Real>(array) {}
+  explicit ExchangedRound(const CardArray& array) : Round<Real>(array) {}
 
-  const char* name() const noexcept override { return "columns, transposed in place"; }
+  const char* name() const noexcept override { return "rows, transposed in place"; }
+  std::int64_t units() const noexcept override { return array_.slabs; }
+  std::int64_t unit_points() const noexcept override { return array_.slab_points(); }
   bool ordered() const noexcept override { return true; }
-  /// Results of a strip fill whole rows, and strips whole cache lines.
+  /// Strips lie where whole rows of the result will, and have whole cache lines of each.
   std::int64_t grain() const noexcept override {
-    const std::int64_t whole = width() / std::gcd(array_.slabs, width());
-    return std::min(width(), std::lcm(whole, ColumnRound<Real>::grain()));
+    constexpr std::int64_t kLine = 128 / static_cast<std::int64_t>(sizeof(std::complex<Real>));
+    return std::min(units(), std::lcm(units() / std::gcd(units(), unit_points()), kLine));
   }
-  std::size_t kept_bytes(std::int64_t units) const override {
-    const std::int64_t strips = (width() + units - 1) / units;
-    std::int64_t most = 0;
-    for (std::int64_t j = 0; j < strips; ++j) most = std::max(most, (j + 1) * (strips - 1) - j * j);
-    return static_cast<std::size_t>(most) * tile_bytes(units);
+  /// Of results.
+  std::size_t row_bytes() const noexcept override { return sizeof(std::complex<Real>); }
+  std::unique_ptr<const CardKernel<Real>> kernel(Card<Real>& card, std::int64_t units) const override {
+    return card.slabs(array_.slab, unit_points(), units);
   }
+  /// A strip is transposed where its FFTs had their workspace.
+  std::size_t work_bytes(const CardKernel<Real>& kernel, std::int64_t units) const override {
+    return std::max(kernel.workspace_bytes(), array_bytes<Real>(units * unit_points()));
+  }
+  std::byte* compute(const Card<Real>& card, const CardKernel<Real>& kernel, const RoundCall<Real>& call,
+                     std::int64_t first, std::int64_t count, std::byte* memory, std::byte* work,
+                     CardStream& stream) const override {
+    auto* const values = reinterpret_cast<std::complex<Real>*>(memory);
+    kernel.run(values, call.inverse, work, stream);
+    card.multiply_turned(values, factors(call, first, count), reinterpret_cast<std::complex<Real>*>(work),
+                         stream);
+    return work;
+  }
+  std::size_t kept_bytes(std::int64_t strip, const Residency& found) const override {
+    constexpr std::int64_t kMostStrips = 64;  // narrower ones are copied slowly
+    if (strips(strip) > kMostStrips) return std::numeric_limits<std::size_t>::max() / 2;
+    return placed(strip, found).bytes;
+  }
+
   std::vector<PieceSegment> segments_in(const RoundCall<Real>& call, std::int64_t first, std::int64_t count,
                                         std::byte* memory) const override {
-    const CardRows strip = this->rows(call.from, first, count);
-    return {{strip.packed_at(memory), strip}};
+    return segments_of_slabs(call.from, unit_points(), first, count, call.found, memory);
   }
-  /// Copies to the card's memory first: what was there has left with the strip before.
+  /// Copies to the card's memory first: what was there has left with the strip before, or was read as a part
+  /// of this one.
   std::vector<PieceSegment> segments_out(const RoundCall<Real>& call, std::int64_t first, std::int64_t count,
                                          std::byte* memory) const override {
-    const std::int64_t strip = first / strip_, strips = (width() + strip_ - 1) / strip_;
+    const std::int64_t strip = first / strip_, strips = this->strips(strip_);
+    const Places places = placed(strip_, call.found);
+    const auto kept = [&](std::int64_t j, std::int64_t i) {
+      const CardRows tile = in_array(nullptr, j, i, i + 1);
+      return tile.packed_at(call.kept + places.of[static_cast<std::size_t>(j * strips + i)]);
+    };
+    const auto own = [&](std::int64_t i, std::int64_t end) {  // tiles of this strip follow each other
+      const CardRows tiles = in_array(nullptr, strip, i, end);
+      return tiles.packed_at(memory + array_bytes<Real>(row_of(i) * count));
+    };
+    auto* const array = reinterpret_cast<std::byte*>(call.to);
     std::vector<PieceSegment> segments;
     for (std::int64_t i = strip + 1; i < strips; ++i)
-      segments.push_back({part(memory, strip, strip, i), tile(call, strip, i), true});
-    auto* const array = reinterpret_cast<std::byte*>(call.to);
-    CardRows own = part(memory, strip, strip, 0), place = part(array, 0, strip, 0);
-    own.width = place.width = this->bytes(first + count);
-    segments.push_back({own, place});
+      segments.push_back({own(i, i + 1), kept(strip, i), true});
+    segments.push_back({own(0, strip + 1), in_array(array, strip, 0, strip + 1)});
     for (std::int64_t j = 0; j < strip; ++j)
-      segments.push_back({tile(call, j, strip), part(array, 0, j, strip)});
+      segments.push_back({kept(j, strip), in_array(array, j, strip, strip + 1)});
     return segments;
   }
 
-  void dealt(const Deal& deal) override {
-    strip_ = std::max<std::int64_t>(1, deal.piece_units);
-    const std::int64_t strips = (width() + strip_ - 1) / strip_;
-    places_.assign(static_cast<std::size_t>(strips * strips), 0);
-    std::vector<std::int64_t> free;
-    std::int64_t used = 0;
-    for (std::int64_t j = 0; j < strips; ++j) {
-      for (std::int64_t i = j + 1; i < strips; ++i) {
-        if (free.empty()) free.push_back(used++);
+  void dealt(const Deal& deal) override { strip_ = std::max<std::int64_t>(1, deal.piece_units); }
+  void give_host(std::int64_t) override {}
+  std::size_t host_bytes() const noexcept override { return 0; }
+  std::int64_t host_parts() const noexcept override { return 0; }
+  void host_part(std::int64_t, const RoundCall<Real>&, std::byte*) const override {}
+
+ protected:
+  PieceFactors factors(const RoundCall<Real>& call, std::int64_t, std::int64_t count) const override {
+    return {count, unit_points(), 0, {}, call.inverse, call.scale};
+  }
+
+ private:
+  using Round<Real>::array_;
+
+  /// Where the tiles (j, i), at j·strips + i, wait on the card, and the memory for this.
+  struct Places {
+    std::vector<std::size_t> of;
+    std::size_t bytes;
+  };
+
+  std::int64_t strips(std::int64_t strip) const noexcept { return (units() + strip - 1) / strip; }
+  /// The first row of the result where strip i was.
+  std::int64_t row_of(std::int64_t i) const noexcept {
+    return std::min(units(), i * strip_) * unit_points() / units();
+  }
+  /// Tiles (j, i) … (j, end − 1) in the array of results.
+  CardRows in_array(std::byte* array, std::int64_t j, std::int64_t i, std::int64_t end) const {
+    const std::int64_t column = j * strip_;
+    return {array + array_bytes<Real>(row_of(i) * units() + column), array_bytes<Real>(units()),
+            array_bytes<Real>(std::min(strip_, units() - column)),
+            static_cast<std::size_t>(row_of(end) - row_of(i))};
+  }
+  Places placed(std::int64_t strip, const Residency& found) const {
+    const std::int64_t count = strips(strip);
+    const std::size_t tile = array_bytes<Real>(strip * (strip * unit_points() / units())),
+                      row = array_bytes<Real>(found.columns);
+    Places places{std::vector<std::size_t>(static_cast<std::size_t>(count * count)),
+                  static_cast<std::size_t>(found.slabs) * row};
+    std::vector<std::size_t> free;
+    const auto place = [&](std::int64_t j, std::int64_t i) -> std::size_t& {
+      return places.of[static_cast<std::size_t>(j * count + i)];
+    };
+    for (std::int64_t j = 0; j < count; ++j) {
+      const auto first = static_cast<std::size_t>(std::min(found.slabs, j * strip)) * row,
+                 end = static_cast<std::size_t>(std::min(found.slabs, (j + 1) * strip)) * row;
+      for (std::size_t at = first; at + tile <= end; at += tile) free.push_back(at);
+      for (std::int64_t i = j + 1; i < count; ++i) {
+        if (free.empty()) {
+          free.push_back(places.bytes);
+          places.bytes += tile;
+        }
         place(j, i) = free.back();
         free.pop_back();
       }
       for (std::int64_t earlier = 0; earlier < j; ++earlier) free.push_back(place(earlier, j));
     }
-  }
-  void give_host(std::int64_t) override {}
-
- private:
-  using Round<Real>::array_;
-
-  std::int64_t width() const noexcept { return array_.slab_points(); }
-  std::int64_t row_of(std::int64_t column) const noexcept { return column * array_.slabs / width(); }
-  std::size_t tile_bytes(std::int64_t units) const noexcept { return this->bytes(units * row_of(units)); }
-  std::int64_t& place(std::int64_t j, std::int64_t i) {
-    return places_[static_cast<std::size_t>(j * ((width() + strip_ - 1) / strip_) + i)];
-  }
-  std::int64_t place(std::int64_t j, std::int64_t i) const {
-    return const_cast<ExchangedRound*>(this)->place(j, i);
-  }
-  /// Tile (j, i) of results that begin with those of strip `from`.
-  CardRows part(std::byte* results, std::int64_t from, std::int64_t j, std::int64_t i) const {
-    const std::int64_t column = i * strip_, row = row_of(j * strip_),
-                       end = row_of(std::min(width(), (j + 1) * strip_));
-    return {results + this->bytes((row - row_of(from * strip_)) * width() + column), this->bytes(width()),
-            this->bytes(std::min(strip_, width() - column)), static_cast<std::size_t>(end - row)};
-  }
-  CardRows tile(const RoundCall<Real>& call, std::int64_t j, std::int64_t i) const {
-    return part(nullptr, j, j, i)
-        .packed_at(call.kept + static_cast<std::size_t>(place(j, i)) * tile_bytes(strip_));
+    return places;
   }
 
   std::int64_t strip_ = 1;
-  std::vector<std::int64_t> places_;  ///< of tiles in the card's memory
 };
 
 }  // namespace

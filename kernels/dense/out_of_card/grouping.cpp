@@ -137,8 +137,8 @@ class Grouping {
       const std::int64_t first = first_factor(n, multiple);
       if (first == 0) continue;
       const std::int64_t second = n / first;
-      Step before = columns(repeats, stride, first, second * inner, {n, inner});
-      const Step after = columns(repeats, stride, second, first * inner);
+      Step before = columns(repeats, stride, first, second * inner, {n, inner}),
+           after = columns(repeats, stride, second, first * inner);
       Step turned = before;
       turned.kind = Step::Kind::turned;
       turned.calls = Step::Calls::apart;
@@ -146,12 +146,14 @@ class Grouping {
       // Later steps find their values in the array that they write.
       const bool both = !limits_.in_place && steps_.empty() && inner == 1 && fits(turned);
       before.calls = both ? Step::Calls::in_place : Step::Calls::all;
-      Step exchanged = before;
-      exchanged.kind = Step::Kind::exchanged;
-      if (inner == 1 && limits_.exchanges && fits(exchanged)) {
+      steps_.push_back(before);
+      const Step exchanged{
+          Step::Kind::exchanged, repeats, stride, {first, Shape(second), 0, {}}, before.calls};
+      const bool exchanges = inner == 1 && limits_.exchanges && fits(exchanged);
+      if (exchanges) {
         steps_.push_back(exchanged);
+        after.calls = Step::Calls::apart;
       } else {
-        steps_.push_back(before);
         steps_.push_back({Step::Kind::transposition,
                           repeats,
                           stride,
@@ -159,7 +161,7 @@ class Grouping {
                           before.calls});
       }
       if (both) steps_.push_back(turned);
-      steps_.push_back(after);
+      if (both || !exchanges) steps_.push_back(after);
       return true;
     }
     return false;

@@ -41,9 +41,9 @@ struct OutOfCardGrid {
   bool real_line = false;       ///< calls are never in place
 };
 
-/// One trip of the array: FFTs across slabs, the same with transposed results, in another array (turned) or
-/// where the data were (exchanged), FFTs of slabs, or, by the host alone, a transposition of array.slabs rows
-/// of array.slab = (columns, values of an element).
+/// One trip of the array: FFTs across slabs, the same with transposed results in another array (turned), FFTs
+/// of rows with transposed results where the data were (exchanged), FFTs of slabs, or, by the host alone, a
+/// transposition of array.slabs rows of array.slab = (columns, values of an element).
 struct Step {
   enum class Kind { columns, turned, exchanged, slabs, transposition };
   enum class Calls { all, in_place, apart };

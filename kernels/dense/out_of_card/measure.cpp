@@ -57,8 +57,8 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
   constexpr double kReach = 0.06, kStep = 0.02;
   constexpr std::size_t kMostBytes = std::size_t{5} << 29;
   Part& part = parts_[number];
-  const bool columns = part.step.kind != Step::Kind::slabs,
-             exchanged = part.step.kind == Step::Kind::exchanged;
+  const bool exchanged = part.step.kind == Step::Kind::exchanged,
+             columns = part.step.kind != Step::Kind::slabs && !exchanged;
   // Samples without gaps have no room for half spectra.
   const bool apart = part.step.calls == Step::Calls::apart || grid_.real_line ||
                      (part.step.array.real_points > 0 && grid_.real_pitch < 2 * grid_.row_pitch);
@@ -87,28 +87,34 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
   std::byte* const memory = scratch_array.of(*card_, array_bytes<Real>(apart ? 2 * room : room));
   auto* const values = reinterpret_cast<std::complex<Real>*>(memory);
   auto* const results = apart ? values + room : values;
-  const double staying = pair_.has(number) ? residency() : 0;
+  const Pair& pair = pair_of(number);
+  const double staying = pair.has(number) ? residency(pair) : 0;
   auto pool = pools_.take();
   slots_.reset();
   kept_.reset();
   kept_bytes_ = 0;
+  /// As much of the sample stays on the card as will of the array.
+  const auto resident = [&] {
+    const bool by_slabs = static_cast<int>(number) == pair.slabs;
+    const std::int64_t slabs = by_slabs ? units : sample.slabs, card_units = trial.dealt().card_units,
+                       piece = std::max<std::int64_t>(1, trial.dealt().piece_units);
+    Residency some{nullptr, static_cast<std::int64_t>(staying * static_cast<double>(slabs)),
+                   by_slabs ? round.unit_points() : card_units};
+    if (by_slabs) some.slabs = std::min(some.slabs, card_units) / piece * piece;
+    return some;
+  };
   const std::shared_ptr<std::byte> kept = card_->allocate(
       exchanged
-          ? trial.kept_bytes()
+          ? trial.kept_bytes(resident())
           : static_cast<std::size_t>(staying * static_cast<double>(array_bytes<Real>(sample.points()))));
-  /// As much of the sample stays on the card as will of the array.
   const auto call = [&] {
     RoundCall<Real> one{values, results};
     one.reads_from = one.writes_to = true;
     one.kept = kept.get();
-    if (!pair_.has(number)) return one;
-    const bool by_slabs = static_cast<int>(number) == pair_.slabs;
-    const std::int64_t slabs = by_slabs ? units : sample.slabs, card_units = trial.dealt().card_units,
-                       piece = std::max<std::int64_t>(1, trial.dealt().piece_units);
-    Residency resident{kept.get(), static_cast<std::int64_t>(staying * static_cast<double>(slabs)),
-                       by_slabs ? round.unit_points() : card_units};
-    if (by_slabs) resident.slabs = std::min(resident.slabs, card_units) / piece * piece;
-    (pair_.first(number, false) ? one.left : one.found) = resident;
+    if (!pair.has(number)) return one;
+    Residency& staying_there = pair.first(number, false) ? one.left : one.found;
+    staying_there = resident();
+    staying_there.memory = kept.get();
     return one;
   };
   /// The second of two runs.

@@ -40,11 +40,11 @@ OutOfCardFft<Real>::OutOfCardFft(const OutOfCardGrid& grid, std::shared_ptr<Card
   const std::size_t free = card_ == nullptr ? 0 : card_->free_bytes();
   plan_steps(options.device_memory == 0 ? free / 10 * 9 : std::min(options.device_memory, free));
   assume_profiles();
-  find_pair();
+  pairs_ = {find_pair(false), find_pair(true)};
   std::vector<double> shares(parts_.size(), options.host_share);
   for (std::size_t r = 0; r < parts_.size() && options.host_share < 0; ++r) {
     if (parts_[r].round != nullptr)
-      shares[r] = best_host_share(with_residency(r, residency()), parts_[r].round->limits());
+      shares[r] = best_host_share(with_residency(r, residency(pair_of(r))), parts_[r].round->limits());
   }
   set_host_shares(shares);
 }
@@ -149,9 +149,6 @@ bool OutOfCardFft<Real>::make_rounds() {
   for (Part& part : parts_) {
     if (part.step.kind != Step::Kind::exchanged) continue;
     make(part);
-    constexpr std::int64_t kMostStrips = 64;
-    if (part.round->dealt().pieces > kMostStrips)
-      throw Error(ErrorCode::out_of_memory, "strips that fit the budget are too narrow");
     exchanged_bytes_ = std::max(exchanged_bytes_, part.round->kept_bytes());
   }
   for (Part& part : parts_)
@@ -220,58 +217,6 @@ std::vector<std::size_t> OutOfCardFft<Real>::order(bool in_place, bool inverse) 
 }
 
 template <class Real>
-void OutOfCardFft<Real>::find_pair() {
-  const std::vector<std::size_t> steps = order(false, false);
-  if (card_ == nullptr || steps.size() != 2 || grid_.real_line) return;
-  const auto is_columns = [&](std::size_t r) { return parts_[r].step.kind == Step::Kind::columns; };
-  if (parts_[steps[0]].step.kind == Step::Kind::exchanged) return;
-  const bool slabs_first = !is_columns(steps[0]);
-  if (is_columns(steps[slabs_first ? 0 : 1])) return;  // columns of two dimensions
-  const std::size_t slabs = steps[slabs_first ? 0 : 1], columns = steps[slabs_first ? 1 : 0];
-  if (parts_[columns].round == nullptr || parts_[columns].step.repeats > 1 || parts_[slabs].step.repeats > 1)
-    return;
-  pair_ = {static_cast<int>(slabs), static_cast<int>(columns), slabs_first};
-}
-
-template <class Real>
-std::size_t OutOfCardFft<Real>::slots_bytes() const noexcept {
-  std::size_t slot = 0;
-  for (const Part& part : parts_)
-    if (part.round != nullptr) slot = std::max(slot, part.round->slot_bytes());
-  return static_cast<std::size_t>(streams_) * slot;
-}
-
-template <class Real>
-void OutOfCardFft<Real>::plan_residency() {
-  resident_ = {};
-  if (pair_.slabs < 0) return;
-  const Deal &columns = parts_[static_cast<std::size_t>(pair_.columns)].round->dealt(),
-             &slabs = parts_[static_cast<std::size_t>(pair_.slabs)].round->dealt();
-  if (columns.pieces == 0 || slabs.pieces == 0) return;
-  const std::size_t slots = slots_bytes();
-  const std::size_t slab = array_bytes<Real>(columns.card_units);
-  const std::size_t free = budget_ > slots ? budget_ - slots : 0;
-  auto count = static_cast<std::int64_t>(free / slab);
-  // Whole pieces of the slabs' round.
-  if (count < slabs.card_units) count = count / slabs.piece_units * slabs.piece_units;
-  resident_ = {nullptr, std::min(count, slabs.card_units), columns.card_units};
-}
-
-template <class Real>
-double OutOfCardFft<Real>::residency() const noexcept {
-  if (pair_.slabs < 0) return 0;
-  const auto array = static_cast<double>(array_bytes<Real>(grid_.points()));
-  return std::clamp((static_cast<double>(budget_) - static_cast<double>(slots_bytes())) / array, 0.0, 1.0);
-}
-
-template <class Real>
-RoundProfile OutOfCardFft<Real>::with_residency(std::size_t round, double share) const noexcept {
-  RoundProfile profile = parts_[round].profile;
-  if (pair_.has(round)) (pair_.first(round, false) ? profile.out_us : profile.in_us) *= 1 - share;
-  return profile;
-}
-
-template <class Real>
 std::size_t OutOfCardFft<Real>::workspace_bytes() const noexcept {
   std::size_t one = 0;
   for (const Part& part : parts_)
@@ -303,14 +248,19 @@ CardSlots<Real>* OutOfCardFft<Real>::slots_for(Call& call) const {
     kept_bytes_ = 0;
     slots_ = std::make_unique<CardSlots<Real>>(*card_, streams_, bytes, staging);
   }
-  const std::size_t kept = std::max(exchanged_bytes_, array_bytes<Real>(resident_.slabs * resident_.columns));
+  std::size_t kept = exchanged_bytes_;
+  for (const std::size_t calls : {0, 1}) {
+    if (resident_[calls].slabs == 0) continue;
+    const Part& slabs = parts_[static_cast<std::size_t>(pairs_[calls].slabs)];
+    kept = std::max(kept, slabs.round->kept_bytes(resident_[calls]));
+  }
   if (kept_bytes_ < kept) {
     kept_.reset();
     kept_bytes_ = 0;
     kept_ = card_->allocate(kept);
     kept_bytes_ = kept;
   }
-  call.resident = resident_;
+  call.resident = resident_[call.from == call.to ? 1 : 0];
   call.resident.memory = kept_.get();
   return slots_.get();
 }
@@ -381,8 +331,7 @@ void OutOfCardFft<Real>::transform(const std::complex<Real>* from, std::complex<
       round.reads_from = first ? call.reads_from : call.reads_between;
       round.writes_to = last ? call.reads_to : call.reads_between;
       round.kept = call.resident.memory;
-      if (steps.size() == 2 && pair_.has(steps[0]) && pair_.has(steps[1]))
-        (first ? round.left : round.found) = call.resident;
+      if (pairs_[from == to ? 1 : 0].has(r)) (first ? round.left : round.found) = call.resident;
       times[r] = run(parts_[r], round, slots, pool.get(), workspace);
     }
   } catch (...) {

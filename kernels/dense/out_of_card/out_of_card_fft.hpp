@@ -3,6 +3,7 @@
 // after Chen and Li (IPCCC 2013).
 #pragma once
 
+#include <array>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -101,7 +102,10 @@ class OutOfCardFft final : public OutOfCardPlan<Real> {
   /// Card memory that a stream may use in such a step.
   std::size_t slot_budget(Step::Kind kind) const noexcept;
   void assume_profiles();
-  void find_pair();
+  /// Of calls in place, or others.
+  Pair find_pair(bool in_place) const;
+  /// The one that a step belongs to.
+  const Pair& pair_of(std::size_t round) const noexcept { return pairs_[pairs_[1].has(round) ? 1 : 0]; }
   /// The steps of a call, in their order.
   std::vector<std::size_t> order(bool in_place, bool inverse) const;
   /// Host memory that the card reads, kept from one step's sample to the next: locking pages takes time.
@@ -127,8 +131,10 @@ class OutOfCardFft final : public OutOfCardPlan<Real> {
                  std::byte* workspace) const;
   /// Card memory of the streams, which is that of the largest round.
   std::size_t slots_bytes() const noexcept;
+  /// What stays on the card between two rounds whose work is dealt out, if the card does so many columns.
+  Residency residency(const Pair& pair, std::int64_t columns) const;
   /// The share of the array that can.
-  double residency() const noexcept;
+  double residency(const Pair& pair) const;
   /// The profile of a round when so much stays.
   RoundProfile with_residency(std::size_t round, double share) const noexcept;
   void plan_residency();
@@ -143,9 +149,9 @@ class OutOfCardFft final : public OutOfCardPlan<Real> {
   OutOfCardOptions options_;
   int streams_ = 0;
   std::size_t budget_ = 0;
-  Pair pair_;
-  Residency resident_;               ///< without its memory
-  std::size_t exchanged_bytes_ = 0;  ///< of the card's memory, while a round transposes in place
+  std::array<Pair, 2> pairs_;          ///< of calls apart and in place, and what they leave on the card,
+  std::array<Residency, 2> resident_;  ///< without its memory
+  std::size_t exchanged_bytes_ = 0;    ///< of the card's memory, while a round transposes in place
   bool profiled_ = false;
   std::vector<Part> parts_;
   mutable std::mutex mutex_;  ///< of the following

@@ -77,8 +77,11 @@ class Round {
   virtual std::size_t work_bytes(const CardKernel<Real>& kernel, std::int64_t) const {
     return kernel.workspace_bytes();
   }
-  /// Bytes of the card's memory for results that cannot leave with their piece, of pieces of so many units.
-  virtual std::size_t kept_bytes(std::int64_t) const { return 0; }
+  /// Bytes of the card's memory, beside the pieces of so many units, for what the round finds there and for
+  /// results that cannot leave with their piece.
+  virtual std::size_t kept_bytes(std::int64_t, const Residency& found) const {
+    return array_bytes<Real>(found.slabs * found.columns);
+  }
   /// Transforms a piece. The results are in `memory`, too, or in `work`, as returned.
   virtual std::byte* compute(const Card<Real>& card, const CardKernel<Real>& kernel,
                              const RoundCall<Real>& call, std::int64_t first, std::int64_t count,
@@ -117,7 +120,7 @@ std::unique_ptr<Round<Real>> make_column_round(const CardArray& array);
 /// The same into another array, transposed: a unit becomes a slab of the result.
 template <class Real>
 std::unique_ptr<Round<Real>> make_turned_round(const CardArray& array);
-/// The same into the array that is read.
+/// FFTs of the slabs, which are rows, into the array that is read, transposed: a unit becomes a column.
 template <class Real>
 std::unique_ptr<Round<Real>> make_exchanged_round(const CardArray& array);
 /// The two rounds of a real line, of which the first transposes: a unit is a column and that of the opposite

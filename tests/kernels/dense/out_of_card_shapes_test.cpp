@@ -167,8 +167,9 @@ TYPED_TEST(OutOfCardShapes, LinesApartAndRealRowsStayOnTheCardToo) {
   }
 }
 
-/// In place the card transposes, too: every value crosses the bus twice in each direction, and the host moves
-/// none. Lengths are squares, a square several times, and others.
+/// In place the card transposes, too: every value crosses the bus twice in each direction, or once where it
+/// stays on the card between the rounds, and the host moves none. Lengths are squares, a square several
+/// times, and others.
 TYPED_TEST(OutOfCardShapes, LinesInPlaceAreTransposedOnTheWay) {
   using Value = std::complex<TypeParam>;
   Drawn drawn;
@@ -193,7 +194,10 @@ TYPED_TEST(OutOfCardShapes, LinesInPlaceAreTransposedOnTheWay) {
         std::vector<Value> values(static_cast<std::size_t>(n));
         plan->forward(values.data(), values.data(), 1, workspace);
         if (exchanges && share == 0) {
-          EXPECT_EQ(state->bus_bytes, 4 * bytes);
+          const bool stay = plan->explain().find(", in place ") != std::string::npos;
+          EXPECT_EQ(state->bus_bytes < 4 * bytes, stay);
+          EXPECT_LE(state->bus_bytes, 4 * bytes);
+          EXPECT_GE(state->bus_bytes, 2 * bytes);
         }
       }
     }

@@ -159,9 +159,9 @@ TEST(Grouping, LetsTheCardTransposeWhereItMay) {
     exchanging.in_place = in_place;
     return kinds(group_steps(grid, exchanging));
   };
-  EXPECT_EQ(grouped(Shape(1 << 20), 1 << 20, false), "xTc");
-  EXPECT_EQ(grouped(Shape(1 << 20), 1 << 20, true), "xc");
-  EXPECT_EQ(grouped(Shape({64, 1 << 20}), 1 << 14, false), "cxc") << "rows do not fit";
+  EXPECT_EQ(grouped(Shape(1 << 20), 1 << 20, false), "cxTc");
+  EXPECT_EQ(grouped(Shape(1 << 20), 1 << 20, true), "cx");
+  EXPECT_EQ(grouped(Shape({64, 1 << 20}), 1 << 14, false), "ccx") << "rows do not fit";
   EXPECT_EQ(grouped(Shape({1 << 20, 64}), 1 << 14, false), "ctcs") << "columns do not fit";
 }
 

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stays on the card between two rounds: slabs that the second one finds there.
+#include <algorithm>
+
+#include "kernels/dense/out_of_card/out_of_card_fft.hpp"
+
+namespace sfft::detail {
+
+template <class Real>
+typename OutOfCardFft<Real>::Pair OutOfCardFft<Real>::find_pair(bool in_place) const {
+  const std::vector<std::size_t> steps = order(in_place, false);
+  if (card_ == nullptr || steps.size() != 2 || grid_.real_line) return {};
+  const auto is_columns = [&](std::size_t r) { return parts_[r].step.kind == Step::Kind::columns; };
+  const bool slabs_first = !is_columns(steps[0]);
+  if (is_columns(steps[slabs_first ? 0 : 1])) return {};  // columns of two dimensions
+  const std::size_t slabs = steps[slabs_first ? 0 : 1], columns = steps[slabs_first ? 1 : 0];
+  if (parts_[columns].round == nullptr || parts_[columns].step.repeats > 1 || parts_[slabs].step.repeats > 1)
+    return {};
+  return {static_cast<int>(slabs), static_cast<int>(columns), slabs_first};
+}
+
+template <class Real>
+std::size_t OutOfCardFft<Real>::slots_bytes() const noexcept {
+  std::size_t slot = 0;
+  for (const Part& part : parts_)
+    if (part.round != nullptr) slot = std::max(slot, part.round->slot_bytes());
+  return static_cast<std::size_t>(streams_) * slot;
+}
+
+template <class Real>
+void OutOfCardFft<Real>::plan_residency() {
+  for (const std::size_t calls : {0, 1}) {
+    const Pair& pair = pairs_[calls];
+    resident_[calls] = {};
+    if (pair.slabs < 0) continue;
+    const Deal& columns = parts_[static_cast<std::size_t>(pair.columns)].round->dealt();
+    if (columns.pieces > 0) resident_[calls] = residency(pair, columns.card_units);
+  }
+}
+
+/// Whole pieces of the slabs' round.
+template <class Real>
+Residency OutOfCardFft<Real>::residency(const Pair& pair, std::int64_t columns) const {
+  const DealtRound<Real>& slabs = *parts_[static_cast<std::size_t>(pair.slabs)].round;
+  const std::size_t slots = slots_bytes(), free = budget_ > slots ? budget_ - slots : 0;
+  Residency fitting{nullptr, 0, columns}, more = fitting;
+  while (fitting.slabs < slabs.dealt().card_units) {
+    more.slabs = std::min(fitting.slabs + slabs.dealt().piece_units, slabs.dealt().card_units);
+    if (slabs.kept_bytes(more) > free) break;
+    fitting = more;
+  }
+  return fitting;
+}
+
+template <class Real>
+double OutOfCardFft<Real>::residency(const Pair& pair) const {
+  if (pair.slabs < 0) return 0;
+  const CardArray& array = parts_[static_cast<std::size_t>(pair.columns)].step.array;
+  if (parts_[static_cast<std::size_t>(pair.slabs)].step.kind == Step::Kind::exchanged)
+    return static_cast<double>(residency(pair, array.slab_points()).slabs) / static_cast<double>(array.slabs);
+  const auto bytes = static_cast<double>(array_bytes<Real>(array.points()));
+  return std::clamp((static_cast<double>(budget_) - static_cast<double>(slots_bytes())) / bytes, 0.0, 1.0);
+}
+
+template <class Real>
+RoundProfile OutOfCardFft<Real>::with_residency(std::size_t round, double share) const noexcept {
+  RoundProfile profile = parts_[round].profile;
+  const Pair& pair = pair_of(round);
+  if (pair.has(round)) (pair.first(round, false) ? profile.out_us : profile.in_us) *= 1 - share;
+  return profile;
+}
+
+template OutOfCardFft<float>::Pair OutOfCardFft<float>::find_pair(bool) const;
+template std::size_t OutOfCardFft<float>::slots_bytes() const noexcept;
+template void OutOfCardFft<float>::plan_residency();
+template Residency OutOfCardFft<float>::residency(const Pair&, std::int64_t) const;
+template double OutOfCardFft<float>::residency(const Pair&) const;
+template RoundProfile OutOfCardFft<float>::with_residency(std::size_t, double) const noexcept;
+template OutOfCardFft<double>::Pair OutOfCardFft<double>::find_pair(bool) const;
+template std::size_t OutOfCardFft<double>::slots_bytes() const noexcept;
+template void OutOfCardFft<double>::plan_residency();
+template Residency OutOfCardFft<double>::residency(const Pair&, std::int64_t) const;
+template double OutOfCardFft<double>::residency(const Pair&) const;
+template RoundProfile OutOfCardFft<double>::with_residency(std::size_t, double) const noexcept;
+
+}  // namespace sfft::detail
