@@ -50,6 +50,21 @@ TEST(GuardBusyTest, AnExposureThatFollowsTheSceneIsNoFlicker) {
   EXPECT_LT(flicker([](int frame) { return 0.5 * (frame % 12 < 6 ? 1.1 : 0.9); }), 1);
 }
 
+TEST(GuardBusyTest, FramesInWhichManyWalkTellWhatIsUsual) {
+  Observation seen;
+  Findings findings;
+  const auto at = [&](EventKind kind) -> double& {
+    return findings[static_cast<std::size_t>(kind)].strength;
+  };
+  EXPECT_TRUE(Judge::usual(findings, seen));
+  at(EventKind::covered) = 0.8;
+  EXPECT_FALSE(Judge::usual(findings, seen));
+  seen.rearranged = seen.landmarks.located = true;
+  EXPECT_TRUE(Judge::usual(findings, seen));
+  at(EventKind::moved) = 0.8;
+  EXPECT_FALSE(Judge::usual(findings, seen));
+}
+
 TEST(GuardBusyTest, PhasesThatAgreeWithNothingContradictNothing) {
   EXPECT_TRUE(phases_contradict(0.1, 0.8, 0.025));
   EXPECT_FALSE(phases_contradict(-0.08, -0.09, 0.025));

@@ -186,6 +186,53 @@ TEST(StillnessTest, IsWhatFallsFarBelowTheLeast) {
   EXPECT_NEAR(stillness.strength(), 5, 0.2);
 }
 
+TEST(StillnessTest, TilesThatAreRenewedNowAndThenAreNotLively) {
+  Stillness stillness;
+  for (int i = 0; i < 60; ++i) {
+    TileActivity activity{};
+    for (std::size_t t = 0; t < activity.size(); ++t)
+      activity[t] = (i + static_cast<int>(t)) % 2 == 0 ? 2 : 0;
+    stillness.add(activity);
+  }
+  EXPECT_EQ(stillness.lively(), 0);
+}
+
+/// Cars in twelve of the tiles.
+TileActivity cars() {
+  TileActivity activity{};
+  for (std::size_t t = 0; t < 12; ++t) activity[t] = 5 + static_cast<float>(t);
+  return activity;
+}
+
+TEST(StillnessTest, WhatStopsAtOnceHasStopped) {
+  SuddenStop stop;
+  for (int i = 0; i < 20; ++i) stop.add(cars());
+  EXPECT_EQ(stop.frames(), 0);
+  // A clock in two tiles, and a key frame in every 12.
+  for (int i = 1; i <= 40; ++i) {
+    TileActivity activity{};
+    activity[0] = activity[1] = i % 3 == 0 ? 50 : 0;
+    if (i % 12 == 0) activity.fill(3);
+    stop.add(activity);
+    EXPECT_EQ(stop.frames(), i);
+  }
+  stop.add(cars());
+  stop.add(cars());
+  EXPECT_EQ(stop.frames(), 0);
+}
+
+TEST(StillnessTest, WhatStopsOneByOneHasNot) {
+  SuddenStop stop;
+  for (int i = 0; i < 60; ++i) {
+    TileActivity activity = cars();
+    // A lorry leaves a column of tiles per two frames.
+    for (std::size_t t = 0; t < 4 * static_cast<std::size_t>(std::max(0, i - 20) / 2); ++t)
+      if (t < activity.size()) activity[t] = 0;
+    stop.add(activity);
+    EXPECT_EQ(stop.frames(), 0);
+  }
+}
+
 TEST(StillnessTest, KeyFramesAndAClockAreNoLife) {
   Stillness stillness;
   // An encoder skips most of a quiet picture, but not always and everywhere.

@@ -165,6 +165,13 @@ class ProgramTest(unittest.TestCase):
         refused = run("run", "-", "--template", file, "--save-template", file, stdin=film(3))
         self.assertEqual(refused.returncode, 2, "it would write over the template that is read")
 
+    def test_unknown_option_is_named(self):
+        for command in ("run", "learn", "vibration", "guard", "triage", "merge", "info"):
+            with self.subTest(command=command):
+                result = run(command, "--nosuch")
+                self.assertEqual(result.returncode, 2)
+                self.assertIn(b"--nosuch", result.stderr)
+
     def test_wrong_usage(self):
         for arguments in ((), ("run",), ("frob",), ("run", "-", "--k", "0"), ("run", "-", "--k", "many"), ("run", "-", "--energy", "2"),
                           ("run", "-", "--k", "5", "--energy", "0.5"), ("run", "-", "--backend", "tpu"), ("run", "-", "--threads", "-1"),

@@ -15,9 +15,10 @@ namespace {
 constexpr float kStill = 0.25F;
 /// Per frame, by which the least is forgotten.
 constexpr float kForget = 1.001F;
-/// Activity that can be missed, and that shows that there is any.
+/// Activity that can be missed, and that shows that there is any; noise shows in this part of the frames.
 constexpr float kNoise = 0.01F;
 constexpr float kSome = 0.01F;
+constexpr double kNoiseFrames = 0.75;
 /// Share of the tiles that have to have noise, and that of those which have to be still: the others may show
 /// a clock.
 constexpr std::size_t kNoisy = kTiles / 2;
@@ -29,6 +30,12 @@ constexpr std::size_t kWhole = 3 * kTiles / 4;
 constexpr std::int64_t kApart = 8;
 /// Activity of a tile in which any value has changed.
 constexpr float kAny = 1e-9F;
+/// Activity that is motion, tiles in which there has to be some, those that may go on, and the part of its
+/// activity that is left of a tile that has stopped.
+constexpr float kMotion = 1;
+constexpr std::size_t kMoving = 9;
+constexpr std::size_t kGoesOn = 3;
+constexpr float kRest = 0.02F;
 /// Times the longest usual quiet run that is one too long, and the part of that which is left after a frame.
 constexpr double kLonger = 2;
 constexpr double kForgetRun = 0.99998;
@@ -138,7 +145,41 @@ std::int64_t QuietRun::frames() const noexcept {
   return frames_ - latest[kOverlay];
 }
 
+std::size_t SuddenStop::moving(const TileActivity& activity) const noexcept {
+  std::size_t count = 0;
+  for (std::size_t t = 0; t < kTiles; ++t) {
+    if (before_[t] > 0 && activity[t] > kRest * before_[t]) ++count;
+  }
+  return count;
+}
+
+void SuddenStop::add(const TileActivity& activity) {
+  ++frames_;
+  if (stopped_ == 0 && frames_ > static_cast<std::int64_t>(kBefore)) {
+    std::size_t moved = 0;
+    for (std::size_t t = 0; t < kTiles; ++t) {
+      // A key frame, or two, are no motion.
+      std::array<float, kBefore> earlier{};
+      std::ranges::transform(latest_, earlier.begin(), [t](const TileActivity& a) { return a[t]; });
+      std::ranges::nth_element(earlier, earlier.begin() + kBefore / 4);
+      const float usual = earlier[kBefore / 4];
+      before_[t] = usual > kMotion ? usual : 0;
+      if (before_[t] > 0) ++moved;
+    }
+    const TileActivity& last = latest_[static_cast<std::size_t>(frames_ - 1) % kBefore];
+    if (moved >= kMoving && moving(last) >= kMoving && moving(activity) <= kGoesOn) stopped_ = 1;
+    key_ = frames_;
+  } else if (stopped_ > 0) {
+    const bool still = moving(activity) <= kGoesOn;
+    const bool key_frame = !still && frames_ - key_ >= kApart;
+    stopped_ = still || key_frame ? stopped_ + 1 : 0;
+    if (key_frame) key_ = frames_;
+  }
+  latest_[static_cast<std::size_t>(frames_) % kBefore] = activity;
+}
+
 void Stillness::add(const TileActivity& activity) {
+  stop_.add(activity);
   latest_[static_cast<std::size_t>(frames_ % kKept)] = activity;
   ++frames_;
   add_run(activity);
@@ -177,7 +218,8 @@ double Stillness::strength() const noexcept {
   // Where nothing ever happens nothing is missed. A key frame may need others before it is as good.
   const auto now = static_cast<double>(run_.frames());
   const double run = std::max(now, since_run_ < kWindow ? long_run_ : 0);
-  return std::max(lost_noise(), usual_run_ > kWindow ? 0 : run / least_run());
+  const double stop = static_cast<double>(stop_.frames()) / kWindow;
+  return std::max({lost_noise(), stop, usual_run_ > kWindow ? 0 : run / least_run()});
 }
 
 double Stillness::lost_noise() const noexcept {
@@ -199,7 +241,11 @@ double Stillness::lively() const noexcept {
   if (known < kWindow / 3) return 0;
   double tiles = 0;
   for (std::size_t t = 0; t < usual_.size(); ++t) {
-    if (mean(t, 0, known) > kSome) tiles += 1;
+    std::int64_t noisy = 0;
+    for (std::int64_t i = 1; i <= known; ++i) {
+      if (latest_[static_cast<std::size_t>((frames_ - i) % kKept)][t] > kSome) ++noisy;
+    }
+    if (static_cast<double>(noisy) >= kNoiseFrames * static_cast<double>(known)) tiles += 1;
   }
   return tiles / kTiles;
 }

@@ -48,6 +48,23 @@ class QuietRun {
   bool whole_ = true;                          ///< most tiles of the latest frame have changed
 };
 
+/// Counts the frames since which everything that moved has stood still, if all of it stopped at once: cars,
+/// people and leaves come to rest one by one. A clock may run on, and key frames may make the picture anew.
+class SuddenStop {
+ public:
+  void add(const TileActivity& activity);
+  std::int64_t frames() const noexcept { return stopped_; }
+
+ private:
+  static constexpr std::size_t kBefore = 8;  ///< frames in which there was motion
+  std::size_t moving(const TileActivity& activity) const noexcept;
+
+  std::int64_t frames_ = 0, stopped_ = 0;
+  std::int64_t key_ = 0;  ///< the latest key frame since then
+  std::array<TileActivity, kBefore> latest_{};
+  TileActivity before_{};  ///< in most of them, of the tiles that moved, 0 of others
+};
+
 /// Tells a stream that has stopped from a scene in which nothing happens: a camera has noise. A recorder that
 /// encodes a stopped stream makes no frames that are equal, but ones that hardly differ, and its clock may
 /// run on in a part of the picture.
@@ -55,9 +72,13 @@ class Stillness {
  public:
   void add(const TileActivity& activity);
   /// By how many times the picture has become stiller than it ever was, of the times that noise does not
-  /// explain, or by how much a quiet run is longer than any before: above 1 it stands still.
+  /// explain, or by how much a quiet run is longer than any before, or a sudden stop than any could be: above
+  /// 1 it stands still.
   double strength() const noexcept;
-  /// Share of the tiles that showed noise before the latest frames.
+  /// Frames since all that moved has stopped at once, 0 where it has not.
+  std::int64_t stopped_frames() const noexcept { return stop_.frames(); }
+  /// Share of the tiles that showed noise in most of the latest frames. An encoder that leaves none renews a
+  /// tile now and then.
   double lively() const noexcept;
   /// What happens now is not to become usual. Call before add().
   void hold(bool on) noexcept { held_ = on; }
@@ -74,6 +95,7 @@ class Stillness {
   void add_run(const TileActivity& activity);
   double least_run() const noexcept;  ///< that is an event
 
+  SuddenStop stop_;
   QuietRun run_;
   double usual_run_ = 0;              ///< the longest until now, forgotten slowly
   double long_run_ = 0;               ///< the latest that ended and was an event

@@ -13,7 +13,7 @@ constexpr int kRepeats = 7;
 /// The same where no noise was seen before, longer than encoders usually leave a still picture alone.
 constexpr int kRepeatsUnheard = 1000;
 /// Share of the tiles that have noise in a scene that is not to repeat.
-constexpr double kLively = 0.25;
+constexpr double kLively = 0.15;
 /// Of the full range, and of the pixels: a picture in which nothing can be seen may repeat.
 constexpr double kFlat = 0.02;
 constexpr double kAllWhite = 0.9;
@@ -47,6 +47,8 @@ double FreezeDetector::judge(const Observation& seen, double usual_detail) {
   const double strength = plain_picture ? 0 : std::max(repeats, standing);
   if (strength < kReleased) {
     frames_ = 0;
+  } else if (stillness_.stopped_frames() > repeats_) {
+    frames_ = static_cast<int>(stillness_.stopped_frames());
   } else if (frames_ == 0 || repeats > 0) {
     frames_ = repeats >= standing ? repeats_ : Stillness::kWindow;
   }

@@ -35,8 +35,6 @@ constexpr int kRearranged = 50;
 constexpr double kSamePlace = 1;
 /// Frames between two that are kept to check moves by.
 constexpr int kRemember = 25;
-/// Frames with less than this part of any threshold tell what is usual.
-constexpr double kUsual = 0.6;
 /// An event goes on down to this part of the threshold that it began at.
 constexpr double kRelease = 0.7;
 constexpr std::size_t kTimes = 64;
@@ -313,10 +311,7 @@ void Guard::adapt(const SignalView& region) {
     check_->remember(region, observer_->pose());
     unchecked_ = 0;
   }
-  // What is half way to an event is not to become usual.
-  const bool calm =
-      std::ranges::all_of(latest_.findings, [](const Finding& f) { return f.strength < kUsual; });
-  if (calm) {
+  if (Judge::usual(latest_.findings, seen)) {
     judge_->learn(seen);
     // Landmarks that are worn are not to be replaced by those of what has come before the scene.
     observer_->note_usual(seen.changed < kCalm && seen.registration.coherence > kSameScene);

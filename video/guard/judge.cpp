@@ -94,8 +94,16 @@ constexpr double kSharpTexture = 4 / 255.0;
 constexpr double kHiddenLandmarks = 0.5;
 /// More clipped pixels than usual hide detail.
 constexpr double kClipped = 0.2;
+/// Frames with less than this part of any threshold tell what is usual.
+constexpr double kUsual = 0.6;
 /// Spreads beyond the usual that are still usual.
 constexpr double kFar = 6;
+
+/// What is changed is the scene's own objects elsewhere, before a camera that has not moved.
+bool objects_moved(const Observation& seen) noexcept {
+  return seen.rearranged && seen.landmarks.located;
+}
+
 }  // namespace
 
 double confidence(double strength) noexcept {
@@ -136,6 +144,14 @@ void Judge::learn(const Observation& seen) {
   still_.add(seen.struck, share);
   sharpness_.add(seen.sharpness, share);
   detail_.add(seen.detail, share);
+}
+
+bool Judge::usual(const Findings& findings, const Observation& seen) noexcept {
+  // People who walk are no landmarks, be they as many as they may: it has to be learned which are.
+  const Finding& covered = findings[static_cast<std::size_t>(EventKind::covered)];
+  return std::ranges::all_of(findings, [&](const Finding& finding) {
+    return finding.strength < (&finding == &covered && objects_moved(seen) ? kNotYet : kUsual);
+  });
 }
 
 void Judge::followed(const Pose& pose) {
@@ -272,8 +288,7 @@ double Judge::covered(const Observation& seen) {
   if (elsewhere_ > 0) return 0;
   // A cover is not as rich as what it hides. Objects are, that turn or go elsewhere before a camera that has
   // not moved.
-  const bool objects = seen.rearranged && seen.landmarks.located;
-  const double struck = objects ? 0 : seen.struck;
+  const double struck = objects_moved(seen) ? 0 : seen.struck;
   const double passing = seen.changed / limit(kHidden, kMostCovered, changed_);
   hidden_ = passing > 1 ? hidden_ + 1 : 0;
   // Whoever passes close to the camera is gone in a second; a hand or a cloth before the lens is not.

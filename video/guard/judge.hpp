@@ -59,6 +59,9 @@ class Judge {
   /// What looked like a move was none.
   void deny() noexcept { displaced_ = 0; }
 
+  /// Whether a frame tells what is usual: what is half way to an event is not to become so.
+  static bool usual(const Findings& findings, const Observation& seen) noexcept;
+
   /// The scene is where the observation says: the reference may follow it there.
   bool believes(const Observation& seen) const;
 
