@@ -41,6 +41,8 @@ namespace {
 /// Buckets of a lane that two buffers in a multiprocessor's shared memory hold; with more, kernels are
 /// staged.
 constexpr double kLargestFused = 13000;
+/// Points of a frame for which clusters of blocks are worth it.
+constexpr double kWorthCluster = 1024;
 
 /// What a comb asks of a GPU. Fitted to 115 combs drawn at random on an H200 (bench_cuda_sparse --costs).
 struct DeviceWork {
@@ -107,7 +109,11 @@ double predict_comb_device_us(const CombCost& cost, int multiprocessors, int bat
   const double memory_us = static_cast<double>(cost.sectors) * (alone ? 7e-6 : 3.3e-6);
   // As many frames at a time as there are multiprocessors; of a last round some have none.
   const double rounds = std::ceil(static_cast<double>(batch) / multiprocessors);
-  const double block_us = work.block_us() * rounds / batch;
+  double block_us = work.block_us();
+  // More points never cost less, also where clusters begin.
+  if (work.points * work.lanes < kWorthCluster)
+    block_us = std::min(block_us, work.cluster_us(1, work.points));
+  block_us *= rounds / batch;
   if (few.own == 0) return block_us + memory_us;
   const double all_us =
       few.turns * work.cluster_us(few.own, few.side) * (compiled && few.own == 1 ? 0.68 : 1);
