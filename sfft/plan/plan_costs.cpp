@@ -16,8 +16,6 @@ namespace {
 
 /// The share of an error that is enough: looks find smaller ones than plans have.
 constexpr double kEnough = 0.95;
-/// Frames of a batch that leave most of a GPU idle.
-constexpr int kFewFrames = 16;
 
 }  // namespace
 
@@ -77,9 +75,7 @@ CombRequest PlanCosts::request_there(double limit_us, cpu::ThreadPool* pool) con
   request.pool = pool;
   request.effort = options_.effort;
   if (!on_device_) return request;
-  // Times of combs with equal errors differ more on GPUs, most where a few frames wait for their passes. A
-  // plan of half the samples still loses, as its error is 1.4 times as large.
-  request.time_weight = batch() <= kFewFrames ? 0.8 : 0.4;
+  request.time_weight = device_time_weight(batch());
   const int multiprocessors = device_traits(options_.device).multiprocessors;
   constexpr double kSingle = std::numeric_limits<float>::epsilon();
   const bool compiled = !by_rows() && options_.compiled_for.has_value() && epsilon_ >= kSingle;

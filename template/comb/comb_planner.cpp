@@ -39,7 +39,7 @@ std::string describe(const Shape& shape, const std::array<std::int64_t, 3>& buck
 struct Effort {
   std::size_t looks;         ///< candidates looked at
   bool mirrored;             ///< lattices of delays per look, too
-  std::int64_t lattices;     ///< at most, per look
+  bool few_lattices;         ///< per look
   int look_draws;            ///< random sets of delays per look
   std::size_t draw_groups;   ///< buckets that the delays of a look are chosen by
   std::size_t look_groups;   ///< buckets that a look is judged by; 0: all
@@ -49,14 +49,13 @@ struct Effort {
 };
 
 Effort effort_of(PlanEffort effort) {
-  constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
   switch (effort) {
     case PlanEffort::quick:
-      return {4, false, 2, 0, 8, 32, 0, 0, 0, 0};
+      return {4, false, true, 0, 8, 32, 0, 0, 0, 0};
     case PlanEffort::thorough:
-      return {60, true, kAll, 6, 24, 128, 8, 32, 4, 0};
+      return {60, true, false, 6, 24, 128, 8, 32, 4, 0};
     default:
-      return {10, false, kAll, 0, 24, 24, 2, 4, 0, 96};
+      return {10, false, false, 0, 24, 24, 2, 4, 0, 96};
   }
 }
 
@@ -210,7 +209,7 @@ class Planner {
                                  {.count = candidates[i].delays,
                                   .row_sets = candidates[i].row_sets,
                                   .mirrored = effort.mirrored,
-                                  .lattices = effort.lattices,
+                                  .few_lattices = effort.few_lattices,
                                   .draws = effort.look_draws,
                                   .sweeps = 0,
                                   .groups = effort.draw_groups,

@@ -92,20 +92,25 @@ class Search {
   }
 
   /// Rank-1 lattices over the last two dimensions that have room: the union of combs is then a finer or a
-  /// quincunx grid. Generators g and r − g mirror each other, and so do tails, but members do not. At most so
-  /// many are looked at, those first that leave no near alias unresolved.
-  void draw_lattices(bool mirrored, std::int64_t most) {
+  /// quincunx grid. Generators g and r − g mirror each other, and so do tails, but members do not. If `few`,
+  /// only those whose nearest unresolved alias is far away.
+  void draw_lattices(bool mirrored, bool few) {
+    // Of 1,076 combs, no lattice that these leave out had an error smaller by more than 4 %: where r is not a
+    // power of two, the third may have half the error of the first two.
+    constexpr std::int64_t kFew = 3;
+    constexpr double kNearer = 0.3;  // squared
     std::size_t fast = 2;
     while (fast > 0 && range_[fast] == 1) --fast;
     const std::size_t slow = fast == 0 ? 0 : fast - 1;
     const std::int64_t generators = slow == fast ? 1 : mirrored ? count_ : count_ / 2 + 1;
     std::vector<std::pair<double, std::int64_t>> order;
     for (std::int64_t g = 0; g < generators; ++g)
-      order.emplace_back(most < generators ? -unresolved_distance(g, slow, fast) : 0, g);
+      order.emplace_back(few ? unresolved_distance(g, slow, fast) : 0, g);
     std::stable_sort(order.begin(), order.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
     std::int64_t looked_at = 0;
-    for (auto next = order.begin(); next != order.end() && looked_at < most; ++next) {
+    for (auto next = order.begin(); next != order.end(); ++next) {
+      if (few && (looked_at == kFew || next->first < kNearer * order.front().first)) break;
       std::vector<Delay> delays;
       for (std::int64_t j = 0; j < count_; ++j) {
         Delay delay{0, 0, 0};
@@ -215,7 +220,7 @@ std::optional<DelayChoice> search_delays(CombModel& model, const Shape& shape, c
     search.draw_random(options.draws);
     search.descend_rows(options.sweeps);
   } else {
-    search.draw_lattices(options.mirrored, options.lattices);
+    search.draw_lattices(options.mirrored, options.few_lattices);
     search.draw_random(options.draws);
     search.descend(options.sweeps);
   }

@@ -25,7 +25,7 @@ struct DelaySearch {
   std::int64_t reach = 0;        ///< > 0: clustered, all within this many neighbouring samples
   std::int64_t row_sets = 0;     ///< > 0: of an image, this many rows below a stride that delays begin in
   bool mirrored = true;          ///< whether lattices are tried that mirror others
-  std::int64_t lattices = 1000;  ///< tried at most, the most promising first
+  bool few_lattices = false;     ///< only the most promising are tried
   int draws = 12;                ///< random sets tried
   int sweeps = 1;                ///< sweeps of coordinate descent
   std::size_t groups = 48;       ///< buckets looked at while searching

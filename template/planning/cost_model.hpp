@@ -30,6 +30,8 @@ double predict_dense_us(const Shape& shape, bool real) noexcept;
 /// (docs/tuning.md). `compiled`: by kernels that are compiled for the plan where a cluster shares a frame.
 double predict_comb_device_us(const CombCost& cost, int multiprocessors, int batch,
                               bool compiled = false) noexcept;
+/// How much a plan's time in batches of `batch` weighs against its error (CombRequest::time_weight).
+double device_time_weight(int batch) noexcept;
 /// The time from the host's memory to its results there, for frames of which so many bytes cross the bus and
 /// which the GPU transforms in `device_us` each: the bus works beside the transforms of other frames.
 double predict_from_host_us(double device_us, std::int64_t bytes, int batch) noexcept;

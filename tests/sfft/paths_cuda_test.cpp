@@ -40,7 +40,7 @@ void compare_kernels(const auto& data, const SupportSet& support, const Accounti
     const SparseExecutor<Real> staged(tables(), info, count, Kernels::staged);
     compare<Real, T>(staged, expected, what + " staged");
   }
-  for (const int frames_hint : {1, 1000}) {
+  for (const int frames_hint : {1, 32, 1000}) {
     if (!choose_fused_policy(tables().view(), info, frames_hint)) continue;
     const SparseExecutor<Real> fused(tables(), info, frames_hint, Kernels::fused);
     compare<Real, T>(fused, expected, what + " " + fused.describe());

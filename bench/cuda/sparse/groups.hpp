@@ -2,6 +2,7 @@
 // The measurements of bench_cuda_sparse other than single transforms.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "bench/cuda/timing.hpp"
@@ -34,5 +35,10 @@ nlohmann::json time_preparation(Timer& timer, const Recording& recording, double
 /// Combs drawn from those that planners consider, one row each: what they take beside what the cost model
 /// predicts, per frame.
 nlohmann::json time_costs(Timer& timer, std::uint64_t seed, int count);
+
+/// Whether automatic takes the faster of a comb and a dense transform: frames in page-locked and in GPU
+/// memory, one and many per call, for several k. Gives every row to `add`.
+void time_choice(Timer& timer, const Recording& recording,
+                 const std::function<void(const nlohmann::json&)>& add);
 
 }  // namespace sfft::bench

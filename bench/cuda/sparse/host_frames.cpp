@@ -6,8 +6,7 @@
 #include <cstring>
 #include <thread>
 
-#include "bench/cuda/device_signals.hpp"
-#include "bench/cuda/peers.hpp"
+#include "bench/cuda/sparse/copy_and_cufft.hpp"
 #include "bench/cuda/sparse/groups.hpp"
 #include "bench/cuda/timing.hpp"
 #include "sfft/sfft.hpp"
@@ -26,47 +25,6 @@ template <class F>
 double us_a_frame(const F& work) {
   return wall_us(work) / kFrames;
 }
-
-/// Whole frames copied and transformed by cuFFT R2C in chunks, two in flight at once.
-class CopyAndCufft {
- public:
-  CopyAndCufft(const std::uint8_t* frames, const Shape& shape) : frames_(frames), points_(shape.points()) {
-    for (Lane& lane : lanes_) {
-      gpu(cudaStreamCreateWithFlags(&lane.stream, cudaStreamNonBlocking));
-      lane.bytes = DeviceBuffer(static_cast<std::size_t>(kChunk * points_));
-      lane.floats = DeviceBuffer(static_cast<std::size_t>(kChunk * points_) * 4);
-      lane.peer = make_cufft({{shape[0], shape[1]}, true, kChunk});
-      lane.peer->load(lane.floats.data(), lane.stream);
-    }
-  }
-  ~CopyAndCufft() {
-    for (Lane& lane : lanes_) cudaStreamDestroy(lane.stream);
-  }
-  CopyAndCufft(const CopyAndCufft&) = delete;
-  CopyAndCufft& operator=(const CopyAndCufft&) = delete;
-
-  void run(bool transform) {
-    for (std::int64_t first = 0; first < kFrames; first += kChunk) {
-      Lane& lane = lanes_[first / kChunk % 2];
-      gpu(cudaMemcpyAsync(lane.bytes.data(), frames_ + first * points_, lane.bytes.bytes(),
-                          cudaMemcpyHostToDevice, lane.stream));
-      if (!transform) continue;
-      widen_samples(lane.bytes.data(), false, lane.floats.as<float>(), kChunk * points_, lane.stream);
-      lane.peer->enqueue(lane.stream);
-    }
-    for (Lane& lane : lanes_) gpu(cudaStreamSynchronize(lane.stream));
-  }
-
- private:
-  struct Lane {
-    cudaStream_t stream = nullptr;
-    DeviceBuffer bytes, floats;
-    std::unique_ptr<Peer> peer;
-  };
-  const std::uint8_t* frames_;
-  std::int64_t points_;
-  Lane lanes_[2];
-};
 
 }  // namespace
 
@@ -131,9 +89,9 @@ json time_host_frames(const Recording& recording, double max_samples) {
     }
     way["relative_l2_to_automatic"] = worst;
   }
-  CopyAndCufft peer(frames.as<std::uint8_t>(), shape);
-  row["copy_us"] = us_a_frame([&] { peer.run(false); });
-  row["copy_and_cufft_us"] = us_a_frame([&] { peer.run(true); });
+  CopyAndCufft peer(frames.as<std::uint8_t>(), shape, kChunk);
+  row["copy_us"] = us_a_frame([&] { peer.run(0, kFrames, false); });
+  row["copy_and_cufft_us"] = us_a_frame([&] { peer.run(0, kFrames, true); });
   row["ratio"] = row["copy_and_cufft_us"].get<double>() / row["ways"]["automatic"]["us"].get<double>();
   return row;
 }

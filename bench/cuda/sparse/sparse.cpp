@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sparse transforms on the GPU against cuFFT and VkFFT: the published tables of the GPU backend.
-//   bench_cuda_sparse [--quick | --adaptive [--trace] [--threads N] | --costs SEED COUNT] [--out FILE.json]
-//                     [LABEL=FILE.y4m …]
+//   bench_cuda_sparse [--quick | --adaptive [--trace] [--threads N] | --costs SEED COUNT | --choice]
+//                     [--out FILE.json] [LABEL=FILE.y4m …]
 // --adaptive: learning once, planning on N threads (0: one per core) and transforming the recordings, or,
 // with --trace, every step of learning and planning; --costs: so many combs drawn at random, beside what the
-// planner's cost model predicts; otherwise transforms alone. Times are medians of graph
-// replays, warm and with a flushed L2 cache, except for groups that also work on the host; every row says how
-// accurate it is.
+// planner's cost model predicts; --choice: what automatic chooses, beside both alternatives; otherwise
+// transforms alone. Times are medians of graph replays, warm and with a flushed L2 cache, except for groups
+// that also work on the host; every row says how accurate it is.
 #include <fmt/format.h>
 
 #include <fstream>
@@ -298,7 +298,7 @@ void time_transforms(Bench& bench, bool quick, const std::vector<std::shared_ptr
 }  // namespace
 
 int main(int argc, char** argv) {
-  bool quick = false, adaptive = false, trace = false;
+  bool quick = false, adaptive = false, trace = false, choice = false;
   int threads = 0, costs = 0;
   std::uint64_t seed = 1;
   std::string out;
@@ -316,6 +316,8 @@ int main(int argc, char** argv) {
     } else if (word == "--costs" && i + 2 < argc) {
       seed = std::strtoull(argv[++i], nullptr, 10);
       costs = std::atoi(argv[++i]);
+    } else if (word == "--choice") {
+      choice = true;
     } else if (word == "--out" && i + 1 < argc) {
       out = argv[++i];
     } else {
@@ -329,6 +331,9 @@ int main(int argc, char** argv) {
   Bench bench(quick);
   if (costs > 0) {
     for (const json& row : time_costs(bench.timer(), seed, costs)) bench.add(row);
+  } else if (choice) {
+    for (const auto& recording : recordings)
+      time_choice(bench.timer(), *recording, [&](const json& row) { bench.add(row); });
   } else if (adaptive) {
     for (const auto& recording : recordings) {
       const double share = max_samples(*recording);

@@ -20,8 +20,9 @@ namespace {
 
 /// Staged work runs in rounds of at most this much scratch.
 constexpr std::int64_t kRoundBytes = std::int64_t{256} << 20;
-/// Points of a frame that a cluster is for; with fewer, a block ends before a cluster synchronises.
-constexpr std::int64_t kWorthCluster = 2048;
+/// Points of a frame that a cluster is for; with fewer, a block ends before a cluster synchronises. 256 x 9
+/// take a cluster 5.4 us, and 256 x 5 took a block 7.4.
+constexpr std::int64_t kWorthCluster = 1024;
 
 /// Multiprocessors that each frame may use.
 int idle_share(const DeviceInfo& device, int frames) {
@@ -205,24 +206,42 @@ std::optional<FusedPolicy> choose_fused_policy(const Binning<Real>& plan, const 
   };
   FusedPolicy common;
   common.overlap = device.overlap;
-  // Few frames: spread each over a cluster, one lane per block if there are enough multiprocessors.
+  // Few frames: spread each over a cluster, one lane per block if there are enough multiprocessors. A cluster
+  // has to find room within one part of the GPU, so that fewer run at once than multiprocessors allow, and
+  // the others wait for their turn: 32 frames by clusters of four blocks took 1.4 times as long as by three.
   const int idle = idle_share(device, frames);
+  const auto turns_of = [&](const FusedPolicy& policy) {
+    if (frames <= 1) return 1;
+    const int at_once = std::max(1, fused_clusters_at_once(plan, policy));
+    return (frames + at_once - 1) / at_once;
+  };
+  std::optional<FusedPolicy> best;
+  int least = plan.lanes + 1;  // of a block per frame: a turn costs about as much as a lane
   if (device.largest_cluster > 1 && !plan.flat() && plan.lanes * plan.fft.points >= kWorthCluster) {
-    for (int cluster = std::min({device.largest_cluster, plan.lanes, idle}); cluster > 1; --cluster) {
+    bool all_at_once = false;
+    for (int cluster = std::min({device.largest_cluster, plan.lanes, idle}); cluster > 1 && !all_at_once;
+         --cluster) {
       FusedPolicy policy = common;
       policy.cluster = cluster;
       policy.lanes_per_group = (plan.lanes + cluster - 1) / cluster;
       if ((cluster - 1) * policy.lanes_per_group >= plan.lanes) continue;  // a block would have nothing to do
       policy.threads = threads_for(policy.lanes_per_group, 2);
-      // Nothing else needs the multiprocessors: every table is copied, if there is room.
+      // Every table is copied, if there is room.
       FusedPolicy roomy = policy;
       roomy.copied = roomy.copied_witness = static_cast<int>(device.shared_bytes_per_block);
-      if (fits(roomy, device.shared_bytes_per_block)) return roomy;
-      roomy.copied_witness = policy.copied_witness;
-      if (fits(roomy, device.shared_bytes_per_block)) return roomy;
-      if (fits(policy, device.shared_bytes_per_block)) return policy;
+      FusedPolicy no_witness = roomy;
+      no_witness.copied_witness = policy.copied_witness;
+      for (const FusedPolicy& choice : {roomy, no_witness, policy}) {
+        if (all_at_once || !fits(choice, device.shared_bytes_per_block)) continue;
+        const int turns = turns_of(choice);
+        all_at_once = turns == 1;
+        if (turns * (choice.lanes_per_group + 1) >= least) continue;
+        least = turns * (choice.lanes_per_group + 1);
+        best = choice;
+      }
     }
   }
+  if (best) return best;
   // One block per frame: all lanes side by side if two such blocks fit a multiprocessor, else as many as fit.
   const std::size_t half = device.shared_bytes_per_multiprocessor / 2 - 1024;
   for (const std::size_t limit :

@@ -39,25 +39,51 @@ FusedArguments<Real> fused_arguments(const Binning<Real>& plan, const FusedPolic
   return arguments;
 }
 
+namespace {
+
+template <class Real>
+LaunchShape prepared_shape(void (*kernel)(FusedArguments<Real>), const FusedArguments<Real>& arguments) {
+  const FusedPolicy& policy = arguments.policy;
+  LaunchShape shape;
+  shape.blocks = static_cast<std::int64_t>(arguments.batch.count) * policy.cluster;
+  shape.threads = policy.threads;
+  shape.cluster = policy.cluster;
+  shape.shared_bytes = static_cast<std::size_t>(arguments.layout.total);
+  shape.overlap = policy.overlap;
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, arguments.layout.total),
+        "reserving shared memory for the fused kernel");
+  if (policy.cluster > kPortableCluster)
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
+          "asking for a large cluster");
+  return shape;
+}
+
+}  // namespace
+
+template <class Real>
+int fused_clusters_at_once(const Binning<Real>& plan, const FusedPolicy& policy) {
+  Batch<Real> one;
+  one.count = 1;
+  const FusedArguments<Real> arguments = fused_arguments(plan, policy, one);
+  const auto count = [&](auto kernel) {
+    return clusters_at_once(kernel, prepared_shape(kernel, arguments),
+                            "asking for clusters of the fused kernel");
+  };
+  // Kernels for other elements have about as many registers.
+  const auto of_type = [&](auto element) {
+    using T = decltype(element);
+    return is_spread(arguments) ? count(fused_kernel<Real, T, CombSource, true>)
+                                : count(fused_kernel<Real, T, CombSource, false>);
+  };
+  return plan.real ? of_type(Real{}) : of_type(Complex<Real>{});
+}
+
 template <class Real>
 void launch_fused(const FusedArguments<Real>& arguments, Stream stream) {
-  const FusedPolicy& policy = arguments.policy;
-  const Batch<Real>& batch = arguments.batch;
   const auto start = [&](auto kernel) {
-    LaunchShape shape;
-    shape.blocks = static_cast<std::int64_t>(batch.count) * policy.cluster;
-    shape.threads = policy.threads;
-    shape.cluster = policy.cluster;
-    shape.shared_bytes = static_cast<std::size_t>(arguments.layout.total);
-    shape.overlap = policy.overlap;
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, arguments.layout.total),
-          "reserving shared memory for the fused kernel");
-    if (policy.cluster > kPortableCluster)
-      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
-            "asking for a large cluster");
-    launch(kernel, shape, arguments, stream, "launching the fused kernel");
+    launch(kernel, prepared_shape(kernel, arguments), arguments, stream, "launching the fused kernel");
   };
-  with_element(batch.type, [&](auto element) {
+  with_element(arguments.batch.type, [&](auto element) {
     using T = decltype(element);
     if (arguments.plan.flat()) {
       start(fused_kernel<Real, T, FlatSource, false>);

@@ -16,6 +16,10 @@ namespace sfft::detail::cuda {
 template <class Real>
 std::size_t fused_shared_bytes(const Binning<Real>& plan, const FusedPolicy& policy);
 
+/// Clusters that the current device runs at the same time under a policy that has them.
+template <class Real>
+int fused_clusters_at_once(const Binning<Real>& plan, const FusedPolicy& policy);
+
 template <class Real>
 FusedArguments<Real> fused_arguments(const Binning<Real>& plan, const FusedPolicy& policy,
                                      const Batch<Real>& batch);

@@ -5,6 +5,7 @@
 namespace sfft::detail::cuda {
 
 template std::size_t fused_shared_bytes<double>(const Binning<double>&, const FusedPolicy&);
+template int fused_clusters_at_once<double>(const Binning<double>&, const FusedPolicy&);
 template FusedArguments<double> fused_arguments<double>(const Binning<double>&, const FusedPolicy&,
                                                         const Batch<double>&);
 template void launch_fused<double>(const FusedArguments<double>&, Stream);

@@ -5,6 +5,7 @@
 namespace sfft::detail::cuda {
 
 template std::size_t fused_shared_bytes<float>(const Binning<float>&, const FusedPolicy&);
+template int fused_clusters_at_once<float>(const Binning<float>&, const FusedPolicy&);
 template FusedArguments<float> fused_arguments<float>(const Binning<float>&, const FusedPolicy&,
                                                       const Batch<float>&);
 template void launch_fused<float>(const FusedArguments<float>&, Stream);

@@ -18,15 +18,12 @@ struct LaunchShape {
   bool overlap = false;  ///< with the previous kernel; the kernel calls await_previous_kernel()
 };
 
-template <class Arguments>
-void launch(void (*kernel)(Arguments), const LaunchShape& shape, const Arguments& arguments, Stream stream,
-            const char* what) {
-  cudaLaunchAttribute attributes[2]{};
+/// `attributes` has room for two, and must stay.
+inline cudaLaunchConfig_t configuration(const LaunchShape& shape, cudaLaunchAttribute* attributes) {
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(shape.blocks));
   config.blockDim = dim3(static_cast<unsigned>(shape.threads));
   config.dynamicSmemBytes = shape.shared_bytes;
-  config.stream = stream;
   config.attrs = attributes;
   if (shape.cluster > 1) {
     cudaLaunchAttribute& attribute = attributes[config.numAttrs++];
@@ -38,7 +35,27 @@ void launch(void (*kernel)(Arguments), const LaunchShape& shape, const Arguments
     attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attribute.val.programmaticStreamSerializationAllowed = 1;
   }
+  return config;
+}
+
+template <class Arguments>
+void launch(void (*kernel)(Arguments), const LaunchShape& shape, const Arguments& arguments, Stream stream,
+            const char* what) {
+  cudaLaunchAttribute attributes[2]{};
+  cudaLaunchConfig_t config = configuration(shape, attributes);
+  config.stream = stream;
   check(cudaLaunchKernelEx(&config, kernel, arguments), what);
+}
+
+/// Clusters of such a launch that the device runs at the same time.
+template <class Arguments>
+int clusters_at_once(void (*kernel)(Arguments), LaunchShape shape, const char* what) {
+  cudaLaunchAttribute attributes[2]{};
+  shape.overlap = false;
+  const cudaLaunchConfig_t config = configuration(shape, attributes);
+  int count = 0;
+  check(cudaOccupancyMaxActiveClusters(&count, kernel, &config), what);
+  return count;
 }
 
 }  // namespace sfft::detail::cuda
