@@ -14,20 +14,21 @@ namespace sfft::detail {
 
 namespace {
 
-/// The share of an error that is enough: looks find smaller ones than plans have.
+/// Of an error that is enough: looks find smaller ones than plans have.
 constexpr double kEnough = 0.95;
 
 }  // namespace
 
 double PlanCosts::dense_us(bool tuned) const {
-  return with_bus(on_device_ ? predict_dense_device_us(data_.shape, data_.real, batch(), tuned)
-                             : predict_dense_us(data_.shape, data_.real),
-                  frame_bytes());
+  if (!on_device_) return predict_dense_us(data_.shape, data_.real);
+  const double us = predict_dense_device_us(data_.shape, data_.real, batch(), tuned);
+  return from_bus() ? predict_whole_from_host_us(us, frame_bytes(), batch()) : us;
 }
 
 double PlanCosts::direct_us() const {
-  return on_device_ ? with_bus(predict_direct_device_us(data_.shape.points(), support_.k), frame_bytes())
-                    : predict_direct_us(data_.shape.points(), support_.k, data_.real);
+  if (!on_device_) return predict_direct_us(data_.shape.points(), support_.k, data_.real);
+  const double us = predict_direct_device_us(data_.shape.points(), support_.k);
+  return from_bus() ? predict_whole_from_host_us(us, frame_bytes(), batch()) : us;
 }
 
 double PlanCosts::flat_us(const FlatPlanData& flat) const {
@@ -42,7 +43,7 @@ bool PlanCosts::by_rows() const {
          (options_.transfer == Transfer::automatic || options_.transfer == Transfer::rows);
 }
 
-/// Size of an element: that of the reference, if there is one, else a byte or a complex float.
+/// Of frames like the reference, if there is one, else of bytes or complex floats.
 std::int64_t PlanCosts::element() const {
   if (!data_.reference.empty()) return static_cast<std::int64_t>(element_bytes(data_.reference_type));
   return data_.real ? 1 : 8;

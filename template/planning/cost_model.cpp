@@ -74,6 +74,7 @@ Spread spread(const CombCost& cost, const DeviceWork& work, int multiprocessors,
   constexpr int kLargestCluster = 16;
   constexpr int kPart = 18;  // multiprocessors of a GPU that a cluster has to find room in
   const int most = std::min(kLargestCluster, multiprocessors / frames);
+  if (work.points * work.lanes < kWorthCluster) return {};
   const bool halved = cost.real && cost.buckets % 2 == 0 && cost.delays <= most;
   const double lanes = halved ? 2 * work.lanes : work.lanes, side = halved ? work.points / 2 : work.points;
   Spread best;
@@ -112,7 +113,7 @@ double predict_comb_device_us(const CombCost& cost, int multiprocessors, int bat
   double block_us = work.block_us();
   // More points never cost less, also where clusters begin.
   if (work.points * work.lanes < kWorthCluster)
-    block_us = std::min(block_us, work.cluster_us(1, work.points));
+    block_us = std::min(block_us, work.cluster_us(1, cost.real ? work.points / 2 : work.points));
   block_us *= rounds / batch;
   if (few.own == 0) return block_us + memory_us;
   const double all_us =
@@ -138,8 +139,14 @@ double predict_from_host_us(double device_us, std::int64_t bytes, int batch) noe
   return kHost + kRoundTrip / batch + (batch == 1 ? device_us + bus_us : std::max(device_us, bus_us));
 }
 
+double predict_whole_from_host_us(double device_us, std::int64_t bytes, int batch) noexcept {
+  constexpr double kCopy = 10;  // begins late
+  // Rounds are large, so that copies hardly overlap with them.
+  return predict_from_host_us(0, 0, batch) + kCopy / batch + predict_bus_us(bytes) + device_us;
+}
+
 double predict_flat_device_us(std::int64_t taps, std::int64_t rows) noexcept {
-  return 3 + 0.002 * static_cast<double>(taps) / 4 + 0.001 * static_cast<double>(rows);
+  return 3 + 0.002 * static_cast<double>(taps) / 4 + 0.01 * static_cast<double>(rows);
 }
 
 double predict_direct_device_us(std::int64_t points, std::int64_t k) noexcept {
@@ -150,9 +157,8 @@ double predict_dense_device_us(const Shape& shape, bool real, int batch, bool tu
   const double megabytes = static_cast<double>(shape.points()) * (real ? 4e-6 : 8e-6);
   // Slower once a signal outgrows the L2 cache.
   const double beyond = std::max(0.0, megabytes - 40);
-  if (tuned) return 8.0 / batch + megabytes + 0.4 * beyond;
-  const bool small_batched = batch >= 8 && megabytes < 3;
-  return 11.0 / batch + (real ? (small_batched ? 2.0 : 3.3) * megabytes : 1.4 * megabytes + 0.6 * beyond);
+  if (tuned) return real ? 12.0 / batch + 1.45 * megabytes : 8.0 / batch + megabytes + 0.4 * beyond;
+  return 11.0 / batch + (real ? (batch >= 8 ? 3.3 : 4.4) * megabytes : 1.4 * megabytes + 0.6 * beyond);
 }
 
 }  // namespace sfft::detail

@@ -35,6 +35,8 @@ double device_time_weight(int batch) noexcept;
 /// The time from the host's memory to its results there, for frames of which so many bytes cross the bus and
 /// which the GPU transforms in `device_us` each: the bus works beside the transforms of other frames.
 double predict_from_host_us(double device_us, std::int64_t bytes, int batch) noexcept;
+/// The same for frames that are copied whole.
+double predict_whole_from_host_us(double device_us, std::int64_t bytes, int batch) noexcept;
 /// The time that a bus like the H200's takes for bytes in rows of a kilobyte and more.
 double predict_bus_us(std::int64_t bytes) noexcept;
 double predict_flat_device_us(std::int64_t taps, std::int64_t rows) noexcept;

@@ -109,7 +109,7 @@ WitnessData make_witness(const SupportSet& support, bool trimmed, std::uint64_t 
     for (std::size_t m = 0; m < own.size(); ++m) {
       const std::complex<double> root = product[m];
       const std::size_t j = 2 * own[m].coefficient;
-      // In a real signal, f contributes X times the root, −f the conjugate of that: real parts add.
+      // Of a real signal, f contributes X times the root, −f the conjugate of that: real parts add.
       const double parts = own[m].paired ? 2 : 1;
       re[j] = parts * root.real();
       re[j + 1] = -parts * root.imag();

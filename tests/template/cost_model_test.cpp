@@ -47,9 +47,36 @@ TEST(CostModel, BatchesOnAGpuReadSectorsBesideTheirArithmetic) {
     cost.sectors = known.sectors;
     expect_about(predict_comb_device_us(cost, 132, 256), known.measured_us, 1.2);
   }
-  // One frame, dense: 432x768 and 1080p by tuned kernels, 7.0 and 12.6 us, and some 2.5 to pick the support.
-  expect_about(predict_dense_device_us(Shape{432, 768}, true, 1, true), 9.5, 1.2);
-  expect_about(predict_dense_device_us(Shape{1080, 1920}, true, 1, true), 15.1, 1.2);
+}
+
+TEST(CostModel, DenseTransformsOfBytesOnAGpu) {
+  // bench_cuda_sparse --choice on an H200, with the conversion of bytes and k = 1000 picked.
+  struct {
+    Shape shape;
+    int batch;
+    bool tuned;
+    double measured_us;
+  } const cases[] = {{Shape{1080, 1920}, 1, true, 26.3},  {Shape{1080, 1920}, 16, true, 13.9},
+                     {Shape{1080, 1920}, 64, true, 12.2}, {Shape{432, 768}, 16, true, 2.53},
+                     {Shape{432, 768}, 64, true, 2.22},   {Shape{720, 1280}, 64, true, 5.79},
+                     {Shape{240, 320}, 1, false, 13.1},   {Shape{360, 640}, 1, false, 15.4},
+                     {Shape{432, 768}, 1, false, 17.5},   {Shape{576, 768}, 1, false, 19.8},
+                     {Shape{720, 1280}, 1, false, 28.6},  {Shape{360, 640}, 64, false, 3.21},
+                     {Shape{576, 768}, 64, false, 5.70}};
+  for (const auto& known : cases)
+    expect_about(predict_dense_device_us(known.shape, true, known.batch, known.tuned), known.measured_us,
+                 1.2);
+  // Page-locked frames, one per call and many.
+  expect_about(
+      predict_whole_from_host_us(predict_dense_device_us(Shape{1080, 1920}, true, 1, true), 1080 * 1920, 1),
+      89.9, 1.2);
+  expect_about(predict_whole_from_host_us(predict_dense_device_us(Shape{360, 640}, true, 1), 360 * 640, 1),
+               43.6, 1.2);
+  expect_about(
+      predict_whole_from_host_us(predict_dense_device_us(Shape{1080, 1920}, true, 64, true), 1080 * 1920, 64),
+      56.3, 1.2);
+  expect_about(predict_whole_from_host_us(predict_dense_device_us(Shape{576, 768}, true, 64), 576 * 768, 64),
+               20.2, 1.3);
 }
 
 TEST(CostModel, ABatchThatLeavesMultiprocessorsIdleIsAsSlowAsItsBlocks) {
