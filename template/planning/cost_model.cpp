@@ -41,84 +41,65 @@ namespace {
 /// Buckets of a lane that two buffers in a multiprocessor's shared memory hold; with more, kernels are
 /// staged.
 constexpr double kLargestFused = 13000;
-/// Points of a frame for which clusters of blocks are worth it.
-constexpr double kWorthCluster = 1024;
 
-/// What a comb asks of a GPU. Fitted to 115 combs drawn at random on an H200 (bench_cuda_sparse --costs).
+/// What a comb asks of a GPU.
 struct DeviceWork {
   double points, lanes, k;
+  bool real;
+  /// Of its samples, as distinct pieces of memory.
+  double pieces;
 
-  static double passes(double side) { return std::log(std::max(side, 8.0)) / std::log(6.5); }
-  static double flops(double side) { return side * std::log2(std::max(side, 2.0)); }
-  /// A block that has a frame to itself: latencies first, then throughput. Within 7 % (RMS).
-  double block_us() const {
-    return 4.06 + 0.51 * passes(points) + 1.5e-4 * lanes * flops(points) + 0.0016 * k;
+  /// A multiprocessor that has some of the lanes to itself: latencies first, then throughput.
+  double block_us(double own) const {
+    const double gather = 0.6 + 0.0006 * own / lanes * pieces;
+    const double fft = 0.35 + 5 * own * points * std::log2(std::max(points, 2.0)) / 1.4e5;
+    const double recover = 0.3 + k * own * (real ? 16 : 8) / 6e4;
+    return gather + fft + recover + 0.4 + 0.0004 * k;
   }
-  /// A cluster whose blocks have `own` lanes of `side` points each; one lane that few rows read has kernels
-  /// of its own. Within 13 %.
-  double cluster_us(double own, double side) const {
-    constexpr double kLaneAlone = 4096, kFewRows = 1024;
-    if (own == 1 && side <= kLaneAlone && k <= kFewRows)
-      return 4.7 + 0.41 * passes(side) + 5.2e-5 * flops(side);
-    return 6.06 + 1.3e-4 * own * flops(side) + 0.0013 * k * own;
+  /// A frame that few others wait beside: passes wait for each other more than they compute.
+  double latency_us(double own, double side) const {
+    const double passes = std::log(std::max(side, 8.0)) / std::log(6.5);
+    return 2.9 + 0.5 * passes + own * (side * 1e-3 + k * 5e-4);
   }
 };
 
-/// How SparseExecutor spreads each of some frames over multiprocessors: the lanes of a block, and their
-/// points; how many turns clusters take. No lanes: a block works on a frame.
+/// How SparseExecutor spreads a frame over multiprocessors of which it may have `idle`: the lanes of each,
+/// and their points. No lanes: a block works on a frame.
 struct Spread {
-  double own = 0, side = 0;
-  int turns = 1;
+  double own, side;
 };
-Spread spread(const CombCost& cost, const DeviceWork& work, int multiprocessors, int frames) {
+Spread spread(const CombCost& cost, const DeviceWork& work, int idle) {
   constexpr int kLargestCluster = 16;
-  constexpr int kPart = 18;  // multiprocessors of a GPU that a cluster has to find room in
-  const int most = std::min(kLargestCluster, multiprocessors / frames);
-  if (work.points * work.lanes < kWorthCluster) return {};
-  const bool halved = cost.real && cost.buckets % 2 == 0 && cost.delays <= most;
-  const double lanes = halved ? 2 * work.lanes : work.lanes, side = halved ? work.points / 2 : work.points;
-  Spread best;
-  double least = lanes + 1;
-  for (int cluster = std::min(most, static_cast<int>(lanes)); cluster > 1; --cluster) {
-    const double own = std::ceil(lanes / cluster);
-    if (own * side > kLargestFused) break;
-    const int at_once = std::max(1, multiprocessors / kPart * (kPart / cluster));
-    const int turns = (frames + at_once - 1) / at_once;
-    if (turns * (own + 1) < least) {
-      least = turns * (own + 1);
-      best = {own, side, turns};
-    }
-    if (turns == 1) break;
-  }
-  return best;
+  const int most = std::min(kLargestCluster, idle);
+  // With fewer points a block is as fast: it was 0.9 us faster for 256 x 5.
+  if (most < 2 || work.points * work.lanes < 1024) return {0, 0};
+  if (cost.real && cost.buckets % 2 == 0 && cost.delays <= most) return {1, work.points / 2};
+  const double own = std::ceil(work.lanes / most);
+  return own * work.points > kLargestFused || work.lanes < 2 ? Spread{0, 0} : Spread{own, work.points};
 }
 
 }  // namespace
 
 double predict_comb_device_us(const CombCost& cost, int multiprocessors, int batch, bool compiled) noexcept {
   const double lanes = static_cast<double>(cost.real ? cost.delays / 2 : cost.delays);
-  const DeviceWork work{static_cast<double>(cost.buckets), lanes, static_cast<double>(cost.k)};
-  const Spread few = spread(cost, work, multiprocessors, batch);
-  if (few.own == 0 && work.points > kLargestFused) {
-    const double us =
-        cost.real ? 17.0 / batch + 3e-5 * work.points * lanes : 19.0 / batch + 4e-5 * work.points * lanes;
-    return us + 5e-5 * work.k;
+  const DeviceWork work{static_cast<double>(cost.buckets), lanes, static_cast<double>(cost.k), cost.real,
+                        static_cast<double>(cost.lines)};
+  if (work.points > kLargestFused) return 17.0 / batch + 3e-5 * work.points * lanes + 5e-5 * work.k;
+  // What frames are read from memory adds to what multiprocessors compute.
+  const double memory_us = static_cast<double>(cost.sectors) * 32 / 3e6;
+  const double throughput_us = work.block_us(lanes) / multiprocessors + memory_us;
+  const Spread few = spread(cost, work, multiprocessors / batch);
+  if (few.own > 0) {
+    const double all_us = 0.8 + work.latency_us(few.own, few.side);
+    return std::max(all_us * (compiled && few.own == 1 ? 0.6 : 1) / batch, throughput_us);
   }
-  // What frames are read from memory adds to what multiprocessors compute. Rows of samples come faster than
-  // samples by themselves.
-  const bool alone = cost.sectors >= cost.samples;
-  const double memory_us = static_cast<double>(cost.sectors) * (alone ? 7e-6 : 3.3e-6);
+  if (batch == 1) {
+    const double all_us = work.latency_us(lanes, work.points) + (cost.real ? work.k * lanes * 5e-4 : 0);
+    return std::max(all_us, throughput_us);
+  }
   // As many frames at a time as there are multiprocessors; of a last round some have none.
   const double rounds = std::ceil(static_cast<double>(batch) / multiprocessors);
-  double block_us = work.block_us();
-  // More points never cost less, also where clusters begin.
-  if (work.points * work.lanes < kWorthCluster)
-    block_us = std::min(block_us, work.cluster_us(1, cost.real ? work.points / 2 : work.points));
-  block_us *= rounds / batch;
-  if (few.own == 0) return block_us + memory_us;
-  const double all_us =
-      few.turns * work.cluster_us(few.own, few.side) * (compiled && few.own == 1 ? 0.68 : 1);
-  return (work.points > kLargestFused ? all_us / batch : std::min(block_us, all_us / batch)) + memory_us;
+  return work.block_us(lanes) * rounds / batch + memory_us;
 }
 
 double device_time_weight(int batch) noexcept {

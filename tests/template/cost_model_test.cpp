@@ -94,24 +94,6 @@ TEST(CostModel, ABatchThatLeavesMultiprocessorsIdleIsAsSlowAsItsBlocks) {
   }
 }
 
-TEST(CostModel, FewFramesOnAGpuAreSpreadOverClusters) {
-  // Combs drawn at random on an H200, bench_cuda_sparse --costs 1 120.
-  struct {
-    std::int64_t points, buckets, delays, k;
-    bool real;
-    int batch;
-    double measured_us;
-  } const cases[] = {{1 << 22, 32, 8, 119, false, 1, 5.33},     {1 << 18, 4096, 3, 104, false, 1, 8.86},
-                     {1 << 24, 512, 10, 580, false, 1, 5.65},   {1 << 20, 2048, 6, 280, false, 1, 7.37},
-                     {1 << 22, 8192, 3, 4774, false, 1, 28.3},  {1 << 20, 16384, 4, 2732, false, 1, 21.0},
-                     {720 * 1280, 3840, 2, 734, true, 1, 7.90}, {1080 * 1920, 3456, 12, 269, true, 1, 6.85},
-                     {576 * 768, 1152, 6, 145, true, 8, 0.799}, {480 * 640, 1600, 6, 654, true, 8, 0.774}};
-  for (const auto& known : cases)
-    expect_about(predict_comb_device_us(comb(known.points, known.buckets, known.delays, known.k, known.real),
-                                        132, known.batch),
-                 known.measured_us, 1.3);
-}
-
 TEST(CostModel, MoreWorkNeverCostsLess) {
   for (const bool real : {false, true}) {
     double dense = 0, dense_device = 0;
