@@ -6,7 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "apps/unknown_command.hpp"
+#include "apps/unknown_word.hpp"
 #include "sfft/sfft.hpp"
 
 namespace sfft::apps {
@@ -282,7 +282,7 @@ std::optional<int> parse(int argc, char** argv, CommandLine& line) {
     line.subcommand = app.get_subcommands().front()->get_name();
     line.common.lineup = lineup_of(settings, line.subcommand, line.common.quick);
   } catch (const CLI::ParseError& error) {
-    if (const std::string unknown = unknown_command(app); error.get_exit_code() != 0 && !unknown.empty()) {
+    if (const std::string unknown = unknown_word(app); error.get_exit_code() != 0 && !unknown.empty()) {
       fmt::print(stderr, "{}", unknown);
       return kUsage;
     }

@@ -6,13 +6,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <map>
-#include <string>
 #include <string_view>
-#include <vector>
 
-#include "apps/unknown_command.hpp"
+#include "apps/unknown_word.hpp"
 #include "options.hpp"
 #include "sfft/sfft.hpp"
 #include "video/report/spectra_file.hpp"
@@ -260,18 +257,8 @@ CommandLine parse_command_line(int argc, const char* const* argv, std::ostream& 
           << "\nA section has the name of a command, and a line that of one of its options: see --help.\n";
     line.exit_code = kUsage;
     return line;
-  } catch (const CLI::RequiredError& problem) {
-    // CLI11 asks for what is required before it looks at what it does not know.
-    line.exit_code = kUsage;
-    const std::vector<std::string> unknown = app.remaining(true);
-    if (std::ranges::any_of(unknown, [](const std::string& word) { return word.starts_with('-'); })) {
-      app.exit(CLI::ExtrasError(app.get_name(), unknown), out, error);
-    } else {
-      app.exit(problem, out, error);
-    }
-    return line;
   } catch (const CLI::ParseError& problem) {
-    if (const std::string unknown = unknown_command(app); problem.get_exit_code() != 0 && !unknown.empty()) {
+    if (const std::string unknown = unknown_word(app); problem.get_exit_code() != 0 && !unknown.empty()) {
       error << unknown;
       line.exit_code = kUsage;
       return line;
