@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shelf with the pools that were used last.
+// Keeps the pools that were used last.
 #include "kernels/cpu/platform/pool_loan.hpp"
 
 #include <algorithm>
@@ -19,11 +19,11 @@ struct Shelf {
     std::unique_ptr<ThreadPool> pool;
   };
   std::mutex mutex;
-  std::vector<Entry> entries;  ///< the one used last at the end
+  std::vector<Entry> entries;  ///< the most recently used is last
   Shelf() { entries.reserve(kMostPools + 1); }
 };
 
-/// Never destroyed: threads that sleep end with the process, which need not wait for them.
+/// Never destroyed: sleeping threads end with the process, which need not wait for them.
 Shelf& shelf() {
   static Shelf& kept = *new Shelf;
   return kept;

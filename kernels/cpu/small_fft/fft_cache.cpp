@@ -27,14 +27,14 @@ template <class Real>
 std::shared_ptr<const SmallFft<Real>> shared_small_fft(const std::array<std::int64_t, 3>& grid,
                                                        std::int64_t lanes) {
   static std::mutex mutex;
-  static std::vector<Entry<Real>> entries;  // in the order they were made
+  static std::vector<Entry<Real>> entries;  // in order of creation
   const auto same = [&](const Entry<Real>& entry) { return entry.lanes == lanes && entry.grid == grid; };
   {
     const std::lock_guard lock(mutex);
     const auto found = std::find_if(entries.begin(), entries.end(), same);
     if (found != entries.end()) return found->plan;
   }
-  // Leave out extents of 1: the slowest extent decides how the grid is cut into slabs.
+  // Drop extents of 1: the slowest extent decides how the grid is cut into slabs.
   std::vector<std::int64_t> extents;
   for (const std::int64_t extent : grid) {
     if (extent > 1) extents.push_back(extent);

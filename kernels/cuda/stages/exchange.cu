@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads load several vectors before they store them: what limits a link is how much is on its way.
+// Threads load several vectors before they store them: a link is limited by the bytes in flight.
 #include <algorithm>
 #include <array>
 
@@ -10,7 +10,7 @@ namespace sfft::detail::cuda {
 
 namespace {
 
-constexpr int kMostPieces = 16;  // of one launch: its arguments are passed by value
+constexpr int kMostPieces = 16;  // per launch: the arguments are passed by value
 constexpr int kAtOnce = 4;       // vectors of a thread
 
 /// `Count` values that are loaded and stored together.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread per sample of a row, a block's row of threads along it.
+// One thread per sample of a row; a block's row of threads follows it.
 #include "kernels/base/luma_range.hpp"
 #include "kernels/cuda/runtime/launch.hpp"
 #include "kernels/cuda/stages/luma.hpp"

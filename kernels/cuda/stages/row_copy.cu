@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads load several words before they store them: what limits the bus is how much is on its way.
+// Threads load several words before they store them: the bus is limited by the bytes in flight.
 #include <algorithm>
 #include <cstdint>
 

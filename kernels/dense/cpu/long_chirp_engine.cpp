@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bluestein's convolution in three passes over memory: columns of the forward transform; its rows, times the
-// kernel's spectrum, and the rows of the inverse, while a group of them is in cache; columns of the inverse.
+// Bluestein's convolution in three passes over memory: columns of the forward transform; its rows, the
+// product with the kernel's spectrum, the inverse's rows, group by group in cache; columns of the inverse.
 #include "kernels/dense/cpu/long_chirp_engine.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct Sides {
   std::int64_t rows = 0, columns = 0;
 };
 
-/// The cheapest product of two multiples of the lanes that is no less than `least`; 0: there is none.
+/// The cheapest product of two multiples of the lanes that is at least `least`; 0: none.
 template <class Real>
 Sides convolution_sides(std::int64_t least) {
   const cpu::SmallFftKernels<Real>& kernels = cpu::small_fft_kernels<Real>(cpu::best_isa());
@@ -163,9 +163,9 @@ class LongChirpEngine final : public DenseEngine<Real> {
   static std::size_t aligned(std::size_t reals) { return (reals * sizeof(Real) + 63) / 64 * 64; }
   std::int64_t group_values() const noexcept { return kTwoPassLanes * there_.columns(); }
 
-  /// load(at, count, re, im) gives up to eight values of the signal, load_rows(at, rows, re, im) eight of
-  /// each of its rows, store(at, rows, re, im, count) takes as many of each row of the first `kept` values of
-  /// the spectrum. All are loaded before one is stored.
+  /// load(at, count, re, im) returns up to eight values of the signal, load_rows(at, rows, re, im) eight of
+  /// each of its rows; store(at, rows, re, im, count) receives as many of each row of the first `kept` values
+  /// of the spectrum. All are loaded before one is stored.
   template <class Load, class LoadRows, class Store>
   void convolve(const Load& load, const LoadRows& load_rows, std::int64_t kept, const EngineScratch& scratch,
                 const Store& store) const {

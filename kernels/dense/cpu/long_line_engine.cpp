@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of the first pass, then groups of the second, are spread over threads; a group is stored while it is
-// in cache.
+// Threads share parts of the first pass, then groups of the second; a group is
+// stored while it is in cache.
 #include "kernels/dense/cpu/long_line_engine.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 using cpu::kTwoPassLanes;
 
 /// Shorter lines are faster in one piece: they stay in a core's cache, or one thread's passes over them in
-/// the last-level cache take less time than strided ones.
+/// the L3 cache are faster than strided ones.
 constexpr std::int64_t kLeastPoints = 1 << 16;
 template <class Real>
 constexpr std::int64_t kLeastPointsAlone = sizeof(Real) == sizeof(float) ? 1 << 22 : kLeastPoints;
@@ -159,7 +159,7 @@ class LongLineEngine final : public DenseEngine<Real> {
                    });
   }
 
-  /// The spectrum of the N/2 pairs x[2t] + i x[2t + 1], twice as large (LayoutKernels::tangle says how).
+  /// The spectrum of the N/2 pairs x[2t] + i x[2t + 1], twice as large (see LayoutKernels::tangle).
   void tangle(const Complex* spectrum, Complex* pairs, const EngineScratch& scratch) const {
     const std::int64_t half = n_ / 2;
     const Real first = spectrum[0].real(), last = spectrum[half].real();

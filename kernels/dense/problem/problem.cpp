@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills in strides of 0, then sorts the axes by stride to check that no elements overlap and that the span
-// can be addressed.
+// Fills in strides of 0, then sorts the axes by stride to check that no elements overlap and that the span is
+// addressable.
 #include "kernels/dense/problem/problem.hpp"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ Axes axes_of(const DenseProblem& problem) noexcept {
   return axes;
 }
 
-/// Each axis must step over all that the finer ones span: then no two elements overlap.
+/// Each axis must step over everything that the finer ones span, so that no two elements overlap.
 void check_strides(const DenseProblem& problem) {
   Axes axes = axes_of(problem);
   const auto begin = axes.all.begin();
