@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts in closed form how many frequencies of each cell fall into each residue class, so that the bucket
-// sums of an envelope take one small matrix product per dimension instead of a loop over all frequencies.
+// Counts in closed form how many frequencies of each cell fall into each residue class. Bucket sums of an
+// envelope then take one small matrix product per dimension instead of a loop over all frequencies.
 #include "template/data/envelope.hpp"
 
 #include <algorithm>
@@ -32,14 +32,14 @@ int CellAxis::cell(std::int64_t f) const noexcept {
 }
 
 void CellAxis::counts(std::int64_t residue, std::int64_t modulus, double* counts) const noexcept {
-  // below(end): how many x in [0, end) have x ≡ residue. A cell has the x from its first |f| to the next
-  // cell's, and their negatives; n/2 has none. So it has a difference of two `ahead`, which are below(first)
-  // of the positive half less that of the negative one.
+  // below(end): the number of x in [0, end) with x ≡ residue. A cell holds the x from its first |f| to the
+  // next cell's, and their negatives; n/2 has none. So its count is a difference of two `ahead`, each
+  // below(first) of the positive half minus that of the negative half.
   const int all = cells();
   std::array<double, kMostCells + 1> ahead;
   if (extent_ < std::int64_t{1} << 48) {
-    // Divisions by products, exact as half a modulus is far more than the rounding of a quotient. Adding and
-    // taking 1.5·2^52 rounds to the nearest integer, which is the quotient's floor: it is never half way.
+    // Divides by multiplying, which is exact because half a modulus far exceeds the rounding of a quotient.
+    // Adding and subtracting 1.5·2^52 rounds to the nearest integer, the quotient's floor; ties do not occur.
     constexpr double kRound = 6755399441055744.0;
     const double inverse = 1 / static_cast<double>(modulus);
     const auto shift = static_cast<double>(modulus - 1 - residue) + 0.5;
