@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reports of a merged run: those of its recordings as they were kept, and what they have in common.
+// The reports of a merged run: the kept reports of its recordings, and what they have in common.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A member of a member as a field of the CSV; empty where it is null or missing.
+/// A nested member as a CSV field; empty if null or missing.
 std::string field(const Json& report, const char* part, const char* name) {
   const auto found = report.find(part);
   if (found == report.end() || !found->is_object()) return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses I/N and the variables of those who start processes.
+// Parses I/N and the environment variables of process launchers.
 #include "video/shards/shard.hpp"
 
 #include <fmt/format.h>
@@ -58,7 +58,7 @@ Shard shard_from_environment(const EnvironmentLookup& lookup) {
     const auto count = number_in(size == nullptr ? "" : size);
     if (index && count && *count >= 1 && *count <= kMostShards && *index >= 0 && *index < *count)
       return {*index + 1, *count};
-    // sbatch alone sets one of Slurm's two: somebody else may still know.
+    // sbatch alone sets one of Slurm's two; another launcher may still know.
     if (rank != nullptr && size != nullptr) {
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("{} says {}={} and {}={}, which is no rank and size: give --shard I/N",

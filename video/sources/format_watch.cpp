@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures that differ in size or in the depth of their luma begin a new segment. Other changes are noted.
+// A change of picture size or luma depth begins a new segment; other changes are only noted.
 #include "video/sources/format_watch.hpp"
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@ namespace sfft::video {
 
 namespace {
 
-/// Rates are estimates: what differs by less is the same.
+/// Rates are estimates; smaller differences are ignored.
 constexpr double kSameRate = 0.02;
 constexpr std::size_t kMostChanges = 1000;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time without frames counts from the last one, whether or not the input could be opened in between.
+// Time without frames counts from the last frame, whether or not the input could be opened in between.
 #include "video/sources/reconnection.hpp"
 
 #include <fmt/format.h>
