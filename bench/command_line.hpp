@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command lines of benchmark programs that measure by themselves: words of the form --name or --name
+// Parses command lines of stand-alone benchmark programs: words of the form --name or --name
 // VALUE.
 #pragma once
 
@@ -14,9 +14,9 @@ inline std::string joined(int argc, char** argv) {
   return command;
 }
 
-/// Calls take(name, value) for every option, in their order; value() is the word after it. `take` returns
-/// whether it knows the name. Throws std::invalid_argument for one that it does not know, or that lacks its
-/// value.
+/// Calls take(name, value) for every option in order; value() is the next word.
+/// `take` returns whether it knows the name. Throws std::invalid_argument for an
+/// unknown name or a missing value.
 template <class Take>
 void for_options(int argc, char** argv, const Take& take) {
   for (int i = 1; i < argc; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One transform on several threads of the CPU: the built-in engine beside FFTW where that is found,
-// float, out of place.
+// One transform on several CPU threads: the built-in engine against FFTW, if
+// available; float, out of place.
 //   bench_dense_threads [--complex SHAPE …] [--real SHAPE …] [--threads N …] [--repeat N] [--fftw-seconds S]
 //                       [--out FILE.json]
 // Medians of wall clocks, warm.
@@ -70,8 +70,8 @@ double measured_ms(int repeat, const Transform& transform) {
 }
 
 #ifdef SFFT_BENCH_FFTW
-/// The time of FFTW, and the difference of `spectrum` to its own. Planning overwrites the signal before it is
-/// filled again.
+/// FFTW's time, and the difference of `spectrum` from its own. Planning overwrites the signal before it
+/// is refilled.
 void add_fftw(json& row, const Shape& shape, float* signal, std::size_t samples, const Complex* spectrum,
               std::size_t values, const Arguments& arguments) {
   const bool real = row["real"];

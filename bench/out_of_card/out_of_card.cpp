@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transforms of arrays in page-locked host memory that exceed a budget of GPU memory, for shares of the host
-// from 0 to 1, beside FFTW, where that is found, on the same array.
+// Transforms of arrays in page-locked host memory that exceed a budget of GPU memory, for host shares from 0
+// to 1, compared with FFTW, if available, on the same array.
 //   bench_out_of_card --shape 1024x1024x1024 … [--budget BYTES …] [--share S …] [--auto] [--no-gpu]
 //                     [--real] [--apart] [--lock] [--threads N] [--repeat N] [--fftw-threads N,N…]
 //                     [--fftw-estimate] [--fftw-seconds S] [--out FILE.json]
 //   bench_out_of_card --bus [--out FILE.json]
 // Float, forward, in place or, with --apart, into another array; FFTW likewise. Shapes of one to three
-// dimensions, complex, or real, in place in rows with room for half spectra. --auto measures the best shares
-// (Planning::measure); what it learned also predicts the times of the shares asked for. Times are medians of
-// wall clocks after a call that is not counted (--repeat 0: of that call), and the file is written after
-// every row. --lock page-locks ordinary memory that was filled before, which is faster for large arrays;
-// neither is part of "ms". Ten thousand outputs are compared with direct sums. --bus measures copies of
-// columns alone.
+// dimensions, complex, or real, in place in rows with room for half spectra. --auto measures the best
+// shares (Planning::measure); the result also predicts the times of the requested shares. Times are
+// medians of wall clocks after a call that does not count (--repeat 0: of that call), and the file is
+// written after every row. --lock page-locks ordinary memory that is already filled, which is faster for
+// large arrays; neither is part of "ms". Ten thousand outputs are compared with direct sums. --bus
+// measures only copies of columns.
 #include <fmt/format.h>
 
 #ifdef SFFT_BENCH_FFTW
@@ -133,7 +133,7 @@ class Bench {
     const bench::ProductSignal& signal;
   };
 
-  /// Its times, in seconds, are part of the following rows.
+  /// Its times, in seconds, become part of the following rows.
   std::shared_ptr<std::byte> array(std::size_t bytes) {
     const auto timed = [&](const char* name, const auto& job) {
       const auto start = Clock::now();
@@ -152,7 +152,7 @@ class Bench {
     return timed("lock_s", [&] { return bench::page_locked(std::move(memory), bytes); });
   }
 
-  /// Of the larger array, that of the spectrum. In place, a real signal has the room of its half spectrum.
+  /// Values of the larger array, the spectrum. In place, a real signal has the room of its half spectrum.
   std::int64_t values_of(const Shape& shape) const {
     const std::int64_t row = shape[shape.rank() - 1];
     return shape.points() / row * (arguments_.real ? row / 2 + 1 : row);
@@ -195,7 +195,7 @@ class Bench {
     return bench::median(times);
   }
 
-  /// One plan, with the shares that it chooses and with those asked for.
+  /// One plan, with the shares that it chooses and the requested ones.
   void shares(const Shape& shape, double budget, const Arrays& arrays) {
     json row = array_row_;
     row.update({{"shape", shape.to_string()}, {"budget_bytes", budget}});
@@ -228,7 +228,7 @@ class Bench {
     const std::vector<double> shares = fft.host_shares();
     const auto measured = fft.measured(), predicted = fft.predicted();
     for (std::size_t r = 0; r < measured.size(); ++r) {
-      if (measured[r].us > 0) {  // of the steps that such a call takes
+      if (measured[r].us > 0) {  // a step that such a call takes
         if (measured.size() == shares.size()) row["host_shares"].push_back(shares[r]);
         row["rounds"].push_back({{"ms", measured[r].us / 1e3},
                                  {"card_ms", measured[r].card_us / 1e3},

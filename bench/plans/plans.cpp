@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the search for a comb finds, and in what time: templates of drawn scenes, lines and recordings,
-// planned with every effort for a core of the CPU and for batches on a GPU, of which only the cost model is
-// needed.
+// What the search for a comb finds, and how long it takes: templates of drawn scenes,
+// lines and recordings, planned with every effort for a CPU core and for batches on a GPU
+// (only the cost model is needed).
 //   bench_plans [--seed S] [--count N] [--efforts quick,normal,thorough] [--beside FILE.json] [--out
 //   FILE.json]
 //               [[LABEL=]FILE.y4m …]
@@ -75,7 +75,7 @@ Arguments parse(int argc, char** argv) {
   return arguments;
 }
 
-/// A template and what it is called.
+/// A template and its name.
 struct Subject {
   std::string name;
   Template tmpl;

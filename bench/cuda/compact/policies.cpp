@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times given policies of the tuned kernels: one line for each, from a file.
+// Times given policies of the tuned kernels, one per line of a file.
 //   bench_cuda_policies FILE [--out FILE.json]
 // A line is the kind (c2c or r2c), the shape, the batch, the formats of signals, of spectra and between
-// steps, and the policy as wisdom files have it:
+// steps, and the policy as in wisdom files:
 //   c2c 240 139810 f16 f16 f32 kernel radices=16.15 threads_per_transform=16 transforms_per_block=8
-// Lines of one problem that follow each other are compiled together and share its data. Times are medians of
-// graph replays, in microseconds; a policy whose spectra disagree with cuFFT's is said to be wrong.
+// Adjacent lines with the same problem are compiled together and share data. Times are medians of graph
+// replays, in microseconds; a policy whose spectra disagree with cuFFT's is reported as wrong.
 #include <fmt/format.h>
 
 #include <algorithm>

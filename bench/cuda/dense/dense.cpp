@@ -58,7 +58,7 @@ Arguments parse(int argc, char** argv) {
   return arguments;
 }
 
-/// A row to be measured.
+/// A row to measure.
 struct Task {
   std::string group, name;
   std::function<json(Timer&, const DenseSettings&)> measure;
@@ -178,8 +178,8 @@ void write(const json& result, const std::string& file) {
   if (!file.empty()) std::ofstream(file) << result.dump(1) << "\n";
 }
 
-/// Whether all rows were measured and are correct. After an error that the GPU does not survive, the rest is
-/// skipped.
+/// Whether all rows were measured and are correct. After an error that the GPU does not survive,
+/// skips the rest.
 bool measure(const std::vector<Task>& tasks, const Arguments& arguments, json& result) {
   Timer timer;
   DenseSettings settings;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// One transform over several GPUs, beside cuFFT on one and cuFFT Xt on all.
+// One transform over several GPUs, compared with cuFFT on one and cuFFT Xt on all.
 //   bench_cuda_multi [--devices 0,1,2,3] [--edges 512,1024] [--real] [--measure] [--frames 256]
 //                    [--out FILE.json]
-// Cubes of floats in the memory of the GPUs. Signals are plane waves, and every coefficient is checked. Times
-// are wall clock from the first enqueued call until all GPUs are done, over several calls in a row, median of
-// 7, in microseconds, and once more with these calls in one graph. --frames: batches of frames as well,
-// on all GPUs and on the first. A GPU that is named several times shows
-// that the result is right, and no speed. Exit status 1: a result was wrong.
+// Cubes of floats in GPU memory. Signals are plane waves, and every coefficient is checked. Times are
+// wall clock from the first enqueued call until all GPUs are done, over several consecutive calls,
+// median of 7, in microseconds, and again with these calls in one graph. --frames: also batches of
+// frames, on all GPUs and on the first. Naming a GPU several times checks the result, not the speed.
+// Exit status 1: a result was wrong.
 #include <cufftXt.h>
 #include <fmt/format.h>
 
@@ -51,7 +51,7 @@ void finish(const std::set<int>& devices) {
   gpu(cudaSetDevice(*devices.begin()));
 }
 
-/// Microseconds of one of several calls in a row.
+/// Microseconds per call, over several consecutive calls.
 template <class Call>
 double call_us(const std::set<int>& devices, const Call& call) {
   return wall_us([&] {
@@ -85,7 +85,7 @@ WavePart part_of(const dense::Slab& slab) {
   return part;
 }
 
-/// Slabs, with room for what transforms need.
+/// Slabs, and the workspace of their transforms.
 class Arrays {
  public:
   explicit Arrays(const dense::SlabPlan<float>& plan) : plan_(plan) {
@@ -131,7 +131,7 @@ class Arrays {
   std::vector<detail::cuda::OwnedStream> streams_;
 };
 
-/// Calls captured into a graph, which all streams take part in.
+/// Calls captured into a graph that all streams take part in.
 class Graph {
  public:
   template <class Call>
@@ -200,7 +200,7 @@ json time_library(const Shape& shape, const Settings& settings, const std::set<i
                                  finish(different);
                                }) /
                                kCalls;
-  // The inverse of the right spectrum has to be the signal, N times.
+  // The inverse of the correct spectrum must be the signal, times N.
   fill();
   arrays.forward();
   arrays.inverse();
