@@ -62,26 +62,15 @@ Row parse_row(const std::string& text) {
 
 Arguments parse(int argc, char** argv) {
   Arguments arguments;
-  bench::for_options(argc, argv, [&](const std::string& name, const auto& value) {
-    if (name == "--row") {
-      arguments.rows.push_back(parse_row(value()));
-    } else if (name == "--seed") {
-      arguments.seed = std::stoull(value());
-    } else if (name == "--count") {
-      arguments.count = std::stoi(value());
-    } else if (name == "--most-points") {
-      arguments.most_points = std::stod(value());
-    } else if (name == "--rounds") {
-      arguments.rounds = std::stoi(value());
-    } else if (name == "--fftw-seconds") {
-      arguments.fftw_seconds = std::stod(value());
-    } else if (name == "--out") {
-      arguments.out = value();
-    } else {
-      return false;
-    }
-    return true;
-  });
+  bench::parse_options(
+      argc, argv,
+      {{"--row", [&](const std::string& text) { arguments.rows.push_back(parse_row(text)); }},
+       {"--seed", arguments.seed},
+       {"--count", arguments.count},
+       {"--most-points", arguments.most_points},
+       {"--rounds", arguments.rounds},
+       {"--fftw-seconds", arguments.fftw_seconds},
+       {"--out", arguments.out}});
   return arguments;
 }
 

@@ -38,22 +38,18 @@ struct Arguments {
 
 Arguments parse(int argc, char** argv) {
   Arguments arguments;
-  bench::for_options(argc, argv, [&](const std::string& name, const auto& value) {
-    if (name == "--complex" || name == "--real") {
-      arguments.problems.emplace_back(bench::parse_shape(value()), name == "--real");
-    } else if (name == "--threads") {
-      arguments.threads.push_back(std::stoi(value()));
-    } else if (name == "--repeat") {
-      arguments.repeat = std::stoi(value());
-    } else if (name == "--fftw-seconds") {
-      arguments.fftw_seconds = std::stod(value());
-    } else if (name == "--out") {
-      arguments.out = value();
-    } else {
-      return false;
-    }
-    return true;
-  });
+  const auto add = [&](bool real) {
+    return [&arguments, real](const std::string& text) {
+      arguments.problems.emplace_back(bench::parse_shape(text), real);
+    };
+  };
+  bench::parse_options(argc, argv,
+                       {{"--complex", add(false)},
+                        {"--real", add(true)},
+                        {"--threads", arguments.threads},
+                        {"--repeat", arguments.repeat},
+                        {"--fftw-seconds", arguments.fftw_seconds},
+                        {"--out", arguments.out}});
   if (arguments.threads.empty()) arguments.threads.push_back(1);
   return arguments;
 }

@@ -22,7 +22,6 @@
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <stdexcept>
 #include <thread>
 
@@ -47,7 +46,7 @@ struct Arguments {
   std::vector<Shape> shapes;
   std::vector<double> budgets, shares;
   std::vector<int> fftw;
-  bool automatic = false, gpu = true, real = false, apart = false, lock = false, bus = false;
+  bool automatic = false, no_gpu = false, real = false, apart = false, lock = false, bus = false;
   bool fftw_estimate = false;
   double fftw_seconds = 600;
   int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency())), repeat = 3;
@@ -57,43 +56,23 @@ struct Arguments {
 Arguments parse(int argc, char** argv) {
   Arguments arguments;
   arguments.command = bench::joined(argc, argv);
-  bench::for_options(argc, argv, [&](const std::string& name, const auto& value) {
-    if (name == "--shape") {
-      arguments.shapes.push_back(bench::parse_shape(value()));
-    } else if (name == "--budget") {
-      arguments.budgets.push_back(std::stod(value()));
-    } else if (name == "--share") {
-      arguments.shares.push_back(std::stod(value()));
-    } else if (name == "--auto") {
-      arguments.automatic = true;
-    } else if (name == "--real") {
-      arguments.real = true;
-    } else if (name == "--apart") {
-      arguments.apart = true;
-    } else if (name == "--lock") {
-      arguments.lock = true;
-    } else if (name == "--bus") {
-      arguments.bus = true;
-    } else if (name == "--no-gpu") {
-      arguments.gpu = false;
-    } else if (name == "--threads") {
-      arguments.threads = std::stoi(value());
-    } else if (name == "--repeat") {
-      arguments.repeat = std::stoi(value());
-    } else if (name == "--fftw-threads") {
-      std::istringstream counts(value());
-      for (std::string count; std::getline(counts, count, ',');) arguments.fftw.push_back(std::stoi(count));
-    } else if (name == "--fftw-estimate") {
-      arguments.fftw_estimate = true;
-    } else if (name == "--fftw-seconds") {
-      arguments.fftw_seconds = std::stod(value());
-    } else if (name == "--out") {
-      arguments.out = value();
-    } else {
-      return false;
-    }
-    return true;
-  });
+  bench::parse_options(
+      argc, argv,
+      {{"--shape", [&](const std::string& text) { arguments.shapes.push_back(bench::parse_shape(text)); }},
+       {"--budget", arguments.budgets},
+       {"--share", arguments.shares},
+       {"--auto", arguments.automatic},
+       {"--real", arguments.real},
+       {"--apart", arguments.apart},
+       {"--lock", arguments.lock},
+       {"--bus", arguments.bus},
+       {"--no-gpu", arguments.no_gpu},
+       {"--threads", arguments.threads},
+       {"--repeat", arguments.repeat},
+       {"--fftw-threads", arguments.fftw},
+       {"--fftw-estimate", arguments.fftw_estimate},
+       {"--fftw-seconds", arguments.fftw_seconds},
+       {"--out", arguments.out}});
   if (arguments.shapes.empty() && !arguments.bus) throw std::invalid_argument("give at least one --shape");
   if (arguments.budgets.empty()) arguments.budgets.push_back(0);
   return arguments;
@@ -106,7 +85,7 @@ class Bench {
         {"commit", SFFT_COMMIT},         {"command", arguments_.command}, {"processor", bench::processor()},
         {"threads", arguments_.threads}, {"real", arguments_.real},       {"apart", arguments_.apart},
         {"rows", json::array()}};
-    if (!arguments_.gpu) return;
+    if (arguments_.no_gpu) return;
     file_["device"] = detail::make_gpu_card<float>(0)->name();
     file_["bus_gb_s"] = bench::bus_rates();
     if (arguments_.bus) file_["columns_gb_s"] = bench::column_rates();
@@ -141,14 +120,14 @@ class Bench {
       array_row_[name] = array_row_.value(name, 0.0) + bench::seconds_since(start);
       return result;
     };
-    if (arguments_.gpu && !arguments_.lock)
+    if (!arguments_.no_gpu && !arguments_.lock)
       return timed("allocate_s", [&] { return detail::make_gpu_card<float>(0)->allocate_on_host(bytes); });
     std::shared_ptr<std::byte> memory = timed("touch_s", [&] {
       std::shared_ptr<std::byte> fresh{detail::cpu::make_large_buffer(bytes)};
       bench::touch(fresh.get(), bytes, arguments_.threads);
       return fresh;
     });
-    if (!arguments_.gpu) return memory;
+    if (arguments_.no_gpu) return memory;
     return timed("lock_s", [&] { return bench::page_locked(std::move(memory), bytes); });
   }
 
@@ -159,8 +138,8 @@ class Bench {
   }
   std::unique_ptr<detail::OutOfCardPlan<float>> plan(const Shape& shape, double budget) const {
     std::shared_ptr<detail::Card<float>> card;
-    if (arguments_.gpu) card = detail::make_gpu_card<float>(0);
-    const double share = arguments_.gpu ? -1 : 1;
+    if (!arguments_.no_gpu) card = detail::make_gpu_card<float>(0);
+    const double share = arguments_.no_gpu ? 1 : -1;
     const detail::OutOfCardOptions options{static_cast<std::size_t>(budget), share, arguments_.threads};
     if (!arguments_.real) return std::make_unique<detail::OutOfCardFft<float>>(shape, card, options);
     return std::make_unique<detail::OutOfCardRealFft<float>>(shape, 1, real_pitch(shape), card, options);

@@ -45,33 +45,13 @@ struct Arguments {
 
 Arguments parse(int argc, char** argv) {
   Arguments arguments;
-  std::vector<char*> options{argv[0]};
-  for (int i = 1; i < argc; ++i) {
-    const bool is_option = std::string_view(argv[i]).starts_with("--");
-    if (is_option) {
-      options.push_back(argv[i]);
-      if (i + 1 < argc) options.push_back(argv[++i]);
-    } else {
-      arguments.recordings.emplace_back(argv[i]);
-    }
-  }
-  bench::for_options(static_cast<int>(options.size()), options.data(),
-                     [&](const std::string& name, const auto& value) {
-                       if (name == "--seed") {
-                         arguments.seed = std::stoull(value());
-                       } else if (name == "--count") {
-                         arguments.count = std::stoi(value());
-                       } else if (name == "--efforts") {
-                         arguments.efforts = value();
-                       } else if (name == "--beside") {
-                         arguments.beside = value();
-                       } else if (name == "--out") {
-                         arguments.out = value();
-                       } else {
-                         return false;
-                       }
-                       return true;
-                     });
+  bench::parse_options(argc, argv,
+                       {{"--seed", arguments.seed},
+                        {"--count", arguments.count},
+                        {"--efforts", arguments.efforts},
+                        {"--beside", arguments.beside},
+                        {"--out", arguments.out}},
+                       &arguments.recordings);
   return arguments;
 }
 

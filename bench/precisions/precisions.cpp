@@ -217,18 +217,8 @@ json measure(const Case& what, int repeat) {
 
 Arguments parse(int argc, char** argv) {
   Arguments arguments;
-  for_options(argc, argv, [&](const std::string& name, const auto& value) {
-    if (name == "--filter") {
-      arguments.filter = value();
-    } else if (name == "--repeat") {
-      arguments.repeat = std::stoi(value());
-    } else if (name == "--out") {
-      arguments.out = value();
-    } else {
-      return false;
-    }
-    return true;
-  });
+  parse_options(argc, argv,
+                {{"--filter", arguments.filter}, {"--repeat", arguments.repeat}, {"--out", arguments.out}});
   if (arguments.repeat < 1) throw std::invalid_argument("--repeat wants 1 or more");
   return arguments;
 }

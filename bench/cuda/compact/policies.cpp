@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "bench/command_line.hpp"
 #include "kernels/dense/problem/problem.hpp"
 #include "kernels/dense/tuned/policy/policy_text.hpp"
 #include "kernels/dense/tuned/search/trial_bench.hpp"
@@ -102,21 +103,12 @@ void time_all(std::span<const Line> lines, json& rows) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::string path, out;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    if (word == "--out" && i + 1 < argc) {
-      out = argv[++i];
-    } else if (path.empty()) {
-      path = word;
-    }
-  }
-  if (path.empty()) {
-    fmt::print(stderr, "bench_cuda_policies: give a file of policies\n");
-    return 2;
-  }
   try {
-    const std::vector<Line> lines = lines_of(path);
+    std::string out;
+    std::vector<std::string> files;
+    bench::parse_options(argc, argv, {{"--out", out}}, &files);
+    if (files.size() != 1) throw std::invalid_argument("give a file of policies");
+    const std::vector<Line> lines = lines_of(files[0]);
     json rows = json::array();
     for (std::size_t first = 0; first < lines.size();) {
       std::size_t end = first;

@@ -10,13 +10,12 @@
 #include <cufftXt.h>
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <set>
-#include <sstream>
 
+#include "bench/command_line.hpp"
 #include "bench/cuda/device_memory.hpp"
 #include "bench/cuda/multi/batches.hpp"
 #include "bench/cuda/multi/waves.hpp"
@@ -36,8 +35,8 @@ using Value = std::complex<float>;
 constexpr int kCalls = 5;
 
 struct Settings {
-  std::vector<int> devices{0};
-  std::vector<std::int64_t> edges{512};
+  std::vector<int> devices;         ///< empty: the first
+  std::vector<std::int64_t> edges;  ///< empty: 512
   bool real = false, measure = false;
   std::int64_t frames = 0;
   std::string out;
@@ -272,35 +271,30 @@ json attempt(const Measure& measure) {
   }
 }
 
-std::vector<std::int64_t> numbers(const std::string& text) {
-  std::vector<std::int64_t> all;
-  std::istringstream words(text);
-  for (std::string word; std::getline(words, word, ',');) all.push_back(std::atoll(word.c_str()));
-  return all;
-}
-
-Settings parse(int count, char** arguments) {
+Settings parse(int argc, char** argv) {
   Settings settings;
-  for (int i = 1; i < count; ++i) {
-    const std::string word = arguments[i];
-    const auto value = [&]() -> std::string { return i + 1 < count ? arguments[++i] : ""; };
-    if (word == "--real") settings.real = true;
-    if (word == "--measure") settings.measure = true;
-    if (word == "--out") settings.out = value();
-    if (word == "--frames") settings.frames = std::atoll(value().c_str());
-    if (word == "--edges") settings.edges = numbers(value());
-    if (word == "--devices") {
-      settings.devices.clear();
-      for (const std::int64_t device : numbers(value())) settings.devices.push_back(static_cast<int>(device));
-    }
-  }
+  parse_options(argc, argv,
+                {{"--devices", settings.devices},
+                 {"--edges", settings.edges},
+                 {"--real", settings.real},
+                 {"--measure", settings.measure},
+                 {"--frames", settings.frames},
+                 {"--out", settings.out}});
+  if (settings.devices.empty()) settings.devices = {0};
+  if (settings.edges.empty()) settings.edges = {512};
   return settings;
 }
 
 }  // namespace
 
-int main(int count, char** arguments) {
-  const Settings settings = parse(count, arguments);
+int main(int argc, char** argv) {
+  Settings settings;
+  try {
+    settings = parse(argc, argv);
+  } catch (const std::invalid_argument& error) {
+    fmt::print(stderr, "bench_cuda_multi: {}\n", error.what());
+    return 2;
+  }
   const std::set<int> different(settings.devices.begin(), settings.devices.end());
   json report{{"commit", SFFT_COMMIT},
               {"device", detail::cuda::device_name(settings.devices.at(0))},
