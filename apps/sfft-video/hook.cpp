@@ -22,7 +22,7 @@ namespace sfft::apps {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::size_t kMostDue = 256, kMostAtOnce = 16;
+constexpr std::size_t kMaxDue = 256, kMaxAtOnce = 16;
 
 std::string number(double value) {
   return std::isfinite(value) ? fmt::format("{:.6g}", value) : "";
@@ -87,7 +87,7 @@ Hook::Hook(std::string command, std::chrono::seconds limit) : command_(std::move
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  running_.reserve(kMostAtOnce);
+  running_.reserve(kMaxAtOnce);
   thread_ = std::thread([this] { work(); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
@@ -105,7 +105,7 @@ Hook::~Hook() {
 void Hook::run(const video::Event& event, video::EventPhase phase) {
   {
     const std::lock_guard lock(mutex_);
-    if (due_.size() >= kMostDue) {
+    if (due_.size() >= kMaxDue) {
       if (!said_) complain("the command of --on-event is too slow: events are left out of it");
       said_ = true;
       return;
@@ -146,7 +146,7 @@ void Hook::work() {
 
 /// The first pending event for which no command of the same event is running.
 std::optional<Hook::Due> Hook::take_next() {
-  if (running_.size() >= kMostAtOnce) return std::nullopt;
+  if (running_.size() >= kMaxAtOnce) return std::nullopt;
   const std::lock_guard lock(mutex_);
   const auto next = std::ranges::find_if(due_, [this](const Due& due) {
     return std::ranges::none_of(running_, [&due](const Running& one) {

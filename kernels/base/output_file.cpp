@@ -80,13 +80,13 @@ void remove_if_abandoned(int folder, const char* name) {
 
 /// Removes files that killed writers left behind. Does not scan a huge folder to its end.
 void remove_abandoned(int folder) {
-  constexpr int kMostEntries = 10000;
+  constexpr int kMaxEntries = 10000;
   Descriptor listed(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!listed) return;
   DIR* const entries = ::fdopendir(listed.get());
   if (entries == nullptr) return;
   listed.release();
-  for (int i = 0; i < kMostEntries; ++i) {
+  for (int i = 0; i < kMaxEntries; ++i) {
     const dirent* const entry = ::readdir(entries);
     if (entry == nullptr) break;
     remove_if_abandoned(folder, entry->d_name);

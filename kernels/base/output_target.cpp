@@ -43,7 +43,7 @@ int Descriptor::release() noexcept {
 
 namespace {
 
-constexpr int kMostLinks = 40;  // as many as Linux follows
+constexpr int kMaxLinks = 40;  // as many as Linux follows
 
 /// The N of /dev/fd/N or of a standard stream's name. Opening such a path would restart a redirected file
 /// from its beginning.
@@ -112,7 +112,7 @@ OutputTarget find_target(const std::string& path) {
     }
     target.exists = !S_ISLNK(target.status.st_mode);
     if (target.exists) break;
-    if (links == kMostLinks) cannot_write(path, ELOOP);
+    if (links == kMaxLinks) cannot_write(path, ELOOP);
     const std::string text = link_text(path, target.opened);
     target.opened = text.starts_with('/') ? text : folder_of(target.opened) + text;
   }

@@ -15,7 +15,7 @@ namespace sfft::detail::cuda {
 namespace {
 
 /// With more points, too many may share the first digits by chance.
-constexpr std::int64_t kMostListed = std::int64_t{1} << 21;
+constexpr std::int64_t kMaxListed = std::int64_t{1} << 21;
 
 /// Kernels load whole elements; copies accept any address.
 bool readable_in_place(const LearningFrame& frame) {
@@ -59,7 +59,7 @@ std::optional<LargestOfSpectrum> learn_largest(const LearningFrame& frame, std::
   fft.enqueue(samples, static_cast<Element>(frame.type), spectrum, power, 1, memory.data() + fft_at, stream);
   step_done("learn: queue the FFT");
   using Digits = SelectLargest::Digits;
-  const Digits digits = extents.points() <= kMostListed ? Digits::few : Digits::all;
+  const Digits digits = extents.points() <= kMaxListed ? Digits::few : Digits::all;
   select.enqueue(spectrum, power, memory.data() + select_at, host.data(), digits, stream);
   step_done("learn: queue the selection");
   cpu::wake_kept_pools();  // a plan usually follows

@@ -42,7 +42,7 @@ constexpr double kPersistence = 2;
 constexpr double kTrialPatience = 0.04;
 constexpr double kTrialPersistence = 1.5;
 /// Minimum time limit in microseconds, for very short signals if no dense transform may follow.
-constexpr double kLeastEffort = 2e4;
+constexpr double kMinEffort = 2e4;
 /// Time to fetch samples from a GPU: a launch, the gather, the copy to the host and the wait.
 constexpr double kDeviceReadUs = 20;
 /// Number of such reads not counted against patience: growing to an unknown k takes a few rounds.
@@ -313,7 +313,7 @@ std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, cons
   const double dense = on_device && dense_allowed ? dense_device_us(shape, real) : dense_us(shape, real);
   request.read_us = on_device ? kDeviceReadUs : 0;
   request.patience_us =
-      dense_allowed ? kPatience * dense + kFreeReads * request.read_us : std::max(dense, kLeastEffort);
+      dense_allowed ? kPatience * dense + kFreeReads * request.read_us : std::max(dense, kMinEffort);
   request.effort_us = dense_allowed ? kPersistence * dense : request.patience_us;
   if (target.exact_only) {
     request.patience_us = kTrialPatience * dense;

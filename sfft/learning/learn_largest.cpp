@@ -18,7 +18,7 @@ namespace {
 constexpr double kLargestPower = 1e280;
 constexpr double kSmallestPower = 1e-240;
 /// Parts of the second pass that share a level. The first ones are fewer, because they set it.
-constexpr std::int64_t kMostTogether = 32;
+constexpr std::int64_t kMaxTogether = 32;
 
 /// The first part suggests a level for all others if parts are alike (`suggest`). That part is then a third
 /// of the way in, because the first ones hold the harmonics of periods that divide the length.
@@ -29,7 +29,7 @@ LargestElements select_largest(PassRunner& runner, const Shape& shape, std::int6
   const std::int64_t parts = runner.second_parts();
   const std::int64_t sampled = suggest ? parts / 3 : 0;
   for (std::int64_t done = 0, together = 1; done < parts; done += together) {
-    if (done > 0) together = std::min({done, kMostTogether, parts - done});
+    if (done > 0) together = std::min({done, kMaxTogether, parts - done});
     std::vector<PartialSelection> partial(static_cast<std::size_t>(together), largest.begin_part());
     runner.select(
         together,

@@ -41,10 +41,10 @@ void LaneDelays::look_at(std::span<const Delay> delays) {
 
 /// Tabulates roots if there are fewer steps than members that use them.
 void LaneDelays::add_roots() {
-  constexpr std::int64_t kMostSteps = 64;
+  constexpr std::int64_t kMaxSteps = 64;
   for (std::size_t d = 0; d < static_cast<std::size_t>(comb_.rank); ++d) {
     const std::int64_t steps = comb_.strides[d];
-    if (steps > kMostSteps) continue;
+    if (steps > kMaxSteps) continue;
     std::vector<std::complex<double>>& roots = roots_[d];
     for (std::size_t known = roots.size() / static_cast<std::size_t>(steps); known < delays(); ++known) {
       for (std::int64_t step = 0; step < steps; ++step)

@@ -25,7 +25,7 @@ namespace {
 /// every second or n-th is examined.
 constexpr std::int64_t kLookedAt = 256;
 /// Most sets of rows that delays may begin in; with more, a taller grid achieves the same.
-constexpr std::int64_t kMostRowSets = 6;
+constexpr std::int64_t kMaxRowSets = 6;
 /// Coefficients of a rough look, and the number of grids that it keeps.
 constexpr std::size_t kRoughlyLookedAt = 128, kPromisingGrids = 4;
 /// More delays take too long for a quick plan: a look and its tables grow with the square of their number.
@@ -74,7 +74,7 @@ class Lister {
   std::vector<CombCandidate> list() {
     const Shape& shape = support_.shape;
     const auto members = static_cast<std::int64_t>(support_.members.size());
-    most_ = std::min({request_.max_samples, shape.points() / 2, 64 * members + 4096, Folding::kMostBuckets});
+    most_ = std::min({request_.max_samples, shape.points() / 2, 64 * members + 4096, Folding::kMaxBuckets});
     // Fewer buckets than this would leave almost none empty, or hold more frequencies than delays resolve.
     const std::int64_t least = std::max<std::int64_t>(kMinEmpty, least_squares_ ? members / 12 : members);
     std::array<std::vector<std::int64_t>, 3> sides;
@@ -311,7 +311,7 @@ class Lister {
   void add_by_rows(const std::array<std::int64_t, 3>& grid, std::int64_t delays,
                    std::vector<CombCandidate>& candidates) const {
     const std::int64_t in_a_row = support_.shape[1] / grid[1];
-    const std::int64_t most = std::min({kMostRowSets, delays, support_.shape[0] / grid[0]});
+    const std::int64_t most = std::min({kMaxRowSets, delays, support_.shape[0] / grid[0]});
     for (std::int64_t sets = (delays + in_a_row - 1) / in_a_row; sets <= most; ++sets) {
       const std::int64_t bytes = sets * grid[0] * row_bytes();
       if (bytes > request_.bus.most_bytes) break;
@@ -321,7 +321,7 @@ class Lister {
           regular_.bound(static_cast<double>(sets * grid[0]),
                          static_cast<double>(delays * grid[1]) / static_cast<double>(sets), power_);
       // Rows with alternating columns separate more aliases than a regular grid.
-      constexpr double kStaggered[kMostRowSets] = {1, 0.9, 0.85, 0.72, 0.72, 0.72};
+      constexpr double kStaggered[kMaxRowSets] = {1, 0.9, 0.85, 0.72, 0.72, 0.72};
       candidates.push_back(
           {grid, delays, sets, us, kStaggered[sets - 1] * std::sqrt(bound / std::max(power_, 1e-300))});
     }

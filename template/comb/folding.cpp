@@ -30,7 +30,7 @@ Folding::Folding(const SupportSet& support, const SpectralPrior& prior)
   for (const SupportMember& member : support.members)
     tail_at_members_.push_back(white_ ? 1 : prior.tail.power[cells_.cell(member.f)]);
   for (std::size_t d = 0; d < static_cast<std::size_t>(support.shape.rank()); ++d) {
-    if (support.shape[static_cast<int>(d)] > kMostBuckets) continue;
+    if (support.shape[static_cast<int>(d)] > kMaxBuckets) continue;
     coordinates_[d].reserve(support.members.size());
     for (const SupportMember& member : support.members)
       coordinates_[d].push_back(static_cast<std::uint32_t>(member.f[d]));
@@ -222,7 +222,7 @@ void Folding::tails_of(std::span<const std::int32_t> flat, const Grid& buckets, 
   const auto cells = padded(cells_.axis(0).cells());
   tails.resize(flat.size());
   if (cells_.rank() == 1) {
-    std::array<double, CellAxis::kMostCells + 8> counts{};
+    std::array<double, CellAxis::kMaxCells + 8> counts{};
     const int zero = 0;
     for (std::size_t n = 0; n < flat.size(); ++n) {
       cells_.axis(0).counts(flat[n], buckets[0], counts.data());

@@ -21,7 +21,7 @@ class ThreadPool;
 class Folding {
  public:
   using Grid = std::array<std::int64_t, 3>;  ///< buckets along each dimension; they divide the shape
-  static constexpr std::int64_t kMostBuckets = (std::int64_t{1} << 31) - 1;  ///< in a grid
+  static constexpr std::int64_t kMaxBuckets = (std::int64_t{1} << 31) - 1;  ///< in a grid
 
   Folding(const SupportSet& support, const SpectralPrior& prior);
 

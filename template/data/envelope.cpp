@@ -36,7 +36,7 @@ void CellAxis::counts(std::int64_t residue, std::int64_t modulus, double* counts
   // next cell's, and their negatives; n/2 has none. So its count is a difference of two `ahead`, each
   // below(first) of the positive half minus that of the negative half.
   const int all = cells();
-  std::array<double, kMostCells + 1> ahead;
+  std::array<double, kMaxCells + 1> ahead;
   if (extent_ < std::int64_t{1} << 48) {
     // Divides by multiplying, which is exact because half a modulus far exceeds the rounding of a quotient.
     // Adding and subtracting 1.5·2^52 rounds to the nearest integer, the quotient's floor; ties do not occur.
@@ -88,7 +88,7 @@ std::size_t CellGrid::cell(const std::array<std::int64_t, 3>& f) const noexcept 
 std::vector<double> CellGrid::counts() const {
   std::vector<double> result{1.0};
   for (const CellAxis& axis : axes_) {
-    std::array<double, CellAxis::kMostCells> counts{};
+    std::array<double, CellAxis::kMaxCells> counts{};
     axis.counts(0, 1, counts.data());
     std::vector<double> next;
     next.reserve(result.size() * static_cast<std::size_t>(axis.cells()));
@@ -112,7 +112,7 @@ std::vector<double> CellGrid::bucket_sums(const Envelope& envelope,
     const auto extent = static_cast<std::size_t>(buckets[d]);
     const std::size_t outer = sums.size() / (cells * inner);
     std::vector<double> next(outer * extent * inner, 0.0);
-    std::array<double, CellAxis::kMostCells> counts{};
+    std::array<double, CellAxis::kMaxCells> counts{};
     for (std::size_t b = 0; b < extent; ++b) {
       axis.counts(static_cast<std::int64_t>(b), static_cast<std::int64_t>(extent), counts.data());
       for (std::size_t c = 0; c < cells; ++c) {

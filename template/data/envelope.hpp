@@ -15,7 +15,7 @@ namespace sfft::detail {
 /// One axis, divided into the cells of kernels/base/log_cells.hpp.
 class CellAxis {
  public:
-  static constexpr int kMostCells = 126;  ///< for any extent below 2^63
+  static constexpr int kMaxCells = 126;  ///< for any extent below 2^63
   explicit CellAxis(std::int64_t extent);
   std::int64_t extent() const noexcept { return extent_; }
   int cells() const noexcept { return static_cast<int>(first_.size()) - 1; }

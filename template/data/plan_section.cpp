@@ -12,7 +12,7 @@ namespace sfft::detail {
 namespace {
 
 constexpr std::uint32_t kPlans = 1, kPlansVersion = 1;
-constexpr std::uint32_t kMostPlans = 64;
+constexpr std::uint32_t kMaxPlans = 64;
 enum PlanFlag : std::uint32_t {
   kSingle = 1,
   kReference = 2,
@@ -80,7 +80,7 @@ KeptPlan get_plan(ByteReader& reader) {
 std::vector<KeptPlan> get_plans(ByteReader reader, std::uint64_t template_checksum, const Shape& shape) {
   if (reader.get<std::uint64_t>() != template_checksum) reader.damaged("it belongs to another template");
   const auto count = reader.get<std::uint32_t>();
-  if (count > kMostPlans) reader.damaged(fmt::format("it says that it holds {} plans", count));
+  if (count > kMaxPlans) reader.damaged(fmt::format("it says that it holds {} plans", count));
   std::vector<KeptPlan> plans;
   for (std::uint32_t i = 0; i < count; ++i) {
     plans.push_back(get_plan(reader));

@@ -32,7 +32,7 @@ class BlindDriver {
 
  private:
   /// Rounds of one kind; each doubles the buckets or finds something, so either a few suffice or none will.
-  static constexpr int kMostRounds = 10;
+  static constexpr int kMaxRounds = 10;
   static constexpr std::int64_t kFewestBuckets = 32;
   /// A frequency with exactly the limit's power is as likely to be hidden by the noise as to show.
   static constexpr double kMargin = 1.5;

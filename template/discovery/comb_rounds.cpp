@@ -35,7 +35,7 @@ void BlindDriver<Real>::run_combs() {
       std::max(kFewestBuckets, (search.ladder ? kGridBucketsPerFrequency : kBucketsPerFrequency) * expected_);
   if (request_.k > 0) comb_.expect_at_most(most_seen());
   result_.path = Path::comb;
-  while (result_.rounds < kMostRounds) {
+  while (result_.rounds < kMaxRounds) {
     const auto grid = grids.near(search.target, search.previous ? &*search.previous : nullptr, random_);
     if (!grid || !affordable(*grid, 8, promising_)) return;
     const DelayPattern pattern = search.ladder ? ladder_of_delays(grid->strides, shape_.rank(), 8, random_)

@@ -93,11 +93,11 @@ void BlindDriver<Real>::hear_witness() {
   // requested confidence.
   constexpr double kShareOfSearch = 0.2;
   constexpr double kSampleUs = 2e-3, kSampleAndWaveUs = 2e-4;
-  constexpr double kMostSamples = 4096;
+  constexpr double kMaxSamples = 4096;
   const double sample_us = kSampleUs + kSampleAndWaveUs * static_cast<double>(result_.components.size());
   const std::int64_t least = witness_samples(request_.confidence);
   const auto affordable =
-      static_cast<std::int64_t>(std::min(kMostSamples, kShareOfSearch * work_us_ / sample_us));
+      static_cast<std::int64_t>(std::min(kMaxSamples, kShareOfSearch * work_us_ / sample_us));
   BlindWitness<Real> witness(signal_, shape_);
   const WitnessReport report =
       witness.examine(result_.components, {result_.tail_energy, noisy_, result_.missed_bound},

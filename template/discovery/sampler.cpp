@@ -17,7 +17,7 @@ namespace sfft::detail {
 
 struct BlindScratch::Shelf {
   static constexpr std::size_t kMostBlocks = 4;
-  static constexpr std::size_t kMostBytes = std::size_t{32} << 20;
+  static constexpr std::size_t kMaxBytes = std::size_t{32} << 20;
   Shelf() { blocks.reserve(kMostBlocks); }
   std::mutex mutex;
   std::vector<Block> blocks;
@@ -54,7 +54,7 @@ void BlindScratch::give_back() noexcept {
   if (block_.bytes == 0) return;
   Block block = std::move(block_);
   block_ = {};
-  if (block.bytes > Shelf::kMostBytes) return;
+  if (block.bytes > Shelf::kMaxBytes) return;
   Shelf& kept = shelf();
   const std::lock_guard lock(kept.mutex);
   if (kept.blocks.size() < Shelf::kMostBlocks) {

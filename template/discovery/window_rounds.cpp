@@ -27,7 +27,7 @@ void BlindDriver<Real>::run_windows() {
   while (buckets < kWindowBucketsPerFrequency * expected_) buckets *= 2;
   constexpr double kTapUs = 0.013;
   int stalled = 0;
-  for (int number = 0; number < kMostRounds && stalled < 3; ++number) {
+  for (int number = 0; number < kMaxRounds && stalled < 3; ++number) {
     if (buckets > most) return;
     const double us = kTapUs * static_cast<double>(BlindWindow<Real>::samples(buckets));
     if (!afford(us, 1, number == 0 || (promising_ && stalled < 2))) return;

@@ -13,7 +13,7 @@ namespace sfft::detail {
 
 namespace {
 
-constexpr std::size_t kMostPasses = 8;
+constexpr std::size_t kMaxPasses = 8;
 /// Tables grow with the longest side of a grid, and with the square root of a long line.
 constexpr std::int64_t kLongestSide = 1 << 13;
 
@@ -51,7 +51,7 @@ std::shared_ptr<const SpectrumPasses> spectrum_passes(const Shape& shape, bool r
   if (!has_small_tables(shape)) return passes;
   const std::lock_guard lock(mutex);
   if (std::find_if(entries.begin(), entries.end(), same) != entries.end()) return passes;
-  if (entries.size() == kMostPasses) entries.erase(entries.begin());
+  if (entries.size() == kMaxPasses) entries.erase(entries.begin());
   entries.push_back({shape, real, passes});
   return passes;
 }

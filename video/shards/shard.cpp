@@ -41,7 +41,7 @@ Shard parse_shard(const std::string& text) {
   const std::string_view view = text;
   const auto index = number_in(view.substr(0, slash));
   const auto count = slash == std::string::npos ? std::nullopt : number_in(view.substr(slash + 1));
-  if (!index || !count || *count < 1 || *count > kMostShards || *index < 1 || *index > *count) {
+  if (!index || !count || *count < 1 || *count > kMaxShards || *index < 1 || *index > *count) {
     throw Error(
         ErrorCode::invalid_argument,
         fmt::format("'{}' is not a part such as 2/8, the second of eight: parts are counted from 1", text));
@@ -56,7 +56,7 @@ Shard shard_from_environment(const EnvironmentLookup& lookup) {
     if (rank == nullptr && size == nullptr) continue;
     const auto index = number_in(rank == nullptr ? "" : rank);
     const auto count = number_in(size == nullptr ? "" : size);
-    if (index && count && *count >= 1 && *count <= kMostShards && *index >= 0 && *index < *count)
+    if (index && count && *count >= 1 && *count <= kMaxShards && *index >= 0 && *index < *count)
       return {*index + 1, *count};
     // sbatch alone sets one of Slurm's two; another launcher may still know.
     if (rank != nullptr && size != nullptr) {

@@ -20,7 +20,7 @@ struct Shard {
   friend bool operator==(const Shard&, const Shard&) = default;
 };
 
-inline constexpr int kMostShards = 100000;
+inline constexpr int kMaxShards = 100000;
 
 /// "2/8". Throws Error(invalid_argument) for anything else.
 Shard parse_shard(const std::string& text);

@@ -61,7 +61,7 @@ ShardRun run_from(const Json& json) {
   read_whole(json.at("inputs_crc32"), run.inputs_crc32);
   for (const auto& [name, value] : json.at("settings").items())
     run.settings.emplace_back(name, value.get<std::string>());
-  if (run.shard.count < 1 || run.shard.count > kMostShards || run.shard.index < 1 ||
+  if (run.shard.count < 1 || run.shard.count > kMaxShards || run.shard.index < 1 ||
       run.shard.index > run.shard.count)
     throw std::out_of_range("shard");
   return run;

@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::uint64_t kMostChunks = 100000;  ///< limit for a file made of tiny ones
+constexpr std::uint64_t kMaxChunks = 100000;  ///< limit for a file made of tiny ones
 
 /// Reads numbers anywhere in a file; bytes past its end read as 0.
 class Bytes {
@@ -57,7 +57,7 @@ class Bytes {
 /// Boxes of ISO/IEC 14496-12: size, type, and for a size of 1 the size again in 64 bits.
 FileEnd end_of_boxes(Bytes& file) {
   std::uint64_t at = 0;
-  for (std::uint64_t i = 0; i < kMostChunks; ++i) {
+  for (std::uint64_t i = 0; i < kMaxChunks; ++i) {
     if (at == file.size()) return FileEnd::whole;
     if (file.size() - at < 8) return FileEnd::cut;
     std::uint64_t bytes = file.big_endian(at, 4);
@@ -73,7 +73,7 @@ FileEnd end_of_boxes(Bytes& file) {
 /// One RIFF chunk; files of more than a gigabyte or two have further ones.
 FileEnd end_of_riff(Bytes& file) {
   std::uint64_t at = 0;
-  for (std::uint64_t i = 0; i < kMostChunks && at < file.size(); ++i) {
+  for (std::uint64_t i = 0; i < kMaxChunks && at < file.size(); ++i) {
     if (file.at(at, 4) != "RIFF") break;  // something else was appended
     const std::uint64_t bytes = file.little_endian(at + 4, 4);
     if (bytes == 0) return FileEnd::unknown;  // its writer could not seek back, or died first
@@ -170,7 +170,7 @@ bool lacks_index(const std::string& path) {
   Bytes file(path);
   if (!begins_with_box(file)) return false;
   std::uint64_t at = 0;
-  for (std::uint64_t i = 0; i < kMostChunks && file.size() - at >= 8; ++i) {
+  for (std::uint64_t i = 0; i < kMaxChunks && file.size() - at >= 8; ++i) {
     if (file.at(at + 4, 4) == "moov") return false;
     std::uint64_t bytes = file.big_endian(at, 4);
     if (bytes == 1) bytes = file.big_endian(at + 8, 8);

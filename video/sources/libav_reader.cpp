@@ -232,7 +232,7 @@ bool LibavReader::send_held() {
 }
 
 bool LibavReader::next() {
-  constexpr int kMostFailures = 10000;  // for a decoder that fails endlessly
+  constexpr int kMaxFailures = 10000;  // for a decoder that fails endlessly
   while (!interrupted_) {
     const int got = avcodec_receive_frame(decoder_.get(), picture_.get());
     if (got >= 0) {
@@ -247,7 +247,7 @@ bool LibavReader::next() {
     }
     if (got != AVERROR(EAGAIN)) {  // such an error stands for one packet
       damage_.damaged_packet();
-      if (++failures_ < kMostFailures) continue;
+      if (++failures_ < kMaxFailures) continue;
       end_ = got;
       return false;
     }

@@ -10,9 +10,9 @@ namespace sfft::video {
 namespace {
 
 constexpr int kDeepest = 16;  ///< most pictures that a decoder holds back
-constexpr int kSure = 12, kMostVotes = 48;
+constexpr int kSure = 12, kMaxVotes = 48;
 /// A larger number is not a count of pictures, but corrupt.
-constexpr std::int64_t kMostLost = 2000;
+constexpr std::int64_t kMaxLost = 2000;
 
 }  // namespace
 
@@ -51,10 +51,10 @@ void PictureOrder::show(const Waiting& picture) {
     return;
   }
   const std::int64_t missing = step_ > 0 ? step / step_ - 1 : 0;
-  if (votes_ >= kSure && missing > 0 && step % step_ == 0 && missing <= kMostLost)
+  if (votes_ >= kSure && missing > 0 && step % step_ == 0 && missing <= kMaxLost)
     found_.push_back({picture.packet, missing});
   if (step == step_) {
-    votes_ = std::min(votes_ + 1, kMostVotes);
+    votes_ = std::min(votes_ + 1, kMaxVotes);
   } else if (--votes_ <= 0) {
     step_ = step;
     votes_ = 1;

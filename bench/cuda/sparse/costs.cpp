@@ -145,9 +145,9 @@ detail::CombData comb_of(const Draw& draw, std::vector<Grid> delays) {
 }  // namespace
 
 json time_costs(Timer& timer, std::uint64_t seed, int count) {
-  constexpr std::size_t kMostBytes = std::size_t{1} << 30;
-  const DeviceBuffer memory(kMostBytes);
-  gpu(cudaMemset(memory.data(), 1, kMostBytes));
+  constexpr std::size_t kMaxBytes = std::size_t{1} << 30;
+  const DeviceBuffer memory(kMaxBytes);
+  gpu(cudaMemset(memory.data(), 1, kMaxBytes));
   Draws draws(seed);
   const int multiprocessors = detail::device_traits(0).multiprocessors;
   json rows = json::array();

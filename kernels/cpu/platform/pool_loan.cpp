@@ -13,14 +13,14 @@ namespace sfft::detail::cpu {
 namespace {
 
 struct Shelf {
-  static constexpr std::size_t kMostPools = 2;
+  static constexpr std::size_t kMaxPools = 2;
   struct Entry {
     int threads;
     std::unique_ptr<ThreadPool> pool;
   };
   std::mutex mutex;
   std::vector<Entry> entries;  ///< the most recently used is last
-  Shelf() { entries.reserve(kMostPools + 1); }
+  Shelf() { entries.reserve(kMaxPools + 1); }
 };
 
 /// Never destroyed: sleeping threads end with the process, which need not wait for them.
@@ -59,7 +59,7 @@ PoolLoan::~PoolLoan() {
   Shelf& kept = shelf();
   const std::lock_guard lock(kept.mutex);
   kept.entries.push_back({threads_, std::move(pool_)});
-  if (kept.entries.size() <= Shelf::kMostPools) return;
+  if (kept.entries.size() <= Shelf::kMaxPools) return;
   dropped = std::move(kept.entries.front().pool);
   kept.entries.erase(kept.entries.begin());
 }

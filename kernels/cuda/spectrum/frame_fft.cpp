@@ -13,17 +13,17 @@ namespace sfft::detail::cuda {
 namespace {
 
 /// For more points, planning cuFFT pays off: its kernels transform long frames in less time.
-constexpr std::int64_t kMostPoints = std::int64_t{1} << 24;
+constexpr std::int64_t kMaxPoints = std::int64_t{1} << 24;
 /// A direct sum over a prime factor p takes p times as long per point as a pass of butterflies.
 constexpr std::int64_t kLargestPrime = 127;
 
 constexpr int kMostThreads = 256;
-constexpr int kLeastThreads = 64;
+constexpr int kMinThreads = 64;
 /// Columns that fill two sectors; an element has 16 bytes.
 constexpr int kColumns = 4;
 /// Points of a block that keep all threads busy.
 constexpr std::int64_t kBlockPoints = 2048;
-constexpr int kMostLanes = 64;
+constexpr int kMaxLanes = 64;
 
 std::int64_t padded_lane_bytes(std::int64_t points) {
   // Two buffers, an element of padding every eight, and up to eight between lanes (block_fft.cuh).
@@ -47,7 +47,7 @@ bool FrameFft::supports(const SpectrumExtents& extents, int device, std::int64_t
     if (!fits(n, limit)) return false;
     points *= n;
   }
-  return points <= kMostPoints / std::max<std::int64_t>(frames, 1);
+  return points <= kMaxPoints / std::max<std::int64_t>(frames, 1);
 }
 
 FrameFft::FrameFft(const SpectrumExtents& extents, int device)
@@ -83,7 +83,7 @@ void FrameFft::add_step(std::int64_t outer, std::int64_t n, std::int64_t inner, 
   };
   int pitch = 1;
   const auto worthwhile = [&](int per_block) {
-    if (per_block > kMostLanes || per_block / 2 >= side_by_side) return false;
+    if (per_block > kMaxLanes || per_block / 2 >= side_by_side) return false;
     if (fft_shared_bytes<double>(step.fft, per_block, pitch) > static_cast<std::int64_t>(shared_limit_) / 2)
       return false;
     if (columns && per_block == 2) return true;  // a sector
@@ -102,8 +102,7 @@ void FrameFft::add_step(std::int64_t outer, std::int64_t n, std::int64_t inner, 
     }
   }
   work *= step.lanes_per_block;
-  step.threads =
-      static_cast<int>(std::clamp<std::int64_t>((work + 31) / 32 * 32, kLeastThreads, kMostThreads));
+  step.threads = static_cast<int>(std::clamp<std::int64_t>((work + 31) / 32 * 32, kMinThreads, kMostThreads));
   steps_.push_back(step);
 }
 

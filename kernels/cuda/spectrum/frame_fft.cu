@@ -14,11 +14,11 @@ namespace sfft::detail::cuda {
 namespace {
 
 constexpr int kMostThreads = 256;
-constexpr int kMostSteps = 3;
+constexpr int kMaxSteps = 3;
 
 struct TableArguments {
-  FftSchedule fft[kMostSteps];
-  int begin[kMostSteps];
+  FftSchedule fft[kMaxSteps];
+  int begin[kMaxSteps];
   int steps, entries;
   Complex<double>* table;
 };

@@ -16,11 +16,11 @@ namespace {
 
 /// Minimum number of elements per block of the digit kernels, and elements of a chunk.
 constexpr std::int64_t kBlockElements = 4 * kThreads;
-constexpr std::int64_t kLeastChunk = 8 * kThreads;
+constexpr std::int64_t kMinChunk = 8 * kThreads;
 constexpr std::int64_t kMostBlocks = 512;
 
 std::int64_t chunk_elements(std::int64_t points) {
-  const std::int64_t chunk = std::max(kLeastChunk, (points + kMostBlocks - 1) / kMostBlocks);
+  const std::int64_t chunk = std::max(kMinChunk, (points + kMostBlocks - 1) / kMostBlocks);
   return (chunk + kThreads - 1) / kThreads * kThreads;
 }
 

@@ -217,8 +217,8 @@ void BinningTables<Real>::bind(Parts& parts, const std::int64_t* comb_buckets) {
                          static_cast<std::size_t>(view_.witness.pitch) * sizeof(Complex<Real>));
   }
   step_done("tables: places");
-  constexpr std::size_t kMostLocked = std::size_t{1} << 20;  // as much as learning has kept
-  const HostBlock host(tables_.host_bytes(), kMostLocked);
+  constexpr std::size_t kMaxLocked = std::size_t{1} << 20;  // as much as learning has kept
+  const HostBlock host(tables_.host_bytes(), kMaxLocked);
   WaitOnError waiting(nullptr);
   tables_.upload(host.data());
   step_done("tables: allocate, queue copies");

@@ -17,7 +17,7 @@ namespace {
 
 struct Shelf {
   static constexpr std::size_t kMostBlocks = 4;
-  static constexpr std::size_t kMostBytes = std::size_t{32} << 20;
+  static constexpr std::size_t kMaxBytes = std::size_t{32} << 20;
   std::mutex mutex;
   std::vector<PinnedBuffer> blocks;
   Shelf() { blocks.reserve(kMostBlocks); }
@@ -60,7 +60,7 @@ std::byte* PinnedLoan::fit(std::size_t bytes) {
 /// Drops the smallest block when there are too many.
 void PinnedLoan::give_back() noexcept {
   PinnedBuffer block = std::move(block_);
-  if (block.bytes() == 0 || block.bytes() > Shelf::kMostBytes) return;
+  if (block.bytes() == 0 || block.bytes() > Shelf::kMaxBytes) return;
   Shelf& kept = shelf();
   const std::lock_guard lock(kept.mutex);
   if (kept.blocks.size() < Shelf::kMostBlocks) {

@@ -16,7 +16,7 @@ namespace sfft::detail {
 namespace {
 
 /// For larger matrices an FFT is faster.
-constexpr std::int64_t kMostBytes = 4096;
+constexpr std::int64_t kMaxBytes = 4096;
 
 /// One direction: rows are the parts of the input values.
 template <class Real>
@@ -136,11 +136,11 @@ template <class Real>
 std::unique_ptr<const DenseEngine<Real>> make_direct_engine(const Shape& shape, bool real) {
   const auto extents = shape.extents();
   const auto dimensions = std::count_if(extents.begin(), extents.end(), [](std::int64_t n) { return n > 1; });
-  constexpr std::int64_t kMostPoints = 64;  // far more than fit
-  if (dimensions < 2 || shape.points() > kMostPoints) return nullptr;
+  constexpr std::int64_t kMaxPoints = 64;  // far more than fit
+  if (dimensions < 2 || shape.points() > kMaxPoints) return nullptr;
   const std::int64_t row = shape[shape.rank() - 1], inputs = (real ? 1 : 2) * shape.points(),
                      outputs = 2 * (shape.points() / row) * (real ? row / 2 + 1 : row);
-  if (inputs * outputs * static_cast<std::int64_t>(sizeof(Real)) > kMostBytes) return nullptr;
+  if (inputs * outputs * static_cast<std::int64_t>(sizeof(Real)) > kMaxBytes) return nullptr;
   return std::make_unique<const DirectEngine<Real>>(shape, real);
 }
 

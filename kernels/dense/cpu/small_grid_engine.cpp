@@ -19,7 +19,7 @@ namespace {
 /// Four buffers of this size leave the L2 cache room for signal and spectrum; larger grids are faster in
 /// blocks that stay in the L1 cache.
 template <class Real>
-constexpr std::int64_t kMostValues = (128 << 10) / (4 * static_cast<std::int64_t>(sizeof(Real)));
+constexpr std::int64_t kMaxValues = (128 << 10) / (4 * static_cast<std::int64_t>(sizeof(Real)));
 
 /// The grid [slow][middle][row] without its extents of one; `middle` is 1 for two dimensions.
 struct SmallGrid {
@@ -190,7 +190,7 @@ template <class Real>
 std::unique_ptr<const DenseEngine<Real>> make_small_grid_engine(const Shape& shape, bool real) {
   const SmallGrid grid(shape);
   const std::int64_t values = shape.points() / (real ? 2 : 1);
-  if (shape.points() > kMostSmallPoints || grid.dimensions < 2 || values > kMostValues<Real>) return nullptr;
+  if (shape.points() > kMaxSmallPoints || grid.dimensions < 2 || values > kMaxValues<Real>) return nullptr;
   for (const std::int64_t n : shape.extents()) {
     if (!cpu::choose_radices(n, 1, cpu::small_fft_kernels<Real>(cpu::best_isa())).possible) return nullptr;
   }

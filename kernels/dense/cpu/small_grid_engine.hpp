@@ -11,9 +11,9 @@
 namespace sfft::detail {
 
 /// Grids with fewer points gain nothing from a second thread.
-constexpr std::int64_t kMostSmallPoints = 2 * kPointsPerThread - 1;
+constexpr std::int64_t kMaxSmallPoints = 2 * kPointsPerThread - 1;
 
-/// Grids of up to kMostSmallPoints, transformed whole by one thread. Null for larger grids, for lengths that
+/// Grids of up to kMaxSmallPoints, transformed whole by one thread. Null for larger grids, for lengths that
 /// need Bluestein's method, and for real rows that are faster one by one.
 template <class Real>
 std::unique_ptr<const DenseEngine<Real>> make_small_grid_engine(const Shape& shape, bool real);

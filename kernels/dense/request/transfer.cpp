@@ -13,7 +13,7 @@ namespace sfft::detail {
 
 namespace {
 
-constexpr int kMostSlots = 3;
+constexpr int kMaxSlots = 3;
 
 /// Large enough for full bus speed, small enough for several parts.
 constexpr std::int64_t kPartBytes = std::int64_t{16} << 20;
@@ -66,7 +66,7 @@ class DenseTransfer<Real>::Slots {
   cuda::Event done;
 
   explicit Slots(std::int64_t parts)
-      : slots_(static_cast<std::size_t>(std::min<std::int64_t>(kMostSlots, parts))) {}
+      : slots_(static_cast<std::size_t>(std::min<std::int64_t>(kMaxSlots, parts))) {}
   ~Slots() { drain(); }
   Slots(const Slots&) = delete;
   Slots& operator=(const Slots&) = delete;
