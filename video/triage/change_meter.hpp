@@ -72,6 +72,7 @@ class ChangeMeter {
     }
   };
   void begin(const SignalView& first);
+  void take_in(const std::vector<float>& picture);
   void look_around();
   void measure(std::vector<Change>& out);
 
@@ -84,6 +85,8 @@ class ChangeMeter {
   std::deque<Pending> pending_, past_;
   std::vector<std::vector<float>> spare_;
   std::int64_t frames_ = 0;
+  std::int64_t averaged_ = 0;   ///< frames that average_ and the background have taken in
+  std::vector<float> average_;  ///< of the last few frames, as they are
   Light light_;
   std::optional<TileSearch> search_;
   std::optional<Moments> moments_;

@@ -14,7 +14,7 @@
 namespace sfft::video {
 
 struct EventOptions {
-  double threshold = 6;        ///< of Change::score
+  double threshold = 4;        ///< of Change::score
   double margin_before_s = 1;  ///< added to each event
   double margin_after_s = 1;
   double min_length_s = 0.2;  ///< shorter changes are no events

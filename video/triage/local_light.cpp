@@ -10,8 +10,8 @@ namespace sfft::video {
 
 namespace {
 
-constexpr int kReach = 5;          ///< points from the middle of a square to its limits
-constexpr float kPrior = 1;        ///< variance of structure that says nothing
+constexpr int kReach = 5;            ///< points from the middle of a square to its limits
+constexpr float kPrior = 1;          ///< variance of structure that says nothing
 constexpr float kLeastGain = -0.7F;  ///< light that leaves less of the structure's contrast is no light
 
 }  // namespace
@@ -51,11 +51,11 @@ void LocalLight::average(const Picture& of, Picture& means) {
 
 void LocalLight::set_usual(std::span<const float> usual) {
   // Levels count from their mean, so that squares stay small.
-  const float middle =
-      std::accumulate(usual.begin(), usual.end(), 0.0F) / static_cast<float>(std::max<std::size_t>(1, usual.size()));
+  const float middle = std::accumulate(usual.begin(), usual.end(), 0.0F) /
+                       static_cast<float>(std::max<std::size_t>(1, usual.size()));
   for (std::size_t i = 0; i < usual.size(); ++i) {
     level_[i] = usual[i] - middle;
-    values_[i] = {level_[i], level_[i] * level_[i], 0, 0};
+    values_[i] = Four{level_[i], level_[i] * level_[i], 0, 0};
   }
   average(values_, means_);
   for (std::size_t i = 0; i < usual.size(); ++i) {
@@ -67,7 +67,7 @@ void LocalLight::set_usual(std::span<const float> usual) {
 void LocalLight::remove(std::span<const float> first, std::span<const float> second,
                         std::vector<float>& first_left, std::vector<float>& second_left) {
   for (std::size_t i = 0; i < level_.size(); ++i)
-    values_[i] = {first[i], first[i] * level_[i], second[i], second[i] * level_[i]};
+    values_[i] = Four{first[i], first[i] * level_[i], second[i], second[i] * level_[i]};
   average(values_, means_);
   for (std::size_t i = 0; i < level_.size(); ++i) {
     const auto gain = [&](float mean, float product) {
@@ -76,7 +76,7 @@ void LocalLight::remove(std::span<const float> first, std::span<const float> sec
     const Four mean = means_[i];
     const float a = gain(mean[0], mean[1]);
     const float b = gain(mean[2], mean[3]);
-    values_[i] = {mean[0] - a * mean_level_[i], a, mean[2] - b * mean_level_[i], b};
+    values_[i] = Four{mean[0] - a * mean_level_[i], a, mean[2] - b * mean_level_[i], b};
   }
   average(values_, means_);
   first_left.resize(level_.size());

@@ -265,7 +265,7 @@ class Reading {
     if (callbacks_.on_event) callbacks_.on_event(file_, file_.events.back());
   }
 
-  static constexpr std::uint32_t kFormat = 0x54524932;
+  static constexpr std::uint32_t kFormat = 0x54524933;
   static constexpr double kNever = std::numeric_limits<double>::quiet_NaN();
   static constexpr std::int64_t kHeld = 64;  ///< frames after which nothing behind becomes a peak
 
