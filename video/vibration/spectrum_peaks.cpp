@@ -228,8 +228,8 @@ class Search {
   }
 
   /// Power of the noise that a line at `bin` is measured in, per channel. An unsteady line leaves more than
-  /// noise beside it, which counts as noise of its own measures. Where the line was, its fit has taken noise
-  /// away, too. The mean of few bins is uncertain: errors that are measured by it follow Student's t, whose
+  /// noise at its place and beside it, which counts as noise of its own measures. The fit of a steady one has
+  /// taken the noise at its place away, so that the mean beside it counts where it is larger. The mean of few bins is uncertain: errors that are measured by it follow Student's t, whose
   /// variance is degrees / (degrees - 2).
   std::vector<double> noise_beside(std::size_t bin) const {
     const auto reach = static_cast<std::size_t>(kSkirt / 2 * padding_);
@@ -238,16 +238,19 @@ class Search {
     const std::size_t high = std::min(last_, bin + reach);
     std::vector<double> noise = floor_at(bin);
     for (std::size_t c = 0; c < left_.size(); ++c) {
-      double sum = 0;
+      double everywhere = 0;
+      double beside = 0;
       double count = 0;
       for (std::size_t i = low; i <= high; ++i) {
+        everywhere += powers_[c][i];
         if (i + taken > bin && i < bin + taken) continue;
-        sum += powers_[c][i];
+        beside += powers_[c][i];
         ++count;
       }
       if (count == 0) continue;
+      const double mean = std::max(everywhere / static_cast<double>(high - low + 1), beside / count);
       const double degrees = std::max(3.0, 2 * count / padding_ / kHannCost);
-      noise[c] = std::max(noise[c], sum / count * degrees / (degrees - 2));
+      noise[c] = std::max(noise[c], mean * degrees / (degrees - 2));
     }
     return noise;
   }
