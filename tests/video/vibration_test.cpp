@@ -114,7 +114,8 @@ TEST(Vibration, StandardErrorsOfShortClipsCover) {
     int counted = 0;
     int covered = 0;
     for (int trial = 0; trial < kTrials; ++trial) {
-      const auto n = static_cast<std::size_t>(75 + 75 * share(draw));  // 0.3 to 0.6 s at 250 frames per second
+      const auto n =
+          static_cast<std::size_t>(75 + 75 * share(draw));  // 0.3 to 0.6 s at 250 frames per second
       std::vector<Series> series{noise(n, 0, 1, draw), noise(n, 0, 1, draw)};
       for (std::size_t i = 0; i < n; ++i) {
         const double place = static_cast<double>(i) / static_cast<double>(n);

@@ -229,8 +229,9 @@ class Search {
 
   /// Power of the noise that a line at `bin` is measured in, per channel. An unsteady line leaves more than
   /// noise at its place and beside it, which counts as noise of its own measures. The fit of a steady one has
-  /// taken the noise at its place away, so that the mean beside it counts where it is larger. The mean of few bins is uncertain: errors that are measured by it follow Student's t, whose
-  /// variance is degrees / (degrees - 2).
+  /// taken the noise at its place away, so that the mean beside it counts where it is larger. The mean of few
+  /// bins is uncertain: errors that are measured by it follow Student's t, whose variance is degrees /
+  /// (degrees - 2).
   std::vector<double> noise_beside(std::size_t bin) const {
     const auto reach = static_cast<std::size_t>(kSkirt / 2 * padding_);
     const auto taken = static_cast<std::size_t>(kApart / 2 * padding_);
