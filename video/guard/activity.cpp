@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Differences of the rows that are read anyway, summed over tiles.
+// Sums, over tiles, the differences of the rows that are read anyway.
 #include "video/guard/activity.hpp"
 
 #include <algorithm>
@@ -11,11 +11,11 @@ namespace sfft::video {
 
 namespace {
 
-/// Part of the least usual activity that is none.
+/// Share of the least usual activity below which a tile is still.
 constexpr float kStill = 0.25F;
-/// Per frame, by which the least is forgotten.
+/// Factor per frame by which the least activity is forgotten.
 constexpr float kForget = 1.001F;
-/// Activity that can be missed, and that shows that there is any; noise shows in this part of the frames.
+/// Activity that can be missed, and the least that shows noise; share of the frames that show noise.
 constexpr float kNoise = 0.01F;
 constexpr float kSome = 0.01F;
 constexpr double kNoiseFrames = 0.75;
@@ -23,10 +23,10 @@ constexpr double kNoiseFrames = 0.75;
 /// a clock.
 constexpr std::size_t kNoisy = kTiles / 2;
 constexpr double kMost = 0.75;
-/// Tiles that a clock or a name may lie in, and those that a key frame makes anew.
+/// Tiles that a clock or a name may cover, and tiles that a key frame renews.
 constexpr std::size_t kOverlay = kTiles / 4;
 constexpr std::size_t kWhole = 3 * kTiles / 4;
-/// Frames between key frames at least.
+/// Least number of frames between key frames.
 constexpr std::int64_t kApart = 8;
 /// Activity of a tile in which any value has changed.
 constexpr float kAny = 1e-9F;
@@ -158,7 +158,7 @@ void SuddenStop::add(const TileActivity& activity) {
   if (stopped_ == 0 && frames_ > static_cast<std::int64_t>(kBefore)) {
     std::size_t moved = 0;
     for (std::size_t t = 0; t < kTiles; ++t) {
-      // A key frame, or two, are no motion.
+      // One or two key frames are no motion.
       std::array<float, kBefore> earlier{};
       std::ranges::transform(latest_, earlier.begin(), [t](const TileActivity& a) { return a[t]; });
       std::ranges::nth_element(earlier, earlier.begin() + kBefore / 4);
@@ -184,7 +184,7 @@ void Stillness::add(const TileActivity& activity) {
   ++frames_;
   add_run(activity);
   if (held_ || frames_ < kKept) return;
-  // What happens now is compared with what was before it.
+  // The present is compared with what was before it.
   for (std::size_t t = 0; t < usual_.size(); ++t) {
     const float before = mean(t, kWindow, kWindow);
     usual_[t] = frames_ == kKept ? before : std::min(kForget * usual_[t], before);
@@ -204,7 +204,7 @@ void Stillness::add_run(const TileActivity& activity) {
   } else if (now < before && since_run_ >= kWindow) {
     usual_run_ = std::max(usual_run_, before);
   }
-  // Where something happens again, it is usual that nothing does for so long.
+  // Where events recur, pauses between them are usual.
   if (since_run_ == kWindow && 2 * now < kWindow)
     usual_run_ = std::max(usual_run_, std::min(long_run_, least_run()));
 }
@@ -215,7 +215,7 @@ double Stillness::least_run() const noexcept {
 
 double Stillness::strength() const noexcept {
   if (frames_ < kKnown) return 0;
-  // Where nothing ever happens nothing is missed. A key frame may need others before it is as good.
+  // Where nothing ever happens, nothing is missed. A key frame may need others before it is as good.
   const auto now = static_cast<double>(run_.frames());
   const double run = std::max(now, since_run_ < kWindow ? long_run_ : 0);
   const double stop = static_cast<double>(stop_.frames()) / kWindow;

@@ -12,11 +12,11 @@ namespace {
 
 constexpr std::size_t kFrames = 24;
 constexpr std::size_t kTurns = kFrames / 3;
-/// The least swing, and the factor on it from one trial to the next.
+/// The smallest swing, and the factor between one trial and the next.
 constexpr double kLeastSwing = 0.005;
 constexpr double kFiner = 1.1;
 
-/// How often a series turns round and goes back by at least `swing`.
+/// How often a series reverses and goes back by at least `swing`.
 std::size_t turns(const std::vector<double>& levels, double swing) {
   std::size_t count = 0;
   double low = levels.front();

@@ -14,7 +14,7 @@ class FreezeDetector {
 
   /// 1 at the threshold. `usual_detail`: of Observation::detail.
   double judge(const Observation& seen, double usual_detail);
-  /// Frames since which the picture stands still, where it does.
+  /// Number of frames for which the picture has stood still; 0 where it does not.
   int frames() const noexcept { return frames_; }
 
  private:

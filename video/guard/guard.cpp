@@ -24,21 +24,21 @@ constexpr double kAdaptShare = 0.04;
 constexpr double kLightShare = 0.1;
 /// What passes by is not to become part of the reference: share of the picture that may be changed.
 constexpr double kCalm = 0.12;
-/// Coherence of the phases from which a frame may give new landmarks.
+/// Coherence of the phases above which a frame may give new landmarks.
 constexpr double kSameScene = 0.3;
 /// Part of the threshold of a move up to which the reference follows the scene.
 constexpr double kFollow = 0.9;
-/// What is left of the strength of a move that is none: the reference does not follow it either.
+/// Strength left to a rejected move; the reference does not follow it either.
 constexpr double kDenied = 0.95;
-/// Frames after which it is the scene that is different, and pixels within which it is the same move.
+/// Frames after which the scene itself has changed, and pixels within which moves are the same.
 constexpr int kRearranged = 50;
 constexpr double kSamePlace = 1;
-/// Frames between two that are kept to check moves by.
+/// Frames between two frames kept to check moves.
 constexpr int kRemember = 25;
-/// An event goes on down to this part of the threshold that it began at.
+/// Part of its starting threshold down to which an event goes on.
 constexpr double kRelease = 0.7;
 constexpr std::size_t kTimes = 64;
-/// Pixels that a plan reads by default: more lower the noise of aliasing, and take time.
+/// Pixels that a plan reads by default: more pixels lower the aliasing noise and take time.
 constexpr double kSamples = 64e3;
 
 HysteresisOptions hysteresis_of(EventKind kind) {
@@ -117,7 +117,7 @@ void Guard::start(const SignalView& frame) {
     throw Error(ErrorCode::type_mismatch, "the guard takes frames of 8 or 16 bits");
   region_ = plannable({0, 0, frame.shape()[1], frame.shape()[0]});
   if (type_ == ElementType::u16) {
-    // Nobody says how many of the 16 bits are used: as many as the first frame needs.
+    // Nothing says how many of the 16 bits are used: assume as many as the first frame needs.
     const auto* samples = static_cast<const std::uint16_t*>(frame.data());
     int most = 1;
     for (std::int64_t row = 0; row < frame.shape()[0]; ++row)
@@ -150,7 +150,7 @@ const GuardFrame& Guard::push(const SignalView& frame, double seconds, bool made
     finish(EventKind::offline, frames_, seconds);
   const SignalView region = region_of(frame);
   made_up_ = made_up ? made_up_ + 1 : 0;
-  // After a loss pictures are good again by then; where all are damaged, they have to do.
+  // After a loss pictures are good again by then; where all are damaged, they must do.
   const bool doubtful = made_up_ > 0 && made_up_ <= kMostMadeUp;
   missed_ = std::max(missed_, missed_frames());
   if (!observer_ && doubtful) {  // not to be learned from
@@ -270,7 +270,7 @@ void Guard::check_move(const SignalView& region) {
   denied_ = denied_ > 0 && std::hypot(off.x, off.y) < kSamePlace ? denied_ + 1 : 1;
   if (denied_ == 1) denied_pose_ = pose;
   if (denied_ < kRearranged) return;
-  // Things that are elsewhere now are the scene.
+  // Objects that have moved are part of the scene now.
   observer_->accept(region, before);
   denied_ = 0;
 }
@@ -288,7 +288,7 @@ void Guard::adapt(const SignalView& region) {
     const double now = times_.back();
     const auto open = std::ranges::find(open_, EventKind::moved, &Event::kind);
     if (open != open_.end() && now - open->start_s > options_.settle_s) {
-      // The camera stays where it is: what it shows now is the scene.
+      // The camera stays where it is: its present view is the scene now.
       for (int i = 0; i < kEventKinds; ++i) {
         const auto kind = static_cast<EventKind>(i);
         if (kind == EventKind::frozen || kind == EventKind::offline) continue;
@@ -325,7 +325,7 @@ void Guard::adapt(const SignalView& region) {
   if (quiet_ % kAdaptEvery == 0 && calm_picture) observer_->adapt(light ? kLightShare : kAdaptShare);
 }
 
-/// Whatever else happens, a scene that sways or drifts is followed.
+/// A scene that sways or drifts is followed whatever else happens.
 void Guard::follow() {
   const Observation& seen = *latest_.seen;
   const Hysteresis& moved = conditions_[static_cast<std::size_t>(EventKind::moved)];
@@ -337,7 +337,7 @@ void Guard::follow() {
   judge_->followed(seen.registration.pose());
 }
 
-/// Between the last two frames, by the pace of those before.
+/// Number of frames missed between the last two, judged by the pace of those before.
 double Guard::missed_frames() const {
   constexpr double kMany = 12;
   const std::size_t count = times_.size();
