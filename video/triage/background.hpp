@@ -37,7 +37,7 @@ class Background {
   std::span<const float> recent() const noexcept { return recent_; }
   std::span<const float> spread() const noexcept { return spread_; }
 
-  /// All state that add() and move_to() have left behind.
+  /// All that add() and move_to() have left behind.
   template <class Archive>
   void archive(Archive& bytes) {
     bytes(kept_, next_usual_, next_recent_, usual_, recent_, spread_);
@@ -62,7 +62,7 @@ class Background {
   struct Pair {
     const Kept *before, *after;
   };
-  /// Per point, the value below which this share of the differences lies.
+  /// What this share of the differences stays below, per point.
   std::vector<float> quantile(std::span<const Pair> pairs, double share) const;
   float weather_of(std::span<const Pair> pairs) const;
   void measure_spread(std::span<Kept* const> chosen);
