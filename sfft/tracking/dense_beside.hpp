@@ -38,7 +38,7 @@ class DenseBeside {
   /// without it or forget() returns. Does nothing on a CPU, before the first frame and while others take all
   /// the room.
   void begin(const SignalView& frame) noexcept;
-  /// Nobody asks for this frame any more.
+  /// This frame is no longer needed.
   void pass(const SignalView& frame) noexcept;
   /// Nobody asks for other frames than these any more: waits for those that are under way.
   void keep_only(std::span<const SignalView> frames) noexcept;
