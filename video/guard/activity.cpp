@@ -158,7 +158,7 @@ void SuddenStop::add(const TileActivity& activity) {
   if (stopped_ == 0 && frames_ > static_cast<std::int64_t>(kBefore)) {
     std::size_t moved = 0;
     for (std::size_t t = 0; t < kTiles; ++t) {
-      // One or two key frames are no motion.
+      // A key frame, or two, are no motion.
       std::array<float, kBefore> earlier{};
       std::ranges::transform(latest_, earlier.begin(), [t](const TileActivity& a) { return a[t]; });
       std::ranges::nth_element(earlier, earlier.begin() + kBefore / 4);
@@ -184,7 +184,7 @@ void Stillness::add(const TileActivity& activity) {
   ++frames_;
   add_run(activity);
   if (held_ || frames_ < kKept) return;
-  // The present is compared with what was before it.
+  // What happens now is compared with what was before it.
   for (std::size_t t = 0; t < usual_.size(); ++t) {
     const float before = mean(t, kWindow, kWindow);
     usual_[t] = frames_ == kKept ? before : std::min(kForget * usual_[t], before);
@@ -204,7 +204,7 @@ void Stillness::add_run(const TileActivity& activity) {
   } else if (now < before && since_run_ >= kWindow) {
     usual_run_ = std::max(usual_run_, before);
   }
-  // Where events recur, pauses between them are usual.
+  // Where something happens again, it is usual that nothing does for so long.
   if (since_run_ == kWindow && 2 * now < kWindow)
     usual_run_ = std::max(usual_run_, std::min(long_run_, least_run()));
 }
@@ -215,7 +215,7 @@ double Stillness::least_run() const noexcept {
 
 double Stillness::strength() const noexcept {
   if (frames_ < kKnown) return 0;
-  // Where nothing ever happens, nothing is missed. A key frame may need others before it is as good.
+  // Where nothing ever happens nothing is missed. A key frame may need others before it is as good.
   const auto now = static_cast<double>(run_.frames());
   const double run = std::max(now, since_run_ < kWindow ? long_run_ : 0);
   const double stop = static_cast<double>(stop_.frames()) / kWindow;

@@ -75,7 +75,7 @@ class Stillness {
   /// explain, or by how much a quiet run is longer than any before, or a sudden stop than any could be: above
   /// 1 it stands still.
   double strength() const noexcept;
-  /// Frames since everything that moved stopped at once; 0 where it has not.
+  /// Frames since all that moved has stopped at once, 0 where it has not.
   std::int64_t stopped_frames() const noexcept { return stop_.frames(); }
   /// Share of the tiles that showed noise in most of the latest frames. An encoder that leaves none renews a
   /// tile now and then.
@@ -83,7 +83,7 @@ class Stillness {
   /// Keeps the present from becoming usual. Call before add().
   void hold(bool on) noexcept { held_ = on; }
 
-  /// Number of frames that must be still.
+  /// Frames that have to be still.
   static constexpr int kWindow = 24;
 
  private:

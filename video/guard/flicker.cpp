@@ -16,7 +16,7 @@ constexpr std::size_t kTurns = kFrames / 3;
 constexpr double kLeastSwing = 0.005;
 constexpr double kFiner = 1.1;
 
-/// How often a series reverses and goes back by at least `swing`.
+/// How often a series turns round and goes back by at least `swing`.
 std::size_t turns(const std::vector<double>& levels, double swing) {
   std::size_t count = 0;
   double low = levels.front();

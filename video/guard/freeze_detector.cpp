@@ -21,10 +21,10 @@ constexpr double kAllWhite = 0.9;
 constexpr double kDimmed = 0.7;
 /// Logarithm of the factor on the light from one frame to the next, from which noise has to be learned anew.
 constexpr double kOtherLight = 0.15;
-/// Hidden share of the scene, and remaining part of the detail, with which noise may vanish too.
+/// Share of the scene that is hidden, and part of the detail that is left, with which noise may be gone, too.
 constexpr double kHidden = 0.6;
 constexpr double kSoft = 0.8;
-/// Part of the threshold below which a picture no longer stands still.
+/// Part of the threshold at which a picture no longer stands still.
 constexpr double kReleased = 0.7;
 
 }  // namespace

@@ -14,7 +14,7 @@ class FreezeDetector {
 
   /// 1 at the threshold. `usual_detail`: of Observation::detail.
   double judge(const Observation& seen, double usual_detail);
-  /// Number of frames for which the picture has stood still; 0 where it does not.
+  /// Frames since which the picture stands still, where it does.
   int frames() const noexcept { return frames_; }
 
  private:

@@ -24,21 +24,21 @@ constexpr double kAdaptShare = 0.04;
 constexpr double kLightShare = 0.1;
 /// What passes by is not to become part of the reference: share of the picture that may be changed.
 constexpr double kCalm = 0.12;
-/// Coherence of the phases above which a frame may give new landmarks.
+/// Coherence of the phases from which a frame may give new landmarks.
 constexpr double kSameScene = 0.3;
 /// Part of the threshold of a move up to which the reference follows the scene.
 constexpr double kFollow = 0.9;
-/// Strength left to a rejected move; the reference does not follow it either.
+/// What is left of the strength of a move that is none: the reference does not follow it either.
 constexpr double kDenied = 0.95;
-/// Frames after which the scene itself has changed, and pixels within which moves are the same.
+/// Frames after which it is the scene that is different, and pixels within which it is the same move.
 constexpr int kRearranged = 50;
 constexpr double kSamePlace = 1;
-/// Frames between two frames kept to check moves.
+/// Frames between two that are kept to check moves by.
 constexpr int kRemember = 25;
-/// Part of its starting threshold down to which an event goes on.
+/// An event goes on down to this part of the threshold that it began at.
 constexpr double kRelease = 0.7;
 constexpr std::size_t kTimes = 64;
-/// Pixels that a plan reads by default: more pixels lower the aliasing noise and take time.
+/// Pixels that a plan reads by default: more lower the noise of aliasing, and take time.
 constexpr double kSamples = 64e3;
 
 HysteresisOptions hysteresis_of(EventKind kind) {
@@ -270,7 +270,7 @@ void Guard::check_move(const SignalView& region) {
   denied_ = denied_ > 0 && std::hypot(off.x, off.y) < kSamePlace ? denied_ + 1 : 1;
   if (denied_ == 1) denied_pose_ = pose;
   if (denied_ < kRearranged) return;
-  // Objects that have moved are part of the scene now.
+  // Things that are elsewhere now are the scene.
   observer_->accept(region, before);
   denied_ = 0;
 }
@@ -288,7 +288,7 @@ void Guard::adapt(const SignalView& region) {
     const double now = times_.back();
     const auto open = std::ranges::find(open_, EventKind::moved, &Event::kind);
     if (open != open_.end() && now - open->start_s > options_.settle_s) {
-      // The camera stays where it is: its present view is the scene now.
+      // The camera stays where it is: what it shows now is the scene.
       for (int i = 0; i < kEventKinds; ++i) {
         const auto kind = static_cast<EventKind>(i);
         if (kind == EventKind::frozen || kind == EventKind::offline) continue;
@@ -325,7 +325,7 @@ void Guard::adapt(const SignalView& region) {
   if (quiet_ % kAdaptEvery == 0 && calm_picture) observer_->adapt(light ? kLightShare : kAdaptShare);
 }
 
-/// A scene that sways or drifts is followed whatever else happens.
+/// Whatever else happens, a scene that sways or drifts is followed.
 void Guard::follow() {
   const Observation& seen = *latest_.seen;
   const Hysteresis& moved = conditions_[static_cast<std::size_t>(EventKind::moved)];
@@ -337,7 +337,7 @@ void Guard::follow() {
   judge_->followed(seen.registration.pose());
 }
 
-/// Number of frames missed between the last two, judged by the pace of those before.
+/// Between the last two frames, by the pace of those before.
 double Guard::missed_frames() const {
   constexpr double kMany = 12;
   const std::size_t count = times_.size();

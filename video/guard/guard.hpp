@@ -69,7 +69,7 @@ class Guard {
   void adapt(const SignalView& region);
   void follow();
   double missed_frames() const;
-  /// Rejects a move that is the scene's drift while no frames came.
+  /// Takes what a scene has drifted while no frames came for no move.
   void follow_missed();
   double seconds_of(std::int64_t frame) const;
 

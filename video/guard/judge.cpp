@@ -27,7 +27,7 @@ constexpr double kHalfStill = 0.5;
 /// Share of the pixels near white with which nothing can be seen; headlights last at most these frames.
 constexpr double kWhite = 0.6;
 constexpr int kGlare = 25;
-/// Share of the scene's contrast below which nothing can be seen.
+/// Part of the scene's contrast with which there is nothing to be seen.
 constexpr double kNoLight = 0.12;
 constexpr double kLostSharpness = 0.32;
 constexpr double kLostDetail = 0.18;

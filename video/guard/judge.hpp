@@ -65,7 +65,7 @@ class Judge {
   /// Whether the scene is where the observation says, so that the reference may follow.
   bool believes(const Observation& seen) const;
 
-  /// Number of frames for which the picture has stood still; 0 where it does not.
+  /// Frames since which the picture stands still, where it does.
   int still_frames() const noexcept { return freeze_.frames(); }
 
   /// Number of successive frames that show nothing but white.

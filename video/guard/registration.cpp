@@ -236,7 +236,7 @@ void Registrar::search(const ReferencePicture& reference, PhaseAgreement& best, 
   if (landmarks.try_at({best.x, best.y}, true)) return;
   const Pose turned{coarse.x, coarse.y, coarse.rotation, coarse.zoom};
   if (landmarks.try_at({coarse.x, coarse.y}, true) || landmarks.try_at(turned, true)) return;
-  // Large moving objects in front of the scene have peaks of their own.
+  // Much that moves in front of the scene has peaks of its own.
   for (std::size_t i = 1; i < peaks.size() && !landmarks.agreed(); ++i) try_near(peaks[i], true);
   if (!landmarks.agreed() && (without_ >= kPatience || without_ % kGlance == 0))
     search_turns(start.pose(), landmarks);

@@ -81,9 +81,9 @@ class Registrar {
   /// `still`: coherence of the phases for a scene that has not moved.
   void search(const ReferencePicture& reference, PhaseAgreement& best, const Registration& start,
               double still, Landmarks& landmarks);
-  /// Tries turns and enlargements about the picture's centre that are too large for one step.
+  /// Tries turns and enlargements about the picture's centre that are too large for a step.
   void search_turns(const Pose& from, Landmarks& landmarks) const;
-  /// Peaks of the small pictures' correlation, the highest first; at least one.
+  /// Of the small pictures' correlation, the highest first; at least one.
   std::vector<Pose> correlation_peaks(const ReferencePicture& reference);
 
   const Layout layout_;
