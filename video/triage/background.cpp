@@ -17,7 +17,7 @@ constexpr std::int64_t kRecentPictures = 9;
 /// happens all the time.
 constexpr float kLargeSpread = 8;
 constexpr double kLargeShare = 0.25;
-/// Of the quick changes this share is usual, and what it is of a normal distribution's difference.
+/// Usual share of the quick changes, and that quantile of a normal distribution's difference.
 constexpr double kQuickShare = 0.7;
 constexpr float kQuickToSpread = 1 / (1.036F * 1.414F);
 constexpr std::size_t kFewestPairs = 16;
@@ -219,7 +219,7 @@ void Background::measure_spread(std::span<Kept* const> chosen) {
     for (std::size_t i = 0; i < deviation.size(); ++i)
       deviation[i] = std::max(deviation[i], kQuickToSpread * quick[i]);
   }
-  // What moves at a point reaches its neighbours some day.
+  // What moves at a point eventually reaches its neighbours.
   spread_.assign(usual_.size(), kLeastSpread);
   for (int y = 0; y < height_; ++y) {
     for (int x = 0; x < width_; ++x) {
@@ -231,7 +231,7 @@ void Background::measure_spread(std::span<Kept* const> chosen) {
   }
   const float weather = std::min(kLargeSpread, kWeatherToSpread * weather_of(fast));
   for (float& most : spread_) most = std::max(most, weather);
-  // What is usual is small, as rain, or local, as a flag.
+  // What is usual is small, such as rain, or local, such as a flag.
   const auto large = std::ranges::count_if(spread_, [](float most) { return most > kLargeSpread; });
   if (static_cast<double>(large) > kLargeShare * static_cast<double>(spread_.size()))
     for (float& most : spread_) most = std::min(most, kLargeSpread);

@@ -46,13 +46,13 @@ class ChangeMeter {
 
   /// Takes the next frame, shown at `seconds`. Appends the changes that are known now.
   void push(const SignalView& frame, double seconds, std::vector<Change>& out);
-  /// The changes of the frames that are left.
+  /// Returns the changes of the remaining frames.
   void finish(std::vector<Change>& out);
 
   /// The first frame whose change is not known yet, for whoever wants to go on with it later; none before
   /// changes come one by one.
   std::optional<Change> next_unknown() const;
-  /// What it takes to go on with that frame.
+  /// State needed to go on with that frame.
   void save(ByteWriter& bytes);
   /// Goes on where another meter with the same options was saved. `first` is the frame that it began with.
   /// The next frame to push is `next`, and the changes are the same to the bit. Throws Error(file_corrupt).

@@ -93,7 +93,7 @@ class Reading {
     if (file_.frames == 0 && !stop_) throw InputError(fmt::format("'{}' holds no frames", file_.path));
   }
 
-  /// What was read is judged, whatever ended the reading.
+  /// What was read is judged however the reading ended.
   void finish() {
     if (!meter_) return;
     const double start = thread_us();
