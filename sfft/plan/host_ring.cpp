@@ -50,15 +50,17 @@ void HostRing<Real>::fit(std::size_t frame_bytes, std::size_t host_bytes, int fr
     slot.device = cuda::DeviceBuffer(bytes);
     slot.results = cuda::PinnedBuffer(result_bytes(capacity));
     slot.capacity = capacity;
+    slot.sent = {};
   }
   capacity_ = capacity;
 }
 
 template <class Real>
 typename HostRing<Real>::Slot& HostRing<Real>::next() {
-  Slot& slot = slots_[static_cast<std::size_t>(at_)];
+  Slot& slot = by_age(0);
   at_ = (at_ + 1) % kSlots;
   deliver(slot);
+  slot.sent = {};
   slot.gather_us = 0;
   slot.copied = false;
   return slot;
@@ -120,8 +122,7 @@ void HostRing<Real>::deliver(Slot& slot) {
 
 template <class Real>
 std::size_t HostRing<Real>::await_some() {
-  for (int i = 0; i < kSlots && delivered_ == 0; ++i)
-    deliver(slots_[static_cast<std::size_t>((at_ + i) % kSlots)]);
+  for (int i = 0; i < kSlots && delivered_ == 0; ++i) deliver(by_age(i));
   return std::exchange(delivered_, 0);
 }
 
@@ -136,7 +137,7 @@ bool HostRing<Real>::ready() const {
 
 template <class Real>
 void HostRing<Real>::deliver_all() {
-  for (int i = 0; i < kSlots; ++i) deliver(slots_[static_cast<std::size_t>((at_ + i) % kSlots)]);
+  for (int i = 0; i < kSlots; ++i) deliver(by_age(i));
 }
 
 template <class Real>
@@ -153,7 +154,10 @@ void HostRing<Real>::abandon() noexcept {
     } catch (...) {  // the failure that led here is the one to report
     }
   }
-  for (Slot& slot : slots_) slot.spectra_out = {};
+  for (Slot& slot : slots_) {
+    slot.spectra_out = {};
+    slot.sent = {};
+  }
   delivered_ = 0;
 }
 

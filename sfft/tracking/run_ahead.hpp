@@ -22,8 +22,9 @@ class RunAhead {
   RunAhead(const RunAhead&) = delete;
   RunAhead& operator=(const RunAhead&) = delete;
 
-  /// From here on the frames go through this plan; forgets what is ahead. Throws as make_workspace() does:
-  /// frames then go through the plan before.
+  /// From here on the frames go through this plan. What is ahead is transformed anew: without another copy to
+  /// the GPU if the two plans differ in nothing but the reference. Throws as make_workspace() does: frames
+  /// then go through the plan before.
   void use(const Plan<Real>& plan);
   /// Whether transforms go on beside the host's work, so that those that turn out useless cost it nothing.
   bool overlaps() const noexcept;
@@ -64,6 +65,7 @@ class RunAhead {
   std::size_t begin_part(std::span<const SignalView> frames);
   void execute_together(std::span<const SignalView> frames);
   void await_first();
+  bool again(const Plan<Real>& plan) noexcept;
   std::size_t usable(std::span<const SignalView> frames) const noexcept;
 
   Plan<Real> plan_;

@@ -96,19 +96,14 @@ void TrackerImpl<Real>::forget_ahead() noexcept {
 
 /// How many of the next frames to transform before the first of them is decided about: up to the next that
 /// will be compared with a dense transform, because a comparison may change the plan. Where that costs the
-/// host no time, all: few comparisons change anything, unless the latest found a frame unlike its reference.
+/// host no time, all: few comparisons change more than the reference.
 template <class Real>
 std::size_t TrackerImpl<Real>::run_length() const {
-  constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
+  constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
   if (skip_sparse_ > 0) return 0;
   if (plan_.info().path == Path::dense) return kAll;
   if (looking() && !exact_) return 1;
-  if (ahead_.overlaps() && differencing()) {
-    const auto decides = [&](std::int64_t frame) { return frame >= std::max(next_decision_, frames_); };
-    const auto next = std::ranges::find_if(expected_, decides);
-    const bool all = departures_ == 0 || next == expected_.end();
-    return static_cast<std::size_t>(all ? kAll : *next - frames_ + 1);
-  }
+  if (ahead_.overlaps() && differencing()) return kAll;
   return static_cast<std::size_t>(calibration_.frames_to_next());
 }
 
