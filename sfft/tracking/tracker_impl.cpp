@@ -60,15 +60,27 @@ void TrackerImpl<Real>::install(Plan<Real> plan, std::optional<Plan<Real>> exact
 
 template <class Real>
 void TrackerImpl<Real>::replace(Plan<Real> plan, std::optional<Plan<Real>> exact) {
-  ahead_.use(plan);
   // A plan for the same template is no renewal: what was remembered of the last one stays.
-  if (frames_ == 0 || plan.source().data() != plan_.source().data())
-    renewed_values_ = {plan.source().values().begin(), plan.source().values().end()};
-  plan_ = std::move(plan);
+  const bool renewal = frames_ == 0 || plan.source().data() != plan_.source().data();
+  use(std::move(plan));
+  if (renewal) renewed_values_ = {plan_.source().values().begin(), plan_.source().values().end()};
   dense_.renew(std::move(exact));
   look_again_ = true;
   calibration_.restart();
   staleness_.forget_level();
+}
+
+/// To free memory that a GPU may read takes until it has done all that it was told to do: another thread
+/// waits.
+template <class Real>
+void TrackerImpl<Real>::use(Plan<Real> plan) {
+  ahead_.use(plan);
+  std::swap(plan, plan_);
+  if (!ahead_.overlaps() || frames_ == 0) return;
+  try {
+    retired_.give([old = std::optional(std::move(plan))]() mutable { old.reset(); });
+  } catch (const std::exception&) {  // no thread to be had
+  }
 }
 
 template <class Real>

@@ -21,6 +21,7 @@
 #include "sfft/tracking/run_ahead.hpp"
 #include "sfft/tracking/staleness.hpp"
 #include "sfft/tracking/stream_memory.hpp"
+#include "sfft/tracking/worker.hpp"
 #include "template/data/template_data.hpp"
 
 namespace sfft::detail {
@@ -72,6 +73,7 @@ class TrackerImpl {
   void install(Plan<Real> plan,
                std::optional<Plan<Real>> exact = std::nullopt);  ///< and asks for a better one
   void replace(Plan<Real> plan, std::optional<Plan<Real>> exact = std::nullopt);
+  void use(Plan<Real> plan);
   void ask_for_better();
   void take_better();
   void remember_reference();
@@ -150,6 +152,7 @@ class TrackerImpl {
   Refinement<Real> refinement_;
   std::shared_ptr<const TemplateData> searched_for_;  ///< template of the latest search
 
+  Worker retired_;  ///< gives plans away that are in force no more
   Staleness staleness_;
   int skip_sparse_ = 0;  ///< frames to come that go straight to dense
 };
