@@ -42,9 +42,9 @@ class RunAhead {
     const bool same = first_ < done_ && !frames.empty() && owner(first_) == frames[0].data();
     return same ? std::min(done_ - first_, frames.size()) : 0;
   }
-  /// The relative error that one of those reports; 0: the first.
-  double reported(std::size_t next) const noexcept {
-    return spectra_[(first_ + next) % spectra_.size()].relative_error;
+  /// One of those; 0: the first.
+  const Spectrum<Real>& spectrum(std::size_t next) const noexcept {
+    return spectra_[(first_ + next) % spectra_.size()];
   }
   /// Fetches what is there already.
   void collect() noexcept;

@@ -65,6 +65,7 @@ void TrackerImpl<Real>::replace(Plan<Real> plan, std::optional<Plan<Real>> exact
   use(std::move(plan));
   if (renewal) renewed_values_ = {plan_.source().values().begin(), plan_.source().values().end()};
   dense_.renew(std::move(exact));
+  found_.clear();
   look_again_ = true;
   calibration_.restart();
   staleness_.forget_level();
@@ -138,7 +139,7 @@ void TrackerImpl<Real>::look_ahead(std::span<const SignalView> frames) noexcept 
   if (!ahead_.overlaps()) return;
   const std::size_t ready = ahead_.ready(frames);
   const Seen seen{frames_ + static_cast<std::int64_t>(ready),
-                  frames_ + static_cast<std::int64_t>(frames.size())};
+                  frames_ + static_cast<std::int64_t>(frames.size()), dense_.found()};
   if (!look_again_ && seen == seen_) return;
   look_again_ = false;
   seen_ = seen;
@@ -155,9 +156,11 @@ void TrackerImpl<Real>::expect_comparisons(std::span<const SignalView> frames, s
   if (learning_.under_way() && learning_.due() >= frames_ && learning_.due() < seen_.known)
     expected_.push_back(learning_.due());
   const auto reported = [&](std::size_t next) -> std::optional<double> {
-    return next < ready ? std::optional(ahead_.reported(next)) : std::nullopt;
+    return next < ready ? std::optional(ahead_.spectrum(next).relative_error) : std::nullopt;
   };
-  calibration_.expected(frames.size(), reported, [&](std::size_t next) {
+  found_.erase(found_.begin(), found_.lower_bound(frames_));
+  const auto found = [&](std::size_t next) { return found_ahead(frames, next); };
+  calibration_.expected(frames.size(), reported, found, [&](std::size_t next) {
     if (expected_.size() == DenseBeside<Real>::kMost) return false;
     expected_.push_back(frames_ + static_cast<std::int64_t>(next));
     return true;

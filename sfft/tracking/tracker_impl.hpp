@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <future>
 #include <limits>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -67,6 +68,7 @@ class TrackerImpl {
   void begin_comparisons(std::span<const SignalView> frames) noexcept;
   void look_ahead(std::span<const SignalView> frames) noexcept;
   void expect_comparisons(std::span<const SignalView> frames, std::size_t ready);
+  std::optional<Calibration::Found> found_ahead(std::span<const SignalView> frames, std::size_t next);
   /// Whether a comparison may change the reference.
   bool may_decide() const { return !differencing() || frames_ >= next_decision_; }
   /// `exact`: a plan of dense_ for the same template, if there is one.
@@ -122,14 +124,18 @@ class TrackerImpl {
   std::vector<std::size_t> sharing_us_;  ///< results of frames that went through them
   bool exact_ = false;                   ///< the latest sparse transform left nothing to gain
 
-  /// Frames before which all spectra, and all samples, were there at the latest look ahead.
+  /// What was there at the latest look ahead: the spectra and the samples of all frames before one, and dense
+  /// transforms.
   struct Seen {
     std::int64_t ready = 0, known = 0;
+    std::size_t dense = 0;
     bool operator==(const Seen&) const = default;
   };
   Seen seen_;
   bool look_again_ = true;              ///< what was expected may be so no more
   std::vector<std::int64_t> expected_;  ///< frames that will be transformed densely, as far as is known
+  /// What comparisons will find whose spectra are there, by the frame's number.
+  std::map<std::int64_t, Calibration::Found> found_;
 
   Calibration calibration_;
   /// The similarity of a frame that was renewed, which is worked out beside those after it.

@@ -111,6 +111,7 @@ void TrackerImpl<Real>::refresh(const SignalView& frame) {
   use(plan_.with_reference(frame, values));
   memory_.keep(frame, values, ahead_.overlaps());
   renewed_values_ = values;
+  found_.clear();
   look_again_ = true;
 }
 
