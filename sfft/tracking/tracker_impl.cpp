@@ -341,8 +341,14 @@ void TrackerImpl<Real>::prepare(const SignalView& like) {
   results_.resize(
       std::max(results_.size(), static_cast<std::size_t>(std::min(options_.plan.batch, kMostReady))));
   for (TrackedFrame<Real>& result : results_) result.spectrum = plan_.make_spectrum();
+  if (options_.calibrate == 0) return;
   Spectrum<Real> spectrum;
-  if (options_.calibrate > 0) dense_.execute(plan_.source(), frames[0], spectrum);
+  for (const SignalView& frame : frames) {  // the second one on the thread that the first made a plan for
+    memory_.begin(frame);
+    dense_.begin(frame);
+    dense_.execute(plan_.source(), frame, spectrum);
+  }
+  memory_.settle();
 }
 
 template class TrackerImpl<float>;
