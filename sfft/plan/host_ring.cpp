@@ -103,6 +103,8 @@ void HostRing<Real>::deliver(Slot& slot) {
   slot.done.wait();
   const DeviceSpectra<Real> from = slot.spectra(static_cast<int>(out.size()));
   const double transfer_us = slot.gather_us + (slot.copied ? slot.copy_begins.us_until(slot.copy_ends) : 0);
+  // Some frames of a part may come once more.
+  const double frames = static_cast<double>(std::max(out.size(), slot.sent.spectra.size()));
   const auto k = static_cast<std::size_t>(k_);
   for (std::size_t i = 0; i < out.size(); ++i) {
     Spectrum<Real>& spectrum = out[i];
@@ -115,7 +117,7 @@ void HostRing<Real>::deliver(Slot& slot) {
     spectrum.residual = account.residual;
     spectrum.finite = account.finite != 0;
     spectrum.transferred_bytes = slot.transferred;
-    spectrum.transfer_us = transfer_us / static_cast<double>(out.size());
+    spectrum.transfer_us = transfer_us / frames;
   }
   delivered_ += out.size();
 }

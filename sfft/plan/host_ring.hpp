@@ -94,7 +94,8 @@ class HostRing {
   std::size_t result_bytes(int frames) const noexcept;
 
   std::int64_t k_;
-  cuda::OwnedStream stream_, copies_;
+  // Somebody waits for these frames, and not for what is learned beside.
+  cuda::OwnedStream stream_{cuda::OwnedStream::Kind::urgent}, copies_{cuda::OwnedStream::Kind::urgent};
   bool overlap_ = false;
   std::size_t delivered_ = 0;  ///< frames that await_some() has not told of
   std::array<Slot, kSlots> slots_;
