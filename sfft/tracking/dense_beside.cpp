@@ -57,6 +57,14 @@ void DenseBeside<Real>::forget() noexcept {
   done_ = 0;
 }
 
+template <class Real>
+void DenseBeside<Real>::attend() noexcept {
+  try {
+    if (plan_) worker_.wake();
+  } catch (const std::exception&) {  // no thread to be had
+  }
+}
+
 /// end_ if it has not been begun.
 template <class Real>
 std::size_t DenseBeside<Real>::find(const void* samples) noexcept {
@@ -182,10 +190,10 @@ void DenseBeside<Real>::keep_only(std::span<const SignalView> frames) noexcept {
   drop_passed();
 }
 
-/// False: it was not begun, or failed.
+/// False: it was not begun and the thread has nothing to do, or it failed.
 template <class Real>
 bool DenseBeside<Real>::take_begun(const SignalView& frame, Spectrum<Real>& spectrum) noexcept {
-  begin(frame);  // behind the others
+  if (done_ < end_) begin(frame);  // behind the others
   const std::size_t at = find(frame.data());
   if (at == end_ || !await(at)) return false;
   std::swap(spectrum, begun(at).spectrum);
@@ -203,8 +211,8 @@ void DenseBeside<Real>::make(const Template& tmpl) {
 template <class Real>
 void DenseBeside<Real>::execute(const Template& tmpl, const SignalView& frame, Spectrum<Real>& spectrum) {
   if (++executed_ == kManyDense) renew();
-  if (first_ < end_ && take_begun(frame, spectrum)) return;
-  forget();
+  if (take_begun(frame, spectrum)) return;
+  if (done_ < end_) forget();
   make(tmpl);
   plan_->execute(frame, spectrum, workspace_);
 }

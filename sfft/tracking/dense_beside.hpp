@@ -49,6 +49,8 @@ class DenseBeside {
   void keep_only(std::span<const SignalView> frames) noexcept;
   /// Waits for what is under way and forgets it.
   void forget() noexcept;
+  /// Frames will be begun soon whose transforms somebody will wait for.
+  void attend() noexcept;
 
  private:
   struct Begun {
@@ -80,7 +82,7 @@ class DenseBeside {
   std::atomic<std::size_t> done_{0}, end_{0};
   std::size_t awaited_ = 0;              ///< the thread's: frames that it has taken and that are not done
   std::atomic<bool> forgetting_{false};  ///< frames that are under way need not be transformed
-  Worker worker_;                        ///< the last one: its jobs use the others
+  Worker worker_{kAwake};                ///< the last one: its jobs use the others
 };
 
 extern template class DenseBeside<float>;

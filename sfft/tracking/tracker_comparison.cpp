@@ -16,9 +16,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The longest wait between two decisions about the reference, in frames.
-constexpr int kLongestWait = 256;
-
 /// ‖a − b‖ and ‖b‖ without f = 0; no `a`: that of exact values.
 template <class Real>
 ErrorCheck distance(const Spectrum<Real>* a, const Spectrum<Real>& b) {
@@ -74,7 +71,7 @@ bool TrackerImpl<Real>::compare(const SignalView& frame) {
     return false;
   }
   if (reconsider) {
-    decision_step_ = std::min(2 * decision_step_, kLongestWait);
+    decision_step_ = next_step(decision_step_);
     next_decision_ = frames_ + decision_step_;
     if (reconsider_reference(frame, relative)) return false;
     if (departures_ > 0) refresh(frame);

@@ -103,7 +103,6 @@ void TrackerImpl<Real>::forget_ahead() noexcept {
   ahead_.forget();
   dense_.forget();
   memory_.settle();
-  learning_.release_frame();
   similar_.clear();
 }
 
@@ -125,11 +124,17 @@ std::size_t TrackerImpl<Real>::run_length() const {
 template <class Real>
 void TrackerImpl<Real>::begin_comparisons(std::span<const SignalView> frames) noexcept {
   if (!ahead_.overlaps() || exact_ || skip_sparse_ > 0) return;
+  std::int64_t decision = next_decision_;
+  int step = decision_step_;
   for (const std::int64_t number : expected_) {
     if (number < frames_) continue;
     const SignalView& frame = frames[static_cast<std::size_t>(number - frames_)];
     dense_.begin(frame);
-    if (differencing() && number >= next_decision_) memory_.begin(frame);
+    const bool learned = learning_.under_way() && number == learning_.due();
+    if (!differencing() || number < decision || learned) continue;
+    memory_.begin(frame);
+    step = next_step(step);
+    decision = number + step;
   }
 }
 
@@ -307,7 +312,6 @@ std::span<const TrackedFrame<Real>> TrackerImpl<Real>::push(std::span<const Sign
   }
   share_out();
   const auto begin = Clock::now();
-  learning_.release_frame();
   dense_.keep_only(coming);
   memory_.keep_only(coming);
   if (coming.empty()) forget_ahead();
@@ -315,6 +319,7 @@ std::span<const TrackedFrame<Real>> TrackerImpl<Real>::push(std::span<const Sign
   look_ahead(coming);
   ahead_.begin(coming, run_length());
   begin_comparisons(coming);
+  if (frames.empty() && !expected_.empty()) dense_.attend();
   sparse_us_ += microseconds_since(begin);
   return results();
 }
@@ -341,14 +346,15 @@ void TrackerImpl<Real>::prepare(const SignalView& like) {
   results_.resize(
       std::max(results_.size(), static_cast<std::size_t>(std::min(options_.plan.batch, kMostReady))));
   for (TrackedFrame<Real>& result : results_) result.spectrum = plan_.make_spectrum();
+  retired_.wake();
+  if (options_.learn_beside) learning_.prepare(like.bytes());
   if (options_.calibrate == 0) return;
+  memory_.prepare();
   Spectrum<Real> spectrum;
   for (const SignalView& frame : frames) {  // the second one on the thread that the first made a plan for
-    memory_.begin(frame);
     dense_.begin(frame);
     dense_.execute(plan_.source(), frame, spectrum);
   }
-  memory_.settle();
 }
 
 template class TrackerImpl<float>;

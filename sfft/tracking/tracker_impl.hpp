@@ -3,6 +3,7 @@
 // stale.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <complex>
 #include <cstddef>
@@ -58,6 +59,11 @@ class TrackerImpl {
  private:
   /// Below this relative error there is nothing to gain.
   static constexpr double kExact = 1e-5;
+  /// Frames from one decision about the reference to the next, after so many.
+  static int next_step(int step) noexcept {
+    constexpr int kLongestWait = 256;
+    return std::min(2 * step, kLongestWait);
+  }
 
   PlanOptions plan_options(bool reference) const;
   bool differencing() const { return plan_.info().reference; }

@@ -230,9 +230,9 @@ class Reading {
     }
     // What the spectra that are there call for is done beside until the batch is pushed. What that finds may
     // call for more.
-    for (wanted = batching.most + 1; wanted <= batching.most + kMore; ++wanted) {
-      const std::span<const DecodedFrame> waiting = await(decoder, wanted, until);
-      if (waiting.size() < wanted || stop_) return;
+    for (std::size_t more = 1; more <= kMore; ++more) {
+      const std::span<const DecodedFrame> waiting = await(decoder, batching.most + more, until);
+      if (waiting.size() < batching.most || stop_) return;
       run_->expect(views_of(waiting));
     }
   }
