@@ -31,7 +31,7 @@ class DenseBeside {
 
   /// The template is another: `plan` is for it, made with options(), or will be made when it is needed.
   void renew(std::optional<Plan<Real>> plan = std::nullopt) noexcept;
-  /// Of its plans.
+  /// The options of its plans.
   PlanOptions options() const;
   /// Throws what Plan and Plan::execute() throw.
   void execute(const Template& tmpl, const SignalView& frame, Spectrum<Real>& spectrum);
@@ -43,11 +43,11 @@ class DenseBeside {
   const Spectrum<Real>* found(const SignalView& frame) noexcept;
   /// How many are there that nobody has asked for.
   std::size_t found() const noexcept { return done_ - first_; }
-  /// Nobody asks for this frame any more.
+  /// This frame is no longer needed.
   void pass(const SignalView& frame) noexcept;
   /// Nobody asks for other frames than these any more: waits for those that are under way.
   void keep_only(std::span<const SignalView> frames) noexcept;
-  /// Waits for what is under way and forgets it.
+  /// Waits for work in progress and discards it.
   void forget() noexcept;
   /// Frames will be begun soon whose transforms somebody will wait for.
   void attend() noexcept;
