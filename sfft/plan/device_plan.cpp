@@ -173,6 +173,13 @@ class OwnPlan final : public DevicePlan<Real> {
     });
     return begun;
   }
+  std::size_t again(const Spectrum<Real>& first, const DeviceReference* reference,
+                    DeviceWorkspace& workspace) const override {
+    std::size_t count = 0;
+    with_host_frames(reference, workspace, nullptr,
+                     [&](HostFrames<Real> host) { count = host.again(first); });
+    return count;
+  }
   bool ready(DeviceWorkspace& workspace) const override {
     const auto& own = static_cast<const OwnWorkspace<Real>&>(workspace);
     return own.ring && own.ring->ready();

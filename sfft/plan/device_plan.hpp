@@ -76,6 +76,13 @@ class DevicePlan {
                             cpu::ThreadPool* /*pool*/) const {
     return 0;
   }
+  /// Transforms once more what begin() has submitted, from the frame on whose spectrum is `first` and whether
+  /// finish() has told of it or not, with another reference. finish() tells of these frames anew. Returns how
+  /// many; 0: that frame's samples are not on the GPU any more. After a failure nothing is under way.
+  virtual std::size_t again(const Spectrum<Real>& /*first*/, const DeviceReference* /*reference*/,
+                            DeviceWorkspace& /*workspace*/) const {
+    return 0;
+  }
   /// Whether finish() would not wait for a frame.
   virtual bool ready(DeviceWorkspace& /*workspace*/) const { return false; }
   /// Waits until some of the frames under way are done, the oldest first. Returns how many.

@@ -124,16 +124,66 @@ std::size_t HostFrames<Real>::submit(std::span<const SignalView> frames, std::sp
   const std::size_t room = std::min(static_cast<std::size_t>(ring_.capacity()), wanted);
   const auto count = alike(frames.first(room), in_place);
   const std::span<const SignalView> part = frames.first(count);
-  const std::int64_t bytes = way == Transfer::whole    ? send_whole(part, slot)
-                             : way == Transfer::gather ? send_gathered(part, slot)
-                             : way == Transfer::rows   ? send_rows(part, slot)
-                                                       : read_in_place(part, slot);
-  ring_.finish(slot, spectra.first(count), bytes);
+  slot.sent = {way, slot.device.data(), part[0].type(), 0, 0, spectra.first(count)};
+  if (way == Transfer::whole)
+    send_whole(part, slot);
+  else if (way == Transfer::gather)
+    send_gathered(part, slot);
+  else if (way == Transfer::rows)
+    send_rows(part, slot);
+  else
+    read_in_place(part, slot);
+  ring_.await_copies(slot);
+  launch(slot, 0);
+  return count;
+}
+
+/// Transforms what was sent to a slot, but the first few frames.
+template <class Real>
+void HostFrames<Real>::launch(Slot& slot, std::size_t skipped) {
+  const auto& sent = slot.sent;
+  const std::span<Spectrum<Real>> spectra = sent.spectra.subspan(skipped);
+  const auto count = static_cast<std::int64_t>(spectra.size());
+  const auto pitch = static_cast<std::size_t>(sent.pitch > 0 ? sent.pitch : shape_.points());
+  const cuda::Batch<Real> batch =
+      make_batch_({sent.frames + skipped * pitch * element_bytes(sent.type), sent.type, count, sent.pitch},
+                  slot.spectra(static_cast<int>(count)));
+  if (sent.way == Transfer::gather)
+    executor_.enqueue_compact(batch, state_, ring_.stream());
+  else if (sent.way == Transfer::rows)
+    executor_.enqueue_rows(batch, state_, ring_.stream());
+  else
+    executor_.enqueue(batch, state_, ring_.stream());
+  ring_.finish(slot, spectra, sent.bytes);
+}
+
+template <class Real>
+std::size_t HostFrames<Real>::again(const Spectrum<Real>& first) {
+  const auto place = [&](const Slot& slot) {
+    const auto is_first = [&](const Spectrum<Real>& spectrum) { return &spectrum == &first; };
+    return static_cast<std::size_t>(std::ranges::find_if(slot.sent.spectra, is_first) -
+                                    slot.sent.spectra.begin());
+  };
+  // The latest part, because the same memory may have been for spectra of an earlier one.
+  int age = HostRing<Real>::kSlots - 1;
+  while (age >= 0 && place(ring_.by_age(age)) == ring_.by_age(age).sent.spectra.size()) --age;
+  if (age < 0) return 0;
+  ring_.forget_delivered();
+  std::size_t count = 0;
+  try {
+    for (std::size_t skipped = place(ring_.by_age(age)); age < HostRing<Real>::kSlots; ++age, skipped = 0) {
+      launch(ring_.by_age(age), skipped);
+      count += ring_.by_age(age).sent.spectra.size() - skipped;
+    }
+  } catch (...) {
+    ring_.abandon();
+    throw;
+  }
   return count;
 }
 
 template <class Real>
-std::int64_t HostFrames<Real>::send_whole(std::span<const SignalView> frames, Slot& slot) {
+void HostFrames<Real>::send_whole(std::span<const SignalView> frames, Slot& slot) {
   const std::size_t frame_bytes = frames[0].bytes();
   for (std::size_t i = 0; i < frames.size(); ++i) {
     const void* from = frames[i].data();
@@ -143,16 +193,11 @@ std::int64_t HostFrames<Real>::send_whole(std::span<const SignalView> frames, Sl
     }
     ring_.copy(slot, slot.device.data() + i * frame_bytes, from, frame_bytes);
   }
-  ring_.await_copies(slot);
-  const auto count = static_cast<std::int64_t>(frames.size());
-  executor_.enqueue(
-      make_batch_({slot.device.data(), frames[0].type(), count, 0}, slot.spectra(static_cast<int>(count))),
-      state_, ring_.stream());
-  return static_cast<std::int64_t>(frame_bytes);
+  slot.sent.bytes = static_cast<std::int64_t>(frame_bytes);
 }
 
 template <class Real>
-std::int64_t HostFrames<Real>::send_gathered(std::span<const SignalView> frames, Slot& slot) {
+void HostFrames<Real>::send_gathered(std::span<const SignalView> frames, Slot& slot) {
   const auto samples = static_cast<std::int64_t>(executor_.sample_indices().size());
   const std::size_t frame_bytes = static_cast<std::size_t>(samples) * element_bytes(frames[0].type());
   const auto start = std::chrono::steady_clock::now();
@@ -160,16 +205,12 @@ std::int64_t HostFrames<Real>::send_gathered(std::span<const SignalView> frames,
   slot.gather_us =
       std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
   ring_.copy(slot, slot.device.data(), slot.host.data(), frames.size() * frame_bytes);
-  ring_.await_copies(slot);
-  const auto count = static_cast<std::int64_t>(frames.size());
-  executor_.enqueue_compact(make_batch_({slot.device.data(), frames[0].type(), count, samples},
-                                        slot.spectra(static_cast<int>(count))),
-                            state_, ring_.stream());
-  return static_cast<std::int64_t>(frame_bytes);
+  slot.sent.pitch = samples;
+  slot.sent.bytes = static_cast<std::int64_t>(frame_bytes);
 }
 
 template <class Real>
-std::int64_t HostFrames<Real>::send_rows(std::span<const SignalView> frames, Slot& slot) {
+void HostFrames<Real>::send_rows(std::span<const SignalView> frames, Slot& slot) {
   const cuda::RowSet& set = executor_.row_set();
   const std::size_t element = element_bytes(frames[0].type());
   const auto count = static_cast<int>(frames.size());
@@ -183,11 +224,9 @@ std::int64_t HostFrames<Real>::send_rows(std::span<const SignalView> frames, Slo
                          ring_.copies());
     if (timed) ring_.end_copies(slot);
   }
-  ring_.await_copies(slot);
-  executor_.enqueue_rows(
-      make_batch_({slot.device.data(), frames[0].type(), count, set.compact_elements()}, slot.spectra(count)),
-      state_, ring_.stream());
-  return (set.copied_elements() + executor_.witness_samples()) * static_cast<std::int64_t>(element);
+  slot.sent.pitch = set.compact_elements();
+  slot.sent.bytes =
+      (set.copied_elements() + executor_.witness_samples()) * static_cast<std::int64_t>(element);
 }
 
 /// By the copy engine; the host picks the witness's samples, which are the last.
@@ -210,14 +249,13 @@ void HostFrames<Real>::copy_rows(std::span<const SignalView> frames, Slot& slot)
 }
 
 template <class Real>
-std::int64_t HostFrames<Real>::read_in_place(std::span<const SignalView> frames, Slot& slot) {
-  const auto count = static_cast<std::int64_t>(frames.size());
+void HostFrames<Real>::read_in_place(std::span<const SignalView> frames, Slot& slot) {
   const void* const managed = cuda::managed_address(frames[0].data());
   const void* const there = managed != nullptr ? managed : cuda::mapped_address(frames[0].data());
-  executor_.enqueue(make_batch_({there, frames[0].type(), count, 0}, slot.spectra(static_cast<int>(count))),
-                    state_, ring_.stream());
-  if (managed != nullptr) return 0;
-  return static_cast<std::int64_t>(executor_.sample_indices().size() * element_bytes(frames[0].type()));
+  slot.sent.frames = static_cast<const std::byte*>(there);
+  if (managed != nullptr) return;
+  slot.sent.bytes =
+      static_cast<std::int64_t>(executor_.sample_indices().size() * element_bytes(frames[0].type()));
 }
 
 /// Gathers the samples of every frame, one frame after another.

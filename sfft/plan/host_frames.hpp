@@ -58,6 +58,10 @@ class HostFrames {
   /// Submits as many of the first frames as the ring has room for, in parts of `part`, and does not wait for
   /// their results: HostRing::await_some() does. Returns how many. After a failure nothing is under way.
   std::size_t begin(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra, std::size_t part);
+  /// Transforms once more what begin() submitted, from the frame on whose spectrum is `first`, whether its
+  /// result has come or not: with another reference, and without the way over the bus. Returns how many
+  /// frames; 0: that frame's samples are not there any more. After a failure nothing is under way.
+  std::size_t again(const Spectrum<Real>& first);
 
  private:
   using Slot = typename HostRing<Real>::Slot;
@@ -66,11 +70,12 @@ class HostFrames {
   Transfer page_locked_way(std::size_t element) const;
   std::size_t alike(std::span<const SignalView> frames, bool adjacent) const;
   std::size_t submit(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra);
-  std::int64_t send_whole(std::span<const SignalView> frames, Slot& slot);
-  std::int64_t send_gathered(std::span<const SignalView> frames, Slot& slot);
-  std::int64_t send_rows(std::span<const SignalView> frames, Slot& slot);
+  void send_whole(std::span<const SignalView> frames, Slot& slot);
+  void send_gathered(std::span<const SignalView> frames, Slot& slot);
+  void send_rows(std::span<const SignalView> frames, Slot& slot);
   void copy_rows(std::span<const SignalView> frames, Slot& slot);
-  std::int64_t read_in_place(std::span<const SignalView> frames, Slot& slot);
+  void read_in_place(std::span<const SignalView> frames, Slot& slot);
+  void launch(Slot& slot, std::size_t skipped);
   void gather(std::span<const SignalView> frames, std::byte* compact) const;
 
   const cuda::Executor<Real>& executor_;

@@ -50,15 +50,17 @@ void HostRing<Real>::fit(std::size_t frame_bytes, std::size_t host_bytes, int fr
     slot.device = cuda::DeviceBuffer(bytes);
     slot.results = cuda::PinnedBuffer(result_bytes(capacity));
     slot.capacity = capacity;
+    slot.sent = {};
   }
   capacity_ = capacity;
 }
 
 template <class Real>
 typename HostRing<Real>::Slot& HostRing<Real>::next() {
-  Slot& slot = slots_[static_cast<std::size_t>(at_)];
+  Slot& slot = by_age(0);
   at_ = (at_ + 1) % kSlots;
   deliver(slot);
+  slot.sent = {};
   slot.gather_us = 0;
   slot.copied = false;
   return slot;
@@ -101,6 +103,8 @@ void HostRing<Real>::deliver(Slot& slot) {
   slot.done.wait();
   const DeviceSpectra<Real> from = slot.spectra(static_cast<int>(out.size()));
   const double transfer_us = slot.gather_us + (slot.copied ? slot.copy_begins.us_until(slot.copy_ends) : 0);
+  // Some frames of a part may come once more.
+  const double frames = static_cast<double>(std::max(out.size(), slot.sent.spectra.size()));
   const auto k = static_cast<std::size_t>(k_);
   for (std::size_t i = 0; i < out.size(); ++i) {
     Spectrum<Real>& spectrum = out[i];
@@ -113,15 +117,14 @@ void HostRing<Real>::deliver(Slot& slot) {
     spectrum.residual = account.residual;
     spectrum.finite = account.finite != 0;
     spectrum.transferred_bytes = slot.transferred;
-    spectrum.transfer_us = transfer_us / static_cast<double>(out.size());
+    spectrum.transfer_us = transfer_us / frames;
   }
   delivered_ += out.size();
 }
 
 template <class Real>
 std::size_t HostRing<Real>::await_some() {
-  for (int i = 0; i < kSlots && delivered_ == 0; ++i)
-    deliver(slots_[static_cast<std::size_t>((at_ + i) % kSlots)]);
+  for (int i = 0; i < kSlots && delivered_ == 0; ++i) deliver(by_age(i));
   return std::exchange(delivered_, 0);
 }
 
@@ -136,7 +139,7 @@ bool HostRing<Real>::ready() const {
 
 template <class Real>
 void HostRing<Real>::deliver_all() {
-  for (int i = 0; i < kSlots; ++i) deliver(slots_[static_cast<std::size_t>((at_ + i) % kSlots)]);
+  for (int i = 0; i < kSlots; ++i) deliver(by_age(i));
 }
 
 template <class Real>
@@ -153,7 +156,10 @@ void HostRing<Real>::abandon() noexcept {
     } catch (...) {  // the failure that led here is the one to report
     }
   }
-  for (Slot& slot : slots_) slot.spectra_out = {};
+  for (Slot& slot : slots_) {
+    slot.spectra_out = {};
+    slot.sent = {};
+  }
   delivered_ = 0;
 }
 

@@ -17,6 +17,15 @@ class HostRing {
  public:
   static constexpr int kSlots = 3;
 
+  /// The samples of a part, where kernels read them, and where its spectra go.
+  struct Sent {
+    Transfer way = Transfer::automatic;
+    const std::byte* frames = nullptr;
+    ElementType type = ElementType::u8;
+    std::int64_t pitch = 0;  ///< elements; 0: whole frames without gaps
+    std::int64_t bytes = 0;  ///< of a frame that crossed the bus
+    std::span<Spectrum<Real>> spectra;
+  };
   struct Slot {
     cuda::PinnedBuffer host;     ///< compact samples
     cuda::DeviceBuffer device;   ///< the same, or whole frames
@@ -27,6 +36,7 @@ class HostRing {
     bool copied = false;                    ///< whether the two events were recorded
     std::span<Spectrum<Real>> spectra_out;  ///< waiting for this slot
     std::int64_t transferred = 0;
+    Sent sent;  ///< stays until the slot gets another part
     int capacity = 0;
     std::int64_t k = 0;
 
@@ -53,6 +63,8 @@ class HostRing {
 
   /// The next slot, after delivering its last results.
   Slot& next();
+  /// A slot by its age; 0: the one that next() would return, kSlots − 1: the one that it has returned last.
+  Slot& by_age(int i) noexcept { return slots_[static_cast<std::size_t>((at_ + i) % kSlots)]; }
   /// Copies host memory to that of the slot and times it.
   void copy(Slot& slot, std::byte* device, const void* host, std::size_t bytes);
   /// Brackets copies on copies(), which are timed.
@@ -62,6 +74,8 @@ class HostRing {
   void await_copies(Slot& slot);
   /// After the work on a slot is launched: its results go to `spectra`.
   void finish(Slot& slot, std::span<Spectrum<Real>> spectra, std::int64_t transferred_bytes);
+  /// Frames will come again that have come: await_some() tells only of those that come from now on.
+  void forget_delivered() noexcept { delivered_ = 0; }
   /// Whether next() would not wait.
   bool has_room() const noexcept { return slots_[static_cast<std::size_t>(at_)].spectra_out.empty(); }
   /// Whether await_some() would tell of frames without a wait.
@@ -80,7 +94,8 @@ class HostRing {
   std::size_t result_bytes(int frames) const noexcept;
 
   std::int64_t k_;
-  cuda::OwnedStream stream_, copies_;
+  // Somebody waits for these frames, and not for what is learned beside.
+  cuda::OwnedStream stream_{cuda::OwnedStream::Kind::urgent}, copies_{cuda::OwnedStream::Kind::urgent};
   bool overlap_ = false;
   std::size_t delivered_ = 0;  ///< frames that await_some() has not told of
   std::array<Slot, kSlots> slots_;

@@ -25,17 +25,24 @@ class Calibration {
   /// Frames from here to the next scheduled comparison, that one included; a large number when none is
   /// scheduled or when it is overdue, because errors are negligible.
   std::int64_t frames_to_next() const noexcept;
-  /// The comparisons of the next `frames` frames, if each finds what is expected: calls `take` with the
-  /// number of each, counted from 0 on, until that returns false. `reported` gives what a frame reports, as
-  /// far as that is known.
-  template <class Reported, class Take>
-  void expected(std::size_t frames, const Reported& reported, const Take& take) const {
+  /// What a comparison found: ‖X̂ − X‖₂ and what was reported for it.
+  struct Found {
+    double true_l2, reported_l2;
+  };
+  /// The comparisons of the next `frames` frames: calls `take` with the number of each, counted from 0 on,
+  /// until that returns false. `reported` gives what a frame reports, and `found` what its comparison found,
+  /// as far as these are known. A comparison of which nothing is known finds what is expected.
+  template <class Reported, class Finding, class Take>
+  void expected(std::size_t frames, const Reported& reported, const Finding& found, const Take& take) const {
     Calibration ahead = *this;
     for (std::size_t i = 0; i < frames; ++i) {
       const std::optional<double> error = reported(i);
       if (!(error ? ahead.due(*error) : ahead.scheduled())) continue;
       if (!take(i)) return;
-      ahead.agreed(error.value_or(0));
+      if (const std::optional<Found> known = error ? found(i) : std::nullopt)
+        ahead.compared(known->true_l2, known->reported_l2, *error);
+      else
+        ahead.agreed(error.value_or(0));
     }
   }
   /// The comparison of this frame, which somebody asked for, takes the place of the next scheduled one.

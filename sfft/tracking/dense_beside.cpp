@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread takes the frames that are begun one by one, and the caller those that were not, while it has
-// nothing to do.
+// A thread sends the frames that are begun to the GPU, several at a time, and the caller transforms those
+// that were not while the thread has nothing to do.
 #include "sfft/tracking/dense_beside.hpp"
 
 #include <algorithm>
 #include <exception>
+#include <thread>
 #include <utility>
 
 #include "sfft/plan/plan_impl.hpp"
@@ -56,6 +57,14 @@ void DenseBeside<Real>::forget() noexcept {
   done_ = 0;
 }
 
+template <class Real>
+void DenseBeside<Real>::attend() noexcept {
+  try {
+    if (plan_) worker_.wake();
+  } catch (const std::exception&) {  // no thread to be had
+  }
+}
+
 /// end_ if it has not been begun.
 template <class Real>
 std::size_t DenseBeside<Real>::find(const void* samples) noexcept {
@@ -73,31 +82,84 @@ void DenseBeside<Real>::begin(const SignalView& frame) noexcept {
     plan.check(frame);
     Begun& place = begun(end_);
     place.samples = frame.data();
-    worker_.give([this, at = end_, frame] { transform(at, frame); });
+    place.sent = place.failed = false;
+    worker_.give([this, at = end_.load(), frame] { transform(at, frame); });
     ++end_;
   } catch (const std::exception&) {  // the frame fails in its turn, if it does
   }
 }
 
-/// On the thread.
+/// On the thread: sends the frame, and waits for those that were sent until another one can follow.
 template <class Real>
 void DenseBeside<Real>::transform(std::size_t at, const SignalView& frame) noexcept {
-  Begun& place = begun(at);
-  place.failed = forgetting_;
-  try {
-    if (!place.failed) plan_->execute(frame, place.spectrum, workspace_);
-  } catch (const std::exception&) {  // it fails again, or not, when it is asked for
-    place.failed = true;
+  constexpr std::size_t kOnGpu = 3;  // one that is transformed, others that are copied or launched
+  send(at, frame);
+  ++awaited_;
+  while (awaited_ > 0) {
+    const bool another = end_ > at + 1;
+    if (another && awaited_ < kOnGpu) return;
+    receive(at + 1 - awaited_);
   }
-  done_ = at + 1;
-  done_.notify_one();
 }
 
-/// Waits for a frame that was begun. False: it failed.
+template <class Real>
+void DenseBeside<Real>::send(std::size_t at, const SignalView& frame) noexcept {
+  Begun& place = begun(at);
+  place.failed = forgetting_;
+  if (place.failed) return;
+  try {
+    const PlanImpl<Real>& plan = inside(*plan_);
+    WorkspaceImpl<Real>& workspace = workspace_.impl();
+    plan.prepare(place.spectrum);
+    workspace.fit(plan.design);
+    workspace.fit_threads(plan.design->threads);
+    place.sent = plan.design->device->begin({&frame, 1}, {&place.spectrum, 1}, nullptr, *workspace.device,
+                                            workspace.pool.get()) == 1;
+    place.failed = !place.sent;
+  } catch (const std::exception&) {
+    fail(at - awaited_, at + 1);
+  }
+}
+
+/// Takes the oldest frame, which has this place, if it is done.
+template <class Real>
+void DenseBeside<Real>::receive(std::size_t at) noexcept {
+  const DevicePlan<Real>& device = *inside(*plan_).design->device;
+  if (begun(at).sent) {
+    try {
+      DeviceWorkspace& workspace = *workspace_.impl().device;
+      if (!device.ready(workspace)) return std::this_thread::yield();
+      begun(at).failed = device.finish(workspace) != 1;
+    } catch (const std::exception&) {
+      fail(at, at + awaited_);
+    }
+  }
+  --awaited_;
+  done_ = at + 1;  // the caller may count anew after the last one
+}
+
+/// Leaves nothing on the GPU. The frames fail again, or not, when they are asked for.
+template <class Real>
+void DenseBeside<Real>::fail(std::size_t first, std::size_t end) noexcept {
+  const WorkspaceImpl<Real>& workspace = workspace_.impl();
+  if (workspace.device) inside(*plan_).design->device->abandon(*workspace.device);
+  for (std::size_t at = first; at < end; ++at) {
+    begun(at).sent = false;
+    begun(at).failed = true;
+  }
+}
+
+/// Waits for a frame that was begun. False: it failed. To be woken up takes about as long as the transform.
 template <class Real>
 bool DenseBeside<Real>::await(std::size_t at) noexcept {
-  for (std::size_t done = done_; done <= at; done = done_) done_.wait(done);
+  while (done_ <= at) std::this_thread::yield();
   return !begun(at).failed;
+}
+
+template <class Real>
+const Spectrum<Real>* DenseBeside<Real>::found(const SignalView& frame) noexcept {
+  const std::size_t at = find(frame.data());
+  return at < end_ && at < done_ && !begun(at).failed ? &begun(at).spectrum : nullptr;
 }
 
 /// Makes room where frames that nobody asks for are done.
@@ -128,10 +190,10 @@ void DenseBeside<Real>::keep_only(std::span<const SignalView> frames) noexcept {
   drop_passed();
 }
 
-/// False: it was not begun, or failed.
+/// False: it was not begun and the thread has nothing to do, or it failed.
 template <class Real>
 bool DenseBeside<Real>::take_begun(const SignalView& frame, Spectrum<Real>& spectrum) noexcept {
-  begin(frame);  // behind the others
+  if (done_ < end_) begin(frame);  // behind the others
   const std::size_t at = find(frame.data());
   if (at == end_ || !await(at)) return false;
   std::swap(spectrum, begun(at).spectrum);
@@ -149,8 +211,8 @@ void DenseBeside<Real>::make(const Template& tmpl) {
 template <class Real>
 void DenseBeside<Real>::execute(const Template& tmpl, const SignalView& frame, Spectrum<Real>& spectrum) {
   if (++executed_ == kManyDense) renew();
-  if (first_ < end_ && take_begun(frame, spectrum)) return;
-  forget();
+  if (take_begun(frame, spectrum)) return;
+  if (done_ < end_) forget();
   make(tmpl);
   plan_->execute(frame, spectrum, workspace_);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread copies the frame first, so that its memory is soon free for another.
+// The caller copies the frame: that takes less time than to wake up the thread, for which it would wait.
 #include "sfft/tracking/learn_beside.hpp"
 
 #include <exception>
@@ -29,42 +29,28 @@ typename LearnBeside<Real>::Outcome answer(const SignalView& frame,
 }  // namespace
 
 template <class Real>
-void LearnBeside<Real>::begin(const SignalView& frame, Question question) {
-  if (under_way()) return;
-  const std::int64_t due = question.frame + kDelay;
-  auto copied = std::make_shared<std::promise<void>>();
-  std::future<void> done = copied->get_future();
-  try {
-    outcome_ = std::async(std::launch::async, [frame, copied, question = std::move(question)]() mutable {
-      std::vector<std::byte> samples;
-      try {
-        samples.resize(frame.bytes());
-        copy_elements(frame, samples.data());
-        copied->set_value();
-      } catch (...) {
-        copied->set_value();
-        throw;
-      }
-      const SignalView copy(samples.data(), static_cast<std::size_t>(frame.shape().points()), frame.type(),
-                            frame.shape());
-      return answer<Real>(copy, std::move(question));
-    });
-  } catch (const std::exception&) {
-    return;
-  }
-  copied_ = std::move(done);
-  due_ = due;
+void LearnBeside<Real>::prepare(std::size_t frame_bytes) {
+  samples_.resize(frame_bytes);
+  worker_.wake();
 }
 
 template <class Real>
-void LearnBeside<Real>::release_frame() noexcept {
-  if (copied_.valid()) copied_.wait();
-  copied_ = {};
+void LearnBeside<Real>::begin(const SignalView& frame, Question question) noexcept {
+  if (under_way()) return;
+  const std::int64_t due = question.frame + kDelay;
+  try {
+    samples_.resize(frame.bytes());
+    copy_elements(frame, samples_.data());
+    const SignalView copy = copied(frame, samples_.data());
+    outcome_ = worker_.ask(
+        [copy, question = std::move(question)]() mutable { return answer<Real>(copy, std::move(question)); });
+    due_ = due;
+  } catch (const std::exception&) {  // no memory, or no thread
+  }
 }
 
 template <class Real>
 auto LearnBeside<Real>::take() noexcept -> std::optional<Outcome> {
-  release_frame();
   try {
     return outcome_.get();
   } catch (const std::exception&) {

@@ -2,6 +2,7 @@
 // Learns a new template on a thread of its own, while frames go on by the old one.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <future>
 #include <memory>
@@ -11,6 +12,7 @@
 
 #include "sfft/plan.hpp"
 #include "sfft/template.hpp"
+#include "sfft/tracking/worker.hpp"
 #include "template/data/template_data.hpp"
 
 namespace sfft::detail {
@@ -38,22 +40,21 @@ class LearnBeside {
   /// Frames from the one that is learned from to the first that may go by the new template.
   static constexpr std::int64_t kDelay = 64;
 
-  ~LearnBeside() { release_frame(); }
+  /// Makes room for a copy of a frame, and starts the thread.
+  void prepare(std::size_t frame_bytes);
   bool under_way() const noexcept { return outcome_.valid(); }
   /// Frame from which take() may be called.
   std::int64_t due() const noexcept { return due_; }
-  /// The samples must stay what they are until release_frame() returns. Does nothing where there is no thread
-  /// to be had.
-  void begin(const SignalView& frame, Question question);
-  /// Waits until the frame has been copied.
-  void release_frame() noexcept;
+  /// Copies the frame before it returns. Does nothing where there is no thread to be had.
+  void begin(const SignalView& frame, Question question) noexcept;
   /// Waits for what was begun; nothing if it failed.
   std::optional<Outcome> take() noexcept;
 
  private:
   std::int64_t due_ = 0;
-  std::future<void> copied_;
+  std::vector<std::byte> samples_;  ///< of the frame that is learned from
   std::future<Outcome> outcome_;
+  Worker worker_;
 };
 
 extern template class LearnBeside<float>;

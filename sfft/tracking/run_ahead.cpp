@@ -28,9 +28,26 @@ const PlanImpl<Real>& inside(const Plan<Real>& plan) noexcept {
 
 template <class Real>
 void RunAhead<Real>::use(const Plan<Real>& plan) {
+  if (again(plan)) return;
   forget();
   workspace_.impl().fit(inside(plan).design);
   plan_ = plan;
+}
+
+/// Transforms what is ahead by a plan of another reference. False: it has to be sent once more.
+template <class Real>
+bool RunAhead<Real>::again(const Plan<Real>& plan) noexcept {
+  if (first_ == end_ || !overlaps() || inside(plan).design != inside(plan_).design) return false;
+  try {
+    const std::size_t count = inside(plan).design->device->again(
+        spectra_[first_ % spectra_.size()], inside(plan).device_reference.get(), *workspace_.impl().device);
+    if (count != end_ - first_) return false;
+  } catch (const std::exception&) {  // they fail again, or not, when they are sent
+    return false;
+  }
+  plan_ = plan;
+  done_ = first_;
+  return true;
 }
 
 /// Frames of a part that goes on by itself; 0: there are none.

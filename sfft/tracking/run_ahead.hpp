@@ -22,8 +22,9 @@ class RunAhead {
   RunAhead(const RunAhead&) = delete;
   RunAhead& operator=(const RunAhead&) = delete;
 
-  /// From here on the frames go through this plan; forgets what is ahead. Throws as make_workspace() does:
-  /// frames then go through the plan before.
+  /// From here on the frames go through this plan. What is ahead is transformed anew: without another copy to
+  /// the GPU if the two plans differ in nothing but the reference. Throws as make_workspace() does: frames
+  /// then go through the plan before.
   void use(const Plan<Real>& plan);
   /// Whether transforms go on beside the host's work, so that those that turn out useless cost it nothing.
   bool overlaps() const noexcept;
@@ -41,9 +42,9 @@ class RunAhead {
     const bool same = first_ < done_ && !frames.empty() && owner(first_) == frames[0].data();
     return same ? std::min(done_ - first_, frames.size()) : 0;
   }
-  /// The relative error that one of those reports; 0: the first.
-  double reported(std::size_t next) const noexcept {
-    return spectra_[(first_ + next) % spectra_.size()].relative_error;
+  /// One of those; 0: the first.
+  const Spectrum<Real>& spectrum(std::size_t next) const noexcept {
+    return spectra_[(first_ + next) % spectra_.size()];
   }
   /// Fetches what is there already.
   void collect() noexcept;
@@ -64,6 +65,7 @@ class RunAhead {
   std::size_t begin_part(std::span<const SignalView> frames);
   void execute_together(std::span<const SignalView> frames);
   void await_first();
+  bool again(const Plan<Real>& plan) noexcept;
   std::size_t usable(std::span<const SignalView> frames) const noexcept;
 
   Plan<Real> plan_;

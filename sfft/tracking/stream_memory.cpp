@@ -74,7 +74,7 @@ void StreamMemory::keep(const SignalView& frame, std::span<const std::complex<do
   const auto copy = [this, frame] { copy_elements(frame, frame_.data()); };
   if (beside && frame.contiguous() && frame.bytes() >= kLarge) {
     try {
-      copied_ = copier_.ask(copy);
+      copied_ = next_worker().ask(copy);
       original_ = static_cast<const std::byte*>(frame.data());
       return;
     } catch (const std::exception&) {  // no thread to be had
@@ -106,8 +106,15 @@ void StreamMemory::begin(const SignalView& frame) noexcept {
   const bool from_original = original_ != nullptr;
   const std::byte* const kept = from_original ? original_ : frame_.data();
   try {
-    begun_.push_back(
-        {frame.data(), from_original, measurer_.ask([this, frame, kept] { return distance(frame, kept); })});
+    begun_.push_back({frame.data(), from_original,
+                      next_worker().ask([this, frame, kept] { return distance(frame, kept); })});
+  } catch (const std::exception&) {  // no thread to be had
+  }
+}
+
+void StreamMemory::prepare() noexcept {
+  try {
+    for (Worker& worker : workers_) worker.wake();
   } catch (const std::exception&) {  // no thread to be had
   }
 }

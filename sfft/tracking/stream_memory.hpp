@@ -2,6 +2,7 @@
 // Remembers a frame that a tracker has transformed densely, to see whether frames repeat.
 #pragma once
 
+#include <array>
 #include <complex>
 #include <cstddef>
 #include <future>
@@ -44,6 +45,8 @@ class StreamMemory {
   /// while many are under way. The samples must stay what they are until change(), keep_only() without the
   /// frame or settle() returns.
   void begin(const SignalView& frame) noexcept;
+  /// Starts the threads that begin() and keep() would start.
+  void prepare() noexcept;
   /// Nobody asks for the change to other frames than these any more: waits for what is under way with others.
   void keep_only(std::span<const SignalView> frames) noexcept;
   /// Waits for all that is under way and forgets distances.
@@ -57,6 +60,7 @@ class StreamMemory {
     std::future<double> distance;
   };
 
+  Worker& next_worker() noexcept { return workers_[turn_++ % workers_.size()]; }
   void await_copy() noexcept;
   double distance(const SignalView& frame, const std::byte* kept) const;
   double distance_to(const SignalView& frame);
@@ -67,7 +71,8 @@ class StreamMemory {
   std::vector<std::complex<double>> values_;
   std::future<void> copied_;  ///< the copy from original_
   std::vector<Begun> begun_;
-  Worker copier_, measurer_;
+  std::array<Worker, 3> workers_{Worker(kAwake), Worker(kAwake), Worker(kAwake)};
+  std::size_t turn_ = 0;
 };
 
 }  // namespace sfft::detail

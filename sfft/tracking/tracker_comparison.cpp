@@ -16,9 +16,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The longest wait between two decisions about the reference, in frames.
-constexpr int kLongestWait = 256;
-
 /// ‖a − b‖ and ‖b‖ without f = 0; no `a`: that of exact values.
 template <class Real>
 ErrorCheck distance(const Spectrum<Real>* a, const Spectrum<Real>& b) {
@@ -33,6 +30,19 @@ ErrorCheck distance(const Spectrum<Real>* a, const Spectrum<Real>& b) {
 }
 
 }  // namespace
+
+/// What the comparison of one of the next frames, whose sparse spectrum is there, will find; nothing before
+/// its dense transform is there as well.
+template <class Real>
+std::optional<Calibration::Found> TrackerImpl<Real>::found_ahead(std::span<const SignalView> frames,
+                                                                 std::size_t next) {
+  const std::int64_t number = frames_ + static_cast<std::int64_t>(next);
+  if (const auto known = found_.find(number); known != found_.end()) return known->second;
+  const Spectrum<Real>* const exact = dense_.found(frames[next]);
+  if (exact == nullptr || !exact->finite) return std::nullopt;
+  const Spectrum<Real>& sparse = ahead_.spectrum(next);
+  return found_[number] = {distance(&sparse, *exact).error_l2, sparse.error_l2};
+}
 
 /// Compares the sparse spectrum of a frame with the exact one, which becomes the result; renews what is
 /// stale. True if the plan goes on as it was and the result can be either of the two.
@@ -61,7 +71,7 @@ bool TrackerImpl<Real>::compare(const SignalView& frame) {
     return false;
   }
   if (reconsider) {
-    decision_step_ = std::min(2 * decision_step_, kLongestWait);
+    decision_step_ = next_step(decision_step_);
     next_decision_ = frames_ + decision_step_;
     if (reconsider_reference(frame, relative)) return false;
     if (departures_ > 0) refresh(frame);
@@ -98,6 +108,10 @@ void TrackerImpl<Real>::note_check() {
   result_.check = distance<Real>(nullptr, result_.spectrum);
 }
 
+template std::optional<Calibration::Found> TrackerImpl<float>::found_ahead(std::span<const SignalView>,
+                                                                           std::size_t);
+template std::optional<Calibration::Found> TrackerImpl<double>::found_ahead(std::span<const SignalView>,
+                                                                            std::size_t);
 template bool TrackerImpl<float>::compare(const SignalView&);
 template bool TrackerImpl<double>::compare(const SignalView&);
 template bool TrackerImpl<float>::compare_beside(const SignalView&);

@@ -60,15 +60,28 @@ void TrackerImpl<Real>::install(Plan<Real> plan, std::optional<Plan<Real>> exact
 
 template <class Real>
 void TrackerImpl<Real>::replace(Plan<Real> plan, std::optional<Plan<Real>> exact) {
-  ahead_.use(plan);
   // A plan for the same template is no renewal: what was remembered of the last one stays.
-  if (frames_ == 0 || plan.source().data() != plan_.source().data())
-    renewed_values_ = {plan.source().values().begin(), plan.source().values().end()};
-  plan_ = std::move(plan);
+  const bool renewal = frames_ == 0 || plan.source().data() != plan_.source().data();
+  use(std::move(plan));
+  if (renewal) renewed_values_ = {plan_.source().values().begin(), plan_.source().values().end()};
   dense_.renew(std::move(exact));
+  found_.clear();
   look_again_ = true;
   calibration_.restart();
   staleness_.forget_level();
+}
+
+/// To free memory that a GPU may read takes until it has done all that it was told to do: another thread
+/// waits.
+template <class Real>
+void TrackerImpl<Real>::use(Plan<Real> plan) {
+  ahead_.use(plan);
+  std::swap(plan, plan_);
+  if (!ahead_.overlaps() || frames_ == 0) return;
+  try {
+    retired_.give([old = std::optional(std::move(plan))]() mutable { old.reset(); });
+  } catch (const std::exception&) {  // no thread to be had
+  }
 }
 
 template <class Real>
@@ -90,25 +103,19 @@ void TrackerImpl<Real>::forget_ahead() noexcept {
   ahead_.forget();
   dense_.forget();
   memory_.settle();
-  learning_.release_frame();
   similar_.clear();
 }
 
 /// How many of the next frames to transform before the first of them is decided about: up to the next that
 /// will be compared with a dense transform, because a comparison may change the plan. Where that costs the
-/// host no time, all: few comparisons change anything, unless the latest found a frame unlike its reference.
+/// host no time, all: few comparisons change more than the reference.
 template <class Real>
 std::size_t TrackerImpl<Real>::run_length() const {
-  constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
+  constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
   if (skip_sparse_ > 0) return 0;
   if (plan_.info().path == Path::dense) return kAll;
   if (looking() && !exact_) return 1;
-  if (ahead_.overlaps() && differencing()) {
-    const auto decides = [&](std::int64_t frame) { return frame >= std::max(next_decision_, frames_); };
-    const auto next = std::ranges::find_if(expected_, decides);
-    const bool all = departures_ == 0 || next == expected_.end();
-    return static_cast<std::size_t>(all ? kAll : *next - frames_ + 1);
-  }
+  if (ahead_.overlaps() && differencing()) return kAll;
   return static_cast<std::size_t>(calibration_.frames_to_next());
 }
 
@@ -117,11 +124,17 @@ std::size_t TrackerImpl<Real>::run_length() const {
 template <class Real>
 void TrackerImpl<Real>::begin_comparisons(std::span<const SignalView> frames) noexcept {
   if (!ahead_.overlaps() || exact_ || skip_sparse_ > 0) return;
+  std::int64_t decision = next_decision_;
+  int step = decision_step_;
   for (const std::int64_t number : expected_) {
     if (number < frames_) continue;
     const SignalView& frame = frames[static_cast<std::size_t>(number - frames_)];
     dense_.begin(frame);
-    if (differencing() && number >= next_decision_) memory_.begin(frame);
+    const bool learned = learning_.under_way() && number == learning_.due();
+    if (!differencing() || number < decision || learned) continue;
+    memory_.begin(frame);
+    step = next_step(step);
+    decision = number + step;
   }
 }
 
@@ -131,7 +144,7 @@ void TrackerImpl<Real>::look_ahead(std::span<const SignalView> frames) noexcept 
   if (!ahead_.overlaps()) return;
   const std::size_t ready = ahead_.ready(frames);
   const Seen seen{frames_ + static_cast<std::int64_t>(ready),
-                  frames_ + static_cast<std::int64_t>(frames.size())};
+                  frames_ + static_cast<std::int64_t>(frames.size()), dense_.found()};
   if (!look_again_ && seen == seen_) return;
   look_again_ = false;
   seen_ = seen;
@@ -148,9 +161,11 @@ void TrackerImpl<Real>::expect_comparisons(std::span<const SignalView> frames, s
   if (learning_.under_way() && learning_.due() >= frames_ && learning_.due() < seen_.known)
     expected_.push_back(learning_.due());
   const auto reported = [&](std::size_t next) -> std::optional<double> {
-    return next < ready ? std::optional(ahead_.reported(next)) : std::nullopt;
+    return next < ready ? std::optional(ahead_.spectrum(next).relative_error) : std::nullopt;
   };
-  calibration_.expected(frames.size(), reported, [&](std::size_t next) {
+  found_.erase(found_.begin(), found_.lower_bound(frames_));
+  const auto found = [&](std::size_t next) { return found_ahead(frames, next); };
+  calibration_.expected(frames.size(), reported, found, [&](std::size_t next) {
     if (expected_.size() == DenseBeside<Real>::kMost) return false;
     expected_.push_back(frames_ + static_cast<std::int64_t>(next));
     return true;
@@ -297,7 +312,6 @@ std::span<const TrackedFrame<Real>> TrackerImpl<Real>::push(std::span<const Sign
   }
   share_out();
   const auto begin = Clock::now();
-  learning_.release_frame();
   dense_.keep_only(coming);
   memory_.keep_only(coming);
   if (coming.empty()) forget_ahead();
@@ -305,6 +319,7 @@ std::span<const TrackedFrame<Real>> TrackerImpl<Real>::push(std::span<const Sign
   look_ahead(coming);
   ahead_.begin(coming, run_length());
   begin_comparisons(coming);
+  if (frames.empty() && !expected_.empty()) dense_.attend();
   sparse_us_ += microseconds_since(begin);
   return results();
 }
@@ -331,8 +346,15 @@ void TrackerImpl<Real>::prepare(const SignalView& like) {
   results_.resize(
       std::max(results_.size(), static_cast<std::size_t>(std::min(options_.plan.batch, kMostReady))));
   for (TrackedFrame<Real>& result : results_) result.spectrum = plan_.make_spectrum();
+  retired_.wake();
+  if (options_.learn_beside) learning_.prepare(like.bytes());
+  if (options_.calibrate == 0) return;
+  memory_.prepare();
   Spectrum<Real> spectrum;
-  if (options_.calibrate > 0) dense_.execute(plan_.source(), frames[0], spectrum);
+  for (const SignalView& frame : frames) {  // the second one on the thread that the first made a plan for
+    dense_.begin(frame);
+    dense_.execute(plan_.source(), frame, spectrum);
+  }
 }
 
 template class TrackerImpl<float>;

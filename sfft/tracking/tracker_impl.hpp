@@ -3,12 +3,14 @@
 // stale.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <future>
 #include <limits>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -21,6 +23,7 @@
 #include "sfft/tracking/run_ahead.hpp"
 #include "sfft/tracking/staleness.hpp"
 #include "sfft/tracking/stream_memory.hpp"
+#include "sfft/tracking/worker.hpp"
 #include "template/data/template_data.hpp"
 
 namespace sfft::detail {
@@ -56,6 +59,11 @@ class TrackerImpl {
  private:
   /// Below this relative error there is nothing to gain.
   static constexpr double kExact = 1e-5;
+  /// Frames from one decision about the reference to the next, after so many.
+  static int next_step(int step) noexcept {
+    constexpr int kLongestWait = 256;
+    return std::min(2 * step, kLongestWait);
+  }
 
   PlanOptions plan_options(bool reference) const;
   bool differencing() const { return plan_.info().reference; }
@@ -66,12 +74,14 @@ class TrackerImpl {
   void begin_comparisons(std::span<const SignalView> frames) noexcept;
   void look_ahead(std::span<const SignalView> frames) noexcept;
   void expect_comparisons(std::span<const SignalView> frames, std::size_t ready);
+  std::optional<Calibration::Found> found_ahead(std::span<const SignalView> frames, std::size_t next);
   /// Whether a comparison may change the reference.
   bool may_decide() const { return !differencing() || frames_ >= next_decision_; }
   /// `exact`: a plan of dense_ for the same template, if there is one.
   void install(Plan<Real> plan,
                std::optional<Plan<Real>> exact = std::nullopt);  ///< and asks for a better one
   void replace(Plan<Real> plan, std::optional<Plan<Real>> exact = std::nullopt);
+  void use(Plan<Real> plan);
   void ask_for_better();
   void take_better();
   void remember_reference();
@@ -120,14 +130,18 @@ class TrackerImpl {
   std::vector<std::size_t> sharing_us_;  ///< results of frames that went through them
   bool exact_ = false;                   ///< the latest sparse transform left nothing to gain
 
-  /// Frames before which all spectra, and all samples, were there at the latest look ahead.
+  /// What was there at the latest look ahead: the spectra and the samples of all frames before one, and dense
+  /// transforms.
   struct Seen {
     std::int64_t ready = 0, known = 0;
+    std::size_t dense = 0;
     bool operator==(const Seen&) const = default;
   };
   Seen seen_;
   bool look_again_ = true;              ///< what was expected may be so no more
   std::vector<std::int64_t> expected_;  ///< frames that will be transformed densely, as far as is known
+  /// What comparisons will find whose spectra are there, by the frame's number.
+  std::map<std::int64_t, Calibration::Found> found_;
 
   Calibration calibration_;
   /// The similarity of a frame that was renewed, which is worked out beside those after it.
@@ -150,6 +164,7 @@ class TrackerImpl {
   Refinement<Real> refinement_;
   std::shared_ptr<const TemplateData> searched_for_;  ///< template of the latest search
 
+  Worker retired_;  ///< gives plans away that are in force no more
   Staleness staleness_;
   int skip_sparse_ = 0;  ///< frames to come that go straight to dense
 };

@@ -108,10 +108,10 @@ template <class Real>
 void TrackerImpl<Real>::refresh(const SignalView& frame) {
   if (options_.similarity) note_similarity(frame);
   const std::vector<std::complex<double>> values = in_double(result_.spectrum);
-  plan_ = plan_.with_reference(frame, values);
-  ahead_.use(plan_);
+  use(plan_.with_reference(frame, values));
   memory_.keep(frame, values, ahead_.overlaps());
   renewed_values_ = values;
+  found_.clear();
   look_again_ = true;
 }
 

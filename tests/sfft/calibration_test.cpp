@@ -57,11 +57,15 @@ TEST(Calibration, LearnsAConstantFactor) {
   }
 }
 
+std::optional<Calibration::Found> nothing_found(std::size_t) {
+  return std::nullopt;
+}
+
 TEST(Calibration, ExpectsTheComparisonsThatComeWhereNothingSurprises) {
   Calibration calibration(64);
   std::vector<int> expected, compared;
   const auto nothing_known = [](std::size_t) -> std::optional<double> { return std::nullopt; };
-  calibration.expected(999, nothing_known, [&](std::size_t frame) {
+  calibration.expected(999, nothing_known, nothing_found, [&](std::size_t frame) {
     expected.push_back(static_cast<int>(frame));
     return true;
   });
@@ -81,7 +85,7 @@ TEST(Calibration, ExpectsWhatKnownReportsWillCallFor) {
   Calibration calibration(64);
   std::vector<std::size_t> expected, compared;
   const auto known = [&](std::size_t i) { return std::optional<double>(report(i)); };
-  calibration.expected(999, known, [&](std::size_t frame) {
+  calibration.expected(999, known, nothing_found, [&](std::size_t frame) {
     expected.push_back(frame);
     return expected.size() < 20;
   });
@@ -92,6 +96,31 @@ TEST(Calibration, ExpectsWhatKnownReportsWillCallFor) {
     compared.push_back(i);
   }
   EXPECT_EQ(expected.size(), 20u);
+  EXPECT_EQ(compared, expected);
+}
+
+TEST(Calibration, ExpectsWhatKnownFindingsWillCallFor) {
+  std::mt19937 generator(5);
+  std::uniform_real_distribution<double> scatter(0.3, 4);
+  std::vector<double> reports, errors;
+  for (int i = 0; i < 500; ++i) {
+    reports.push_back(0.03 * scatter(generator));
+    errors.push_back(0.03 * scatter(generator));
+  }
+  Calibration calibration(64);
+  std::vector<std::size_t> expected, compared;
+  const auto known = [&](std::size_t i) { return std::optional(reports[i]); };
+  const auto found = [&](std::size_t i) { return std::optional(Calibration::Found{errors[i], reports[i]}); };
+  calibration.expected(reports.size(), known, found, [&](std::size_t frame) {
+    expected.push_back(frame);
+    return true;
+  });
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    if (!calibration.due(reports[i])) continue;
+    calibration.compared(errors[i], reports[i], reports[i]);
+    compared.push_back(i);
+  }
+  EXPECT_GT(compared.size(), 50u) << "surprises call for comparisons";
   EXPECT_EQ(compared, expected);
 }
 

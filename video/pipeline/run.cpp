@@ -221,17 +221,20 @@ class Reading {
     const auto until = source_.live() ? std::chrono::steady_clock::now() + Pace::kPatience : Decoder::kNever;
     constexpr std::size_t kTimes = 2, kMore = 4;
     const std::size_t step = (batching.most + kTimes - 1) / kTimes;
-    for (std::size_t wanted = step;; wanted += step) {
-      wanted = std::min(wanted, batching.most);
+    std::size_t wanted = 0;
+    while (wanted < batching.most) {
+      wanted = std::min(wanted + step, batching.most);
       const std::span<const DecodedFrame> waiting = await(decoder, wanted, until);
       if (waiting.size() < wanted || stop_) return;
       run_->expect(views_of(waiting.first(wanted)));
-      if (wanted == batching.most) break;
     }
-    // What the spectra that are there call for is done beside until the batch is pushed.
-    const std::span<const DecodedFrame> waiting = await(decoder, batching.most + kMore / 2, until);
-    run_->expect(views_of(waiting));
-    await(decoder, batching.most + kMore, until);
+    // What the spectra that are there call for is done beside until the batch is pushed. What that finds may
+    // call for more.
+    for (std::size_t more = 1; more <= kMore; ++more) {
+      const std::span<const DecodedFrame> waiting = await(decoder, batching.most + more, until);
+      if (waiting.size() < batching.most || stop_) return;
+      run_->expect(views_of(waiting));
+    }
   }
 
   std::span<const DecodedFrame> await(Decoder& decoder, std::size_t wanted,

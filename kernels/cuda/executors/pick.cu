@@ -10,6 +10,36 @@ namespace sfft::detail::cuda {
 
 namespace {
 
+template <class Real>
+__device__ double power(const Complex<Real>& z) {
+  return static_cast<double>(z.re) * z.re + static_cast<double>(z.im) * z.im;
+}
+
+/// One thread's part of Σ|X|² over both halves of a spectrum. Of a real frame's, everything counts twice but
+/// the columns that are their own conjugates.
+template <class Real>
+__device__ double sum_powers(const DenseSpectrum<Real>& spectrum, const Complex<Real>* values,
+                             std::int64_t first, std::int64_t step) {
+  constexpr int kAhead = 4;  // loads under way
+  double total = 0;
+  for (std::int64_t i = first; i < spectrum.points; i += kAhead * step) {
+    Complex<Real> z[kAhead] = {};
+#pragma unroll
+    for (int j = 0; j < kAhead; ++j) {
+      if (i + j * step < spectrum.points) z[j] = values[i + j * step];
+    }
+#pragma unroll
+    for (int j = 0; j < kAhead; ++j) total += power(z[j]);
+  }
+  if (spectrum.row_extent == 0) return total;
+  double single = 0;
+  for (std::int64_t i = first * spectrum.row_points; i < spectrum.points; i += step * spectrum.row_points) {
+    single += power(values[i]);
+    if (spectrum.row_extent % 2 == 0) single += power(values[i + spectrum.row_points - 1]);
+  }
+  return 2 * total - single;
+}
+
 /// Picks the template's coefficients and sums Σ|X|² over both halves; each block takes a part of every
 /// spectrum.
 template <class Real>
@@ -21,17 +51,7 @@ __global__ void pick_kernel(const __grid_constant__ Binning<Real> plan, DenseSpe
   const auto step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
   for (std::int64_t frame = blockIdx.y; frame < batch.count; frame += gridDim.y) {
     const Complex<Real>* values = spectrum.values + frame * spectrum.points;
-    double total = 0;
-    for (std::int64_t i = first; i < spectrum.points; i += step) {
-      bool twice = false;
-      if (spectrum.row_extent > 0) {
-        const std::int64_t column = i % spectrum.row_points;
-        twice = column != 0 && 2 * column != spectrum.row_extent;
-      }
-      const double square =
-          static_cast<double>(values[i].re) * values[i].re + static_cast<double>(values[i].im) * values[i].im;
-      total += twice ? 2 * square : square;
-    }
+    double total = sum_powers(spectrum, values, first, step);
     Sums sums;
     for (std::int64_t i = first; i < plan.k; i += step) {
       const DensePick pick = spectrum.picks[i];
@@ -42,8 +62,7 @@ __global__ void pick_kernel(const __grid_constant__ Binning<Real> plan, DenseSpe
                  store_at(plan.k, batch, frame, row));
       batch.standard_error[frame * plan.k + i] = 0;
       // Includes f = 0, because this is subtracted from the total.
-      const double square = static_cast<double>(z.re) * z.re + static_cast<double>(z.im) * z.im;
-      sums.power += (plan.flags[i] & kDistinctConjugate) != 0 ? 2 * square : square;
+      sums.power += (plan.flags[i] & kDistinctConjugate) != 0 ? 2 * power(z) : power(z);
     }
     total = block_sum(total, total_scratch);
     sums.over_block(scratch);

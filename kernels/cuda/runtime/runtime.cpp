@@ -256,8 +256,11 @@ DeviceBuffer upload(const void* data, std::size_t bytes) {
   return buffer;
 }
 
-OwnedStream::OwnedStream() {
-  check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream");
+OwnedStream::OwnedStream(Kind kind) {
+  int least = 0, greatest = 0;
+  if (kind == Kind::urgent)
+    check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "asking about priorities of streams");
+  check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest), "creating a stream");
 }
 OwnedStream::~OwnedStream() {
   if (stream_ != nullptr) static_cast<void>(cudaStreamDestroy(stream_));

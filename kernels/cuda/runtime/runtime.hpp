@@ -115,7 +115,10 @@ DeviceBuffer upload(const std::vector<T>& values) {
 
 class OwnedStream {
  public:
-  OwnedStream();  ///< of the current device, not synchronising with the legacy default stream
+  /// urgent: its kernels get multiprocessors before those of others.
+  enum class Kind { usual, urgent };
+  /// Of the current device, not synchronising with the legacy default stream.
+  explicit OwnedStream(Kind kind = Kind::usual);
   ~OwnedStream();
   OwnedStream(OwnedStream&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
   OwnedStream& operator=(OwnedStream&& other) noexcept {
