@@ -9,7 +9,7 @@ namespace sfft::detail {
 
 namespace {
 
-constexpr std::size_t kMost = 8;
+constexpr std::size_t kMax = 8;
 
 }  // namespace
 
@@ -21,7 +21,7 @@ const cuda::Graph& SlabGraphs::of(const SlabGraphKey& key, cuda::Stream stream,
     found->last_use = ++uses_;
     return found->graph;
   }
-  if (entries_.size() < kMost) entries_.emplace_back();
+  if (entries_.size() < kMax) entries_.emplace_back();
   Entry& entry = *std::min_element(entries_.begin(), entries_.end(),
                                    [](const Entry& a, const Entry& b) { return a.last_use < b.last_use; });
   if (entry.key.type != key.type) entry.graph = {};
