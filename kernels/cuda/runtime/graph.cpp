@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph of the same launches as before is an update, which takes less time than a new executable one.
+// Graphs are made anew: those of kernels that begin beside the one before cannot be updated.
 #include "kernels/cuda/runtime/graph.hpp"
 
 #include <cuda_runtime.h>
@@ -32,13 +32,6 @@ OwnedGraph captured(Stream stream, const std::function<void()>& queue) {
   return owned;
 }
 
-bool update(cudaGraphExec_t executable, cudaGraph_t graph) {
-  cudaGraphExecUpdateResultInfo why{};
-  if (cudaGraphExecUpdate(executable, graph, &why) == cudaSuccess) return true;
-  static_cast<void>(cudaGetLastError());
-  return false;
-}
-
 }  // namespace
 
 Graph::~Graph() {
@@ -47,7 +40,6 @@ Graph::~Graph() {
 
 void Graph::capture(Stream stream, const std::function<void()>& queue) {
   const OwnedGraph graph = captured(stream, queue);
-  if (executable_ != nullptr && update(executable_, graph.get())) return;
   cudaGraphExec_t executable = nullptr;
   check(cudaGraphInstantiate(&executable, graph.get(), 0), "making a graph executable");
   if (executable_ != nullptr) static_cast<void>(cudaGraphExecDestroy(executable_));

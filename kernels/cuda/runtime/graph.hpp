@@ -23,8 +23,7 @@ class Graph {
   }
 
   /// Replaces the graph by what `queue` puts into `stream`, which is not being captured, and into streams
-  /// that wait for it and are waited for. Launches under way are not affected. The same launches with other
-  /// arguments only update the graph, which allocates nothing. If it throws, the graph is as it was.
+  /// that wait for it and are waited for. Launches under way are not affected.
   void capture(Stream stream, const std::function<void()>& queue);
   void launch(Stream stream) const;
 

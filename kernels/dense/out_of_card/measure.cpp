@@ -89,10 +89,8 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
   }
   DealtRound<Real> trial(make_round<Real>(part.step.kind, sample), card_.get(), slot_budget(part.step.kind),
                          streams_, options_.least_piece_bytes);
-  // Half spectra of a real line have one value more. Large arrays begin at multiples of large pages, so that
-  // values of both meet in the host's caches.
-  constexpr auto kPage = static_cast<std::int64_t>((2 << 20) / sizeof(std::complex<Real>));
-  const std::int64_t room = (sample.points() / kPage + 1) * kPage;
+  // Half spectra of a real line have one value more; a second array begins where whole arrays do, too.
+  const std::int64_t room = (sample.points() / 512 + 1) * 512;
   std::byte* const memory = scratch_array.of(*card_, array_bytes<Real>(apart ? 2 * room : room));
   auto* const values = reinterpret_cast<std::complex<Real>*>(memory);
   auto* const results = apart ? values + room : values;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The graph that was used least recently gives way to a new one. Of the same direction and type it consists
-// of the same launches, so that it is only updated.
+// A new graph takes the place of the one that was used least recently.
 #include "kernels/dense/request/cuda_slab_graphs.hpp"
 
 #include <algorithm>
@@ -24,7 +23,6 @@ const cuda::Graph& SlabGraphs::of(const SlabGraphKey& key, cuda::Stream stream,
   if (entries_.size() < kMax) entries_.emplace_back();
   Entry& entry = *std::min_element(entries_.begin(), entries_.end(),
                                    [](const Entry& a, const Entry& b) { return a.last_use < b.last_use; });
-  if (entry.key.type != key.type) entry.graph = {};
   entry.key = {};  // of no call, until the capture has succeeded
   entry.graph.capture(stream, queue);
   entry.key = key;
