@@ -44,10 +44,11 @@ class SFFT_EXPORT SlabPlan {
 
   /// Every span has one entry per slab: an array or a stream of its GPU (a cudaStream_t; null is the legacy
   /// default stream). A transform starts after all work queued earlier in any of the streams; later work in a
-  /// stream finds the results of that GPU. The call returns at once and allocates no device memory. Inputs
-  /// are not changed. Arrays and workspaces must not overlap. GPUs store into each other's memory, so it must
-  /// come from cudaMalloc() or from a pool with peer access. Thread-safe with separate workspaces. If a call
-  /// throws, or a GPU fails, its outputs are undefined. Throws shape_mismatch, invalid_argument,
+  /// stream finds the results of that GPU. The call returns at once and allocates no device memory; a
+  /// forward call with new arrays may capture a graph of its launches, which the plan keeps for the next one.
+  /// Inputs are not changed. Arrays and workspaces must not overlap. GPUs store into each other's memory, so
+  /// it must come from cudaMalloc() or from a pool with peer access. Thread-safe with separate workspaces. If
+  /// a call throws, or a GPU fails, its outputs are undefined. Throws shape_mismatch, invalid_argument,
   /// type_mismatch, device.
   void enqueue_forward(std::span<const void* const> signals, ElementType type,
                        std::span<std::complex<Real>* const> spectra,

@@ -77,6 +77,7 @@ class EmulatedQueues final : public detail::DeviceQueues<Real> {
     const int number = recorded_[key];
     push(device, lane, {[=, this] { return reached_[key] >= number; }, nullptr});
   }
+  void by_itself(int, const std::function<void()>& queue) override { queue(); }
   void planes_forward(int device, std::int64_t first, std::int64_t count, Value* spectra,
                       const detail::SlabPiece<Real>& stays, double scale) override {
     const std::int64_t values = grid().plane_values();

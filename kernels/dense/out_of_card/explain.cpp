@@ -20,20 +20,7 @@ bool OutOfCardFft<Real>::is_measured_in_place() const {
 
 template <class Real>
 std::vector<RoundTimes> OutOfCardFft<Real>::predicted() const {
-  // These values of the columns and of the card's slabs are not copied between the rounds.
   const bool in_place = options_.in_place || is_measured_in_place();
-  const Pair& pair = pairs_[in_place ? 1 : 0];
-  const Residency& resident = resident_[in_place ? 1 : 0];
-  double of_columns = 0, of_slabs = 0;
-  if (resident.slabs > 0) {
-    const auto ratio = [](std::int64_t a, std::int64_t b) {
-      return static_cast<double>(a) / static_cast<double>(b);
-    };
-    const CardArray& array = parts_[static_cast<std::size_t>(pair.columns)].step.array;
-    const DealtRound<Real>& slabs = *parts_[static_cast<std::size_t>(pair.slabs)].round;
-    of_columns = ratio(resident.slabs, array.slabs);
-    of_slabs = ratio(resident.slabs, slabs.dealt().card_units) * ratio(resident.columns, array.slab_points());
-  }
   std::vector<RoundTimes> times;
   for (std::size_t r = 0; r < parts_.size(); ++r) {
     const Part& part = parts_[r];
@@ -47,8 +34,7 @@ std::vector<RoundTimes> OutOfCardFft<Real>::predicted() const {
       continue;
     }
     const RoundTimes one =
-        predict(with_residency(r, static_cast<int>(r) == pair.slabs ? of_slabs : of_columns),
-                part.round->limits(), part.round->host_share());
+        predict(with_residency(r, staying(r, in_place)), part.round->limits(), part.round->host_share());
     times.push_back({one.us * repeats, one.card_us * repeats, one.host_us * repeats});
   }
   return times;
@@ -93,7 +79,8 @@ std::string OutOfCardFft<Real>::explain() const {
                         slot_budget(Step::Kind::columns));
   for (const bool in_place : {false, true}) {
     const Residency& resident = resident_[in_place ? 1 : 0];
-    const bool same = pairs_[0].slabs == pairs_[1].slabs;
+    const bool same = pairs_[0].slabs == pairs_[1].slabs && resident_[0].slabs == resident_[1].slabs &&
+                      resident_[0].columns == resident_[1].columns;
     if (resident.slabs == 0 || (same && in_place)) continue;
     text += fmt::format(", {}{} slabs of {} columns stay on the card between the rounds",
                         same       ? ""

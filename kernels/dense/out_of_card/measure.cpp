@@ -22,8 +22,8 @@ void OutOfCardFft<Real>::measure() {
       measure_transposition(parts_[r]);
     }
   }
-  plan_residency();
   profiled_ = true;
+  if (options_.host_share < 0) choose_shares();
 }
 
 namespace {
@@ -51,29 +51,36 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
+/// All, or a half, a quarter and so on: columns that are a power of two apart meet in the host's caches, and
+/// those of a sample do if those of the array do. Every thread gets two slabs, if they are not too large.
+template <class Real>
+std::int64_t OutOfCardFft<Real>::sample_units(const Part& part) const {
+  constexpr std::size_t kMostBytes = std::size_t{5} << 29;
+  const Round<Real>& round = part.round->round();
+  const bool exchanged = part.step.kind == Step::Kind::exchanged;
+  const auto fitting = static_cast<std::int64_t>(kMostBytes / array_bytes<Real>(round.unit_points()));
+  std::int64_t least = std::max(2 * streams_ * round.grain(), fitting);
+  if (part.step.kind == Step::Kind::slabs)
+    least = std::max(least, std::min<std::int64_t>(2 * options_.threads, 2 * fitting));
+  std::int64_t units = round.units();
+  // Of a square, or several, strips have to be as large a part as of the whole array.
+  while (units > least && !(exchanged && units % 2 != 0)) units = (units + 1) / 2;
+  return units;
+}
+
 /// On an array of the same columns or slabs, but fewer.
 template <class Real>
 void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_array) {
   constexpr double kReach = 0.06, kStep = 0.02;
-  constexpr std::size_t kMostBytes = std::size_t{5} << 29;
   Part& part = parts_[number];
   const bool exchanged = part.step.kind == Step::Kind::exchanged,
              columns = part.step.kind != Step::Kind::slabs && !exchanged;
-  // Samples without gaps have no room for half spectra.
-  const bool apart = part.step.calls == Step::Calls::apart || grid_.real_line ||
+  // Later steps work where the first one has stored. Samples without gaps have no room for half spectra.
+  const bool first_apart = part.step.calls == Step::Calls::apart && order(false, false).front() == number;
+  const bool apart = first_apart || grid_.real_line ||
                      (part.step.array.real_points > 0 && grid_.real_pitch < 2 * grid_.row_pitch);
   const Round<Real>& round = part.round->round();
-  const std::size_t unit_bytes = array_bytes<Real>(round.unit_points());
-  // Whole pieces of every stream, so that the measured pipeline is that of the whole array.
-  const Deal whole = deal(part.round->limits(), 0);
-  std::int64_t units = std::min(round.units(), 4 * streams_ * whole.piece_units);
-  units = std::min(
-      units, std::max(2 * streams_ * round.grain(), static_cast<std::int64_t>(kMostBytes / unit_bytes)));
-  // A square, or several, of which a strip is a part as large as of the whole array, if it can be.
-  for (std::int64_t all = round.units(); exchanged; all /= 2) {
-    units = all;
-    if (all % 2 != 0 || static_cast<std::size_t>(all) * unit_bytes <= kMostBytes) break;
-  }
+  const std::int64_t units = sample_units(part);
   CardArray sample = part.step.array;
   if (columns) {
     sample.slab = Shape(grid_.real_line ? 2 * units + 1 : units);  // of a real line: units are pairs
@@ -146,8 +153,6 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
   };
   profile.host_us = run(1).host_us / static_cast<double>(units);
   profile.host_us /= waiting();
-  constexpr std::int64_t kManyParts = 8;  // of each thread
-  const bool few = trial.round().host_parts() < kManyParts * options_.threads;
   // How much longer each takes while the other works, by the median of what was seen.
   std::vector<double> card_factors, host_factors;
   const auto learn_from = [&](double share, const RoundTimes& times) {
@@ -160,26 +165,16 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
     profile.card_beside_host = median(card_factors);
     profile.host_beside_card = median(host_factors);
   };
-  double best = best_host_share(with_residency(number, staying), trial.limits());
+  const auto best = [&] { return best_host_share(with_residency(number, staying), trial.limits()); };
   // Both are slower together: the share at which they end at the same time is another one then.
-  learn_from(best, run(best));
-  best = best_host_share(with_residency(number, staying), trial.limits());
-  const double around = best;
-  double best_us = 0;
+  const double first = best();
+  learn_from(first, run(first));
+  const double around = best();
   for (double share = around - kReach; share <= around + kReach + kStep / 2; share += kStep) {
     const double tried = std::clamp(share, 0.0, 1.0);
-    const RoundTimes times = run(tried);
-    learn_from(tried, times);
-    const double us = times.us;
-    if (best_us != 0 && us >= best_us) continue;
-    best = tried;
-    best_us = us;
+    learn_from(tried, run(tried));
   }
   pools_.give_back(std::move(pool));
-  // Then the best share of a sample is not that of the array.
-  if (few && units < round.units())
-    best = best_host_share(with_residency(number, staying), part.round->limits());
-  if (options_.host_share < 0) part.round->deal_out(best);
 }
 
 /// On a matrix of the same proportions.
@@ -205,9 +200,11 @@ void OutOfCardFft<Real>::measure_transposition(Part& part) {
 
 template void OutOfCardFft<float>::measure();
 template void OutOfCardFft<float>::measure_transposition(Part&);
+template std::int64_t OutOfCardFft<float>::sample_units(const Part&) const;
 template void OutOfCardFft<float>::measure_step(std::size_t, HostScratch&);
 template void OutOfCardFft<double>::measure();
 template void OutOfCardFft<double>::measure_transposition(Part&);
+template std::int64_t OutOfCardFft<double>::sample_units(const Part&) const;
 template void OutOfCardFft<double>::measure_step(std::size_t, HostScratch&);
 
 }  // namespace sfft::detail

@@ -41,12 +41,8 @@ OutOfCardFft<Real>::OutOfCardFft(const OutOfCardGrid& grid, std::shared_ptr<Card
   plan_steps(options.device_memory == 0 ? free / 10 * 9 : std::min(options.device_memory, free));
   assume_profiles();
   pairs_ = {find_pair(false), find_pair(true)};
-  std::vector<double> shares(parts_.size(), options.host_share);
-  for (std::size_t r = 0; r < parts_.size() && options.host_share < 0; ++r) {
-    if (parts_[r].round != nullptr)
-      shares[r] = best_host_share(with_residency(r, residency(pair_of(r))), parts_[r].round->limits());
-  }
-  set_host_shares(shares);
+  set_host_shares(std::vector<double>(parts_.size(), std::max(0.0, options.host_share)));
+  if (options.host_share < 0) choose_shares();
 }
 
 template <class Real>
@@ -62,6 +58,17 @@ void OutOfCardFft<Real>::plan_steps(std::size_t budget) {
     }
   }
   plan_steps(budget, false);
+}
+
+/// Columns that go to another array move half as many bytes more through the host's memory: such calls have
+/// shares of their own.
+template <class Real>
+void OutOfCardFft<Real>::split_first(std::vector<Step>& steps) const {
+  if (options_.in_place || grid_.real() || grid_.real_line) return;
+  if (steps[0].kind != Step::Kind::columns || steps[0].calls != Step::Calls::all) return;
+  steps.insert(steps.begin(), steps[0]);
+  steps[0].calls = Step::Calls::apart;
+  steps[1].calls = Step::Calls::in_place;
 }
 
 template <class Real>
@@ -99,6 +106,7 @@ void OutOfCardFft<Real>::plan_steps(std::size_t budget, bool exchanges) {
     }
   }
   if (assumed > budget) throw BudgetError(budget, assumed);
+  if (card_ != nullptr) split_first(steps);
   if (grid_.real())
     std::rotate(steps.begin(), steps.end() - 1, steps.end());  // in the order of forward calls
   std::size_t least = 1;
@@ -197,6 +205,20 @@ void OutOfCardFft<Real>::set_host_shares(const std::vector<double>& shares) {
     if (parts_[r].round != nullptr) parts_[r].round->deal_out(shares[r]);
   }
   plan_residency();
+}
+
+/// What stays on the card depends on the shares, and they on it.
+template <class Real>
+void OutOfCardFft<Real>::choose_shares() {
+  constexpr int kTimes = 3;
+  for (int time = 0; time < kTimes; ++time) {
+    for (std::size_t r = 0; r < parts_.size(); ++r) {
+      if (parts_[r].round == nullptr) continue;
+      const double resident = staying(r, pairs_[1].has(r));
+      parts_[r].round->deal_out(best_host_share(with_residency(r, resident), parts_[r].round->limits()));
+    }
+    plan_residency();
+  }
 }
 
 template <class Real>

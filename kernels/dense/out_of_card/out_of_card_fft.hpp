@@ -97,6 +97,7 @@ class OutOfCardFft final : public OutOfCardPlan<Real> {
   void plan_steps(std::size_t budget);
   /// The steps, and as many streams as fit. Throws Error(out_of_memory).
   void plan_steps(std::size_t budget, bool exchanges);
+  void split_first(std::vector<Step>& steps) const;
   /// For the streams and the memory of each. Whether all pieces are copied fast.
   bool make_rounds();
   /// Card memory that a stream may use in such a step.
@@ -122,6 +123,7 @@ class OutOfCardFft final : public OutOfCardPlan<Real> {
       return memory.get();
     }
   };
+  std::int64_t sample_units(const Part& part) const;
   void measure_step(std::size_t number, HostScratch& memory);
   void measure_transposition(Part& part);
   /// On the threads of a pool; microseconds.
@@ -135,9 +137,13 @@ class OutOfCardFft final : public OutOfCardPlan<Real> {
   Residency residency(const Pair& pair, std::int64_t columns) const;
   /// The share of the array that can.
   double residency(const Pair& pair) const;
+  /// The share of what a round's card does in calls as dealt out.
+  double staying(std::size_t round, bool in_place) const noexcept;
   /// The profile of a round when so much stays.
   RoundProfile with_residency(std::size_t round, double share) const noexcept;
   void plan_residency();
+  /// The best by the load model.
+  void choose_shares();
   bool uses_card() const noexcept;
   bool is_measured_in_place() const;
   std::string describe(const Part& part) const;

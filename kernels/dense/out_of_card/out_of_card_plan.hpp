@@ -37,8 +37,9 @@ class OutOfCardPlan {
   virtual void inverse(const std::complex<Real>* spectra, void* signals, Real scale,
                        std::byte* workspace) const = 0;
 
-  /// Two profiling runs and a few shares around the predicted one, for each round, on scratch memory; then
-  /// deals out the best. Without a card it only times the host's passes of real signals.
+  /// Profiling runs of each round, alone and with a few shares around the predicted one, on scratch memory;
+  /// then deals out the best shares by the model. Without a card it only times the host's passes of real
+  /// signals.
   virtual void measure() = 0;
   /// The host's share of each step.
   virtual std::vector<double> host_shares() const = 0;

@@ -63,6 +63,20 @@ double OutOfCardFft<Real>::residency(const Pair& pair) const {
 }
 
 template <class Real>
+double OutOfCardFft<Real>::staying(std::size_t round, bool in_place) const noexcept {
+  const Pair& pair = pairs_[in_place ? 1 : 0];
+  const Residency& resident = resident_[in_place ? 1 : 0];
+  if (!pair.has(round) || resident.slabs == 0) return 0;
+  const auto ratio = [](std::int64_t a, std::int64_t b) {
+    return static_cast<double>(a) / static_cast<double>(b);
+  };
+  const CardArray& array = parts_[static_cast<std::size_t>(pair.columns)].step.array;
+  if (static_cast<int>(round) == pair.columns) return ratio(resident.slabs, array.slabs);
+  return ratio(resident.slabs, parts_[round].round->dealt().card_units) *
+         ratio(resident.columns, array.slab_points());
+}
+
+template <class Real>
 RoundProfile OutOfCardFft<Real>::with_residency(std::size_t round, double share) const noexcept {
   RoundProfile profile = parts_[round].profile;
   const Pair& pair = pair_of(round);
@@ -75,12 +89,14 @@ template std::size_t OutOfCardFft<float>::slots_bytes() const noexcept;
 template void OutOfCardFft<float>::plan_residency();
 template Residency OutOfCardFft<float>::residency(const Pair&, std::int64_t) const;
 template double OutOfCardFft<float>::residency(const Pair&) const;
+template double OutOfCardFft<float>::staying(std::size_t, bool) const noexcept;
 template RoundProfile OutOfCardFft<float>::with_residency(std::size_t, double) const noexcept;
 template OutOfCardFft<double>::Pair OutOfCardFft<double>::find_pair(bool) const;
 template std::size_t OutOfCardFft<double>::slots_bytes() const noexcept;
 template void OutOfCardFft<double>::plan_residency();
 template Residency OutOfCardFft<double>::residency(const Pair&, std::int64_t) const;
 template double OutOfCardFft<double>::residency(const Pair&) const;
+template double OutOfCardFft<double>::staying(std::size_t, bool) const noexcept;
 template RoundProfile OutOfCardFft<double>::with_residency(std::size_t, double) const noexcept;
 
 }  // namespace sfft::detail

@@ -32,15 +32,22 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
 
   std::vector<const void*> from;  ///< signals of a forward transform
   ElementType type = ElementType::c64;
-  std::vector<void*> to;  ///< signals of an inverse transform
+  std::span<std::complex<Real>* const> results;  ///< of a forward transform
+  std::vector<void*> to;                         ///< signals of an inverse transform
 
   void record(int place, Lane lane, int event) override {
     at(place, [&](const Place& p) {
       const bool turns = lane == Lane::work && states_[index(place)].turns;
       states_[index(place)].of_all.resize(p.events.size());
       states_[index(place)].of_all[first_of(event)] = turns;
-      for (std::size_t s = 0; s <= (turns ? p.turns.size() : 0); ++s)
-        record(p, first_of(event) + s, s == 0 ? stream(place, lane) : p.turns[s - 1].get());
+      const bool outside = lane == Lane::send && states_[index(place)].captured;
+      for (std::size_t s = 0; s <= (turns ? p.turns.size() : 0); ++s) {
+        const cuda::Stream recorded = s == 0 ? stream(place, lane) : p.turns[s - 1].get();
+        if (outside)
+          cuda::record_outside(p.events[first_of(event) + s], recorded);
+        else
+          record(p, first_of(event) + s, recorded);
+      }
     });
   }
   void wait(int place, Lane lane, int other, int event) override {
@@ -51,6 +58,26 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
       const bool turns = first_of(event) < of_all.size() && of_all[first_of(event)];
       for (std::size_t s = 0; s <= (turns ? p.turns.size() : 0); ++s)
         p.events[first_of(event) + s].hold(stream(place, lane));
+    });
+  }
+  /// A call that is being captured itself consists of the launches, not of a graph. The graph has a stream of
+  /// its own, so that lines need not wait for the end of it.
+  void by_itself(int place, const std::function<void()>& queue) override {
+    const cuda::Stream work = stream(place, Lane::work);
+    if (!of_.has_graphs() || cuda::capture_of(work) != 0) return queue();
+    at(place, [&](const Place& p) {
+      const cuda::Stream own = p.by_itself.get();
+      const cuda::Graph& graph = of_.graphs_[index(place)].of(graph_key(place), own, [&] {
+        states_[index(place)].captured = true;
+        queue();
+        join(place);
+        record(p, p.events.size() - 1, p.send.get());
+        p.events.back().hold(own);
+        states_[index(place)].captured = false;
+      });
+      record(p, p.events.size() - 1, work);
+      p.events.back().hold(own);
+      graph.launch(own);
     });
   }
   void planes_forward(int place, std::int64_t first, std::int64_t count, std::complex<Real>* spectra,
@@ -122,6 +149,7 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
   struct State {
     bool turns = false;        ///< there is work on alternating streams
     std::vector<bool> of_all;  ///< events that cover that work, too
+    bool captured = false;     ///< work is being captured into a graph
   };
 
   /// Calls job(place, group, turn, stream) for groups of planes.
@@ -154,6 +182,9 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
   }
   static void record(const Place& place, std::size_t event, cuda::Stream stream) {
     const_cast<cuda::Event&>(place.events[event]).record(stream);
+  }
+  SlabGraphKey graph_key(int place) const {
+    return {type, from[index(place)], call_.workspaces[index(place)], {results.begin(), results.end()}};
   }
   std::size_t first_of(int event) const noexcept {
     return index(event) * static_cast<std::size_t>(of_.turns_.streams);
@@ -198,9 +229,9 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
   }
   cuda::Stream stream(int place, Lane lane) const noexcept {
     const Place& p = of_.places_[index(place)];
-    return lane == Lane::work   ? call_.streams[index(place)]
-           : lane == Lane::send ? p.send.get()
-                                : p.receive.get();
+    if (lane == Lane::work)
+      return states_[index(place)].captured ? p.by_itself.get() : call_.streams[index(place)];
+    return lane == Lane::send ? p.send.get() : p.receive.get();
   }
   std::byte* engine_memory(int place, std::size_t turn) const noexcept {
     const Parts parts = of_.parts_of(place);

@@ -17,14 +17,16 @@ namespace {
 
 /// A transform in slabs over the devices, and which devices can reach each other.
 template <class Real>
-SlabFft<Real> slab_fft(const DenseProblem& problem, const std::vector<int>& devices, bool staged) {
+SlabFft<Real> slab_fft(const DenseProblem& problem, const std::vector<int>& devices, const SlabTrial& trial) {
   const auto count = static_cast<int>(devices.size());
   std::vector<bool> reaches;
   for (std::size_t from = 0; from < devices.size(); ++from)
     for (std::size_t to = 0; to < devices.size(); ++to)
-      reaches.push_back(from == to || (!staged && cuda::reach_peer(devices[from], devices[to]).empty()));
+      reaches.push_back(from == to ||
+                        (!trial.staged && cuda::reach_peer(devices[from], devices[to]).empty()));
   const SlabGrid grid(problem.shape, problem.real, count);
-  SlabCuts cuts = slab_cuts(problem.shape, problem.real, sizeof(std::complex<Real>), count);
+  SlabCuts cuts =
+      trial.cuts.value_or(slab_cuts(problem.shape, problem.real, sizeof(std::complex<Real>), count));
   cuts.rows_together = SlabSteps<Real>::rows_together(grid);
   return SlabFft<Real>(grid, problem.real, cuts, std::move(reaches));
 }
@@ -64,15 +66,17 @@ DenseChoice<Real> choose_for_planes(const DenseProblem& planes, dense::Options o
 }  // namespace
 
 template <class Real>
-CudaSlabs<Real>::CudaSlabs(const DenseRequest& request, const ChosenDevices& chosen, bool staged)
+CudaSlabs<Real>::CudaSlabs(const DenseRequest& request, const ChosenDevices& chosen, const SlabTrial& trial)
     : problem_(request.problem),
       scales_(request.scales),
       chosen_(chosen),
-      fft_(slab_fft<Real>(request.problem, chosen.devices, staged)),
-      turns_(slab_turns(static_cast<std::size_t>(fft_.grid().plane_values()) * sizeof(std::complex<Real>),
-                        fft_.chunk_of(0, 0).count)),
+      fft_(slab_fft<Real>(request.problem, chosen.devices, trial)),
+      turns_(trial.turns.value_or(
+          slab_turns(static_cast<std::size_t>(fft_.grid().plane_values()) * sizeof(std::complex<Real>),
+                     fft_.chunk_of(0, 0).count))),
       signals_(detail::signal_slabs(problem_.shape, chosen.devices)),
-      spectra_(detail::spectrum_slabs(problem_.shape, problem_.real, chosen.devices)) {
+      spectra_(detail::spectrum_slabs(problem_.shape, problem_.real, chosen.devices)),
+      graphs_(chosen.devices.size()) {
   for (const int device : chosen_.devices) {
     on_device(device, [&] {
       Place place;
@@ -106,6 +110,7 @@ CudaSlabs<Real>::~CudaSlabs() {
       // Kernels may still be using staging memory and streams of the plan.
       cuda::synchronize(places_.back().send.get());
       cuda::synchronize(places_.back().receive.get());
+      cuda::synchronize(places_.back().by_itself.get());
       for (const cuda::OwnedStream& turn : places_.back().turns) cuda::synchronize(turn.get());
       places_.pop_back();
     } catch (...) {  // the GPU is gone, and its memory with it
@@ -248,6 +253,7 @@ void CudaSlabs<Real>::enqueue_forward(std::span<const void* const> signals, Elem
   Queues queues(*this, call);
   queues.from.assign(signals.begin(), signals.end());
   queues.type = type;
+  queues.results = spectra;
   fft_.forward(queues, arrays, staging_, scales_.forward);
   queues.finish();
 }
@@ -265,6 +271,12 @@ void CudaSlabs<Real>::enqueue_inverse(std::span<const std::complex<Real>* const>
   queues.to.assign(signals.begin(), signals.end());
   fft_.inverse(queues, arrays, staging_, scales_.inverse);
   queues.finish();
+}
+
+template <class Real>
+bool CudaSlabs<Real>::staged() const noexcept {
+  return std::any_of(staging_memory_.begin(), staging_memory_.end(),
+                     [](const cuda::PinnedBuffer& memory) { return memory.bytes() > 0; });
 }
 
 template <class Real>
@@ -291,11 +303,11 @@ std::string CudaSlabs<Real>::explain() const {
                         signal.begin[0], signal.begin[0] + signal.extent[0] - 1, spectrum.begin[1],
                         spectrum.begin[1] + spectrum.extent[1] - 1);
   }
-  const bool staged = std::any_of(staging_memory_.begin(), staging_memory_.end(),
-                                  [](const cuda::PinnedBuffer& memory) { return memory.bytes() > 0; });
   text +=
       fmt::format("exchange in {} chunks of planes and {} parts of rows: {}\n", fft_.chunks(), fft_.parts(),
-                  staged ? "through page-locked memory of the host" : "copies between GPUs");
+                  staged() ? "through page-locked memory of the host" : "copies between GPUs");
+  if (has_graphs())
+    text += "forward, planes and exchange of each GPU are one graph, captured when arrays are new\n";
   for (const std::string& note : chosen_.notes) text += note + "\n";
   return text + fmt::format(
                     "predicted from bytes: planes {:.0f} us, exchange {:.0f} us beside both, lines "

@@ -4,10 +4,12 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
 #include <tuple>
 
 #include "kernels/cuda/runtime/runtime.hpp"
 #include "kernels/dense/gpu/cufft_transform.hpp"
+#include "kernels/dense/request/cuda_slab_graphs.hpp"
 #include "kernels/dense/request/several_devices.hpp"
 #include "kernels/dense/request/slab_runner.hpp"
 #include "kernels/dense/request/slab_steps.hpp"
@@ -15,11 +17,18 @@
 
 namespace sfft::detail {
 
+/// For tests and measurements: what a plan would not choose by itself.
+struct SlabTrial {
+  bool staged = false;  ///< as if no device reached another one
+  std::optional<SlabCuts> cuts{};
+  std::optional<SlabTurns> turns{};
+};
+
 template <class Real>
 class CudaSlabs final : public SlabRunner<Real> {
  public:
-  /// At least two devices. `staged`: for tests, pretends that devices cannot reach each other.
-  CudaSlabs(const DenseRequest& request, const ChosenDevices& chosen, bool staged = false);
+  /// At least two devices.
+  CudaSlabs(const DenseRequest& request, const ChosenDevices& chosen, const SlabTrial& trial = {});
   ~CudaSlabs() override;
 
   const std::vector<dense::Slab>& signal_slabs() const noexcept override { return signals_; }
@@ -39,7 +48,7 @@ class CudaSlabs final : public SlabRunner<Real> {
   /// Resources of one place of the list, created with its device current.
   struct Place {
     int device = 0;
-    cuda::OwnedStream send, receive;
+    cuda::OwnedStream send, receive, by_itself;
     std::vector<cuda::OwnedStream> turns;  ///< alternate with the caller's stream
     /// By number: those of the work of each alternating stream, and one more.
     std::vector<cuda::Event> events;
@@ -64,7 +73,9 @@ class CudaSlabs final : public SlabRunner<Real> {
   void plan_columns();
   Parts parts_of(int place) const noexcept;
   SlabArrays<Real> arrays_of(const SlabCall& call) const;
-  std::size_t signal_bytes() const noexcept;
+  bool staged() const noexcept;
+  /// Whether a GPU by itself has more than a few launches, and does not wait for memory of the host.
+  bool has_graphs() const noexcept { return fft_.chunks() > 1 && !staged(); }
 
   DenseProblem problem_;
   DenseScales scales_;
@@ -77,7 +88,8 @@ class CudaSlabs final : public SlabRunner<Real> {
   SlabStaging<Real> staging_;
   dense::Engine engine_ = dense::Engine::automatic;
   std::string planes_reason_;
-  mutable std::mutex mutex_;  ///< calls share the events
+  mutable std::mutex mutex_;  ///< calls share the events, and the graphs of each place
+  mutable std::vector<SlabGraphs> graphs_;
 };
 
 }  // namespace sfft::detail

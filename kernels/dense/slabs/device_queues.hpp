@@ -5,6 +5,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <functional>
 #include <span>
 
 namespace sfft::detail {
@@ -33,6 +34,9 @@ class DeviceQueues {
   /// The lane waits for an event of a device, this one or another. One that was never recorded holds nothing.
   virtual void wait(int device, Lane lane, int of, int event) = 0;
 
+  /// What a device does before it waits for others, on its lanes work and send: `queue` asks for it. Queues
+  /// may keep that, and repeat it in a call with the same arrays.
+  virtual void by_itself(int device, const std::function<void()>& queue) = 0;
   /// Lane work: FFTs of the device's planes first … first + count − 1, of which the slab grid has `chunk`s,
   /// from signals to `spectra`, which begins with the first of them. Their rows that stay on the device,
   /// times `scale`, go where `own` says, and those in `spectra` are not needed.

@@ -202,20 +202,21 @@ template <class Real>
 void SlabFft<Real>::forward(DeviceQueues<Real>& queues, const SlabArrays<Real>& arrays,
                             const SlabStaging<Real>& staging, double scale) const {
   begin(queues);
-  for (int chunk = 0; chunk < chunks_; ++chunk) {
-    for (int d = 0; d < grid_.devices; ++d) {
-      const Share share = chunk_of(d, chunk);
-      queues.planes_forward(d, share.first, share.count,
-                            arrays.planes[static_cast<std::size_t>(d)] + share.first * grid_.plane_values(),
-                            own_piece(arrays, d, chunk, false), scale);
-      queues.record(d, Lane::work, ready(chunk));
-      queues.wait(d, Lane::send, d, ready(chunk));
-      send_others(queues, arrays, staging, scale, false, d, chunk, 0);
-    }
+  for (int d = 0; d < grid_.devices; ++d) {
+    queues.by_itself(d, [&] {
+      for (int chunk = 0; chunk < chunks_; ++chunk) {
+        const Share share = chunk_of(d, chunk);
+        queues.planes_forward(d, share.first, share.count,
+                              arrays.planes[static_cast<std::size_t>(d)] + share.first * grid_.plane_values(),
+                              own_piece(arrays, d, chunk, false), scale);
+        queues.record(d, Lane::work, ready(chunk));
+        queues.wait(d, Lane::send, d, ready(chunk));
+        send_others(queues, arrays, staging, scale, false, d, chunk, 0);
+      }
+      for (int part = 1; part < parts_; ++part)
+        send_others(queues, arrays, staging, scale, false, d, chunks_ - 1, part);
+    });
   }
-  for (int part = 1; part < parts_; ++part)
-    for (int d = 0; d < grid_.devices; ++d)
-      send_others(queues, arrays, staging, scale, false, d, chunks_ - 1, part);
   for (int part = 0; part < parts_; ++part) {
     for (int d = 0; d < grid_.devices; ++d) {
       arrive(queues, d, chunks_ - 1, part);

@@ -64,7 +64,7 @@ TEST_F(SlabCallsCuda, PlanningSurvivesEveryAllocationFailure) {
     detail::cuda::fail_allocation(n);
     const auto code = code_of([&] {
       const detail::DenseRequest request = detail::make_request({24, 32}, true, {.devices = kThree});
-      const detail::CudaSlabs<float> slabs(request, detail::choose_devices<float>(request), true);
+      const detail::CudaSlabs<float> slabs(request, detail::choose_devices<float>(request), {.staged = true});
     });
     if (detail::cuda::fail_allocation(0) == 0) {
       EXPECT_EQ(code, ErrorCode::out_of_memory);

@@ -160,7 +160,7 @@ void check_staged(const Shape& shape, bool real, const std::vector<int>& devices
   SCOPED_TRACE(shape.to_string());
   const auto points = static_cast<std::size_t>(shape.points());
   detail::DenseRequest request = detail::make_request(shape, real, {.devices = devices});
-  const detail::CudaSlabs<Real> slabs(request, detail::choose_devices<Real>(request), true);
+  const detail::CudaSlabs<Real> slabs(request, detail::choose_devices<Real>(request), {.staged = true});
   EXPECT_NE(slabs.explain().find("page-locked"), std::string::npos) << slabs.explain();
   SlabMemory<Real, Value> memory(slabs.signal_slabs(), slabs.spectrum_slabs(),
                                  [&](std::size_t s) { return slabs.workspace_bytes(s); });

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work that is captured once and launched many times.
+#pragma once
+
+#include <functional>
+#include <utility>
+
+#include "kernels/cuda/runtime/runtime.hpp"
+
+struct CUgraphExec_st;
+
+namespace sfft::detail::cuda {
+
+/// An executable graph; empty at first.
+class Graph {
+ public:
+  Graph() = default;
+  ~Graph();
+  Graph(Graph&& other) noexcept : executable_(std::exchange(other.executable_, nullptr)) {}
+  Graph& operator=(Graph&& other) noexcept {
+    std::swap(executable_, other.executable_);
+    return *this;
+  }
+
+  /// Replaces the graph by what `queue` puts into `stream`, which is not being captured, and into streams
+  /// that wait for it and are waited for. Launches under way are not affected.
+  void capture(Stream stream, const std::function<void()>& queue);
+  void launch(Stream stream) const;
+
+ private:
+  CUgraphExec_st* executable_ = nullptr;
+};
+
+/// In a stream that is being captured: each launch of the graph records the event, for streams outside of it.
+void record_outside(const Event& event, Stream stream);
+
+}  // namespace sfft::detail::cuda
