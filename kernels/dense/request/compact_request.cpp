@@ -46,7 +46,7 @@ double factor_of(const DenseRequest& request, Direction direction) noexcept {
   return direction == Direction::forward ? request.scales.forward : request.scales.inverse;
 }
 
-/// Below the largest float by what fused twiddle factors multiply by (tuned::fused_roots_of()).
+/// Below the largest float by what fused twiddle factors multiply by (tuned::pass_roots_of()).
 constexpr double kLargestSum = 0x1p102;
 
 /// Refuses sums that no float holds.
