@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles of one line of 2^11 to 2^13 points, whose warps transform a part of 1024 points each, in registers.
+// Tiles of one line of 2^11 to 2^13 points, whose warps transform a part of 512 or 1024 points each, in
+// registers.
 //
-// A butterfly in fp32 of W = 2, 4 or 8 points that lie 1024 apart comes first, so that part e holds the
+// A butterfly in fp32 of W = 4 or 8 points that lie that far apart comes first, so that part e holds the
 // frequencies W·k + e. Threads read two neighbours at once, in memory's order, and leave them in shared
 // memory for the warps. Results go back to it, where threads find neighbouring frequencies in neighbouring
 // parts.
@@ -13,13 +14,19 @@ namespace sfft::detail::tensor {
 
 constexpr int kMostJoinedLog = 13;
 
+/// Parts of 512 points leave registers for more warps; 2^13 points would have 16 of them.
+SFFT_HOST_DEVICE constexpr int joined_part_log_of(int log) {
+  return log < kMostJoinedLog ? 9 : 10;
+}
+
 template <int kLogPoints>
 struct JoinedTile {
-  using Part = WarpTile<kMostWarpLog, kLogPoints - kMostWarpLog, TileKind::batch>;
-  static constexpr int kLog = kLogPoints, kLogParts = kLog - kMostWarpLog, kParts = 1 << kLogParts;
+  static constexpr int kLog = kLogPoints, kLogPart = joined_part_log_of(kLog), kLogParts = kLog - kLogPart,
+                       kParts = 1 << kLogParts;
+  using Part = WarpTile<kLogPart, kLogParts, TileKind::batch>;
   static constexpr int kThreads = 32 * kParts;
   /// Butterflies of a thread are for two neighbours; it carries as many pairs of results as it reads points.
-  static constexpr int kPairs = (1 << (kMostWarpLog - 1)) / kThreads, kResults = kPairs * kParts;
+  static constexpr int kPairs = (1 << (kLogPart - 1)) / kThreads, kResults = kPairs * kParts;
   /// Points of the tables that precede the factors after the butterflies: those of the parts.
   static constexpr int kPartTwiddles = 32 * Part::kSlots;
   static_assert(kLog > kMostWarpLog && kLog <= kMostJoinedLog);
@@ -115,7 +122,6 @@ SFFT_HOST_DEVICE void separate_parts(const Point* twiddles, int thread, float si
     SFFT_UNROLL
     for (int i = 0; i < 2; ++i) {
       auto& p = points.at[pair][i];
-      if constexpr (Tile::kParts == 2) butterfly(p[0], p[1]);
       if constexpr (Tile::kParts == 4) butterfly(sign, p[0], p[1], p[2], p[3]);
       if constexpr (Tile::kParts == 8) butterfly(sign, p);
     }

@@ -82,7 +82,7 @@ struct WarpTile {
     int bit[3][3];
   };
   static SFFT_HOST_DEVICE constexpr Groups groups() {
-    const bool rows = kKind == TileKind::rows, joined = kDirect && kLog == kMostWarpLog && kLogLines > 1;
+    const bool rows = kKind == TileKind::rows, joined = kDirect && kLog >= 9 && kLogLines > 1;
     return {
         {{kPointShift + kLog - 2, kPointShift + kLog - 1, kLoadsPairs ? kPointShift + kOuter + kQBits : -1},
          {kPointShift + 1, kPointShift + 2, kPointShift + kFirst},

@@ -83,9 +83,9 @@ auto kernel_of(WarpTile<kLog, kLogLines, kKind>) {
   return warp_kernel<WarpTile<kLog, kLogLines, kKind>, kSplit>;
 }
 
-/// Of 16 warps, which have 128 registers.
+/// Of 24 warps with 80 registers, or of 16 with 128.
 template <class Tile>
-constexpr int kResidentLines = 16 / Tile::kParts;
+constexpr int kResidentLines = (Tile::kLogPart == 9 ? 24 : 16) / Tile::kParts;
 
 template <class Tile, bool kSplit>
 __global__ __launch_bounds__(Tile::kThreads,
