@@ -4,7 +4,6 @@
 
 #include <complex>
 #include <cstddef>
-#include <tuple>
 #include <vector>
 
 #include "kernels/base/tensor/passes.hpp"
@@ -21,17 +20,16 @@ inline std::complex<double> exact_root(unsigned exponent, int log_order, int sig
 
 /// The 8-point matrices of a tile's stage. Radix 32: product a has the 8-point roots w^(o·i) times the
 /// 32-point roots w^(a·o). Lines of 2^bits = 2 or 4 points: I ⊗ F, the same for all lines. `left`: as left
-/// operands, for lines that a warp transforms; `near_rows`: see WarpTile.
+/// operands, for lines that a warp transforms.
 struct MatrixKind {
   int bits;
-  bool left = false, near_rows = false;
+  bool left = false;
   friend bool operator<(const MatrixKind& a, const MatrixKind& b) {
-    return std::tie(a.left, a.near_rows, a.bits) < std::tie(b.left, b.near_rows, b.bits);
+    return a.left != b.left ? b.left : a.bits < b.bits;
   }
 };
 inline MatrixKind matrix_kind(const TileChoice& tile) {
-  const bool warps = tile.of_warps();
-  return {tile.log < kMatrixBits ? tile.log : kMatrixBits, warps, warps && tile.log == kLeastDirectLog};
+  return {tile.log < kMatrixBits ? tile.log : kMatrixBits, tile.of_warps()};
 }
 
 /// The contribution of row `in` to row `out` of product a.
@@ -57,12 +55,12 @@ inline SplitPoint entry_registers(std::complex<double> root, int part) {
 }
 
 /// LineMatrices of every lane: the 8-point matrix, that of the odd points of 16; high, then low parts.
-inline std::vector<unsigned> line_matrix_table(bool near_rows, int sign) {
+inline std::vector<unsigned> line_matrix_table(int sign) {
   std::vector<unsigned> table(4 * 128);
   for (int product = 0; product < 2; ++product) {
     for (int lane = 0; lane < 32; ++lane) {
       for (int i = 0; i < 4; ++i) {
-        const int t = lane & 3, s = i >> 1, in = near_rows ? t + 4 * s : 2 * t + s, out = lane >> 2;
+        const int in = 2 * (lane & 3) + (i >> 1), out = lane >> 2;
         const SplitPoint both =
             entry_registers(matrix_entry(2 * product, out, in, {kMatrixBits}, sign), i & 1);
         const auto at = static_cast<std::size_t>((2 * product * 32 + lane) * 4 + i);
@@ -77,7 +75,7 @@ inline std::vector<unsigned> line_matrix_table(bool near_rows, int sign) {
 /// LaneMatrix of every lane: for each product the high parts, then the low parts. Matrices of 2 and 4 points
 /// are exact, so their low parts are zero.
 inline std::vector<unsigned> matrix_table(const MatrixKind& kind, int sign) {
-  if (kind.left) return line_matrix_table(kind.near_rows, sign);
+  if (kind.left) return line_matrix_table(sign);
   constexpr int kRegisters = 4;
   std::vector<unsigned> table(kMatrices * 2 * 32 * kRegisters);
   for (int a = 0; a < kMatrices; ++a) {
@@ -141,8 +139,7 @@ std::vector<Point> twiddle_table(WarpTile<kLog, kLogLines, kKind>, int sign) {
   for (int i = 0; i < Lines::kInner / 2; ++i) {
     for (int at = 0; at < 64; ++at) {
       const int lane = at >> 1, h = i & (Lines::kProducts - 1), q = i >> Lines::kSmallBit;
-      const int k1 = (lane >> 2) + 8 * h, t = lane & 3, v = at & 1,
-                n2 = Lines::kNearRows ? t + 4 * v : (2 * t + v) * Lines::kQs + q;
+      const int k1 = (lane >> 2) + 8 * h, n2 = (2 * (lane & 3) + (at & 1)) * Lines::kQs + q;
       add(static_cast<unsigned>(k1 * n2), kWhole, 1 << Lines::kFirst);
     }
   }

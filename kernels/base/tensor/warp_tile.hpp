@@ -36,9 +36,6 @@ struct WarpTile {
   static constexpr int kRadix = 1 << kOuter, kProducts = 1 << kSmallBit, kQs = 1 << kQBits;
   /// Neighbouring points are in one lane.
   static constexpr bool kLoadsPairs = kOuter + kQBits > 0;
-  /// Lanes load one point each: t are the low bits of n1, and of n2 as well, so that a warp reads whole cache
-  /// lines.
-  static constexpr bool kNearRows = !kLoadsPairs;
   static constexpr int kSlots = 1 << (kLog - 5), kInner = kSlots >> kOuter;  ///< points of a lane
   /// Lines that a warp holds at once: two neighbouring columns where registers suffice; eight lines
   /// of 64 points.
@@ -59,13 +56,9 @@ struct WarpTile {
     constexpr int kLow = kOuter + kQBits;
     const unsigned low = static_cast<unsigned>(slot) & ((1u << kLow) - 1),
                    high = static_cast<unsigned>(slot) >> kLow;
-    return low | high << (kNearRows ? kLog - 1 : kLow + 3);
+    return low | high << (kLow + 3);
   }
   static SFFT_HOST_DEVICE constexpr unsigned point_of_lane(int lane) {
-    if (kNearRows) {
-      const auto bits = static_cast<unsigned>(lane);
-      return bits >> 3 | (bits >> 2 & 1u) << 2 | (bits & 3u) << 3;
-    }
     return static_cast<unsigned>(lane >> 2) << (kOuter + kQBits) | static_cast<unsigned>(lane & 3)
                                                                        << (kLog - 2);
   }
