@@ -55,9 +55,8 @@ auto kernel_of(Tile<kLog, kLogLines, kKind, kSmall, kLogRow> tile) {
   return tensor_kernel<decltype(tile), kSplit>;
 }
 
-/// Tiles of 64 KB that pass through shared memory fit three times, if registers do.
 template <class Lines>
-constexpr int kResidentWarps = !Lines::kDirect && (Lines::kLog == 8 || Lines::kLog == 9) ? 24 : 16;
+constexpr int kResidentWarps = Lines::kLog == 10 ? 12 : 16;
 
 template <class Lines, bool kSplit>
 __global__ __launch_bounds__(Lines::kThreads,
