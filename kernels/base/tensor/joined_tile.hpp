@@ -14,9 +14,9 @@ namespace sfft::detail::tensor {
 
 constexpr int kMostJoinedLog = 13;
 
-/// Parts of 512 points leave registers for more warps; 2^13 points would have 16 of them.
+/// Four parts, as long as a warp has registers for one: blocks of few warps wait less for each other.
 SFFT_HOST_DEVICE constexpr int joined_part_log_of(int log) {
-  return log < kMostJoinedLog ? 9 : 10;
+  return log - 2 < kMostWarpLog ? log - 2 : kMostWarpLog;
 }
 
 template <int kLogPoints>
