@@ -62,7 +62,7 @@ class Batches {
   virtual std::string detail() const = 0;
   virtual std::string planner() const { return {}; }
   virtual std::int64_t k() const { return 0; }
-  /// Discards the results of prepare(). The time of this counts for nobody.
+  /// Discards the results of prepare(). Not timed.
   virtual void clear() = 0;
   virtual Preparation prepare() = 0;
   /// Transforms a batch of frames starting at `first`.

@@ -20,7 +20,7 @@ struct Course {
   double row_seconds = 0.05;                            ///< repeats of a row last about so long
   bool all_devices = false;                             ///< or the first of each technology
   std::int64_t inverse_points = std::int64_t{1} << 22;  ///< inverse transforms are validated up to here
-  std::int64_t sincos_points = 0;  ///< problem of so many points is run with the languages' sines, too
+  std::int64_t sincos_points = 0;  ///< size of the problem that is also run with the languages' sines
 };
 
 /// The course of a command line: quick or not.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SPIR-V of the kernels, compiled when the program runs, for every setting anew.
+// SPIR-V of the kernels, compiled at run time for every setting.
 #pragma once
 
 #include <cstdint>

@@ -57,7 +57,7 @@ class Technology {
   virtual void upload(const Complex* signal) = 0;
   virtual Sample run() = 0;
   virtual void download(Complex* spectrum) = 0;
-  /// Launches of one transform; 0 where nobody says.
+  /// Number of launches of one transform; 0 if unknown.
   virtual std::int64_t launches() const { return 0; }
   virtual double traffic() const { return kNone; }
 };
@@ -76,7 +76,7 @@ class Port : public Technology {
  protected:
   /// Compiles the kernels, unless it has for this setting.
   virtual void build(const Setting& setting) = 0;
-  /// Three arrays of at least so many bytes; those of before are no longer used.
+  /// Three arrays of at least this many bytes; earlier ones are no longer used.
   virtual void allocate(std::int64_t bytes) = 0;
   /// After both: what can be recorded of schedule_ ahead of a run.
   virtual void record() {}

@@ -150,7 +150,7 @@ class BucketLanes {
     std::array<std::size_t, 8> present_in_lane{};
     std::vector<double> responses, tails;  ///< one entry per delay or difference in use
   };
-  /// Scratch for systems of so many delays.
+  /// Scratch for systems of this many delays.
   cpu::BucketScratch scratch(std::size_t delays);
   cpu::BucketSystems prepare(Batch& batch, const LaneDelays& delays);
   void add_responses(Batch& batch, const LaneDelays& delays);
@@ -162,7 +162,7 @@ class BucketLanes {
   std::vector<std::array<std::int64_t, 3>> steps_;
   std::size_t most_members_ = 1;
   LaneDelays delays_;                  ///< for variances()
-  std::unique_ptr<double[]> scratch_;  ///< so many doubles, uninitialised
+  std::unique_ptr<double[]> scratch_;  ///< of scratch_doubles_, uninitialised
   std::size_t scratch_doubles_ = 0;
 };
 

@@ -285,7 +285,7 @@ class Lister {
   std::int64_t row_bytes() const { return support_.shape[1] * request_.bus.element_bytes; }
 
   /// The error from delays in few rows depends mostly on the rows that are read, and on the samples in each.
-  /// Regular grids with so many rows and columns bound it.
+  /// Regular grids with these numbers of rows and columns bound it.
   void bound_rows() {
     const Shape& shape = support_.shape;
     const std::int64_t most_rows = 3 * request_.bus.most_bytes / (2 * row_bytes());

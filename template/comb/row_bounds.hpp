@@ -12,7 +12,7 @@ class RowBounds {
  public:
   explicit RowBounds(std::size_t grids = 0) : grids_(grids) {}
 
-  /// Grid `number` has so many rows and samples in each; its Σ E|error|² is `bound`, above 0.
+  /// Grid `number` has this many rows and samples in each; its Σ E|error|² is `bound`, above 0.
   void set(std::size_t number, double rows, double in_a_row, double bound) {
     grids_[number] = {std::log(rows), std::log(in_a_row), std::log(bound)};
   }

@@ -41,7 +41,7 @@ bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
 }
 
-/// The error of line `i` among lines of so many points.
+/// The error of line `i` among lines of `points` points.
 inline double error_of_line(const Values& got, const Exact& expected, std::int64_t points, std::size_t i) {
   const auto first = static_cast<std::ptrdiff_t>(i) * points, last = first + points;
   return relative_l2(Values(got.begin() + first, got.begin() + last),

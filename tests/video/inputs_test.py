@@ -9,24 +9,16 @@ import json
 import os
 import shutil
 import subprocess
-import tempfile
 import threading
 import unittest
 
-from program_test import PROGRAM, RECORDING, film, run
+from program_test import PROGRAM, RECORDING, FolderTest, film, run
 
 VERSION = run("--version").stdout
 HAS_LIBAV = b"FFmpeg     yes" in VERSION
 
 
-class InputsTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-
-    def path(self, name):
-        return os.path.join(self.folder.name, name)
-
+class InputsTest(FolderTest):
     def write(self, name, content):
         with open(self.path(name), "wb") as file:
             file.write(content)

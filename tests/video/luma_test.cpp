@@ -30,7 +30,7 @@ struct Case {
   }
 };
 
-/// Any sample of a component of so many bits.
+/// Any sample of a component with this many bits.
 std::uint16_t sample(int x, int y, int component, int bits) {
   const unsigned mixed = 2654435761U * static_cast<unsigned>(1 + x + 1000 * y + 100000 * component);
   return static_cast<std::uint16_t>(mixed >> (32 - bits));

@@ -50,7 +50,9 @@ def run(*arguments, stdin=b"", timeout=100, **environment):
                           env=os.environ | environment)
 
 
-class ProgramTest(unittest.TestCase):
+class FolderTest(unittest.TestCase):
+    """A test with a temporary folder."""
+
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
@@ -58,6 +60,8 @@ class ProgramTest(unittest.TestCase):
     def path(self, name):
         return os.path.join(self.folder.name, name)
 
+
+class ProgramTest(FolderTest):
     def test_reports_of_a_film(self):
         names = {kind: self.path("report." + kind) for kind in ("json", "csv", "html")}
         done = run("run", "-", "--backend", "cpu", "--k", "40", "--verify", "4", "--json", names["json"], "--csv", names["csv"],

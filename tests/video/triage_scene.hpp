@@ -2,13 +2,19 @@
 // A made-up scene for tests of triage, and what may happen in it.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <random>
 #include <vector>
 
+#include "video/triage/change_meter.hpp"
+#include "video/triage/event_list.hpp"
+
 namespace sfft::video {
 
-constexpr int kWidth = 192, kHeight = 108;
+constexpr int kWidth = 192, kHeight = 108, kFrames = 300;
+constexpr double kRate = 25;
 using Grey = std::vector<float>;
 
 inline float& pixel(Grey& grey, int x, int y) {
@@ -46,6 +52,34 @@ inline Edit crossing(int side, float contrast) {
     for (int y = 60; y < 60 + side; ++y)
       for (int x = left; x < left + side; ++x) pixel(grey, x, y) += contrast;
   };
+}
+
+/// Events of a recording of the scene in which something happens.
+inline std::vector<TriageEvent> events_of(const Edit& change, double noise = 1.5) {
+  ChangeMeter meter({}, kRate);
+  EventList list({}, kRate);
+  std::mt19937 random(11);
+  std::normal_distribution<float> normal(0, static_cast<float>(noise));
+  std::vector<TriageEvent> events;
+  std::vector<Change> changes;
+  const auto take = [&] {
+    for (const Change& one : changes)
+      if (auto event = list.add(one)) events.push_back(*event);
+    changes.clear();
+  };
+  std::vector<std::uint8_t> samples(kWidth * kHeight);
+  for (int frame = 0; frame < kFrames; ++frame) {
+    Grey grey = scene();
+    change(grey, frame);
+    for (std::size_t i = 0; i < grey.size(); ++i)
+      samples[i] = static_cast<std::uint8_t>(std::clamp(grey[i] + normal(random) + 0.5F, 0.0F, 255.0F));
+    meter.push(SignalView(samples, Shape{kHeight, kWidth}), frame / kRate, changes);
+    take();
+  }
+  meter.finish(changes);
+  take();
+  if (auto event = list.finish()) events.push_back(*event);
+  return events;
 }
 
 }  // namespace sfft::video

@@ -15,36 +15,6 @@
 namespace sfft::video {
 namespace {
 
-constexpr int kFrames = 300;
-constexpr double kRate = 25;
-
-std::vector<TriageEvent> events_of(const Edit& change, double noise = 1.5) {
-  ChangeMeter meter({}, kRate);
-  EventList list({}, kRate);
-  std::mt19937 random(11);
-  std::normal_distribution<float> normal(0, static_cast<float>(noise));
-  std::vector<TriageEvent> events;
-  std::vector<Change> changes;
-  const auto take = [&] {
-    for (const Change& one : changes)
-      if (auto event = list.add(one)) events.push_back(*event);
-    changes.clear();
-  };
-  std::vector<std::uint8_t> samples(kWidth * kHeight);
-  for (int frame = 0; frame < kFrames; ++frame) {
-    Grey grey = scene();
-    change(grey, frame);
-    for (std::size_t i = 0; i < grey.size(); ++i)
-      samples[i] = static_cast<std::uint8_t>(std::clamp(grey[i] + normal(random) + 0.5F, 0.0F, 255.0F));
-    meter.push(SignalView(samples, Shape{kHeight, kWidth}), frame / kRate, changes);
-    take();
-  }
-  meter.finish(changes);
-  take();
-  if (auto event = list.finish()) events.push_back(*event);
-  return events;
-}
-
 TEST(Triage, SmallViewDrawsLowFrequencies) {
   const auto wave = [](double x, double y) {
     const double turns = 3 * x / kWidth + 2 * y / kHeight;
@@ -89,28 +59,6 @@ TEST(Triage, RankNetworkSelectsWhatSortingDoes) {
       EXPECT_TRUE(std::ranges::equal(selected, expected)) << rank << " of " << count;
     }
   }
-}
-
-TEST(Triage, LightIsFittedToMostOfThePicture) {
-  std::vector<float> picture;
-  for (const float level : scene()) picture.push_back(1.3F * level - 20);
-  for (std::size_t i = 0; i < picture.size() * 2 / 5; ++i) picture[i] = 230;
-  const Light light = fit_light(picture, scene(), {});
-  EXPECT_NEAR(light.gain, 1.3, 0.01);
-  EXPECT_NEAR(light.offset, -20, 1);
-}
-
-TEST(Triage, LightIsNotToldByAnotherScene) {
-  std::mt19937 random(8);
-  std::uniform_real_distribution<float> level(20, 230);
-  std::vector<float> picture(scene().size());
-  for (std::size_t block = 0; block < picture.size(); block += 37)
-    std::fill(picture.begin() + static_cast<std::ptrdiff_t>(block),
-              picture.begin() + static_cast<std::ptrdiff_t>(std::min(block + 37, picture.size())),
-              level(random));
-  const Light light = fit_light(picture, scene(), {});
-  EXPECT_EQ(light.gain, 1);
-  EXPECT_EQ(light.offset, 0);
 }
 
 TEST(Triage, NothingHappens) {

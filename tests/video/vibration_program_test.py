@@ -12,11 +12,11 @@ import random
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
-PROGRAM, RECORDING = sys.argv[1], sys.argv[2]
+from program_test import PROGRAM, RECORDING, FolderTest, run as run_program
+
 WIDTH, HEIGHT = 80, 48
 
 
@@ -36,17 +36,10 @@ def film(frames, amplitude=0.5, hz=7.3, rate=25, flicker=0.0):
 
 
 def run(*arguments, stdin=b""):
-    return subprocess.run([PROGRAM, "vibration", *arguments], input=stdin, capture_output=True, timeout=100, check=False)
+    return run_program("vibration", *arguments, stdin=stdin)
 
 
-class VibrationTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-
-    def path(self, name):
-        return os.path.join(self.folder.name, name)
-
+class VibrationTest(FolderTest):
     def report(self, *arguments, stdin, code=0):
         done = run("-", "--json", "-", "--quiet", *arguments, stdin=stdin)
         self.assertEqual(done.returncode, code, done.stderr)
@@ -158,7 +151,7 @@ class VibrationTest(unittest.TestCase):
             self.assertAlmostEqual(spectrum["frequency"][strongest], 7.3, delta=0.2)
 
     def test_tuning_fork(self):
-        if b"reads YUV4MPEG2 only" in subprocess.run([PROGRAM, "--version"], capture_output=True, check=False).stdout:
+        if b"reads YUV4MPEG2 only" in run_program("--version").stdout:
             self.skipTest("no OpenCV")
         fork = os.path.join(os.path.dirname(RECORDING), "tuning-fork-64hz-250fps.mp4")
         done = run(fork, "--fps", "250", "--tiles", "5x3", "--json", "-", "--quiet")

@@ -106,6 +106,34 @@ TEST(Vibration, StandardErrorsAreTrue) {
   }
 }
 
+TEST(Vibration, StandardErrorsOfShortClipsCover) {
+  constexpr int kTrials = 1000;
+  for (const double drift : {0.0, 3.0}) {
+    std::mt19937_64 draw(23);
+    std::uniform_real_distribution<double> share(0, 1);
+    int counted = 0;
+    int covered = 0;
+    for (int trial = 0; trial < kTrials; ++trial) {
+      const auto n =
+          static_cast<std::size_t>(75 + 75 * share(draw));  // 0.3 to 0.6 s at 250 frames per second
+      std::vector<Series> series{noise(n, 0, 1, draw), noise(n, 0, 1, draw)};
+      for (std::size_t i = 0; i < n; ++i) {
+        const double place = static_cast<double>(i) / static_cast<double>(n);
+        series[0][i] += drift * std::cos(2.5 * place + trial);
+      }
+      const double f = (8 + 20 * share(draw)) / static_cast<double>(n);
+      add_wave(series[0], f, 1.5 + 8 * share(draw), kTurn * share(draw));
+      const PeakSearch found = search(series);
+      if (found.peaks.empty()) continue;
+      ++counted;
+      covered += std::abs(found.peaks[0].frequency_hz - f) <= 2 * found.peaks[0].frequency_error_hz ? 1 : 0;
+    }
+    EXPECT_GT(counted, 0.9 * kTrials);
+    // 0.954 of a normal distribution's; the share of 1000 is right to 0.007.
+    EXPECT_GT(covered, 0.94 * counted) << drift;
+  }
+}
+
 TEST(Vibration, DriftHidesNothing) {
   std::mt19937_64 draw(3);
   for (int trial = 0; trial < 10; ++trial) {

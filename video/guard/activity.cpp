@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Differences of the rows that are read anyway, summed over tiles.
+// Sums, over tiles, the differences of the rows that are read anyway.
 #include "video/guard/activity.hpp"
 
 #include <algorithm>
@@ -11,11 +11,11 @@ namespace sfft::video {
 
 namespace {
 
-/// Part of the least usual activity that is none.
+/// Share of the least usual activity below which a tile is still.
 constexpr float kStill = 0.25F;
-/// Per frame, by which the least is forgotten.
+/// Factor per frame by which the least activity is forgotten.
 constexpr float kForget = 1.001F;
-/// Activity that can be missed, and that shows that there is any; noise shows in this part of the frames.
+/// Activity that can be missed, and the least that shows noise; share of the frames that show noise.
 constexpr float kNoise = 0.01F;
 constexpr float kSome = 0.01F;
 constexpr double kNoiseFrames = 0.75;
@@ -23,10 +23,10 @@ constexpr double kNoiseFrames = 0.75;
 /// a clock.
 constexpr std::size_t kNoisy = kTiles / 2;
 constexpr double kMost = 0.75;
-/// Tiles that a clock or a name may lie in, and those that a key frame makes anew.
+/// Tiles that a clock or a name may cover, and tiles that a key frame renews.
 constexpr std::size_t kOverlay = kTiles / 4;
 constexpr std::size_t kWhole = 3 * kTiles / 4;
-/// Frames between key frames at least.
+/// Least number of frames between key frames.
 constexpr std::int64_t kApart = 8;
 /// Activity of a tile in which any value has changed.
 constexpr float kAny = 1e-9F;

@@ -16,7 +16,7 @@ namespace sfft::video {
 /// range. The change of their mean has no part in it: that is light.
 using TileActivity = std::array<float, kTiles>;
 
-/// Keeps the rows of the latest frame that it compares.
+/// Compares the rows of the latest frame with those it keeps.
 class ActivityMeter {
  public:
   /// `full`: the largest value that samples take.
@@ -80,17 +80,17 @@ class Stillness {
   /// Share of the tiles that showed noise in most of the latest frames. An encoder that leaves none renews a
   /// tile now and then.
   double lively() const noexcept;
-  /// What happens now is not to become usual. Call before add().
+  /// Keeps the present from becoming usual. Call before add().
   void hold(bool on) noexcept { held_ = on; }
 
   /// Frames that have to be still.
   static constexpr int kWindow = 24;
 
  private:
-  /// Of so many frames before the latest `from`, without the key frames of a long run.
+  /// Mean over `count` frames before frame `from`, without the key frames of a long run.
   float mean(std::size_t tile, std::int64_t from, std::int64_t count) const noexcept;
 
-  /// 0 where there is no noise to be missed.
+  /// 0 where there is no noise whose loss could show.
   double lost_noise() const noexcept;
   void add_run(const TileActivity& activity);
   double least_run() const noexcept;  ///< that is an event

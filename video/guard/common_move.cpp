@@ -17,7 +17,7 @@ namespace {
 constexpr double kTukey = 4.685;
 /// Pixels from the common move within which a landmark agrees.
 constexpr double kTogether = 1;
-/// Pixels: what interpolation and the last step leave over.
+/// Pixels: error that interpolation and the last step leave.
 constexpr double kInexact = 0.006;
 /// Landmarks that can tell a turn, the pixels that it takes at the picture's corners, and the median distance
 /// from a mere shift from which it is looked for.
@@ -55,7 +55,7 @@ class Votes {
     return {weighted_median(xs), weighted_median(ys)};
   }
 
-  /// Weighs by the distance from a common move; returns the median distance.
+  /// Weights landmarks by their distance from a common move; returns the median distance.
   double weigh(const Pose& move) {
     std::vector<std::array<double, 2>> off;
     std::vector<double> distances;
@@ -68,7 +68,7 @@ class Votes {
     for (std::size_t i = 0; i < votes_.size(); ++i) {
       const Landmark& landmark = *votes_[i].landmark;
       const double ratio = std::min(1.0, distances[i] / limit);
-      // Landmarks that fit better count for more; strong ones not beyond measure.
+      // Landmarks that fit better count for more; strong ones have a bounded weight.
       const double strength = 1 / (1 + landmark.energy / (kPatchPixels * 400 * unit_ * unit_));
       const double clean = 1 / (1.05 - std::min(1.0, landmark.correlation));
       votes_[i].weight =
@@ -183,7 +183,7 @@ CommonMove common_move(std::span<const Landmark> landmarks, bool turning, double
     Pose turned = result.step;
     double error = 0;
     bool solved = true;
-    // What moves by itself is told from a turn by a first guess of the turn.
+    // A first guess of the turn separates it from what moves by itself.
     for (int pass = 0; pass < 2 && solved; ++pass) {
       solved = solve<4>(votes, reach, turned, error);
       if (!solved) break;

@@ -9,7 +9,7 @@
 
 namespace sfft::video {
 
-/// From where the landmarks were compared to where they are.
+/// From the positions where the landmarks were compared to their present ones.
 struct CommonMove {
   Pose step;
   double standard_error = 0;  ///< pixels, of the larger of x and y
@@ -17,14 +17,14 @@ struct CommonMove {
   bool found = false;         ///< otherwise there are too few
 };
 
-/// Landmarks that correlate less than this have no say.
+/// Landmarks with a lower correlation are ignored.
 inline constexpr double kLeastCorrelation = 0.3;
 
 /// `turning`: with rotation and zoom in any case, otherwise if they explain twice as much. `reach`: half a
 /// diagonal of the picture, in pixels. `unit`: a 255th of the full range.
 CommonMove common_move(std::span<const Landmark> landmarks, bool turning, double reach, double unit);
 
-/// Sorts.
+/// Sorts its argument.
 double weighted_median(std::vector<std::array<double, 2>>& values_and_weights);
 
 }  // namespace sfft::video

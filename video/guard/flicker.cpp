@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kFrames = 24;
 constexpr std::size_t kTurns = kFrames / 3;
-/// The least swing, and the factor on it from one trial to the next.
+/// The smallest swing, and the factor between one trial and the next.
 constexpr double kLeastSwing = 0.005;
 constexpr double kFiner = 1.1;
 

@@ -12,12 +12,12 @@ namespace {
 constexpr int kRepeats = 7;
 /// The same where no noise was seen before, longer than encoders usually leave a still picture alone.
 constexpr int kRepeatsUnheard = 1000;
-/// Share of the tiles that have noise in a scene that is not to repeat.
+/// Share of the tiles that have noise in a scene that should not repeat.
 constexpr double kLively = 0.15;
-/// Of the full range, and of the pixels: a picture in which nothing can be seen may repeat.
+/// Share of the full range, and of the pixels: a picture that shows nothing may repeat.
 constexpr double kFlat = 0.02;
 constexpr double kAllWhite = 0.9;
-/// Gain below which noise may be gone with the light.
+/// Gain below which the noise may vanish with the light.
 constexpr double kDimmed = 0.7;
 /// Logarithm of the factor on the light from one frame to the next, from which noise has to be learned anew.
 constexpr double kOtherLight = 0.15;
@@ -30,7 +30,7 @@ constexpr double kReleased = 0.7;
 }  // namespace
 
 double FreezeDetector::judge(const Observation& seen, double usual_detail) {
-  // Another light has another noise.
+  // Noise depends on the light.
   if (std::abs(seen.brightening) > kOtherLight) {
     stillness_ = {};
     lively_ = 0;
@@ -56,7 +56,7 @@ double FreezeDetector::judge(const Observation& seen, double usual_detail) {
 }
 
 double FreezeDetector::repeating(const Observation& seen) {
-  // A scene in which nothing moves and whose noise is coded away repeats by itself.
+  // A scene without motion whose noise the encoder removes repeats by itself.
   const double least = lively_ > kLively ? kRepeats : kRepeatsUnheard;
   const double limit = std::max(least / sensitivity_, 3 * usual_repeats_);
   if (!seen.repeats) {  // a run has ended; one that was no event is usual here

@@ -117,7 +117,7 @@ void Guard::start(const SignalView& frame) {
     throw Error(ErrorCode::type_mismatch, "the guard takes frames of 8 or 16 bits");
   region_ = plannable({0, 0, frame.shape()[1], frame.shape()[0]});
   if (type_ == ElementType::u16) {
-    // Nobody says how many of the 16 bits are used: as many as the first frame needs.
+    // Nothing says how many of the 16 bits are used: assume as many as the first frame needs.
     const auto* samples = static_cast<const std::uint16_t*>(frame.data());
     int most = 1;
     for (std::int64_t row = 0; row < frame.shape()[0]; ++row)
@@ -150,7 +150,7 @@ const GuardFrame& Guard::push(const SignalView& frame, double seconds, bool made
     finish(EventKind::offline, frames_, seconds);
   const SignalView region = region_of(frame);
   made_up_ = made_up ? made_up_ + 1 : 0;
-  // After a loss pictures are good again by then; where all are damaged, they have to do.
+  // After a loss pictures are good again by then; where all are damaged, they must do.
   const bool doubtful = made_up_ > 0 && made_up_ <= kMostMadeUp;
   missed_ = std::max(missed_, missed_frames());
   if (!observer_ && doubtful) {  // not to be learned from

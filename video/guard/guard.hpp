@@ -51,7 +51,7 @@ class Guard {
   const GuardFrame& restart(double seconds);
   /// No frames have come since `silent_since`; the event ends with the next frame.
   const GuardFrame& offline(double silent_since, const std::string& why = {});
-  /// The events that last. Those of a stream that ends have no end.
+  /// Events that still last. Those of a stream that has ended have no end.
   const std::vector<Event>& open_events() const noexcept { return open_; }
 
   bool learned() const noexcept { return observer_ != nullptr; }
@@ -64,7 +64,7 @@ class Guard {
   void update_events();
   void begin(EventKind kind, std::int64_t frame, double seconds);
   void finish(EventKind kind, std::int64_t frame, double seconds);
-  /// Takes a move for none that most of the picture has not made.
+  /// Rejects a move that most of the picture has not made.
   void check_move(const SignalView& region);
   void adapt(const SignalView& region);
   void follow();

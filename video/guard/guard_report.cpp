@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON is put together line by line from the events' own schema. The page shows each source's first frame,
+// Assembles JSON line by line from the events' own schema. The page shows each source's first frame,
 // its measurements over time and a table of its latest events.
 #include "video/guard/guard_report.hpp"
 

@@ -12,34 +12,34 @@ namespace {
 
 constexpr double kShiftPx = 1.7;
 constexpr double kCovered = 0.34;
-/// Of the picture, with what moves counted in: a crowd or a lorry may hide a good part for a while.
+/// Share of the picture, moving parts included: a crowd or a lorry may hide a good part for a while.
 constexpr double kHidden = 0.6;
-/// Frames for which it may, and what counts until then.
+/// Frames for which it may do so, and the share that counts until then.
 constexpr int kPassing = 20;
 constexpr double kNotYet = 0.95;
-/// Frames within which what has come by and by may leave.
+/// Frames within which what came gradually may leave again.
 constexpr int kLeaving = 30;
 /// What comes at once was hardly a cover just before, or hides this part of what could be seen then.
 constexpr double kLow = 0.5;
 constexpr double kSudden = 0.25;
-/// Part of what covers and keeps still by which it is none that passes.
+/// Share of a cover that keeps still above which it is not passing by.
 constexpr double kHalfStill = 0.5;
-/// Of the pixels near white, with which nothing can be seen; headlights do that for no more frames.
+/// Share of the pixels near white with which nothing can be seen; headlights last at most these frames.
 constexpr double kWhite = 0.6;
 constexpr int kGlare = 25;
 /// Part of the scene's contrast with which there is nothing to be seen.
 constexpr double kNoLight = 0.12;
 constexpr double kLostSharpness = 0.32;
 constexpr double kLostDetail = 0.18;
-/// Of the fine structure of landmarks, and the error with which it counts as known.
+/// Lost share of the landmarks' fine structure, and the error with which it counts as known.
 constexpr double kLostFine = 0.75;
 constexpr double kLostBoth = 0.65;
 constexpr double kFineKnown = 0.1;
-/// Share of landmarks that are as sharp as they were, with which nothing is out of focus.
+/// Share of landmarks as sharp as before above which nothing is out of focus.
 constexpr double kCrisp = 0.2;
-/// Fine structure up to which landmarks do not tell a move.
+/// Remaining fine structure below which landmarks cannot show a move.
 constexpr double kBlurred = 0.35;
-/// Lost detail without the word of the coefficients, and whatever else there is to see.
+/// Lost detail that suffices without the coefficients' evidence, whatever else is visible.
 constexpr double kLostAlone = 0.4;
 constexpr double kLostEverywhere = 0.7;
 constexpr double kSoft = 0.8;
@@ -47,21 +47,21 @@ constexpr double kLostHalf = 0.5;
 /// Part of the threshold down to which much of the scene counts as hidden, once it was.
 constexpr double kReleased = 0.7;
 constexpr double kLight = 0.18;
-/// Up and down, as logarithms of factors on the light.
+/// Swings of the light, as logarithms of factors.
 constexpr double kFlicker = 0.02;
 /// However unsteady a scene is, thresholds stay below what a person sees at a glance: these times theirs.
 constexpr double kMostShift = 1.35;
 constexpr double kMostCovered = 1.0;
 constexpr double kMostLost = 1.5;
-/// Of the usual: below this nothing is left of the phases, or of the amplitudes.
+/// Share of the usual below which nothing is left of the phases, or of the amplitudes.
 constexpr double kNoCoherence = 0.35;
-/// So many landmarks that phases alone do not tell a move.
+/// With this many landmarks, phases alone do not prove a move.
 constexpr int kManyLandmarks = 20;
-/// Coherence with which they do.
+/// Coherence above which they do.
 constexpr double kMostly = 0.5;
-/// Pixels: standard error from which landmarks need the phases' word, too.
+/// Pixels: standard error above which landmarks need the phases' confirmation.
 constexpr double kInexact = 0.1;
-/// By how much phases agree better with a move than with none.
+/// How much better phases must agree with a move than with none.
 constexpr double kAgrees = 0.03;
 /// Energy of coarse structure, of the reference's, of which most is not the scene's.
 constexpr double kForeign = 3;
@@ -88,15 +88,15 @@ constexpr double kCalmPicture = 0.25;
 constexpr double kScenery = 0.4;
 constexpr double kSharpScenery = 0.6;
 constexpr double kBlurredScenery = 0.25;
-/// Of the full range: differences of neighbouring pixels that are no noise.
+/// Share of the full range: differences of neighbouring pixels above the noise.
 constexpr double kSharpTexture = 4 / 255.0;
-/// Share of the landmarks without which nobody knows what light it is.
+/// Share of hidden landmarks above which the light is unknown.
 constexpr double kHiddenLandmarks = 0.5;
 /// More clipped pixels than usual hide detail.
 constexpr double kClipped = 0.2;
 /// Frames with less than this part of any threshold tell what is usual.
 constexpr double kUsual = 0.6;
-/// Spreads beyond the usual that are still usual.
+/// Number of spreads beyond the usual that still count as usual.
 constexpr double kFar = 6;
 
 /// What is changed is the scene's own objects elsewhere, before a camera that has not moved.
@@ -147,7 +147,7 @@ void Judge::learn(const Observation& seen) {
 }
 
 bool Judge::usual(const Findings& findings, const Observation& seen) noexcept {
-  // People who walk are no landmarks, be they as many as they may: it has to be learned which are.
+  // People who walk are no landmarks, however many: learning shows which landmarks are real.
   const Finding& covered = findings[static_cast<std::size_t>(EventKind::covered)];
   return std::ranges::all_of(findings, [&](const Finding& finding) {
     return finding.strength < (&finding == &covered && objects_moved(seen) ? kNotYet : kUsual);
@@ -219,7 +219,7 @@ bool Judge::phases_agree(const Observation& seen) const {
 }
 
 bool Judge::landmarks_know(const Observation& seen) const {
-  // Blurred landmarks hardly know places from each other, nor do those along edges.
+  // Blurred landmarks, and those along edges, hardly tell places apart.
   const Registration& r = seen.registration;
   const bool exact = seen.landmarks.standard_error < kInexact || r.coherence >= r.still_coherence;
   return seen.landmarks.located && exact && !blurred(seen) &&
@@ -295,7 +295,7 @@ double Judge::covered(const Observation& seen) {
   const bool stays = hidden_ > kPassing || struck > kHalfStill * kCovered;
   const double moving = stays ? passing : std::min(passing, kNotYet);
   const double strength = std::max(struck / limit(kCovered, kMostCovered, still_), moving);
-  // Before a plain scene a plain cover changes little but that nothing of the scene is left.
+  // In front of a plain scene a plain cover changes little, except that nothing of the scene is left.
   return gone(seen) || plain(seen) ? std::max(strength, 1 + seen.changed) : strength;
 }
 
@@ -314,7 +314,7 @@ double Judge::defocused(const Observation& seen) const {
   const LandmarkReport& landmarks = seen.landmarks;
   if (landmarks.located && landmarks.fine_error < kFineKnown) {
     const double lost = 1 - (landmarks.fine + 2 * landmarks.fine_error);
-    // The finest coefficients may bear them out.
+    // The finest coefficients may confirm it.
     const bool both = seen.sharpness + 2 * seen.sharpness_error < kNoSharpness * sharpness_.level() &&
                       seen.registration.coherence > kMostly * coherence_.level();
     return std::max(0.0, lost / ((both ? kLostBoth : kLostFine) / options_.sensitivity));
@@ -359,7 +359,7 @@ Findings Judge::judge(const Observation& seen) {
   const bool white = seen.bright > kWhite && no_structure;
   white_ = white ? white_ + 1 : 0;
   since_dim_ = seen.bright < 0.5 * kWhite ? 0 : since_dim_ + 1;
-  // Headlights come nearer; what is white at once is none of them.
+  // Headlights approach; what turns white at once is something else.
   if (white_ == 1) glare_ = since_dim_ > kAtOnce;
   if (white) at(EventKind::blinded).strength = !glare_ || white_ > kGlare ? seen.bright / kWhite : kNotYet;
   look_for_leaving(seen);
@@ -370,12 +370,12 @@ Findings Judge::judge(const Observation& seen) {
   }
   at(EventKind::covered).strength = lasting_cover(white ? 0 : covered(seen), seen.changed);
   at(EventKind::defocused).strength = defocused(seen);
-  // What hides most landmarks is not the scene in another light.
+  // What hides most landmarks is no change of light.
   const bool hidden = !seen.landmarks.located && seen.landmarks.count >= kFewLandmarks &&
                       seen.landmarks.lost > kHiddenLandmarks;
   if (seen.changed < kCovered && !hidden && !plain(seen))
     at(EventKind::light).strength = std::abs(seen.light) / (kLight / options_.sensitivity);
-  // The first frames set the noise: until then only what is far beyond it counts.
+  // The first frames set the noise; until then only what is far above it counts.
   if (learned_ < kWarmUp) {
     for (const EventKind kind : {EventKind::moved, EventKind::covered, EventKind::defocused})
       at(kind).strength /= 2;

@@ -49,36 +49,36 @@ class Judge {
 
   /// Judges the next observation. Call learn() after it for frames in which nothing happens.
   Findings judge(const Observation& seen);
-  /// Takes the observation for usual.
+  /// Adds the observation to what is usual.
   void learn(const Observation& seen);
   /// The reference has followed the scene by this shift.
   void followed(const Pose& pose);
   /// The same after frames were missed: where the scene was before says nothing of how fast it drifts.
   void resume(const Pose& pose);
 
-  /// What looked like a move was none.
+  /// An apparent move was none.
   void deny() noexcept { displaced_ = 0; }
 
-  /// Whether a frame tells what is usual: what is half way to an event is not to become so.
+  /// Whether a frame may change what is usual: one half way to an event may not.
   static bool usual(const Findings& findings, const Observation& seen) noexcept;
 
-  /// The scene is where the observation says: the reference may follow it there.
+  /// Whether the scene is where the observation says, so that the reference may follow.
   bool believes(const Observation& seen) const;
 
   /// Frames since which the picture stands still, where it does.
   int still_frames() const noexcept { return freeze_.frames(); }
 
-  /// Frames in a row in which nothing but white is to be seen.
+  /// Number of successive frames that show nothing but white.
   int white_frames() const noexcept { return white_; }
 
-  /// Frames in a row in which much of the scene is hidden.
+  /// Number of successive frames in which much of the scene is hidden.
   int covering_frames() const noexcept { return covering_; }
   /// Something hides the scene that may be about to leave.
   bool passing() const noexcept { return passing_; }
 
-  /// Frames until thresholds are more than guesses.
+  /// Frames until thresholds are reliable.
   static constexpr int kWarmUp = 12;
-  /// A scene that drifts by so many pixels within so many frames was moved.
+  /// A drift of this many pixels within this many frames is a move.
   static constexpr double kSlowPx = 9;
   static constexpr std::size_t kSlowFrames = 50;
 
@@ -89,9 +89,9 @@ class Judge {
   bool gone(const Observation& seen) const;
   /// Hardly anything is left of the landmarks' fine structure.
   bool blurred(const Observation& seen) const;
-  /// Neither landmarks nor coarse structure are left, be it as bright as it may.
+  /// Neither landmarks nor coarse structure are left, however bright the picture.
   bool plain(const Observation& seen) const;
-  /// Phases, or landmarks, say where the scene is, and nothing contradicts them.
+  /// Phases or landmarks locate the scene, and nothing contradicts them.
   bool phases_agree(const Observation& seen) const;
   bool landmarks_know(const Observation& seen) const;
   bool another_scene(const Observation& seen) const;

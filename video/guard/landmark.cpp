@@ -12,7 +12,7 @@ namespace sfft::video {
 namespace {
 
 constexpr int kCellColumns = 12, kCellRows = 7;
-/// Pixels between the rim and a patch at least.
+/// Least number of pixels between the rim and a patch.
 constexpr int kRim = 6;
 
 /// The smaller eigenvalue of [xx xy; xy yy].
@@ -27,7 +27,7 @@ void Landmark::expect(const Patch& patch) {
   energy = product(patch, patch);
   by_x = gradient(patch, false);
   by_y = gradient(patch, true);
-  // Their means have no say, for a change of light has none.
+  // Means are ignored, because a change of light alters them.
   remove_mean(by_x);
   remove_mean(by_y);
   xx = product(by_x, by_x);

@@ -40,7 +40,7 @@ constexpr double kFar = 0.7;
 /// Pixels at the picture's corners: a smaller turn is none.
 constexpr double kUnturned = 0.15;
 
-/// Of what smoothing takes away.
+/// Energy of the structure that smoothing removes.
 double fine_energy(const Patch& patch) {
   Patch fine = smoothed(patch);
   for (std::size_t p = 0; p < kPatchPixels; ++p) fine[p] = patch[p] - fine[p];
@@ -189,7 +189,7 @@ std::optional<Landmarks::Fineness> Landmarks::usual_fineness(const std::array<Am
   for (const Amplitudes& tile : tiles) {
     all.add(tile, 1);
     const std::optional<Fineness> own = tile.fineness();
-    // Those that know about equally well have about the same say.
+    // Landmarks of similar precision get similar weights.
     if (own) values.push_back({own->value, 1 / (own->error * own->error + kSameSay * kSameSay)});
   }
   const std::optional<Fineness> together = all.fineness();
@@ -252,7 +252,7 @@ LandmarkReport Landmarks::finish() {
   const bool proven = !renewed_ || noted_ > 0;
   for (Landmark& landmark : landmarks_) {
     if (!landmark.usable() || !proven) continue;
-    // Nobody can say whether something so faint is there.
+    // Something so faint can be neither confirmed nor excluded.
     const double signal = gain * gain * landmark.energy;
     if (signal < kVisible * (signal + noise)) continue;
     ++report.count;

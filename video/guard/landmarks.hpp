@@ -39,7 +39,7 @@ struct LandmarkReport {
 class Landmarks {
  public:
   Landmarks() = default;
-  /// The best patch of each cell of a grid in `scene`, row-major grey levels of `width` x `height` pixels.
+  /// Takes the best patch of each grid cell in `scene`, row-major grey levels of `width` x `height` pixels.
   /// `full`: the largest grey level.
   Landmarks(std::span<const float> scene, std::int64_t width, std::int64_t height, double full);
 
@@ -50,18 +50,18 @@ class Landmarks {
   bool try_at(const Pose& guess, bool patient = false);
   /// Mean correlation of landmarks there, of the usual; leaves the guesses as they are.
   double likeness_at(const Pose& guess);
-  /// Where the latest guesses have led to.
+  /// The pose that the latest guesses led to.
   const Pose& pose() const noexcept { return best_.pose; }
-  /// Enough landmarks agree on that.
+  /// Whether enough landmarks agree on it.
   bool agreed() const noexcept;
   bool converged() const noexcept { return best_.converged; }
   /// Mean correlation there, of the usual, and the share of the landmarks that are there.
   double likeness() const noexcept { return best_.likeness; }
   double share() const noexcept { return best_.share; }
-  /// What the best guess has shown.
+  /// Result of the best guess.
   LandmarkReport finish();
 
-  /// Later shifts count from where the latest frame has the scene.
+  /// Later shifts count from the scene's place in the latest frame.
   void follow();
   /// Moves the patches towards those of the latest frame by a share of the difference.
   void adapt(double share);
@@ -70,9 +70,9 @@ class Landmarks {
     renewed_ = true;
     home_ = Pose{} - pose;
   }
-  /// Fewer landmarks can be relied on than a scene like this one has: take new ones.
+  /// Whether fewer landmarks are reliable than such a scene offers, so that new ones should be taken.
   bool worn() const noexcept;
-  /// Learns from the latest frame which landmarks can be relied on.
+  /// Learns from the latest frame which landmarks are reliable.
   void note_usual();
 
  private:
@@ -87,12 +87,12 @@ class Landmarks {
     double score() const noexcept { return likeness + agreeing / std::max(1.0, static_cast<double>(count)); }
   };
 
-  /// Of the landmarks that are there: the medians of their gains and of their noise, as energies of patches.
+  /// Medians over the visible landmarks of their gains and of their noise, as energies of patches.
   struct Visibility {
     double gain = 1, noise = 0;
   };
 
-  /// How sharp landmarks are: the amplitude of fine structure over that of coarse structure.
+  /// Sharpness of landmarks: the amplitude of fine structure over that of coarse structure.
   struct Fineness {
     double value = 1, error = 1;
   };

@@ -34,7 +34,7 @@ struct Layout {
   std::vector<std::vector<std::size_t>> rings;  ///< places of each band, lowest first
 
   Shape shape() const { return Shape{region.height, region.width}; }
-  /// Place in `block`.
+  /// Index in `block`.
   std::size_t at(int fx, int fy) const { return static_cast<std::size_t>(fx * (2 * rows + 1) + fy + rows); }
   /// The values of the low block in the order of `block`, conjugates taken.
   void gather_block(std::span<const std::complex<float>> values, std::vector<std::complex<float>>& low) const;

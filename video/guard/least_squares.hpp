@@ -20,7 +20,7 @@ class SmallLeastSquares {
     }
   }
 
-  /// False, and `solution` as it was, where the rows do not determine it.
+  /// Returns false, and leaves `solution` as it was, where the rows do not determine it.
   bool solve(std::array<double, N>& solution) noexcept {
     if (!factorise()) return false;
     solution = solved(right_);

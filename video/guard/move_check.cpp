@@ -18,19 +18,19 @@ constexpr std::int64_t kColumns = 28, kRows = 16;
 constexpr std::int64_t kWritten = 2;
 /// Neighbouring pixels are smoothed: some six to an independent sample.
 constexpr double kSamples = kPatchPixels / 6.0;
-/// Log-likelihood ratio from which a patch has something to say: one in 150 by chance.
+/// Log-likelihood ratio above which a patch counts as evidence: one in 150 exceeds it by chance.
 constexpr double kClear = 5;
-/// Part of a patch's energy that the better explanation leaves at most.
+/// Largest share of a patch's energy that the better explanation may leave.
 constexpr double kExplained = 0.5;
 /// Energy of residuals that rounding and compression leave, of a patch, in squares of a 255th.
 constexpr double kFloor = 0.25 * kPatchPixels;
-/// Patches, and their share, whose word counts against a move.
+/// Number and share of patches whose evidence rejects a move.
 constexpr int kLeastStayed = 10;
-/// So few will do where fewer have moved.
+/// Number that suffices where fewer have moved.
 constexpr int kAFew = 3;
 constexpr double kStayed = 0.25;
 
-/// Takes the mean and the slope away: shades of bodies and walls look alike anywhere.
+/// Removes the mean and the slope: shades of bodies and walls look alike anywhere.
 void remove_plane(Patch& patch) {
   remove_mean(patch);
   constexpr float kMiddle = 0.5F * (kPatchSide - 1);
@@ -124,10 +124,10 @@ MoveCheck::Votes MoveCheck::vote(const SignalView& frame, const Pose& pose, cons
         remove_plane(seen);
         const double moved = unexplained(seen, *there) + floor;
         double stayed = unexplained(seen, *here) + floor;
-        // The scene may not have swayed as its landmarks have.
+        // The scene may not have swayed in the way its landmarks have.
         if (const std::optional<Patch> same = origin(x, y, {}))
           stayed = std::min(stayed, unexplained(seen, *same) + floor);
-        // What explains neither the one way nor the other is something else.
+        // What neither explanation covers is something else.
         if (std::min(moved, stayed) > kExplained * (product(seen, seen) + floor)) continue;
         const double ratio = 0.5 * kSamples * std::log(stayed / moved);
         if (ratio > kClear) ++votes.moved;

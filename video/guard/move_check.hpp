@@ -18,10 +18,10 @@ class MoveCheck {
   /// `full`: the largest value that samples take.
   explicit MoveCheck(double full) : unit_(full / 255) {}
 
-  /// Patches that tell the difference, and what they say.
+  /// Numbers of patches that support either explanation.
   struct Votes {
     int moved = 0, stayed = 0;
-    /// So many have stayed that the camera has not moved.
+    /// Whether enough patches have stayed to rule out a move of the camera.
     bool deny() const noexcept;
   };
 

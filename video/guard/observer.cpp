@@ -45,7 +45,7 @@ double brightening(std::span<const double> before, std::span<const double> now, 
   return changes.empty() ? 0 : median(std::move(changes));
 }
 
-/// Takes a shift out of coefficients.
+/// Removes a shift from coefficients.
 class PhaseShift {
  public:
   PhaseShift(const Layout& layout, double x, double y) {
@@ -107,7 +107,7 @@ Observer::Observer(const Observer& other)
       noise_(other.noise_) {}
 
 void Observer::mark_outside(double x, double y) {
-  // Two thirds of a tile have to be in the picture.
+  // Two thirds of a tile must lie in the picture.
   const auto out = [](int place, int count, double shift) {
     const double from = place + count * shift;
     return from < -1.0 / 3 || from > count - 2.0 / 3;
@@ -151,7 +151,7 @@ void Observer::measure_rings(Observation& out) const {
     variance += found.variance / (out.gain * out.gain);
     count += 1;
   }
-  // What is hidden has no part in the amplitude.
+  // Hidden parts do not contribute to the amplitude.
   const double seen = count * std::max(0.3, 1 - out.changed);
   out.sharpness = count > 0 ? std::clamp(sum / seen, 0.0, 4.0) : 1;
   out.sharpness_error = count > 0 ? std::sqrt(variance) / seen : 1;
@@ -283,7 +283,7 @@ void Observer::note_usual(bool renew) {
 void Observer::note_noise(double share) {
   for (std::size_t t = 0; t < noise_.size(); ++t) {
     const TileComparison& tile = tiles_[t];
-    // Of the tile's own change since the frame before; bursts count little.
+    // The tile's own change since the frame before, in which bursts count little.
     const double energy = std::min(tile.moving, 9 * noise_[t] + 0.05);
     noise_[t] += share * (energy - noise_[t]);
   }

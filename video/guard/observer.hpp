@@ -31,15 +31,15 @@ class Observer {
   /// Lets the reference follow the scene to where the latest frame has it, as it does in the wind or from a
   /// mast: later shifts count from there.
   void follow();
-  /// Where the reference has the scene in the latest frame: nowhere else, once it has followed it.
+  /// The scene's place in the latest frame, relative to the reference's; zero after follow().
   Pose pose() const noexcept { return last_.pose(); }
-  /// The latest frame, whose scene has this pose, is the reference from now on.
+  /// Makes the latest frame, whose scene has this pose, the reference.
   void accept(const SignalView& region, const Pose& pose);
   /// Moves the reference towards the latest frame by a share of the difference: light and season.
   void adapt(double share);
-  /// Learns how much tiles change by themselves, from the latest frame.
+  /// Learns from the latest frame how much tiles change by themselves.
   void note_noise(double share);
-  /// Takes what the latest frame shows of the landmarks for usual. `renew`: the next frame may have new ones.
+  /// Adds the latest frame's landmarks to what is usual. `renew`: the next frame may have new ones.
   void note_usual(bool renew);
 
   const Learned& learned() const noexcept { return *learned_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic on patches. Sums have four parts, for a single one waits for itself.
+// Arithmetic on patches. Sums have four parts, because additions to a single one wait for each other.
 #include "video/guard/patch.hpp"
 
 #include <algorithm>

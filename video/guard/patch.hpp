@@ -66,7 +66,7 @@ double product(const Patch& a, const Patch& b);
 std::array<double, 4> products(const Patch& a, const Patch& b, const Patch& c, const Patch& d);
 /// Differences of neighbours across, or down.
 Patch gradient(const Patch& patch, bool down);
-/// By about two pixels.
+/// Smooths by about two pixels.
 Patch smoothed(const Patch& patch);
 
 }  // namespace sfft::video

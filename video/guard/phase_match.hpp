@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How well the phases of two frames agree if the scene has moved by so much.
+// Agreement of the phases of two frames under an assumed shift of the scene.
 #pragma once
 
 #include <complex>

@@ -14,7 +14,7 @@ struct Pose {
   double zoom = 0;      ///< 0.01: one per cent larger
 
   bool turned() const noexcept { return rotation != 0 || zoom != 0; }
-  /// Of a point so far from the picture's centre.
+  /// Shift of a point at this distance from the picture's centre.
   std::array<double, 2> shift_at(double from_x, double from_y) const noexcept {
     return {x - rotation * from_y + zoom * from_x, y + rotation * from_x + zoom * from_y};
   }

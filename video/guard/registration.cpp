@@ -18,14 +18,14 @@ namespace {
 
 constexpr int kSteps = 4;
 
-/// Coherence, in units of chance, that is surely no accident of a search.
+/// Coherence, in units of chance, that no search reaches by accident.
 constexpr double kSure = 5.5;
-/// Pixels by which phases and small pictures may differ.
+/// Largest difference in pixels between phases and small pictures.
 constexpr double kNear = 0.5;
 constexpr double kTukey = 4.685;
 /// Frames after which a search confirms where the scene is.
 constexpr int kTrusted = 50;
-/// Pixels from frame to frame that are no jump.
+/// Largest shift in pixels from frame to frame that is no jump.
 constexpr double kStep = 1.2;
 /// Likeness, or share of the landmarks, that may be lost since then.
 constexpr double kLessAlike = 0.06;
@@ -35,7 +35,7 @@ constexpr int kGlance = 4;
 /// Later a longer part of that time, and at most so many: searching costs as much as twenty frames.
 constexpr int kRarely = 16;
 constexpr int kLongestGlance = 32;
-/// By how much better phases agree with a scene that has not moved than with a place that is none.
+/// How much better phases agree with an unmoved scene than with a wrong place.
 constexpr double kContradiction = 0.3;
 /// What they leave there, of their agreement with a scene that has not moved.
 constexpr double kDenied = 0.5;
@@ -63,7 +63,7 @@ double peak_offset(float before, float at, float after) {
 }  // namespace
 
 bool phases_contradict(double coherence, double still, double chance) noexcept {
-  // Phases that agree with nothing, as where most of the picture moves by itself, have nothing to say.
+  // Phases without agreement, as where most of the picture moves by itself, are ignored.
   const double least = std::max(std::min(kContradiction, (1 - kDenied) * still), kUnlikely * chance);
   return still - coherence > least;
 }
@@ -194,7 +194,7 @@ std::vector<Pose> Registrar::correlation_peaks(const ReferencePicture& reference
 
 void Registrar::search(const ReferencePicture& reference, PhaseAgreement& best, const Registration& start,
                        double still, Landmarks& landmarks) {
-  // Whether the landmarks are where the phases say, or have nothing to say against it.
+  // Whether the landmarks confirm the phases, or do not contradict them.
   constexpr double kClear = 0.8;
   const auto settled = [&] {
     if (landmarks.try_at({best.x, best.y})) return true;

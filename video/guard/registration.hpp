@@ -30,11 +30,11 @@ struct Registration {
   bool sure = false;           ///< the phases agree by far more than chance, or the landmarks
   bool turned = false;         ///< landmarks have seen the rotation and the zoom
 
-  /// As far as it is known well enough to look for landmarks there.
+  /// The pose as far as it is known well enough to look for landmarks there.
   Pose pose() const noexcept { return {x, y, turned ? rotation : 0, turned ? zoom : 0}; }
 };
 
-/// What a reference needs once.
+/// Values computed once per reference.
 struct ReferencePicture {
   std::vector<std::complex<float>> values;  ///< of the whole support
   std::vector<std::complex<float>> low;     ///< of the low block
@@ -91,7 +91,7 @@ class Registrar {
   PhaseMatch phases_;
   std::vector<std::complex<float>> low_;
   std::vector<float> structure_, surface_, residuals_;
-  /// What the landmarks were like where the latest search has found or confirmed the scene.
+  /// State of the landmarks when the latest search found or confirmed the scene.
   struct Trust {
     double likeness = 0, share = 0;
     int age = 0;  ///< frames since

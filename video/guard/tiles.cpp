@@ -13,9 +13,9 @@ namespace sfft::video {
 
 namespace {
 
-/// Of 255: grey levels of structure that make a tile's structure count half.
+/// Grey levels of 255: structure that makes a tile's structure count half.
 constexpr double kFaint = 1.5;
-/// Of 255: levels that no change of light explains are this far off at least.
+/// Grey levels of 255: least deviation that no change of light explains.
 constexpr double kOff = 14;
 
 /// What a tile counts whose structure is gone and whose level has stayed.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sides of small pictures that are quickly transformed.
+// Sides of small pictures that are transformed quickly.
 #pragma once
 
 #include <initializer_list>

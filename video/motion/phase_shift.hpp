@@ -15,7 +15,7 @@ namespace sfft::video {
 /// How far a picture has moved since its reference.
 struct PhaseShift {
   double x = 0, y = 0;  ///< pixels; positive: the picture moved to the right, downwards
-  /// Of x and y: xx, xy, yy in square pixels, from the scatter of the phases about the fit.
+  /// Covariance of x and y: xx, xy, yy in square pixels, from the scatter of the phases about the fit.
   std::array<double, 3> covariance{};
   double gain = 1;         ///< common factor of all magnitudes: change of contrast, not of place
   double phase_rms = 0;    ///< weighted root mean square of the phases that the shift leaves over, radians

@@ -31,7 +31,7 @@ std::size_t cell_of(double value) {
   return std::min(cell, kCells - 2);
 }
 
-/// The middle of a cell.
+/// The value in the middle of a cell.
 double value_of(std::size_t cell) {
   if (cell == 0) return 0;
   if (cell == kCells - 1) return std::numeric_limits<double>::infinity();

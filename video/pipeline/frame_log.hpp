@@ -55,7 +55,7 @@ class FrameLog {
   Distribution us, copy_us, transform_us, transferred_bytes, relative_error;
   Distribution true_error;  ///< true relative errors of the verified frames
   std::int64_t covered = 0;
-  /// Of the frames whose similarity is known, and the time that it took.
+  /// Distributions over the frames whose similarity is known; `similarity_us` is the time that took.
   Distribution overlap, correlation, old_energy, similarity_us;
 
   /// For charts: at most about 2000 of each.

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::max();
 
-/// The number at the start of a file; nothing for "max" or a file that cannot be read.
+/// The number at the start of a file; empty for "max" or an unreadable file.
 std::optional<std::int64_t> number_in(const char* path) {
   std::ifstream file(path);
   std::int64_t number = 0;

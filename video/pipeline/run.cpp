@@ -53,8 +53,8 @@ class Reading {
       begin_with_fewer();
     } while (changed_ && !stop_);
   }
-  /// If the source ends or breaks before there are enough frames to learn from, what was read is transformed
-  /// all the same.
+  /// If the source ends or breaks before there are enough frames to learn from, the frames that were read are
+  /// transformed all the same.
   void begin_with_fewer() {
     if (!run_->started() && !first_.empty()) begin();
   }
@@ -62,7 +62,7 @@ class Reading {
   void finish() { run_->finish(); }
 
  private:
-  /// Ends with the memory that expected frames are in.
+  /// Tells the run at its end that no more frames are expected.
   struct Expected {
     SegmentRun& run;
     ~Expected() { run.expect_no_more(); }
@@ -95,7 +95,7 @@ class Reading {
     first_.clear();
   }
 
-  /// One of the frames to learn from.
+  /// Takes one of the frames to learn from.
   void take_first(Frame frame) {
     const std::int64_t most =
         report_.input.frames_expected > 0 ? report_.input.frames_expected : options_.learn_frames;
@@ -112,7 +112,7 @@ class Reading {
     count_read(1);
   }
 
-  /// Frames that may still be read; -1: any number.
+  /// Number of frames that may still be read; -1: any number.
   std::int64_t left() const { return options_.frames > 0 ? options_.frames - report_.frames_read : -1; }
 
   void count_read(std::size_t frames) {
@@ -126,7 +126,7 @@ class Reading {
     return options_.backend == Backend::cpu || !unavailable(Backend::cuda, options_.device).empty();
   }
 
-  /// One decoder for all frames: it goes on while the first ones are learned from.
+  /// One decoder for all frames, which goes on while the template is learned.
   void read_at_once() {
     const SourceInfo& info = report_.input;
     const auto expected = static_cast<std::size_t>(std::max<std::int64_t>(1, info.width * info.height));
@@ -144,7 +144,7 @@ class Reading {
     while (!stop_ && !over_ && !changed_) over_ = !transform_next(decoder, batching);
   }
 
-  /// What is expected of the next frame; null: nothing.
+  /// What is known of the next frame; null: nothing.
   const Frame* like() const { return frame_bytes_ > 0 ? &like_ : nullptr; }
 
   /// Until the run has started. The decoder reads no further than that, because where frames go then depends
@@ -202,7 +202,7 @@ class Reading {
     }
   }
 
-  /// While memory is allocated and the first frames are decoded.
+  /// Runs while memory is allocated and the first frames are decoded.
   std::future<void> prepare_beside() {
     try {
       return std::async(std::launch::async, [this] { run_->prepare(report_.first_frame.view()); });
@@ -240,7 +240,7 @@ class Reading {
     return decoder.await(wanted, stop_, until);
   }
 
-  /// False after the last frame.
+  /// Returns false after the last frame.
   bool transform_next(Decoder& decoder, const Batching& batching) {
     if (run_->on_gpu() && (!source_.live() || pace_.recorded())) hand_over(decoder, batching);
     const auto frames = next(decoder, batching);
@@ -259,7 +259,7 @@ class Reading {
                : decoder.next(batching.most, batching.least, stop_, std::max(kWake, batching.least));
   }
 
-  /// Frames up to the first of another size.
+  /// Takes frames up to the first of another size.
   std::vector<SignalView> views_of(std::span<const DecodedFrame> frames) const {
     std::vector<SignalView> views;
     for (const DecodedFrame& decoded : frames) {

@@ -41,7 +41,7 @@ struct RunOptions {
 
 enum class RunStatus : std::uint8_t { complete, input_damaged, interrupted, failed };
 
-/// What a run hands to the reports.
+/// Everything that a run hands to the reports.
 struct RunReport {
   RunStatus status = RunStatus::complete;
   std::string message;         ///< why, when not complete
@@ -102,10 +102,10 @@ class SpectrumSink {
 /// Called after every frame with the number read and the number expected (-1: unknown).
 using ProgressCallback = std::function<void(std::int64_t read, std::int64_t expected)>;
 
-/// Runs until the source ends, breaks, `options.frames` are read or `stop` is set, which ends it after the
-/// batch under way; a damaged input is a
-/// status, not an exception, and so is any failure after the first frame; work done until then is reported.
-/// Throws Error (wrong template, bad options) before the first frame is transformed.
+/// Runs until the source ends, breaks, `options.frames` are read or `stop` is set, which ends the run after
+/// the present batch. A damaged input becomes a status, not an exception, and so does any failure after the
+/// first frame; work done until then is reported. Throws Error (wrong template, bad options) before the first
+/// frame is transformed.
 RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink,
               const ProgressCallback& progress, const std::atomic<bool>& stop);
 
@@ -116,7 +116,7 @@ TrackerOptions tracker_options(const RunOptions& options, bool live, bool on_gpu
 /// not search.
 Template with_plan(const Template& tmpl, const RunOptions& options);
 
-/// What it asks of learning from frames of a shape.
+/// What the run asks of learning from frames of a shape.
 LearnOptions learn_options(const RunOptions& options, const Shape& shape);
 
 /// The k that is used when none is given: 1000, but no more than one frequency in 64 pixels.

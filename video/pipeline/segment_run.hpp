@@ -86,7 +86,7 @@ class SegmentRun {
   }
   bool on_gpu() const { return tracker_->plan().info().backend == Backend::cuda; }
 
-  /// Transforms frames, the first of which has this index. When one fails, those before it are in the report.
+  /// Transforms frames, the first of which has this index. If one fails, those before it are in the report.
   /// `coming`: frames that will be handed over next, as far as they are there.
   void transform(std::span<const SignalView> frames, std::int64_t index,
                  std::span<const SignalView> coming = {}) {
@@ -116,14 +116,14 @@ class SegmentRun {
     const StageTimer timer(report_.stages.ahead_us);
     tracker_->push({}, coming);
   }
-  /// The GPU reads no frame after this.
+  /// After this the GPU reads no frame.
   void expect_no_more() noexcept {
     try {
       tracker_->push({}, {});
     } catch (...) {  // whatever ended the run is what to report
     }
   }
-  /// Frames that the latest transform() has done.
+  /// Number of frames that the latest transform() has finished.
   std::size_t transformed() const { return tracker_->results().size(); }
 
   void record(const SignalView& view, const TrackedFrame<float>& tracked, std::int64_t index) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the time of a run goes.
+// Measures where the time of a run goes.
 #pragma once
 
 #include <chrono>
 
 namespace sfft::video {
 
-/// Adds the time that it lives.
+/// Adds its lifetime to a sum.
 class StageTimer {
  public:
   explicit StageTimer(double& us) : us_(us) {}

@@ -17,7 +17,7 @@ constexpr std::int64_t kRecentPictures = 9;
 /// happens all the time.
 constexpr float kLargeSpread = 8;
 constexpr double kLargeShare = 0.25;
-/// Of the quick changes this share is usual, and what it is of a normal distribution's difference.
+/// Usual share of the quick changes, and that quantile of a normal distribution's difference.
 constexpr double kQuickShare = 0.7;
 constexpr float kQuickToSpread = 1 / (1.036F * 1.414F);
 constexpr std::size_t kFewestPairs = 16;
@@ -25,9 +25,10 @@ constexpr std::size_t kFewestPairs = 16;
 /// usual there is a part of the most that it changes in a typical pair of pictures.
 constexpr int kParts = 4;
 constexpr double kWeatherParts = 0.25;
-constexpr float kWeatherToSpread = 0.4F;
-constexpr float kMedianToSpread = 1.4826F;
-constexpr float kMostSlowSpread = 4;  ///< grey levels
+constexpr float kWeatherToSpread = 0.5F;
+/// Slow deviations are no noise: lamps are on for half of the time, and leave what is no smooth light.
+constexpr float kMedianToSpread = 1.5F * 1.4826F;
+constexpr float kMostSlowSpread = 6.5F;  ///< grey levels
 
 /// The value of this rank among the `count` that `value(n, i)` gives, for every point i.
 template <class Value>
@@ -51,30 +52,47 @@ Background::Background(int width, int height, const BackgroundOptions& options)
       height_(height),
       options_(options),
       every_(std::max<std::int64_t>(1, options.recent / kRecentPictures)),
-      sparse_(std::max<std::int64_t>(1, options.window / kUsualPictures / every_)) {}
+      sparse_(std::max<std::int64_t>(1, options.window / kUsualPictures / every_)),
+      light_(width, height) {}
 
 void Background::add(std::int64_t frame, const std::vector<float>& picture) {
-  if (!kept_.empty() && frame <= kept_.back().frame) return;
   if (frame % every_ == 0) kept_.push_back({frame, picture});
 }
 
-bool Background::consistent() const noexcept {
+bool Background::restored() {
   const auto points = static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_);
   const auto fits = [points](const std::vector<float>& picture) { return picture.size() == points; };
-  return !kept_.empty() && fits(usual_) && fits(recent_) && fits(spread_) &&
-         std::ranges::all_of(kept_, [&](const Kept& one) { return fits(one.picture); });
+  if (kept_.empty() || overexposed_.size() != points || !fits(usual_) || !fits(recent_) || !fits(spread_) ||
+      !std::ranges::all_of(kept_, [&](const Kept& one) { return fits(one.picture); }))
+    return false;
+  light_.set_usual(usual_);
+  return true;
 }
 
-void Background::median_of(std::span<const Kept* const> kept, std::vector<float>& median) const {
+template <class Level>
+std::vector<float> Background::median_of(std::span<const Kept* const> kept, const Level& level) const {
   std::vector<float> gain;
   std::vector<float> offset;
   for (const Kept* one : kept) {
     gain.push_back(static_cast<float>(1 / one->light.gain));
     offset.push_back(static_cast<float>(-one->light.offset / one->light.gain));
   }
-  median.resize(kept.front()->picture.size());
-  select_ranks(kept.size(), kept.size() / 2, median,
-               [&](std::size_t n, std::size_t i) { return kept[n]->picture[i] * gain[n] + offset[n]; });
+  std::vector<float> median(kept.front()->picture.size());
+  select_ranks(kept.size(), kept.size() / 2, median, [&](std::size_t n, std::size_t i) {
+    const float shown = kept[n]->picture[i];
+    return level(i, shown, shown * gain[n] + offset[n]);
+  });
+  return median;
+}
+
+/// Points that are white in most pictures.
+void Background::find_overexposed(std::span<Kept* const> chosen) {
+  overexposed_.resize(usual_.size());
+  for (std::size_t i = 0; i < usual_.size(); ++i) {
+    const auto white =
+        std::ranges::count_if(chosen, [i](const Kept* one) { return one->picture[i] >= kWhite; });
+    overexposed_[i] = 2 * white >= std::ssize(chosen) ? 1 : 0;
+  }
 }
 
 void Background::make_usual(std::int64_t frame) {
@@ -95,33 +113,35 @@ void Background::make_usual(std::int64_t frame) {
   if (chosen.empty()) chosen.push_back(&kept_.front());
   if (usual_.empty()) usual_ = chosen[chosen.size() / 2]->picture;
   for (Kept* one : wanted) one->light = fit_light(one->picture, usual_, one->light);
-  std::vector<float> median;
-  median_of(std::vector<const Kept*>(chosen.begin(), chosen.end()), median);
-  usual_ = median;
-
+  usual_ = median_of(std::vector<const Kept*>(chosen.begin(), chosen.end()),
+                     [](std::size_t, float, float scaled) { return scaled; });
+  find_overexposed(chosen);
+  light_.set_usual(usual_);
   measure_spread(chosen);
 }
 
-std::vector<float> Background::quantile(std::span<const Pair> pairs, double share) const {
-  struct Scaled {
-    const float *before, *after;
-    float before_gain, after_gain, offset;
-  };
-  std::vector<Scaled> scaled;
-  for (const auto& [before, after] : pairs) {
-    const Light usual = before != nullptr ? before->light : Light{};
-    scaled.push_back(
-        {before != nullptr ? before->picture.data() : usual_.data(), after->picture.data(),
-         static_cast<float>(1 / usual.gain), static_cast<float>(1 / after->light.gain),
-         static_cast<float>(usual.offset / usual.gain - after->light.offset / after->light.gain)});
+/// How a picture differs from the usual one.
+void Background::deviation_of(const Kept& one, std::vector<float>& deviation) const {
+  const auto gain = static_cast<float>(1 / one.light.gain);
+  const auto offset = static_cast<float>(-one.light.offset / one.light.gain);
+  deviation.resize(usual_.size());
+  for (std::size_t i = 0; i < usual_.size(); ++i) {
+    const float shown = one.picture[i];
+    deviation[i] =
+        within_limits(shown * gain + offset, shown >= kWhite, usual_[i], overexposed_[i] != 0) - usual_[i];
   }
-  std::vector<float> result(usual_.size());
-  const auto rank = static_cast<std::size_t>(share * static_cast<double>(scaled.size() - 1));
-  select_ranks(scaled.size(), rank, result, [&](std::size_t n, std::size_t i) {
-    const Scaled& one = scaled[n];
-    return std::abs(one.after[i] * one.after_gain - one.before[i] * one.before_gain + one.offset);
-  });
-  return result;
+}
+
+void Background::remove_light(std::span<Kept* const> from) {
+  std::vector<float> first;
+  std::vector<float> second;
+  for (std::size_t n = 0; n < from.size(); n += 2) {
+    Kept& one = *from[n];
+    Kept& other = *from[std::min(n + 1, from.size() - 1)];
+    deviation_of(one, first);
+    deviation_of(other, second);
+    light_.remove(first, second, one.left, other.left);
+  }
 }
 
 /// Root mean square change of the tile of 3 by 3 points that changes most in a part of the picture: the
@@ -133,12 +153,8 @@ float Background::weather_of(std::span<const Pair> pairs) const {
   std::vector<int> part_of;
   for (int x = 0; x < width_; ++x) part_of.push_back(x * kParts / width_);
   for (const auto& [before, after] : pairs) {
-    const auto before_gain = static_cast<float>(1 / before->light.gain);
-    const auto after_gain = static_cast<float>(1 / after->light.gain);
-    const auto offset = static_cast<float>(before->light.offset / before->light.gain -
-                                           after->light.offset / after->light.gain);
     for (std::size_t i = 0; i < squares.size(); ++i) {
-      const float off = after->picture[i] * after_gain - before->picture[i] * before_gain + offset;
+      const float off = after->left[i] - before->left[i];
       squares[i] = off * off;
     }
     float here[kParts * kParts] = {};
@@ -168,30 +184,42 @@ float Background::weather_of(std::span<const Pair> pairs) const {
   return std::sqrt(*at / 9);
 }
 
-/// What rain, flags and flicker change shows within a second. What comes and stays differs from the usual for
-/// long, which is no reason to overlook it, but codecs wander slowly, too.
+/// What rain, flags and flicker change shows within a second, beside smooth light. What comes and stays
+/// differs from the usual for long, which is no reason to overlook it, but codecs wander slowly, too.
 void Background::measure_spread(std::span<Kept* const> chosen) {
-  std::vector<Pair> slow;
-  for (Kept* one : chosen) slow.push_back({nullptr, one});
+  for (Kept& one : kept_) one.left.clear();
+  std::vector<Kept*> looked_at;
+  const auto look_at = [&](Kept& one) {
+    if (one.left.empty()) looked_at.push_back(&one);
+    one.left.resize(usual_.size());
+    return &one;
+  };
+  for (Kept* one : chosen) look_at(*one);
   std::vector<Pair> fast;
   for (std::size_t i = 1; i < kept_.size(); ++i) {
-    Kept& one = kept_[i];
-    if (one.frame / every_ % sparse_ != 0 || one.frame > chosen.back()->frame) continue;
+    if (kept_[i].frame / every_ % sparse_ != 0 || kept_[i].frame > chosen.back()->frame) continue;
     for (const std::size_t apart : {std::size_t{1}, std::size_t{3}}) {
       if (i < apart) continue;
       Kept& other = kept_[i - apart];
-      other.light = fit_light(other.picture, usual_, other.light);
-      fast.push_back({&other, &one});
+      if (other.left.empty()) other.light = fit_light(other.picture, usual_, other.light);
+      fast.push_back({look_at(other), look_at(kept_[i])});
     }
   }
-  std::vector<float> deviation = quantile(slow, 0.5);
+  remove_light(looked_at);
+  std::vector<float> deviation(usual_.size());
+  select_ranks(chosen.size(), (chosen.size() - 1) / 2, deviation,
+               [&](std::size_t n, std::size_t i) { return std::abs(chosen[n]->left[i]); });
   for (float& value : deviation) value = std::min(kMedianToSpread * value, kMostSlowSpread);
   if (fast.size() >= kFewestPairs) {
-    const std::vector<float> quick = quantile(fast, kQuickShare);
+    std::vector<float> quick(usual_.size());
+    const auto rank = static_cast<std::size_t>(kQuickShare * static_cast<double>(fast.size() - 1));
+    select_ranks(fast.size(), rank, quick, [&](std::size_t n, std::size_t i) {
+      return std::abs(fast[n].after->left[i] - fast[n].before->left[i]);
+    });
     for (std::size_t i = 0; i < deviation.size(); ++i)
       deviation[i] = std::max(deviation[i], kQuickToSpread * quick[i]);
   }
-  // What moves at a point reaches its neighbours some day.
+  // What moves at a point eventually reaches its neighbours.
   spread_.assign(usual_.size(), kLeastSpread);
   for (int y = 0; y < height_; ++y) {
     for (int x = 0; x < width_; ++x) {
@@ -203,7 +231,7 @@ void Background::measure_spread(std::span<Kept* const> chosen) {
   }
   const float weather = std::min(kLargeSpread, kWeatherToSpread * weather_of(fast));
   for (float& most : spread_) most = std::max(most, weather);
-  // What is usual is small, as rain, or local, as a flag.
+  // What is usual is small, such as rain, or local, such as a flag.
   const auto large = std::ranges::count_if(spread_, [](float most) { return most > kLargeSpread; });
   if (static_cast<double>(large) > kLargeShare * static_cast<double>(spread_.size()))
     for (float& most : spread_) most = std::min(most, kLargeSpread);
@@ -220,7 +248,9 @@ void Background::make_recent(std::int64_t frame) {
   if (chosen.size() < static_cast<std::size_t>(kRecentPictures / 2)) {
     recent_ = usual_;
   } else {
-    median_of(chosen, recent_);
+    recent_ = median_of(chosen, [this](std::size_t i, float shown, float scaled) {
+      return within_limits(scaled, shown >= kWhite, usual_[i], overexposed_[i] != 0);
+    });
   }
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "video/triage/light.hpp"
+#include "video/triage/local_light.hpp"
 
 namespace sfft::video {
 
@@ -17,17 +18,19 @@ struct BackgroundOptions {
   std::int64_t recent = 100;   ///< what has stayed for half of this is usual, too
 };
 
-/// Medians over pictures of a window: they stay clear of what passes by. The spread of a point is the median
-/// deviation, so that rain, flags and flicker raise it where they are.
+/// Medians over pictures of a window: they stay clear of what passes by. The spread of a point is how much it
+/// usually changes beside smooth light, so that rain, flags and flicker raise it where they are.
 class Background {
  public:
   /// Grey levels of 255 that no point is steadier than: codecs and rounding.
-  static constexpr float kLeastSpread = 0.7F;
+  static constexpr float kLeastSpread = 1.05F;
 
   Background(int width, int height, const BackgroundOptions& options);
 
-  /// Frames come in order; some of them are kept. One that is kept already is left as it is.
+  /// Frames come in order; some of them are kept.
   void add(std::int64_t frame, const std::vector<float>& picture);
+  /// What smooth light is beside usual().
+  LocalLight& light() noexcept { return light_; }
   /// Makes the background for this frame, if it is time. Frames up to half a window later have been added,
   /// as far as there are any.
   void move_to(std::int64_t frame);
@@ -36,44 +39,51 @@ class Background {
   std::span<const float> usual() const noexcept { return usual_; }
   std::span<const float> recent() const noexcept { return recent_; }
   std::span<const float> spread() const noexcept { return spread_; }
+  /// Whether a point is white in most pictures: usual() is then the least that it may be.
+  std::span<const std::uint8_t> overexposed() const noexcept { return overexposed_; }
 
   /// All that add() and move_to() have left behind.
   template <class Archive>
   void archive(Archive& bytes) {
-    bytes(kept_, next_usual_, next_recent_, usual_, recent_, spread_);
+    bytes(kept_, next_usual_, next_recent_, usual_, overexposed_, recent_, spread_);
   }
-  /// Whether what was read from an archive is of this size.
-  bool consistent() const noexcept;
+  /// To be called when it was read from an archive. Returns whether it is of this size.
+  bool restored();
 
  private:
   struct Kept {
     std::int64_t frame = 0;
     std::vector<float> picture{};
     Light light{};
+    std::vector<float> left{};  ///< of the deviation, by LocalLight, when the spread was measured
 
     template <class Archive>
     void archive(Archive& bytes) {
       bytes(frame, picture, light);
     }
   };
+  void find_overexposed(std::span<Kept* const> chosen);
   void make_usual(std::int64_t frame);
   void make_recent(std::int64_t frame);
-  /// Two pictures, or one and the usual one.
   struct Pair {
     const Kept *before, *after;
   };
-  /// What this share of the differences stays below, per point.
-  std::vector<float> quantile(std::span<const Pair> pairs, double share) const;
+  void deviation_of(const Kept& one, std::vector<float>& deviation) const;
+  void remove_light(std::span<Kept* const> from);
   float weather_of(std::span<const Pair> pairs) const;
   void measure_spread(std::span<Kept* const> chosen);
-  void median_of(std::span<const Kept* const> kept, std::vector<float>& median) const;
+  /// Median of what `level` gives for a picture, brought to the light of usual(), and a point.
+  template <class Level>
+  std::vector<float> median_of(std::span<const Kept* const> kept, const Level& level) const;
 
   int width_, height_;
   BackgroundOptions options_;
   std::int64_t every_, sparse_;
+  LocalLight light_;
   std::deque<Kept> kept_;
   std::int64_t next_usual_ = 0, next_recent_ = 0;
   std::vector<float> usual_, recent_, spread_;
+  std::vector<std::uint8_t> overexposed_;  ///< in most of the pictures that usual_ is the median of
 };
 
 }  // namespace sfft::video

@@ -16,8 +16,6 @@ constexpr std::int64_t kLeastWindow = 120, kMostWindow = 1600;  ///< frames
 constexpr double kUnknownRate = 25;
 /// Rain and sensor noise differ from frame to frame, objects stay for some frames.
 constexpr double kSmoothingSeconds = 0.16;
-/// Grey levels that may be overexposed. White is 235 in the usual range of video, and edges ring.
-constexpr float kWhite = 228;
 /// A light takes at most this long to come on. Where frames are further apart than half of it, things appear
 /// as suddenly.
 constexpr double kSwitchSeconds = 0.2;
@@ -51,17 +49,28 @@ std::optional<Change> ChangeMeter::next_unknown() const {
 }
 
 void ChangeMeter::save(ByteWriter& bytes) {
-  bytes(light_, smooth_, past_, *background_);
+  bytes(light_, smooth_, averaged_, average_, past_, *background_);
 }
 
 void ChangeMeter::resume(const SignalView& first, std::int64_t next, ByteReader& bytes) {
   begin(first);
-  bytes(light_, smooth_, past_, *background_);
+  bytes(light_, smooth_, averaged_, average_, past_, *background_);
   const bool fits =
       std::ranges::all_of(past_, [&](const Pending& one) { return one.picture.size() == view_->points(); });
-  if (!background_->consistent() || smooth_.size() != view_->points() || !fits)
+  if (!background_->restored() || smooth_.size() != view_->points() || average_.size() != view_->points() ||
+      !fits)
     throw Error(ErrorCode::file_corrupt, "the state of a file is of pictures of another size");
   frames_ = next;
+}
+
+/// The background is made of pictures that are averaged as the one is that is held against it, so that what
+/// is usual is that of averages.
+void ChangeMeter::take_in(const std::vector<float>& picture) {
+  if (frames_ < averaged_) return;
+  average_.resize(picture.size());
+  for (std::size_t i = 0; i < picture.size(); ++i)
+    average_[i] += (averaged_ == 0 ? 1 : smoothing_) * (picture[i] - average_[i]);
+  background_->add(averaged_++, average_);
 }
 
 void ChangeMeter::push(const SignalView& frame, double seconds, std::vector<Change>& out) {
@@ -72,7 +81,7 @@ void ChangeMeter::push(const SignalView& frame, double seconds, std::vector<Chan
     spare_.pop_back();
   }
   view_->read(frame, picture);
-  background_->add(frames_, picture);
+  take_in(picture);
   pending_.push_back({frames_++, seconds, std::move(picture)});
   // The first background waits for a whole window.
   if (frames_ < window_) return;
@@ -113,7 +122,9 @@ void ChangeMeter::measure(std::vector<Change>& out) {
   spread_.resize(usual.size());
   const float least = Background::kLeastSpread * std::max(1.0F, gain);
   for (std::size_t i = 0; i < usual.size(); ++i) {
-    const float level = next.picture[i] * gain + offset;
+    const float shown = next.picture[i];
+    const float level =
+        within_limits(shown * gain + offset, shown >= kWhite, usual[i], background_->overexposed()[i] != 0);
     smooth_[i] = first ? level : smooth_[i] + smoothing_ * (level - smooth_[i]);
     deviation_[i] = smooth_[i] - usual[i];
     recent_deviation_[i] = smooth_[i] - recent[i];

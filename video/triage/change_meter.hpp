@@ -46,13 +46,13 @@ class ChangeMeter {
 
   /// Takes the next frame, shown at `seconds`. Appends the changes that are known now.
   void push(const SignalView& frame, double seconds, std::vector<Change>& out);
-  /// The changes of the frames that are left.
+  /// Returns the changes of the remaining frames.
   void finish(std::vector<Change>& out);
 
   /// The first frame whose change is not known yet, for whoever wants to go on with it later; none before
   /// changes come one by one.
   std::optional<Change> next_unknown() const;
-  /// What it takes to go on with that frame.
+  /// State needed to go on with that frame.
   void save(ByteWriter& bytes);
   /// Goes on where another meter with the same options was saved. `first` is the frame that it began with.
   /// The next frame to push is `next`, and the changes are the same to the bit. Throws Error(file_corrupt).
@@ -72,6 +72,7 @@ class ChangeMeter {
     }
   };
   void begin(const SignalView& first);
+  void take_in(const std::vector<float>& picture);
   void look_around();
   void measure(std::vector<Change>& out);
 
@@ -84,6 +85,8 @@ class ChangeMeter {
   std::deque<Pending> pending_, past_;
   std::vector<std::vector<float>> spare_;
   std::int64_t frames_ = 0;
+  std::int64_t averaged_ = 0;   ///< frames that average_ and the background have taken in
+  std::vector<float> average_;  ///< of the last few frames, as they are
   Light light_;
   std::optional<TileSearch> search_;
   std::optional<Moments> moments_;

@@ -10,7 +10,7 @@ namespace sfft::video {
 namespace {
 
 constexpr double kUnknownRate = 25;
-/// An event goes on down to this part of the threshold that it began at.
+/// Part of its starting threshold down to which an event goes on.
 constexpr double kRelease = 0.9;
 /// Seconds without change that end an event.
 constexpr double kPause = 0.6;

@@ -14,7 +14,7 @@
 namespace sfft::video {
 
 struct EventOptions {
-  double threshold = 6;        ///< of Change::score
+  double threshold = 4;        ///< of Change::score
   double margin_before_s = 1;  ///< added to each event
   double margin_after_s = 1;
   double min_length_s = 0.2;  ///< shorter changes are no events
@@ -44,15 +44,15 @@ class EventList {
   /// The last event, if it is not over. Changes that follow are a stretch of their own.
   std::optional<TriageEvent> finish();
 
-  /// Whether nothing has begun that a later change could still make an event, or part of one.
+  /// Whether no change has begun that could still become an event, or part of one.
   bool idle() const noexcept { return !current_ && !condition_.active() && !condition_.pending(); }
-  /// All that an idle list remembers.
+  /// All state of an idle list.
   template <class Archive>
   void archive(Archive& bytes) {
     bytes(past_, ids_);
   }
 
-  /// Of the event that lasts, the change at its peak; none while nothing happens.
+  /// The change at the peak of the present event; null while nothing happens.
   const Change* peak() const noexcept { return current_ ? &current_->peak : nullptr; }
 
  private:

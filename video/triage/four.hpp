@@ -21,7 +21,7 @@ inline float total(Four sum) {
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-/// Of spans that are filled up to whole fours.
+/// Product of spans that are padded to whole fours.
 inline float product(std::span<const float> a, std::span<const float> b) {
   Four sum{};
   for (std::size_t i = 0; i < a.size(); i += kFour) sum += four(a, i) * four(b, i);

@@ -18,7 +18,7 @@ constexpr int kIterations = 5;
 constexpr std::size_t kPoints = 700;  ///< so many take part, or up to twice as many
 /// A scene without contrast cannot tell a gain from an offset: grey levels of contrast that count half.
 constexpr double kContrast = 2;
-/// Pictures that are correlated less are not of one scene, or most of it is hidden: they tell no light.
+/// Pictures with a lower correlation show different scenes, or most of it is hidden: their light is unknown.
 constexpr double kAlike = 0.6;
 constexpr double kLeastScale = 0.5;  ///< grey levels
 constexpr double kClose = 0.03;      ///< grey levels

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small pictures before and after a moment, of which one square at a time is looked at.
+// Small pictures before and after a moment, seen one square at a time.
 #pragma once
 
 #include <cstddef>
@@ -31,9 +31,9 @@ class Moments {
   std::size_t size() const noexcept { return moments_.size(); }
   bool gap(std::size_t moment) const { return moments_[moment].gap; }
 
-  /// Makes this square the one that shown() is of.
+  /// Selects the square that shown() returns.
   void cut_out(const PointSquare& square);
-  /// Row by row, filled up with zeros to whole fours.
+  /// Row by row, padded with zeros to whole fours.
   std::span<const float> shown(std::size_t moment) const;
   /// The same square of another picture of this size.
   void cut_out(std::span<const float> picture, const PointSquare& square, std::vector<float>& to) const;

@@ -93,7 +93,7 @@ class Reading {
     if (file_.frames == 0 && !stop_) throw InputError(fmt::format("'{}' holds no frames", file_.path));
   }
 
-  /// What was read is judged, whatever ended the reading.
+  /// What was read is judged however the reading ended.
   void finish() {
     if (!meter_) return;
     const double start = thread_us();
@@ -265,7 +265,7 @@ class Reading {
     if (callbacks_.on_event) callbacks_.on_event(file_, file_.events.back());
   }
 
-  static constexpr std::uint32_t kFormat = 0x54524932;
+  static constexpr std::uint32_t kFormat = 0x54524933;
   static constexpr double kNever = std::numeric_limits<double>::quiet_NaN();
   static constexpr std::int64_t kHeld = 64;  ///< frames after which nothing behind becomes a peak
 

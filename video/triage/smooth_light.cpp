@@ -10,7 +10,7 @@ namespace sfft::video {
 
 namespace {
 
-/// Light that leaves less than this part of the structure's contrast is no light.
+/// Light that leaves a smaller part of the structure's contrast does not count.
 constexpr double kLeastContrast = -0.7;
 
 }  // namespace
@@ -69,7 +69,7 @@ SmoothLight::Products SmoothLight::multiply() const {
   return products;
 }
 
-/// Of a known width, so that rows are a few vectors.
+/// With the width known at compile time, rows are a few vectors.
 template <int across>
 void SmoothLight::cut_out(const float* off, const float* level, float middle) {
   float* to_off = off_.data();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What smooth light leaves of a deviation, in squares of one size.
+// Deviation that smooth light does not explain, in squares of one size.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace sfft::video {
 class SmoothLight {
  public:
   static constexpr std::size_t kPlane = 3, kBent = 6;  ///< numbers of terms
-  /// Light is never quite smooth: this part of the energy that it explains may remain.
+  /// Light is never quite smooth: this share of the energy that it explains may remain.
   static constexpr double kImperfect = 0.05;
   static constexpr double kPrior = 1;  ///< grey levels of structure that say nothing
 

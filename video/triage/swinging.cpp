@@ -16,7 +16,7 @@ constexpr std::size_t kFewestMoments = 10;
 constexpr float kOpposite = -0.5F;  ///< correlation with the opposite
 /// How large the opposite is, as a multiple of the deviation.
 constexpr float kSmallest = 0.3F, kLargest = 3;
-/// It is seen in at least this share of the moments.
+/// Least share of the moments in which it must be seen.
 constexpr float kShare = 0.04F;
 /// A deviation of which light explains more may be a thing that fills the square.
 constexpr float kLeastOfDeviation = 0.5F;

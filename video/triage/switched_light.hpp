@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Light that is switched: a part of the picture that is another from one moment to the next, and then stays.
+// Switched light: a part of the picture changes from one moment to the next, and then stays.
 #pragma once
 
 #include <span>

@@ -21,13 +21,13 @@ constexpr int kWide = 11;         ///< points of the square where light is a pol
 constexpr std::size_t kPlane = SmoothLight::kPlane;
 constexpr double kImperfect = SmoothLight::kImperfect;
 constexpr double kPrior = SmoothLight::kPrior;
-/// Tiles below this score need no second look: no threshold is as low.
+/// Tiles below this score need no closer look, because no threshold is as low.
 constexpr double kPlain = 0.5;
 /// Share of what is across the border that the second point from it holds, of that of the first.
 constexpr double kSecondPoint = 0.4;
 constexpr double kNoWhite = std::numeric_limits<double>::infinity();
 constexpr double kUnexplained = std::numeric_limits<double>::infinity();
-/// Scores from which it is worth asking what was to be seen before and after.
+/// Scores above which the pictures before and after are worth a look.
 constexpr double kAsk = 3;
 
 /// A tile by the energy of its deviation, which is not negative, so that its bits are in its order, and then
@@ -185,12 +185,12 @@ TileSearch::Block& TileSearch::block_of(int x, int y) {
   return blocks_[static_cast<std::size_t>(y / kSide * blocks(width_) + x / kSide)];
 }
 
-/// The surroundings of all tiles of a block.
+/// The square around the block of tiles that holds (x, y).
 TileSearch::Square TileSearch::around_block(int x, int y) const {
   return surroundings(x / kSide * kSide + kSide / 2, y / kSide * kSide + kSide / 2, kWide);
 }
 
-/// Asked once for all tiles of a block.
+/// Evaluated once for all tiles of a block.
 bool TileSearch::swings(std::span<const float> deviation, std::span<const float> usual, int x, int y,
                         Moments& around) {
   Swings& known = block_of(x, y).swings;

@@ -32,7 +32,7 @@ std::string tenths(double seconds) {
   return fmt::format("{}.{}", clock(static_cast<double>(count / 10)), count % 10);
 }
 
-/// A step of time that a person likes, of which about eight make `length`.
+/// A round step of time of which about eight make `length`.
 double time_step(double length) {
   for (const double step :
        {0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0, 7200.0, 21600.0})
@@ -52,7 +52,7 @@ class Chart {
     most_ = std::max(most_, 10 * threshold) * 1.2;
   }
 
-  /// What is stretched when the page zooms: bands, line, file limits.
+  /// Everything that zooming stretches: bands, line, file limits.
   std::string content() const {
     std::string text;
     std::string line;
@@ -87,7 +87,7 @@ class Chart {
                       line);
   }
 
-  /// Levels of the score, which stay where they are.
+  /// Levels of the score, which do not move.
   std::string levels() const {
     std::string text;
     for (double score = 1; score <= most_; score *= 10)

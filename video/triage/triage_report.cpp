@@ -42,7 +42,7 @@ std::string file_object(const TriageFile& file) {
                             gaps_json(file.input_log), changes_json(file.input_log));
 }
 
-/// "H:MM:SS.s", so that a person finds the place.
+/// "H:MM:SS.s", for people who look for the place.
 std::string clock(double seconds) {
   const auto tenths = static_cast<std::int64_t>(std::llround(std::max(0.0, seconds) * 10));
   return fmt::format("{}:{:02}:{:02}.{}", tenths / 36000, tenths / 600 % 60, tenths / 10 % 60, tenths % 10);

@@ -9,7 +9,7 @@
 
 namespace sfft::video {
 
-/// One event as one line of JSON with its line end.
+/// One event as one line of JSON, line end included.
 std::string triage_line(const TriageFile& file, const TriageEvent& event);
 std::string triage_json(std::span<const TriageFile> files, double sensitivity);
 /// A line per event.

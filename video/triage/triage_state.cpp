@@ -67,7 +67,7 @@ TriageEvent event_from(const Json& json) {
   json.at("peak_x").get_to(event.peak_x);
   json.at("peak_y").get_to(event.peak_y);
   json.at("thumbnail").get_to(event.thumbnail);
-  // It goes into a page as it is.
+  // The page takes it as it is.
   const bool picture = event.thumbnail.starts_with("data:image/png;base64,") &&
                        event.thumbnail.find_first_of("'\"<>&") == std::string::npos;
   if (!event.thumbnail.empty() && !picture) throw Error(ErrorCode::file_corrupt, "no picture");

@@ -19,16 +19,16 @@ class TriageState {
   /// cannot be read, and Error(file_corrupt) if it is something else: nothing writes over that.
   TriageState(std::string path, const TriageOptions& options);
 
-  /// The result of an earlier run, marked as resumed.
+  /// Returns the result of an earlier run, marked as resumed.
   std::optional<TriageFile> find(const std::string& file) const;
-  /// Where an earlier run was within a file that it did not finish; null if it was nowhere.
+  /// Returns how far an earlier run had read an unfinished file; null if it had not begun.
   const TriagePart* find_part(const std::string& file) const;
   /// Keeps how far a file has been read, until its result comes.
   void keep_part(TriagePart part);
   /// Keeps a complete result, and writes the file unless that would take a good part of the time. Throws
   /// Error(file_unreadable) if that fails.
   void keep(const TriageFile& file);
-  /// Writes the file whole, if there is something that it does not hold.
+  /// Writes the whole file, if it lacks anything.
   void save();
 
   /// Whether the file was written with other options, so that its results do not count.

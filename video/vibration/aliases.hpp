@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a camera cannot tell: oscillations faster than half the frame rate show at a lower frequency.
+// Aliases: oscillations faster than half the frame rate show at a lower frequency.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Even times, drift, lines; then aliases, and motion held against brightness.
+// Makes times even, removes drift, finds lines; then names aliases, and compares motion with brightness.
 #include "video/vibration/analysis.hpp"
 
 #include <fmt/format.h>
@@ -21,8 +21,8 @@ constexpr double kLeastPeriods = 3;   ///< in the whole recording; faster is loo
 constexpr double kSlowPeriods = 10;   ///< fewer count as sway where the noise rises towards drift
 constexpr double kFollowed = 0.5;     ///< share of the frames without which silence says nothing
 constexpr double kLeastNoise = 1e-5;  ///< pixels: below is rounding
-/// Of amplitudes of motion: by noise in the reference, and by what a template leaves out. Measured with
-/// pictures that were moved by known amounts.
+/// Relative error of amplitudes of motion, from noise in the reference and from what a template leaves out.
+/// Measured with pictures that were moved by known amounts.
 constexpr double kScaleError = 0.05;
 constexpr double kLeastFlicker = 2e-4;  ///< share of the mean, per frame: below is coding
 /// By how much more than the whole picture a tile may flicker: encoders leave it out in some blocks and
@@ -36,7 +36,7 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// The ellipse that two components run through.
+/// The ellipse that two components trace.
 void describe_path(const Peak& line, VibrationPeak& peak) {
   const std::complex<double> x = line.amplitude[0];
   const std::complex<double> y = line.amplitude[1];
@@ -71,7 +71,7 @@ VibrationPeak describe(const Peak& line, double duration) {
   return peak;
 }
 
-/// Strongest first, what is hardly vibration behind the others.
+/// Sorts strongest first, with doubtful vibrations behind the others.
 bool before(const VibrationPeak& a, const VibrationPeak& b) {
   const auto doubt = [](const VibrationPeak& peak) {
     return peak.slow ? 2 : peak.coding || peak.perhaps_brightness ? 1 : 0;
@@ -175,7 +175,7 @@ class Analysis {
     std::ranges::stable_sort(motions, before);
   }
 
-  /// Frequencies that motion and brightness share.
+  /// Frequencies common to motion and brightness.
   void compare(RegionVibration& region, double unevenness_px) const {
     for (VibrationPeak& light : region.brightness.peaks) {
       for (const VibrationPeak& motion : region.motion.peaks) {
@@ -206,7 +206,7 @@ class Analysis {
     result.followed = std::ranges::count_if(from.x, [](double place) { return std::isfinite(place); });
     if (from.structured) {
       result.motion = signal({from.x, from.y}, probability, least_noise(from));
-      // Places that were drawn in are as quiet as none that was seen.
+      // Interpolated places are quieter than any that was seen.
       if (result.motion.peaks.empty() && result.followed < kFollowed * static_cast<double>(from.x.size()))
         result.motion.search = PeakSearch{};
       result.at_floor = result.motion.search.searched && at_floor(result.motion, from);
@@ -263,7 +263,7 @@ class Analysis {
   }
 
  private:
-  /// Frequencies that are so close are one.
+  /// Frequencies closer than this count as one.
   double tolerance() const { return report_.duration_s > 0 ? 0.3 / report_.duration_s : 0; }
 
   bool close(double a, double b) const { return std::abs(a - b) * report_.duration_s <= 2; }
@@ -274,7 +274,7 @@ class Analysis {
     return !series_.key_frames.empty() && std::ssize(series_.key_frames) < series_.frames;
   }
 
-  /// Peaks of tiles that the first region has not, each once.
+  /// Peaks of tiles that are absent from the first region, each once.
   void collect_elsewhere() {
     for (std::size_t t = 0; t < report_.tiles.size(); ++t) {
       for (const VibrationPeak& peak : report_.tiles[t].peaks) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Second half of `sfft-video vibration`: what the series say, as a report.
+// Second half of `sfft-video vibration`: turns the series into a report.
 #pragma once
 
 #include <optional>
@@ -36,7 +36,7 @@ struct VibrationPeak {
   /// Motion that brightness explains: light that changes unevenly over the picture looks like one this large.
   bool perhaps_brightness = false;
 
-  /// Whether something else than vibration explains it.
+  /// Whether something other than vibration explains it.
   bool doubted() const noexcept { return slow || coding || perhaps_brightness; }
 };
 

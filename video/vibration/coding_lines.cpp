@@ -66,7 +66,7 @@ std::vector<CodingBand> coding_rhythm(const std::vector<bool>& between) {
   plan.forward(SignalView::line(series), spectrum);
   std::vector<double> power;
   for (const auto& value : spectrum) power.push_back(std::norm(value));
-  // A sequence that repeats exactly has nothing between its lines.
+  // A sequence that repeats exactly has no power between its lines.
   const double line = kLine * std::max(median(power), 1e-4 * number * number);
   std::vector<CodingBand> bands;
   const double step = 1 / static_cast<double>(length);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When frames were taken: at a steady rate, or not.
+// Times of frames, and whether their rate is steady.
 #pragma once
 
 #include <span>

@@ -26,7 +26,7 @@ void rotate(double omega, std::size_t n, Use&& use) {
   }
 }
 
-/// Power that an oscillation explains, over the noise.
+/// Power that an oscillation explains, relative to the noise.
 double explained(double omega, std::span<const std::vector<double>> channels, std::span<const double> noise,
                  const Taper& taper, Oscillation* fit) {
   const std::size_t n = taper.weight.size();

@@ -28,7 +28,7 @@ struct Oscillation {
   std::vector<std::complex<double>> amplitude;
 };
 
-/// The oscillation at a given frequency that the tapered least squares choose.
+/// The oscillation at a given frequency, fitted by tapered least squares.
 Oscillation oscillation_at(double omega, std::span<const std::vector<double>> channels, const Taper& taper);
 
 /// The same at the best frequency within `reach` radians per sample of `omega`. `noise`: power of the noise

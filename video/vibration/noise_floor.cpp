@@ -64,9 +64,7 @@ NoiseFloor noise_floor(std::span<const double> power, double padding, std::size_
   // In widths of 1/T: wide for a good estimate, narrow enough to follow the colour of the noise.
   constexpr double kNarrow = 24, kWide = 96;
   constexpr double kMedianOfExponentials = 0.36651292;  // -log(log 2)
-  // Variance of a median against a mean of exponentials, and of correlated Hann bins against independent
-  // ones.
-  constexpr double kMedianCost = 2.08, kHannCost = 1.94;
+  constexpr double kMedianCost = 2.08;  // variance of a median against that of a mean of exponentials
   std::size_t before = 0;
   LocalFit previous;
   for (std::size_t at = 0; at < points.size();) {

@@ -8,6 +8,9 @@
 
 namespace sfft::video {
 
+/// Bins of a Hann taper, at distances of 1/T, that tell as much as one that is independent.
+inline constexpr double kHannCost = 1.94;
+
 struct NoiseFloor {
   std::vector<double> power;  ///< mean power of noise in every bin
   /// The floor is as good as the mean of this many independent powers.

@@ -31,7 +31,7 @@ double mean_of(const SignalView& view) {
                                          : mean(static_cast<const std::uint8_t*>(view.data()));
 }
 
-/// Tiles of one size, with what is left over at the edges of the region.
+/// Tiles of one size, centred in the region.
 std::vector<Region> tiles_of(const Region& whole, int columns, int rows) {
   std::vector<Region> tiles;
   // Multiples of 8 have fast transforms, and what is lost at the edges is little.

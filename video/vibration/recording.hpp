@@ -42,7 +42,7 @@ struct RegionSeries {
   std::vector<double> brightness;  ///< mean of the samples; empty for tiles
 };
 
-/// What was read.
+/// The series of all regions and tiles, and the state of the input.
 struct VibrationSeries {
   VibrationStatus status = VibrationStatus::complete;
   std::string message;

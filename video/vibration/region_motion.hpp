@@ -39,12 +39,12 @@ class RegionMotion {
   RegionMotion& operator=(RegionMotion&&) noexcept;
 
   const Region& region() const noexcept;
-  /// False for regions without any structure whose motion could be seen: a clear sky, a black frame.
+  /// False for regions without structure whose motion could be seen, such as a clear sky or a black frame.
   bool structured() const noexcept;
   std::int64_t frequencies() const noexcept;
   double samples_fraction() const noexcept;  ///< of the region's pixels that are read per frame
 
-  /// The most that the region can seem to move when light changes, in pixels per share of the light.
+  /// Largest apparent motion of the region under a change of light, in pixels per share of the light.
   double unevenness_px() const noexcept;
   /// Standard error of a place when samples that carry no other noise are rounded to whole levels.
   double rounding_px() const noexcept;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How likely noise alone makes a peak of a given height somewhere in a spectrum.
+// Probability that noise alone makes a peak of a given height somewhere in a spectrum.
 #pragma once
 
 namespace sfft::video {
 
-/// What is searched for a peak.
+/// The band that is searched for a peak.
 struct SearchedBand {
   int channels = 1;  ///< whose normalised powers are summed: 1 or 2
   /// Width of the band times the effective duration of the tapered series, sqrt(4 pi var t) with the variance

@@ -227,20 +227,40 @@ class Search {
     return result_.noise > 0 ? std::sqrt(sum) / result_.noise : 1;
   }
 
-  void report(std::size_t index) {
-    const Oscillation& line = lines_[index];
-    const std::size_t bin = bins_[index];
-    Peak peak;
-    // An unsteady line leaves more than noise beside it, which counts as noise of its own measures.
+  /// Power of the noise that a line at `bin` is measured in, per channel. An unsteady line leaves more than
+  /// noise at its place and beside it, which counts as noise of its own measures. The fit of a steady one has
+  /// taken the noise at its place away, so that the mean beside it counts where it is larger. The mean of few
+  /// bins is uncertain: errors that are measured by it follow Student's t, whose variance is degrees /
+  /// (degrees - 2).
+  std::vector<double> noise_beside(std::size_t bin) const {
     const auto reach = static_cast<std::size_t>(kSkirt / 2 * padding_);
+    const auto taken = static_cast<std::size_t>(kApart / 2 * padding_);
     const std::size_t low = std::max(first_, bin - std::min(bin, reach));
     const std::size_t high = std::min(last_, bin + reach);
     std::vector<double> noise = floor_at(bin);
     for (std::size_t c = 0; c < left_.size(); ++c) {
-      double mean = 0;
-      for (std::size_t i = low; i <= high; ++i) mean += powers_[c][i];
-      noise[c] = std::max(noise[c], mean / static_cast<double>(high - low + 1));
+      double everywhere = 0;
+      double beside = 0;
+      double count = 0;
+      for (std::size_t i = low; i <= high; ++i) {
+        everywhere += powers_[c][i];
+        if (i + taken > bin && i < bin + taken) continue;
+        beside += powers_[c][i];
+        ++count;
+      }
+      if (count == 0) continue;
+      const double mean = std::max(everywhere / static_cast<double>(high - low + 1), beside / count);
+      const double degrees = std::max(3.0, 2 * count / padding_ / kHannCost);
+      noise[c] = std::max(noise[c], mean * degrees / (degrees - 2));
     }
+    return noise;
+  }
+
+  void report(std::size_t index) {
+    const Oscillation& line = lines_[index];
+    const std::size_t bin = bins_[index];
+    Peak peak;
+    const std::vector<double> noise = noise_beside(bin);
     const double hz = options_.rate_hz / (2 * std::numbers::pi);
     peak.frequency_hz = line.omega * hz;
     peak.frequency_error_hz = omega_error(line, noise, taper_) * hz;

@@ -50,7 +50,7 @@ struct PeakSearch {
 /// Series of equal length without drift (see remove_drift).
 PeakSearch find_peaks(std::span<const std::vector<double>> channels, const PeakOptions& options);
 
-/// Fewest samples that are searched.
+/// Least number of samples for a search.
 constexpr std::size_t kLeastSamples = 24;
 
 }  // namespace sfft::video

@@ -14,7 +14,7 @@ std::string frames_are(std::int64_t count) {
   return count == 1 ? "1 frame is" : fmt::format("{} frames are", count);
 }
 
-/// What else than vibration may explain a peak, as the end of a sentence.
+/// Explanations of a peak other than vibration, as the end of a sentence.
 const char* doubt(const VibrationPeak& peak) {
   return peak.slow                 ? ", slowly, as if swaying"
          : peak.coding             ? ", perhaps by its coding alone"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a report on vibration says in words.
+// The report on vibration in words.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace sfft::video {
 
-/// What may mislead in the regions of a report.
+/// Warnings about the regions of a report.
 void add_warnings(VibrationReport& report);
 
 /// One sentence on the first region: what vibrates, or that nothing does and what would have been seen.

@@ -38,7 +38,7 @@ class RowGroup {
   /// The inverse of half_spectra, from [f rows + r] of data.re, data.im; multiplied by n and `scale`.
   void signals(cpu::SplitBuffers<Real> data, Real scale, Real* to) const;
 
-  /// Transforms all rows, as RowStage does one, within a workspace of so many reals.
+  /// Reals in the workspace of forward() and inverse(), which transform all rows as RowStage does one.
   std::size_t workspace_reals() const noexcept { return SplitWorkspace<Real>::total(buffer_reals()); }
   void forward(const void* signal, ElementType type, std::complex<Real>* spectra, std::byte* workspace) const;
   void inverse(const std::complex<Real>* spectra, std::complex<Real>* signal, Real scale,

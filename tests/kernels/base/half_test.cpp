@@ -19,7 +19,7 @@ namespace {
 using detail::Bf16;
 using detail::F16;
 
-/// A format by its definition: one sign, so many bits of exponent, the rest is the fraction.
+/// A format by its definition: one sign, kExponentBits of exponent, the rest is the fraction.
 template <class Part>
 struct Format;
 template <>

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Light of small pictures, of all of them and around each point, and what happens in changing light.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "tests/video/triage_scene.hpp"
+#include "video/triage/light.hpp"
+#include "video/triage/local_light.hpp"
+
+namespace sfft::video {
+namespace {
+
+TEST(Triage, LightIsFittedToMostOfThePicture) {
+  std::vector<float> picture;
+  for (const float level : scene()) picture.push_back(1.3F * level - 20);
+  for (std::size_t i = 0; i < picture.size() * 2 / 5; ++i) picture[i] = 230;
+  const Light light = fit_light(picture, scene(), {});
+  EXPECT_NEAR(light.gain, 1.3, 0.01);
+  EXPECT_NEAR(light.offset, -20, 1);
+}
+
+TEST(Triage, LightIsNotToldByAnotherScene) {
+  std::mt19937 random(8);
+  std::uniform_real_distribution<float> level(20, 230);
+  std::vector<float> picture(scene().size());
+  for (std::size_t block = 0; block < picture.size(); block += 37)
+    std::fill(picture.begin() + static_cast<std::ptrdiff_t>(block),
+              picture.begin() + static_cast<std::ptrdiff_t>(std::min(block + 37, picture.size())),
+              level(random));
+  const Light light = fit_light(picture, scene(), {});
+  EXPECT_EQ(light.gain, 1);
+  EXPECT_EQ(light.offset, 0);
+}
+
+TEST(Triage, WhiteIsAtLeastAsBright) {
+  EXPECT_EQ(within_limits(120, false, 100, false), 120);
+  EXPECT_EQ(within_limits(80, true, 100, false), 100) << "a white point may be brighter";
+  EXPECT_EQ(within_limits(120, true, 100, false), 120) << "and is brighter than this";
+  EXPECT_EQ(within_limits(120, false, 100, true), 100) << "so may be the reference";
+  EXPECT_EQ(within_limits(80, false, 100, true), 80) << "which is brighter than this";
+  EXPECT_EQ(within_limits(80, true, 100, true), 100);
+}
+
+/// The guided filter by direct sums in double precision.
+std::vector<double> left_by_light(const std::vector<float>& usual, const std::vector<float>& deviation,
+                                  int width, int height) {
+  constexpr int kReach = 5;
+  const auto mean_around = [&](int x, int y, const auto& value) {
+    double sum = 0;
+    int count = 0;
+    for (int v = std::max(0, y - kReach); v <= std::min(height - 1, y + kReach); ++v) {
+      for (int u = std::max(0, x - kReach); u <= std::min(width - 1, x + kReach); ++u, ++count)
+        sum += value(static_cast<std::size_t>(v * width + u));
+    }
+    return sum / count;
+  };
+  std::vector<double> gain;
+  std::vector<double> offset;
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      const double level = mean_around(x, y, [&](std::size_t i) { return usual[i]; });
+      const double off = mean_around(x, y, [&](std::size_t i) { return deviation[i]; });
+      const double variance = mean_around(x, y, [&](std::size_t i) { return std::pow(usual[i] - level, 2); });
+      const double along =
+          mean_around(x, y, [&](std::size_t i) { return (usual[i] - level) * (deviation[i] - off); });
+      gain.push_back(std::max(-0.7, along / (variance + 1)));
+      offset.push_back(off - gain.back() * level);
+    }
+  }
+  std::vector<double> left;
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      const auto at = static_cast<std::size_t>(y * width + x);
+      left.push_back(deviation[at] - mean_around(x, y, [&](std::size_t i) { return gain[i]; }) * usual[at] -
+                     mean_around(x, y, [&](std::size_t i) { return offset[i]; }));
+    }
+  }
+  return left;
+}
+
+TEST(Triage, LocalLightIsTheGuidedFilter) {
+  for (const auto& [width, height] : {std::pair(31, 18), std::pair(9, 13), std::pair(6, 6)}) {
+    std::mt19937 random(7);
+    std::uniform_real_distribution<float> level(20, 220);
+    std::vector<float> usual(static_cast<std::size_t>(width * height));
+    std::vector<float> first(usual.size());
+    std::vector<float> second(usual.size());
+    for (std::size_t i = 0; i < usual.size(); ++i) {
+      usual[i] = level(random);
+      first[i] = 0.3F * usual[i] + level(random) / 20;
+      second[i] = -0.9F * usual[i] + level(random) / 3;
+    }
+    LocalLight light(width, height);
+    light.set_usual(usual);
+    std::vector<float> first_left;
+    std::vector<float> second_left;
+    light.remove(first, second, first_left, second_left);
+    const std::vector<double> first_expected = left_by_light(usual, first, width, height);
+    const std::vector<double> second_expected = left_by_light(usual, second, width, height);
+    for (std::size_t i = 0; i < usual.size(); ++i) {
+      EXPECT_NEAR(first_left[i], first_expected[i], 0.01) << i;
+      EXPECT_NEAR(second_left[i], second_expected[i], 0.01) << i;
+    }
+  }
+}
+
+/// Shadows of 40 % with soft edges that drift over the scene.
+void clouds(Grey& grey, int frame) {
+  for (int y = 0; y < kHeight; ++y) {
+    for (int x = 0; x < kWidth; ++x) {
+      const double at = 0.02 * (x - 0.8 * frame) + 0.8 * std::sin(0.03 * y);
+      pixel(grey, x, y) *= static_cast<float>(1 - 0.2 * (1 + std::tanh(2 * std::sin(at))));
+    }
+  }
+}
+
+TEST(Triage, ThingsAreSeenUnderCloudsThatDrift) {
+  EXPECT_TRUE(events_of(clouds).empty());
+  const auto events = events_of([](Grey& grey, int frame) {
+    crossing(16, 50)(grey, frame);
+    clouds(grey, frame);
+  });
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_GE(events[0].change_start_s, 4.7);
+  EXPECT_LE(events[0].change_end_s, 7);
+}
+
+}  // namespace
+}  // namespace sfft::video
