@@ -250,6 +250,8 @@ struct Butterfly<10> : CoprimeButterfly<5, 2> {};
 template <>
 struct Butterfly<12> : CoprimeButterfly<4, 3> {};
 template <>
+struct Butterfly<14> : CoprimeButterfly<7, 2> {};
+template <>
 struct Butterfly<15> : CoprimeButterfly<5, 3> {};
 template <>
 struct Butterfly<16> : ProductButterfly<4, 4> {};
@@ -258,19 +260,31 @@ struct Butterfly<18> : CoprimeButterfly<9, 2> {};
 template <>
 struct Butterfly<20> : CoprimeButterfly<5, 4> {};
 template <>
+struct Butterfly<21> : CoprimeButterfly<7, 3> {};
+template <>
+struct Butterfly<22> : CoprimeButterfly<11, 2> {};
+template <>
 struct Butterfly<24> : CoprimeButterfly<8, 3> {};
 template <>
 struct Butterfly<25> : ProductButterfly<5, 5> {};
 template <>
+struct Butterfly<26> : CoprimeButterfly<13, 2> {};
+template <>
 struct Butterfly<27> : ProductButterfly<9, 3> {};
+template <>
+struct Butterfly<28> : CoprimeButterfly<7, 4> {};
 template <>
 struct Butterfly<30> : CoprimeButterfly<6, 5> {};
 template <>
 struct Butterfly<32> : ProductButterfly<8, 4> {};
 template <>
+struct Butterfly<35> : CoprimeButterfly<7, 5> {};
+template <>
 struct Butterfly<36> : CoprimeButterfly<9, 4> {};
 template <>
 struct Butterfly<40> : CoprimeButterfly<8, 5> {};
+template <>
+struct Butterfly<42> : CoprimeButterfly<7, 6> {};
 template <>
 struct Butterfly<45> : CoprimeButterfly<9, 5> {};
 template <>

@@ -66,78 +66,27 @@ class EmulatedLineProduct {
   double matrix_[2][2][16][16];
 };
 
-template <int kLog, int kLogLines, tensor::TileKind kKind>
-class EmulatedBlock<tensor::WarpTile<kLog, kLogLines, kKind>> {
-  using Tile = tensor::WarpTile<kLog, kLogLines, kKind>;
-  using Line = tensor::LinePoints<Tile::kSlots>;
-
+/// Transforms lines of a warp.
+template <class Tile>
+class EmulatedWarp {
  public:
-  EmulatedBlock(const tensor::Pass& pass, std::int64_t tile)
-      : pass_(pass),
-        base_(tensor::base_of(pass, tile, kLogLines)),
-        product_(pass.tables.matrices),
-        twiddles_(pass.tables.twiddles),
-        shared_(std::size_t{1} << Tile::kBits) {}
+  /// The points of all lanes.
+  using Line = std::array<tensor::LinePoints<Tile::kSlots>, 32>;
 
-  void run() {
-    if constexpr (Tile::kDirect) {
-      for (int i = 0; i < std::min(base_.lines, 1 << kLogLines); ++i) direct(i);
-      return;
-    }
-    for (unsigned position = 0; position < 1u << Tile::kBits; ++position) {
-      shared_[tensor::swizzled<Tile>(position)] =
-          tensor::has_line<Tile>(base_, position)
-              ? pass_.from[base_.from + tensor::place_of<Tile>(pass_, position)]
-              : tensor::Point{0, 0};
-    }
-    for (unsigned line = 0; line < 1u << kLogLines; line += Tile::kTogether) {
-      std::vector<std::array<Line, 32>> lines(Tile::kTogether);
-      for (int lane = 0; lane < 32; ++lane) {
-        Line own[Tile::kTogether];
-        tensor::load_lines<Tile>(shared_.data(), line, lane, own);
-        for (int i = 0; i < Tile::kTogether; ++i) lines[i][lane] = own[i];
-      }
-      for (int i = 0; i < Tile::kTogether; ++i) transform(lines[i], base_.first_line + line + i);
-      for (int lane = 0; lane < 32; ++lane) {
-        Line own[Tile::kTogether];
-        for (int i = 0; i < Tile::kTogether; ++i) own[i] = lines[i][lane];
-        tensor::store_lines<Tile>(own, line, lane, shared_.data());
-      }
-    }
-    for (int thread = 0; thread < Tile::kThreads; ++thread) {
-      pass_.wide ? tensor::carry_out<Tile, true>(pass_, base_, shared_.data(), thread)
-                 : tensor::carry_out<Tile, false>(pass_, base_, shared_.data(), thread);
-    }
-  }
+  explicit EmulatedWarp(const tensor::Pass& pass)
+      : pass_(pass), product_(pass.tables.matrices), twiddles_(pass.tables.twiddles) {}
 
- private:
-  void direct(int number) const {
-    const std::int64_t place = std::int64_t{number} << kLog;
-    const tensor::Point* const from = pass_.from + base_.from + place;
-    tensor::Point* const to = pass_.to + base_.to + place;
-    std::array<Line, 32> line;
-    for (int lane = 0; lane < 32; ++lane) {
-      pass_.wide ? tensor::load_line<Tile, true>(from, lane, line[lane])
-                 : tensor::load_line<Tile, false>(from, lane, line[lane]);
-    }
-    transform(line, 0);
-    for (int lane = 0; lane < 32; ++lane) {
-      pass_.wide ? tensor::store_line<Tile, true>(line[lane], lane, to)
-                 : tensor::store_line<Tile, false>(line[lane], lane, to);
-    }
-  }
-  static void join(tensor::Point& a, tensor::Point& b) {
-    const tensor::Point first = a;
-    a = tensor::sum(first, b);
-    b = tensor::difference(first, b);
-  }
-
-  void transform(std::array<Line, 32>& line, unsigned number) const {
-    constexpr int kProducts = Tile::kProducts, kInner = Tile::kInner, kOuter = Tile::kOuter, kQs = Tile::kQs;
+  /// A line that is scaled by its own largest part.
+  void run(Line& line, unsigned number) const {
     unsigned largest = 0;
-    for (const Line& own : line) largest = std::max(largest, tensor::largest_bits<Tile>(own.at));
-    for (Line& own : line) tensor::scale_all(own.at, tensor::entry_scale(largest));
-    std::array<Line, 32> results;
+    for (const auto& own : line) largest = std::max(largest, tensor::largest_bits<Tile>(own.at));
+    for (auto& own : line) tensor::scale_all(own.at, tensor::entry_scale(largest));
+    transform(line, tensor::scale_of(Tile::kFirst - tensor::scale_exponent(largest), pass_.factor), number);
+  }
+  /// `out` scales the results.
+  void transform(Line& line, const tensor::Scale& out, unsigned number) const {
+    constexpr int kProducts = Tile::kProducts, kInner = Tile::kInner, kOuter = Tile::kOuter, kQs = Tile::kQs;
+    Line results;
     for (int j = 0; j < Tile::kRadix; ++j) {
       tensor::Point between[kQs][kProducts][32][2];  // [q][h][lane][v]
       std::array<tensor::LineOperand, 32> operands;
@@ -152,7 +101,7 @@ class EmulatedBlock<tensor::WarpTile<kLog, kLogLines, kKind>> {
         for (int lane = 0; lane < 32; ++lane) {
           const tensor::InnerTwiddles<Tile> inner = tensor::inner_twiddles_of<Tile>(twiddles_, lane);
           for (int v = 0; v < 2; ++v) {
-            if (kProducts == 2) join(between[q][0][lane][v], between[q][kProducts - 1][lane][v]);
+            if (kProducts == 2) tensor::butterfly(between[q][0][lane][v], between[q][kProducts - 1][lane][v]);
             for (int h = 0; h < kProducts; ++h) {
               const tensor::PointPair& factors = inner.at[q * kProducts + h];
               between[q][h][lane][v] =
@@ -171,7 +120,7 @@ class EmulatedBlock<tensor::WarpTile<kLog, kLogLines, kKind>> {
         for (int lane = 0; lane < 32; ++lane) {
           for (int v = 0; v < 2; ++v) {
             if constexpr (kQs == 2) {
-              join(both[0][lane][v], both[1][lane][v]);
+              tensor::butterfly(both[0][lane][v], both[1][lane][v]);
               results[lane].at[j * kInner + 2 * (kProducts + h) + v] = both[1][lane][v];
             }
             results[lane].at[j * kInner + 2 * h + v] = both[0][lane][v];
@@ -182,8 +131,7 @@ class EmulatedBlock<tensor::WarpTile<kLog, kLogLines, kKind>> {
     line = results;
     for (int lane = 0; lane < 32; ++lane) {
       tensor::join_lines<Tile>(twiddles_ + 32 * kInner, lane, pass_.sign, line[lane]);
-      tensor::scale_all(line[lane].at,
-                        tensor::scale_of(Tile::kFirst - tensor::scale_exponent(largest), pass_.factor));
+      tensor::scale_all(line[lane].at, out);
       if (!Tile::kColumns || pass_.log_order == 0) continue;
       const tensor::Point own = tensor::pass_factor_of_lane<Tile>(pass_, number, lane);
       for (int slot = 0; slot < Tile::kSlots; ++slot) {
@@ -193,10 +141,131 @@ class EmulatedBlock<tensor::WarpTile<kLog, kLogLines, kKind>> {
     }
   }
 
+ private:
   const tensor::Pass& pass_;
-  tensor::TileBase base_;
   EmulatedLineProduct product_;
   const tensor::Point* twiddles_;
+};
+
+template <int kLog, int kLogLines, tensor::TileKind kKind>
+class EmulatedBlock<tensor::WarpTile<kLog, kLogLines, kKind>> {
+  using Tile = tensor::WarpTile<kLog, kLogLines, kKind>;
+  using Line = typename EmulatedWarp<Tile>::Line;
+
+ public:
+  EmulatedBlock(const tensor::Pass& pass, std::int64_t tile)
+      : pass_(pass),
+        base_(tensor::base_of(pass, tile, kLogLines)),
+        warp_(pass),
+        shared_(std::size_t{1} << Tile::kBits) {}
+
+  void run() {
+    if constexpr (Tile::kDirect) {
+      for (int i = 0; i < std::min(base_.lines, 1 << kLogLines); ++i) direct(i);
+      return;
+    }
+    for (unsigned position = 0; position < 1u << Tile::kBits; ++position) {
+      shared_[tensor::swizzled<Tile>(position)] =
+          tensor::has_line<Tile>(base_, position)
+              ? pass_.from[base_.from + tensor::place_of<Tile>(pass_, position)]
+              : tensor::Point{0, 0};
+    }
+    for (unsigned line = 0; line < 1u << kLogLines; line += Tile::kTogether) {
+      std::vector<Line> lines(Tile::kTogether);
+      for (int lane = 0; lane < 32; ++lane) {
+        tensor::LinePoints<Tile::kSlots> own[Tile::kTogether];
+        tensor::load_lines<Tile>(shared_.data(), line, lane, own);
+        for (int i = 0; i < Tile::kTogether; ++i) lines[i][lane] = own[i];
+      }
+      for (int i = 0; i < Tile::kTogether; ++i) warp_.run(lines[i], base_.first_line + line + i);
+      for (int lane = 0; lane < 32; ++lane) {
+        tensor::LinePoints<Tile::kSlots> own[Tile::kTogether];
+        for (int i = 0; i < Tile::kTogether; ++i) own[i] = lines[i][lane];
+        tensor::store_lines<Tile>(own, line, lane, shared_.data());
+      }
+    }
+    for (int thread = 0; thread < Tile::kThreads; ++thread) {
+      pass_.wide ? tensor::carry_out<Tile, true>(pass_, base_, shared_.data(), thread)
+                 : tensor::carry_out<Tile, false>(pass_, base_, shared_.data(), thread);
+    }
+  }
+
+ private:
+  void direct(int number) const {
+    const std::int64_t place = std::int64_t{number} << kLog;
+    const tensor::Point* const from = pass_.from + base_.from + place;
+    tensor::Point* const to = pass_.to + base_.to + place;
+    Line line;
+    for (int lane = 0; lane < 32; ++lane) {
+      pass_.wide ? tensor::load_line<Tile, true>(from, lane, line[lane])
+                 : tensor::load_line<Tile, false>(from, lane, line[lane]);
+    }
+    warp_.run(line, 0);
+    for (int lane = 0; lane < 32; ++lane) {
+      pass_.wide ? tensor::store_line<Tile, true>(line[lane], lane, to)
+                 : tensor::store_line<Tile, false>(line[lane], lane, to);
+    }
+  }
+
+  const tensor::Pass& pass_;
+  tensor::TileBase base_;
+  EmulatedWarp<Tile> warp_;
+  std::vector<tensor::Point> shared_;
+};
+
+template <int kLog>
+class EmulatedBlock<tensor::JoinedTile<kLog>> {
+  using Tile = tensor::JoinedTile<kLog>;
+  using Part = typename Tile::Part;
+
+ public:
+  EmulatedBlock(const tensor::Pass& pass, std::int64_t tile)
+      : pass_(pass), base_(tensor::base_of(pass, tile, 0)), warp_(pass), shared_(std::size_t{1} << kLog) {}
+
+  void run() {
+    const tensor::Scale out = separate();
+    for (unsigned part = 0; part < Tile::kParts; ++part) {
+      typename EmulatedWarp<Part>::Line line;
+      tensor::LinePoints<Part::kSlots> own[1];
+      for (int lane = 0; lane < 32; ++lane) {
+        tensor::load_lines<Part>(shared_.data(), part, lane, own);
+        line[lane] = own[0];
+      }
+      warp_.transform(line, out, 0);
+      for (int lane = 0; lane < 32; ++lane) {
+        own[0] = line[lane];
+        tensor::store_lines<Part>(own, part, lane, shared_.data());
+      }
+    }
+    tensor::Point* const to = pass_.to + base_.to;
+    for (int thread = 0; thread < Tile::kThreads; ++thread) {
+      pass_.wide ? tensor::carry_joined<Tile, true>(shared_.data(), thread, to)
+                 : tensor::carry_joined<Tile, false>(shared_.data(), thread, to);
+    }
+  }
+
+ private:
+  tensor::Scale separate() {
+    std::vector<tensor::JoinedPoints<Tile>> points(Tile::kThreads);
+    const tensor::Point* const from = pass_.from + base_.from;
+    unsigned largest = 0;
+    for (int thread = 0; thread < Tile::kThreads; ++thread) {
+      pass_.wide ? tensor::load_joined<Tile, true>(from, thread, points[thread])
+                 : tensor::load_joined<Tile, false>(from, thread, points[thread]);
+      largest = std::max(largest, tensor::largest_of_joined(points[thread]));
+    }
+    const tensor::JoinedScales scales = tensor::joined_scales<Tile>(largest, pass_.factor);
+    for (int thread = 0; thread < Tile::kThreads; ++thread) {
+      tensor::scale_joined(scales.in, points[thread]);
+      tensor::separate_parts<Tile>(pass_.tables.twiddles, thread, pass_.sign, points[thread]);
+      tensor::store_joined<Tile>(points[thread], thread, shared_.data());
+    }
+    return scales.out;
+  }
+
+  const tensor::Pass& pass_;
+  tensor::TileBase base_;
+  EmulatedWarp<Part> warp_;
   std::vector<tensor::Point> shared_;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forward transforms of 16-bit values on the GPU, beside float and cuFFT's half precision.
-//   bench_cuda_compact [--out FILE.json] [--filter SUBSTRING] [--measure] [--wisdom FILE.json]
+//   bench_cuda_compact [--out FILE.json] [--filter SUBSTRING] [--lengths N,...] [--measure]
+//                      [--wisdom FILE.json]
+// --lengths: batches of lines of these lengths alone.
 // Signals are uniform in (−1, 1), rounded to what each contender stores, floats to f16. Errors are relative
 // L2 of the first transform of a batch, against cuFFT in double of the same values. Times are medians of
 // graph replays, in microseconds. Plans follow wisdom and rules; with --measure those of 16-bit values are
@@ -16,6 +18,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 #include <span>
+#include <sstream>
 
 #include "bench/cuda/cufft_half.hpp"
 #include "bench/cuda/library_on_gpu.hpp"
@@ -45,12 +48,17 @@ struct Case {
   }
 };
 
-std::vector<Case> cases() {
+std::vector<Case> cases(const std::string& lengths) {
   constexpr std::int64_t kTotal = std::int64_t{1} << 25;
   std::vector<Case> all;
-  const auto lines = [&](std::initializer_list<std::int64_t> lengths) {
-    for (const std::int64_t n : lengths) all.push_back({{n}, kTotal / n});
+  const auto lines = [&](const std::vector<std::int64_t>& some) {
+    for (const std::int64_t n : some) all.push_back({{n}, kTotal / n});
   };
+  if (!lengths.empty()) {
+    std::istringstream words(lengths);
+    for (std::string word; std::getline(words, word, ',');) lines({std::max(2ll, std::atoll(word.c_str()))});
+    return all;
+  }
   // One of each kind first, because a run may be interrupted.
   lines({4096, 256, 240, 127});
   all.push_back({{std::int64_t{1} << 22}, 1});
@@ -248,14 +256,18 @@ json measure(Timer& timer, const Case& what, Planning planning, bool& good) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::string out, filter, wisdom;
+  std::string out, filter, lengths, wisdom;
   Planning planning = Planning::estimate;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     if (word == "--measure") {
       planning = Planning::measure;
-    } else if ((word == "--out" || word == "--filter" || word == "--wisdom") && i + 1 < argc) {
-      (word == "--out" ? out : word == "--filter" ? filter : wisdom) = argv[++i];
+    } else if ((word == "--out" || word == "--filter" || word == "--lengths" || word == "--wisdom") &&
+               i + 1 < argc) {
+      (word == "--out"       ? out
+       : word == "--filter"  ? filter
+       : word == "--lengths" ? lengths
+                             : wisdom) = argv[++i];
     } else {
       fmt::print(stderr, "bench_cuda_compact: unknown option {}, or one without its value\n", word);
       return 2;
@@ -266,7 +278,7 @@ int main(int argc, char** argv) {
     bool good = true;
     json result{{"device", gpu_name()}, {"commit", SFFT_COMMIT}, {"rows", json::array()}};
     result["planning"] = planning == Planning::measure ? "measure" : "estimate";
-    for (const Case& what : cases()) {
+    for (const Case& what : cases(lengths)) {
       if (what.name().find(filter) == std::string::npos) continue;
       const json row = measure(timer, what, planning, good);
       fmt::print("{}\n", row.dump());

@@ -3,13 +3,13 @@
 // kernels, and fp16 products without the split: the tables of Kang and Glaeser, and batches of short lines,
 // including primes.
 //   bench_cuda_tensor [--out FILE.json] [--filter SUBSTRING] [--most LOG] [--lengths N,...] [--search]
-//   [--calls]
-// --lengths: only batches of lines of these lengths. --search: this library's float
-// kernels are found by a search rather than by wisdom and rules. Signals are uniform in
-// [−1, 1). Errors, over the whole batch, are relative L2 and the sum of absolute
-// differences against cuFFT in double. Times are medians of graph replays; with --calls
-// also those of whole calls: planning, allocation, copies from and to host memory. Exit
-// status 1: tensor is off by more than 6e-7.
+//   [--calls] [--large]
+// --lengths: only batches of lines of these lengths. --search: this library's float kernels are found by a
+// search rather than by wisdom and rules. --large: also times the tiles of large batches where points are
+// few. Signals are uniform in [−1, 1). Errors, over the whole batch, are relative L2 and the sum of absolute
+// differences against cuFFT in double. Times are medians of graph replays; with --calls also those of whole
+// calls: planning, allocation, copies from and to host memory. Exit status 1: tensor is off by more than
+// 6e-7.
 #include <fmt/format.h>
 
 #include <bit>
@@ -33,6 +33,7 @@ namespace {
 
 using namespace sfft;
 using namespace sfft::bench;
+namespace tensor = sfft::detail::tensor;
 using dense::Engine;
 using nlohmann::json;
 
@@ -51,7 +52,7 @@ struct Settings {
   std::string out, filter;
   int most = 26;
   std::vector<std::int64_t> lengths;
-  bool search = false, calls = false;
+  bool search = false, calls = false, large = false;
 };
 
 std::vector<Case> cases(const Settings& settings) {
@@ -185,8 +186,22 @@ json with_half(Timer& timer, const Case& what, const Arena& arena) {
   return row;
 }
 
+/// Passes of powers of two as they are planned where fewer points than `few` are few.
+json with_passes(Timer& timer, const Case& what, const Arena& arena, std::int64_t few, bool split) {
+  std::vector<int> logs;
+  for (const std::int64_t extent : what.extents)
+    logs.push_back(std::bit_width(static_cast<std::uint64_t>(extent)) - 1);
+  const sfft::detail::cuda::TensorTransform transform(tensor::planned_passes(logs, {what.batch, few}),
+                                                      what.total(), 0, true);
+  const DeviceBuffer spectra(arena.floats.bytes()), workspace(transform.workspace_bytes());
+  json row = timed(timer, what, [&](cudaStream_t stream) {
+    transform.run({arena.floats.data(), spectra.data(), false, 1, workspace.data(), split}, stream);
+  });
+  arena.add_error(row, spectra.data(), false);
+  return row;
+}
+
 json without_split(Timer& timer, const Case& what, const Arena& arena) {
-  namespace tensor = sfft::detail::tensor;
   if (!std::has_single_bit(static_cast<std::uint64_t>(what.points()))) {
     const sfft::detail::cuda::FoldedTransform transform(static_cast<int>(what.points()), what.batch, 0);
     const DeviceBuffer spectra(arena.floats.bytes());
@@ -196,17 +211,7 @@ json without_split(Timer& timer, const Case& what, const Arena& arena) {
     arena.add_error(row, spectra.data(), false);
     return row;
   }
-  std::vector<int> logs;
-  for (const std::int64_t extent : what.extents)
-    logs.push_back(std::bit_width(static_cast<std::uint64_t>(extent)) - 1);
-  const sfft::detail::cuda::TensorTransform transform(tensor::planned_passes(logs, {what.batch}),
-                                                      what.total(), 0, true);
-  const DeviceBuffer spectra(arena.floats.bytes()), workspace(transform.workspace_bytes());
-  json row = timed(timer, what, [&](cudaStream_t stream) {
-    transform.run({arena.floats.data(), spectra.data(), false, 1, workspace.data(), false}, stream);
-  });
-  arena.add_error(row, spectra.data(), false);
-  return row;
+  return with_passes(timer, what, arena, tensor::kFewPoints, false);
 }
 
 json measure(Timer& timer, const Case& what, const Settings& settings, bool& good) {
@@ -229,6 +234,7 @@ json measure(Timer& timer, const Case& what, const Settings& settings, bool& goo
   enter("tuned f32", [&] { return with_plan(timer, what, arena, Engine::tuned, settings.search, nullptr); });
   enter("cufft f16", [&] { return with_half(timer, what, arena); });
   enter("unsplit f16", [&] { return without_split(timer, what, arena); });
+  if (settings.large) enter("large tiles", [&] { return with_passes(timer, what, arena, 0, true); });
   const json& error = row["tensor"]["relative_l2"];
   good = good && error.is_number() && error.get<double>() <= kPromised;
   return row;
@@ -238,8 +244,8 @@ json measure(Timer& timer, const Case& what, const Settings& settings, bool& goo
 bool parse(int argc, char** argv, Settings& settings, int& at) {
   for (at = 1; at < argc; ++at) {
     const std::string word = argv[at];
-    if (word == "--calls" || word == "--search") {
-      (word == "--calls" ? settings.calls : settings.search) = true;
+    if (word == "--calls" || word == "--search" || word == "--large") {
+      (word == "--calls" ? settings.calls : word == "--search" ? settings.search : settings.large) = true;
       continue;
     }
     if (at + 1 == argc) return false;
@@ -278,12 +284,14 @@ int main(int argc, char** argv) {
       const json row = measure(timer, what, settings, good);
       const auto us = [&](const char* name) { return row[name].value("us", 0.0); };
       fmt::print(
-          "{:<22} tensor {:9.2f} us {:.2e}  cufft {:9.2f}  tuned {:9.2f}  half {:9.2f}  unsplit {:9.2f}\n",
+          "{:<22} tensor {:9.2f} us {:.2e}  cufft {:9.2f}  tuned {:9.2f}  half {:9.2f}  unsplit {:9.2f}",
           what.name(), us("tensor"),
           row["tensor"].contains("relative_l2") && row["tensor"]["relative_l2"].is_number()
               ? row["tensor"]["relative_l2"].get<double>()
               : NAN,
           us("cufft f32"), us("tuned f32"), us("cufft f16"), us("unsplit f16"));
+      if (settings.large) fmt::print("  large tiles {:9.2f}", us("large tiles"));
+      fmt::print("\n");
       std::fflush(stdout);
       result["rows"].push_back(row);
       if (!settings.out.empty()) std::ofstream(settings.out) << result.dump(1) << "\n";

@@ -74,24 +74,28 @@ SFFT_INLINE Point difference(Point a, Point b) {
   return {a.re - b.re, a.im - b.im};
 }
 
+/// Transforms of 2 and of 4 points, in place.
+SFFT_INLINE void butterfly(Point& p0, Point& p1) {
+  const Point first = p0;
+  p0 = sum(first, p1);
+  p1 = difference(first, p1);
+}
+SFFT_INLINE void butterfly(float sign, Point& p0, Point& p1, Point& p2, Point& p3) {
+  const Point a = sum(p0, p2), b = difference(p0, p2), c = sum(p1, p3), d = difference(p1, p3);
+  p0 = sum(a, c);
+  p1 = plus_turned(b, sign, d);
+  p2 = difference(a, c);
+  p3 = plus_turned(b, -sign, d);
+}
+
 /// Butterflies after the products: slot R·s + a holds product a, slot R·s + h frequency o + 8h.
 template <int kSlots>
 SFFT_INLINE void combine(float sign, LanePoints<kSlots>& points) {
   SFFT_UNROLL
   for (int i = 0; i < 4; ++i) {
     Point* const at = points.at[i & 1] + (i >> 1) * (kSlots / 2);
-    if constexpr (kSlots == 4) {
-      const Point a = at[0], b = at[1];
-      at[0] = sum(a, b);
-      at[1] = difference(a, b);
-    } else if constexpr (kSlots == 8) {
-      const Point a = sum(at[0], at[2]), b = difference(at[0], at[2]), c = sum(at[1], at[3]),
-                  d = difference(at[1], at[3]);
-      at[0] = sum(a, c);
-      at[1] = plus_turned(b, sign, d);
-      at[2] = difference(a, c);
-      at[3] = plus_turned(b, -sign, d);
-    }
+    if constexpr (kSlots == 4) butterfly(at[0], at[1]);
+    if constexpr (kSlots == 8) butterfly(sign, at[0], at[1], at[2], at[3]);
   }
 }
 

@@ -6,15 +6,15 @@
 #include <tuple>
 #include <vector>
 
+#include "kernels/base/tensor/joined_tile.hpp"
 #include "kernels/base/tensor/pass.hpp"
-#include "kernels/base/tensor/warp_tile.hpp"
 
 namespace sfft::detail::tensor {
 
 /// Logarithms of the lengths of a 1D transform: at most three passes.
 constexpr int kLeastLog = 1, kMostLog = 27;
 /// The longest line of one pass: in a batch, and side by side.
-constexpr int kMostBatchLog = 13, kMostSideLog = 10;
+constexpr int kMostBatchLog = kMostJoinedLog, kMostSideLog = 10;
 /// The shortest lines side by side; a longer transform's factors are no shorter.
 constexpr int kLeastSideLog = 3;
 constexpr int kLeastRowsLog = 7;
@@ -26,19 +26,19 @@ SFFT_HOST_DEVICE constexpr bool is_plane(int log_column, int log_row) {
   return least >= kLeastPlaneLog && most <= kMostPlaneLog && stages_of(least) == stages_of(most);
 }
 
-/// Whether one warp transforms a line (not in small tiles).
+/// Whether one warp transforms a line, or a part of one (not in small tiles).
 SFFT_HOST_DEVICE constexpr bool by_warps(TileKind kind, int log) {
-  return log >= (kind == TileKind::batch ? kLeastDirectLog : kLeastWarpLog) && log <= kMostWarpLog;
+  return kind == TileKind::batch ? log >= kLeastDirectLog : log >= kLeastWarpLog && log <= kMostWarpLog;
 }
 
 /// Lines per tile, as a logarithm: what was fastest on an H200.
 /// Lines that a warp transforms without shared memory: one for each of four warps, or eight of 64 points.
-/// Other batches: 4096 points. Lines side by side: 16, a cache line of 128 bytes, or 8192 points.
-/// Small tiles: what the columns of a warp need, lines side by side in whole 32-byte sectors, and more of
-/// the shortest lines, because every block costs time.
+/// Longer lines of a batch: one. Shorter ones: 4096 points. Lines side by side: 16, a cache line of 128
+/// bytes, or 8192 points. Small tiles: what the columns of a warp need, lines side by side in whole 32-byte
+/// sectors, and more of the shortest lines, because every block costs time.
 SFFT_HOST_DEVICE constexpr int lines_log_of(TileKind kind, int log, bool small) {
   if (!small && kind == TileKind::batch)
-    return by_warps(kind, log) ? (log == kLeastDirectLog ? 5 : 2) : log < 12 ? 12 - log : 0;
+    return !by_warps(kind, log) ? 12 - log : log == kLeastDirectLog ? 5 : log <= kMostWarpLog ? 2 : 0;
   if (!small && kind == TileKind::rows && log < 9) return 4;
   if (!small) return log < 8 ? 12 - log : 13 - log;
   const int least = log == 6 ? 4 : kColumnBits + radix_bits_of(log, 0) - log;
@@ -49,7 +49,9 @@ SFFT_HOST_DEVICE constexpr int lines_log_of(TileKind kind, int log, bool small) 
 template <TileKind kKind, bool kSmall, int kLog, class Use>
 void with_tile_of(const Use& use) {
   constexpr int kLines = lines_log_of(kKind, kLog, kSmall);
-  if constexpr (!kSmall && by_warps(kKind, kLog)) {
+  if constexpr (!kSmall && kKind == TileKind::batch && kLog > kMostWarpLog) {
+    use(JoinedTile<kLog>{});
+  } else if constexpr (!kSmall && by_warps(kKind, kLog)) {
     use(WarpTile<kLog, kLines, kKind>{});
   } else {
     use(Tile<kLog, kLines, kKind, kSmall>{});

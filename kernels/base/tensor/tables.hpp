@@ -154,4 +154,19 @@ std::vector<Point> twiddle_table(WarpTile<kLog, kLogLines, kKind>, int sign) {
   return table;
 }
 
+/// Factors of the parts of a line, then those after the butterflies that separate them, as threads need them.
+template <int kLog>
+std::vector<Point> twiddle_table(JoinedTile<kLog> tile, int sign) {
+  std::vector<Point> table = twiddle_table(typename JoinedTile<kLog>::Part{}, sign);
+  for (int pair = 0; pair < tile.kPairs; ++pair) {
+    for (unsigned part = 1; part < tile.kParts; ++part) {
+      for (int at = 0; at < 2 * tile.kThreads; ++at) {
+        const std::complex<double> root = exact_root(part * (tile.point_of(0, pair) + at), kLog, sign);
+        table.push_back({static_cast<float>(root.real()), static_cast<float>(root.imag())});
+      }
+    }
+  }
+  return table;
+}
+
 }  // namespace sfft::detail::tensor

@@ -76,16 +76,23 @@ struct WarpTile {
   }
 
   /// The position bits in which eight lanes differ that access shared memory at once, 16 bytes each: those
-  /// that load a line, store it, or carry rows out. −1: none.
+  /// that load a line, store it, or carry results of neighbouring lines out (where parts are joined, sixteen
+  /// lanes with 8 bytes each). −1: none.
   struct Groups {
     int bit[3][3];
   };
   static SFFT_HOST_DEVICE constexpr Groups groups() {
-    const bool rows = kKind == TileKind::rows;
+    const bool rows = kKind == TileKind::rows, joined = kDirect && kLog >= 9 && kLogLines > 1;
     return {
         {{kPointShift + kLog - 2, kPointShift + kLog - 1, kLoadsPairs ? kPointShift + kOuter + kQBits : -1},
          {kPointShift + 1, kPointShift + 2, kPointShift + kFirst},
-         {rows ? kLog + 1 : -1, rows ? kLog + 2 : -1, rows ? (kLogLines > 3 ? kLog + 3 : 1) : -1}}};
+         {rows || joined ? kLog + 1 : -1,
+          rows || (joined && kLogLines > 2) ? kLog + 2
+          : joined                          ? 2
+                                            : -1,
+          rows && kLogLines > 3 ? kLog + 3
+          : rows || joined      ? 1
+                                : -1}}};
   }
   /// The 16-byte banks that each position bit flips, chosen so that eight lanes reach eight banks. The lowest
   /// bits number the bank; the others follow one by one.
@@ -244,19 +251,10 @@ SFFT_HOST_DEVICE void join_lines(const Point* table, int lane, float sign, LineP
     SFFT_UNROLL
     for (int at = i; at < i + 2; ++at) {
       if constexpr (Tile::kRadix == 2) {
-        const Point a = points.at[at], b = points.at[kInner + at];
-        points.at[at] = sum(a, b);
-        points.at[kInner + at] = difference(a, b);
+        butterfly(points.at[at], points.at[kInner + at]);
       } else if constexpr (Tile::kRadix == 4) {
-        Point& p0 = points.at[at];
-        Point& p1 = points.at[kInner + at];
-        Point& p2 = points.at[2 * kInner + at];
-        Point& p3 = points.at[3 * kInner + at];
-        const Point a = sum(p0, p2), b = difference(p0, p2), c = sum(p1, p3), d = difference(p1, p3);
-        p0 = sum(a, c);
-        p1 = plus_turned(b, sign, d);
-        p2 = difference(a, c);
-        p3 = plus_turned(b, -sign, d);
+        butterfly(sign, points.at[at], points.at[kInner + at], points.at[2 * kInner + at],
+                  points.at[3 * kInner + at]);
       }
     }
   }

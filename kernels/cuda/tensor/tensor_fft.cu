@@ -4,7 +4,7 @@
 
 #include "kernels/cuda/runtime/launch.cuh"
 #include "kernels/cuda/runtime/launch.hpp"
-#include "kernels/cuda/tensor/warp_fft.cuh"
+#include "kernels/cuda/tensor/joined_fft.cuh"
 
 namespace sfft::detail::cuda {
 
@@ -17,6 +17,7 @@ constexpr bool kUnsplit = true;
 constexpr bool kUnsplit = false;
 #endif
 
+using tensor::JoinedTile;
 using tensor::Pass;
 using tensor::Point;
 using tensor::Tile;
@@ -80,6 +81,33 @@ constexpr int resident(WarpTile<kLog, kLogLines, kKind>) {
 template <bool kSplit, int kLog, int kLogLines, TileKind kKind>
 auto kernel_of(WarpTile<kLog, kLogLines, kKind>) {
   return warp_kernel<WarpTile<kLog, kLogLines, kKind>, kSplit>;
+}
+
+/// Of 24 warps with 80 registers, or of 16 with 128.
+template <class Tile>
+constexpr int kResidentLines = (Tile::kLogPart == 9 ? 24 : 16) / Tile::kParts;
+
+template <class Tile, bool kSplit>
+__global__ __launch_bounds__(Tile::kThreads,
+                             kResidentLines<Tile>) void joined_kernel(const __grid_constant__ Pass pass) {
+#if __CUDA_ARCH__ >= 800
+  extern __shared__ __align__(16) unsigned char bytes[];
+  __shared__ unsigned largest[Tile::kParts];
+  allow_next_kernel();
+  tensor::JoinedKernel<Tile, kSplit>(pass, reinterpret_cast<Point*>(bytes), largest).run(blockIdx.x);
+#endif
+}
+template <int kLog>
+constexpr int shared_bytes(JoinedTile<kLog>) {
+  return static_cast<int>(sizeof(Point)) << kLog;
+}
+template <int kLog>
+constexpr int resident(JoinedTile<kLog>) {
+  return kResidentLines<JoinedTile<kLog>>;
+}
+template <bool kSplit, int kLog>
+auto kernel_of(JoinedTile<kLog>) {
+  return joined_kernel<JoinedTile<kLog>, kSplit>;
 }
 
 __global__ void split_kernel(const Point* from, tensor::SplitPoint* to, std::int64_t count) {

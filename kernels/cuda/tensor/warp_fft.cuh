@@ -66,8 +66,11 @@ class WarpKernel {
       Line lines[Tile::kTogether];
       load_lines<Tile>(shared_, line, lane_, lines);
 #pragma unroll
-      for (int i = 0; i < Tile::kTogether; ++i)
-        transform(lines[i], scales_of(largest_of(lines[i])), base.first_line + line + i);
+      for (int i = 0; i < Tile::kTogether; ++i) {
+        const Scales scales = scales_of(largest_of(lines[i]));
+        scale_all(lines[i].at, scales.in);
+        transform(lines[i], scales.out, base.first_line + line + i);
+      }
       __syncwarp();
       store_lines<Tile>(lines, line, lane_, shared_);
     }
@@ -75,6 +78,55 @@ class WarpKernel {
     const int thread = static_cast<int>(threadIdx.x);
     pass_.wide ? carry_out<Tile, true>(pass_, base, shared_, thread)
                : carry_out<Tile, false>(pass_, base, shared_, thread);
+  }
+
+  /// Transforms one line of the warp, `number` of its group. `out` scales the results.
+  __device__ __forceinline__ void transform(Line& line, const Scale& out, unsigned number) const {
+    Line results;
+#pragma unroll
+    for (int j = 0; j < Tile::kRadix; ++j) {
+      Point between[kQs][kProducts][2];  // [q][h][v]
+#pragma unroll
+      for (int q = 0; q < kQs; ++q) {
+#pragma unroll
+        for (int a = 0; a < kProducts; ++a) {
+          const int slot = j | (q | a << Tile::kQBits) << kOuter;
+          line_product<kSplit>(matrices_, a,
+                               line_operand_of(line.at[slot], line.at[slot | kQs * kProducts << kOuter]),
+                               between[q][a]);
+        }
+#pragma unroll
+        for (int v = 0; v < 2; ++v) {
+          if constexpr (kProducts == 2) butterfly(between[q][0][v], between[q][1][v]);
+#pragma unroll
+          for (int h = 0; h < kProducts; ++h) {
+            const PointPair& factors = inner_.at[q * kProducts + h];
+            between[q][h][v] = times(between[q][h][v], v == 0 ? factors.first : factors.second);
+          }
+        }
+      }
+#pragma unroll
+      for (int h = 0; h < kProducts; ++h) {
+        Point both[kQs][2];
+#pragma unroll
+        for (int q = 0; q < kQs; ++q)
+          line_product<kSplit>(matrices_, q, line_operand_of(between[q][h][0], between[q][h][1]), both[q]);
+#pragma unroll
+        for (int v = 0; v < 2; ++v) {
+          if constexpr (kQs == 2) {
+            butterfly(both[0][v], both[1][v]);
+            results.at[j * kInner + 2 * (kProducts + h) + v] = both[1][v];
+          }
+          results.at[j * kInner + 2 * h + v] = both[0][v];
+        }
+      }
+    }
+    line = results;
+    join_lines<Tile>(pass_.tables.twiddles + 32 * kInner, lane_, pass_.sign, line);
+    scale_all(line.at, out);
+    if constexpr (Tile::kColumns) {
+      if (pass_.log_order > 0) twiddle(line, number);
+    }
   }
 
  private:
@@ -96,7 +148,9 @@ class WarpKernel {
     }
     if constexpr (Tile::kTogether == 1) {
       if (count < 1) return;
-      transform(lines[0], scales_of(largest_of(lines[0])), 0);
+      const Scales scales = scales_of(largest_of(lines[0]));
+      scale_all(lines[0].at, scales.in);
+      transform(lines[0], scales.out, 0);
       store_line<Tile, kWide>(lines[0], lane_, to);
     } else {
       const Scales scales = scales_of_lane(lines);
@@ -104,7 +158,9 @@ class WarpKernel {
 #pragma unroll
       for (int i = 0; i < Tile::kTogether; ++i) {
         if (i >= count) return;
-        transform(lines[i], from_lane(scales, i, second), 0);
+        const Scales own = from_lane(scales, i, second);
+        scale_all(lines[i].at, own.in);
+        transform(lines[i], own.out, 0);
         store_line<Tile, kWide>(lines[i], lane_, to + (i << Tile::kLog));
       }
     }
@@ -158,55 +214,6 @@ class WarpKernel {
       }
     }
   }
-  /// Transforms one line of the warp, `number` of its group.
-  __device__ __forceinline__ void transform(Line& line, const Scales& scales, unsigned number) const {
-    scale_all(line.at, scales.in);
-    Line results;
-#pragma unroll
-    for (int j = 0; j < Tile::kRadix; ++j) {
-      Point between[kQs][kProducts][2];  // [q][h][v]
-#pragma unroll
-      for (int q = 0; q < kQs; ++q) {
-#pragma unroll
-        for (int a = 0; a < kProducts; ++a) {
-          const int slot = j | (q | a << Tile::kQBits) << kOuter;
-          line_product<kSplit>(matrices_, a,
-                               line_operand_of(line.at[slot], line.at[slot | kQs * kProducts << kOuter]),
-                               between[q][a]);
-        }
-#pragma unroll
-        for (int v = 0; v < 2; ++v) {
-          if constexpr (kProducts == 2) join(between[q][0][v], between[q][1][v]);
-#pragma unroll
-          for (int h = 0; h < kProducts; ++h) {
-            const PointPair& factors = inner_.at[q * kProducts + h];
-            between[q][h][v] = times(between[q][h][v], v == 0 ? factors.first : factors.second);
-          }
-        }
-      }
-#pragma unroll
-      for (int h = 0; h < kProducts; ++h) {
-        Point both[kQs][2];
-#pragma unroll
-        for (int q = 0; q < kQs; ++q)
-          line_product<kSplit>(matrices_, q, line_operand_of(between[q][h][0], between[q][h][1]), both[q]);
-#pragma unroll
-        for (int v = 0; v < 2; ++v) {
-          if constexpr (kQs == 2) {
-            join(both[0][v], both[1][v]);
-            results.at[j * kInner + 2 * (kProducts + h) + v] = both[1][v];
-          }
-          results.at[j * kInner + 2 * h + v] = both[0][v];
-        }
-      }
-    }
-    line = results;
-    join_lines<Tile>(pass_.tables.twiddles + 32 * kInner, lane_, pass_.sign, line);
-    scale_all(line.at, scales.out);
-    if constexpr (Tile::kColumns) {
-      if (pass_.log_order > 0) twiddle(line, number);
-    }
-  }
   /// Each lane computes the factor of one slot.
   __device__ __forceinline__ void twiddle(Line& line, unsigned number) const {
     const Point own = pass_factor_of_lane<Tile>(pass_, number, lane_),
@@ -216,11 +223,6 @@ class WarpKernel {
       const Point of_slot{__shfl_sync(~0u, step.re, slot), __shfl_sync(~0u, step.im, slot)};
       line.at[slot] = times(line.at[slot], slot == 0 ? own : times(own, of_slot));
     }
-  }
-  static __device__ __forceinline__ void join(Point& a, Point& b) {
-    const Point first = a;
-    a = sum(first, b);
-    b = difference(first, b);
   }
 
   const Pass& pass_;

@@ -46,7 +46,7 @@ double factor_of(const DenseRequest& request, Direction direction) noexcept {
   return direction == Direction::forward ? request.scales.forward : request.scales.inverse;
 }
 
-/// Below the largest float by the factor of fused twiddles (tuned::fused_roots_of()).
+/// Below the largest float by the factor of fused twiddles (tuned::pass_roots_of()).
 constexpr double kLargestSum = 0x1p102;
 
 /// Rejects sums beyond the range of float.

@@ -98,7 +98,7 @@ class TunedCompactEngine final : public GpuCompactEngine {
     const cuda::DeviceInfo& device = cuda::device_info(problem_.device);
     if (device.major >= tuned::kMajorOfProducts || !could_multiply(problem_, formats_)) return "";
     return fmt::format(
-        "convolutions: products of f16 matrices need compute capability {}.0, this GPU has {}.{}",
+        "passes or convolutions: products of f16 matrices need compute capability {}.0, this GPU has {}.{}",
         tuned::kMajorOfProducts, device.major, device.minor);
   }
 

@@ -234,7 +234,9 @@ TEST_F(TensorCuda, GraphsRepeatSeveralPasses) {
     ASSERT_EQ(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
     for (unsigned round = 0; round < 3; ++round) {
       Values x = uniform_noise(n, round);
-      ASSERT_EQ(cudaMemcpy(input.get(), x.data(), n * sizeof(x[0]), cudaMemcpyHostToDevice), cudaSuccess);
+      ASSERT_EQ(
+          cudaMemcpyAsync(input.get(), x.data(), n * sizeof(x[0]), cudaMemcpyHostToDevice, stream.get()),
+          cudaSuccess);
       ASSERT_EQ(cudaGraphLaunch(executable, stream.get()), cudaSuccess);
       ASSERT_EQ(cudaStreamSynchronize(stream.get()), cudaSuccess);
       EXPECT_LE(relative_l2(output.read(), exact_spectra(x, n)), kTensorBound) << log;

@@ -202,6 +202,49 @@ void expect_lines() {
   out.expect(std::size_t{1} << Tile::kBits, "results of " + what);
 }
 
+/// A thread's pairs of points in their parts, and its results in neighbouring parts.
+template <class Tile>
+void expect_joined() {
+  using Part = typename Tile::Part;
+  const std::string what = "joined 2^" + std::to_string(Tile::kLog);
+  Places in, out;
+  std::set<unsigned> results;
+  for (int first = 0; first < Tile::kThreads; first += 32) {
+    for (int pair = 0; pair < Tile::kPairs; ++pair) {
+      for (int part = 0; part < Tile::kParts; ++part) {
+        std::vector<std::int64_t> from;
+        for (int thread = first; thread < first + 32; ++thread)
+          from.push_back(Part::position_of(part, Tile::point_of(thread, pair)));
+        in.access(from);
+        expect_no_conflicts("points of " + what, [&](int lane) {
+          return tensor::swizzled<Part>(Part::position_of(part, Tile::point_of(first + lane, pair)));
+        });
+      }
+    }
+    for (int i = 0; i < Tile::kResults; ++i) {
+      std::vector<std::int64_t> to;
+      std::vector<unsigned> single;
+      for (int thread = first; thread < first + 32; ++thread) {
+        const auto f = static_cast<unsigned>(2 * (i * Tile::kThreads + thread));
+        to.push_back(f);
+        single.push_back(tensor::swizzled<Part>(Tile::position_of(f)));
+        for (const unsigned next : {0u, 1u})
+          results.insert(tensor::swizzled<Part>(Tile::position_of(f | next)));
+      }
+      out.access(to);
+      // Sixteen lanes access 8 bytes each at once.
+      for (int half = 0; half < 32; half += 16) {
+        std::set<unsigned> banks;
+        for (int lane = half; lane < half + 16; ++lane) banks.insert(single[lane] % (2 * kBanks));
+        EXPECT_EQ(banks.size(), 2 * kBanks) << "results of " << what;
+      }
+    }
+  }
+  EXPECT_EQ(results.size(), std::size_t{1} << Tile::kLog) << what;
+  in.expect(std::size_t{1} << Tile::kLog, "samples of " + what);
+  out.expect(std::size_t{1} << Tile::kLog, "results of " + what);
+}
+
 template <int kLog, int kLogLines, TileKind kKind, bool kSmall, int kLogRow>
 void expect_all(tensor::Tile<kLog, kLogLines, kKind, kSmall, kLogRow> tile) {
   using Tile = decltype(tile);
@@ -211,6 +254,11 @@ void expect_all(tensor::Tile<kLog, kLogLines, kKind, kSmall, kLogRow> tile) {
 template <int kLog, int kLogLines, TileKind kKind>
 void expect_all(tensor::WarpTile<kLog, kLogLines, kKind>) {
   expect_lines<tensor::WarpTile<kLog, kLogLines, kKind>>();
+}
+template <int kLog>
+void expect_all(tensor::JoinedTile<kLog>) {
+  expect_lines<typename tensor::JoinedTile<kLog>::Part>();
+  expect_joined<tensor::JoinedTile<kLog>>();
 }
 
 TEST(TensorLayout, SharedMemoryHasNoConflictsAndGlobalMemoryWholeSectors) {

@@ -106,12 +106,16 @@ TEST(Tensor, EveryPowerOfTwoAgainstDouble) {
 }
 
 TEST(Tensor, Inverses) {
-  for (const int log : {1, 2, 3, 4, 7, 9, 12, 14, 17}) {
+  for (const int log : {1, 2, 3, 4, 7, 9, 11, 12, 13, 14, 17}) {
     const Values x = uniform_noise(std::size_t{1} << log, 5);
     const float scale = 1 / static_cast<float>(1 << log);
     Exact expected = exact_spectra(x, log, true);
     for (auto& value : expected) value *= double{scale};
-    EXPECT_LE(relative_l2(emulated_tensor_fft(x, log, {1, scale}), expected), kTensorBound) << "2^" << log;
+    for (const std::int64_t few : {tensor::kFewPoints, std::int64_t{0}}) {
+      EXPECT_LE(relative_l2(emulated_tensor_fft(x, log, {.sign = 1, .factor = scale, .few = few}), expected),
+                kTensorBound)
+          << "2^" << log << " few " << few;
+    }
   }
 }
 
@@ -157,8 +161,11 @@ TEST(Tensor, EveryScaleFromTinyToHuge) {
       const Values x = uniform_noise(n, static_cast<unsigned>(log + 100 + decade), scale);
       // Results near the least normal number are multiples of 2^-149.
       const double least = 0x1p-149 / (double{scale} * std::sqrt(static_cast<double>(n)));
-      EXPECT_LE(relative_l2(emulated_tensor_fft(x, log), exact_spectra(x, log)), kTensorBound + least)
-          << "2^" << log << ", 1e" << decade;
+      const Exact expected = exact_spectra(x, log);
+      for (const std::int64_t few : {tensor::kFewPoints, std::int64_t{0}}) {
+        EXPECT_LE(relative_l2(emulated_tensor_fft(x, log, {.few = few}), expected), kTensorBound + least)
+            << "2^" << log << ", 1e" << decade << " few " << few;
+      }
     }
   }
 }

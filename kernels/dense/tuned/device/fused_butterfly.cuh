@@ -13,7 +13,7 @@ namespace sfft::device {
 template <int R, class Real>
 class FusedButterfly {
  public:
-  /// root(i): root i of fused_roots(R), in the order of sizes, of a size those of m < max(1, size/4).
+  /// root(i): root i of PassRoots, in the order of sizes, of a size those of m < max(1, size/4).
   template <class Root>
   static __device__ __forceinline__ void apply(Real* re, Real* im, const Root& root) {
     transform<false>(re, im, root);

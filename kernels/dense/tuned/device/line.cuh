@@ -60,12 +60,11 @@ struct Line {
   static constexpr IntList kGridStrides =
       grid_strides(K::step.policy.radices, K::step.conflict_free(), kSingle);
   static constexpr int grid_stride(int dimension) { return element<kGridStrides>(dimension); }
-  /// Where the roots of a pass are, if it is fused; those of the way back follow those of the way there.
-  static constexpr FusedPass fused(unsigned pass) {
-    if (kTwiddles != Twiddles::fused || kTwiddleFree) return {};
-    const IntList& there = K::step.policy.radices;
-    const FusedPass last = fused_pass(there, kRows, kPasses - 1, kLength);
-    return fused_pass(kRadices, kRows, pass, kBack ? last.first + last.count() : kLength);
+  /// Where the roots of a pass are, if it reads all; those of the way back follow those of the way there.
+  static constexpr PassRoots roots(unsigned pass) {
+    if (!reads_all_roots(kTwiddles) || kTwiddleFree) return {};
+    const PassRoots last = pass_roots(K::step.policy.radices, kTwiddles, kRows, kPasses - 1, kLength);
+    return pass_roots(kRadices, kTwiddles, kRows, pass, kBack ? last.first + last.count() : kLength);
   }
 };
 

@@ -113,38 +113,30 @@ struct Pass {
     if constexpr (kOwnBefore > 1 && !Line::kTwiddleFree) {
       const int q = (thread + round * Line::kThreads) % kOutputs / kBeside;
       constexpr int kStep = Line::kLength / (kOwnBefore * R);
-      if constexpr (Line::kTwiddles != Twiddles::table) {
-        Real wr[R], wi[R];
+      Real wr[R], wi[R];
 #pragma unroll
-        for (int k = 1; k < R; ++k) {
-          if (Power<Line, R>::part(k) != 0) continue;
-          const Complex<Real> w = roots[q * k * kStep];
-          wr[k] = w.re;
-          wi[k] = w.im;
-        }
-#pragma unroll
-        for (int k = 2; k < R; ++k) {
-          const int part = Power<Line, R>::part(k);
-          if (part == 0) continue;
-          wr[k] = wr[part];
-          wi[k] = wi[part];
-          detail::multiply(wr[k], wi[k], wr[k - part], wi[k - part]);
-        }
-#pragma unroll
-        for (int k = 1; k < R; ++k) detail::multiply(re[k], im[k], wr[k], wi[k]);
-      } else {
-        Complex<Real> w[R];
-#pragma unroll
-        for (int k = 1; k < R; ++k) w[k] = roots[q * k * kStep];
-#pragma unroll
-        for (int k = 1; k < R; ++k) detail::multiply(re[k], im[k], w[k].re, w[k].im);
+      for (int k = 1; k < R; ++k) {
+        if (Power<Line, R>::part(k) != 0) continue;
+        const Complex<Real> w = roots[q * k * kStep];
+        wr[k] = w.re;
+        wi[k] = w.im;
       }
+#pragma unroll
+      for (int k = 2; k < R; ++k) {
+        const int part = Power<Line, R>::part(k);
+        if (part == 0) continue;
+        wr[k] = wr[part];
+        wi[k] = wi[part];
+        detail::multiply(wr[k], wi[k], wr[k - part], wi[k - part]);
+      }
+#pragma unroll
+      for (int k = 1; k < R; ++k) detail::multiply(re[k], im[k], wr[k], wi[k]);
     }
   }
 
   static __device__ __forceinline__ void compute(Real* re, Real* im, int thread,
                                                  const Complex<Real>* __restrict__ roots) {
-    constexpr FusedPass kFused = Line::fused(I);
+    constexpr PassRoots kOwn = Line::roots(I);
     // With these radices it also has fewer operations without twiddle factors.
     constexpr bool kFusedFirst =
         Line::kTwiddles == Twiddles::fused && kOwnBefore == 1 && (R == 16 || R == 32);
@@ -152,17 +144,25 @@ struct Pass {
     for (int b = 0; b < kRounds; ++b) {
       if (!has(thread, b)) break;
       Real *const r = re + b * R, *const i = im + b * R;
-      if constexpr (kFused.kinds > 0) {
+      if constexpr (kOwn.kinds > 0) {
         const Complex<Real>* const own =
-            roots + kFused.first + (thread + b * Line::kThreads) % kOutputs / kBeside;
-        FusedButterfly<R, Real>::apply(r, i, [own](int kind) { return own[kind * kOwnBefore]; });
-        continue;
-      }
-      if constexpr (kFusedFirst) {
+            roots + kOwn.first + (thread + b * Line::kThreads) % kOutputs / kBeside;
+        const auto root = [own](int kind) { return own[kind * kOwnBefore]; };
+        if constexpr (is_fused(Line::kTwiddles, R)) {
+          FusedButterfly<R, Real>::apply(r, i, root);
+          continue;
+        }
+#pragma unroll
+        for (int k = 1; k < R; ++k) {
+          const Complex<Real> w = root(k - 1);
+          detail::multiply(r[k], i[k], w.re, w.im);
+        }
+      } else if constexpr (kFusedFirst) {
         FusedButterfly<R, Real>::apply(r, i);
         continue;
+      } else {
+        apply_twiddles(r, i, thread, b, roots);
       }
-      apply_twiddles(r, i, thread, b, roots);
       detail::Butterfly<R>::template stream<Real, Real>(
           [&](int k, Real& x, Real& y) {
             x = r[k];

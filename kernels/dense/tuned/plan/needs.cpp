@@ -21,7 +21,9 @@ bool is_odd_prime(int n) {
 }
 
 bool prefers_products(const LineNeed& need) {
-  return need.products && !has_radices(need.points);
+  constexpr int kLeastOfOthers = 45, kPointsOfWord = 4;
+  const bool whole_words = need.points % kPointsOfWord == 0;
+  return need.products && (!has_radices(need.points) || (!whole_words && need.points >= kLeastOfOthers));
 }
 
 std::optional<Method> method_of(int points, int length, bool twiddled) {

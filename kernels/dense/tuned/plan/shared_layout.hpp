@@ -26,25 +26,32 @@ constexpr int bank_groups(int threads, int banks) {
   return (threads + banks - 1) / banks;
 }
 
-/// Roots that a fused butterfly reads; 0: there is none of this radix.
-constexpr int fused_roots(int radix) {
-  return radix == 2 || radix == 4 || radix == 8 || radix == 16 || radix == 32 ? radix / 2 : 0;
+/// Whether a pass's twiddle factors are part of its additions.
+constexpr bool is_fused(Twiddles twiddles, int radix) {
+  return twiddles == Twiddles::fused &&
+         (radix == 2 || radix == 4 || radix == 8 || radix == 16 || radix == 32);
+}
+/// Whether passes read all their roots, in the order in which threads need them.
+constexpr bool reads_all_roots(Twiddles twiddles) {
+  return twiddles == Twiddles::table || twiddles == Twiddles::fused;
 }
 
-/// The roots of a fused pass: `before` of each kind, one for every position of a butterfly in its group. They
-/// follow the roots of the FFT in its table, pass by pass from `first` on.
-struct FusedPass {
+/// The roots that a pass reads: `before` of each kind, one for every position of a butterfly in its group. A
+/// fused butterfly has radix/2 kinds, another one a root for each input but the first. They follow the roots
+/// of the FFT in its table, pass by pass from `first` on.
+struct PassRoots {
   int before = 1, kinds = 0, first = 0;
   constexpr int count() const { return before * kinds; }
 };
 /// `rows`: of a grid, whose second dimension begins anew; 0: there is one dimension.
-constexpr FusedPass fused_pass(const IntList& radices, int rows, unsigned pass, int first) {
-  FusedPass found{1, 0, first};
+constexpr PassRoots pass_roots(const IntList& radices, Twiddles twiddles, int rows, unsigned pass,
+                               int first) {
+  PassRoots found{1, 0, first};
   for (unsigned i = 0; i <= pass; ++i) {
-    const int before = radices.product(i);
+    const int before = radices.product(i), radix = radices[i];
     found.first += found.count();
     found.before = rows > 0 && before >= rows ? before / rows : before;
-    found.kinds = found.before > 1 ? fused_roots(radices[i]) : 0;
+    found.kinds = found.before == 1 ? 0 : is_fused(twiddles, radix) ? radix / 2 : radix - 1;
   }
   return found;
 }

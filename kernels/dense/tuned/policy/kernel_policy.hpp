@@ -11,9 +11,9 @@ namespace sfft::detail::tuned {
 
 /// Where the twiddle factors w^k of a butterfly come from. The k-th power of a rounded root is k times as
 /// wrong as the root: powers of two roots, w and a higher one, halve a transform's error, for up to a tenth
-/// of its time. fused: in passes of radix 2, 4, 8, 16 and 32 they are part of the butterfly's additions,
-/// which then has fewer operations and reads more roots (device/fused_butterfly.cuh); other passes have two
-/// roots.
+/// of its time. table: each factor is read, in the order in which threads need them. fused: the same, but in
+/// passes of radix 2, 4, 8, 16 and 32 they are part of the butterfly's additions, which then has fewer
+/// operations and reads half as many roots (device/fused_butterfly.cuh).
 enum class Twiddles { one_root, two_roots, table, fused };
 
 /// How global memory is loaded. bypass_l1: without allocating in the L1 cache. prefetch_l2: with a hint that

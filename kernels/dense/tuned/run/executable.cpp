@@ -60,15 +60,17 @@ void Tables::convolution_of(const Step& step, device::StepTables& tables) {
   tables.load = known(key + "load");
 }
 
-/// The roots of an FFT, then those of its fused passes, there and back.
-const void* Tables::fused_roots(const Step& step) {
+/// The roots of an FFT, then those that its passes read, there and back.
+const void* Tables::all_roots(const Step& step) {
   const IntList& radices = step.policy.radices;
-  const std::string key = fmt::format("roots {} {}", fmt::join(radices, "."), step.rows);
+  const Twiddles twiddles = step.policy.twiddles;
+  const std::string key =
+      fmt::format("roots {} {} {}", fmt::join(radices, "."), static_cast<int>(twiddles), step.rows);
   if (const void* found = known(key)) return found;
   const double least = single_ ? 0x1p-24 : 0x1p-53;  // an epsilon beside the other part
   Table all = roots(step.policy.length(), step.policy.length());
   for (const IntList& way : {radices, radices.reversed()}) {
-    const Table own = fused_roots_of(way, step.rows, least);
+    const Table own = pass_roots_of(way, twiddles, step.rows, least);
     all.insert(all.end(), own.begin(), own.end());
   }
   return values(key, all);
@@ -91,8 +93,8 @@ device::StepTables Tables::of(const Step& step) {
     return tables;
   }
   const int length = step.policy.length();
-  tables.roots = step.policy.twiddles == Twiddles::fused && !step.twiddle_free()
-                     ? fused_roots(step)
+  tables.roots = reads_all_roots(step.policy.twiddles) && !step.twiddle_free()
+                     ? all_roots(step)
                      : get(fmt::format("roots {}", length), length, length, 1);
   if (step.half_spectra())
     tables.untangle = get(fmt::format("untangle {}", step.points), 2 * step.points, step.points + 1, 1);

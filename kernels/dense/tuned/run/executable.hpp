@@ -39,7 +39,7 @@ class Tables {
   const void* values(const std::string& key, const std::vector<std::complex<double>>& table);
   const void* known(const std::string& key) const;
   void convolution_of(const Step& step, device::StepTables& tables);
-  const void* fused_roots(const Step& step);
+  const void* all_roots(const Step& step);
   const void* matrices(const Step& step);
 
   bool single_;

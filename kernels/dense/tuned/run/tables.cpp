@@ -102,12 +102,18 @@ Table roots(std::int64_t n, std::int64_t count, std::int64_t step) {
   return table;
 }
 
-Table fused_roots_of(const IntList& radices, int rows, double least) {
+Table pass_roots_of(const IntList& radices, Twiddles twiddles, int rows, double least) {
   Table table;
   for (unsigned i = 0; i < radices.size(); ++i) {
-    const FusedPass pass = fused_pass(radices, rows, i, 0);
+    const PassRoots pass = pass_roots(radices, twiddles, rows, i, 0);
     if (pass.kinds == 0) continue;
     const std::int64_t n = std::int64_t{pass.before} * radices[i];
+    if (!is_fused(twiddles, radices[i])) {
+      for (std::int64_t k = 1; k < radices[i]; ++k) {
+        for (std::int64_t q = 0; q < pass.before; ++q) table.push_back(root(q * k, n));
+      }
+      continue;
+    }
     // Sizes 2, 4, … R: the roots w^(R/size) exp(−2πi m/size), w = exp(−2πi q/n).
     for (std::int64_t size = 2; size <= radices[i]; size *= 2) {
       for (std::int64_t m = 0; m < std::max<std::int64_t>(1, size / 4); ++m) {

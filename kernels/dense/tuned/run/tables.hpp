@@ -16,9 +16,10 @@ using Table = std::vector<std::complex<double>>;
 /// bit, so that mirrored rows get the same results whichever block writes them.
 Table roots(std::int64_t n, std::int64_t count, std::int64_t step = 1);
 
-/// What fused butterflies of these passes read (FusedPass): (re z, im z/re z) for roots z, with |re z| kept
-/// away from 0: it is at least `least`. Products with im z/re z may be so much larger than results.
-Table fused_roots_of(const IntList& radices, int rows, double least);
+/// The roots that passes read (PassRoots). Those of fused butterflies are (re z, im z/re z) for roots z, with
+/// |re z| kept away from 0: it is at least `least`. Products with im z/re z may be so much larger than
+/// results.
+Table pass_roots_of(const IntList& radices, Twiddles twiddles, int rows, double least);
 
 /// What a convolution needs (Bluestein 1970, Rader 1968): `kernel` is the FFT, over the step's length, of
 /// what is convolved with, divided by that length. For a step without twiddle factors it is the DFT of as

@@ -114,7 +114,7 @@ std::size_t tile_bytes(const KernelPolicy& kernel, Method method, int points, bo
 
 bool has_fused_passes(const KernelPolicy& kernel) {
   return std::any_of(kernel.radices.begin() + 1, kernel.radices.end(),
-                     [](int radix) { return fused_roots(radix) > 0; });
+                     [](int radix) { return is_fused(Twiddles::fused, radix); });
 }
 
 /// How well loads of resident blocks cover the memory's latency, 1 at best, and what short runs of

@@ -13,8 +13,10 @@ namespace sfft::detail::tuned {
 namespace {
 
 /// Per point, counted in the machine code of sm_90: a butterfly's over its operations, loads and conversions
-/// and stores, an exchange, two copies of a staged tile, and what a thread does once.
-constexpr double kOfButterfly = 0.53, kOfMemory = 6, kOfExchange = 4, kOfStage = 2.5, kOfThread = 75;
+/// and stores, an exchange, twiddle factors that are read, two copies of a staged tile, and what a thread
+/// does once.
+constexpr double kOfButterfly = 0.53, kOfMemory = 6, kOfExchange = 4, kOfRoots = 5, kOfStage = 2.5,
+                 kOfThread = 75;
 
 /// Instructions per point of a line, with idle threads counted as busy ones.
 double instructions(const KernelPolicy& kernel) {
@@ -25,8 +27,9 @@ double instructions(const KernelPolicy& kernel) {
     const double bits = std::log2(radix), idle = static_cast<double>(rounds) * threads * radix / length;
     double own = kOfButterfly * 5 * bits * find_radix(radix)->extra;
     if (pass > 0) {
-      const bool fused = kernel.twiddles == Twiddles::fused && fused_roots(radix) > 0;
-      own = kOfExchange + (fused ? 3 * bits + 0.5 : own + std::max(2.0, 8 - 16.0 / radix));
+      own = kOfExchange + (is_fused(kernel.twiddles, radix)   ? 3 * bits + 0.5
+                           : reads_all_roots(kernel.twiddles) ? own + kOfRoots
+                                                              : own + std::max(2.0, 8 - 16.0 / radix));
     }
     sum += own * idle;
   }

@@ -14,6 +14,7 @@
 #include "kernels/base/error.hpp"
 #include "kernels/dense/tuned/policy/policy_text.hpp"
 #include "kernels/dense/tuned/search/candidates.hpp"
+#include "kernels/dense/tuned/search/products.hpp"
 #include "kernels/dense/tuned/search/trial_bench.hpp"
 #include "kernels/dense/tuned/search/variations.hpp"
 
@@ -290,7 +291,8 @@ TransformPolicy choose_by_rules(const DenseProblem& problem, bool single, const 
     std::vector<LineNeed> needs = needs_of(problem, single, factors, limits, why, formats);
     for (LineNeed& need : needs) {
       need.products = prefers_products(need);
-      const std::vector<KernelPolicy> best = candidates(need, single, limits, 1);
+      std::vector<KernelPolicy> best = products(need, limits);
+      if (best.empty()) best = candidates(need, single, limits, 1);
       if (best.empty()) continue;
       KernelPolicy& kernel = policy.kernels.emplace_back(best.front());
       if (need.narrow_bytes == 0) kernel.twiddles = Twiddles::two_roots;

@@ -13,6 +13,7 @@ using detail::tuned::IntList;
 using detail::tuned::Method;
 using detail::tuned::Step;
 using detail::tuned::Table;
+using detail::tuned::Twiddles;
 
 double distance(const std::complex<double>& a, std::int64_t j, std::int64_t n) {
   const long double angle =
@@ -41,10 +42,10 @@ TEST(TunedTables, RootsAreExactAndSymmetric) {
 /// q.
 TEST(TunedTables, RootsOfFusedButterflies) {
   constexpr double kLeast = 0x1p-30;
-  const Table table = detail::tuned::fused_roots_of({8, 16, 10, 4}, 0, kLeast);
+  const Table table = detail::tuned::pass_roots_of({8, 16, 4}, Twiddles::fused, 0, kLeast);
   std::size_t at = 0;
   double worst = 0;
-  for (const auto& [before, radix] : {std::pair{8, 16}, {8 * 16 * 10, 4}}) {
+  for (const auto& [before, radix] : {std::pair{8, 16}, {8 * 16, 4}}) {
     const std::int64_t n = std::int64_t{before} * radix;
     for (int size = 2; size <= radix; size *= 2) {
       for (int m = 0; m < std::max(1, size / 4); ++m) {
@@ -60,6 +61,27 @@ TEST(TunedTables, RootsOfFusedButterflies) {
   }
   EXPECT_EQ(at, table.size());
   EXPECT_LE(worst, 1.01 * kLeast) << "only real parts of 0 are moved";
+}
+
+/// w^k, w = exp(−2πi q/(before R)), for k = 1 … R − 1 and every position q; among fused passes, those of
+/// other radices.
+TEST(TunedTables, RootsOfOtherPasses) {
+  for (const auto& [twiddles, skipped] : {std::pair{Twiddles::table, 0}, {Twiddles::fused, 8 * 16 / 2}}) {
+    const Table table = detail::tuned::pass_roots_of({8, 16, 10}, twiddles, 0, 0x1p-30);
+    auto at = static_cast<std::size_t>(skipped);
+    double worst = 0;
+    for (const auto& [before, radix] : {std::pair{8, 16}, {8 * 16, 10}}) {
+      if (radix == 16 && skipped > 0) continue;
+      for (int k = 1; k < radix; ++k) {
+        for (int q = 0; q < before; ++q, ++at) {
+          ASSERT_LT(at, table.size());
+          worst = std::max(worst, distance(table[at], q * k, std::int64_t{before} * radix));
+        }
+      }
+    }
+    EXPECT_EQ(at, table.size());
+    EXPECT_LE(worst, 2e-16);
+  }
 }
 
 using Values = std::vector<std::complex<double>>;
