@@ -65,8 +65,12 @@ class Judge {
   /// The scene is where the observation says: the reference may follow it there.
   bool believes(const Observation& seen) const;
 
-  /// Frames since which the picture stands still, where it does.
-  int still_frames() const noexcept { return freeze_.frames(); }
+  /// Frames since which the picture stands still, where it does, or moves again.
+  std::int64_t still_frames() const noexcept { return freeze_.frames(); }
+
+  /// Frames since the light began to go up and down, where it does, and since it last turned round.
+  std::int64_t flickering_frames() const noexcept { return flicker_.frames(); }
+  std::int64_t steady_frames() const noexcept { return flicker_.steady_frames(); }
 
   /// Frames in a row in which nothing but white is to be seen.
   int white_frames() const noexcept { return white_; }
