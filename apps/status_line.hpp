@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line of progress on standard error: rewritten on a terminal, printed now and then elsewhere.
+// A progress line on standard error: rewritten on a terminal, printed now and then elsewhere.
 #pragma once
 
 #include <unistd.h>
@@ -17,7 +17,7 @@ class StatusLine {
   StatusLine(const StatusLine&) = delete;
   StatusLine& operator=(const StatusLine&) = delete;
 
-  /// Whether it is time for another line: after `pause` on a terminal, after five seconds elsewhere.
+  /// Whether another line is due: after `pause` on a terminal, after five seconds elsewhere.
   bool due(std::chrono::milliseconds pause = std::chrono::milliseconds(100)) {
     if (quiet_ || Clock::now() - last_ < (terminal_ ? pause : std::chrono::milliseconds(5000))) return false;
     last_ = Clock::now();
@@ -28,7 +28,7 @@ class StatusLine {
     std::fflush(stderr);
     open_ = terminal_;
   }
-  /// Takes a rewritten line away, so that what is printed next starts on its own.
+  /// Erases a rewritten line, so that the next output starts on a clean line.
   void clear() {
     if (open_) std::fputs("\r\x1b[K", stderr);
     open_ = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names the word of a command line that nobody knows: CLI11 asks for what is required before it looks for
-// one.
+// Finds an unknown word in a command line, because CLI11 asks for required
+// options before it looks for one.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,8 +10,8 @@
 
 namespace sfft::apps {
 
-/// Call it when parsing has failed. A first word that is no sub-command, or an option that its sub-command
-/// does not have; empty where neither is what is wrong.
+/// Call after parsing has failed. Returns a first word that is not a sub-command, or an option that its
+/// sub-command lacks; empty if the error is something else.
 inline std::string unknown_word(const CLI::App& app) {
   const std::vector<std::string> words = app.remaining(true);
   const std::vector<const CLI::App*> chosen =

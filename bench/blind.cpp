@@ -55,7 +55,7 @@ void discovery(benchmark::State& state, const BlindCase& kind, int seeds) {
         found = discover(signal, options);
         ++options.seed;
       };
-      // There is no plan: the first call of a process makes the tables of its small FFTs.
+      // There is no plan: the first call of a process builds the tables of its small FFTs.
       if (!first) first = seconds_of(call);
       evict_caches();
       const double cold = seconds_of(call);
@@ -125,8 +125,8 @@ void fftw(benchmark::State& state, const BlindCase& kind) {
   state.counters["plan_us"] = 1e6 * plan_seconds;
 }
 
-/// Times discovery until it gives up on a signal that is not sparse, and a dense transform of the same
-/// signal.
+/// Times discovery until it gives up on a signal that is not sparse, and a dense transform of the
+/// same signal.
 void refuse(benchmark::State& state, const Samples& samples, const Shape& shape) {
   const SignalView signal(samples, shape);
   const dense::Plan<float> plan(shape, false);
@@ -166,7 +166,7 @@ void add_case(const BlindCase& kind, int seeds, bool with_peers) {
   add("sfft/" + kind.label(), [=](benchmark::State& state) { discovery(state, kind, seeds); });
   add("fftw/" + kind.label(), [=](benchmark::State& state) { fftw(state, kind); });
   if (!with_peers) return;
-  // The times of these hardly vary between signals, so they run on a tenth of them.
+  // Their times hardly vary between signals, so they run on a tenth of them.
   const int some = std::max(1, seeds / 10);
   for (const peers::Method method : {sfft1, sfft2, sfft3, aafft, ffast}) {
     if (kind.noisy() && (method == sfft3 || method == ffast)) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When learning and planning are paid back: the number of frames from which one way to transform a recording
-// costs no more than another, with everything that both cost before their frames.
+// When learning and planning are paid back: the number of frames from which one method for a recording costs
+// no more than another, including what both cost before their frames.
 #pragma once
 
 #include <algorithm>
@@ -13,10 +13,10 @@
 
 namespace sfft::bench {
 
-/// What it costs to transform frames, both in the same unit.
+/// The cost of transforming frames, both in the same unit.
 struct StreamCost {
   double preparation = 0;  ///< learning, planning, plan creation
-  double frame = 0;        ///< of every frame after that
+  double frame = 0;        ///< per frame after that
 
   bool is_valid() const {
     return std::isfinite(preparation) && std::isfinite(frame) && preparation >= 0 && frame >= 0;
@@ -26,17 +26,17 @@ struct StreamCost {
 struct BreakEven {
   /// Smallest n >= 0 with ours.preparation + n ours.frame <= peer.preparation + n peer.frame. Empty: never.
   std::optional<std::int64_t> frames;
-  /// The largest such n where slower frames use up a head start. Empty: it stays ahead, or never is.
+  /// The largest such n if slower frames use up a head start. Empty: it stays ahead, or never is.
   std::optional<std::int64_t> until;
   std::string reason;  ///< why never, or why not for good; otherwise empty
 };
 
 inline BreakEven break_even(const StreamCost& ours, const StreamCost& peer) {
   if (!ours.is_valid() || !peer.is_valid()) return {{}, {}, "a time is missing"};
-  constexpr double kMost = 9e15;  // whole numbers in double end there
+  constexpr double kMost = 9e15;  // doubles hold integers exactly up to there
   const double debt = ours.preparation - peer.preparation, gain = peer.frame - ours.frame;
   if (debt > 0 && gain <= 0) return {{}, {}, "more preparation and no faster frames"};
-  // Monotone in n, whatever the rounding of the quotient below.
+  // Monotone in n, despite the rounding of the quotient below.
   const auto ahead = [&](std::int64_t n) { return static_cast<double>(n) * gain >= debt; };
   if (debt > 0) {
     if (debt / gain > kMost) return {{}, {}, "frames are hardly faster"};
@@ -52,9 +52,9 @@ inline BreakEven break_even(const StreamCost& ours, const StreamCost& peer) {
   return {0, n, "less preparation but slower frames"};
 }
 
-/// Where running totals crossed in a measured run: the smallest number of frames from which on `ours` is not
-/// above `peer` until the end. Entry n is the total after n frames, entry 0 the preparation. Empty: `ours` is
-/// above at the end.
+/// Where running totals crossed in a measured run: the smallest number of frames from which `ours` stays at
+/// or below `peer` until the end. Entry n is the total after n frames, entry 0 the preparation. Empty: `ours`
+/// is above at the end.
 inline std::optional<std::int64_t> crossing(std::span<const double> ours, std::span<const double> peer) {
   const std::size_t count = std::min(ours.size(), peer.size());
   std::size_t n = count;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dense transforms of a random population of shapes on one core: the built-in engine beside FFTW (MEASURE),
-// out of place, in turns within one process. CPU time, since other programs may run.
+// Dense transforms of a random population of shapes on one core: the built-in engine against FFTW (MEASURE),
+// out of place, in turn within one process. Uses CPU time, because other programs may run.
 //   bench_dense_population [--seed N] [--count N] [--most-points N] [--row SHAPE:KIND:BATCH …]
 //                          [--rounds N] [--fftw-seconds S] [--out FILE.json]
-// KIND: c64 c128 f32 f64, what is transformed. Without --row: ranks 1 to 3, points log-uniform from 16 to
-// --most-points, extents that are powers of two, products of 2, 3, 5 and 7, primes, or anything; batches of 1
-// and 8.
+// KIND: c64 c128 f32 f64, the element type. Without --row: ranks 1 to 3, points log-uniform from 16 to
+// --most-points, extents that are powers of two, products of 2, 3, 5 and 7, primes, or anything;
+// batches of 1 and 8.
 #include <fftw3.h>
 #include <fmt/format.h>
 
@@ -62,26 +62,15 @@ Row parse_row(const std::string& text) {
 
 Arguments parse(int argc, char** argv) {
   Arguments arguments;
-  bench::for_options(argc, argv, [&](const std::string& name, const auto& value) {
-    if (name == "--row") {
-      arguments.rows.push_back(parse_row(value()));
-    } else if (name == "--seed") {
-      arguments.seed = std::stoull(value());
-    } else if (name == "--count") {
-      arguments.count = std::stoi(value());
-    } else if (name == "--most-points") {
-      arguments.most_points = std::stod(value());
-    } else if (name == "--rounds") {
-      arguments.rounds = std::stoi(value());
-    } else if (name == "--fftw-seconds") {
-      arguments.fftw_seconds = std::stod(value());
-    } else if (name == "--out") {
-      arguments.out = value();
-    } else {
-      return false;
-    }
-    return true;
-  });
+  bench::parse_options(
+      argc, argv,
+      {{"--row", [&](const std::string& text) { arguments.rows.push_back(parse_row(text)); }},
+       {"--seed", arguments.seed},
+       {"--count", arguments.count},
+       {"--most-points", arguments.most_points},
+       {"--rounds", arguments.rounds},
+       {"--fftw-seconds", arguments.fftw_seconds},
+       {"--out", arguments.out}});
   return arguments;
 }
 
@@ -128,7 +117,7 @@ Row draw(std::mt19937_64& random, double most_points) {
   return {Shape(std::span<const std::int64_t>(extents)), kKinds[pick(4)], pick(2) == 0 ? 1 : 8, family};
 }
 
-/// FFTW's two precisions by one name.
+/// FFTW's two precisions under common names.
 struct Single {
   using Real = float;
   using Complex = fftwf_complex;

@@ -166,7 +166,7 @@ def right_trials(row):
 
 
 def table_padding():
-    """Of the order of radices that is fastest in the end."""
+    """By the order of radices that is fastest in the end."""
     lines = ["| n | radices | threads | padding | µs of 256 MiB | passes | against none |", "|---:|---|---:|---:|---:|---:|---:|"]
     for row in of_group(load()[1], "ablation"):
         trials = right_trials(row) if "trials" in row else []

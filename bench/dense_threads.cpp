@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One transform on several threads of the CPU: the built-in engine beside FFTW where that is found,
-// float, out of place.
+// One transform on several CPU threads: the built-in engine against FFTW, if
+// available; float, out of place.
 //   bench_dense_threads [--complex SHAPE …] [--real SHAPE …] [--threads N …] [--repeat N] [--fftw-seconds S]
 //                       [--out FILE.json]
 // Medians of wall clocks, warm.
@@ -38,22 +38,18 @@ struct Arguments {
 
 Arguments parse(int argc, char** argv) {
   Arguments arguments;
-  bench::for_options(argc, argv, [&](const std::string& name, const auto& value) {
-    if (name == "--complex" || name == "--real") {
-      arguments.problems.emplace_back(bench::parse_shape(value()), name == "--real");
-    } else if (name == "--threads") {
-      arguments.threads.push_back(std::stoi(value()));
-    } else if (name == "--repeat") {
-      arguments.repeat = std::stoi(value());
-    } else if (name == "--fftw-seconds") {
-      arguments.fftw_seconds = std::stod(value());
-    } else if (name == "--out") {
-      arguments.out = value();
-    } else {
-      return false;
-    }
-    return true;
-  });
+  const auto add = [&](bool real) {
+    return [&arguments, real](const std::string& text) {
+      arguments.problems.emplace_back(bench::parse_shape(text), real);
+    };
+  };
+  bench::parse_options(argc, argv,
+                       {{"--complex", add(false)},
+                        {"--real", add(true)},
+                        {"--threads", arguments.threads},
+                        {"--repeat", arguments.repeat},
+                        {"--fftw-seconds", arguments.fftw_seconds},
+                        {"--out", arguments.out}});
   if (arguments.threads.empty()) arguments.threads.push_back(1);
   return arguments;
 }
@@ -70,8 +66,8 @@ double measured_ms(int repeat, const Transform& transform) {
 }
 
 #ifdef SFFT_BENCH_FFTW
-/// The time of FFTW, and the difference of `spectrum` to its own. Planning overwrites the signal before it is
-/// filled again.
+/// FFTW's time, and the difference of `spectrum` from its own. Planning overwrites the signal before it
+/// is refilled.
 void add_fftw(json& row, const Shape& shape, float* signal, std::size_t samples, const Complex* spectrum,
               std::size_t values, const Arguments& arguments) {
   const bool real = row["real"];

@@ -16,7 +16,7 @@ namespace {
 using namespace sfft;
 using namespace sfft::bench;
 
-/// Inputs live from registration to exit, so that peers and plans read the very same samples.
+/// Inputs live until exit, so that peers and plans read the very same samples.
 template <class Real>
 struct Case {
   SparseSpectrum truth;

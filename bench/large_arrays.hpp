@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the benchmarks of large transforms on several threads share: shapes from the command line, data that
-// depend on the place alone, medians.
+// Shared by the benchmarks of large transforms on several threads: shapes from the command line, data that
+// depend only on the position, medians.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace sfft::bench {
 
-/// "1024x1024x1024". Throws what Shape and std::stoll throw.
+/// Parses "1024x1024x1024". Throws as Shape and std::stoll do.
 inline Shape parse_shape(const std::string& text) {
   std::vector<std::int64_t> extents;
   for (std::size_t at = 0; at <= text.size();) {
@@ -36,7 +36,7 @@ inline double median(std::vector<double> times) {
   return times[times.size() / 2];
 }
 
-/// In [-1, 1).
+/// A value in [-1, 1).
 inline float value_at(std::uint64_t i) {
   i = (i + 1) * 0x9E3779B97F4A7C15ULL;
   i ^= i >> 31;
@@ -44,7 +44,7 @@ inline float value_at(std::uint64_t i) {
   return static_cast<float>(static_cast<std::int32_t>(i >> 32)) / 2147483648.0F;
 }
 
-/// Writes to every page of fresh memory, by threads.
+/// Writes to every page of fresh memory, on several threads.
 inline void touch(std::byte* memory, std::size_t bytes, int threads) {
   constexpr std::size_t kPage = 4096;
   const std::size_t pages = (bytes + kPage - 1) / kPage, count = static_cast<std::size_t>(threads);
@@ -57,7 +57,7 @@ inline void touch(std::byte* memory, std::size_t bytes, int threads) {
   for (std::thread& worker : workers) worker.join();
 }
 
-/// By threads, which also touch fresh memory first.
+/// Fills on several threads, which also touch fresh memory first.
 inline void fill(float* array, std::int64_t count, int threads) {
   std::vector<std::thread> workers;
   for (int t = 0; t < threads; ++t) {

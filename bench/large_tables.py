@@ -41,9 +41,9 @@ def table_out_of_card():
             if "fftw_threads" in row:
                 continue
             bytes_of_array = points_of(row["shape"]) * (4 if data["real"] else 8)
-            # Each trip takes the array in and out at once.
+            # Each pass takes the array in and out at once.
             trips_ms = 2e3 * bytes_of_array / (1e9 * min(bus["in_of_both"], bus["out_of_both"]))
-            # Of the steps that were taken: those of calls apart come after those of calls in place.
+            # Those of the steps taken: out-of-place calls come after in-place calls.
             shares = ", ".join(f"{share:.2f}" for share in row["host_shares"][-len(row["rounds"]):])
             measured = "measured: " if row["asked_share"] < 0 else ""
             rounds = ", ".join(f"{r['predicted_ms']:.0f} → {r['ms']:.0f}" for r in row["rounds"])

@@ -51,7 +51,7 @@ double least(const std::vector<double>& values) {
   return *std::min_element(values.begin(), values.end());
 }
 
-/// Samples of one frame as they are learned from.
+/// Samples of one frame, as learned from.
 struct Frame {
   std::string name;
   Shape shape{1};
@@ -158,7 +158,7 @@ void learning(benchmark::State& state, const std::shared_ptr<const Frame>& frame
   const LearnOptions automatic{.k = k, .method = LearnMethod::automatic};
   const SignalView view = frame->view();
   for (auto _ : state) {
-    // Shapes are measured by FFTW once: cases of one shape follow one another.
+    // FFTW measures each shape once, so cases of one shape are adjacent.
     static Shape planned{1};
     static double plan_seconds = 0;
     const double first = seconds_of([&] { benchmark::DoNotOptimize(learn(view, options)); });

@@ -9,18 +9,18 @@
 
 namespace sfft::bench {
 
-/// The words of a command line that are not options, which are taken out of it.
+/// Removes the words that are not options from a command line and returns them.
 std::vector<std::string> take_inputs(int& argc, char** argv);
 
-/// Adds commit, compiler, processor and the command line to the JSON context, runs what is registered and
-/// returns the exit code. `inputs`: what take_inputs() took, for the command line in the context.
+/// Adds commit, compiler, processor and the command line to the JSON context, runs the registered benchmarks
+/// and returns the exit code. `inputs`: the words that take_inputs() returned.
 int run_registered(int argc, char** argv, const std::vector<std::string>& inputs = {});
 
 /// Reads 64 MiB so that no part of a frame stays in the caches.
 void evict_caches();
 
-/// Takes the median of repeated short runs, as for every published time. `iterations` > 0 fixes the length of
-/// a run.
+/// Takes the median of repeated short runs, as for every published time. `iterations` > 0 fixes the
+/// length of a run.
 benchmark::internal::Benchmark* with_median(benchmark::internal::Benchmark* registered, int iterations = 0,
                                             int repetitions = 11);
 

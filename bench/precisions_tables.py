@@ -10,7 +10,7 @@ RESULTS = pathlib.Path(__file__).resolve().parent / "results"
 FILES = (("cpu", "precisions.json"), ("h200", "tensor.json"), ("h200", "compact.json"))
 STORED = ("f16", "bf16", "block16")
 
-# Of one case: time beside that of float on the same device (built_in on a CPU, cuFFT on a GPU), relative L2 error.
+# One case: time relative to float on the same device (built_in on a CPU, cuFFT on a GPU), relative L2 error.
 Point = collections.namedtuple("Point", "device case precision times_of_float error")
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of roots of one for references that know nothing of the library.
+// Tables of roots of unity for references that are independent of the library.
 #pragma once
 
 #include <cmath>

@@ -34,8 +34,8 @@ double quantile(std::vector<double> values, double q) {
   return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1))];
 }
 
-/// Median time of frames that the plan reads in place, each for the first time in a long while: `evict` makes
-/// sure that nothing is in a cache, not even the plan.
+/// Median time of frames that the plan reads in place, each for the first time in a long while: `evict`
+/// empties the caches, even of the plan.
 double in_place_us(const Plan<float>& plan, const Recording& recording, bool evict) {
   auto workspace = plan.make_workspace();
   auto spectrum = plan.make_spectrum();
@@ -63,7 +63,7 @@ void track(benchmark::State& state, std::shared_ptr<Recording> recording, std::i
     std::vector<double> seconds;
     double total = 0;
     for (std::int64_t t = 1; t < recording->frames(); ++t) {
-      // As a decoder leaves it, and as FFTW gets it below: just written to the same memory.
+      // Just written to the same memory, as by a decoder and as FFTW receives it below.
       const SignalView stored = recording->frame(t);
       std::copy_n(static_cast<const std::uint8_t*>(stored.data()), decoded.size(), decoded.begin());
       const auto start = Clock::now();

@@ -5,8 +5,8 @@ find_package(Eigen3 3.3 REQUIRED NO_MODULE)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json 3.9 REQUIRED)  # header only, like {fmt} here: wisdom files, reports
 
-# FFTW is GPL. SFFT_HAVE_FFTW: the library holds it, because SFFT_WITH_FFTW asked for that. SFFT_HAVE_FFTW_PEER: tests
-# and benchmarks, which are never installed, link it themselves to compare with it.
+# FFTW is GPL. SFFT_HAVE_FFTW: the library contains it, because SFFT_WITH_FFTW asks for it. SFFT_HAVE_FFTW_PEER: tests and benchmarks, which
+# are never installed, link it themselves for comparison.
 set(SFFT_HAVE_FFTW OFF)
 set(SFFT_HAVE_FFTW_PEER OFF)
 set(_fftw_peer OFF)
@@ -27,7 +27,7 @@ if(SFFT_WITH_FFTW OR _fftw_peer)
                         "(libfftw3-dev), or leave the option OFF: the library needs no FFTW")
   endif()
 endif()
-# FFTW's threads are a library of their own.
+# FFTW's threads are a separate library.
 set(SFFT_FFTW_THREADS "")
 if(SFFT_HAVE_FFTW OR SFFT_HAVE_FFTW_PEER)
   find_library(SFFT_FFTW3_THREADS_LIBRARY fftw3_threads HINTS ${FFTW3_LIBRARY_DIRS})
@@ -45,7 +45,7 @@ elseif(_fftw_peer)
   message(STATUS "sfft: FFTW not found: benchmarks and tests go without that comparison")
 endif()
 
-# GPU code for Turing, Ampere and Hopper, and as PTX for what comes after; CMAKE_CUDA_ARCHITECTURES overrides.
+# GPU code for Turing, Ampere and Hopper, and PTX for later GPUs; CMAKE_CUDA_ARCHITECTURES overrides.
 set(SFFT_HAVE_CUDA OFF)
 if(SFFT_WITH_CUDA)
   include(CheckLanguage)
@@ -64,7 +64,7 @@ if(SFFT_WITH_CUDA)
   endif()
 endif()
 
-# A header; what it calls of the driver and of NVRTC is found when it runs (kernels/cuda/runtime/driver.hpp).
+# Header only; its calls to the driver and NVRTC are resolved at run time (kernels/cuda/runtime/driver.hpp).
 set(SFFT_HAVE_VKFFT OFF)
 if(SFFT_HAVE_CUDA AND SFFT_WITH_VKFFT)
   find_path(VKFFT_INCLUDE_DIR vkFFT.h PATH_SUFFIXES vkfft)
@@ -75,7 +75,7 @@ if(SFFT_HAVE_CUDA AND SFFT_WITH_VKFFT)
   endif()
 endif()
 
-# sfft-mpi is a library of its own, so that nothing else needs MPI. FFTW's part is in it only where the library has FFTW.
+# sfft-mpi is a separate library, so that nothing else needs MPI. It has FFTW's engine only if the library has FFTW.
 set(SFFT_HAVE_MPI OFF)
 set(SFFT_HAVE_FFTW_MPI OFF)
 set(SFFT_MPI_VERSION "")

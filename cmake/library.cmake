@@ -32,7 +32,7 @@ if(NOT BUILD_SHARED_LIBS)
   target_compile_definitions(sfft INTERFACE SFFT_STATIC)
 endif()
 
-# For tests and benchmarks, which look behind the public headers: all objects, no hiding.
+# For tests and benchmarks, which use internals: all objects, no hidden symbols.
 add_library(sfft_internal STATIC EXCLUDE_FROM_ALL ${_objects})
 target_link_libraries(sfft_internal PUBLIC ${_links})
 target_include_directories(sfft_internal PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}" "${CMAKE_CURRENT_BINARY_DIR}/generated")
@@ -44,7 +44,7 @@ configure_file(cmake/sfft_build_config.hpp.in generated/sfft_build_config.hpp)
 set(SFFT_PUBLIC_HEADERS sfft/dense.hpp sfft/dense_compact.hpp sfft/dense_selective.hpp sfft/dense_slabs.hpp sfft/device_pictures.hpp sfft/device_signal.hpp sfft/discover.hpp sfft/error.hpp sfft/export.hpp sfft/learn_at.hpp sfft/page_locked.hpp sfft/plan.hpp sfft/sfft.hpp
     sfft/template.hpp sfft/tracker.hpp sfft/types.hpp)
 install(FILES ${SFFT_PUBLIC_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sfft)
-# The vocabulary that they include from below, where a quoted include beside them finds it.
+# The vocabulary that public headers include; a quoted include next to them finds it.
 install(FILES kernels/base/error.hpp kernels/base/export.hpp kernels/base/storage.hpp kernels/base/types.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sfft/kernels/base)
 install(FILES kernels/dense/problem/vocabulary.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sfft/kernels/dense/problem)
 install(TARGETS sfft EXPORT sfftTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
@@ -70,6 +70,6 @@ endif()
 file(RELATIVE_PATH SFFT_PC_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file(cmake/sfft.pc.in sfft.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sfft.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-# The library holds it too; here it can be read and copied.
+# The library embeds it too; here it can be read and copied.
 install(FILES kernels/dense/wisdom/h200.json DESTINATION ${CMAKE_INSTALL_DATADIR}/sfft/wisdom)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

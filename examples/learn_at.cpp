@@ -25,7 +25,7 @@ int main() {
   }
   const auto signal = sfft::SignalView::line(samples);
 
-  // The support is given. The frame says how large the coefficients are, and what lies outside them, so that
+  // The support is given. The frame supplies the coefficients' magnitudes and the power outside them, so that
   // plans can state their errors.
   const std::vector<std::int64_t> support{50, 100, 150, 200};
   const sfft::Template tmpl = sfft::learn_at(signal, support);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sfft::mpi::Plan: a volume that is spread over the processes of mpirun, forward and inverse.
+// sfft::mpi::Plan: a volume spread over the processes of mpirun, forward and inverse.
 //   mpirun -n 4 build/bin/example_mpi_plan [EDGE [REPEATS]]
 #include <mpi.h>
 
@@ -46,7 +46,7 @@ int main(int count, char** arguments) {
   try {
     code = transform(count > 1 ? std::atoll(arguments[1]) : 32, count > 2 ? std::atoi(arguments[2]) : 1);
   } catch (const sfft::Error& error) {
-    // The same in every process, unless one has died: then MPI_Finalize() might wait for it.
+    // The same in every process, unless one has died: MPI_Finalize() might then wait for it.
     std::fprintf(stderr, "%s\n", error.what());
     if (error.code() == sfft::ErrorCode::communication) MPI_Abort(MPI_COMM_WORLD, 1);
   }

@@ -46,7 +46,7 @@ int main(int count, char** arguments) {
   const sfft::dense::SlabPlan<float> plan(shape, false, {.devices = devices});
   std::printf("%s\n", plan.explain().c_str());
 
-  // What each GPU holds: a slab of the signal, one of the spectrum, scratch memory, and a stream.
+  // The resources of each GPU: a slab of the signal, one of the spectrum, scratch memory, and a stream.
   std::vector<void*> signals;
   std::vector<Value*> spectra;
   std::vector<std::span<std::byte>> workspaces;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes what sfft-video itself reads of recordings: where a container ends.
+// Fuzzes sfft-video's own parsing of recordings: where a container ends.
 #include <sys/mman.h>
 #include <unistd.h>
 

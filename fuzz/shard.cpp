@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes the file of a shard, with checksums made right: any text is taken or refused, and what is taken is
+// Fuzzes the file of a shard, with correct checksums: any text is accepted or rejected, and accepted text is
 // written as it was read.
 #include <cstdint>
 #include <cstdlib>
@@ -13,7 +13,7 @@
 
 namespace {
 
-/// Each line with a checksum that matches, so that parsing goes on behind it.
+/// Gives each line a matching checksum, so that parsing continues past it.
 std::string with_checksums(const std::string& text) {
   std::string lines;
   for (std::size_t at = 0; at < text.size();) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes template files: whatever they hold, they are loaded or refused, and a loaded one can be saved,
-// planned, with the plans that it keeps, and used.
+// Fuzzes template files: whatever they contain, they are loaded or rejected, and a loaded template can be
+// saved, planned (with its kept plans) and used.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -32,7 +32,7 @@ void put_crc(std::vector<char>& file, std::size_t first, std::size_t at) {
   std::memcpy(file.data() + at, &crc, 8);
 }
 
-/// Corrects the checksums of a template, of the section behind it and of the whole file.
+/// Corrects the checksums of a template, of the section after it and of the whole file.
 void mend(std::vector<char>& file) {
   constexpr std::size_t kVersionAt = 8, kLengthAt = 12, kSectionHeader = 16;
   const std::size_t last = file.size() - 8;
@@ -53,7 +53,7 @@ void mend(std::vector<char>& file) {
 
 void use(const sfft::Template& tmpl) {
   if (tmpl.shape().points() > 4096 || tmpl.k() > 256) return;
-  // As the plan in the file asks for, so that it is used.
+  // As the plan in the file requests, so that it is used.
   sfft::PlanOptions options;
   if (!tmpl.data()->plans.empty()) {
     const sfft::detail::PlanKey& key = tmpl.data()->plans[0].key;
@@ -93,7 +93,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t cou
         std::make_shared<sfft::detail::TemplateData>(sfft::detail::parse_template(file, "fuzz"));
     const std::vector<char> saved = sfft::detail::template_bytes(*data);
     if (sfft::detail::template_bytes(sfft::detail::parse_template(saved, "saved")) != saved) std::abort();
-    // Plans and files take a thousand times as long: one in 128, chosen by what is in the file.
+    // Plans and files take a thousand times as long: one in 128, chosen by the file's contents.
     const auto chosen = std::hash<std::string_view>()({file.data(), file.size()}) % 256;
     if (chosen == 0) use(sfft::Template(data));
     if (chosen == 1) save_and_load(sfft::Template(data));

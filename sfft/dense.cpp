@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks shapes, types, overlap and workspaces once, then hands each call to the runner that planning chose
-// for the CPU or the GPU. Workspace is allocated per call when the caller gives none.
+// Checks shapes, types, overlap and workspaces once, then passes each call to the runner that planning chose
+// for the CPU or the GPU. Allocates a workspace per call if the caller gives none.
 #include "sfft/dense.hpp"
 
 #include <fmt/format.h>
@@ -73,8 +73,8 @@ class Impl {
                                : "the plan is for complex signals: give inverse() complex values");
     }
   }
-  /// Refuses null pointers, and arrays that overlap unless they are the same and the transform works in
-  /// place.
+  /// Rejects null pointers, and overlapping arrays unless they are identical and the transform
+  /// works in place.
   void check_arrays(const void* signals, ElementType type, const void* spectra) const {
     if (signals == nullptr) throw Error(ErrorCode::invalid_argument, "the signal is null");
     if (spectra == nullptr) throw Error(ErrorCode::invalid_argument, "the spectrum is null");

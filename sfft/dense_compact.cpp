@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks arrays and scales of compact transforms, then hands them to the runner.
+// Checks arrays and scales of compact transforms, then passes them to the runner.
 #include "sfft/dense_compact.hpp"
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ void check_array(std::span<const std::byte> array, std::size_t bytes, Storage st
   }
 }
 
-/// Kernels move two parts at once.
+/// Kernels access two parts at once.
 void check_device_array(const void* array, Storage storage) {
   if (array == nullptr) throw Error(ErrorCode::invalid_argument, "an array of the call is null");
   if (reinterpret_cast<std::uintptr_t>(array) % (2 * sfft::detail::storage_alignment(storage)) != 0) {
@@ -44,7 +44,7 @@ void check_device_array(const void* array, Storage storage) {
 }
 
 void check_scale(const CompactScale& scale) {
-  constexpr int kMost = 1 << 20;  // far beyond what any transform reports
+  constexpr int kMost = 1 << 20;  // far beyond any reported exponent
   if (scale.exponent < -kMost || scale.exponent > kMost || !(scale.relative_error >= 0)) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("a scale has the exponent {} and the error {}: give what was reported with the "
@@ -77,7 +77,7 @@ class CompactImpl {
     }
   }
 
-  /// Parts of one transform.
+  /// Real and imaginary parts of one transform.
   std::size_t parts(Direction direction, bool source) const noexcept {
     const auto& problem = request.dense.problem;
     return static_cast<std::size_t>(source ? source_parts(problem, direction)

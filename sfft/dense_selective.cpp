@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A GPU plan filters coefficients in the runner, often before they are stored; a CPU plan stores the whole
-// spectrum of every call and picks from it here.
+// spectrum in every call and picks from it here.
 #include "sfft/dense_selective.hpp"
 
 #include <fmt/format.h>

@@ -18,36 +18,36 @@ template <class Real>
 class SelectiveImpl;
 }
 
-/// A forward transform that returns the coefficients above a magnitude, or those of a support, and drops the
-/// others. With the engine `tuned` the last step of the transform tests its results while they are in
-/// registers, and the spectrum is never stored; other engines store it in the workspace and then select.
-/// Signals are those of a Plan with the same arguments: of the plan's own type or, for real plans, also u8
-/// and u16. Immutable; copies share, and moving is copying. Execution is thread-safe. Throws what Plan
-/// throws.
+/// A forward transform that returns the coefficients above a magnitude, or those of a support, and
+/// drops the others. With the engine `tuned` the last step tests its results while they are in
+/// registers, so the spectrum is never stored; other engines store it in the workspace and then
+/// select. Signals are as for a Plan with the same arguments: of the plan's own type or, for real
+/// plans, also u8 and u16. Immutable; copies share their data, and a move is a copy. Execution is
+/// thread-safe. Throws as Plan does.
 template <class Real>
 class SFFT_EXPORT SelectivePlan {
  public:
-  SelectivePlan(const SelectivePlan&) noexcept = default;  // declared, so that nothing is ever moved from
+  SelectivePlan(const SelectivePlan&) noexcept = default;  // declared, so that a move is a copy
   SelectivePlan& operator=(const SelectivePlan&) noexcept = default;
 
-  /// Keeps all X with |X| > magnitude, an argument of each call. Compared as |X|² in the plan's precision;
-  /// NaN is kept.
+  /// Keeps all X with |X| > magnitude, which each call passes. The comparison is of |X|², in the plan's
+  /// precision, and keeps NaN.
   static SelectivePlan above(const Shape& shape, bool real, const Options& options = {});
-  /// Keeps the X at a support: elements of one spectrum, strictly ascending, the same for every signal of a
-  /// batch. Throws Error(invalid_support).
+  /// Keeps the X at a support: flat indices into one spectrum, strictly ascending, the same for every signal
+  /// of a batch. Throws Error(invalid_support).
   static SelectivePlan at(const Shape& shape, bool real, std::span<const std::int64_t> support,
                           const Options& options = {});
 
-  /// Signals in host memory, in the plan's strides. Blocks. Throws invalid_argument for a plan with a
-  /// support, or for a magnitude that is negative or NaN.
+  /// Transforms signals in host memory that lie in the plan's strides. Blocks. Throws invalid_argument for a
+  /// plan made by at(), or for a magnitude that is negative or NaN.
   Coefficients<Real> forward_above(const void* signals, ElementType type, Real magnitude) const;
-  /// `values`: batch × support, in its order. Throws invalid_argument for a plan without a support.
+  /// `values`: batch × support, in support order. Blocks. Throws invalid_argument for a plan made by above().
   void forward_at(const void* signals, ElementType type, std::span<std::complex<Real>> values) const;
 
-  /// Device memory that one queued transform needs in addition to its arguments, 256-byte aligned.
+  /// Device memory that one enqueued transform needs besides its arguments, 256-byte aligned; may be 0.
   std::size_t device_workspace_bytes() const noexcept;
-  /// The same in GPU memory, for plans on a GPU; `signals` are aligned to two elements. Ordered in `stream`,
-  /// like Plan::enqueue_forward.
+  /// The same in GPU memory, for plans on a GPU, ordered in `stream` as Plan::enqueue_forward() is. `signals`
+  /// are aligned to two elements.
   void enqueue_above(const void* signals, ElementType type, Real magnitude,
                      const DeviceCoefficients<Real>& kept, std::span<std::byte> workspace,
                      CUstream_st* stream) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks calls, and hands them to the runner that planning chose.
+// Checks calls and passes them to the runner that planning chose.
 #include "sfft/dense_slabs.hpp"
 
 #include <fmt/format.h>
@@ -51,7 +51,7 @@ class SlabImpl {
                       ? "the plan is for real signals: give enqueue_inverse() real values"
                       : "the plan is for complex signals: give enqueue_inverse() complex ones");
   }
-  /// Of the signals and spectra of each slab.
+  /// Checks the arrays of each slab's signals and spectra.
   template <class Signal, class Spectrum>
   void check_apart(std::span<Signal const> signals, ElementType type,
                    std::span<Spectrum const> spectra) const {
@@ -99,7 +99,7 @@ class SlabImpl {
   std::unique_ptr<const sfft::detail::SlabRunner<Real>> runner;
 
  private:
-  /// A list of one device stays a list.
+  /// A list of one device remains a list.
   static sfft::detail::DenseRequest checked(const Shape& shape, bool real, const Options& options) {
     if (options.devices.empty())
       throw Error(ErrorCode::invalid_argument, "a SlabPlan needs Options::devices, the GPUs to run on");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dense FFTs of arrays that lie in the memory of several GPUs.
+// Dense FFTs of arrays spread over the memory of several GPUs.
 #pragma once
 
 #include <complex>
@@ -16,39 +16,39 @@ template <class Real>
 class SlabImpl;
 }
 
-/// Transforms of one shape over the GPUs of Options::devices, in their memory. Two layouts:
+/// Transforms of one shape on the GPUs of Options::devices, in their memory. Two layouts:
 /// | batch    | signals                           | spectra                                     |
 /// |----------|-----------------------------------|---------------------------------------------|
 /// | 1        | slabs along the first dimension   | slabs along the second dimension            |
 /// | above 1  | whole signals, shared out         | whole spectra, shared out                   |
-/// Each slab is contiguous and row-major, so its elements are in natural order: element (i1, i2, i3) of slab
-/// s is that of the whole array at begin + (i1, i2, i3). One transform has two or three dimensions and
-/// contiguous signals; batches have any number of dimensions. Everything else is as in Plan: precision,
-/// element types, normalization, half spectra. Plans use fewer GPUs than named where more are predicted to be
-/// slower, or would have nothing; explain() says so. Immutable; copies share, and moving is copying.
+/// Each slab is contiguous and row-major: element (i1, i2, i3) of slab s is element begin + (i1, i2, i3) of
+/// the whole array. A single transform has two or three dimensions and a contiguous signal; a batch may have
+/// any number of dimensions. Precision, element types, normalization and half spectra are as in Plan. A plan
+/// uses fewer GPUs than named where more would be slower, as predicted, or would have nothing to do;
+/// explain() says so. Immutable; copies share their data, and a move is a copy.
 template <class Real>
 class SFFT_EXPORT SlabPlan {
  public:
-  /// Throws invalid_argument (no devices), backend_unavailable (a GPU that is not there, a transform of one
-  /// dimension), out_of_memory (slabs that exceed a GPU).
+  /// Throws invalid_argument (no devices), backend_unavailable (a GPU that is missing, a single 1D
+  /// transform), out_of_memory (slabs that do not fit on a GPU).
   SlabPlan(const Shape& shape, bool real, const Options& options);
-  SlabPlan(const SlabPlan&) noexcept = default;  // declared, so that nothing is ever moved from
+  SlabPlan(const SlabPlan&) noexcept = default;  // declared, so that a move is a copy
   SlabPlan& operator=(const SlabPlan&) noexcept = default;
 
   /// One for each GPU in use, in the order of Options::devices.
   std::span<const Slab> signal_slabs() const noexcept;
   std::span<const Slab> spectrum_slabs() const noexcept;
-  /// Device memory that a transform needs on the GPU of a slab in addition to its arguments, 256-byte
-  /// aligned.
+  /// Device memory that a transform needs on the GPU of a slab besides its
+  /// arguments, 256-byte aligned.
   std::size_t workspace_bytes(std::size_t slab) const;
 
-  /// Every span has an entry for each slab: an array or a stream (a cudaStream_t; null is the legacy default
-  /// stream) of its GPU. The work is ordered in the streams: what is in any of them before is done before an
-  /// array is touched, and what comes after finds the results of that GPU. The call returns at once, and
-  /// allocates no device memory. Inputs stay as they are. No two of the arrays and workspaces overlap. GPUs
-  /// store into each other's memory, which is that of cudaMalloc(); memory of pools must allow it.
-  /// Thread-safe with workspaces for each call. If it throws, or a GPU fails, outputs are undefined. Throws
-  /// shape_mismatch, invalid_argument, type_mismatch, device.
+  /// Every span has one entry per slab: an array or a stream of its GPU (a cudaStream_t; null is the legacy
+  /// default stream). A transform starts after all work queued earlier in any of the streams; later work in a
+  /// stream finds the results of that GPU. The call returns at once and allocates no device memory. Inputs
+  /// are not changed. Arrays and workspaces must not overlap. GPUs store into each other's memory, so it must
+  /// come from cudaMalloc() or from a pool with peer access. Thread-safe with separate workspaces. If a call
+  /// throws, or a GPU fails, its outputs are undefined. Throws shape_mismatch, invalid_argument,
+  /// type_mismatch, device.
   void enqueue_forward(std::span<const void* const> signals, ElementType type,
                        std::span<std::complex<Real>* const> spectra,
                        std::span<const std::span<std::byte>> workspaces,
@@ -61,8 +61,8 @@ class SFFT_EXPORT SlabPlan {
                        std::span<const std::span<std::byte>> workspaces,
                        std::span<CUstream_st* const> streams) const;
 
-  /// From the whole array, or batch, in host memory to its slabs, and back. Block; the slabs must not be in
-  /// use.
+  /// Copy the whole array or batch between host memory and the slabs. Block;
+  /// the slabs must not be in use.
   void scatter_signal(const void* whole, ElementType type, std::span<void* const> slabs) const;
   void gather_signal(std::span<const void* const> slabs, ElementType type, void* whole) const;
   void scatter_spectrum(const std::complex<Real>* whole, std::span<std::complex<Real>* const> slabs) const;
@@ -71,7 +71,7 @@ class SFFT_EXPORT SlabPlan {
   const Shape& shape() const noexcept;
   bool is_real() const noexcept;
   const Options& options() const noexcept;
-  Engine engine() const noexcept;   ///< of the transforms within a slab
+  Engine engine() const noexcept;   ///< the engine of the transforms within a slab
   std::string engine_name() const;  ///< as Plan::engine_name()
   std::string reason() const;       ///< why these GPUs, in one sentence
   std::string explain() const;      ///< the reason, what each GPU does, the exchange, predicted times

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames that a GPU decoded, for programs that do not use the CUDA runtime themselves.
+// Frames decoded by a GPU, for programs that do not use the CUDA runtime themselves.
 #pragma once
 
 #include <cstddef>
@@ -10,32 +10,32 @@
 
 namespace sfft {
 
-/// A plane of samples in a GPU's memory, as hardware decoders leave it.
+/// A plane of samples in GPU memory, as hardware decoders leave it.
 struct DevicePlane {
   const void* data = nullptr;
   std::int64_t width = 0, height = 0;  ///< samples
   std::int64_t pitch_bytes = 0;        ///< from one row's start to the next
-  int bits = 8;                        ///< of a sample: up to 8 in a byte, up to 16 in two
+  int bits = 8;                        ///< bits of a sample: up to 8 in one byte, up to 16 in two
   int shift = 0;                       ///< zero bits below a sample of more than 8 bits: 6 in P010
-  bool limited_range = false;          ///< 16 … 235 of 8 bits, to be stretched to 0 … 255 and clipped
+  bool limited_range = false;          ///< 8-bit levels 16 … 235, to be stretched to 0 … 255 and clipped
 };
 
-/// Memory of a GPU for frames, which the host reads as well: what it reads moves to it. A plan on that GPU
-/// transforms frames in it without a copy, as it does with PageLockedMemory, but nothing crosses the bus.
+/// GPU memory for frames that the host can read too: pages that it reads migrate to it. A plan on that GPU
+/// transforms frames in place, as with PageLockedMemory, but nothing crosses the bus.
 class SFFT_EXPORT DevicePictures {
  public:
   DevicePictures() = default;  ///< holds nothing
-  /// Throws backend_unavailable where there is no usable GPU, out_of_memory, and device where the host cannot
-  /// read such memory while the GPU is busy.
+  /// Throws backend_unavailable without a usable GPU, out_of_memory, and device where the host cannot read
+  /// such memory while the GPU is busy.
   explicit DevicePictures(std::size_t bytes, int device = 0);
 
   std::byte* data() const noexcept { return data_.get(); }
   std::size_t bytes() const noexcept { return bytes_; }
 
-  /// Writes the plane's samples at an offset, row after row without gaps: u8, or u16 for more than 8 bits.
-  /// The plane is in memory of the same GPU, of its primary context, and written by earlier work in the
-  /// legacy default stream. Blocks until it has been read. Throws invalid_argument for a plane that does not
-  /// fit.
+  /// Writes the plane's samples at an offset in bytes, row after row without gaps: u8, or u16 for
+  /// more than 8 bits. The plane is in memory of the same GPU and primary context, written by
+  /// earlier work in the legacy default stream. Blocks until it has been read. Throws
+  /// invalid_argument for a plane that does not fit.
   void store(const DevicePlane& plane, std::size_t offset) const;
 
  private:

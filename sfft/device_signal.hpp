@@ -8,12 +8,12 @@ struct CUstream_st;  // cudaStream_t is a pointer to it
 
 namespace sfft {
 
-/// A contiguous, row-major signal that a GPU holds; it owns nothing.
+/// A contiguous, row-major signal in GPU memory. The view owns nothing.
 struct DeviceSignal {
-  const void* data;  ///< shape.points() elements in memory of `device`, managed, or page-locked on the host
+  const void* data;  ///< shape.points() elements: memory of `device`, managed, or page-locked
   ElementType type;
   Shape shape;
-  int device = 0;                 ///< device number as the driver counts
+  int device = 0;                 ///< device number, as the driver counts
   CUstream_st* stream = nullptr;  ///< a cudaStream_t of `device`; null is its legacy default stream
 };
 

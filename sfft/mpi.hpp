@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dense FFTs of 2D and 3D signals that are spread over the processes of an MPI communicator: the optional
-// library sfft-mpi (CMake: find_package(sfft COMPONENTS mpi), sfft::mpi; pkg-config: sfft-mpi).
+// Dense FFTs of 2D and 3D signals spread over the processes of an MPI communicator: the optional library
+// sfft-mpi (CMake: find_package(sfft COMPONENTS mpi), sfft::mpi; pkg-config: sfft-mpi).
 #pragma once
 
 #include <array>
@@ -31,23 +31,23 @@ class Impl;
 /// | fftw     | FFTW's MPI transforms, in builds with SFFT_WITH_FFTW=ON that find them (GPL): slabs     |
 /// | cufftmp  | cuFFTMp on a GPU per process, in builds with CUDA and SFFT_PREVIEW=ON: slabs        |
 enum class Engine : std::uint8_t { automatic, built_in, fftw, cufftmp };
-/// How the signal lies on P processes. `automatic`: slabs where each process gets some of both signal and
-/// spectrum, otherwise pencils for 3D.
+/// How the signal is distributed over P processes. `automatic`: slabs where every process gets part of both
+/// signal and spectrum, otherwise pencils for 3D.
 /// | shape        | decomposition | signal                       | spectrum                    |
 /// |--------------|---------------|------------------------------|-----------------------------|
 /// | (n1, n2[, n3]) | slabs       | n1 shared by P               | second dimension shared by P |
 /// | (n1, n2, n3) | pencils, p×q  | n1 shared by p, n2 by q      | n2 shared by p, last by q   |
-/// n elements shared by P: process r has those from r·⌈n/P⌉ on; the last ones may get fewer, or none. The
-/// dimensions of the spectrum of a real signal are n1, …, nD/2 + 1.
+/// n elements shared by P: process r holds those from r·⌈n/P⌉ on; the last ones may hold fewer, or none. The
+/// spectrum of a real signal has the dimensions n1, …, nD/2 + 1.
 enum class Decomposition : std::uint8_t { automatic, slabs, pencils };
 
 SFFT_EXPORT const char* to_string(Engine engine) noexcept;
 SFFT_EXPORT const char* to_string(Decomposition decomposition) noexcept;
-/// Empty if the engine is in this build, otherwise why it is not.
+/// Empty if this build has the engine, otherwise why it does not.
 SFFT_EXPORT std::string unavailable(Engine engine);
 
 /// Part of a global array, stored contiguously and row-major. Dimensions as in Shape; beyond its rank, begin
-/// is 0 and extent is 1. A process that has nothing has an extent of 0.
+/// is 0 and extent is 1. A process that holds nothing has an extent of 0.
 struct Box {
   std::array<std::int64_t, 3> begin{0, 0, 0};
   std::array<std::int64_t, 3> extent{1, 1, 1};
@@ -56,38 +56,38 @@ struct Box {
   friend bool operator==(const Box&, const Box&) = default;
 };
 
-/// All processes give the same values, except for `threads`.
+/// Every process passes the same values, except for `threads`.
 struct Options {
   Engine engine = Engine::automatic;
   Decomposition decomposition = Decomposition::automatic;
-  std::array<int, 2> grid{0, 0};  ///< pencils: p and q, with p·q processes; 0: chosen
+  std::array<int, 2> grid{0, 0};  ///< pencils: p and q, with p·q processes; 0: chosen by the plan
   dense::Normalization normalization = dense::Normalization::inverse_by_n;
   /// `measure`: times every engine and decomposition that is not given, and takes the fastest.
   dense::Planning planning = dense::Planning::estimate;
-  int threads = 1;  ///< of each process; 0: one per core
+  int threads = 1;  ///< per process; 0: one per core
   /// How long a call waits for another process before it throws Error(communication). 0: for ever.
   double timeout_seconds = 300;
 };
 
-/// A duplicate of a communicator of MPI, so that messages are never taken for the caller's; copies share it.
-/// This header includes no header of MPI, so that it can be part of interfaces: communicators come as Fortran
-/// handles, the only ones that are an int in every implementation, as in Communicator(MPI_Comm_c2f(comm)).
+/// A duplicate of an MPI communicator, so that messages never mix with the caller's; copies share it. This
+/// header includes no MPI header, so that other interfaces can include it. Communicators therefore come as
+/// Fortran handles, which are an int in every implementation: Communicator(MPI_Comm_c2f(comm)).
 ///
-/// Collective, as are all functions of this header that say so: every process of the communicator calls them,
-/// in the same order. MPI must be initialised, and is called from the calling thread alone. The last copy
-/// goes before MPI_Finalize().
+/// Collective, like all functions of this header that say so: every process of the communicator calls them,
+/// in the same order. MPI must be initialised and is called from the calling thread alone. Destroy the last
+/// copy before MPI_Finalize().
 class SFFT_EXPORT Communicator {
  public:
-  /// Throws invalid_argument where MPI is not initialised or the handle is none.
+  /// Throws invalid_argument if MPI is not initialised or the handle is invalid.
   explicit Communicator(int fortran_handle, double timeout_seconds = 300);
   static Communicator world();  ///< of MPI_COMM_WORLD
 
   int rank() const noexcept;
   int size() const noexcept;
 
-  /// What a collective call does with errors, for the caller's own steps: returns if every process calls it
-  /// with an empty message; otherwise every process throws Error(code, "rank N: message") of the lowest rank
-  /// that had one. Throws Error(communication) where a process does not come.
+  /// Handles errors of the caller's own steps as collective calls do. It returns if every process passes an
+  /// empty message; otherwise every process throws Error(code, "rank N: message") of the lowest rank that had
+  /// one. Throws Error(communication) if a process does not join.
   void agree(ErrorCode code, const std::string& message) const;
 
   const std::shared_ptr<detail::Comm>& internal() const noexcept { return comm_; }
@@ -96,45 +96,45 @@ class SFFT_EXPORT Communicator {
   std::shared_ptr<detail::Comm> comm_;
 };
 
-/// Moves parts of a global array: each process has `from` and gets `to`. Collective. The boxes of `from` do
-/// not overlap, and contain those of `to`, which may overlap. T is float, double or complex of both.
+/// Moves parts of a global array: each process passes `from` and receives `to`. Collective. The boxes of
+/// `from` must not overlap and must cover those of `to`, which may overlap. T: float, double or complex.
 template <class T>
 SFFT_EXPORT void redistribute(const Communicator& communicator, std::span<const T> values, const Box& from,
                               std::span<T> result, const Box& to);
 
-/// One shape, real or complex, in host memory. Every member function that moves or transforms data is
-/// collective, and so is the constructor. An error of one process, also one in its own part of the work, is
-/// thrown by all of them, with the same code and text. A process that has died, or does not come, makes the
-/// others throw Error(communication) after Options::timeout_seconds, and every later call of this plan at
-/// once; a program does well to end then by MPI_Abort(), since MPI_Finalize() may wait. FFTW's own messages
-/// know no limit: with the engine fftw that holds only before and after each transform.
+/// Transforms of one shape, real or complex, in host memory. The constructor and every member function that
+/// moves or transforms data are collective. If one process fails, even in its local work, all throw the same
+/// code and text. If a process dies or stays away, the others throw Error(communication) after
+/// Options::timeout_seconds, and so does every later call of this plan at once; a program should then call
+/// MPI_Abort(), because MPI_Finalize() may wait. FFTW's own messages have no timeout: with the engine fftw
+/// this holds only before and after each transform.
 ///
-/// One call at a time: a plan keeps its scratch, which is four times this process's part of the spectrum
-/// (fftw: two times, cufftmp: once, in GPU memory).
+/// One call at a time: a plan keeps its scratch, four times this process's part of the spectrum (fftw: twice;
+/// cufftmp: once, in GPU memory).
 template <class Real>
 class SFFT_EXPORT Plan {
  public:
-  /// Throws invalid_argument (1D, pencils of 2D, a grid that does not fit, processes that disagree),
+  /// Throws invalid_argument (1D, pencils of 2D, a grid that does not fit, processes that disagree) and
   /// backend_unavailable.
   Plan(const Communicator& communicator, const Shape& shape, bool real, const Options& options = {});
   Plan(const Plan&) noexcept = default;
   Plan& operator=(const Plan&) noexcept = default;
 
-  Box signal_box() const;  ///< of this process
+  Box signal_box() const;  ///< the part of this process
   Box signal_box(int rank) const;
   Box spectrum_box() const;
   Box spectrum_box(int rank) const;
 
-  /// Each process gives its box of the signal and gets its box of the spectrum, or the reverse. Input and
-  /// output must not overlap. Complex plans.
+  /// Each process passes its box of the signal and receives its box of the spectrum, or the reverse. Input
+  /// and output must not overlap. For complex plans.
   void forward(std::span<const std::complex<Real>> signal, std::span<std::complex<Real>> spectrum) const;
   void inverse(std::span<const std::complex<Real>> spectrum, std::span<std::complex<Real>> signal) const;
-  /// Real plans.
+  /// For real plans.
   void forward(std::span<const Real> signal, std::span<std::complex<Real>> spectrum) const;
   void inverse(std::span<const std::complex<Real>> spectrum, std::span<Real> signal) const;
 
-  /// From the whole array in process `root`, row-major, to the parts of all; other processes give an empty
-  /// span for the whole.
+  /// Distributes the whole array of process `root`, row-major, to all processes; the others pass an empty
+  /// span as the whole.
   void scatter_signal(std::span<const std::complex<Real>> whole, std::span<std::complex<Real>> part,
                       int root = 0) const;
   void scatter_signal(std::span<const Real> whole, std::span<Real> part, int root = 0) const;
@@ -150,10 +150,10 @@ class SFFT_EXPORT Plan {
   const Shape& shape() const noexcept;
   bool is_real() const noexcept;
   const Options& options() const noexcept;
-  Engine engine() const noexcept;                ///< the one that was chosen
+  Engine engine() const noexcept;                ///< the engine in use
   Decomposition decomposition() const noexcept;  ///< slabs or pencils
   std::array<int, 2> grid() const noexcept;      ///< of processes: P and 1 for slabs
-  std::string reason() const;                    ///< why, in one sentence
+  std::string reason() const;                    ///< why this engine and grid, in one sentence
   std::string explain() const;  ///< the reason, what was measured, the parts, the messages; local
 
  private:

@@ -9,15 +9,15 @@
 
 namespace sfft {
 
-/// Host memory that every GPU of the machine reads in place. GPU plans transform frames that lie in it
-/// without a copy made by the host, and frames that lie side by side in one block share their launches: see
-/// Transfer. Allocating takes milliseconds per frame, so keep it as long as frames come.
+/// Host memory that every GPU of the machine reads in place. GPU plans transform frames in it without a copy
+/// by the host, and adjacent frames of one block share kernel launches: see Transfer. Allocation takes
+/// milliseconds per frame, so keep it while frames come.
 class SFFT_EXPORT PageLockedMemory {
  public:
   PageLockedMemory() = default;  ///< holds nothing
-  /// `device`: the GPU whose driver context allocates it, numbered as by the driver. Throws
-  /// backend_unavailable where there is no usable GPU, out_of_memory where the system refuses to lock as
-  /// much.
+  /// `device`: the GPU whose driver context allocates it, numbered as by the driver.
+  /// Throws backend_unavailable without a usable GPU, and out_of_memory if the
+  /// system refuses to lock so much.
   explicit PageLockedMemory(std::size_t bytes, int device = 0);
 
   std::byte* data() const noexcept { return data_.get(); }

@@ -28,44 +28,44 @@ struct PlanAccess;
 }  // namespace detail
 
 /// How samples of frames in host memory reach the GPU. `mapped` and `rows` need page-locked frames
-/// (PageLockedMemory, cudaHostAlloc, cudaHostRegister); other frames and regions of larger arrays are
-/// gathered.
+/// (PageLockedMemory, cudaHostAlloc, cudaHostRegister); other frames, and regions of larger arrays,
+/// are gathered.
 enum class Transfer : std::uint8_t {
-  automatic,  ///< rows or mapped where frames are page-locked, whichever is less work for the bus, else
-              ///< gather
+  automatic,  ///< rows or mapped if frames are page-locked, whichever loads
+              ///< the bus less, else gather
   whole,      ///< the whole frame is copied
   gather,     ///< host threads pick the samples that the plan reads, and those are copied
   mapped,     ///< kernels read the samples in place, over the bus
-  rows,       ///< the rows of images that hold samples are copied; mapped for plans that do not read by rows
+  rows,       ///< copies the image rows that hold samples; mapped if a plan does not read by rows
 };
 
-/// How a plan notices energy outside its template that its buckets cannot tell from the template's.
+/// How a plan notices energy outside its template that aliases onto the template's buckets.
 enum class Witness : std::uint8_t {
-  /// About thirty samples scattered over the frame, which recovery does not use, are compared with what the
-  /// coefficients predict there; what the coefficients do not explain raises the reported errors
-  /// (docs/accuracy.md).
+  /// Compares about thirty scattered samples, which recovery does not use, with
+  /// what the coefficients predict there. The difference raises the reported
+  /// errors (docs/accuracy.md).
   scattered,
   none,  ///< no comparison: up to a third faster when k is small, but blind to energy that aliases exactly
 };
 
 struct PlanOptions {
-  /// automatic: the CPU, or a GPU if there is one that is predicted to transform frames in host memory
-  /// faster. enqueue() needs cuda.
+  /// automatic: the CPU, or a GPU if one is predicted to transform frames in host memory faster.
+  /// enqueue() needs cuda.
   Backend backend = Backend::automatic;
   int device = 0;  ///< GPU of the cuda backend, numbered as by the driver
-  /// Several GPUs, which share the frames of each execute() call, so that `batch` counts those of all of
-  /// them. Not empty: the backend is cuda, and `device` does not count. The search looks at the first.
-  /// enqueue() runs on the first, too. A GPU may be named several times, which is for tests.
+  /// Several GPUs, which share the frames of each execute() call; `batch` counts the frames of all. If not
+  /// empty, the backend is cuda and `device` is ignored. The planner optimises for the first, and enqueue()
+  /// runs on it. Tests may name one GPU several times.
   std::vector<int> devices{};
-  /// Usual number of frames per execute() or enqueue() call: GPU plans for many frames give each its own part
-  /// of the GPU, plans for one spread it over several multiprocessors. Workspaces are sized for this number.
+  /// Typical number of frames per execute() or enqueue() call. GPU plans for many frames process each on one
+  /// multiprocessor; plans for one frame spread it over several. Workspaces are sized for this number.
   int batch = 1;
   /// Relative L2 error over the support without f = 0 that is good enough: the planner takes the cheapest
   /// plan predicted to reach it, or dense. 0: as good as max_samples and frames_in allow.
   double accuracy = 0;
-  /// Largest share of a frame's N samples that may be read by a sparse path, in (0, 1]. 0: automatic, the
-  /// smaller of N/12 and 28 samples per coefficient where the template has energy outside its support, and
-  /// no limit where it has none. Three times as much where whole rows are transferred (frames_in).
+  /// Largest share of a frame's N samples that a sparse path may read, in (0, 1]. 0: automatic, the smaller
+  /// of N/12 and 28 samples per coefficient if the template has energy outside its support, no limit if it
+  /// has none. Three times as much where whole rows are transferred (frames_in).
   double max_samples = 0;
   Path path = Path::automatic;  ///< force one; throws not_sparse when it cannot work for this template
   bool use_reference = true;    ///< transform the difference to the template's reference, if it has one
@@ -73,22 +73,22 @@ struct PlanOptions {
   PlanEffort effort = PlanEffort::normal;  ///< of the search for comb plans of templates with a known tail
   int threads = 1;  ///< host threads that planning and one execute() call may use; 0: one per core
   Transfer transfer = Transfer::automatic;  ///< GPU plans only
-  /// page_locked: a GPU plan of images with a known tail counts the bytes on the bus beside its own time, and
-  /// reads many samples in few rows instead of one here and there. Of frames that are elsewhere such a plan
-  /// transforms every one, but more slowly than one that was made for them. CPU plans are the same for both.
+  /// page_locked: a GPU plan of images with a known tail counts bytes on the bus besides its own time, and
+  /// reads many samples in few rows rather than scattered ones. Such a plan also transforms frames elsewhere,
+  /// but more slowly than a plan made for them. CPU plans do not depend on it.
   FramesIn frames_in = FramesIn::any;
-  /// GPU plans of float for few frames at a time (`batch`): compile the kernel for this plan and for frames
-  /// of this element type that enqueue() finds in device memory. Planning then takes about two seconds
-  /// longer, and a frame that several multiprocessors share about a third less time (docs/benchmarks.md).
-  /// Needs NVRTC (CUDA 12 or 13); PlanInfo::engine says whether it was done, or why not. Frames of other
-  /// types and in host memory, and plans that use one multiprocessor for a frame, run the kernels that the
-  /// library has.
+  /// For float GPU plans with few frames per call (`batch`): compile the kernel for this plan and for
+  /// frames of this element type that enqueue() finds in device memory. Planning takes about two seconds
+  /// longer; a frame that several multiprocessors share takes about a third less time
+  /// (docs/benchmarks.md). Needs NVRTC (CUDA 12 or 13); PlanInfo::engine says whether it was done, or why
+  /// not. Frames of other types or in host memory, and plans with one multiprocessor per frame, run the
+  /// library's precompiled kernels.
   std::optional<ElementType> compiled_for = std::nullopt;
   std::uint64_t seed = 1;  ///< of the search for delays and permutations: same seed, same plan
   /// Start from the plan that the template keeps for these options, without a search (Plan::keep_in). It is
-  /// used only where accuracy, max_samples, path, batch, seed, use_reference, backend, GPU, frames_in, Real
-  /// and the version of the library are those that it was made with, and the effort no less; otherwise the
-  /// plan is made anew, and PlanInfo::kept_note says why.
+  /// used only if accuracy, max_samples, path, batch, seed, use_reference, backend, GPU, frames_in, Real and
+  /// the library version are those it was made with, and its effort is no less. Otherwise a new plan is made,
+  /// and PlanInfo::kept_note says why.
   bool use_kept = true;
 };
 
@@ -111,18 +111,18 @@ struct PlanInfo {
   bool reference = false;       ///< transforms the difference to a reference frame
   double predicted_us = 0;      ///< by the cost model, on one core
   double predicted_dense_us = 0;
-  /// Predicted relative L2 error (support without f = 0) for frames like the learning frames; with a
-  /// reference, relative to the change since it (1: no better than repeating the reference).
+  /// Predicted relative L2 error (support without f = 0) for frames like the learning frames. With a
+  /// reference it is relative to the change since the reference (1: no better than repeating it).
   double predicted_error = 0;
   double noise_gain = 0;  ///< largest ‖row of the recovery matrix‖ times sqrt(r)
   double plan_seconds = 0;
   std::string engine;  ///< what runs: "built-in AVX-512", "NVIDIA H200, fused kernel, a block of 256 threads
                        ///< per frame"
   std::string reason;  ///< why this path
-  std::vector<RejectedCandidate> rejected;  ///< best first, at most 16; none of a kept plan
-  bool kept = false;  ///< the decisions were taken from the template; only tables were built
-  /// Why a plan that the template keeps was not used, or its file's plans could not be read; empty where it
-  /// was used or none is kept.
+  std::vector<RejectedCandidate> rejected;  ///< best first, at most 16; empty for a kept plan
+  bool kept = false;                        ///< the template supplied the decisions; only tables were built
+  /// Why a plan kept in the template was not used, or why the plans of its file could not be read;
+  /// otherwise empty.
   std::string kept_note;
 };
 
@@ -134,7 +134,7 @@ struct DeviceFrames {
   std::int64_t pitch = 0;  ///< elements from one frame's start to the next's; 0: N
 };
 
-/// A spectrum's account of its errors, in device memory; fields as in Spectrum.
+/// The error estimates of one spectrum, in device memory; fields as in Spectrum.
 struct FrameAccount {
   double error_l2 = 0, relative_error = 0, tail_energy = 0, residual = 0;
   std::int64_t finite = 1;
@@ -148,11 +148,11 @@ struct DeviceSpectra {
   FrameAccount* accounts = nullptr;      ///< count
 };
 
-/// Scratch memory of one thread's executions. Made by Plan::make_workspace(); not shared between threads that
-/// run at the same time, nor between streams. Owns the worker threads of plans with threads > 1, and a GPU
-/// plan's stream, page-locked ring and device scratch. A call throws in_use when another thread is using its
-/// workspace, and invalid_argument when the workspace was moved from. The workspace does not know about work
-/// that enqueue() left on a stream.
+/// Scratch memory of one thread's executions, from Plan::make_workspace(). Threads that run at the same time
+/// must not share one, nor may streams. It owns the worker threads of plans with threads > 1, and a GPU
+/// plan's stream, page-locked ring and device scratch. A call throws in_use if another thread is using its
+/// workspace, and invalid_argument if the workspace was moved from. It does not track work that enqueue()
+/// left on a stream.
 template <class Real>
 class SFFT_EXPORT Workspace {
  public:
@@ -170,53 +170,53 @@ class SFFT_EXPORT Workspace {
   std::unique_ptr<detail::WorkspaceImpl<Real>> impl_;
 };
 
-/// A transform of frames at a template's support: gather a few samples, small FFTs, one small matrix.
-/// Real is float or double, the arithmetic of execution; planning is in double. Immutable and shareable
-/// between threads; copies share, and moving is copying: there is no empty plan. Sources: Chen and Li (LCPC
-/// 2014) for the flat-window path, docs/concepts.md for the comb path.
+/// A transform of frames at a template's support: gather a few samples, small FFTs, one small matrix. Real
+/// (float or double) is the arithmetic of execution; planning is in double. Immutable and shareable between
+/// threads; copies share their data, and a move is a copy, so no plan is ever empty. Sources: Chen and Li
+/// (LCPC 2014) for the flat-window path, docs/concepts.md for the comb path.
 template <class Real>
 class SFFT_EXPORT Plan {
  public:
   explicit Plan(const Template& tmpl, const PlanOptions& options = {});
-  Plan(const Plan&) noexcept = default;  // declared, so that nothing is ever moved from
+  Plan(const Plan&) noexcept = default;  // declared, so that a move is a copy
   Plan& operator=(const Plan&) noexcept = default;
 
-  /// Transforms frames[i] into spectra[i]; host memory, blocks until done. Frames have the template's shape,
-  /// any element type (complex only for a complex template), and may be regions of larger arrays: sparse and
-  /// direct plans read those in place, dense plans copy them into the workspace, GPU plans gather or copy
-  /// them. After the first call with a given workspace and spectra nothing is allocated. Throws
-  /// shape_mismatch, type_mismatch, invalid_argument, in_use before anything is written; NaN and infinities
-  /// in a frame are reported in that frame's spectrum (finite = false) alone.
+  /// Transforms frames[i] into spectra[i] in host memory; blocks until done. Frames have the template's shape
+  /// and any element type (complex only for a complex template). They may be regions of larger arrays: sparse
+  /// and direct plans read those in place, dense plans copy them into the workspace, GPU plans gather or copy
+  /// them. After the first call with the same workspace and spectra nothing is allocated. Throws
+  /// shape_mismatch, type_mismatch, invalid_argument, in_use before anything is written. NaN and infinities
+  /// mark only their own frame's spectrum (finite = false).
   void execute(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra,
                Workspace<Real>& workspace) const;
   void execute(const SignalView& frame, Spectrum<Real>& spectrum, Workspace<Real>& workspace) const;
   /// Convenience: allocates workspace and result.
   Spectrum<Real> execute(const SignalView& frame) const;
 
-  /// Transforms frames in device memory; for plans on the cuda backend. Work is ordered in `stream` (a
-  /// cudaStream_t; null is the legacy default stream); the call returns at once, never allocates or
+  /// Transforms frames in device memory, for plans on the cuda backend. Work is ordered in `stream` (a
+  /// cudaStream_t; null is the legacy default stream). The call returns at once, never allocates or
   /// synchronises, and can be captured into a graph. One plan serves any number of streams, each with a
   /// workspace from make_workspace(). Throws invalid_argument, type_mismatch, backend_unavailable (a CPU
-  /// plan) and device (the launch failed) before anything runs, in_use while another thread is in a call with
-  /// the workspace; a fault while it runs shows at the stream's next synchronisation.
+  /// plan) and device (the launch failed) before anything runs, and in_use while another thread uses the
+  /// workspace. A fault while it runs shows at the stream's next synchronisation.
   void enqueue(const DeviceFrames& frames, const DeviceSpectra<Real>& spectra, Workspace<Real>& workspace,
                CUstream_st* stream) const;
 
   Workspace<Real> make_workspace() const;
   Spectrum<Real> make_spectrum() const;  ///< has the right size, so that execute() need not allocate
 
-  /// The same plan with another reference frame; `coefficients` are its exact X at the support. Costs r·B
-  /// reads and no planning, and a copy of a frame that is a region.
+  /// The same plan with another reference frame; `coefficients` are that frame's exact X at the support.
+  /// Costs r·B reads and no planning; a frame that is a region is copied.
   Plan with_reference(const SignalView& frame, std::span<const std::complex<double>> coefficients) const;
   Plan without_reference() const;
 
-  /// A copy of `tmpl` that keeps this plan: a Plan made from the copy, or from the file that it is saved to,
-  /// with the same options does not search. Kept are the decisions that took a search (path, buckets,
-  /// delays), some hundred bytes. Weights and errors are built from the template again, so the plan is the
-  /// same to the bit on the same machine, and no number of a file is believed. A template keeps plans for any
-  /// number of options and backends, up to 64; one for the same options is replaced. With Backend::automatic
-  /// the CPU's plan is kept beside that of a GPU. Throws invalid_argument when `tmpl` is not the template
-  /// that the plan was made from, apart from its reference frame and its kept plans.
+  /// A copy of `tmpl` that keeps this plan. A Plan with the same options, made from the copy or from a file
+  /// it was saved to, does not search. The template keeps the decisions of the search (path, buckets,
+  /// delays), some hundred bytes. Weights and errors are rebuilt from the template, so the plan is identical
+  /// to the bit on the same machine, and no number in a file is trusted. A template keeps up to 64 plans,
+  /// one per set of options; a new one replaces the old. With Backend::automatic the CPU's plan is kept
+  /// beside a GPU's. Throws invalid_argument if the plan was not made from `tmpl`, reference frame and kept
+  /// plans aside.
   Template keep_in(const Template& tmpl) const;
 
   const Template& source() const noexcept;

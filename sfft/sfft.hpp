@@ -29,17 +29,17 @@ struct TransformOptions {
   std::uint64_t seed = 1;
 };
 
-/// Transforms an unknown signal: finds its support, then returns X there. With `k` it calls discover(), which
-/// reads a fraction of a sparse signal and, unless fallback is none, transforms others densely; a share of
-/// the energy or a noise floor needs a dense FFT (`support_learned_densely`). With Fallback::none check
-/// `verified`.
+/// Transforms an unknown signal: finds its support, then returns X there. With `k` it calls discover(),
+/// which reads a fraction of a sparse signal and, unless fallback is none, transforms any other
+/// densely. `energy` and `threshold_sigma` need a dense FFT (`support_learned_densely`). With
+/// Fallback::none check `verified`.
 SFFT_EXPORT Spectrum<double> transform(const SignalView& signal, const TransformOptions& options);
-/// One shot at a known support: plans, executes once and forgets. Keep a Plan for more than one frame.
+/// One-shot transform at a known support: plans, executes and forgets. For more frames keep a Plan.
 SFFT_EXPORT Spectrum<double> transform(const SignalView& frame, const Template& tmpl,
                                        const PlanOptions& options = {});
 
-/// Why a backend cannot be used here: no driver, no GPU, or none that this build has code for. Empty when it
-/// can.
+/// Why a backend cannot be used here: no driver, no GPU, or no code for it in
+/// this build. Empty if it can.
 SFFT_EXPORT std::string unavailable(Backend backend, int device = 0);
 
 /// Library version: "major.minor.patch".

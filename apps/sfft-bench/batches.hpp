@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recordings in a GPU's memory, transformed many frames at a time: the input-adaptive experiment of Chen and
-// Li (LCPC 2014).
+// Recordings in GPU memory, transformed many frames at a time: the input-adaptive experiment of Chen and Li
+// (LCPC 2014).
 #pragma once
 
 #include "commands.hpp"

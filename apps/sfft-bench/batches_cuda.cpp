@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole recordings lie in the GPU's memory, as decoded for the library and as floats for the dense engines. A
-// pass enqueues all of it and waits once, as a user with a stream of frames would.
+// Whole recordings are in GPU memory, as decoded for the library and as floats for the dense engines. A pass
+// enqueues everything and waits once, as a user with a stream of frames would.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace sfft::apps {
 
 namespace {
 
-/// A recording in the host's and in the GPU's memory.
+/// A recording in host and GPU memory.
 struct DeviceRecording {
   std::string label;
   Shape shape{1};
@@ -62,10 +62,10 @@ class Batches {
   virtual std::string detail() const = 0;
   virtual std::string planner() const { return {}; }
   virtual std::int64_t k() const { return 0; }
-  /// Forgets what prepare() made. The time that this takes is nobody's preparation.
+  /// Discards the results of prepare(). The time of this counts for nobody.
   virtual void clear() = 0;
   virtual Preparation prepare() = 0;
-  /// Transforms a batch of frames from `first` on.
+  /// Transforms a batch of frames starting at `first`.
   virtual void enqueue(std::int64_t first) = 0;
   /// Relative L2 error of frame `at` in the latest batch.
   virtual double error(std::int64_t at, const std::vector<std::complex<double>>& exact) const = 0;
@@ -159,7 +159,7 @@ double waited(const std::function<void()>& work) {
   });
 }
 
-/// Median of some runs, the first of which is not counted.
+/// Median of some runs after a first one that does not count.
 double median_of(int runs, const std::function<double()>& timed) {
   std::vector<double> times;
   for (int i = 0; i <= runs; ++i) {
@@ -248,7 +248,7 @@ std::vector<std::unique_ptr<Batches>> make_batches(const DeviceRecording& record
   }
   std::vector<std::string> names;
   for (const auto& way : all) names.push_back(way->name());
-  constexpr bool kOthers = true;  // the CPU's
+  constexpr bool kOthers = true;  // contenders on the CPU
   for (const std::size_t i : selected(names, options.only, kOthers)) chosen.push_back(std::move(all[i]));
   return chosen;
 }

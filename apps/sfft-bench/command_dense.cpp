@@ -182,7 +182,7 @@ void run_dense(const DenseOptions& options, const CommonOptions& common, Results
   std::vector<Shape> shapes;
   for (const std::string& name : names) {
     shapes.push_back(parse(name));
-    // Room for the samples, a spectrum and scratch per contender, and the spectrum in double precision.
+    // Samples, a spectrum and scratch per contender, and the spectrum in double precision.
     require_memory((64 + 16 * engines) * std::min(shapes.back().points(), std::int64_t{1} << 50), name);
   }
   const int rounds = common.signals > 0 ? common.signals : common.quick ? 3 : 7;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the user asked for.
+// The parsed command line.
 #pragma once
 
 #include <optional>
@@ -21,8 +21,8 @@ struct CommandLine {
   TechnologyOptions technologies;
 };
 
-/// Fills `line`. Returns an exit code when there is nothing to run: after --help, or for wrong usage, of
-/// which it has told the user.
+/// Fills `line`. Returns an exit code if there is nothing to run: after --help, or after wrong usage, which
+/// it has reported.
 std::optional<int> parse(int argc, char** argv, CommandLine& line);
 
 }  // namespace sfft::apps

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One FFT in every technology: which there are, whether they are right, and how long they take.
+// One FFT in every technology: which are available, whether they are correct, and how long they take.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -48,7 +48,7 @@ std::vector<tech::Entry> entries_of(const std::vector<std::string>& only) {
   for (const tech::Entry& entry : all) names.push_back(entry.name);
   std::vector<tech::Entry> chosen;
   for (const std::size_t i : selected(names, only)) {
-    // The emulation is a test of the kernels, and no technology: it takes part by its name.
+    // The emulation tests the kernels and is not a technology; it runs only by name.
     if (!only.empty() || all[i].name != "emulation") chosen.push_back(all[i]);
   }
   return chosen;
@@ -116,7 +116,7 @@ class Report {
   }
   void finish(const std::string& status) {
     all_["status"] = status;
-    all_["sfft"] = build_info();  // asks the GPU's driver, after which no process can be forked that uses it
+    all_["sfft"] = build_info();  // queries the driver; forked processes cannot use it afterwards
     all_["validated"] = rows_ + wrong_;
     all_["failures"] = wrong_;
     write();
@@ -138,7 +138,7 @@ class Report {
 void measure_all(const TechnologyOptions& options, const CommonOptions& common, Report& report) {
   const std::vector<tech::Problem> problems = problems_of(options, common.quick);
   const std::vector<tech::Entry> entries = entries_of(options.only);
-  // Four arrays for the largest problem on the processor, beside the references.
+  // Four arrays for the largest problem on the CPU, plus the references.
   std::int64_t points = 0;
   for (const tech::Problem& problem : problems) points = std::max(points, problem.points());
   require_memory(tech::Material::bytes(problems) + 4 * 8 * points, "the largest of these problems");
@@ -166,7 +166,7 @@ void measure_all(const TechnologyOptions& options, const CommonOptions& common, 
   progress.step();
   for (const tech::Entry& entry : entries) {
     check_interrupt();
-    std::fflush(stdout);  // or a child would have it, too
+    std::fflush(stdout);  // otherwise the child would print it again
     tech::run_isolated(entry, material, course, options.patience_seconds, sink);
     progress.step();
     report.write();

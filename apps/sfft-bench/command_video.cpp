@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommand video: learning and transforming recordings, against transforming every frame densely.
+// The subcommand video: learning and transforming recordings, compared with transforming every frame densely.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -50,7 +50,7 @@ FrameTransforms make_transforms(const Shape& shape, const VideoOptions& options,
 }
 
 /// One recording, streamed through all contenders. They take turns at blocks of frames: each has the machine
-/// for itself for a while, as it would in a program, and a disturbance affects all of them.
+/// to itself for a while, as in a program, and a disturbance affects all of them.
 class Stream {
  public:
   Stream(const InputName& name, std::int64_t most, const VideoOptions& options, const CommonOptions& common)
@@ -76,7 +76,7 @@ class Stream {
   }
 
  private:
-  /// Up to the next frame that totals are reported after.
+  /// Reads up to the next frame after which totals are reported.
   void read_block() {
     constexpr std::size_t kMost = 32;
     block_.clear();
@@ -125,7 +125,7 @@ class Stream {
     }
   }
 
-  /// Frames that were decoded a while ago, each in memory of its own.
+  /// Times frames that were decoded a while ago, each in memory of its own.
   void time_distinct() {
     for (std::size_t i = 0; i < transforms_.size(); ++i) {
       if (transforms_[i]->device() != "cpu" || !tallies_[i].skipped.empty()) continue;
@@ -156,7 +156,7 @@ class Stream {
   std::vector<StreamTally> tallies_;
   dense::Plan<double> exact_plan_;
   std::vector<video::Frame> block_;
-  std::map<std::size_t, std::vector<std::complex<double>>> exact_;  ///< of some frames of the block
+  std::map<std::size_t, std::vector<std::complex<double>>> exact_;  ///< for some frames of the block
   FrameBuffer buffer_;
   FrameRing ring_;
   ProgressBar progress_;
@@ -176,7 +176,7 @@ void run_video(const VideoOptions& options, const CommonOptions& common, Results
     throw Error(ErrorCode::invalid_argument,
                 "standard input (-) can be read once: name files for the others");
   }
-  // The last recording is looked for before the first is measured.
+  // Look for the last recording before the first is measured.
   for (const std::string& input : options.inputs) {
     const std::string path = InputName(input).input;
     if (!video::input_files(path).empty()) video::open_source(path);

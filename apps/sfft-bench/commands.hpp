@@ -14,7 +14,7 @@ namespace sfft::apps {
 struct CommonOptions {
   std::string json, csv;       ///< empty: not written
   std::string device = "all";  ///< "cpu", "cuda", "all"
-  bool gpu = false;            ///< a GPU takes part; decided from `device` and the machine
+  bool gpu = false;            ///< a GPU takes part, as decided from `device` and the machine
   bool quick = false, quiet = false;
   int signals = 0;  ///< 0: the default, which --quick lowers
   Lineup lineup;
@@ -26,7 +26,7 @@ struct SparseOptions {
   std::string sweep = "all";                    ///< "n", "k", "noise", "all"
   std::vector<std::int64_t> sizes, k, k_sweep;  ///< empty: the defaults
   std::int64_t points = 0;                      ///< length of the signals in the sweep over k; 0: the default
-  std::vector<double> snr_db;  ///< of the sweep over n under noise, part of "all" where this is not empty
+  std::vector<double> snr_db;  ///< for the sweep over n under noise, part of "all" unless empty
   std::vector<std::string> only;
 };
 
@@ -47,8 +47,8 @@ struct VideoOptions {
   std::vector<std::int64_t> k;
   std::vector<std::int64_t>
       frames;         ///< one for all or one per input; empty: the default, which --quick lowers
-  bool loop = false;  ///< start again from the first frame until there were that many
-  std::vector<std::int64_t> batch{1, 128};  ///< frames per call of a GPU, from its own memory; 0: not timed
+  bool loop = false;  ///< restart from the first frame until that many were read
+  std::vector<std::int64_t> batch{1, 128};  ///< frames per GPU call, from its own memory; 0: not timed
   std::vector<std::string> only;
 };
 
@@ -56,9 +56,9 @@ struct TechnologyOptions {
   int bits_from = 1, bits_to = 0;   ///< log2 of the lengths in 1D; 0: the default, which --quick lowers
   int bits_2d_to = 0;               ///< log2 of the extents in 2D, from 6
   int batch_bits = 0;               ///< log2 of the points of a batch
-  std::vector<int> threads, tiles;  ///< of the sweeps; empty: the defaults
+  std::vector<int> threads, tiles;  ///< for the sweeps; empty: the defaults
   std::vector<std::string> only;
-  std::string keep_code;  ///< a folder for what drivers make of the kernels; empty: none
+  std::string keep_code;  ///< folder for the drivers' compiled kernels; empty: none
   bool all_devices = false;
   double patience_seconds = 120;
 };
@@ -69,7 +69,7 @@ void run_dense(const DenseOptions& options, const CommonOptions& common, Results
 void run_video(const VideoOptions& options, const CommonOptions& common, Results& results);
 
 struct RunContext;
-/// Writes a file of its own kind. Returns whether everything that ran was right.
+/// Writes its own file format. Returns whether everything that ran was correct.
 bool run_technologies(const TechnologyOptions& options, const CommonOptions& common,
                       const RunContext& context);
 

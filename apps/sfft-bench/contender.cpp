@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gathers the contenders in the order of the tables and filters them by name. The default clocks evict the
-// caches before a cold run and repeat warm ones within a budget.
+// Lists the contenders in table order and filters them by name. The default clocks evict the caches before a
+// cold run and repeat warm ones within a budget.
 #include "contender.hpp"
 
 #include "timing.hpp"
@@ -27,7 +27,7 @@ std::vector<std::unique_ptr<Contender>> make_contenders(const std::vector<std::s
     add_dense_contenders(lineup, all);
     add_published_contenders(all);
 #if SFFT_BENCH_ORIGINAL
-    // Only by name: it writes past its buffers, which a long run of other contenders should not pay for.
+    // Only by name: it writes past its buffers, which must not spoil a long run of other contenders.
     if (std::any_of(only.begin(), only.end(),
                     [](const std::string& wanted) { return lower_case(wanted).starts_with("original"); })) {
       add_original_contenders(all);

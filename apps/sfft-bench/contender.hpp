@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface of what takes part in the comparison of sparse transforms: FFTW, the published algorithms,
-// this library on the CPU, and on a GPU in builds that have it. To add one, write a class and list it in
+// The interface of contenders in the comparison of sparse transforms: FFTW, the published algorithms, and
+// this library on the CPU and, in builds that support it, on a GPU. To add one, write a class and list it in
 // make_contenders().
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace sfft::apps {
 
-/// One signal of known spectrum. Only contenders that are told the support may look at `truth.support`.
+/// One signal of known spectrum. Only contenders that know the support may look at `truth.support`.
 struct SparseCase {
   std::int64_t points, k;
   std::span<const std::complex<float>> signal;  ///< 64-byte aligned
@@ -31,7 +31,7 @@ struct SparseCase {
 struct Answer {
   std::vector<peers::Tone> tones;
   std::int64_t samples_read = 0;
-  std::string detail;  ///< what the contender chose, for human readers
+  std::string detail;  ///< the contender's choices, for human readers
 };
 
 class Contender {
@@ -39,19 +39,19 @@ class Contender {
   virtual ~Contender() = default;
   virtual std::string name() const = 0;
   virtual std::string device() const { return "cpu"; }
-  virtual int threads() const { return 1; }           ///< of the host
-  virtual std::string planner() const { return {}; }  ///< "FFTW_MEASURE", where there is a choice
+  virtual int threads() const { return 1; }           ///< on the host
+  virtual std::string planner() const { return {}; }  ///< "FFTW_MEASURE", if there is a choice
   std::string label() const { return device() == "cpu" ? name() : name() + " (" + device() + ")"; }
-  /// The length nearest to `points` that it can transform.
+  /// The length nearest to `points` that it supports.
   virtual std::int64_t length(std::int64_t points, std::int64_t /*k*/) const { return points; }
 
   /// Whether the latest plan serves this case.
   virtual bool ready(const SparseCase& problem) const = 0;
-  /// Throws sfft::Error for a case that the contender cannot do; the row then says so.
+  /// Throws sfft::Error for a case that the contender does not support; the row then says so.
   virtual void plan(const SparseCase& problem) = 0;
   /// plan(), timed.
   void plan_timed(const SparseCase& problem);
-  /// Time to make the plan in use, learning included; 0 for a contender without plans.
+  /// Time to make the current plan, learning included; 0 for a contender without plans.
   double plan_seconds() const { return plan_seconds_; }
   /// The part of it that was learning; NaN for a contender that does not learn.
   virtual double learn_seconds() const { return kUnknown; }
@@ -59,8 +59,8 @@ class Contender {
   virtual void load(const SparseCase& /*problem*/) {}
   /// The timed work. Returns when the result is in the device's memory.
   virtual void execute(const SparseCase& problem) = 0;
-  /// Times of one execution with cold caches, and the median of warm executions that run for about `budget`
-  /// seconds. A contender on another device has its own clock.
+  /// Times of one execution with cold caches, and the median of warm executions over about `budget` seconds.
+  /// A contender on another device has its own clock.
   virtual double cold_seconds(const SparseCase& problem);
   virtual double warm_seconds(const SparseCase& problem, double budget);
   /// The result of the latest execution; not timed.
@@ -70,15 +70,15 @@ class Contender {
   double plan_seconds_ = 0;
 };
 
-/// Contenders in the order of the tables. `only`: as for selected().
+/// Contenders in table order. `only`: as for selected().
 std::vector<std::unique_ptr<Contender>> make_contenders(const std::vector<std::string>& only,
                                                         const Lineup& lineup, bool cpu, bool gpu);
 
-/// The known support as a template. With noise, a template has to know its level, so it is learned from the
-/// earlier signal, as it would be in a stream.
+/// The known support as a template. With noise a template must know its level, so it is learned from the
+/// earlier signal, as in a stream.
 Template known_template(const SparseCase& problem, Backend backend, int threads = 1);
 
-// The kinds of contenders, each in a file of its own.
+// Kinds of contenders, one file each.
 void add_dense_contenders(const Lineup& lineup, std::vector<std::unique_ptr<Contender>>& contenders);
 void add_published_contenders(std::vector<std::unique_ptr<Contender>>& contenders);
 void add_original_contenders(std::vector<std::unique_ptr<Contender>>& contenders);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contenders on the GPU: cuFFT, and this library at the known support. Signals and results stay in the GPU's
-// memory; times are medians of replayed graphs, between events on the GPU, as bench/cuda measures them.
+// Contenders on the GPU: cuFFT, and this library at the known support. Signals and results stay in GPU
+// memory; times are medians of replayed graphs, between events on the GPU, as in bench/cuda.
 #include <optional>
 
 #include "bench/cuda/library_on_gpu.hpp"
@@ -40,7 +40,7 @@ class CudaContender : public Contender {
 
  private:
   static constexpr int kReplays = 9;
-  /// Made at the first use of the GPU and shared, because it holds the memory that flushes the cache.
+  /// Made at the first use of the GPU and shared, because it holds the cache-flushing memory.
   static bench::Timer& timer() {
     static bench::Timer shared;
     return shared;

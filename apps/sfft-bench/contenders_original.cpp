@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The original sFFT code, in builds that were pointed at a checkout (SFFT_PEER_DIR), unchanged and in double
-// precision.
+// The original sFFT code, unchanged and in double precision, in builds configured with a checkout
+// (SFFT_PEER_DIR).
 #include <fmt/format.h>
 
 #include <bit>
@@ -17,7 +17,7 @@ namespace {
 class OriginalContender final : public Contender {
  public:
   explicit OriginalContender(int version) : version_(version) {}
-  // Its own sfft_free_plan() frees memory that it never allocated, so plans stay until the program ends.
+  // Its own sfft_free_plan() frees memory that it never allocated, so plans live until the program ends.
 
   std::string name() const override { return fmt::format("original sFFT-{}", version_); }
   bool ready(const SparseCase& problem) const override {
@@ -42,7 +42,7 @@ class OriginalContender final : public Contender {
     sfft_original_execute(plan_, reinterpret_cast<double*>(samples_.data()));
   }
   Answer answer(const SparseCase& problem) const override {
-    // Versions 1 and 2 find far more than k terms, in no order: all of them count.
+    // Versions 1 and 2 find far more than k terms, in no order; all of them count.
     const int count = sfft_original_terms(0, nullptr, nullptr);
     std::vector<int> frequencies(static_cast<std::size_t>(count));
     std::vector<std::complex<double>> values(frequencies.size());
@@ -51,7 +51,7 @@ class OriginalContender final : public Contender {
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
       answer.tones.push_back({frequencies[i], values[i] * static_cast<double>(problem.points)});
     }
-    answer.samples_read = 0;  // the code does not count them
+    answer.samples_read = 0;  // not counted by the code
     answer.detail = "double, FFTW_MEASURE";
     return answer;
   }

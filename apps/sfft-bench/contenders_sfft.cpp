@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// This library on the CPU: once with the support known beforehand, once knowing only k.
+// This library on the CPU: once knowing the support, once knowing only k.
 #include <optional>
 
 #include "contender.hpp"
@@ -53,7 +53,7 @@ class KnownSupport final : public Contender {
   Spectrum<float> spectrum_;
 };
 
-/// The one place that calls the library blindly: discover() with nothing but k.
+/// The only place that uses the library blindly: discover() with nothing but k.
 class Blind final : public Contender {
  public:
   std::string name() const override { return "sfft blind"; }

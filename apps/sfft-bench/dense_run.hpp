@@ -21,7 +21,7 @@ struct DenseRun {
   std::vector<double> cold_times, warm_times;
 };
 
-/// cuFFT of a float or complex float signal that stays in the GPU's memory.
+/// cuFFT of a float or complex float signal in GPU memory.
 DenseRun cuda_dense_run(const SignalView& signal);
 
 }  // namespace sfft::apps

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies the samples to the GPU once and times cuFFT by replayed graphs, with the tools of bench/cuda.
+// Copies the samples to the GPU once and times cuFFT with replayed graphs, using the tools of bench/cuda.
 #include "bench/cuda/device_memory.hpp"
 #include "bench/cuda/peers.hpp"
 #include "bench/cuda/timing.hpp"

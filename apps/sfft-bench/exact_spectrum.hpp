@@ -9,8 +9,8 @@
 
 namespace sfft::apps {
 
-/// The spectrum of single-precision samples by FFTW in double precision where this program has it, so that
-/// the built-in engine is not its own reference; otherwise by the built-in engine in double precision. Real
+/// The spectrum of single-precision samples by FFTW in double precision if this program has it, so that the
+/// built-in engine is not its own reference; otherwise by the built-in engine in double precision. Real
 /// signals give half of it.
 std::vector<std::complex<double>> exact_spectrum(const SignalView& signal);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FFTW at a setting of the comparison: aligned, out of place, straight from the caller's samples.
+// FFTW at one setting of the comparison: aligned, out of place, directly from the caller's samples.
 #pragma once
 
 #if SFFT_BENCH_FFTW
@@ -19,7 +19,7 @@ namespace sfft::apps {
 
 class FftwPlan {
  public:
-  /// Throws backend_unavailable for threads that this build's FFTW does not have.
+  /// Throws backend_unavailable if this build's FFTW lacks threads.
   FftwPlan(const Shape& shape, bool real, const FftwSetting& setting)
       : real_(real), points_(static_cast<std::size_t>(shape.points())), bins_(points_) {
     use_threads(setting.threads);
@@ -30,7 +30,7 @@ class FftwPlan {
     }
     fftwf_forget_wisdom();  // every plan pays for itself
     output_ = fftwf_alloc_complex(bins_);
-    // Planning overwrites its arrays; executions bring their own input.
+    // Planning overwrites its arrays; executions pass their own input.
     fftwf_complex* scratch = fftwf_alloc_complex(points_);
     const unsigned flags = flags_of(setting.planner);
     plan_ = real ? fftwf_plan_dft_r2c(shape.rank(), extents.data(), reinterpret_cast<float*>(scratch),
@@ -51,7 +51,7 @@ class FftwPlan {
            (setting.threads > 1 ? std::string(", ") + SFFT_BENCH_FFTW_THREADS : std::string());
   }
 
-  /// `signal` is aligned to 64 bytes and kept; complex samples, or real ones for a real plan.
+  /// `signal` must be aligned to 64 bytes; it is preserved. Complex samples, or real ones for a real plan.
   void execute(const void* signal) const {
     void* input = const_cast<void*>(signal);
     if (real_) {
@@ -70,7 +70,7 @@ class FftwPlan {
            : planner == FftwPlanner::measure ? FFTW_MEASURE
                                              : FFTW_PATIENT;
   }
-  /// For the plans made next: FFTW keeps the number until it is told another.
+  /// Applies to the next plans: FFTW keeps the number until it is changed.
   static void use_threads([[maybe_unused]] int threads) {
 #if SFFT_BENCH_FFTW_THREADED
     static const bool ready = fftwf_init_threads() != 0;

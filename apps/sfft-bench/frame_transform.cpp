@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library's own ways: a tracker, or one plan for the whole recording. Both learn from the first frame and
-// read samples of the others; their error counts over the template's support alone.
+// The library's own methods: a tracker, or one plan for the whole recording. Both learn from the first frame
+// and read samples of the others; their error is over the template's support only.
 #include "frame_transform.hpp"
 
 #include <fmt/format.h>
@@ -135,7 +135,7 @@ double support_error(const Template& tmpl, std::span<const std::complex<float>> 
   double error = 0, norm = 0;
   for (std::size_t i = 0; i < support.size(); ++i) {
     if (support[i] == 0) continue;
-    // The template keeps one of each conjugate pair and may choose either half of the spectrum.
+    // The template keeps one of each conjugate pair, from either half of the spectrum.
     std::int64_t row = support[i] / columns, column = support[i] % columns;
     const bool mirrored = column > columns / 2;
     if (mirrored) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ways to transform the frames of a recording in order: dense engines, and this library with a plan or
-// tracking a template.
+// Methods to transform the frames of a recording in order: dense engines, and this library with a plan
+// or a tracker.
 #pragma once
 
 #include <complex>
@@ -21,7 +21,7 @@ namespace sfft::apps {
 
 /// Seconds before the first frame is transformed.
 struct Preparation {
-  double learn = kUnknown;  ///< NaN for what does not learn
+  double learn = kUnknown;  ///< NaN for methods that do not learn
   double plan = 0;
 };
 
@@ -31,15 +31,15 @@ class FrameTransform {
   virtual std::string name() const = 0;
   virtual std::string device() const { return "cpu"; }
   virtual std::string frames_in() const { return "memory"; }
-  virtual int threads() const { return 1; }           ///< of the host
-  virtual std::string planner() const { return {}; }  ///< "FFTW_MEASURE", where there is a choice
-  virtual std::int64_t k() const { return 0; }  ///< 0: a dense transform, which others are compared with
-  /// Copies the frame to where a user would have it, for example page-locked memory. Not timed.
+  virtual int threads() const { return 1; }           ///< on the host
+  virtual std::string planner() const { return {}; }  ///< "FFTW_MEASURE", if there is a choice
+  virtual std::int64_t k() const { return 0; }        ///< 0: a dense transform, the baseline
+  /// Copies the frame to where a user would have it, such as page-locked memory. Not timed.
   virtual void load(const FrameBuffer& /*frame*/) {}
   /// Learns and plans from the first frame, anew at every call.
   virtual Preparation prepare(const FrameBuffer& first) = 0;
   virtual void push(const FrameBuffer& frame) = 0;
-  /// Whether the latest push() was like most; renewals and comparisons of a tracker are not.
+  /// Whether the latest push() was typical; renewals and comparisons of a tracker are not.
   virtual bool routine() const { return true; }
   /// Before a series of repeat(). Not timed.
   virtual void settle() {}
@@ -54,7 +54,7 @@ class FrameTransform {
 
 using FrameTransforms = std::vector<std::unique_ptr<FrameTransform>>;
 
-/// Where a tracker on another device reads a frame from, when not from the frame itself.
+/// Where a tracker on another device reads frames, if not from the frame itself.
 class FrameStore {
  public:
   virtual ~FrameStore() = default;
@@ -73,7 +73,7 @@ double support_error(const Template& tmpl, std::span<const std::complex<float>> 
 void add_dense_frames(const Shape& shape, const Lineup& lineup, FrameTransforms& all);
 /// A tracker, and a plan alone, for every k, effort and number of threads.
 void add_sfft_frames(const std::vector<std::int64_t>& ks, const Lineup& lineup, FrameTransforms& all);
-/// A tracker whose frames lie in `store`, on the GPU.
+/// A tracker whose frames are in `store`, on the GPU.
 std::unique_ptr<FrameTransform> make_tracked_frames(std::int64_t k, PlanEffort effort,
                                                     std::unique_ptr<FrameStore> store);
 /// On the GPU, with frames in page-locked memory: trackers, cuFFT, VkFFT and the library's dense engine.

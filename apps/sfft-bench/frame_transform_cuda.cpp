@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames on the GPU. They start in page-locked memory of the host, where decoders can write them, and are
-// timed by the wall clock from there to the end of the transform: the bus transfer counts.
+// Frames on the GPU. They start in page-locked host memory, where decoders can write them, and are timed by
+// the wall clock from there to the end of the transform: the bus transfer counts.
 #include <cstring>
 
 #include "bench/cuda/device_memory.hpp"
@@ -85,7 +85,7 @@ class DenseFrames final : public FrameTransform {
 
 void add_cuda_frames(const Shape& shape, const std::vector<std::int64_t>& ks, const Lineup& lineup,
                      FrameTransforms& all) {
-  // The library goes first: what the process pays once for cuFFT and the driver is on its account.
+  // The library goes first, so it pays the one-time costs of cuFFT and the driver.
   for (const PlanEffort effort : lineup.efforts) {
     for (const std::int64_t k : ks) {
       all.push_back(make_tracked_frames(k, effort, std::make_unique<PinnedFrame>(shape)));

@@ -10,7 +10,7 @@ namespace sfft::apps {
 
 namespace {
 
-/// Samples as decoded; as floats they take four times as much, or twice.
+/// Samples as decoded; as floats they take two or four times as much.
 constexpr std::size_t kRingBytes = std::size_t{64} << 20;
 
 }  // namespace
@@ -28,7 +28,7 @@ void FrameBuffer::load(const video::Frame& stored) {
 
 InputName::InputName(const std::string& argument) {
   const std::size_t split = argument.find('=');
-  // A '=' behind a '/' belongs to a path, and one behind "://" to a URL.
+  // A '=' after a '/' belongs to a path, and one after "://" to a URL.
   const bool labelled = split != std::string::npos && split > 0 && argument.find('/') > split;
   input = labelled ? argument.substr(split + 1) : argument;
   label = labelled ? argument.substr(0, split) : input.substr(input.find_last_of('/') + 1);

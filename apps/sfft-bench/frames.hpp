@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frames of a recording: read one after the other, and the latest of them kept for timing.
+// The frames of a recording: read in order, with the latest kept for timing.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace sfft::apps {
 
-/// The current frame as the contenders get it: just written, as a decoder would leave it.
+/// The current frame as contenders receive it: just written, as by a decoder.
 struct FrameBuffer {
   video::Frame frame;
   LineVector<float> samples;  ///< the same for the dense engines, converted before timing starts
@@ -27,10 +27,10 @@ struct InputName {
   explicit InputName(const std::string& argument);
 };
 
-/// Reads one frame ahead, so that the last one is known as such.
+/// Reads one frame ahead, so that the last frame is known to be the last.
 class Frames {
  public:
-  /// Throws video::InputError for what cannot be opened or holds no frame.
+  /// Throws video::InputError if it cannot be opened or has no frames.
   Frames(const InputName& name, std::int64_t most, bool loop);
 
   const video::Frame& next();
@@ -55,7 +55,7 @@ class Frames {
   bool last_ = false;
 };
 
-/// Keeps the latest frames, as many as together exceed the caches, each in memory of its own.
+/// Keeps the latest frames, enough to exceed the caches, each in memory of its own.
 class FrameRing {
  public:
   void keep(const video::Frame& frame);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuFFT is called directly. VkFFT is called through the library's dense plans, which find the driver when
-// they run: linked directly, this program would not start without one.
+// cuFFT is called directly. VkFFT is called through the library's dense plans, which find the driver at run
+// time: linked directly, this program would not start without one.
 #include "gpu_dense.hpp"
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dense engines of a GPU that recordings are transformed with: cuFFT in two ways, VkFFT, the library's
+// The dense GPU engines for recordings: cuFFT in two ways, VkFFT, the library's
 // own.
 #pragma once
 
@@ -21,16 +21,16 @@ class GpuDense {
   virtual ~GpuDense() = default;
   virtual std::string name() const = 0;
   virtual std::string detail() const = 0;
-  /// Forgets the plan and frees its memory.
+  /// Discards the plan and frees its memory.
   virtual void clear() = 0;
-  /// Makes the plan, and memory for spectra; what there was before is forgotten. Throws std::runtime_error
-  /// where the engine is missing or cannot do it.
+  /// Makes the plan, and memory for spectra, replacing the previous ones. Throws std::runtime_error if the
+  /// engine is missing or does not support it.
   virtual void plan(const Shape& shape, std::int64_t batch) = 0;
   virtual void enqueue(const float* frames, cudaStream_t stream) = 0;
   virtual const std::complex<float>* spectra() const = 0;  ///< of the latest batch
 };
 
-/// Those that this build has.
+/// The engines that this build has.
 std::vector<std::unique_ptr<GpuDense>> make_gpu_dense();
 
 }  // namespace sfft::apps

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sfft-bench shows which approach wins where. This file calls a subcommand and writes the results.
+// sfft-bench shows which approach is fastest where. This file calls a subcommand and writes the results.
 #include <fmt/format.h>
 
 #include "command_line.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 using namespace sfft::apps;
 
-/// Whether a GPU takes part. Prints one message if a GPU is wanted but missing.
+/// Whether a GPU takes part. Prints one message if a GPU is requested but missing.
 bool settle_gpu(const CommonOptions& common) {
   if (common.device == "cpu") return false;
 #if SFFT_BENCH_CUDA
@@ -35,7 +35,7 @@ void run(const std::string& subcommand, CommandLine& line, Results& results) {
   if (subcommand == "video") run_video(line.video, line.common, results);
 }
 
-/// Technologies look for their GPUs in processes of their own, which only work before this one has one.
+/// Technologies look for their GPUs in child processes, which only works before this process uses one.
 int run_technologies(CommandLine& line, RunContext context) {
   context.subcommand = line.subcommand;
   context.quick = line.common.quick;

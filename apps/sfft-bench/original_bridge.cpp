@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls the original sFFT code. Compiled like it (GNU C++98, for its C99 complex type), and only when
+// Calls the original sFFT code. Compiled like it (GNU C++98, for its C99 complex type), and only if
 // SFFT_PEER_DIR names a checkout.
 #include "original_bridge.hpp"
 
@@ -21,7 +21,7 @@ void sfft_original_free(void* plan) {
 }
 
 void sfft_original_execute(void* plan, double* samples) {
-  // Planning sets these globals; with plans of several versions around, executions have to set them too.
+  // Planning sets these globals; with plans of several versions alive, executions must set them too.
   WITH_COMB = static_cast<sfft_plan*>(plan)->version != SFFT_VERSION_1;
   found.clear();
   sfft_exec(static_cast<sfft_plan*>(plan), reinterpret_cast<complex_t*>(samples), &found);

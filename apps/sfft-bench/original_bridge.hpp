@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The original sFFT code behind C functions, so that its old C++ and this project's both compile the calls.
+// The original sFFT code behind C functions, so that its old C++ and this project's can both call it.
 #pragma once
 
 extern "C" {

@@ -14,10 +14,10 @@ class ProgressBar {
   /// `steps` of about equal length.
   ProgressBar(int steps, bool quiet) : line_(quiet), steps_(std::max(steps, 1)) {}
 
-  /// Says what is being done now.
+  /// Shows the current activity.
   void show(const std::string& what);
   void step() { ++done_; }
-  /// Clears the line, so that results can be printed; show() brings it back.
+  /// Clears the line before results are printed; show() brings it back.
   void clear() { line_.clear(); }
 
  private:

@@ -9,18 +9,18 @@
 
 namespace sfft::apps {
 
-/// What a result file says about how it was made.
+/// Provenance of a result file.
 struct RunContext {
   std::string subcommand, command;
   bool quick = false;
-  std::string gpu;  ///< empty: none took part
+  std::string gpu;  ///< empty: no GPU took part
   std::string status = "running";
 };
 
 std::string json_text(const RunContext& context, const std::vector<Row>& rows);
 std::string csv_text(const std::vector<Row>& rows);
 
-/// Prints rows as they come, under a heading for each group of comparable ones.
+/// Prints rows as they come, with a heading for each group of comparable ones.
 class Table {
  public:
   explicit Table(bool quiet) : quiet_(quiet) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tries to open the output files before any work, then rewrites them whole after every group of rows.
+// Opens the output files before any work, then rewrites them after every group of rows.
 #include "results.hpp"
 
 #include <utility>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of a run: printed as they come, and written to their files after every group so that no
-// measurement is lost when the run ends early.
+// The rows of a run: printed as they come, and written to their files after every group, so that an early end
+// loses no measurement.
 #pragma once
 
 #include <string>
@@ -13,12 +13,12 @@ namespace sfft::apps {
 
 class Results {
  public:
-  /// Throws Error(file_unreadable) when a file cannot be written. `json`, `csv`: empty for none.
+  /// Throws Error(file_unreadable) if a file cannot be written. `json`, `csv`: empty for none.
   Results(RunContext context, std::string json, std::string csv, bool quiet);
 
-  /// Adds rows that a table shows together, unless it is not `shown` and is for the files alone.
+  /// Adds rows that a table shows together; if not `shown`, they only go to the files.
   void add(const std::vector<Row>& group, bool shown = true);
-  /// Records how the run ended in the files: "complete", "interrupted", or what went wrong. Until then they
+  /// Records in the files how the run ended: "complete", "interrupted", or what went wrong. Until then they
   /// say "running".
   void finish(const std::string& status);
 

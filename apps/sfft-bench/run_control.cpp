@@ -24,7 +24,7 @@ extern "C" void on_signal(int number) {
   }
 }
 
-/// Returns no limit if the system does not say.
+/// Returns no limit if the system does not report one.
 std::int64_t available_bytes() {
   std::ifstream file("/proc/meminfo");
   for (std::string key, rest; file >> key && std::getline(file, rest);) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps long runs well behaved: Ctrl-C loses no results, and cases that need too much memory are refused
-// first.
+// Keeps long runs well behaved: Ctrl-C loses no results, and cases that need too much memory are
+// rejected first.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +9,19 @@
 
 namespace sfft::apps {
 
-/// Ends a run early; what was measured is kept.
+/// Ends a run early; results so far are kept.
 class Interrupted : public std::exception {
  public:
   const char* what() const noexcept override { return "interrupted"; }
 };
 
-/// The first Ctrl-C (or SIGTERM) lets the transform under way finish; a second one ends the program at once.
+/// The first Ctrl-C (or SIGTERM) lets the current transform finish; a second one ends the program at once.
 void install_signals();
 bool interrupt_requested() noexcept;
 /// Throws Interrupted after a Ctrl-C.
 void check_interrupt();
 
-/// Throws Error(out_of_memory) when the machine has less than `bytes` available: "`what` needs 40 GB …".
+/// Throws Error(out_of_memory) if less than `bytes` are available: "`what` needs 40 GB …".
 void require_memory(std::int64_t bytes, const std::string& what);
 
 }  // namespace sfft::apps

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The settings at which contenders run: numbers of threads, and how hard FFTW plans.
+// The settings of contenders: numbers of threads, and FFTW's planning effort.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace sfft::apps {
 
-/// FFTW's own names for how much time planning may take: none, some measurements, many.
+/// FFTW's own names for planning effort: none, some measurements, many.
 enum class FftwPlanner { estimate, measure, patient };
 
 struct FftwSetting {
@@ -21,19 +21,19 @@ struct FftwSetting {
   std::string planner_name() const;  ///< "FFTW_MEASURE"
 };
 
-/// The settings of a run. Every number of threads is a contender of its own, for FFTW and for this library.
+/// The settings of a run. Every number of threads is a separate contender, for FFTW and for this library.
 struct Lineup {
   std::vector<int> threads{1, 4};
   std::vector<FftwPlanner> planners{FftwPlanner::measure, FftwPlanner::estimate};
-  std::vector<PlanEffort> efforts{PlanEffort::normal};  ///< of this library's sparse plans
+  std::vector<PlanEffort> efforts{PlanEffort::normal};  ///< for this library's sparse plans
 
   std::vector<FftwSetting> fftw() const;
 };
 
-/// Throws invalid_argument for anything but "estimate", "measure" and "patient", in any case.
+/// Throws invalid_argument unless "estimate", "measure" or "patient", in any case.
 FftwPlanner fftw_planner(const std::string& name);
 
-/// Throws invalid_argument for anything but "quick", "normal" and "thorough", in any case.
+/// Throws invalid_argument unless "quick", "normal" or "thorough", in any case.
 PlanEffort plan_effort(const std::string& name);
 const char* word(PlanEffort effort);
 /// "sfft plan" or "sfft plan quick".
@@ -42,12 +42,12 @@ std::string with_effort(const std::string& name, PlanEffort effort);
 std::string lower_case(std::string text);
 /// "sfft dense" or "sfft dense, 4 threads".
 std::string with_threads(const std::string& name, int threads);
-/// What a reader has to know about a row: "4 threads on 2 cores". Empty where there are enough cores.
+/// What a reader must know about a row: "4 threads on 2 cores". Empty if there are enough cores.
 std::string thread_note(int threads);
 
-/// Indices of the names that `only` asks for, ascending: the name itself where there is one, otherwise every
-/// name that contains it, ignoring case. All for an empty `only`. Throws invalid_argument for what names
-/// nothing, unless others may have that name.
+/// Indices of the names selected by `only`, ascending: the exact name if there is one, otherwise every name
+/// that contains it, ignoring case. All for an empty `only`. Throws invalid_argument if it matches nothing,
+/// unless others may have that name.
 std::vector<std::size_t> selected(const std::vector<std::string>& names, const std::vector<std::string>& only,
                                   bool others = false);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws each signal once per length, runs all contenders on it in turn and compares what they found with the
+// Draws each signal once per length, runs all contenders on it in turn and compares their results with the
 // truth; medians over the signals become the rows.
 #include "sparse_group.hpp"
 

@@ -19,7 +19,7 @@ struct SparseGroup {
   int signals = 0;
 };
 
-/// Throws invalid_argument for a group that no signal can satisfy, out_of_memory for one too large to make.
+/// Throws invalid_argument for an impossible group, out_of_memory for one that is too large.
 void check(const SparseGroup& group, std::size_t contenders);
 
 /// One row per contender. Every signal is one round: each contender in turn is planned if necessary, timed

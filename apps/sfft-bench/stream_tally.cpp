@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both sides pay for the same things: everything between the first frame and its spectrum, less the time of
-// one frame.
+// Both sides pay for the same things: everything between the first frame and its spectrum, minus the time
+// of one frame.
 #include "stream_tally.hpp"
 
 #include <algorithm>
@@ -56,7 +56,7 @@ void measure_frame(FrameTransform& transform, const FrameBuffer& frame, StreamTa
 }
 
 void measure_preparation(FrameTransform& transform, const FrameBuffer& first, StreamTally& tally) {
-  constexpr int kTimes = 6;        // the first of them is not like the others
+  constexpr int kTimes = 6;        // the first one is an outlier
   constexpr double kEnough = 1.5;  // seconds
   std::vector<double> learn, plan, spectrum;
   double spent = 0;
@@ -69,7 +69,7 @@ void measure_preparation(FrameTransform& transform, const FrameBuffer& first, St
     });
     spent += total;
     if (i == 0) tally.first_use = total;
-    if (i == 1) {  // the first one counts only where there is no other
+    if (i == 1) {  // the first one counts only if it is alone
       learn.clear();
       plan.clear();
       spectrum.clear();

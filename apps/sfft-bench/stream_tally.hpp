@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the ways to transform a recording have cost so far, and the rows that follow: times, accuracy, and
-// when learning and planning are paid back.
+// Accumulated costs of the methods on a recording, and the resulting rows: times, accuracy, and when learning
+// and planning are paid back.
 #pragma once
 
 #include <algorithm>
@@ -18,16 +18,16 @@ namespace sfft::apps {
 /// Times in seconds.
 struct StreamTally {
   Preparation prepared;         ///< medians
-  double first_spectrum = 0;    ///< from having the first frame to having its spectrum, median
-  double first_use = kUnknown;  ///< the same, the first time in the process
+  double first_spectrum = 0;    ///< median time from having the first frame to having its spectrum
+  double first_use = kUnknown;  ///< the same, for the first time in the process
   std::vector<double> pushed;   ///< frame by frame
-  std::vector<double> routine;  ///< those of routine frames, without the first frame
+  std::vector<double> routine;  ///< for routine frames, without the first
   std::vector<double> cold, distinct, errors;
-  std::string skipped;  ///< why it does not take part
+  std::string skipped;  ///< why it takes no part
 
   double learned_and_planned() const;
-  /// Per frame after the first, whose excess counts as preparation: routine frames by their median, and every
-  /// other one by what it took.
+  /// Time per frame after the first, whose excess counts as preparation: routine frames by their median,
+  /// others by their own times.
   double frame() const;
   bench::StreamCost cost() const { return {std::max(0.0, first_spectrum - frame()), frame()}; }
   bench::StreamCost first_use_cost() const { return {std::max(0.0, first_use - frame()), frame()}; }
@@ -35,9 +35,9 @@ struct StreamTally {
   std::vector<double> running_totals() const;
 };
 
-/// Transforms the frame and takes the time.
+/// Transforms the frame and times it.
 void measure_frame(FrameTransform& transform, const FrameBuffer& frame, StreamTally& tally);
-/// Prepares `transform` several times and transforms the first frame each time; the last preparation stays.
+/// Prepares `transform` several times, transforming the first frame each time; the last preparation stays.
 void measure_preparation(FrameTransform& transform, const FrameBuffer& first, StreamTally& tally);
 
 /// The recording that rows are about.
@@ -49,7 +49,7 @@ struct StreamContext {
 
 Row stream_row(const StreamContext& context, const FrameTransform& transform, const StreamTally& tally);
 
-/// Fills in what a row of break-even says of a peer. `ours` is a copy of the contender's own row.
+/// Fills in a break-even row against a peer. `ours` is a copy of the contender's own row.
 Row break_even_row(Row ours, const Row& peer);
 
 /// A row for every sparse contender and every dense one of the same device.

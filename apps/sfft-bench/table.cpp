@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables pick columns and units for reading. One table says when preparation is paid back, the other what was
-// measured.
+// Chooses columns and units for reading. One table shows when preparation is paid back, the other the
+// measurements.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The median is the upper one of an even number of values; caches are evicted by summing a buffer larger than
-// they are.
+// The median of an even number of values is the upper one. Caches are evicted
+// by summing a larger buffer.
 #include "timing.hpp"
 
 #include <cmath>
@@ -18,7 +18,7 @@ double median(std::vector<double> values) {
 
 void evict_caches() {
   static std::vector<std::int64_t> ballast(std::size_t{8} << 20, 1);
-  [[maybe_unused]] static volatile std::int64_t sink;  // so that the sum is not left out
+  [[maybe_unused]] static volatile std::int64_t sink;  // keeps the compiler from removing the sum
   sink = std::accumulate(ballast.begin(), ballast.end(), std::int64_t{0});
 }
 

@@ -23,8 +23,8 @@ double median(std::vector<double> values);
 /// Reads 64 MiB, so that no part of a signal or a plan stays in the caches.
 void evict_caches();
 
-/// Repeats `call` for about `budget` seconds, at least three times unless it is slow, and returns the median
-/// time.
+/// Repeats `call` for about `budget` seconds, at least three times unless it is slow, and returns the
+/// median time.
 template <class Call>
 double warm_seconds(const Call& call, double budget) {
   constexpr double kLong = 0.5;

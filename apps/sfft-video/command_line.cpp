@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declares the sub-commands, and the options of run, learn and info with CLI11: the limits on their values
-// and which of them exclude each other.
+// Declares the sub-commands, and the CLI11 options of run, learn and info: limits on their values and which
+// exclude each other.
 #include "command_line.hpp"
 
 #include <fmt/format.h>
@@ -234,8 +234,8 @@ CommandLine parse_command_line(int argc, const char* const* argv, std::ostream& 
   app.footer(footer(""));
   app.set_version_flag("--version", version_text);
   app.require_subcommand(1);
-  app.fallthrough();                                        // --config may stand behind the command
-  app.allow_config_extras(CLI::config_extras_mode::error);  // a misspelt option is not left out
+  app.fallthrough();                                        // --config may follow the command
+  app.allow_config_extras(CLI::config_extras_mode::error);  // a misspelt option is an error
   app.set_config("--config", "",
                  "Read options from a file: a section per command, a line per option, as in\n"
                  "[run]\nk = 500");

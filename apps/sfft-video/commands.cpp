@@ -48,7 +48,7 @@ int learn_command(const LearnCommand& command, const std::atomic<bool>& stop) {
   const std::string path = output_path(command.output);
   bool on_standard_output = false;
   try {
-    const detail::OutputFile output(path);  // refused now rather than after the work
+    const detail::OutputFile output(path);  // fail now rather than after the work
     refuse_input(output, command.input);
     on_standard_output = output.kind() == detail::OutputKind::descriptor;
   } catch (const Error& error) {
@@ -64,7 +64,7 @@ int learn_command(const LearnCommand& command, const std::atomic<bool>& stop) {
     const std::int64_t expected = source->info().frames_expected;
     video::Frame frame;
     while (!stop && static_cast<std::int64_t>(frames.size()) < command.frames && source->next(frame)) {
-      if (frames.empty() && expected > 0)  // fails early, before the frames are read
+      if (frames.empty() && expected > 0)  // fail early, before the frames are read
         video::check_held_frames(std::min(command.frames, expected), frame, limit);
       if (!frames.empty() && frame.format() != frames.front().format()) {
         complain(fmt::format(

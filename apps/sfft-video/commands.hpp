@@ -25,22 +25,22 @@ enum ExitCode : int {
   kInterrupted = 130
 };
 
-/// For an error that ends a command.
+/// The exit code for an error that ends a command.
 int exit_code(ErrorCode code) noexcept;
 
 struct RunCommand {
   std::vector<std::string> inputs;
   std::string template_path;
-  /// Empty: not written; "-": standard output; {} in a name stands for that of the input.
+  /// Empty: not written; "-": standard output; {} in a name is replaced by the input's name.
   std::string json, csv, spectra, html, save_template, reconstruct;
-  std::string results;  ///< a folder for the shards' files; empty: none
-  std::string shard;    ///< "I/N", "auto", or empty for the whole; with results
+  std::string results;  ///< folder for the shards' files; empty: none
+  std::string shard;    ///< "I/N", "auto", or empty for everything; needs results
   video::SourceOptions source;
   video::RunOptions options;
   bool no_reference = false;
   bool quiet = false;
-  bool keep_json = false;      ///< the report is wanted as text, because it goes into one with others
-  bool summary_aside = false;  ///< standard output is taken
+  bool keep_json = false;      ///< the report is wanted as text, to be merged with others
+  bool summary_aside = false;  ///< standard output is in use
 
   bool sharded() const noexcept { return !results.empty(); }
 };
@@ -76,7 +76,7 @@ struct VibrationCommand {
 struct GuardCommand {
   std::vector<std::string> inputs;
   std::string json, html, svg;  ///< empty: not written; "-": standard output
-  std::string on_event;         ///< a command for the shell; empty: none
+  std::string on_event;         ///< a shell command; empty: none
   std::array<bool, video::kEventKinds> fail_on{};
   video::WatchOptions options;
   bool quiet = false;
@@ -88,7 +88,7 @@ struct TriageCommand {
   std::string clips;                      ///< a folder; empty: none
   std::string state;                      ///< results of finished files; empty: none
   double sensitivity = 1;
-  int jobs = 1;  ///< files at the same time; 0: one per core
+  int jobs = 1;  ///< concurrent files; 0: one per core
   video::TriageOptions options;
   bool quiet = false;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sfft-video guard: a thread per source, events on standard output as they happen, reports at the end.
+// sfft-video guard: one thread per source, events on standard output as they happen, reports at the end.
 #include <fmt/format.h>
 
 #include <mutex>

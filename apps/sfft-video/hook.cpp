@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// posix_spawn with a pipe to standard input; the line of an event fits into the pipe, so that writing it does
-// not wait for a reader.
+// posix_spawn with a pipe to standard input; an event's line fits into the pipe, so writing it never waits
+// for a reader.
 #include "hook.hpp"
 
 #include <fcntl.h>
@@ -22,13 +22,13 @@ namespace sfft::apps {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::size_t kMostDue = 256, kMostAtOnce = 16;
+constexpr std::size_t kMaxDue = 256, kMaxAtOnce = 16;
 
 std::string number(double value) {
   return std::isfinite(value) ? fmt::format("{:.6g}", value) : "";
 }
 
-/// The environment with the event's variables. Names of sources may hold anything but NUL.
+/// The environment with the event's variables. Source names may contain anything but NUL.
 std::vector<std::string> environment(const video::Event& event, video::EventPhase phase) {
   std::vector<std::string> all;
   for (char** entry = environ; *entry != nullptr; ++entry) all.emplace_back(*entry);
@@ -53,7 +53,7 @@ pid_t spawn(const std::string& command, std::vector<std::string>& variables, int
     return -1;
   }
   posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-  // Standard output holds events and nothing else.
+  // Standard output is reserved for events.
   posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
   sigset_t none, ignored;
   sigemptyset(&none);
@@ -62,7 +62,7 @@ pid_t spawn(const std::string& command, std::vector<std::string>& variables, int
   sigaddset(&ignored, SIGXFSZ);
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &ignored);
-  // A group of its own: Ctrl-C is not for it, and all of it can be killed.
+  // A process group of its own: Ctrl-C does not reach it, and it can be killed as a whole.
   posix_spawnattr_setpgroup(&attributes, 0);
   posix_spawnattr_setflags(&attributes,
                            POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
@@ -83,11 +83,11 @@ pid_t spawn(const std::string& command, std::vector<std::string>& variables, int
 }  // namespace
 
 Hook::Hook(std::string command, std::chrono::seconds limit) : command_(std::move(command)), limit_(limit) {
-  // Signals are for the main thread.
+  // Signals are left to the main thread.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  running_.reserve(kMostAtOnce);
+  running_.reserve(kMaxAtOnce);
   thread_ = std::thread([this] { work(); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
@@ -105,7 +105,7 @@ Hook::~Hook() {
 void Hook::run(const video::Event& event, video::EventPhase phase) {
   {
     const std::lock_guard lock(mutex_);
-    if (due_.size() >= kMostDue) {
+    if (due_.size() >= kMaxDue) {
       if (!said_) complain("the command of --on-event is too slow: events are left out of it");
       said_ = true;
       return;
@@ -116,7 +116,7 @@ void Hook::run(const video::Event& event, video::EventPhase phase) {
 }
 
 void Hook::work() {
-  constexpr auto kGlance = std::chrono::milliseconds(20);  // at commands that run
+  constexpr auto kGlance = std::chrono::milliseconds(20);  // poll interval for running commands
   while (true) {
     {
       std::unique_lock lock(mutex_);
@@ -144,9 +144,9 @@ void Hook::work() {
   }
 }
 
-/// The first of those due for whose event no command runs.
+/// The first pending event for which no command of the same event is running.
 std::optional<Hook::Due> Hook::take_next() {
-  if (running_.size() >= kMostAtOnce) return std::nullopt;
+  if (running_.size() >= kMaxAtOnce) return std::nullopt;
   const std::lock_guard lock(mutex_);
   const auto next = std::ranges::find_if(due_, [this](const Due& due) {
     return std::ranges::none_of(running_, [&due](const Running& one) {
@@ -170,7 +170,7 @@ void Hook::start(const Due& due) {
   ::close(ends[0]);
   const std::string line = event_line(due.event, due.phase);
   ::fcntl(ends[1], F_SETFL, O_NONBLOCK);
-  if (child > 0 && ::write(ends[1], line.data(), line.size()) < 0) {  // it does not read: its own choice
+  if (child > 0 && ::write(ends[1], line.data(), line.size()) < 0) {  // it may choose not to read
   }
   ::close(ends[1]);
   if (child > 0) {
@@ -180,7 +180,7 @@ void Hook::start(const Due& due) {
   }
 }
 
-/// Whether a command has ended, or was ended because it is late.
+/// Whether a command has ended, or was killed for being late.
 bool Hook::ended(const Running& one) {
   int status = 0;
   if (::waitpid(one.child, &status, WNOHANG) != 0) {

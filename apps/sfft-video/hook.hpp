@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a command of the user's for every event, beside the work.
+// Runs a user command for every event, concurrently with the work.
 #pragma once
 
 #include <sys/types.h>
@@ -18,20 +18,20 @@
 
 namespace sfft::apps {
 
-/// `command` runs under /bin/sh with the event as a line of JSON on standard input and in environment
-/// variables (SFFT_EVENT, SFFT_EVENT_ID, SFFT_KIND, SFFT_SOURCE, SFFT_START_S, SFFT_END_S, SFFT_START_FRAME,
+/// `command` runs under /bin/sh with the event as a JSON line on standard input and in environment variables
+/// (SFFT_EVENT, SFFT_EVENT_ID, SFFT_KIND, SFFT_SOURCE, SFFT_START_S, SFFT_END_S, SFFT_START_FRAME,
 /// SFFT_CONFIDENCE, SFFT_SHIFT_PX): nothing of the event becomes part of the command. Several commands run at
-/// once, so that a slow one holds up no other, but that for an event's end waits for that for its start. One
-/// that takes longer than the limit is killed with all its children.
+/// once, so a slow one delays no other, except that the command for an event's end waits for the one for its
+/// start. A command that exceeds the limit is killed with all its children.
 class Hook {
  public:
   explicit Hook(std::string command, std::chrono::seconds limit = std::chrono::seconds(30));
-  /// Waits for the commands that are due, for at most one limit in all.
+  /// Waits for pending commands, for at most one limit in total.
   ~Hook();
   Hook(const Hook&) = delete;
   Hook& operator=(const Hook&) = delete;
 
-  /// Never waits. Beyond a few hundred commands that are due, events are left out, which is said once.
+  /// Never waits. Beyond a few hundred pending commands, events are dropped, which is reported once.
   void run(const video::Event& event, video::EventPhase phase);
 
  private:
@@ -40,7 +40,7 @@ class Hook {
     video::EventPhase phase;
   };
   struct Running {
-    std::int64_t id;  ///< of the event, and its source
+    std::int64_t id;  ///< of the event, with its source
     std::string source;
     pid_t child;
     std::chrono::steady_clock::time_point start;
@@ -55,9 +55,9 @@ class Hook {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Due> due_;
-  std::vector<Running> running_;  ///< of the thread
+  std::vector<Running> running_;  ///< used by the thread
   bool closing_ = false, said_ = false;
-  std::chrono::steady_clock::time_point deadline_{};  ///< when closing
+  std::chrono::steady_clock::time_point deadline_{};  ///< while closing
   std::thread thread_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists folders, and makes names from paths and addresses.
+// Lists folders, and derives names from paths and addresses.
 #include "inputs.hpp"
 
 #include <fmt/format.h>

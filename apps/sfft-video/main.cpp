@@ -19,8 +19,8 @@ using namespace sfft::apps;
 std::atomic<bool> stop_requested{false};
 std::atomic<bool> memory_short{false};
 
-/// The first Ctrl-C finishes the frames under way and writes the reports; a second one ends the program at
-/// once.
+/// The first Ctrl-C finishes the current frames and writes the reports; a second one ends the
+/// program at once.
 extern "C" void on_signal(int number) {
   if (stop_requested.exchange(true)) {
     signal(number, SIG_DFL);
@@ -30,24 +30,24 @@ extern "C" void on_signal(int number) {
 
 void install_signals() {
   struct sigaction action {};
-  action.sa_handler = on_signal;  // without SA_RESTART, so that a blocked read returns
+  action.sa_handler = on_signal;  // no SA_RESTART, so that a blocked read returns
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   struct sigaction before {};
-  // A closed terminal ends a run like Ctrl-C, unless nohup asked for the opposite.
+  // A closed terminal ends a run like Ctrl-C, unless started by nohup.
   if (sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
     sigaction(SIGHUP, &action, nullptr);
-  // A reader that leaves, or a file that may not grow, is an error of that output and must not end the run.
+  // A reader that leaves, or a file size limit, is an error of that output and must not end the run.
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);
 }
 
-/// Memory kept for the end: when none is left, the run stops and writes its reports with this. JSON values,
-/// for example, allocate where they must not fail.
+/// Memory reserved for the end: when none is left, the run stops and uses this to write its reports. JSON
+/// values, for example, allocate where they must not fail.
 constexpr std::size_t kReserveBytes = std::size_t{8} << 20;
 std::atomic<void*> reserve{nullptr};
 
-/// Called by operator new, which then tries once more or throws std::bad_alloc.
+/// Called by operator new, which then retries or throws std::bad_alloc.
 void use_reserve() {
   void* const kept = reserve.exchange(nullptr);
   if (kept == nullptr) throw std::bad_alloc();

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Writes the manual page of sfft-video from what the program says of itself: make_man.sh SFFT_VIDEO >sfft-video.1
+# Writes the manual page of sfft-video from the program's own help: make_man.sh SFFT_VIDEO >sfft-video.1
 set -eu
 program=$1
 
-# Text as it is, safe for troff: no backslash, and no dot or quote that begins a line.
+# Escapes text for troff: backslashes, and dots or quotes at the start of a line.
 verbatim() {
   printf '.nf\n'
   sed -e 's/\\/\\e/g' -e 's/^\([.'"'"']\)/\\\&\1/' -e 's/-/\\-/g'

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options that several sub-commands share, and what declares those of each.
+// Options that several sub-commands share, and the functions that declare each sub-command's.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -25,7 +25,7 @@ CLI::Validator not_negative();
 std::optional<video::Region> parse_region(const std::string& text);
 CLI::Validator region_check();
 
-/// How an input is read, and when: --start, --end, --every, --reconnect, --decode-threads, ...
+/// Which part of an input is read, and how: --start, --end, --every, --reconnect, --decode-threads, ...
 void add_source(CLI::App* command, video::SourceOptions& source);
 /// --roi, for commands that read one region of the frames.
 void add_region(CLI::App* command, video::SourceOptions& source);

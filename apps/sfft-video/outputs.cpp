@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens every output, refuses those that would overwrite an input or each other, and guards each write so
+// Opens every output, rejects those that would overwrite an input or each other, and guards each write so
 // that one failing output does not stop the others.
 #include "outputs.hpp"
 
@@ -72,7 +72,7 @@ video::SpectrumSink* Outputs::spectra() noexcept {
 void Outputs::Spectra::write(std::int64_t frame, const Spectrum<float>& spectrum) {
   if (!file || outputs_.guarded([&] { file->write(frame, spectrum); })) return;
   file.reset();
-  outputs_.spectra_file_.reset();  // what it took of a full disk is there for the others
+  outputs_.spectra_file_.reset();  // frees what it took of a full disk for the others
 }
 
 void Outputs::Spectra::write(std::int64_t frame, const Spectrum<float>& spectrum, const SignalView& view) {
@@ -137,7 +137,7 @@ void Outputs::save(const video::RunReport& report) {
   save_text(html_, [&] { return video::html_report(report); });
   if (template_ && report.last_template) {
     const std::string path = template_->path();
-    template_.reset();  // it kept the place; the library writes the file
+    template_.reset();  // it reserved the place; the library writes the file
     guarded([&] { report.last_template->save(path); });
   }
   if (spectra_.film) guarded([&] { reconstruction_->commit(); });

@@ -22,7 +22,7 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The path of an output as the library knows it: "-" is standard output.
+/// An output path as the library expects it: "-" means standard output.
 std::string output_path(const std::string& path);
 
 /// Throws UsageError if an output is a file of the input.
@@ -31,19 +31,19 @@ void refuse_input(const detail::OutputFile& output, const std::string& input);
 class Outputs {
  public:
   /// Throws UsageError for an output that cannot be written, is given twice, or is an input. Nothing is read
-  /// before. The command has one input.
+  /// before that. The command must have one input.
   explicit Outputs(const RunCommand& command);
 
-  /// Whether a report goes to standard output, which then holds nothing else.
+  /// Whether a report goes to standard output, which then receives nothing else.
   bool on_standard_output() const noexcept { return on_standard_output_; }
-  /// What writes spectra and reconstructions; null when neither is requested. Lets no exception into the run:
-  /// the first failure ends only that output.
+  /// The writer of spectra and reconstructions; null if neither is requested. Passes no exception into the
+  /// run: the first failure ends only that output.
   video::SpectrumSink* spectra() noexcept;
-  /// The rate that a reconstruction is shown at; to be called before the run.
+  /// The frame rate of a reconstruction; call before the run.
   void set_frame_rate(double frames_per_second) noexcept { frame_rate_ = frames_per_second; }
-  /// Adds a line to the CSV, which is written while the run goes on.
+  /// Adds a line to the CSV, which is written during the run.
   void add(const video::FrameRecord& frame) noexcept;
-  /// Writes every output, even if others fail, and says on standard error which failed and why.
+  /// Writes every output, even if others fail, and reports failures on standard error.
   void save(const video::RunReport& report);
   bool failed() const noexcept { return failed_; }
 
@@ -72,7 +72,7 @@ class Outputs {
   Output json_, csv_, html_, spectra_file_, template_, reconstruction_;
   double frame_rate_ = 0;
   Spectra spectra_{*this};
-  std::string csv_lines_ = video::csv_header();  ///< not written yet
+  std::string csv_lines_ = video::csv_header();  ///< not yet written
   bool on_standard_output_ = false;
   bool failed_ = false;
 };

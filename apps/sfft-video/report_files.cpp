@@ -14,7 +14,7 @@ namespace sfft::apps {
 
 namespace {
 
-/// What an output cannot do is wrong usage.
+/// Turns an output's errors into usage errors.
 void as_usage(const std::function<void()>& action) {
   try {
     action();

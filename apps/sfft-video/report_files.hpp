@@ -17,23 +17,23 @@ class ReportFiles {
  public:
   struct Named {
     const char* name;
-    const std::string& path;  ///< empty: not wanted; "-": standard output
+    const std::string& path;  ///< empty: not requested; "-": standard output
   };
   /// Throws UsageError for an output that cannot be written, is given twice, or is an input.
   ReportFiles(std::vector<std::string> inputs, std::initializer_list<Named> outputs);
 
-  /// Throws UsageError if a file that is written by other means cannot be, is an input or one of the outputs.
+  /// Throws UsageError if a file written by other means is not writable, is an input or one of the outputs.
   void refuse(const std::string& path) const;
-  /// Does to an output, if it is wanted, what shows whether it can be written. Throws UsageError.
+  /// Applies a writability check to an output if it is requested. Throws UsageError.
   void check(const char* name, const std::function<void(const detail::OutputFile&)>& action) const;
 
-  /// Whether a report goes to standard output, which then holds nothing else.
+  /// Whether a report goes to standard output, which then receives nothing else.
   bool on_standard_output() const noexcept { return on_standard_output_; }
 
-  /// Writes an output if it is wanted. A failure is told on standard error and does not stop the others.
+  /// Writes an output if requested. A failure is reported on standard error and does not stop the others.
   void save(const char* name, const std::function<std::string()>& text) noexcept;
   void write(const char* name, const std::function<void(detail::OutputFile&)>& writer) noexcept;
-  /// Anything else that is saved.
+  /// Saves anything else under the same guard.
   void guarded(const std::function<void()>& action) noexcept;
   bool failed() const noexcept { return failed_; }
 

@@ -51,7 +51,7 @@ RunOutcome run_one(RunCommand command, const std::atomic<bool>& stop) {
     report = video::run(
         *source, command.options, outputs.spectra(),
         [&](std::int64_t read, std::int64_t expected) { progress.update(read, expected); }, stop);
-  } catch (const video::InputError& error) {  // it never opened: there is still a report to write
+  } catch (const video::InputError& error) {  // it never opened, but there is still a report to write
     report.status = stop ? video::RunStatus::interrupted : video::RunStatus::input_damaged;
     report.message = stop ? "interrupted before the first frame" : error.what();
     report.input.path = input;
@@ -91,7 +91,7 @@ void check_output_names(const RunCommand& command) {
 
 namespace {
 
-/// Several inputs, one after another. One that is damaged does not end the others.
+/// Runs several inputs in sequence. A damaged one does not end the others.
 int run_several(const RunCommand& command, const std::vector<std::string>& inputs,
                 const std::atomic<bool>& stop) {
   check_output_names(command);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sfft-video run --shard, and merge: each recording's report goes into the shard's file as soon as it is
-// finished.
+// sfft-video run --shard, and merge: each recording's report goes into the shard's file as soon as it
+// is finished.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ std::string template_setting(const std::string& path) {
   return fmt::format("of {} bytes with CRC-32 {:08x}", bytes.size(), video::crc32_of(bytes));
 }
 
-/// All that the results depend on, by the names of the options.
+/// Everything that the results depend on, by option name.
 std::vector<std::pair<std::string, std::string>> settings_of(const RunCommand& command) {
   const video::RunOptions& options = command.options;
   const video::Selection& part = command.source.selection;
@@ -63,7 +63,7 @@ std::vector<std::pair<std::string, std::string>> settings_of(const RunCommand& c
           {"skip-loop-filter", text(command.source.skip_loop_filter)}};
 }
 
-/// Each recording once, and only what can be read again.
+/// Requires each recording once, and only inputs that can be read again.
 void check_inputs(const std::vector<std::string>& inputs) {
   std::map<std::string, std::string> seen;
   for (const std::string& input : inputs) {
@@ -89,7 +89,7 @@ video::Shard shard_of(const RunCommand& command) {
              : video::parse_shard(command.shard);
 }
 
-/// The report of a recording that ended in an error of its own.
+/// The outcome of a recording that ended with an error.
 RunOutcome failed_outcome(const std::string& input, const Error& error) {
   complain(fmt::format("{}: {}", input, error.what()));
   video::RunReport report;
@@ -99,7 +99,7 @@ RunOutcome failed_outcome(const std::string& input, const Error& error) {
   return {exit_code(error.code()), report.status, report.message, video::json_report(report)};
 }
 
-/// What concerns one recording is noted there. A failure of the GPU concerns all of them, and is thrown.
+/// A recording's own errors are recorded. A GPU failure affects all of them and is thrown.
 RunOutcome run_recording(RunCommand command, const std::atomic<bool>& stop) {
   const std::string input = command.inputs.front();
   try {

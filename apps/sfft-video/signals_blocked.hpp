@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that are started while this lives take no signals: those stay with the main thread.
+// Threads started during this object's lifetime block signals, which stay with the main thread.
 #pragma once
 
 #include <signal.h>

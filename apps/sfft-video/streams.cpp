@@ -17,8 +17,8 @@ bool lost = false;
 void hold_standard_streams() noexcept {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(stream, F_GETFD) != -1) continue;
-    // open() takes the lowest free number, which is this one. It is opened for the wrong direction, so that
-    // using it fails as on the closed stream.
+    // open() takes the lowest free number, which is this one. It is opened in the wrong direction, so that
+    // using it fails as on a closed stream.
     if (::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
   }
 }

@@ -10,11 +10,11 @@
 
 namespace sfft::apps {
 
-/// Fills the descriptors of closed standard streams, so that no file opened later lands there and is written
-/// to by mistake. The stand-ins can be neither read nor written.
+/// Fills the descriptors of closed standard streams, so that no file opened later takes one and is written to
+/// by mistake. The placeholders can be neither read nor written.
 void hold_standard_streams() noexcept;
 
-/// Writes a text; a failure on standard output is remembered.
+/// Writes text; remembers a failure on standard output.
 void put(std::FILE* stream, std::string_view text) noexcept;
 
 /// fmt::print without its exceptions.
@@ -27,10 +27,10 @@ void print(std::FILE* stream, fmt::format_string<Arguments...> format, Arguments
   }
 }
 
-/// Prints one line on standard error that says what is wrong, safe for a terminal.
+/// Prints an error message as one line on standard error, safe for a terminal.
 void complain(std::string_view message) noexcept;
 
-/// Whether anything that went to standard output is lost. Flushes it.
+/// Whether any standard output was lost. Flushes it.
 bool standard_output_lost() noexcept;
 
 }  // namespace sfft::apps

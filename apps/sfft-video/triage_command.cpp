@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sfft-video triage: files in parallel, events on standard output in the order of the files, reports at the
-// end.
+// sfft-video triage: files in parallel, events on standard output in file
+// order, reports at the end.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace sfft::apps {
 
 namespace {
 
-/// Lines of several files at once, printed in the order of the files.
+/// Lines of several concurrent files, printed in file order.
 class Lines {
  public:
   Lines(std::size_t files, bool printed) : printed_(printed), waiting_(files), over_(files) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The remaining time follows from the share of the bytes that are done, without those of resumed files.
+// Derives the remaining time from the share of bytes done, resumed files excluded.
 #include "triage_progress.hpp"
 
 #include <fmt/format.h>

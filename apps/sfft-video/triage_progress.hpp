@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Progress of several files at once: that of the whole, and of each file that is being read.
+// Progress of several concurrent files: overall, and of each file being read.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ namespace sfft::apps {
 
 class TriageProgress {
  public:
-  /// Files count by their size; those whose size is unknown like the mean of the others.
+  /// Files are weighted by size; those of unknown size count as the mean of the others.
   TriageProgress(const std::vector<std::string>& files, bool quiet);
 
-  /// From any thread.
+  /// Callable from any thread.
   void update(std::size_t file, std::int64_t read, std::int64_t expected);
   void finished(std::size_t file, bool resumed);
 
-  /// Prints if it is time.
+  /// Prints if it is time to.
   void show();
   void close() { line_.clear(); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sfft-video vibration: opens its outputs first, then reads, analyses, and saves each output for itself.
+// sfft-video vibration: opens its outputs first, then reads, analyses, and saves each output independently.
 #include <fmt/format.h>
 
 #include "progress.hpp"
@@ -32,7 +32,7 @@ int vibration_command(const VibrationCommand& command, const std::atomic<bool>& 
                                         {"hdf5", command.hdf5}});
   outputs.check("hdf5", video::check_arrays_output);
   video::VibrationOptions options = command.options;
-  options.fps /= static_cast<double>(command.source.selection.every);  // of the frames that are read
+  options.fps /= static_cast<double>(command.source.selection.every);  // for the frames that are read
   video::VibrationSeries series;
   try {
     video::SourceOptions reading = command.source;
@@ -42,7 +42,7 @@ int vibration_command(const VibrationCommand& command, const std::atomic<bool>& 
     series = video::follow(
         *source, options, [&](std::int64_t read, std::int64_t expected) { progress.update(read, expected); },
         stop);
-  } catch (const video::InputError& error) {  // it never opened: there is still a report to write
+  } catch (const video::InputError& error) {  // it never opened, but there is still a report to write
     series.status = stop ? video::VibrationStatus::interrupted : video::VibrationStatus::input_damaged;
     series.message = stop ? "interrupted before the first frame" : error.what();
     series.input.path = command.input;

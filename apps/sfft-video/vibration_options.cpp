@@ -27,7 +27,7 @@ void parse_tiles(const std::string& text, video::VibrationOptions& options) {
                                fmt::format("'{}' is not COLUMNSxROWS, such as 8x6, nor 0 for none", text));
 }
 
-/// For regions that region_check() takes.
+/// For regions that region_check() accepts.
 CLI::Validator at_least_8_by_8() {
   return {[](std::string& text) {
             const auto region = parse_region(text);

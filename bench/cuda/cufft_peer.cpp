@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls cuFFT through its 64-bit planner, for every type and direction; transforms that overwrite their input
-// get a copy of it.
+// receive a copy.
 #include "bench/cuda/peers.hpp"
 
 #include <cufft.h>

@@ -17,8 +17,8 @@ inline void gpu(cudaError_t status) {
   if (status != cudaSuccess) throw std::runtime_error(std::string("CUDA: ") + cudaGetErrorString(status));
 }
 
-/// Kinds of memory for the library's buffers. The library's own kinds are no symbols of the shared library,
-/// which benchmarks link.
+/// Kinds of memory for the library's buffers. The shared library, which benchmarks link, does not export
+/// its own kinds.
 struct OnDevice {
   static void* allocate(std::size_t bytes) {
     void* data = nullptr;

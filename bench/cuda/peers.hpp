@@ -41,9 +41,9 @@ class Peer {
   virtual ~Peer() = default;
   virtual std::string name() const = 0;
   /// Brings `input` (device memory, batch × points floats or complex floats, or spectra for an inverse
-  /// transform) to where the transform reads it, in the stream's order.
+  /// transform) to where the transform reads it, in stream order.
   virtual void load(const void* input, cudaStream_t stream) = 0;
-  /// Whether an execution overwrites the input, which then has to be loaded again.
+  /// Whether an execution overwrites the input, which must then be loaded again.
   virtual bool consumes_input() const { return problem_.in_place; }
   virtual void enqueue(cudaStream_t stream) = 0;
   /// Device memory: batch × spectrum_points() complex numbers, or the signals of an inverse transform.
@@ -64,7 +64,7 @@ class Peer {
 std::unique_ptr<Peer> make_cufft(const PeerProblem& problem);
 int cufft_version();
 /// Null for a problem that it cannot plan. Defined in the library sfft_bench_vkfft, which exists if VkFFT was
-/// found: it needs the driver when the program starts.
+/// found: it needs the driver at program start.
 std::unique_ptr<Peer> make_vkfft(const PeerProblem& problem);
 int vkfft_version();
 

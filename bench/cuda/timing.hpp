@@ -68,8 +68,8 @@ class Timer {
                   repetitions);
   }
 
-  /// The same with data in memory, after 192 MiB have been written: the time of flush and work less that of
-  /// the flush.
+  /// The same with data in memory, after writing 192 MiB: the time of flush and
+  /// work minus that of the flush.
   Timing cold(const Work& work, int repetitions, int replays = 25) {
     const auto flush = [&] { gpu(cudaMemsetAsync(flush_.data(), 1, flush_.bytes(), stream_)); };
     const Timing alone = replay(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The untouched clip runs through one guard; at each moment a copy of it sees tampered frames instead.
+// The untouched clip runs through one guard; at each moment a copy of it receives tampered frames instead.
 #include "bench/guard/detect.hpp"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct Trial {
   std::function<Tamper(cv::Size, cv::RNG&)> make;
 };
 
-/// Frame `index` of the clip, played forth and back.
+/// Frame `index` of the clip, played back and forth.
 const cv::Mat& frame_at(const Clip& clip, std::size_t index) {
   const std::size_t count = clip.frames.size();
   if (count == 1) return clip.frames[0];
@@ -68,7 +68,7 @@ std::vector<Trial> trials() {
   return all;
 }
 
-/// Light as it may change of itself: dusk with the noise of a night picture, lamps, exposure.
+/// Natural changes of light: dusk with the noise of a night picture, lamps, exposure.
 cv::Mat other_light(const cv::Mat& frame, int variant, cv::RNG& random) {
   switch (variant % 6) {
     case 0:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the guard finds of tampering at random moments, and what it takes untouched recordings for.
+// What the guard detects of tampering at random moments, and its false alarms on untouched recordings.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@ struct DetectOptions {
   int moments = 100;
   std::uint64_t seed = 1;
   double sensitivity = 1;
-  int within = 10;  ///< frames in which an event has to begin
+  int within = 10;  ///< frames within which an event must begin
 };
 
-/// For each kind and strength: how many of the moments were found, and by which delay.
+/// For each kind and strength: how many of the moments were detected, and with which delay.
 nlohmann::ordered_json detect(const Clip& clip, const DetectOptions& options);
-/// Alarms in the clip as it is, and with steps of light put in at random moments.
+/// Alarms in the original clip, and with steps of light inserted at random moments.
 nlohmann::ordered_json false_alarms(const Clip& clip, const DetectOptions& options);
 
 }  // namespace sfft::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times are of the thread's processor, the median of all measurements of a distance; both methods see the
+// Times are CPU times of the thread, the median of all measurements at one distance; both methods see the
 // same pixels.
 #include "bench/guard/shifts.hpp"
 

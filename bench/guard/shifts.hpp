@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How exact the guard's shifts are and how long they take, beside cv::phaseCorrelate.
+// Accuracy and speed of the guard's shifts, compared with cv::phaseCorrelate.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,7 +8,7 @@
 
 namespace sfft::bench {
 
-/// Frames of the clip against themselves, moved by 0.02 to 20 pixels in eight directions.
+/// Frames of the clip against copies shifted by 0.02 to 20 pixels in eight directions.
 nlohmann::ordered_json shifts(const Clip& clip);
 
 }  // namespace sfft::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bicubic warps, Gaussian blurs, covers that are drawn from a seeded generator.
+// Bicubic warps, Gaussian blurs, covers drawn from a seeded generator.
 #include "bench/guard/tamper.hpp"
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two streams copy for a while in both directions, whole arrays or columns of them.
+// Two streams copy concurrently in both directions, whole arrays or columns of them.
 #include "bench/out_of_card/bus.hpp"
 
 #include <cuda_runtime.h>
@@ -81,7 +81,7 @@ nlohmann::json column_rates() {
     for (const std::size_t width : {1 << 10, 2 << 10, 4 << 10, 8 << 10, 11 << 10, 16 << 10, 32 << 10}) {
       const std::size_t count = std::min(kArray / pitch - 1, kBytes / width),
                         copies = kBytes / (count * width);
-      /// Other columns each time, until all were copied.
+      /// Different columns each time, until all are copied.
       const auto each = [&](int number, const auto& copy) {
         for (std::size_t c = 0; c < copies; ++c)
           copy((static_cast<std::size_t>(number) * copies + c) % (pitch / width) * width);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rates of the bus between page-locked host memory and the first GPU, and memory that it reads.
+// Bandwidth of the bus between page-locked host memory and the first GPU, and memory that it reads.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ nlohmann::json bus_rates();
 /// The same of columns of an array, for widths and pitches in bytes.
 nlohmann::json column_rates();
 
-/// Page-locks memory where it lies, for as long as the result lives. Throws std::runtime_error.
+/// Page-locks memory in place, as long as the result lives. Throws std::runtime_error.
 std::shared_ptr<std::byte> page_locked(std::shared_ptr<std::byte> memory, std::size_t bytes);
 
 }  // namespace sfft::bench

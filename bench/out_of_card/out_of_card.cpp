@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transforms of arrays in page-locked host memory that exceed a budget of GPU memory, for shares of the host
-// from 0 to 1, beside FFTW, where that is found, on the same array.
+// Transforms of arrays in page-locked host memory that exceed a budget of GPU memory, for host shares from 0
+// to 1, compared with FFTW, if available, on the same array.
 //   bench_out_of_card --shape 1024x1024x1024 … [--budget BYTES …] [--share S …] [--auto] [--no-gpu]
 //                     [--real] [--apart] [--lock] [--threads N] [--repeat N] [--fftw-threads N,N…]
 //                     [--fftw-estimate] [--fftw-seconds S] [--out FILE.json]
 //   bench_out_of_card --bus [--out FILE.json]
 // Float, forward, in place or, with --apart, into another array; FFTW likewise. Shapes of one to three
-// dimensions, complex, or real, in place in rows with room for half spectra. --auto measures the best shares
-// (Planning::measure); what it learned also predicts the times of the shares asked for. Times are medians of
-// wall clocks after a call that is not counted (--repeat 0: of that call), and the file is written after
-// every row. --lock page-locks ordinary memory that was filled before, which is faster for large arrays;
-// neither is part of "ms". Ten thousand outputs are compared with direct sums. --bus measures copies of
-// columns alone.
+// dimensions, complex, or real, in place in rows with room for half spectra. --auto measures the best
+// shares (Planning::measure); the result also predicts the times of the requested shares. Times are
+// medians of wall clocks after a call that does not count (--repeat 0: of that call), and the file is
+// written after every row. --lock page-locks ordinary memory that is already filled, which is faster for
+// large arrays; neither is part of "ms". Ten thousand outputs are compared with direct sums. --bus
+// measures only copies of columns.
 #include <fmt/format.h>
 
 #ifdef SFFT_BENCH_FFTW
@@ -22,7 +22,6 @@
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <stdexcept>
 #include <thread>
 
@@ -47,7 +46,7 @@ struct Arguments {
   std::vector<Shape> shapes;
   std::vector<double> budgets, shares;
   std::vector<int> fftw;
-  bool automatic = false, gpu = true, real = false, apart = false, lock = false, bus = false;
+  bool automatic = false, no_gpu = false, real = false, apart = false, lock = false, bus = false;
   bool fftw_estimate = false;
   double fftw_seconds = 600;
   int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency())), repeat = 3;
@@ -57,43 +56,23 @@ struct Arguments {
 Arguments parse(int argc, char** argv) {
   Arguments arguments;
   arguments.command = bench::joined(argc, argv);
-  bench::for_options(argc, argv, [&](const std::string& name, const auto& value) {
-    if (name == "--shape") {
-      arguments.shapes.push_back(bench::parse_shape(value()));
-    } else if (name == "--budget") {
-      arguments.budgets.push_back(std::stod(value()));
-    } else if (name == "--share") {
-      arguments.shares.push_back(std::stod(value()));
-    } else if (name == "--auto") {
-      arguments.automatic = true;
-    } else if (name == "--real") {
-      arguments.real = true;
-    } else if (name == "--apart") {
-      arguments.apart = true;
-    } else if (name == "--lock") {
-      arguments.lock = true;
-    } else if (name == "--bus") {
-      arguments.bus = true;
-    } else if (name == "--no-gpu") {
-      arguments.gpu = false;
-    } else if (name == "--threads") {
-      arguments.threads = std::stoi(value());
-    } else if (name == "--repeat") {
-      arguments.repeat = std::stoi(value());
-    } else if (name == "--fftw-threads") {
-      std::istringstream counts(value());
-      for (std::string count; std::getline(counts, count, ',');) arguments.fftw.push_back(std::stoi(count));
-    } else if (name == "--fftw-estimate") {
-      arguments.fftw_estimate = true;
-    } else if (name == "--fftw-seconds") {
-      arguments.fftw_seconds = std::stod(value());
-    } else if (name == "--out") {
-      arguments.out = value();
-    } else {
-      return false;
-    }
-    return true;
-  });
+  bench::parse_options(
+      argc, argv,
+      {{"--shape", [&](const std::string& text) { arguments.shapes.push_back(bench::parse_shape(text)); }},
+       {"--budget", arguments.budgets},
+       {"--share", arguments.shares},
+       {"--auto", arguments.automatic},
+       {"--real", arguments.real},
+       {"--apart", arguments.apart},
+       {"--lock", arguments.lock},
+       {"--bus", arguments.bus},
+       {"--no-gpu", arguments.no_gpu},
+       {"--threads", arguments.threads},
+       {"--repeat", arguments.repeat},
+       {"--fftw-threads", arguments.fftw},
+       {"--fftw-estimate", arguments.fftw_estimate},
+       {"--fftw-seconds", arguments.fftw_seconds},
+       {"--out", arguments.out}});
   if (arguments.shapes.empty() && !arguments.bus) throw std::invalid_argument("give at least one --shape");
   if (arguments.budgets.empty()) arguments.budgets.push_back(0);
   return arguments;
@@ -106,7 +85,7 @@ class Bench {
         {"commit", SFFT_COMMIT},         {"command", arguments_.command}, {"processor", bench::processor()},
         {"threads", arguments_.threads}, {"real", arguments_.real},       {"apart", arguments_.apart},
         {"rows", json::array()}};
-    if (!arguments_.gpu) return;
+    if (arguments_.no_gpu) return;
     file_["device"] = detail::make_gpu_card<float>(0)->name();
     file_["bus_gb_s"] = bench::bus_rates();
     if (arguments_.bus) file_["columns_gb_s"] = bench::column_rates();
@@ -133,7 +112,7 @@ class Bench {
     const bench::ProductSignal& signal;
   };
 
-  /// Its times, in seconds, are part of the following rows.
+  /// Its times, in seconds, become part of the following rows.
   std::shared_ptr<std::byte> array(std::size_t bytes) {
     const auto timed = [&](const char* name, const auto& job) {
       const auto start = Clock::now();
@@ -141,26 +120,26 @@ class Bench {
       array_row_[name] = array_row_.value(name, 0.0) + bench::seconds_since(start);
       return result;
     };
-    if (arguments_.gpu && !arguments_.lock)
+    if (!arguments_.no_gpu && !arguments_.lock)
       return timed("allocate_s", [&] { return detail::make_gpu_card<float>(0)->allocate_on_host(bytes); });
     std::shared_ptr<std::byte> memory = timed("touch_s", [&] {
       std::shared_ptr<std::byte> fresh{detail::cpu::make_large_buffer(bytes)};
       bench::touch(fresh.get(), bytes, arguments_.threads);
       return fresh;
     });
-    if (!arguments_.gpu) return memory;
+    if (arguments_.no_gpu) return memory;
     return timed("lock_s", [&] { return bench::page_locked(std::move(memory), bytes); });
   }
 
-  /// Of the larger array, that of the spectrum. In place, a real signal has the room of its half spectrum.
+  /// Values of the larger array, the spectrum. In place, a real signal has the room of its half spectrum.
   std::int64_t values_of(const Shape& shape) const {
     const std::int64_t row = shape[shape.rank() - 1];
     return shape.points() / row * (arguments_.real ? row / 2 + 1 : row);
   }
   std::unique_ptr<detail::OutOfCardPlan<float>> plan(const Shape& shape, double budget) const {
     std::shared_ptr<detail::Card<float>> card;
-    if (arguments_.gpu) card = detail::make_gpu_card<float>(0);
-    const double share = arguments_.gpu ? -1 : 1;
+    if (!arguments_.no_gpu) card = detail::make_gpu_card<float>(0);
+    const double share = arguments_.no_gpu ? 1 : -1;
     const detail::OutOfCardOptions options{static_cast<std::size_t>(budget), share, arguments_.threads};
     if (!arguments_.real) return std::make_unique<detail::OutOfCardFft<float>>(shape, card, options);
     return std::make_unique<detail::OutOfCardRealFft<float>>(shape, 1, real_pitch(shape), card, options);
@@ -195,7 +174,7 @@ class Bench {
     return bench::median(times);
   }
 
-  /// One plan, with the shares that it chooses and with those asked for.
+  /// One plan, with the shares that it chooses and the requested ones.
   void shares(const Shape& shape, double budget, const Arrays& arrays) {
     json row = array_row_;
     row.update({{"shape", shape.to_string()}, {"budget_bytes", budget}});
@@ -228,7 +207,7 @@ class Bench {
     const std::vector<double> shares = fft.host_shares();
     const auto measured = fft.measured(), predicted = fft.predicted();
     for (std::size_t r = 0; r < measured.size(); ++r) {
-      if (measured[r].us > 0) {  // of the steps that such a call takes
+      if (measured[r].us > 0) {  // a step that such a call takes
         if (measured.size() == shares.size()) row["host_shares"].push_back(shares[r]);
         row["rounds"].push_back({{"ms", measured[r].us / 1e3},
                                  {"card_ms", measured[r].card_us / 1e3},

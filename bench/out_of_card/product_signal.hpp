@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals of any size of which every output is known: products of short factors, one of each dimension's
-// index, of a line two, of the index's high and low part. No output of random factors is small.
+// Signals of any size whose every output is known: products of short factors, one per dimension's index, or
+// for a line two, of the index's high and low part. No output of random factors is small.
 #pragma once
 
 #include <algorithm>
@@ -40,12 +40,12 @@ class ProductSignal {
     add(0, low, 1);
   }
 
-  /// Complex values without gaps, or real ones in rows that begin `pitch` apart. By threads, which also touch
-  /// fresh memory first.
+  /// Complex values without gaps, or real ones in rows that begin `pitch` apart. Uses several threads, which
+  /// also touch fresh memory first.
   void fill(float* array, std::int64_t pitch, int threads) const {
     const std::vector<std::complex<float>>& last = factors_.back().values;
     const auto row = static_cast<std::int64_t>(last.size()), rows = shape_.points() / row;
-    // Of a line, a row is a part.
+    // In a line, a row is a part.
     const std::int64_t step = !real_ ? 2 * row : shape_.rank() > 1 ? pitch : row;
     in_parallel(rows, threads, [&](std::int64_t r) {
       std::complex<float> others = 1;
@@ -94,7 +94,7 @@ class ProductSignal {
   }
 
  private:
-  /// Values at multiples of a stride in a dimension.
+  /// Values at multiples of a stride in one dimension.
   struct Factor {
     int dimension;
     std::int64_t stride;
@@ -125,7 +125,7 @@ class ProductSignal {
     std::complex<double> product = 1;
     for (const Factor& factor : factors_) {
       const std::int64_t n = shape_[factor.dimension];
-      // Turns of one value to the next, exactly.
+      // The turns from one value to the next, exactly.
       const auto turn = static_cast<std::int64_t>(
           static_cast<unsigned __int128>(factor.stride) *
           static_cast<unsigned __int128>(frequency[static_cast<std::size_t>(factor.dimension)]) %

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Iterates until what is added no longer shrinks; once the leading frequencies settle, iterations only
+// Iterates until the added terms no longer shrink; once the leading frequencies settle, iterations only
 // estimate values, which needs fewer samples.
 #include "bench/peers/aafft.hpp"
 
@@ -20,7 +20,7 @@ constexpr std::uint64_t kBinsPerTerm = 8;
 constexpr int kTrials = 3;     ///< votes per bit
 constexpr int kEstimates = 5;  ///< values per median
 constexpr int kIterations = 24;
-// What is added shrinks by a constant factor per iteration until it meets the noise.
+// The added terms shrink by a constant factor per iteration until they meet the noise.
 constexpr double kStalled = 0.6;
 template <class Real>
 constexpr double kDone = sizeof(Real) == 4 ? 3e-7 : 1e-9;

@@ -46,8 +46,8 @@ std::vector<std::int64_t> ffast_stages(std::int64_t points, std::int64_t k) {
   const double least = kBucketsPerTerm * static_cast<double>(k) + kSlack;
   const auto candidates = divisors(points, std::llround(std::ceil(least)),
                                    std::min<std::int64_t>(points / 2, std::llround(60 * least)));
-  // Few samples, and few pairs of terms that meet in two stages at once: k²/2 pairs, one in lcm(a, b) of
-  // them.
+  // Few samples, and few pairs of terms that collide in two stages at once: k²/2 pairs, one in
+  // lcm(a, b) of them.
   std::vector<std::int64_t> best;
   double cost = HUGE_VAL;
   const auto meetings = [=](std::int64_t a, std::int64_t b) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the search for a comb finds, and in what time: templates of drawn scenes, lines and recordings,
-// planned with every effort for a core of the CPU and for batches on a GPU, of which only the cost model is
-// needed.
+// What the search for a comb finds, and how long it takes: templates of drawn scenes,
+// lines and recordings, planned with every effort for a CPU core and for batches on a GPU
+// (only the cost model is needed).
 //   bench_plans [--seed S] [--count N] [--efforts quick,normal,thorough] [--beside FILE.json] [--out
 //   FILE.json]
 //               [[LABEL=]FILE.y4m …]
@@ -45,37 +45,17 @@ struct Arguments {
 
 Arguments parse(int argc, char** argv) {
   Arguments arguments;
-  std::vector<char*> options{argv[0]};
-  for (int i = 1; i < argc; ++i) {
-    const bool is_option = std::string_view(argv[i]).starts_with("--");
-    if (is_option) {
-      options.push_back(argv[i]);
-      if (i + 1 < argc) options.push_back(argv[++i]);
-    } else {
-      arguments.recordings.emplace_back(argv[i]);
-    }
-  }
-  bench::for_options(static_cast<int>(options.size()), options.data(),
-                     [&](const std::string& name, const auto& value) {
-                       if (name == "--seed") {
-                         arguments.seed = std::stoull(value());
-                       } else if (name == "--count") {
-                         arguments.count = std::stoi(value());
-                       } else if (name == "--efforts") {
-                         arguments.efforts = value();
-                       } else if (name == "--beside") {
-                         arguments.beside = value();
-                       } else if (name == "--out") {
-                         arguments.out = value();
-                       } else {
-                         return false;
-                       }
-                       return true;
-                     });
+  bench::parse_options(argc, argv,
+                       {{"--seed", arguments.seed},
+                        {"--count", arguments.count},
+                        {"--efforts", arguments.efforts},
+                        {"--beside", arguments.beside},
+                        {"--out", arguments.out}},
+                       &arguments.recordings);
   return arguments;
 }
 
-/// A template and what it is called.
+/// A template and its name.
 struct Subject {
   std::string name;
   Template tmpl;

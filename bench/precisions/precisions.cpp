@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forward transforms in every precision on one core of the CPU: errors against double, predictions, and CPU
-// time beside that of float.
+// Forward transforms in every precision on one CPU core: errors against double, predictions, and CPU time
+// relative to float.
 //   bench_dense_precisions [--filter SUBSTRING] [--repeat N] [--out FILE.json]
 // Errors are those of a user who has doubles: of storing the signal, of the transform, and of storing the
-// result. relative_l2 is of the whole batch. `median_relative` is the median over the coefficients of each
-// one's own relative error. The error of double is against sums in long double at 32 coefficients.
-// Times are medians of the process's CPU time; `times_of_f32` is the median over turns, in which every
+// result. relative_l2 is over the whole batch. `median_relative` is the median over the coefficients of
+// their own relative errors. The error of double is against sums in long double at 32 coefficients. Times
+// are medians of the process's CPU time; `times_of_f32` is the median over turns, in which every
 // precision runs once.
 #include <fmt/format.h>
 
@@ -81,7 +81,7 @@ struct Contender {
   std::string name;
   std::function<void()> transform;
   std::function<Spectrum()> spectra;
-  std::function<json()> claims;  ///< what the library says of the errors
+  std::function<json()> claims;  ///< the library's statements about the errors
   std::vector<double> times = {};
 };
 
@@ -96,7 +96,7 @@ json errors(const Spectrum& found, const Spectrum& expected) {
   return {{"relative_l2", std::sqrt(difference / norm)}, {"median_relative", median(own)}};
 }
 
-/// The error of coefficients of the first transform that lie as far apart as they can.
+/// The error of coefficients of the first transform that are as far apart as possible.
 double error_of_double(const Case& what, const std::vector<double>& values, const Spectrum& spectra) {
   const std::int64_t n = what.shape.points(), kept = what.real ? n / 2 + 1 : n;
   std::vector<std::complex<long double>> roots(static_cast<std::size_t>(n));
@@ -217,18 +217,8 @@ json measure(const Case& what, int repeat) {
 
 Arguments parse(int argc, char** argv) {
   Arguments arguments;
-  for_options(argc, argv, [&](const std::string& name, const auto& value) {
-    if (name == "--filter") {
-      arguments.filter = value();
-    } else if (name == "--repeat") {
-      arguments.repeat = std::stoi(value());
-    } else if (name == "--out") {
-      arguments.out = value();
-    } else {
-      return false;
-    }
-    return true;
-  });
+  parse_options(argc, argv,
+                {{"--filter", arguments.filter}, {"--repeat", arguments.repeat}, {"--out", arguments.out}});
   if (arguments.repeat < 1) throw std::invalid_argument("--repeat wants 1 or more");
   return arguments;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How good the account of one stream was: reported against true errors, frame by frame.
+// The quality of one stream's error estimates: reported against true errors, frame by frame.
 #pragma once
 
 #include <cstdint>

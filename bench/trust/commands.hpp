@@ -36,7 +36,7 @@ struct StreamsOptions {
 nlohmann::json run_streams(const StreamsOptions& options);
 
 struct ToneOptions {
-  std::int64_t count = 100000;  ///< places for tones of the template's size; a tenth for each other question
+  std::int64_t count = 100000;  ///< places for tones of the template's size; a tenth for every other question
   std::uint64_t seed = 1;
   std::string only;  ///< part of a configuration's name
   bool quick = false;

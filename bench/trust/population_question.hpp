@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What discovery is asked about a signal of the population, and the samples that it is given.
+// The question put to discovery about a signal of the population, and the samples it receives.
 #pragma once
 
 #include <complex>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts what became of the signals of each family.
+// Counts the outcomes of the signals of each family.
 #pragma once
 
 #include <cstdint>

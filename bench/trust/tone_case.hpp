@@ -14,8 +14,8 @@
 
 namespace sfft::trust {
 
-/// Where a template comes from: learned from a frame without noise, from one with the noise of the frames
-/// that follow, or a bare support.
+/// Origin of a template: learned from a frame without noise, from one with the noise of the following frames,
+/// or a bare support.
 enum class Origin : std::uint8_t { learned, learned_noisy, support };
 const char* to_string(Origin origin);
 
@@ -54,7 +54,7 @@ class ToneCase {
   explicit ToneCase(const ToneSettings& settings);
 
   ToneResult measure(const std::vector<AddedTone>& tones);
-  /// Adds a tone and transforms the whole frame densely, to check what measure() takes for the truth. Throws
+  /// Adds a tone and transforms the whole frame densely, to check the reference of measure(). Throws
   /// std::logic_error.
   void check_reference(Random& random);
 

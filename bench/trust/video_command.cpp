@@ -18,7 +18,7 @@ namespace {
 /// Limits that the account has to keep (docs/accuracy.md).
 constexpr double kLowestRatio = 0.9;
 constexpr double kHighestRatio = 1.35;
-constexpr double kLeastCoverage = 0.95;
+constexpr double kMinCoverage = 0.95;
 /// A stream that changes to dense transforms after fewer sparse frames is judged only by all of its frames
 /// together.
 constexpr std::int64_t kFewestFrames = 10;
@@ -86,7 +86,7 @@ Verdict judge(const AccountSummary& summary) {
   };
   const double coverage =
       enough ? std::min(summary.coverage(), summary.sparse_coverage()) : summary.coverage();
-  return {within(summary.ratio), within(summary.relative_ratio), coverage >= kLeastCoverage};
+  return {within(summary.ratio), within(summary.relative_ratio), coverage >= kMinCoverage};
 }
 
 void print_header() {
@@ -180,7 +180,7 @@ nlohmann::json run_video(const VideoOptions& options) {
       "reported/true {:.3f} to {:.3f}\n",
       rows.size(), frames, sparse, beyond, lowest, highest);
   fmt::print("{} streams outside {} to {} or covered below {:.0f} %:\n", failures.size(), kLowestRatio,
-             kHighestRatio, 100 * kLeastCoverage);
+             kHighestRatio, 100 * kMinCoverage);
   for (const std::string& failure : failures) fmt::print("  {}\n", failure);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   fmt::print("{:.1f} s, {:.0f} frames per second\n", seconds, static_cast<double>(frames) / seconds);

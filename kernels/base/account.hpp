@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns the sums that a transform collects into its account of errors: one implementation for every backend.
+// Turns the sums that a transform collects into error estimates: one implementation for every backend.
 //
 // Two scales are fitted to each frame. The *tail* scale comes from buckets that hold no template frequency;
 // it multiplies the noise gains of the recovery rows. The *prior* scale says how much larger the coefficients
-// are than the template expected; it multiplies the bias that shrinking towards the prior leaves. A witness,
-// a few scattered samples that the recovery did not use, is compared with what the coefficients predict
-// there: by Parseval's theorem its mean square is the energy of everything that they do not explain, wherever
-// in the spectrum it lies. What exceeds the two scales' prediction is added to the error.
+// are than the template expected; it multiplies the bias that shrinking towards the prior leaves. A witness
+// (a few scattered samples that recovery did not use) is compared with what the coefficients predict there.
+// By Parseval's theorem its mean square is the energy of everything that they do not explain, wherever in the
+// spectrum it lies. What exceeds the prediction of the two scales is added to the error.
 #pragma once
 
 #include <cmath>
@@ -34,8 +34,8 @@ struct ErrorModel {
   double witness_limit = 2.25, witness_allowed = 1;
 };
 
-/// Reciprocals of numbers of an ErrorModel that accounts divide by: a GPU takes hundreds of cycles to divide
-/// in double precision, and a frame waits for them. 0 for what is 0.
+/// Reciprocals of ErrorModel values that the estimates divide by. A GPU takes hundreds of cycles to divide in
+/// double precision, and the frame waits for it. The reciprocal of 0 is 0.
 struct ErrorReciprocals {
   double fit_power = 0;
   double gain_sum = 0;  ///< of halves · gain_sum
@@ -46,12 +46,12 @@ SFFT_HOST_DEVICE ErrorReciprocals reciprocals_of(const ErrorModel& model) {
   return {model.fit_power > 0 ? 1 / model.fit_power : 0, gain_sum > 0 ? 1 / gain_sum : 0};
 }
 
-/// The share of unexplained energy that is attributed to the support; the rest goes to the tail. A frequency
-/// outside the template that hides in a bucket of c frequencies moves them by at most its own size when c =
-/// 1.
+/// The share of unexplained energy that is attributed to the support; the rest goes to the
+/// tail. A frequency outside the template that hides in a bucket of c frequencies moves them by
+/// at most its own size if c = 1.
 constexpr double kWitnessShare = 0.5;
 
-/// Sums over the support without f = 0, and what the tail and the witness showed.
+/// Sums over the support without f = 0, and what the tail and the witness measured.
 struct AccountSums {
   double scale = 0;            ///< tail scale
   double norm = 0;             ///< Σ|X̂|²
@@ -67,15 +67,15 @@ struct Account {
   bool finite = true;
 };
 
-/// The account before its square roots are taken: error_l2² = error, relative_error² = error/norm, residual²
-/// = tail/total; a denominator of 0 gives 0. E|X̂_i − X_i|² = gain_scale·gain_i + bias_scale·bias_i.
+/// The estimate before square roots: error_l2² = error, relative_error² = error/norm, residual² = tail/total;
+/// a denominator of 0 gives 0. E|X̂_i − X_i|² = gain_scale·gain_i + bias_scale·bias_i.
 struct Ratios {
   double error, norm, tail, total;
   double gain_scale, bias_scale;
   bool finite;
 };
 
-/// `epsilon` is that of the arithmetic: rounding adds a few units in the last place of what was summed.
+/// `epsilon` of the arithmetic: rounding adds a few units in the last place of what was summed.
 SFFT_HOST_DEVICE Ratios account_ratios(const ErrorModel& model, const ErrorReciprocals& reciprocals,
                                        const AccountSums& sums, double epsilon) {
   Ratios out{};
@@ -97,7 +97,7 @@ SFFT_HOST_DEVICE Ratios account_ratios(const ErrorModel& model, const ErrorRecip
   }
   const double noise = out.gain_scale * model.gain_sum;
   out.error = noise + out.bias_scale * model.bias_sum + 16 * epsilon * epsilon * sums.norm;
-  // Noise adds to the computed norm: relative to the true norm the error is larger.
+  // Noise adds to the computed norm, so the error relative to the true norm is larger.
   constexpr double kLeastNorm = 1.0 / 16;
   const double cleaned = sums.norm - noise, least = kLeastNorm * sums.norm;
   out.norm = cleaned > least ? cleaned : least;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Block-scaled 16-bit integers (storage.hpp): from floats and back, with the same bits on host and device.
+// Floats to block-scaled 16-bit integers (storage.hpp) and back, with the same bits on host and device.
 #pragma once
 
 #include "kernels/base/half.hpp"
@@ -34,22 +34,22 @@ SFFT_INLINE int exponent_of(float most) {
 SFFT_INLINE bool is_ordinary(float value) {
   return value <= kLargest && value >= -kLargest;
 }
-/// An ordinary value over 2^exponent, whose powers are those of −exponent; 0 for others.
+/// A finite value divided by 2^exponent, given the powers of −exponent; 0 for others.
 SFFT_INLINE float scaled(float value, const Powers& powers) {
   return is_ordinary(value) ? value * powers.first * powers.second : 0.0f;
 }
-/// To nearest, ties to even, below 2^22.
+/// Rounds to nearest, ties to even; |scaled| < 2^22.
 SFFT_INLINE float rounded(float scaled) {
   constexpr float kRounder = 12582912.0f;  // 1.5 · 2^23, whose last place is 1
   return (scaled + kRounder) - kRounder;
 }
-/// What stands for a value whose scaled one rounds to `whole`.
+/// The stored integer for a value that scales and rounds to `whole`.
 SFFT_INLINE short integer_of(float value, float whole) {
   const int beyond = value > 0 ? kInfinite : (value < 0 ? -kInfinite : kNan);
   return static_cast<short>(is_ordinary(value) ? static_cast<int>(whole) : beyond);
 }
 
-/// The number for which an integer stands, `value` if it is finite.
+/// The number that an integer stands for; `value` if it is finite.
 SFFT_INLINE float number_of(int integer, float value) {
   constexpr unsigned kNanBits = 0x7fc00000, kInfinityBits = 0x7f800000, kSignBit = 0x80000000;
   const float beyond =

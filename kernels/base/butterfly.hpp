@@ -12,7 +12,7 @@
 
 namespace sfft::detail {
 
-/// A product and a sum are one instruction, whoever asks for them.
+/// Always fuses a product and a sum into one instruction.
 #if defined(__CUDA_ARCH__) || defined(SFFT_EMULATED_GPU)
 constexpr bool kMultipliesAndAdds = true;
 #else
@@ -53,7 +53,7 @@ SFFT_BUTTERFLY void turn(V& re, V& im, int k) {
 template <int R>
 struct Butterfly;
 
-/// Loads everything, computes in place and stores everything.
+/// Loads all inputs, computes in place and stores all outputs.
 template <int R>
 struct InPlaceButterfly {
   template <class Real, class V, class Load, class Store>
@@ -149,7 +149,7 @@ struct Butterfly<4> : InPlaceButterfly<4> {
   }
 };
 
-/// In place, for radices with a stream() of their own, which stores only to places that it has loaded before.
+/// In place, for radices whose own stream() stores only to places that it has loaded.
 template <class Streamed>
 struct StreamedButterfly {
   template <class Real, class V>
@@ -166,8 +166,8 @@ struct StreamedButterfly {
   }
 };
 
-/// R = A B by Cooley and Tukey: columns of A, a turn, rows of B. Rows are stored as soon as they are done, so
-/// that registers hold little more than R values.
+/// R = A B by Cooley and Tukey: columns of A, twiddles, rows of B. Rows are stored as soon as they are done,
+/// so that registers hold little more than R values.
 template <int A, int B>
 struct ProductButterfly : StreamedButterfly<ProductButterfly<A, B>> {
   template <class Real, class V, class Load, class Store>
@@ -204,7 +204,7 @@ struct ProductButterfly : StreamedButterfly<ProductButterfly<A, B>> {
   }
 };
 
-/// R = A B with co-prime factors, by Good and Thomas: no turns. Inputs B a + A b, outputs by the Chinese
+/// R = A B with co-prime factors, by Good and Thomas: no twiddles. Inputs B a + A b, outputs by the Chinese
 /// remainder theorem.
 template <int A, int B>
 struct CoprimeButterfly : StreamedButterfly<CoprimeButterfly<A, B>> {

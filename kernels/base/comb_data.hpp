@@ -24,9 +24,9 @@ struct CombData {
       delays;                                 ///< r of them, τ_jd in [0, n_d/B_d); an even number when real
   std::vector<std::int64_t> bucket;           ///< k flat buckets
   std::vector<std::complex<double>> weights;  ///< k × r, for unscaled FFTs
-  std::vector<double> noise_gain;  ///< k: E|X̂_i − X_i|² from a tail like the envelope the plan was made with
+  std::vector<double> noise_gain;  ///< k: E|X̂_i − X_i|² from a tail shaped like the plan's envelope
   std::vector<double> bias;        ///< k: the same from shrinking towards the prior, for coefficients like it
-  std::vector<double> response;  ///< k: E|X̂_i|² for coefficients like the prior
+  std::vector<double> response;    ///< k: E|X̂_i|² for coefficients like the prior
   /// The tail's scale in units of the envelope is Σ_b bucket_weight_b Σ_j |Y_j[b]|²; 0 where occupied.
   std::vector<double> bucket_weight;
   double tail_energy_per_scale = 0;

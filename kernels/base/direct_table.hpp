@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The twiddle factors of the direct path, computed on the host for every backend.
+// Twiddle factors of the direct path, computed on the host for every backend.
 #pragma once
 
 #include <complex>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The code of {fmt}, compiled once for everything that formats text. Included as a header, it would cost four
-// seconds of compilation per source: see cmake/format.cmake. This file alone is compiled with
-// FMT_HEADER_ONLY.
+// The code of {fmt}, compiled once for everything that formats text. As a header it would
+// cost four seconds of compilation per source (cmake/format.cmake). Only this file is
+// compiled with FMT_HEADER_ONLY.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -9,7 +9,7 @@
 
 namespace {
 
-/// Taking their addresses emits what fmt::format and fmt::print call from other sources.
+/// Taking these addresses emits the functions that other sources call through fmt::format and fmt::print.
 [[gnu::used]] std::string (*const format_code)(fmt::string_view, fmt::format_args) = &fmt::vformat;
 [[gnu::used]] void (*const print_code)(fmt::string_view, fmt::format_args) = &fmt::vprint;
 [[gnu::used]] void (*const print_to_file_code)(std::FILE*, fmt::string_view, fmt::format_args) = &fmt::vprint;

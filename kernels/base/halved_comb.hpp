@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real comb plan with grids of half the points: decimation in time, left to the recovery.
+// A real comb plan with grids of half the points: decimation in time, completed in recovery.
 //
 // The samples of delay τ on a grid of B points are those of τ and of τ + L on a grid with B/2 points along
 // one dimension, and Y[b] = Y₀[b'] + w_b Y₁[b'] with w_b = exp(−2πi b_d/B_d), b' = b mod B/2. The weights
-// take the factor w_b, so that recovery is as before. Each pair of delays fills a lane Z = Y₀ + i Y₁ of its
-// own: twice the lanes with half the points, for machines that have a multiprocessor for every lane.
+// absorb the factor w_b, so recovery is unchanged. Each pair of delays fills a lane Z = Y₀ + i Y₁ of its own:
+// twice the lanes with half the points, for machines with a multiprocessor for every lane.
 #pragma once
 
 #include <array>
@@ -27,13 +27,13 @@ struct TailTerm {
 };
 
 struct HalvedComb {
-  /// With twice the delays: 2j and 2j + 1 come from delay j. Without bucket_weight.
+  /// Has twice the delays: 2j and 2j + 1 come from delay j. bucket_weight is empty.
   CombData data;
-  /// The tail's scale is the sum of these over the lanes: an empty bucket of the whole grid for each pair ±b.
+  /// Their sum over the lanes is the tail's scale: one empty bucket of the whole grid for each pair ±b.
   std::vector<TailTerm> tail;
 };
 
-/// Halves the buckets of dimension d, which are an even number.
+/// Halves the number of buckets in dimension d, which must be even.
 inline HalvedComb halved(const CombData& whole, int d) {
   const auto side = static_cast<std::size_t>(d);
   HalvedComb out{whole, {}};
@@ -68,7 +68,7 @@ inline HalvedComb halved(const CombData& whole, int d) {
     }
   }
 
-  // |Y[b]| = |Y[−b]|: one term for both.
+  // |Y[b]| = |Y[−b]|, so one term serves both.
   data.bucket_weight.clear();
   for (std::int64_t b = 0; b < whole.bucket_count(); ++b) {
     const std::int64_t mirror = comb_mirror(b, whole.buckets.data());

@@ -15,7 +15,7 @@ SFFT_HOST_DEVICE std::int64_t comb_bucket(const std::int64_t* f, const std::int6
   return ((f[0] % buckets[0]) * buckets[1] + f[1] % buckets[1]) * buckets[2] + f[2] % buckets[2];
 }
 
-/// The bucket of −f for an f in bucket b.
+/// The bucket of −f, given the bucket of f.
 SFFT_HOST_DEVICE std::int64_t comb_mirror(std::int64_t bucket, const std::int64_t* buckets) {
   const std::int64_t b2 = bucket % buckets[2];
   const std::int64_t b1 = bucket / buckets[2] % buckets[1];
@@ -24,8 +24,8 @@ SFFT_HOST_DEVICE std::int64_t comb_mirror(std::int64_t bucket, const std::int64_
          (b2 == 0 ? 0 : buckets[2] - b2);
 }
 
-/// The bucket below a frequency on the circle of a flat window's B buckets, and how far above it the
-/// frequency lies, in [0, 1) buckets.
+/// The bucket just below a frequency on the circle of a flat window's B buckets, and the frequency's distance
+/// above it, in [0, 1) buckets.
 struct FlatPosition {
   std::int64_t bucket;
   double offset;

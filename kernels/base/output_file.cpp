@@ -20,7 +20,7 @@ namespace sfft::detail {
 
 namespace {
 
-// Temporary files are named ".sfft-PID-RANDOM.tmp". The PID and a lock tell abandoned ones from those of
+// Temporary files are named ".sfft-PID-RANDOM.tmp". The PID and a lock tell abandoned files from those of
 // living writers.
 constexpr std::string_view kPrefix = ".sfft-";
 constexpr std::string_view kSuffix = ".tmp";
@@ -44,8 +44,8 @@ pid_t writer_of(std::string_view name) {
   return code == std::errc() && end == name.data() + dash && pid > 0 ? pid : 0;
 }
 
-// These locks belong to the open file rather than to the process: they end with it, other containers see
-// them, and they do not disturb the locks that HDF5 takes on the same file.
+// These locks belong to the open file, not to the process. They end with it, other containers see them, and
+// they do not disturb the locks that HDF5 takes on the same file.
 struct flock whole_file(short type) {
   struct flock lock {};
   lock.l_type = type;
@@ -78,15 +78,15 @@ void remove_if_abandoned(int folder, const char* name) {
   if (status.st_uid == ::geteuid() && !locked(file.get())) ::unlinkat(folder, name, 0);
 }
 
-/// Removes what killed writers left. A huge folder is not searched to its end.
+/// Removes files that killed writers left behind. Does not scan a huge folder to its end.
 void remove_abandoned(int folder) {
-  constexpr int kMostEntries = 10000;
+  constexpr int kMaxEntries = 10000;
   Descriptor listed(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!listed) return;
   DIR* const entries = ::fdopendir(listed.get());
   if (entries == nullptr) return;
   listed.release();
-  for (int i = 0; i < kMostEntries; ++i) {
+  for (int i = 0; i < kMaxEntries; ++i) {
     const dirent* const entry = ::readdir(entries);
     if (entry == nullptr) break;
     remove_if_abandoned(folder, entry->d_name);
@@ -98,8 +98,8 @@ bool same_inode(const struct stat& a, const struct stat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/// Whether what is written stays there. Devices and sockets may be read and written, or written twice,
-/// without losing data.
+/// Whether written data stay there. Devices and sockets may be read and written, or written twice, without
+/// losing data.
 bool is_kept(const struct stat& status) {
   return S_ISREG(status.st_mode) || S_ISFIFO(status.st_mode);
 }
@@ -158,7 +158,7 @@ struct OutputFile::Impl {
     struct stat status {};
     if (::fstat(file.get(), &status) != 0) cannot_write(path, errno);
     if (status.st_uid != before.st_uid || status.st_gid != before.st_gid) {
-      // Only the superuser may give a file away. Others may still pass it to one of their own groups.
+      // Only the superuser may give a file away; others may pass it to one of their own groups.
       if (::fchown(file.get(), before.st_uid, before.st_gid) != 0)
         static_cast<void>(!::fchown(file.get(), static_cast<uid_t>(-1), before.st_gid));
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one writer of files: it checks what a path leads to before the work begins, and replaces regular files
-// whole.
+// The one writer of files: it checks what a path leads to before the work begins, and replaces regular
+// files as a whole.
 #pragma once
 
 #include <sys/types.h>
@@ -21,10 +21,10 @@ enum class OutputKind : std::uint8_t {
 
 /// An output. A regular file appears whole or not at all.
 ///
-/// A file is prepared in its own folder under an unpredictable name, which is created exclusively and locked
-/// while its writer lives. commit() gives it the mode and owner of the file that it replaces, and renames it.
-/// A failure before that leaves the old file as it was. Files that killed writers left in the folder are
-/// removed.
+/// A file is prepared in its own folder under an unpredictable name, which is created exclusively
+/// and locked while its writer lives. commit() gives it the mode and owner of the file it
+/// replaces, and renames it. A failure before that leaves the old file untouched. Leftovers of
+/// killed writers in the folder are removed.
 ///
 /// Every function throws Error(file_unreadable) with a sentence that names the path; the destructor does not.
 class OutputFile {
@@ -39,7 +39,7 @@ class OutputFile {
   OutputKind kind() const noexcept;
   const std::string& path() const noexcept;
 
-  /// Opens a stream at the first call, which waits for the reader of a FIFO.
+  /// Opens a stream at the first call, which waits for a FIFO's reader.
   void write(std::string_view bytes);
   /// Syncs a file to disk and renames it into place. Call it once.
   void commit();
@@ -47,9 +47,9 @@ class OutputFile {
   /// Where a regular file is prepared, for libraries that open files themselves.
   std::string temporary_path() const;
 
-  /// Whether both would write the same file, by whatever names. Two writers may share a device.
+  /// Whether both would write the same file, under whatever names. Two writers may share a device.
   bool same_as(const OutputFile& other) const noexcept;
-  /// Whether this would write over what the path leads to, by whatever name.
+  /// Whether this would overwrite what the path leads to, under whatever name.
   bool leads_to(const std::string& path) const noexcept;
   bool leads_to_descriptor(int descriptor) const noexcept;
 
@@ -58,7 +58,7 @@ class OutputFile {
   std::unique_ptr<Impl> impl_;
 };
 
-/// All three steps for bytes that are already in memory.
+/// All three steps, for bytes already in memory.
 void write_whole(const std::string& path, std::string_view bytes);
 
 }  // namespace sfft::detail

@@ -43,9 +43,9 @@ int Descriptor::release() noexcept {
 
 namespace {
 
-constexpr int kMostLinks = 40;  // as many as Linux follows
+constexpr int kMaxLinks = 40;  // as many as Linux follows
 
-/// The N of /dev/fd/N, or of a standard stream's name. Opening such a path would restart a redirected file
+/// The N of /dev/fd/N or of a standard stream's name. Opening such a path would restart a redirected file
 /// from its beginning.
 std::optional<int> named_descriptor(std::string_view path) {
   if (path == "/dev/stdin") return 0;
@@ -91,7 +91,7 @@ void check_existing(const std::string& path, const OutputTarget& target) {
   if (S_ISDIR(mode)) cannot_write(path, "it is a directory: give the name of a file");
   if (S_ISBLK(mode)) cannot_write(path, "it is a disk or another block device: give the name of a file");
   if (S_ISSOCK(mode)) cannot_write(path, "it is a socket: give the name of a file");
-  // The superuser may write anything, but a file that nobody may write is meant to stay.
+  // The superuser can write anything, but a file that nobody may write is meant to stay.
   constexpr mode_t kAnybody = S_IWUSR | S_IWGRP | S_IWOTH;
   if ((mode & kAnybody) == 0 || ::faccessat(AT_FDCWD, target.opened.c_str(), W_OK, AT_EACCESS) != 0)
     cannot_write(path, "it is read-only: give another name, or make it writable");
@@ -112,7 +112,7 @@ OutputTarget find_target(const std::string& path) {
     }
     target.exists = !S_ISLNK(target.status.st_mode);
     if (target.exists) break;
-    if (links == kMostLinks) cannot_write(path, ELOOP);
+    if (links == kMaxLinks) cannot_write(path, ELOOP);
     const std::string text = link_text(path, target.opened);
     target.opened = text.starts_with('/') ? text : folder_of(target.opened) + text;
   }

@@ -7,7 +7,7 @@
 #define SFFT_INLINE SFFT_HOST_DEVICE
 #else
 #define SFFT_HOST_DEVICE inline
-// For kernels that are compiled once per instruction set: no out-of-line copy compiled for one can be picked
-// up by another.
+// For kernels compiled once per instruction set: always inline, so that no out-of-line copy for one set is
+// picked up by another.
 #define SFFT_INLINE inline __attribute__((always_inline))
 #endif

@@ -11,16 +11,16 @@ namespace sfft::detail {
 
 struct RadixRow {
   int radix;
-  /// Arithmetic of the butterfly, over 5 log2 R operations per point: counted, relative to a power of two.
+  /// Arithmetic of the butterfly: operations per point over 5 log2 R, relative to a power of two.
   double extra;
   /// CPU: nanoseconds of one full-vector butterfly with its twiddles on one Zen 5 core with AVX-512 (2026),
-  /// arrays in the first-level cache and in the second. Only their ratios matter, and those hold well enough
-  /// for narrower vectors, which the second-level cache slows down little. 0: no kernel.
+  /// with arrays in the L1 and in the L2 cache. Only their ratios matter; those hold well enough for narrower
+  /// vectors, which the L2 cache slows down little. 0: no kernel.
   double first_level_ns = 0, second_level_ns = 0;
-  /// CPU: also a kernel for runs that are shorter than a vector.
+  /// CPU: has a kernel for runs shorter than a vector, too.
   bool narrow = false;
-  /// GPU: the FFT of a block that sparse plans use (kernels/cuda/small_fft) has a pass for it. Generated
-  /// kernels (kernels/dense/tuned) take every radix.
+  /// GPU: the block FFT of sparse plans (kernels/cuda/small_fft) has a pass for it. Generated kernels
+  /// (kernels/dense/tuned) take every radix.
   bool block = false;
 };
 
@@ -56,7 +56,7 @@ constexpr RadixRow kRadices[] = {
 };
 constexpr std::size_t kRadixCount = std::size(kRadices);
 
-/// Null for what is no radix.
+/// Null if `radix` is not in the list.
 constexpr const RadixRow* find_radix(std::int64_t radix) {
   for (const RadixRow& row : kRadices) {
     if (row.radix == radix) return &row;

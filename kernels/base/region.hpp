@@ -10,7 +10,7 @@
 
 namespace sfft::detail {
 
-/// A frame as executors take it: contiguous at `data`, unless it is a `region`. The view must outlive it.
+/// A frame as executors take it: contiguous at `data`, or a `region`. The view must outlive it.
 struct FrameData {
   FrameData(const void* contiguous) : data(contiguous) {}  // NOLINT: the usual case
   FrameData(const SignalView& view)                        // NOLINT
@@ -20,7 +20,7 @@ struct FrameData {
   double unit = 1;  ///< multiplies the samples after they are read; a power of two
 };
 
-/// From the flat row-major index of an element to its place in memory, in elements from the first.
+/// Maps the flat row-major index of an element to its offset in memory, in elements from the first.
 class RegionIndex {
  public:
   explicit RegionIndex(const SignalView& view) noexcept {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Roots of one by table, for lengths that are too long for a table of all of them.
+// Roots of unity for lengths too long for a full table.
 #pragma once
 
 #include <complex>
@@ -10,7 +10,7 @@
 
 namespace sfft::detail {
 
-/// exp(−2πi·k/length) for 0 ≤ k ≤ `most`, as the product of two of some √most tabulated ones each.
+/// exp(−2πi·k/length) for 0 ≤ k ≤ `most`: a product of two roots from tables of about √most entries.
 class RootTable {
  public:
   RootTable() = default;
@@ -27,7 +27,7 @@ class RootTable {
                  fine_[static_cast<std::size_t>(k & ((std::int64_t{1} << shift_) - 1))]);
   }
 
-  /// Without the special cases of infinities.
+  /// Complex product without the special cases for infinities.
   static std::complex<double> times(const std::complex<double>& a, const std::complex<double>& b) noexcept {
     return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
   }

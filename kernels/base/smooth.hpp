@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lengths that small radices alone make up.
+// Lengths whose prime factors are all small.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times of the steps of learning and planning, for programs that measure where it goes.
+// Times of the steps of learning and planning, for profiling programs.
 #pragma once
 
 #include <chrono>
@@ -7,7 +7,7 @@
 
 namespace sfft::detail {
 
-/// While it exists, step_done() on its thread adds a step: the time since the one before, or since start().
+/// While it exists, step_done() on its thread adds a step: the time since the previous one or start().
 class StepTrace {
  public:
   struct Step {
@@ -41,7 +41,7 @@ class StepTrace {
   std::vector<Step> steps_;
 };
 
-/// What came before is one step. Costs a comparison where nothing is traced.
+/// Ends a step. Costs one comparison when nothing is traced.
 inline void step_done(const char* name) {
   if (StepTrace* trace = StepTrace::current()) trace->add(name);
 }

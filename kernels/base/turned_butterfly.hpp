@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// DFTs of odd primes for machines that multiply and add in one instruction: factors of sums become factors of
-// the additions that follow (Linzer and Feig 1993).
+// DFTs of odd primes for machines with fused multiply-add: factors of sums become factors of the additions
+// that follow (Linzer and Feig 1993).
 #pragma once
 
 #include "kernels/base/butterfly_roots.hpp"
 
 namespace sfft::detail {
 
-/// The DFT of R values, the k-th of which is first turned by exp(-2 pi i k a/N), 0 <= a < N/R. A root is
-/// taken as cos (1 - i tan), so that turning it takes two operations, and pairs x_k, x_{R-k} are scaled by
-/// one of their cosines, the larger one.
+/// The DFT of R values after multiplying the k-th by exp(-2 pi i k a/N), 0 <= a < N/R. A root is written as
+/// cos (1 - i tan), so multiplying by it takes two operations; pairs x_k, x_{R-k} are scaled by one of their
+/// cosines, the larger one.
 template <int R, int N>
 struct TurnedButterfly {
   template <class Real, class V>
@@ -90,7 +90,7 @@ struct TurnedButterfly {
   SFFT_BUTTERFLY static constexpr double signed_sine(int k) {
     return 2 * k <= R ? Roots<R>::sine(k) : -Roots<R>::sine(R - k);
   }
-  /// By which the sum and the difference of the pair x_{k+1}, x_{R-1-k} are too small.
+  /// The factor by which the sum and difference of the pair x_{k+1}, x_{R-1-k} are too small.
   SFFT_BUTTERFLY static constexpr double factor(int k, int a) {
     const double own = cosine((k + 1) * a), other = cosine((R - 1 - k) * a);
     return size(own) >= size(other) ? own : other;

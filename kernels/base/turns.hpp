@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Phases and complex products for blind discovery, which computes them anew for every signal and needs them
-// cheap: no library sine, no test for NaN inside a product.
+// Phases and complex products for blind discovery, which recomputes them for every signal and needs them
+// cheap: no library sine, no NaN test inside a product.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@
 
 namespace sfft::detail {
 
-/// a·b and a·conj(b). Plain products: NaN and infinities need not come out as Annex G of C99 wants them.
+/// a·b and a·conj(b) as plain products, without the treatment of NaN and infinity in Annex G of C99.
 inline std::complex<double> times(std::complex<double> a, std::complex<double> b) noexcept {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }

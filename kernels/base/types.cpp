@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks shapes, strides and pointers when a view is made, so that no other code has to check them again.
+// Checks shapes, strides and pointers once, when a view is made.
 #include "kernels/base/types.hpp"
 
 #include <fmt/format.h>

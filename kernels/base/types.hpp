@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vocabulary of the API: shapes, views of signals, results. Nothing allocates but the results.
+// The vocabulary of the API: shapes, views of signals, results. Only results allocate memory.
 #pragma once
 
 #include <array>
@@ -84,12 +84,12 @@ concept Sample = requires {
   element_type_of<T>::value;
 };
 
-/// A view of one row-major signal in host memory: it owns nothing. Either the signal is contiguous, or it is
-/// a region of a larger array, whose rows lie further apart than they are long.
+/// A view of one row-major signal in host memory; it owns nothing. The signal is contiguous, or a region of a
+/// larger array whose row pitch exceeds the row length.
 ///
 /// The constructors of a contiguous signal check that the span holds exactly shape.points() elements
-/// (ErrorCode::shape_mismatch) and that it is not null. A vector does not know its rows and columns: give the
-/// shape with it, or say that it is one-dimensional with line().
+/// (ErrorCode::shape_mismatch) and is not null. A vector does not know its rows and columns: pass the shape,
+/// or use line() for a 1D signal.
 class SFFT_EXPORT SignalView {
  public:
   template <Sample T>
@@ -103,7 +103,7 @@ class SFFT_EXPORT SignalView {
   /// `count` elements of `type` at `data`.
   SignalView(const void* data, std::size_t count, ElementType type, const Shape& shape);
 
-  /// A one-dimensional signal as long as the samples.
+  /// A 1D signal as long as the samples.
   template <Sample T>
   static SignalView line(std::span<const T> samples) {
     return {samples, Shape(static_cast<std::int64_t>(samples.size()))};
@@ -116,8 +116,8 @@ class SFFT_EXPORT SignalView {
   static SignalView line(const std::vector<T>& samples) {
     return line(std::span<const T>(samples));
   }
-  /// Deleted: write SignalView(samples, Shape{rows, columns}), or SignalView::line(samples) for a signal of
-  /// one dimension. An image in a vector would silently be taken for one long line.
+  /// Deleted: write SignalView(samples, Shape{rows, columns}), or SignalView::line(samples) for a 1D signal.
+  /// An image in a vector would silently become one long line.
   template <Sample T>
   SignalView(const std::vector<T>& samples) = delete;  // NOLINT: stands for the implicit conversion
 
@@ -133,10 +133,10 @@ class SFFT_EXPORT SignalView {
     return {first, element_type_of<T>::value, shape,
             std::span(strides).last(static_cast<std::size_t>(shape.rank()))};
   }
-  /// The same with a stride in elements for each dimension, slowest first; the last is 1. Strides of
-  /// dimensions with a single element do not matter. Throws invalid_argument for a null pointer and for rows
-  /// or planes that overlap, size_overflow for a region that cannot be addressed. The library cannot check
-  /// that the memory is there: it reads every element of the region and nothing between its rows.
+  /// The same with a stride in elements per dimension, slowest first; the last is 1. Strides of dimensions
+  /// with a single element are ignored. Throws invalid_argument for a null pointer and for rows or planes
+  /// that overlap, size_overflow for a region that cannot be addressed. The library cannot check that the
+  /// memory exists: it reads every element of the region and nothing between its rows.
   SignalView(const void* first, ElementType type, const Shape& shape, std::span<const std::int64_t> strides);
 
   const void* data() const noexcept { return data_; }  ///< the first element
@@ -158,7 +158,7 @@ class SFFT_EXPORT SignalView {
   std::array<std::int64_t, 3> strides_{1, 1, 1};
 };
 
-/// Where a plan runs. `automatic` is the CPU until a GPU backend is present and faster.
+/// Where a plan runs. See the options that hold it for what `automatic` means.
 enum class Backend : std::uint8_t { automatic, cpu, cuda };
 
 /// How a spectrum is computed: see docs/concepts.md.
@@ -170,18 +170,18 @@ enum class Path : std::uint8_t {
   dense,        ///< a full FFT, then the template's frequencies are picked
 };
 
-/// How long a planner searches (docs/tuning.md has what each costs and gains).
+/// How long a planner searches (docs/tuning.md lists costs and gains).
 enum class PlanEffort : std::uint8_t {
   quick,     ///< a third to a half of the time, for a plan whose error is often some per cent larger
   normal,    ///< milliseconds for a thousand coefficients
   thorough,  ///< three to six times as long, for a plan whose error is often some per cent smaller
 };
 
-/// Where the frames of a plan lie, as far as its planner may count on it.
+/// Where the frames of a plan are, as far as its planner may rely on it.
 enum class FramesIn : std::uint8_t {
   any,  ///< anywhere: a sample costs the same wherever it is in the frame
-  /// Page-locked host memory, side by side (PageLockedMemory): of images whole rows cross the bus, so GPU
-  /// plans read many samples in few rows.
+  /// Page-locked host memory, side by side (PageLockedMemory): image rows cross the bus whole, so GPU plans
+  /// read many samples in few rows.
   page_locked,
 };
 
@@ -195,35 +195,35 @@ SFFT_EXPORT const char* to_string(Backend backend) noexcept;
 SFFT_EXPORT const char* to_string(Path path) noexcept;
 
 /// The transform of one signal at k frequencies, X[f] = sum_t x[t] exp(-2 pi i sum_d f_d t_d / n_d),
-/// unnormalised, with its own account of how wrong it may be.
+/// unnormalised, with an estimate of its own error.
 template <class Real>
 struct Spectrum {
-  /// Flat row-major frequency indices, ascending, in [0, N). For a real signal one of each conjugate pair.
-  /// Shared with the template: copying a spectrum does not copy it.
+  /// Flat row-major frequency indices, ascending, in [0, N); one of each conjugate pair for a real signal.
+  /// Shared with the template, so copying a spectrum does not copy it.
   std::shared_ptr<const std::vector<std::int64_t>> support;
   std::vector<std::complex<Real>> values;  ///< X at the support
   std::vector<Real> standard_error;  ///< root mean square of |X̂[f] − X[f]|, real and imaginary parts together
   double error_l2 = 0;               ///< predicted ‖X̂ − X‖₂ over the support without f = 0
   double relative_error = 0;  ///< error_l2 / ‖X̂‖₂ over the support without f = 0 (0 when that norm is 0)
-  /// Energy estimated to lie outside the template (and, with a reference, that changed since it), Σ|X[f]|²
-  /// over f not in the support; both halves of a real signal's spectrum are counted.
+  /// Estimated energy outside the template (with a reference: what changed there since), Σ|X[f]|² over f not
+  /// in the support; both halves of a real signal's spectrum count.
   double tail_energy = 0;
   double residual = 0;  ///< sqrt(tail_energy / (tail_energy + Σ|X̂[f]|² without f = 0, both halves))
   Path path = Path::automatic;
   Backend backend = Backend::automatic;
-  bool finite = true;  ///< false: a sample that was read is NaN or infinite; the values mean nothing
-  /// False only if the support was found by discovery and fresh samples did not confirm it (or could not tell
-  /// its k-th frequency from the noise): frequencies may be missing or wrong.
+  bool finite = true;  ///< false: a sample that was read is NaN or infinite, and the values mean nothing
+  /// False only if discovery found the support and fresh samples did not confirm it (or could not tell its
+  /// k-th frequency from the noise): frequencies may be missing or wrong.
   bool verified = true;
-  /// For a support found by discovery: as far as fresh samples can tell, no coefficient outside it is larger.
+  /// For a discovered support: as far as fresh samples can tell, no coefficient outside it is larger.
   double missed_bound = 0;
   std::int64_t transferred_bytes =
-      0;  ///< bytes of the frame that were copied to the GPU, or that it read from the host
-  /// Microseconds to pick and copy them, this frame's share of its batch; 0 if the GPU reads host memory
-  /// directly.
+      0;  ///< bytes of the frame that were copied to the GPU, or that the GPU read from the host
+  /// Microseconds to gather and copy them, this frame's share of its batch; 0 if the GPU reads host
+  /// memory directly.
   double transfer_us = 0;
   bool support_learned_densely = false;  ///< the support was found by a full FFT of this very signal
-  std::string reason;                    ///< why this path, one sentence
+  std::string reason;                    ///< why this path, in one sentence
 };
 
 }  // namespace sfft

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Check samples of a plan as plain data: what every backend compares the recovered coefficients with.
+// Check samples of a plan as plain data, which every backend compares with the recovered coefficients.
 //
 // The coefficients predict x̂[t] = (1/N) Σ_f X̂_f exp(2πi Σ_d f_d t_d / n_d) over the support (both of a
 // conjugate pair for real signals). At samples that recovery did not use, x − x̂ holds everything that the

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of a witness that host code and kernels share.
+// Constants of a witness that host code and kernels share.
 #pragma once
 
 namespace sfft::detail {
 
-/// Real numbers that a witness compares: the parts of 16 complex samples, or 32 real samples. A warp's worth.
+/// Real numbers that a witness compares: the parts of 16 complex samples, or 32 real samples; one per lane.
 constexpr int kWitnessReals = 32;
 /// A GPU sums the real numbers of a prediction four at a time: four samples of a real frame, both parts of
 /// two samples of a complex one.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queues the transform of a frame, the selection and the sums in one stream, in one block of GPU memory, and
-// waits once. An allocation takes as long as the arithmetic for a small frame, and so do ten waits.
+// waits once. For a small frame one allocation takes as long as the arithmetic, and so do ten waits.
 #include "sfft/learning/device_largest.hpp"
 
 #include "kernels/base/step_trace.hpp"
@@ -14,10 +14,10 @@ namespace sfft::detail::cuda {
 
 namespace {
 
-/// Among more points, too many may agree in the first digits by chance.
-constexpr std::int64_t kMostListed = std::int64_t{1} << 21;
+/// With more points, too many may share the first digits by chance.
+constexpr std::int64_t kMaxListed = std::int64_t{1} << 21;
 
-/// Kernels load whole elements; copies take any address.
+/// Kernels load whole elements; copies accept any address.
 bool readable_in_place(const LearningFrame& frame) {
   return frame.resident && reinterpret_cast<std::uintptr_t>(frame.samples) % element_bytes(frame.type) == 0;
 }
@@ -59,10 +59,10 @@ std::optional<LargestOfSpectrum> learn_largest(const LearningFrame& frame, std::
   fft.enqueue(samples, static_cast<Element>(frame.type), spectrum, power, 1, memory.data() + fft_at, stream);
   step_done("learn: queue the FFT");
   using Digits = SelectLargest::Digits;
-  const Digits digits = extents.points() <= kMostListed ? Digits::few : Digits::all;
+  const Digits digits = extents.points() <= kMaxListed ? Digits::few : Digits::all;
   select.enqueue(spectrum, power, memory.data() + select_at, host.data(), digits, stream);
   step_done("learn: queue the selection");
-  cpu::wake_kept_pools();  // a plan tends to follow
+  cpu::wake_kept_pools();  // a plan usually follows
   synchronize(stream);
   if (!select.settled(host.data())) {  // many powers are equal, or nearly
     select.prepare(memory.data() + select_at, host.data(), stream);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Converts each frame to double, transforms it with a dense GPU engine and adds its power. Sums, ranks and
-// selections run in kernels, and only their results are copied to the host.
+// selections run in kernels; only their results come to the host.
 #include "sfft/learning/device_learning.hpp"
 
 #include <cmath>
@@ -32,7 +32,7 @@ OwnedStream stream_on(int device) {
   return OwnedStream();
 }
 
-/// Queued on the stream that reads it: a copy on another stream may still be in flight when this returns.
+/// Queued on the stream that reads it, because a copy on another stream may still be in flight on return.
 DeviceBuffer to_device(const std::vector<std::int64_t>& indices, Stream stream) {
   DeviceBuffer buffer = array<std::int64_t>(static_cast<std::int64_t>(indices.size()));
   copy_to_device(buffer.data(), indices.data(), buffer.bytes(), stream);
@@ -62,7 +62,7 @@ void convert(const void* raw, ElementType type, std::int64_t values, double* out
 }  // namespace
 
 DenseProblem learning_problem(const Shape& shape, ElementType type, int device) {
-  // Real samples with a last dimension of 1 have no half spectrum and are transformed as complex ones.
+  // Real samples with a last dimension of 1 have no half spectrum, so they are transformed as complex ones.
   return {shape, !is_complex(type) && shape[shape.rank() - 1] > 1, 1, contiguous_strides(shape), device};
 }
 
@@ -86,7 +86,7 @@ MeanSpectrum::MeanSpectrum(const Shape& shape, ElementType type, std::int64_t fr
     }
   }
   stores_ = keeping_ == nullptr;
-  if (transforms && stores_ && !engines_.keep) {  // without kernels that were tuned for the problem
+  if (transforms && stores_ && !engines_.keep) {  // no kernels were tuned for the problem
     DenseProblem forward = problem_;
     forward.forward_only = true;
     engine_ = make_frame_engine(forward, frames_);

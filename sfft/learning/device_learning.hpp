@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mean power spectrum of learning frames in GPU memory. Only results as small as a template come to the
-// host.
+// The mean power spectrum of learning frames in GPU memory. Only results as small as a template come
+// to the host.
 #pragma once
 
 #include <complex>
@@ -17,18 +17,18 @@
 namespace sfft::detail::cuda {
 
 struct ChosenElements {
-  std::vector<std::int64_t> indices;  ///< indices of stored elements, ascending
+  std::vector<std::int64_t> indices;  ///< of stored elements, ascending
   std::vector<double> power;
 };
 
-/// The problem that MeanSpectrum transforms frames as: in double, contiguous.
+/// The problem as which MeanSpectrum transforms frames: in double, contiguous.
 DenseProblem learning_problem(const Shape& shape, ElementType type, int device);
 
-/// Made for a number of frames of one shape and type: add() each of them, then finish(), then query. Every
-/// function blocks. Unless the engines can keep a part of a spectrum, a few frames that are not large are
-/// transformed by make_frame_engine(), which needs no plan. When the engines can keep a part of a spectrum,
-/// that of a single frame is not stored: only its power is, and requested values come from a second
-/// transform. Throws Error(backend_unavailable, out_of_memory, device).
+/// For a given number of frames of one shape and type: add() each, then finish(), then query. Every
+/// function blocks. If the engines can keep part of a spectrum, a single frame's spectrum is not
+/// stored: only its power is, and requested values come from a second transform. Otherwise a few small
+/// frames are transformed by make_frame_engine(), which needs no plan. Throws
+/// Error(backend_unavailable, out_of_memory, device).
 class MeanSpectrum {
  public:
   /// `engines` are those for learning_problem().
@@ -38,9 +38,9 @@ class MeanSpectrum {
   bool stores_spectrum() const noexcept { return stores_; }
   /// Transforms the next frame; returns X at f = 0, or only its magnitude.
   std::complex<double> add(const SignalView& frame);
-  /// The same for a frame that the GPU can read, once `after` has finished what is queued on it.
+  /// The same for a frame that the GPU can read once `after` has finished its queued work.
   std::complex<double> add_resident(const void* frame, Stream after);
-  /// After the last frame: releases what only the transforms needed.
+  /// After the last frame: frees what only the transforms needed.
   void finish();
 
   /// Σ multiplicity × mean power over each cell of the spectrum's grid.
@@ -57,7 +57,7 @@ class MeanSpectrum {
   void remove(const std::vector<std::int64_t>& indices);
 
  private:
-  /// A frame as the transform reads it. Frames in host memory come by way of raw_.
+  /// A frame as the transform reads it. Frames in host memory arrive through raw_.
   struct Samples {
     const void* data;
     ElementType type;
@@ -72,7 +72,7 @@ class MeanSpectrum {
   std::int64_t frames_, samples_per_frame_, added_ = 0;
   SpectrumExtents extents_{};
   DenseProblem problem_;
-  bool reads_ = false;  ///< the transform reads samples as they are
+  bool reads_ = false;  ///< the transform reads samples directly
   bool stores_ = true;  ///< stores spectra; otherwise only their power
   OwnedStream stream_;
   std::unique_ptr<const GpuDenseEngine<double>> engine_;     ///< none: a single sample, or `keeping_`

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides how much time blind discovery may take before a dense transform is the better choice, runs it, and
-// turns what it found, or the dense spectrum, into a Discovery.
+// Limits how long blind discovery may take before a dense transform is the better choice, runs it, and turns
+// its result, or the dense spectrum, into a Discovery.
 #include "sfft/discover.hpp"
 
 #include <fmt/format.h>
@@ -29,31 +29,31 @@ using detail::BlindResult;
 
 /// Below this a dense transform takes less time than the first round.
 constexpr std::int64_t kShort = 4096;
-/// Samples per frequency wanted: with fewer, a first round would read so much that a dense transform is as
-/// good.
+/// Samples per wanted frequency: with fewer, a first round would read so much that a dense
+/// transform is as good.
 constexpr std::int64_t kSamplesPerFrequency = 64;
-/// Share of a dense transform's predicted time that may be spent without success before that transform: about
-/// a tenth of its true time, as the prediction is rough.
+/// Share of a dense transform's predicted time that may be spent without success: about a tenth of its true
+/// time, because the prediction is rough.
 constexpr double kPatience = 0.06;
-/// Share that may be spent on what looks like the answer: the transform that it saves is learn()'s, in double
-/// precision.
+/// Share that may be spent on a likely answer: the transform that it saves is
+/// learn()'s, in double precision.
 constexpr double kPersistence = 2;
-/// The same for a trial that gives up at the first sign of noise, before learn()'s own dense transform.
+/// The same for a trial before learn()'s own dense transform; it gives up at the first sign of noise.
 constexpr double kTrialPatience = 0.04;
 constexpr double kTrialPersistence = 1.5;
-/// Least time limit in microseconds, for the shortest signals, when no dense transform may follow.
-constexpr double kLeastEffort = 2e4;
-/// Time to get samples from a GPU: a launch, the gather, the copy to the host and the wait for it.
+/// Minimum time limit in microseconds, for very short signals if no dense transform may follow.
+constexpr double kMinEffort = 2e4;
+/// Time to fetch samples from a GPU: a launch, the gather, the copy to the host and the wait.
 constexpr double kDeviceReadUs = 20;
-/// Such reads that do not count against patience: it takes a few rounds to grow to an unknown k.
+/// Number of such reads not counted against patience: growing to an unknown k takes a few rounds.
 constexpr double kFreeReads = 4;
-/// Signals of up to this many points are read as a whole for their energy: one pass takes little time
-/// compared with a dense transform or discovery.
+/// Up to this many points, the energy of the whole signal is read: one pass takes little time compared with a
+/// dense transform or discovery.
 constexpr std::int64_t kReadAsAWhole = std::int64_t{1} << 16;
-/// Standard errors within which two sizes count as one.
+/// Standard errors within which two magnitudes count as equal.
 constexpr double kTie = 3;
 constexpr const char* kTied = ". k cuts through coefficients of one size: others are as large as the least";
-/// "Stands out of the noise", for the dense transform of an unknown number of frequencies.
+/// "Stands out of the noise", for the dense transform if the number of frequencies is unknown.
 constexpr double kOutstanding = 6;
 
 void check(const Shape& shape, ElementType type, const DiscoverOptions& options) {
@@ -76,7 +76,7 @@ void check(const Shape& shape, ElementType type, const DiscoverOptions& options)
     invalid("the direct path needs a known support: use automatic, comb, flat_window or dense");
 }
 
-/// The member of a conjugate pair that a half spectrum stores, as learn() keeps it.
+/// The member of a conjugate pair that a half spectrum stores, as in learn().
 std::int64_t representative(const Shape& shape, std::int64_t flat) {
   const std::int64_t last = shape[shape.rank() - 1];
   const std::int64_t mirrored = detail::conjugate_index(shape, flat);
@@ -115,7 +115,7 @@ std::vector<Found> distinct(const BlindResult& result, const Shape& shape, bool 
   for (std::size_t i = 0; i < found.size(); ++i) {
     if (kept > 0 && found[kept - 1].flat == found[i].flat) {
       found[kept - 1].value = 0.5 * (found[kept - 1].value + found[i].value);
-      // The two come from the same real samples: their errors are one another's conjugates.
+      // Both come from the same real samples, so their errors are conjugates of each other.
       found[kept - 1].variance = 0.5 * (found[kept - 1].variance + found[i].variance);
     } else {
       found[kept++] = found[i];
@@ -125,17 +125,17 @@ std::vector<Found> distinct(const BlindResult& result, const Shape& shape, bool 
   return found;
 }
 
-/// Relative rounding error of coefficients that come from samples of this type.
+/// Relative rounding error of coefficients computed from samples of this type.
 double rounding_of(ElementType type) {
   const bool twice = type == ElementType::f64 || type == ElementType::c128;
   return 4 * (twice ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon());
 }
 
-/// The frequencies that were found but left out because of k.
+/// The frequencies that were found but dropped because of k.
 struct Cut {
   double energy = 0;
-  double largest = 0;  ///< |X|, its error included
-  bool tie = false;    ///< ties with the least that was kept
+  double largest = 0;  ///< |X| plus its error
+  bool tie = false;    ///< ties with the smallest that was kept
 };
 
 /// Keeps the k largest.
@@ -165,8 +165,8 @@ std::complex<double> times_power_of_two(const std::complex<double>& x, int expon
   return {std::ldexp(x.real(), exponent), std::ldexp(x.imag(), exponent)};
 }
 
-/// Converts from units in which squares are in range to those of the samples, in which X itself has to be in
-/// range.
+/// Converts from units in which squares are in range to those of the samples, in which X itself must
+/// be in range.
 void undo_scale(Discovery& discovery, int exponent) {
   if (exponent == 0) return;
   bool finite = true;
@@ -256,7 +256,7 @@ Discovery from_dense(Learned&& learned, ElementType type, Backend backend, const
   discovery.missed_bound = std::sqrt(largest_outside);
   double least = std::numeric_limits<double>::infinity();
   for (const std::complex<double>& value : discovery.values) least = std::min(least, std::abs(value));
-  // An unknown k cuts at a threshold: there is no count at which sizes could tie.
+  // With unknown k a threshold cuts, and there is no count at which magnitudes could tie.
   discovery.tie_at_k = options.k > 0 && discovery.missed_bound > 0 &&
                        least - discovery.missed_bound <= rounding_of(type) * least;
   discovery.path = Path::dense;
@@ -308,12 +308,12 @@ std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, cons
   request.noise_gain = options.noise_gain;
   request.seed = options.seed;
   request.path = options.path;
-  // When no dense transform may follow, the time of one on the CPU is as good a limit as any.
+  // If no dense transform may follow, the time of one on the CPU is as good a limit as any.
   const bool on_device = target.backend == Backend::cuda;
   const double dense = on_device && dense_allowed ? dense_device_us(shape, real) : dense_us(shape, real);
   request.read_us = on_device ? kDeviceReadUs : 0;
   request.patience_us =
-      dense_allowed ? kPatience * dense + kFreeReads * request.read_us : std::max(dense, kLeastEffort);
+      dense_allowed ? kPatience * dense + kFreeReads * request.read_us : std::max(dense, kMinEffort);
   request.effort_us = dense_allowed ? kPersistence * dense : request.patience_us;
   if (target.exact_only) {
     request.patience_us = kTrialPatience * dense;

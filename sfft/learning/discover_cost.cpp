@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds what discovery competes with to the cost model: Bluestein's lengths, learning, and its own first
-// round.
+// Adds discovery's alternatives to the cost model: Bluestein lengths, learning, and discovery's own
+// first round.
 #include "sfft/learning/discover_cost.hpp"
 
 #include <cmath>
@@ -12,22 +12,22 @@ namespace sfft::detail {
 
 namespace {
 
-/// Time of a trial's first round, which nothing limits, per frequency wanted; several dimensions take more
-/// buckets. Then that of learning densely, at least, per point and octave, and the share that a trial may
-/// take.
+/// Time of a trial's first round, which has no limit, per wanted frequency; several
+/// dimensions take more buckets. Then the least time of dense learning, per point and octave,
+/// and the share that a trial may take.
 constexpr double kTrialUs = 0.33;
 constexpr double kGridTrialUs = 1.3;
 constexpr double kLearnUs = 0.25e-3;
 constexpr double kTrialShare = 0.09;
 /// Cost of learning from a dense transform on a GPU: a fixed part for memory and a cuFFT plan; then double
-/// precision, the powers and the search for the largest, counted in transforms of a float signal.
+/// precision, the powers and the selection, in units of float transforms.
 constexpr double kDeviceLearnUs = 1000;
 constexpr double kDeviceLearnTransforms = 8;
 
 }  // namespace
 
-/// Large primes take two transforms of at least twice the
-/// length (Bluestein), which short lines do in cache.
+/// Large primes take two transforms of at least twice the length (Bluestein), which stay in cache for
+/// short lines.
 double dense_us(const Shape& shape, bool real) {
   constexpr std::int64_t kShortLine = 4096;
   constexpr double kShortLineFactor = 1.6;

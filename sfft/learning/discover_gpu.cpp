@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Discovery of signals in GPU memory: the rounds run on the host, on samples that a kernel picks.
+// Discovery of signals in GPU memory: the rounds run on the host, on samples gathered by a kernel.
 #include <fmt/format.h>
 
 #include <chrono>

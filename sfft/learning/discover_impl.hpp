@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of sfft::discover that learn() and signals in GPU memory share with it.
+// The parts of sfft::discover that learn() and signals in GPU memory share.
 #pragma once
 
 #include <optional>
@@ -12,21 +12,21 @@
 
 namespace sfft::detail {
 
-/// Checks the options and discovers. Returns nothing when a dense transform is needed, with the reason in
-/// `why`: because it was asked for, discovery would not pay or it was not verified. With Fallback::none only
-/// the first reason counts.
+/// Checks the options and discovers. Returns nothing if a dense transform is needed, with the reason in
+/// `why`: it was requested, discovery would not pay off, or it was not verified. With Fallback::none only the
+/// first reason applies.
 std::optional<Discovery> discover_or_explain(const SignalView& signal, const DiscoverOptions& options,
                                              std::string& why);
-/// The same as a trial before learn()'s dense transform: only for signals that are exactly sparse, and only
-/// where finding out takes a few per cent of that transform's time.
+/// The same as a trial before learn()'s dense transform: only for exactly sparse signals, and only if finding
+/// out takes a few per cent of that transform's time.
 std::optional<Discovery> discover_exactly(const SignalView& signal, const DiscoverOptions& options,
                                           std::string& why);
 
-/// A signal, wherever it is stored.
+/// A signal and where it is stored.
 struct DiscoveryTarget {
   SampleReader& samples;
   const Shape& shape;
-  Backend backend;  ///< where it lies
+  Backend backend;  ///< where the signal is stored
   bool exact_only = false;
 };
 std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, const DiscoverOptions& options,
@@ -38,7 +38,7 @@ std::optional<Discovery> discover_or_explain(const DeviceSignal& signal, const D
 
 /// Options of the dense learning that replaces discovery.
 LearnOptions dense_options(const DiscoverOptions& options);
-/// The result of dense learning, largest_outside included, as a discovery.
+/// Converts the result of dense learning, including largest_outside, to a discovery.
 Discovery from_dense(Learned&& learned, ElementType type, Backend backend, const DiscoverOptions& options,
                      const std::string& why);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks the frames and options, then selects frequencies and builds power envelopes from queries of a
-// LearningSpectrum. Blind learning tries discovery first and comes here when that is not verified.
+// LearningSpectrum. Blind learning tries discovery first and falls back to this if it is not verified.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ void check(std::span<const SignalView> frames, const LearnOptions& options) {
   detail::check_criteria(options);
 }
 
-/// Mean over cells of a sum accumulated in `power`; cells without members get the mean of all.
+/// Mean over cells of a sum accumulated in `power`; cells without members take the mean of all.
 void finish(detail::Envelope& envelope, const std::vector<double>& counts) {
   double sum = 0;
   double number = 0;
@@ -65,7 +65,7 @@ void finish(detail::Envelope& envelope, const std::vector<double>& counts) {
   }
 }
 
-/// The change's envelope models f = 0 by its strongest neighbour: brightness drifts.
+/// The change's envelope models f = 0 by its strongest neighbour, because brightness drifts.
 void fill_mean_cell(detail::Envelope& envelope) {
   double strongest = 0;
   for (std::size_t c = 1; c < envelope.power.size(); ++c) strongest = std::max(strongest, envelope.power[c]);
@@ -97,7 +97,7 @@ void fill_envelopes(TemplateData& data, const Learned& learned) {
   const CellGrid grid(data.shape);
   std::vector<double> counts = grid.counts();
   std::vector<double> tail_counts = counts;
-  // The power of one frame stands for that of its changes.
+  // The power of one frame stands in for that of its changes.
   std::vector<double> change = learned.several ? learned.change : learned.tail;
   double held = 0;
   for (std::size_t i = 0; i < learned.chosen.size(); ++i) {
@@ -153,7 +153,7 @@ bool floating_point(ElementType type) {
   return type != ElementType::u8 && type != ElementType::u16;
 }
 
-/// Null, and the reason in `why`, when a dense transform has to learn.
+/// Null, and the reason in `why`, if learning needs a dense transform.
 std::shared_ptr<TemplateData> try_discovery(std::span<const SignalView> frames, const LearnOptions& options,
                                             std::string& why) {
   if (options.k == 0) {
@@ -176,7 +176,7 @@ std::shared_ptr<TemplateData> try_discovery(std::span<const SignalView> frames, 
   return from_discovery(*discovery, frames[0].shape(), !is_complex(frames[0].type()));
 }
 
-/// Null when a dense transform has to learn.
+/// Null if learning needs a dense transform.
 std::shared_ptr<TemplateData> learn_blindly(std::span<const SignalView> frames, const LearnOptions& options,
                                             std::string& why) {
   if (options.k == 0)
@@ -290,7 +290,7 @@ void detail::check_range(const Learned& learned) {
   double all = std::accumulate(learned.tail.begin(), learned.tail.end(), 0.0);
   for (const RankedPower& element : learned.chosen) all += 2 * element.power;
   if (std::isfinite(all)) return;
-  std::vector<double> sums = learned.tail;  // then what the cells held before the choice
+  std::vector<double> sums = learned.tail;  // then the cells' sums before the selection
   const CellGrid grid(learned.layout.shape);
   for (const RankedPower& element : learned.chosen) {
     const std::int64_t f = learned.layout.flat_index(element.index);

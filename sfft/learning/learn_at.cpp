@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes a dense spectrum like learn(), with a selection that is given instead of made.
+// Takes a dense spectrum like learn(), with a given selection.
 #include "sfft/learn_at.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace sfft {
 
 namespace {
 
-/// The stored element that stands for a frequency or for its conjugate.
+/// The stored element that represents a frequency or its conjugate.
 std::int64_t stored_element(const detail::SpectrumLayout& layout, std::int64_t flat) {
   const std::int64_t last = layout.shape[layout.shape.rank() - 1];
   const auto element = [&](std::int64_t f) { return f / last * layout.row_points() + f % last; };

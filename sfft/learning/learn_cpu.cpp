@@ -17,12 +17,12 @@ namespace sfft::detail {
 
 namespace {
 
-constexpr double kExcluded = -1;  ///< in place of a power: the element counts in no sum and no rank
-/// Squares of coefficients up to this size, and sums of such squares, are surely in range.
+constexpr double kExcluded = -1;  ///< replaces a power: the element is left out of all sums and ranks
+/// Squares of coefficients up to this size, and sums of such squares, are safely in range.
 constexpr double kLargest = 1e140;
 constexpr double kSmallest = 1e-120;
 
-/// Σ values[i] over the elements that are not excluded, in eight sums that the processor adds side by side.
+/// Σ values[i] over the elements that are not excluded, in eight independent sums.
 double sum_present(const double* values, const double* power, std::size_t count) {
   constexpr std::size_t kLanes = 8;
   std::array<double, kLanes> sums{};
@@ -45,7 +45,7 @@ class HostSpectrum final : public LearningSpectrum {
     first_ = Spectrum(static_cast<std::size_t>(layout().points()));
     forward(frames[0], runner, first_);
     const bool twice = frames[0].type() == ElementType::f64 || frames[0].type() == ElementType::c128;
-    // All-zero frames need no scale; they are rare enough to be scanned twice.
+    // All-zero frames need no scale, and are rare enough to scan twice.
     if (twice && !ordinary(first_)) {
       exponent_ = scale_exponent(frames);
       if (exponent_ != 0) forward(frames[0], runner, first_);
@@ -72,7 +72,7 @@ class HostSpectrum final : public LearningSpectrum {
     const double level = PowerRanks(powers).at(count);
     const auto larger =
         std::count_if(powers.begin(), powers.end(), [level](double power) { return power > level; });
-    std::int64_t ties = count - larger;  // the first ones
+    std::int64_t ties = count - larger;  // the first ones win
     std::vector<RankedPower> found;
     found.reserve(static_cast<std::size_t>(count));
     for (std::int64_t i = first; i < layout().points(); ++i) {
@@ -166,7 +166,7 @@ class HostSpectrum final : public LearningSpectrum {
     });
   }
 
-  /// Row by row, because cells are runs of columns.
+  /// Works row by row, because cells are runs of columns.
   std::vector<double> sums_over_cells(const cpu::LargeArray<double>& values) const {
     const CellGrid grid(layout().shape);
     std::vector<double> sums(grid.cells(), 0.0);

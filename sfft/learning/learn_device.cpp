@@ -25,7 +25,7 @@ void check(const DeviceSignal& frame, const LearnOptions& options) {
   detail::check_criteria(options);
 }
 
-/// Null when a dense transform has to learn.
+/// Null if learning needs a dense transform.
 std::shared_ptr<detail::TemplateData> learn_blindly(const DeviceSignal& frame, const LearnOptions& options,
                                                     std::string& why) {
   if (options.k == 0) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Learns the k largest of one frame in one go, where its shape allows; else hands the frames to a
-// MeanSpectrum in GPU memory and wraps it as a LearningSpectrum. The first way is taken whatever wisdom says
-// of engines: it ranks their times for a transform, and to make one takes longer than all of the first way.
+// Learns the k largest of one frame in one pass if its shape allows; otherwise passes the frames to a
+// MeanSpectrum in GPU memory and wraps it as a LearningSpectrum. The first way ignores wisdom: wisdom ranks
+// transform times, and creating an engine takes longer than this whole way.
 #include <utility>
 #include <vector>
 
@@ -35,7 +35,7 @@ std::vector<std::int64_t> indices(const std::vector<RankedPower>& chosen) {
 }
 
 cuda::DenseEngines<double> engines(const Shape& shape, ElementType type, int device) {
-  // Engines for exactly one frame: a kernel that has to be compiled first pays only for many.
+  // Engines for exactly one frame: kernels that must be compiled first pay off only for many.
   return remembered_engines<double>(cuda::learning_problem(shape, type, device), Wisdom::Batch::exact);
 }
 
@@ -75,7 +75,7 @@ class DeviceSpectrum final : public LearningSpectrum {
   cuda::MeanSpectrum mean_;
 };
 
-/// What one go over a single frame has brought.
+/// Converts the result of one pass over a single frame.
 Learned to_learned(cuda::LargestOfSpectrum&& largest, const SpectrumLayout& layout) {
   check_finite(largest.mean, 0);
   Learned learned;
@@ -95,7 +95,7 @@ SpectrumLayout layout_of(const Shape& shape, ElementType type) {
 }
 
 void check_readable(const DeviceSignal& frame) {
-  static_cast<void>(cuda::device_info(frame.device));  // throws if there is none
+  static_cast<void>(cuda::device_info(frame.device));  // throws without a usable GPU
   const cuda::DeviceScope scope(frame.device);
   if (!cuda::kernels_can_read(frame.data, frame.device)) {
     throw Error(ErrorCode::invalid_argument,

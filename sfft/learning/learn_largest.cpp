@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transforms one frame in double precision and selects its k largest frequencies on the way, on as many
-// threads as asked for. The result does not depend on how many there are.
+// Transforms one frame in double precision and selects its k largest frequencies on the way, on any number of
+// threads. The result does not depend on that number.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -14,14 +14,14 @@ namespace sfft::detail {
 
 namespace {
 
-/// Powers of this size, and sums of such powers, are surely in range.
+/// Powers of this size, and sums of such powers, are safely in range.
 constexpr double kLargestPower = 1e280;
 constexpr double kSmallestPower = 1e-240;
-/// Parts of the second pass that share a level. The first ones are fewer, because they set the level.
-constexpr std::int64_t kMostTogether = 32;
+/// Parts of the second pass that share a level. The first ones are fewer, because they set it.
+constexpr std::int64_t kMaxTogether = 32;
 
-/// The first part suggests a level for all others where parts are alike (`suggest`). It is then one a third
-/// of the way, because the first ones hold the harmonics of periods that divide the length.
+/// The first part suggests a level for all others if parts are alike (`suggest`). That part is then a third
+/// of the way in, because the first ones hold the harmonics of periods that divide the length.
 LargestElements select_largest(PassRunner& runner, const Shape& shape, std::int64_t k, const void* samples,
                                ElementType type, bool suggest) {
   runner.first(samples, type);
@@ -29,7 +29,7 @@ LargestElements select_largest(PassRunner& runner, const Shape& shape, std::int6
   const std::int64_t parts = runner.second_parts();
   const std::int64_t sampled = suggest ? parts / 3 : 0;
   for (std::int64_t done = 0, together = 1; done < parts; done += together) {
-    if (done > 0) together = std::min({done, kMostTogether, parts - done});
+    if (done > 0) together = std::min({done, kMaxTogether, parts - done});
     std::vector<PartialSelection> partial(static_cast<std::size_t>(together), largest.begin_part());
     runner.select(
         together,
@@ -55,7 +55,7 @@ LargestElements select_largest(PassRunner& runner, const Shape& shape, std::int6
   return largest.level_was_too_high() ? select_largest(runner, shape, k, samples, type, false) : largest;
 }
 
-/// Whether no power or sum of powers has left the range of double precision.
+/// Whether all powers and sums of powers are within the range of double precision.
 bool ordinary(const LargestElements& largest) {
   double top = 0;
   double sum = std::accumulate(largest.sums().begin(), largest.sums().end(), 0.0);
@@ -82,7 +82,7 @@ Learned learn_largest(const SignalView& frame, std::int64_t k, int threads) {
   }
   LargestElements largest = select_largest(runner, frame.shape(), k, samples, frame.type());
   const bool twice = frame.type() == ElementType::f64 || frame.type() == ElementType::c128;
-  // All-zero frames need no scale; they are rare enough to be scanned twice.
+  // All-zero frames need no scale, and are rare enough to scan twice.
   if (twice && !ordinary(largest)) {
     learned.exponent = scale_exponent({&frame, 1});
     if (learned.exponent != 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides on the number of threads and allocates what they need.
+// Decides the number of threads and allocates their resources.
 #include "sfft/learning/pass_runner.hpp"
 
 #include <fmt/format.h>

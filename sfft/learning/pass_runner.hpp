@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the passes of a dense spectrum on as many threads as asked for.
+// Runs the passes of a dense spectrum on the requested number of threads.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@
 
 namespace sfft::detail {
 
-/// Threads with their scratch, and the memory between the passes. One frame at a time.
+/// Threads with their scratch, and the memory between the passes. Handles one frame at a time.
 class PassRunner {
  public:
-  /// `threads` as in LearnOptions; throws invalid_argument for a negative number. Short signals take fewer.
+  /// `threads` as in LearnOptions; throws invalid_argument for a negative number. Short signals use fewer.
   PassRunner(const Shape& shape, bool real, int threads);
 
   std::int64_t second_parts() const noexcept { return passes_->second_parts(); }
@@ -28,7 +28,7 @@ class PassRunner {
     });
   }
   bool parts_are_alike() const noexcept { return passes_->parts_are_alike(); }
-  /// Parts part_of(0) … part_of(count − 1) of the second pass, the i-th into selection(i).
+  /// Runs parts part_of(0) … part_of(count − 1) of the second pass, the i-th into selection(i).
   template <class PartOf, class SelectionOf>
   void select(std::int64_t count, const PartOf& part_of, const SelectionOf& selection) {
     run(count, [&](std::int64_t i, std::byte* scratch) {
@@ -43,7 +43,7 @@ class PassRunner {
   }
 
  private:
-  /// work(part, scratch) for every part. Rethrows what one of them throws.
+  /// work(part, scratch) for every part. Rethrows a part's exception.
   template <class Work>
   void run(std::int64_t parts, const Work& work) {
     std::mutex failing;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dense FFTs along the dimensions that a process has whole, and exchanges that make the next dimension whole.
-// Slabs: the last dimensions, then the first. Pencils: the last, the second, the first.
+// Dense FFTs along the dimensions that a process holds whole, and exchanges that make the next dimension
+// whole. Slabs: the last dimensions, then the first. Pencils: the last, the second, the first.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace sfft::mpi::detail {
 
 namespace {
 
-/// Memory for values that are written before they are read.
+/// Memory whose values are written before they are read.
 template <class Real>
 struct Values {
   Bytes bytes;
@@ -23,11 +23,11 @@ struct Values {
   std::complex<Real>* get() const { return reinterpret_cast<std::complex<Real>*>(bytes.data.get()); }
 };
 
-/// One step: transforms along the fastest dimensions of a layout, of a whole batch of lines or planes.
+/// One step: transforms along the fastest dimensions of a layout, for a whole batch of lines or planes.
 template <class Real>
 struct Stage {
-  Layout layout;                          ///< of its values; the first stage's signal lies in the same order
-  std::optional<dense::Plan<Real>> plan;  ///< none: this process has nothing
+  Layout layout;                          ///< layout of its values, also of the first stage's signal
+  std::optional<dense::Plan<Real>> plan;  ///< none: this process holds nothing
   std::int64_t points = 0;
 };
 
@@ -121,7 +121,7 @@ class BuiltInEngine final : public DistributedEngine<Real> {
     const Box& box = stage.layout.boxes[static_cast<std::size_t>(comm_->rank())];
     stage.points = box.points();
     std::vector<std::int64_t> extents;
-    // A 2D shape has a third dimension of 1 behind it.
+    // A 2D shape has a third dimension of 1 at the end.
     const int behind = first ? 3 - problem.shape.rank() : 0;
     for (int i = 3 - behind - dimensions; i < 3 - behind; ++i)
       extents.push_back(problem.signal_extents[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])]);
@@ -141,7 +141,7 @@ class BuiltInEngine final : public DistributedEngine<Real> {
     }
   }
 
-  /// Once for all calls: fresh pages cost as much as a pass over them.
+  /// Once for all calls, because fresh pages cost as much as a pass over them.
   void allocate() {
     std::int64_t most = 0;
     for (const Stage<Real>& stage : stages_) most = std::max(most, stage.points);
@@ -157,7 +157,7 @@ class BuiltInEngine final : public DistributedEngine<Real> {
     if (stage.plan) stage.plan->forward(signal, type, {values.get(), size(stage)});
   }
 
-  /// This process's part of the spectrum, from one order to another.
+  /// Reorders this process's part of the spectrum.
   void turn(const Complex* from, const Order& from_order, Complex* to, const Order& to_order) const {
     copy_elements(spectrum_.extent, reinterpret_cast<const std::byte*>(from),
                   strides_of(spectrum_, from_order), reinterpret_cast<std::byte*>(to),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses an engine by rules, or times those that there are.
+// Chooses an engine by rules, or times the available ones.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ std::unique_ptr<DistributedEngine<Real>> make_engine(Engine engine, const std::s
   return make_built_in<Real>(comm, problem);
 }
 
-/// Seconds of one transform to and fro, the slowest process's, the faster of two.
+/// Seconds of one transform and its inverse on the slowest process; the faster of two runs.
 template <class Real>
 double seconds_of(const DistributedEngine<Real>& work, Comm& comm, const Problem& problem) {
   const Box& own_signal = problem.signal.boxes[static_cast<std::size_t>(comm.rank())];
@@ -30,7 +30,7 @@ double seconds_of(const DistributedEngine<Real>& work, Comm& comm, const Problem
     spectrum.resize(static_cast<std::size_t>(own_spectrum.points()));
   });
   double best = 1e300;
-  for (int i = 0; i < 3; ++i) {  // the first one warms up
+  for (int i = 0; i < 3; ++i) {  // the first run warms up
     const auto start = std::chrono::steady_clock::now();
     work.forward(signal.data(), spectrum.data());
     work.inverse(spectrum.data(), signal.data());
@@ -62,7 +62,7 @@ void choose_by_time(Impl<Real>& impl, const Shape& shape, bool real, const Optio
       std::unique_ptr<DistributedEngine<Real>> work;
       try {
         work = make_engine<Real>(engine, impl.comm, problem);
-      } catch (const Error& error) {  // in all processes
+      } catch (const Error& error) {  // in all processes alike
         if (error.code() != ErrorCode::backend_unavailable || engines.size() == 1) throw;
         impl.measured += fmt::format("not {}: {}\n", to_string(engine), error.what());
         continue;

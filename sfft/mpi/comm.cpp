@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Only non-blocking calls of MPI are used, and tested until a deadline: a process that has died must not stop
-// the others for ever.
+// Uses only non-blocking MPI calls, tested until a deadline, so that a dead process cannot block the
+// others for ever.
 #include "sfft/mpi/comm.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// What a message of agreement holds.
+/// Contents of an agreement message.
 struct Told {
   std::int32_t code;
   char text[1020];
@@ -75,7 +75,7 @@ Comm::Comm(MPI_Comm outer, double timeout_seconds) : timeout_seconds_(timeout_se
 }
 
 Comm::~Comm() {
-  // Not of one that has failed: freeing may wait for those who do not answer.
+  // Not after a failure: freeing may wait for processes that do not answer.
   if (comm_ != MPI_COMM_NULL && !failed_ && initialised()) MPI_Comm_free(&comm_);
 }
 
@@ -114,7 +114,7 @@ void Comm::keep_if_failed(Bytes bytes) {
 }
 
 void Comm::agree(const std::optional<Failure>& mine, double timeout_seconds) {
-  // In memory of their own, for requests that outlive a failure.
+  // Allocated separately, for requests that outlive a failure.
   Bytes memory(2 * sizeof(std::int32_t) + sizeof(Told));
   auto* const lowest = reinterpret_cast<std::int32_t*>(memory.data.get());
   auto* const told = reinterpret_cast<Told*>(lowest + 2);
@@ -169,7 +169,7 @@ void Comm::same(std::vector<std::int64_t> values, const char* what, double timeo
     if (std::equal(values.begin(), values.end(),
                    all.begin() + other * static_cast<std::ptrdiff_t>(values.size())))
       continue;
-    // Whoever compares with the first process finds it, too.
+    // Every process that compares with the first one finds it, too.
     throw Error(ErrorCode::invalid_argument, fmt::format("the processes do not give the same {}", what));
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A duplicated communicator whose waits end after a while, and agreement on errors.
+// A duplicated communicator with timeouts, and agreement on errors.
 #pragma once
 
 #define OMPI_SKIP_MPICXX 1
@@ -19,17 +19,17 @@
 
 namespace sfft::mpi::detail {
 
-/// What went wrong in this process.
+/// An error in this process.
 struct Failure {
   ErrorCode code;
   std::string message;
 };
 
-/// Does what concerns this process alone. Its exception becomes a value, so that the process goes on to
-/// agree().
+/// Runs work local to this process. An exception becomes a value, so that the
+/// process can go on to agree().
 std::optional<Failure> attempt(const std::function<void()>& action);
 
-/// Bytes that are not initialised.
+/// Uninitialised bytes.
 struct Bytes {
   std::unique_ptr<std::byte[]> data;
   std::size_t size = 0;
@@ -39,7 +39,7 @@ struct Bytes {
 
 class Comm {
  public:
-  /// Collective. Throws Error(invalid_argument), and Error(communication) where a process does not come.
+  /// Collective. Throws Error(invalid_argument), and Error(communication) if a process does not join.
   Comm(MPI_Comm outer, double timeout_seconds);
   ~Comm();
   Comm(const Comm&) = delete;
@@ -53,16 +53,16 @@ class Comm {
   /// Waits for all requests. Throws Error(communication) after `timeout_seconds`, or if MPI reports an error;
   /// from then on every call throws. Negative: this communicator's own limit.
   void wait(std::span<MPI_Request> requests, double timeout_seconds = -1);
-  /// Memory that requests may still write to after a failure, and that is never freed then.
+  /// Memory that requests may still write to after a failure; it is then never freed.
   void keep_if_failed(Bytes bytes);
 
-  /// Collective: if any process has a failure, all of them throw that of the lowest rank.
+  /// Collective: if any process failed, all throw the failure of the lowest rank.
   void agree(const std::optional<Failure>& mine, double timeout_seconds = -1);
   /// attempt(), then agree().
   void together(const std::function<void()>& action, double timeout_seconds = -1);
-  /// Collective: throws Error(invalid_argument, `what`) unless all processes give the same values.
+  /// Collective: throws Error(invalid_argument, `what`) unless all processes pass the same values.
   void same(std::vector<std::int64_t> values, const char* what, double timeout_seconds = -1);
-  /// Collective: `values` of all processes, one after another.
+  /// Collective: `values` of all processes, concatenated.
   std::vector<std::int64_t> gather(std::vector<std::int64_t> values, double timeout_seconds = -1);
   /// Collective: the largest value of all processes.
   double largest(double value, double timeout_seconds = -1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuFFTMp on a GPU per process (a preview: not run on GPUs yet). Its built-in slabs are ours where both
-// shared dimensions are multiples of the number of processes. Host memory is copied to its symmetric memory
-// and back. NVSHMEM reads its own environment (NVSHMEM_DISABLE_NVLS, …), which stays as it is.
+// cuFFTMp on one GPU per process (a preview: not yet run on GPUs). Its slabs equal ours if both shared
+// dimensions are multiples of the number of processes. Host memory is copied to its symmetric memory and
+// back. NVSHMEM reads its own environment (NVSHMEM_DISABLE_NVLS, …), which stays unchanged.
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
@@ -27,7 +27,7 @@ void check(cudaError_t code, const char* what) {
                 fmt::format("{}: {}", what, cudaGetErrorString(code)));
 }
 
-/// The GPU of this process while this lives: the processes of a machine take its GPUs in turn.
+/// The GPU of this process during this object's lifetime; the processes of a machine take its GPUs in turn.
 class OnDevice {
  public:
   explicit OnDevice(int device) {
@@ -170,7 +170,7 @@ class CufftMpEngine final : public DistributedEngine<Real> {
     });
   }
 
-  /// Between the caller's rows and those in symmetric memory, which have room for a half spectrum.
+  /// Copies between the caller's rows and those in symmetric memory, which have room for a half spectrum.
   void copy_rows(void* signal, bool to_device) const {
     const auto last = static_cast<std::size_t>(problem_.shape.rank() - 1);
     const std::size_t element = problem_.real ? sizeof(Real) : sizeof(Complex);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads libcufftMp.so by itself: RTLD_DEEPBIND has it use its own functions and not those of libcufft.so.
+// Loads libcufftMp.so with RTLD_DEEPBIND, so that it uses its own functions and not those of libcufft.so.
 #include "sfft/mpi/cufftmp_library.hpp"
 
 #include <dlfcn.h>

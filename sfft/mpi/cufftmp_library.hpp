@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuFFTMp, found when it is first asked for: libcufftMp.so has cuFFT's functions again, which must not take
-// the place of those that this library was linked with.
+// cuFFTMp, loaded on first use: libcufftMp.so defines cuFFT's functions again, which must not replace those
+// that this library was linked with.
 #pragma once
 
 #include <cufftXt.h>
@@ -18,11 +18,11 @@ struct CufftMp {
   cufftResult (*allocate)(cufftHandle, cudaLibXtDesc**, cufftXtSubFormat);
   cufftResult (*release)(cudaLibXtDesc*);
   cufftResult (*execute)(cufftHandle, cudaLibXtDesc* in, cudaLibXtDesc* out, int direction);
-  std::string problem;  ///< why it is not there; then nothing else is set
+  std::string problem;  ///< why it could not be loaded; then nothing else is set
 };
 
-/// Looks for the file that the variable SFFT_CUFFTMP of the environment names, then for libcufftMp.so.12 and
-/// .11 where the loader looks.
+/// Looks for the file named by the environment variable SFFT_CUFFTMP, then for libcufftMp.so.12 and .11 on
+/// the loader's path.
 const CufftMp& cufftmp_library();
 
 }  // namespace sfft::mpi::detail

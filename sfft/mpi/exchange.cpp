@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every pair of processes that have elements for each other exchanges one message, in pieces that MPI can
-// count. Messages go through memory of their own: after a failure, nothing is written to the caller's.
+// Each pair of processes with elements for each other exchanges one message, in pieces that MPI can count.
+// Messages use separate memory: after a failure, nothing is written to the caller's.
 #include "sfft/mpi/exchange.hpp"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ std::size_t Exchange::add_parts(const Box& own, const std::vector<Box>& others, 
                                 std::vector<Part>& parts) const {
   std::size_t place = 0;
   const int count = static_cast<int>(others.size());
-  for (int step = 1; step < count; ++step) {  // each begins with its neighbour, not all with the first
+  for (int step = 1; step < count; ++step) {  // each starts with its neighbour, not all with the first
     const int other = (rank + step) % count;
     const Box box = common(own, others[static_cast<std::size_t>(other)]);
     if (box.points() == 0) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages that take a distributed array from one layout to another.
+// Messages that convert a distributed array from one layout to another.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace sfft::mpi::detail {
 
-/// Memory that messages go through: after a failure, nothing is written to the caller's.
+/// Message buffers: after a failure, nothing is written to the caller's memory.
 struct Staging {
   Bytes sent, received;
 };
@@ -30,7 +30,7 @@ class Exchange {
   int partners() const noexcept { return static_cast<int>(sends_.size()); }
 
  private:
-  /// What goes to or comes from one process.
+  /// The data sent to or received from one process.
   struct Part {
     int rank;
     Box box;

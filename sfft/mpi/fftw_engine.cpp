@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FFTW's MPI transforms (GPL), with transposed spectra: one exchange as in built_in, and slabs like ours. Its
-// own messages block, so that the time limit holds only around each transform.
+// FFTW's MPI transforms (GPL) with transposed spectra: one exchange as in built_in, and slabs like ours. Its
+// own messages block, so the timeout applies only around each transform.
 #include <fftw3-mpi.h>
 #include <fmt/format.h>
 
@@ -47,7 +47,7 @@ SFFT_FFTW_MPI(float, fftwf)
 SFFT_FFTW_MPI(double, fftw)
 #undef SFFT_FFTW_MPI
 
-/// FFTW's planner serves one thread at a time.
+/// FFTW's planner is not thread-safe.
 std::mutex planner;
 
 template <class Real>
@@ -160,7 +160,7 @@ class FftwMpiEngine final : public DistributedEngine<Real> {
   using Memory = std::unique_ptr<typename Api::Complex[], Release>;
   using Planned = std::unique_ptr<std::remove_pointer_t<typename Api::Plan>, Release>;
 
-  /// Real rows have room for their half spectrum; what is behind them is not copied.
+  /// Real rows have room for their half spectrum; that padding is not copied.
   template <bool in>
   void copy_signal(void* signal) const {
     const Box padded = with_room(problem_, own_signal_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies go in tiles where the fastest dimensions of source and target differ.
+// Copies are tiled if the fastest dimensions of source and target differ.
 #include "sfft/mpi/layout.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kTile = 16;  // of 16 bytes: 4 KiB to read and 4 KiB to write
 
-/// The dimension with the smallest step, of those that have more than one element.
+/// The dimension with the smallest step among those with more than one element.
 int fastest(const Three& extent, const Three& strides) {
   int found = 2;
   for (int d = 2; d >= 0; --d) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the elements of a distributed array lie, and copies between such places.
+// Positions of a distributed array's elements, and copies between layouts.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace sfft::mpi::detail {
 
-/// Three of something, one per dimension.
+/// One value per dimension.
 using Three = std::array<std::int64_t, 3>;
 /// Dimensions from the slowest in memory to the fastest.
 using Order = std::array<int, 3>;
@@ -26,17 +26,17 @@ struct Layout {
 /// Elements of one step in each dimension, in a box stored in that order.
 Three strides_of(const Box& box, const Order& order) noexcept;
 
-/// What both have; an extent is 0 where they have nothing.
+/// The intersection; an extent is 0 if it is empty.
 Box common(const Box& a, const Box& b) noexcept;
 
-/// Where the first element of `part` is in a box with those strides.
+/// Offset of the first element of `part` in a box with those strides.
 std::int64_t offset_of(const Box& part, const Box& box, const Three& strides) noexcept;
 
-/// n elements of dimension d shared by `counts[d]`, in the place `at[d]`.
+/// n elements of dimension d shared by `counts[d]`, at place `at[d]`.
 Box share(const Three& extents, const Three& counts, const Three& at) noexcept;
 
-/// Copies extent[0] × extent[1] × extent[2] elements between strided arrays that do not overlap. Elements
-/// have 4, 8 or 16 bytes.
+/// Copies extent[0] × extent[1] × extent[2] elements of 4, 8 or 16 bytes between strided arrays that do
+/// not overlap.
 void copy_elements(const Three& extent, const std::byte* from, const Three& from_strides, std::byte* to,
                    const Three& to_strides, std::size_t element_bytes);
 

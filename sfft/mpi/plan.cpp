@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks arguments with all processes together, and hands over to the engine.
+// Checks arguments across all processes, then calls the engine.
 #include <fmt/format.h>
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace detail {
 
 namespace {
 
-/// The values that all processes have to give alike.
+/// The values that all processes must pass alike.
 std::vector<std::int64_t> common_options(const Shape& shape, bool real, const Options& options,
                                          std::size_t bytes) {
   return {shape.rank(),
@@ -62,7 +62,7 @@ void check_call(const Impl<Real>& impl, std::span<const Signal> signal,
   });
 }
 
-/// Between all of an array in one process and its parts in all.
+/// Copies between the whole array in one process and its parts in all.
 template <class T>
 void move(Comm& comm, const Layout& parts, const Three& extents, int root, bool scatter,
           std::span<const T> from, std::span<T> to) {
@@ -125,7 +125,7 @@ Plan<Real>::Plan(const Communicator& communicator, const Shape& shape, bool real
   const auto& outer = communicator.internal();
   outer->same(detail::common_options(shape, real, options, sizeof(Real)), "shape and options");
   std::shared_ptr<detail::Comm> comm = std::make_shared<detail::Comm>(outer->get(), options.timeout_seconds);
-  // What one process cannot do, all learn of before anything is made.
+  // If one process cannot do it, all learn so before anything is allocated.
   comm->together([&] {
     detail::make_problem(shape, real, options, options.decomposition, comm->size());
     const std::string missing = unavailable(options.engine);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plan holds, and the choice of its engine.
+// The contents of a plan, and the choice of its engine.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ class Impl {
   std::string reason, measured;
 };
 
-/// Collective: decides problem, engine and reason, by rules or by times, and makes the engine.
+/// Collective: decides problem, engine and reason, by rules or timing, and creates the engine.
 template <class Real>
 void choose(Impl<Real>& impl, const Shape& shape, bool real, const Options& options);
 

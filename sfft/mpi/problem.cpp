@@ -11,13 +11,13 @@ namespace sfft::mpi::detail {
 
 namespace {
 
-/// Processes that get something of n elements shared by `count`.
+/// Number of processes that hold part of n elements shared by `count`.
 std::int64_t busy(std::int64_t n, std::int64_t count) {
   const std::int64_t each = (n + count - 1) / count;
   return (n + each - 1) / each;
 }
 
-/// The largest part of an array with its dimensions `first` and `second` shared by p and q.
+/// The largest part of an array whose dimensions `first` and `second` are shared by p and q.
 std::int64_t largest_part(const Three& extents, int first, int second, std::int64_t p, std::int64_t q) {
   Three counts{1, 1, 1};
   counts[static_cast<std::size_t>(first)] = p;
@@ -25,7 +25,7 @@ std::int64_t largest_part(const Three& extents, int first, int second, std::int6
   return share(extents, counts, {0, 0, 0}).points();
 }
 
-/// The grid with the smallest largest part over the three layouts of pencils; among equals the squarest,
+/// The grid whose largest part over the three layouts of pencils is smallest; among equals the squarest,
 /// whose messages go to the fewest processes.
 std::array<int, 2> best_grid(const Three& signal, const Three& spectrum, int processes) {
   std::array<int, 2> best{processes, 1};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plan is asked for, once it is decided how the arrays lie on the processes; and what an engine is.
+// The problem of a plan, once the arrays' distribution is decided, and the interface of engines.
 #pragma once
 
 #include <complex>
@@ -21,23 +21,23 @@ struct Problem {
   Three signal_extents, spectrum_extents;
   Layout signal, spectrum;
 
-  /// Boxes of all processes in an array with these extents: dimension `first` shared by grid[0] and `second`
-  /// by grid[1].
+  /// Boxes of all processes in an array with these extents: dimension `first` is shared by grid[0] and
+  /// `second` by grid[1].
   std::vector<Box> shared(const Three& extents, int first, int second) const;
 };
 
-/// Throws invalid_argument for what no engine does. `decomposition`: as in the options, or another one to
-/// try.
+/// Throws invalid_argument for problems that no engine supports. `decomposition`: from the options, or
+/// another one to try.
 Problem make_problem(const Shape& shape, bool real, const Options& options, Decomposition decomposition,
                      int processes);
 
-/// What a whole transform of N points is multiplied by.
+/// The scale of a whole transform of N points.
 double factor_of(dense::Normalization normalization, double points, bool forward) noexcept;
 
-/// A box of the signal, with room behind each row of real values for its half spectrum.
+/// A box of the signal, with room after each row of real values for its half spectrum.
 Box with_room(const Problem& problem, Box signal) noexcept;
 
-/// Both calls are collective, and errors of one process are thrown by all.
+/// Both calls are collective; every process throws an error of any one.
 template <class Real>
 class DistributedEngine {
  public:
@@ -45,10 +45,10 @@ class DistributedEngine {
   virtual void forward(const void* signal, std::complex<Real>* spectrum) const = 0;
   virtual void inverse(const std::complex<Real>* spectrum, void* signal) const = 0;
   virtual std::string name() const = 0;
-  virtual std::string describe() const = 0;  ///< of this process, for explain(); lines
+  virtual std::string describe() const = 0;  ///< this process, for explain(); lines
 };
 
-/// Collective. They throw backend_unavailable for what the build lacks or the engine cannot do.
+/// Collective. They throw backend_unavailable for what the build lacks or the engine does not support.
 template <class Real>
 std::unique_ptr<DistributedEngine<Real>> make_built_in(std::shared_ptr<Comm> comm, const Problem& problem);
 template <class Real>

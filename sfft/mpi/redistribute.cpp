@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any boxes to any boxes: all processes tell each other theirs first.
+// Redistributes from any boxes to any boxes; processes exchange their boxes first.
 #include <fmt/format.h>
 
 #include <optional>
@@ -27,8 +27,8 @@ void check_box(const Box& box, std::size_t values) {
     throw Error(ErrorCode::shape_mismatch, fmt::format("{} values for a box of {}", values, points));
 }
 
-/// Each process checks its own boxes against all: `from` against `from`, which must not overlap, and `to`,
-/// which must be covered.
+/// Each process checks its own boxes against all: `from` boxes must not overlap, and `to` boxes
+/// must be covered.
 void check_cover(const Layout& from, const Layout& to, std::size_t me) {
   std::int64_t covered = 0;
   for (std::size_t other = 0; other < from.boxes.size(); ++other) {

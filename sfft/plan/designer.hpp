@@ -33,9 +33,9 @@ namespace sfft::detail {
 
 /// Twiddle tables of the direct path are k×N; past this it is never the fastest.
 inline constexpr std::int64_t kDirectProducts = std::int64_t{1} << 16;
-/// A sparse plan that predicts a larger relative error than this is of no use.
+/// A sparse plan that predicts a larger relative error than this is useless.
 inline constexpr double kUselessError = 0.5;
-/// More threads than this wait for each other longer than they save.
+/// With more threads, waiting costs more than it saves.
 inline constexpr int kMostPlanningThreads = 8;
 
 template <class Real>
@@ -89,7 +89,7 @@ class Designer {
     }
   }
 
-  /// Adds check samples to a sparse path whose rows make the errors `rows`.
+  /// Adds check samples to a sparse path whose rows have the errors `rows`.
   void use_witness(RowErrors rows) {
     design_->errors = make_error_table(support_, std::move(rows));
     if (options_.witness == Witness::none) return;
@@ -160,7 +160,7 @@ class Designer {
                        why.empty() ? "its error is larger than accepted" : why);
   }
 
-  /// What a search decided, for the template to keep.
+  /// The decisions of a search, for the template to keep.
   KeptPlan decision(const PlanKey& key) const {
     const PlanInfo& info = design_->info;
     KeptPlan plan;

@@ -14,7 +14,7 @@ namespace sfft::detail {
 
 namespace {
 
-/// Of an error that is enough: looks find smaller ones than plans have.
+/// Share of a sufficient error to search for: rough looks find smaller errors than plans have.
 constexpr double kEnough = 0.95;
 
 }  // namespace
@@ -37,24 +37,24 @@ double PlanCosts::flat_us(const FlatPlanData& flat) const {
                     : predicted_us(flat);
 }
 
-/// Whether the rows of images are what crosses the bus.
+/// Whether image rows are what crosses the bus.
 bool PlanCosts::by_rows() const {
   return from_bus() && data_.shape.rank() == 2 && !prior_.least_squares() &&
          (options_.transfer == Transfer::automatic || options_.transfer == Transfer::rows);
 }
 
-/// Of frames like the reference, if there is one, else of bytes or complex floats.
+/// The bytes of an element: of the reference if there is one, else of bytes or complex floats.
 std::int64_t PlanCosts::element() const {
   if (!data_.reference.empty()) return static_cast<std::int64_t>(element_bytes(data_.reference_type));
   return data_.real ? 1 : 8;
 }
 
-/// A GPU's time for a frame of which so many bytes cross the bus, if frames are on its other side.
+/// A GPU's time for a frame of which so many bytes cross the bus, if frames are in host memory.
 double PlanCosts::with_bus(double us, std::int64_t bytes) const {
   return from_bus() ? predict_from_host_us(us, bytes, batch()) : us;
 }
 
-/// Bytes for samples that kernels read in place: the bus carries sectors.
+/// Bus bytes for samples that kernels read in place: the bus carries sectors.
 std::int64_t PlanCosts::scattered_bytes(std::int64_t samples) const {
   constexpr std::int64_t kSector = 32;
   return std::min(frame_bytes(), samples * std::max(kSector, element()));

@@ -30,7 +30,7 @@ class DenseBeside {
 
   /// The template is another: `plan` is for it, made with options(), or will be made when it is needed.
   void renew(std::optional<Plan<Real>> plan = std::nullopt) noexcept;
-  /// Of its plans.
+  /// The options of its plans.
   PlanOptions options() const;
   /// Throws what Plan and Plan::execute() throw.
   void execute(const Template& tmpl, const SignalView& frame, Spectrum<Real>& spectrum);
@@ -38,11 +38,11 @@ class DenseBeside {
   /// without it or forget() returns. Does nothing on a CPU, before the first frame and while others take all
   /// the room.
   void begin(const SignalView& frame) noexcept;
-  /// Nobody asks for this frame any more.
+  /// This frame is no longer needed.
   void pass(const SignalView& frame) noexcept;
   /// Nobody asks for other frames than these any more: waits for those that are under way.
   void keep_only(std::span<const SignalView> frames) noexcept;
-  /// Waits for what is under way and forgets it.
+  /// Waits for work in progress and discards it.
   void forget() noexcept;
 
  private:

@@ -14,7 +14,7 @@ namespace {
 /// Frames after a renewal whose errors set the level that later ones are compared with.
 constexpr std::size_t kBaselineFrames = 16;
 constexpr int kLongestHold = 256;
-/// A larger relative error is of no use to anyone, whatever was asked for.
+/// A larger relative error is useless, whatever was requested.
 constexpr double kUselessError = 0.5;
 
 }  // namespace

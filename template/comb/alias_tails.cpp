@@ -67,7 +67,7 @@ void AliasTails::of(const std::array<std::int64_t, 3>& f, Scratch& scratch, std:
   }
   const cpu::BucketSystemKernels& kernels = cpu::bucket_system_kernels();
   const CellGrid& cells = folding_.cells();
-  std::array<double, CellAxis::kMostCells + 8> counts{};
+  std::array<double, CellAxis::kMaxCells + 8> counts{};
   const double* from = tail_.data();
   std::size_t size = tail_.size();  // of each sum that `from` holds
   for (auto d = static_cast<std::size_t>(cells.rank()); d-- > 1;) {

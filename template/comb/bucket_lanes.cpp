@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lays buckets out in lanes. Covariances between delays depend on their difference alone, and responses on
-// the delay alone, so that a search that changes one delay at a time computes little that is new.
+// Lays buckets out in lanes. Covariances between delays depend only on their difference, and responses only
+// on the delay, so a search that changes one delay at a time computes little that is new.
 #include "template/comb/bucket_lanes.hpp"
 
 #include <algorithm>
@@ -39,12 +39,12 @@ void LaneDelays::look_at(std::span<const Delay> delays) {
   add_phases();
 }
 
-/// Tables where there are fewer steps than members that take them.
+/// Tabulates roots if there are fewer steps than members that use them.
 void LaneDelays::add_roots() {
-  constexpr std::int64_t kMostSteps = 64;
+  constexpr std::int64_t kMaxSteps = 64;
   for (std::size_t d = 0; d < static_cast<std::size_t>(comb_.rank); ++d) {
     const std::int64_t steps = comb_.strides[d];
-    if (steps > kMostSteps) continue;
+    if (steps > kMaxSteps) continue;
     std::vector<std::complex<double>>& roots = roots_[d];
     for (std::size_t known = roots.size() / static_cast<std::size_t>(steps); known < delays(); ++known) {
       for (std::int64_t step = 0; step < steps; ++step)

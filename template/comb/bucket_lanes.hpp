@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buckets of a comb packed side by side for the kernels that solve them, with what those need for each delay
-// and each difference of delays computed once.
+// Buckets of a comb packed side by side for the kernels that solve them; what those need per delay and per
+// difference of delays is computed once.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ namespace sfft::detail {
 
 using Delay = std::array<std::int64_t, 3>;
 
-/// What buckets of one comb have in common.
+/// Data common to the buckets of one comb.
 struct LaneComb {
   std::array<std::int64_t, 3> strides;
   std::array<Roots, 3> roots;  ///< of these orders
@@ -28,23 +28,23 @@ struct LaneComb {
   bool coloured;  ///< there may be near aliases
 };
 
-/// What delays and their differences mean to the buckets of a comb, worked out once for each that comes up.
+/// Phases of delays and their differences for the buckets of a comb, each computed once.
 class LaneDelays {
  public:
-  /// The comb must stay.
+  /// The comb must outlive this object.
   explicit LaneDelays(const LaneComb& comb) noexcept : comb_(comb) {}
 
-  /// Sets that are looked at are numbered in the order in which they come up.
+  /// Registers a set of delays; delays are numbered in the order of their appearance.
   void look_at(std::span<const Delay> delays);
-  /// Numbers of the delays of the last set, and of their differences, row by row of a triangle.
+  /// Numbers of the last set's delays, and of their differences, row by row of a triangle.
   const std::vector<int>& delays_at() const noexcept { return delays_at_; }
   const std::vector<int>& differences_at() const noexcept { return differences_at_; }
 
   std::size_t delays() const noexcept { return delays_.delays.size(); }
   std::size_t differences() const noexcept { return differences_.delays.size(); }
-  /// What a frequency at these steps from a bucket's own is multiplied by in a delay.
+  /// The factor, at a delay, of a frequency these steps from a bucket's own.
   std::complex<double> response(std::size_t delay, const std::array<std::int64_t, 3>& steps) const noexcept;
-  /// Phases of near aliases in a difference: kAxis doubles for each of three dimensions.
+  /// Phases of near aliases for a difference: kAxis doubles for each of three dimensions.
   const double* phases(std::size_t difference) const noexcept { return &phases_[difference * 3 * kAxis]; }
   static constexpr std::size_t kAxis = 16;
 
@@ -65,13 +65,13 @@ class LaneDelays {
   Numbers delays_, differences_;
   std::vector<int> delays_at_, differences_at_;
   std::vector<double> phases_;
-  std::array<std::vector<std::complex<double>>, 3> roots_;  ///< [delay][step], of dimensions with few steps
+  std::array<std::vector<std::complex<double>>, 3> roots_;  ///< [delay][step], for dimensions with few steps
 };
 
 class BucketLanes {
  public:
-  /// One bucket for each number of `members`. Buckets with the same number should come one after the other.
-  /// The comb must stay.
+  /// One bucket per entry of `members`. Buckets with the same number should be adjacent. The comb must
+  /// outlive this object.
   BucketLanes(const LaneComb& comb, std::span<const int> members);
 
   /// Powers of one bucket's near aliases.
@@ -83,24 +83,24 @@ class BucketLanes {
    private:
     double* first_;
   };
-  /// Where one bucket's problem goes: all of its members, and its tail. Frequencies are given by their steps
-  /// q from the bucket's own: f = bucket + q∘B.
+  /// Receives one bucket's problem: all of its members, and its tail. Frequencies are given by their steps q
+  /// from the bucket's own: f = bucket + q∘B.
   class Slot {
    public:
-    /// `power`: prior E|X|²; not used for least squares.
+    /// `power`: prior E|X|²; unused for least squares.
     void set_member(std::size_t m, const std::array<std::int64_t, 3>& steps, double power) noexcept {
       steps_[m] = steps;
       present_[m * kLanes] = 1;
       if (prior_) inverse_power_[m * kLanes] = 1 / (power > 1e-300 ? power : 1e-300);
     }
     std::array<std::int64_t, 3> steps(std::size_t m) const noexcept { return steps_[m]; }
-    /// Power of everything else that aliases here, and how many frequencies that are. For least squares the
+    /// Power of everything else that aliases here, and the number of those frequencies. For least squares the
     /// power is 1, which is preset.
     void set_tail(double power, double frequencies) noexcept {
       *tail_power_ = power;
       *tail_count_ = frequencies;
     }
-    /// What of that power the near aliases have: those at steps −reach … reach−1 in every dimension of the
+    /// The part of that power in near aliases: those at steps −reach … reach−1 in every dimension of the
     /// shape, row-major. Preset to none.
     Near near() const noexcept { return Near(near_power_); }
 
@@ -112,18 +112,18 @@ class BucketLanes {
     bool prior_;
   };
   Slot slot(std::size_t bucket) noexcept;
-  /// Once all slots are filled: decides what near aliases count with their phases; see
+  /// Once all slots are filled: decides which near aliases are modelled with their phases; see
   /// cpu::BucketSystemKernels::separate.
   void separate_near(bool level_is_white) noexcept;
 
-  /// visit(bucket, variances) gets E|X̂ − X|² of every member, kSystemLanes apart. False, before all were
-  /// visited, where least squares cannot tell the members of a bucket apart.
+  /// visit(bucket, variances) receives E|X̂ − X|² of every member, kSystemLanes apart. Returns false, before
+  /// all are visited, if least squares cannot separate a bucket's members.
   bool variances(std::span<const Delay> delays, const std::function<void(std::size_t, const double*)>& visit);
 
-  /// What recovery does to one bucket. Values of the bucket count from its own phase:
-  /// y_j exp(−2πi Σ_d b_d τ_jd/n_d).
+  /// Recovery of one bucket. Its values are relative to its own phase: y_j
+  /// exp(−2πi Σ_d b_d τ_jd/n_d).
   struct Rows {
-    const double *weights, *noise, *bias, *response;  ///< of lane 0: the bucket's is `lane` further
+    const double *weights, *noise, *bias, *response;  ///< of lane 0; the bucket's are `lane` further
     int lane, delays;
     std::complex<double> weight(std::size_t member, std::size_t delay) const noexcept {
       const double* pair = weights + (member * static_cast<std::size_t>(delays) + delay) * cpu::kPair + lane;
@@ -133,10 +133,10 @@ class BucketLanes {
       return table[member * cpu::kSystemLanes + static_cast<std::size_t>(lane)];
     }
   };
-  /// For the set of delays that `delays` looked at last; several BucketLanes may use it at a time.
+  /// For the set of delays that `delays` saw last, which several BucketLanes may share.
   bool rows(const LaneDelays& delays, const std::function<void(std::size_t, const Rows&)>& visit);
 
-  /// Steps to either side that near aliases have, and how many these are in all dimensions.
+  /// Steps of near aliases to either side, and their number over all dimensions.
   static std::int64_t reach(int rank) noexcept { return rank == 3 ? 2 : 4; }
   static std::size_t aliases(int rank) noexcept { return rank == 1 ? 8 : 64; }
 
@@ -148,9 +148,9 @@ class BucketLanes {
     double *tail_power, *tail_count, *inverse_power, *present, *near_power;
     std::array<std::int64_t, 3>* steps;  ///< [lane][member]
     std::array<std::size_t, 8> present_in_lane{};
-    std::vector<double> responses, tails;  ///< one entry per delay or difference that was asked for
+    std::vector<double> responses, tails;  ///< one entry per delay or difference in use
   };
-  /// Room for systems of so many delays.
+  /// Scratch for systems of so many delays.
   cpu::BucketScratch scratch(std::size_t delays);
   cpu::BucketSystems prepare(Batch& batch, const LaneDelays& delays);
   void add_responses(Batch& batch, const LaneDelays& delays);
@@ -158,11 +158,11 @@ class BucketLanes {
 
   const LaneComb& comb_;
   std::vector<Batch> batches_;
-  std::vector<double> memory_;  ///< that batches point to
+  std::vector<double> memory_;  ///< memory that batches point to
   std::vector<std::array<std::int64_t, 3>> steps_;
   std::size_t most_members_ = 1;
-  LaneDelays delays_;                  ///< of variances()
-  std::unique_ptr<double[]> scratch_;  ///< of so many doubles, not cleared
+  LaneDelays delays_;                  ///< for variances()
+  std::unique_ptr<double[]> scratch_;  ///< so many doubles, uninitialised
   std::size_t scratch_doubles_ = 0;
 };
 

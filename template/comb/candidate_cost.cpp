@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a candidate is taken to cost, and how much it deserves a search.
+// The estimated cost of a candidate, and how much it deserves a search.
 #include <algorithm>
 #include <cmath>
 
@@ -9,17 +9,17 @@ namespace sfft::detail {
 
 namespace {
 
-/// Estimates exceed errors by more than this only where they are far off.
+/// Estimates exceed errors by more than this factor only where they are far off.
 constexpr double kEstimateMargin = 1.4;
-/// Bounds for delays in few rows exceed them by up to about 3.
+/// Bounds for delays in few rows exceed errors by factors up to about 3.
 constexpr double kBoundMargin = 2;
-/// What memory is read in at least.
+/// The smallest unit of memory reads.
 constexpr std::int64_t kSectorBytes = 32;
 
 }  // namespace
 
 Promise promise_of(const CombCandidate& candidate, const CombRequest& request) {
-  const bool bounded = candidate.row_sets > 0;  // the proxy is no estimate
+  const bool bounded = candidate.row_sets > 0;  // the proxy is a bound, not an estimate
   if (request.accuracy > 0) {
     const bool over = candidate.proxy > (bounded ? kBoundMargin : kEstimateMargin) * request.accuracy;
     return {over, over ? candidate.proxy : candidate.us, candidate.proxy};
@@ -40,7 +40,7 @@ double predict_us(const SupportSet& support, const CombRequest& request,
   cost.delays = delays;
   cost.samples = cost.buckets * delays;
   cost.lines = clustered ? cost.buckets : cost.samples;
-  // Samples of a comb follow each other in lines of the shape, and close ones share sectors.
+  // Samples of a comb follow each other along lines of the shape; neighbours share sectors.
   const auto last = static_cast<std::size_t>(support.shape.rank() - 1);
   const std::int64_t line_bytes = support.shape[support.shape.rank() - 1] * (support.real ? 1 : 8);
   const std::int64_t of_line = std::min(grid[last], (line_bytes + kSectorBytes - 1) / kSectorBytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of a comb plan: recovery weights and errors of every coefficient, and what empty buckets tell of
-// the tail.
+// The tables of a comb plan: recovery weights and errors of every coefficient, and the weights with which
+// empty buckets measure the tail.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -12,7 +12,7 @@
 
 namespace sfft::detail {
 
-/// Phases exp(2πi Σ_d b_d τ_jd/n_d) of buckets b, from a table per dimension unless few of it would be used.
+/// Phases exp(2πi Σ_d b_d τ_jd/n_d) of buckets b, from a table per dimension unless few entries are used.
 class CombModel::OwnPhases {
  public:
   OwnPhases(const CombModel& model, std::span<const Delay> delays) : model_(model), delays_(delays) {
@@ -25,8 +25,8 @@ class CombModel::OwnPhases {
       for (std::size_t j = 0; j < delays.size(); ++j) {
         std::complex<double>* const to = &table[j * extent];
         to[0] = 1;
-        // Each is the product of two before it, the first of which is a power of two: errors grow with the
-        // logarithm of the extent.
+        // Each is the product of two earlier ones, the first of which is a power of two, so errors grow with
+        // the logarithm of the extent.
         for (std::size_t power = 1; power < extent; power *= 2) {
           const std::complex<double> root = root_of_turns(
               turns_of(static_cast<std::int64_t>(power), delays[j][d], shape[static_cast<int>(d)]));
@@ -91,7 +91,7 @@ CombModel::Built CombModel::build(std::span<const Delay> delays, cpu::ThreadPool
   const OwnPhases phases(*this, delays);
   LaneDelays lane_delays(comb_);
   lane_delays.look_at(delays);
-  constexpr std::size_t kTogether = 24;  // whatever the threads, so that sums do not depend on them
+  constexpr std::size_t kTogether = 24;  // fixed, so that sums do not depend on the number of threads
   std::vector<Part> parts((groups.size() + kTogether - 1) / kTogether);
   cpu::for_each(pool, parts.size() + 1, [&](std::size_t n, int) {
     if (n == 0) return weigh_empty_buckets(data);
@@ -115,7 +115,7 @@ CombModel::Built CombModel::build(std::span<const Delay> delays, cpu::ThreadPool
   return built;
 }
 
-/// Lanes are as long as their fullest bucket: those with most members first.
+/// Lanes are as long as their fullest bucket, so the fullest buckets come first.
 void CombModel::sort_by_members(std::vector<std::size_t>& groups) const {
   std::array<std::size_t, kMaxDelays + 2> begins{};
   const auto rank = [&](std::size_t g) { return static_cast<std::size_t>(kMaxDelays) - groups_[g].count; };
@@ -136,7 +136,7 @@ void CombModel::count_row(const CombData& data, std::size_t coefficient, double 
   if (!least_squares_) part.power += folding_->prior().support_power[coefficient];
 }
 
-/// Alone in a bucket: the mean over the delays, turned back.
+/// A member alone in its bucket: the mean over the delays, with their phases removed.
 void CombModel::build_alone(const Group& group, CombData& data, Part& part) const {
   const SupportMember& of = member(group, 0);
   const auto coefficient = static_cast<std::size_t>(of.coefficient);
@@ -197,7 +197,7 @@ void CombModel::weigh_empty_buckets(CombData& data) const {
     total += tail_without(tail, group.held);
     tail = 0;  // occupied
   }
-  // Several sums side by side, each of which waits for itself.
+  // Several parallel sums, each of which waits only for itself.
   constexpr std::size_t kSums = 8;
   const auto sum = [&](const auto& term) {
     std::array<double, kSums> sums{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists grids of smooth divisors. A look at a grid counts the members of its buckets and the tail that
-// aliases onto each coefficient, nothing more.
+// Lists grids of smooth divisors. A look at a grid only counts the members of its buckets and the tail that
+// aliases onto each coefficient.
 #include "template/comb/comb_candidates.hpp"
 
 #include <algorithm>
@@ -21,14 +21,14 @@ namespace sfft::detail {
 
 namespace {
 
-/// Coefficients that tell grids apart for a quick plan, or one by rows; of twice as many or more, only every
-/// second or nth is looked at.
+/// Number of coefficients that compare grids for a quick plan, or by rows; of twice as many or more, only
+/// every second or n-th is examined.
 constexpr std::int64_t kLookedAt = 256;
-/// Sets of rows that delays may begin in. With more of them a taller grid does the same.
-constexpr std::int64_t kMostRowSets = 6;
-/// Those of a rough look, and the grids that it leaves.
+/// Most sets of rows that delays may begin in; with more, a taller grid achieves the same.
+constexpr std::int64_t kMaxRowSets = 6;
+/// Coefficients of a rough look, and the number of grids that it keeps.
 constexpr std::size_t kRoughlyLookedAt = 128, kPromisingGrids = 4;
-/// More delays take a quick plan too long: the time of a look and of tables grows with their square.
+/// More delays take too long for a quick plan: a look and its tables grow with the square of their number.
 constexpr std::int64_t kQuickDelays = 8;
 
 std::vector<std::int64_t> smooth_divisors(std::int64_t n, std::int64_t largest) {
@@ -74,7 +74,7 @@ class Lister {
   std::vector<CombCandidate> list() {
     const Shape& shape = support_.shape;
     const auto members = static_cast<std::int64_t>(support_.members.size());
-    most_ = std::min({request_.max_samples, shape.points() / 2, 64 * members + 4096, Folding::kMostBuckets});
+    most_ = std::min({request_.max_samples, shape.points() / 2, 64 * members + 4096, Folding::kMaxBuckets});
     // Fewer buckets than this would leave almost none empty, or hold more frequencies than delays resolve.
     const std::int64_t least = std::max<std::int64_t>(kMinEmpty, least_squares_ ? members / 12 : members);
     std::array<std::vector<std::int64_t>, 3> sides;
@@ -111,23 +111,23 @@ class Lister {
  private:
   struct Bounded {
     std::array<std::int64_t, 3> grid;
-    double us;  ///< no candidate of this grid is faster; for least squares only
+    double us;  ///< lower bound on this grid's candidates; least squares only
   };
-  /// What the template has in a bucket.
+  /// The template's share of a bucket.
   struct Content {
-    float tail = 0;  ///< what the tail's model says at the members
+    float tail = 0;  ///< the tail model's power at the members
     std::int32_t members = 0;
   };
-  /// The members of a grid's buckets; for each coefficient looked at those in its own bucket, and the tail
+  /// The members of a grid's buckets; for each examined coefficient those in its own bucket, and the tail
   /// that aliases onto it. The last two are empty for least squares.
   struct Crowding {
     std::int64_t occupied = 0, largest = 0;
     std::vector<std::int32_t> members;
     std::vector<double> tail;
   };
-  /// Of one thread.
+  /// Scratch of one thread.
   struct Scratch {
-    std::vector<Content> in_bucket;  ///< of the grid being looked at; nothing in between
+    std::vector<Content> in_bucket;  ///< for the grid under examination; empty in between
     std::vector<std::int32_t> bucket, at;
     Crowding crowding;
     Folding::Scratch folding;
@@ -141,7 +141,7 @@ class Lister {
            }) >= static_cast<std::ptrdiff_t>(kCombTries);
   }
 
-  /// Natural spectra alias least when the grid's sides follow the frame's; very long grids are skipped.
+  /// Natural spectra alias least when the grid's proportions follow the frame's; very long grids are skipped.
   bool misshapen(const std::array<std::int64_t, 3>& grid) const {
     double low = std::numeric_limits<double>::infinity();
     double high = 0;
@@ -154,7 +154,7 @@ class Lister {
     return high > 6 * low && !least_squares_;
   }
 
-  /// Grids are looked at on the threads of the request, and come in their order whatever the threads.
+  /// Examines grids on the request's threads; their order does not depend on the number of threads.
   std::vector<CombCandidate> list_all(const std::vector<Bounded>& bounded) {
     std::vector<Folding::Grid> grids;
     for (const Bounded& grid : bounded) grids.push_back(grid.grid);
@@ -183,7 +183,7 @@ class Lister {
     return std::move(candidates_);
   }
 
-  /// The candidates that look best when few coefficients are looked at, each of another grid.
+  /// The candidates that look best from a few coefficients, each from a different grid.
   std::vector<CombCandidate> promising(std::vector<Folding::Grid> grids) {
     if (!(request_.accuracy > 0)) keep_full(grids);
     std::vector<RoughLook::Entry> entries;
@@ -198,7 +198,7 @@ class Lister {
       us.resize(entries.size());
     }
     look_.look(grids, entries, request_.pool);
-    // Entries of a grid come one after the other.
+    // Entries of a grid are adjacent.
     std::vector<std::pair<Promise, CombCandidate>> ranked;
     for (std::size_t e = 0; e < entries.size(); ++e) {
       const RoughLook::Entry& entry = entries[e];
@@ -223,8 +223,8 @@ class Lister {
     return std::move(candidates_);
   }
 
-  /// Errors fall with the number of samples: grids of which no candidate has nearly as many as others have
-  /// are left out.
+  /// Errors fall with the number of samples, so grids whose candidates all have far fewer samples than others
+  /// are dropped.
   void keep_full(std::vector<Folding::Grid>& grids) const {
     constexpr double kLeast = 0.7;
     const auto samples = [&](const Folding::Grid& grid) {
@@ -236,7 +236,7 @@ class Lister {
     std::erase_if(grids, [&](const Folding::Grid& grid) { return samples(grid) < kLeast * most; });
   }
 
-  /// Of the relative error, from a bound on its square.
+  /// The relative error estimated from a bound on its square.
   double estimate(double bound, std::int64_t delays) const {
     return std::sqrt(bound) * std::pow(static_cast<double>(delays), -look_.resolution());
   }
@@ -247,7 +247,7 @@ class Lister {
         {few ? kQuickDelays : CombModel::kMaxDelays, support_.shape.points() / buckets, most_ / buckets});
   }
 
-  /// `tails`: not only the members.
+  /// `tails`: examines tails as well as members.
   const Crowding& look_at(const std::array<std::int64_t, 3>& grid, Scratch& scratch, bool tails) const {
     Crowding& crowding = scratch.crowding;
     crowding.tail.clear();
@@ -284,8 +284,8 @@ class Lister {
 
   std::int64_t row_bytes() const { return support_.shape[1] * request_.bus.element_bytes; }
 
-  /// What delays in few rows leave depends above all on the rows that are read, and on the samples in each of
-  /// them. It is bounded by that of regular grids with so many rows and columns.
+  /// The error from delays in few rows depends mostly on the rows that are read, and on the samples in each.
+  /// Regular grids with so many rows and columns bound it.
   void bound_rows() {
     const Shape& shape = support_.shape;
     const std::int64_t most_rows = 3 * request_.bus.most_bytes / (2 * row_bytes());
@@ -307,11 +307,11 @@ class Lister {
     });
   }
 
-  /// The candidates of one grid and number of delays on a bus, one for each number of sets of rows.
+  /// The candidates of one grid and number of delays on a bus, one for each number of row sets.
   void add_by_rows(const std::array<std::int64_t, 3>& grid, std::int64_t delays,
                    std::vector<CombCandidate>& candidates) const {
     const std::int64_t in_a_row = support_.shape[1] / grid[1];
-    const std::int64_t most = std::min({kMostRowSets, delays, support_.shape[0] / grid[0]});
+    const std::int64_t most = std::min({kMaxRowSets, delays, support_.shape[0] / grid[0]});
     for (std::int64_t sets = (delays + in_a_row - 1) / in_a_row; sets <= most; ++sets) {
       const std::int64_t bytes = sets * grid[0] * row_bytes();
       if (bytes > request_.bus.most_bytes) break;
@@ -320,8 +320,8 @@ class Lister {
       const double bound =
           regular_.bound(static_cast<double>(sets * grid[0]),
                          static_cast<double>(delays * grid[1]) / static_cast<double>(sets), power_);
-      // Rows that take turns with their columns tell more aliases apart than a regular grid of them.
-      constexpr double kStaggered[kMostRowSets] = {1, 0.9, 0.85, 0.72, 0.72, 0.72};
+      // Rows with alternating columns separate more aliases than a regular grid.
+      constexpr double kStaggered[kMaxRowSets] = {1, 0.9, 0.85, 0.72, 0.72, 0.72};
       candidates.push_back(
           {grid, delays, sets, us, kStaggered[sets - 1] * std::sqrt(bound / std::max(power_, 1e-300))});
     }
@@ -332,7 +332,7 @@ class Lister {
     const Crowding& crowding = look_at(grid, scratch_[thread], !least_squares_ && !by_rows_);
     const std::int64_t buckets = grid[0] * grid[1] * grid[2];
     if (!leaves_room(buckets, crowding.occupied)) return;
-    // Least squares needs a delay for each frequency of a bucket; with a prior a crowded bucket only shrinks.
+    // Least squares needs one delay per frequency of a bucket; with a prior a crowded bucket only shrinks.
     const std::int64_t crowd = least_squares_ ? crowding.largest : 1;
     const std::int64_t first = whole_steps(crowd);
     const std::int64_t last = most_delays(buckets);
@@ -362,11 +362,11 @@ class Lister {
   std::int64_t most_ = 0;  ///< buckets
   double power_ = 0;
   std::vector<CombCandidate> candidates_;
-  std::vector<std::size_t> own_;  ///< members looked at: coefficients other than f = 0, or a sample of them
+  std::vector<std::size_t> own_;  ///< members examined: all coefficients but f = 0, or a sample
   std::vector<double> own_power_;
   RoughLook look_;
   std::vector<Scratch> scratch_{1};  ///< per thread
-  RowBounds regular_;                ///< of grids of whole rows
+  RowBounds regular_;                ///< for grids of whole rows
 };
 
 }  // namespace

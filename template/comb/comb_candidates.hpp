@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The grids and numbers of delays that a comb plan may have.
+// The grids and numbers of delays that a comb plan may use.
 #pragma once
 
 #include <algorithm>
@@ -17,19 +17,19 @@ namespace sfft::detail {
 struct CombCandidate {
   std::array<std::int64_t, 3> buckets;
   std::int64_t delays;
-  /// Of an image on the bus: rows that the delays begin in, below a stride; row_sets·buckets[0] rows hold all
-  /// samples. 0: any number.
+  /// For an image on the bus: rows within one stride that the delays begin in; row_sets·buckets[0] rows hold
+  /// all samples. 0: any number.
   std::int64_t row_sets;
   double us;     ///< predicted time
-  double proxy;  ///< an estimate of the relative error, without phases; 0 for least squares
+  double proxy;  ///< estimated relative error, ignoring phases; 0 for least squares
 
-  /// Of an image on the bus: those that are read.
+  /// For an image on the bus: the number of rows that are read.
   std::int64_t rows() const noexcept { return row_sets * buckets[0]; }
 };
 
-/// How much a candidate deserves a search where the tail is known: less is better.
+/// How much a candidate deserves a search if the tail is known: less is better.
 struct Promise {
-  bool over;  ///< surely misses the accuracy asked for
+  bool over;  ///< certain to miss the requested accuracy
   double cost, error;
   auto operator<=>(const Promise&) const = default;
 };
@@ -42,19 +42,19 @@ inline double weigh(double error, double us, const CombRequest& request) {
          (usual ? std::sqrt(std::sqrt(us)) : std::pow(us, request.time_weight));
 }
 
-/// Least squares takes the cheapest candidate that works, and tries no more than these.
+/// Least squares takes the cheapest candidate that works, and tries at most this many.
 inline constexpr std::size_t kCombTries = 10;
 
-/// Fewer empty buckets than this say too little about the tail.
+/// Fewer empty buckets than this do not determine the tail.
 inline constexpr std::int64_t kMinEmpty = 8;
-/// Whether enough buckets are empty to tell how large the tail is.
+/// Whether enough buckets are empty to measure the tail.
 constexpr bool leaves_room(std::int64_t buckets, std::int64_t occupied) {
   return buckets - occupied >= std::max(kMinEmpty, buckets / 8);
 }
 
-/// Every candidate worth a search within the request's limits. Unless `all_grids`, a quick plan has those of
-/// the grids that a rough look finds most promising, some of which may not leave room. For least squares the
-/// kCombTries cheapest come first, the cheapest of all at the front.
+/// Every candidate worth a search within the request's limits. Unless `all_grids`, a quick plan considers
+/// only the grids that a rough look finds most promising, some of which may not leave room. For least squares
+/// the kCombTries cheapest come first, in order of cost.
 std::vector<CombCandidate> list_comb_candidates(Folding& folding, const CombRequest& request,
                                                 bool all_grids = false);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Groups the frequencies by bucket, estimates what the tail aliases into each group, and has the buckets'
-// problems solved for their recovery weights and errors.
+// systems solved for recovery weights and errors.
 #include "template/comb/comb_model.hpp"
 
 #include <algorithm>
@@ -13,9 +13,9 @@ namespace sfft::detail {
 
 namespace {
 
-/// Reach within which aliases are looked at one by one, by rank; those beyond add up incoherently.
+/// Reach within which aliases are modelled one by one, by rank; farther ones add up incoherently.
 constexpr std::int64_t kNear[4] = {0, 3, 3, 1};
-/// A tail that the model puts at nothing keeps this share of its bucket's power.
+/// A tail that the model puts at zero keeps this share of its bucket's power.
 constexpr double kFloor = 1e-9;
 
 std::shared_ptr<const Folding> folding_of(const SupportSet& support, const SpectralPrior& prior,
@@ -43,7 +43,7 @@ CombModel::CombModel(std::shared_ptr<const Folding> folding, const std::array<st
            least_squares_,
            !least_squares_ && !folding_->white()};
   const std::vector<std::int32_t> bucket = folding_->buckets_of_members(buckets);
-  // Groups in the order in which their buckets come up, then members group by group.
+  // Groups in the order of their first member, then members group by group.
   std::vector<std::int32_t> group_of(static_cast<std::size_t>(bucket_count()), -1);
   groups_.reserve(bucket.size());
   for (std::size_t i = 0; i < bucket.size(); ++i) {
@@ -87,7 +87,7 @@ double CombModel::tail_without(double tail, double held) noexcept {
 }
 
 /// Least squares fails first where many frequencies share a bucket; with a prior the error follows the tail.
-/// Tails within some per cent of each other count as equal, and keep their order.
+/// Tails within a few per cent of each other count as equal and keep their order.
 void CombModel::rank() {
   if (!ranking_.empty() || own_.empty()) return;
   const auto key = [&](const Group& group) {
@@ -95,7 +95,7 @@ void CombModel::rank() {
   };
   double largest = 1e-300;
   for (const std::size_t g : own_) largest = std::max(largest, key(groups_[g]));
-  // What is positive is ordered like its bits: the exponent and six more.
+  // Positive numbers are ordered like their bits: the exponent and six more.
   constexpr std::uint32_t kBits = 17, kOne = std::bit_cast<std::uint32_t>(1.0F) >> kBits, kBins = 2048;
   const double unit = 1 / largest;
   std::vector<std::uint16_t> bins;
@@ -121,7 +121,7 @@ std::array<std::int64_t, 3> CombModel::coordinates_of(std::int64_t bucket) const
   return at;
 }
 
-/// The power of the near aliases of a bucket, and of all.
+/// The power of a bucket's near aliases, and of all its aliases.
 void CombModel::add_tail(const Group& group, BucketLanes::Slot& slot) const {
   slot.set_tail(group.tail, aliases() - static_cast<double>(group.count));
   if (folding_->white()) return;
@@ -131,8 +131,8 @@ void CombModel::add_tail(const Group& group, BucketLanes::Slot& slot) const {
   const auto rank = static_cast<std::size_t>(shape.rank());
   const std::int64_t reach = BucketLanes::reach(shape.rank());
   const auto side = static_cast<std::size_t>(2 * reach);
-  // Dimensions are counted from the last one, the innermost: of dimension d the steps that are near, from
-  // `lowest` on, and where their cells lie in the tail. Those beyond the rank have one step.
+  // Dimensions are counted from the last one, the innermost. For dimension d: the near steps, starting at
+  // `lowest`, and the offsets of their cells in the tail. Dimensions beyond the rank have one step.
   std::array<std::array<std::size_t, 8>, 3> offsets{};
   std::array<std::int64_t, 3> lowest{}, highest{};
   std::array<std::size_t, 3> step{1, 1, 1}, first{};
@@ -142,7 +142,7 @@ void CombModel::add_tail(const Group& group, BucketLanes::Slot& slot) const {
     const std::int64_t near = kNear[rank];
     const CellAxis& axis = grid.axis(static_cast<int>(d));
     const std::int64_t extent = shape[static_cast<int>(d)];
-    // Aliases are counted from the bucket's own frequency nearest to zero.
+    // Aliases are counted from the bucket's frequency nearest to zero.
     const std::int64_t shift = 2 * base[d] > buckets_[d] ? -1 : 0;
     lowest[n] = std::max(-near, -((strides_[d] - 1) / 2)) + shift;
     highest[n] = std::min(near, strides_[d] / 2) + shift;
@@ -206,8 +206,8 @@ std::unique_ptr<BucketLanes> CombModel::pack(std::span<const std::size_t> groups
   for (const std::size_t g : groups) members.push_back(static_cast<int>(groups_[g].count));
   auto lanes = std::make_unique<BucketLanes>(comb_, members);
   for (std::size_t n = 0; n < groups.size(); ++n) describe(groups_[groups[n]], lanes->slot(n));
-  // The change since a reference is only guessed, and counts as a whole: its scale is found less surely from
-  // white rows.
+  // The change since a reference is only guessed, and is modelled as a whole: white rows determine its scale
+  // less reliably.
   if (comb_.coloured) lanes->separate_near(!folding_->prior().common_scale);
   return lanes;
 }
@@ -220,7 +220,7 @@ CombModel::Sample& CombModel::sample(std::size_t max_groups) {
   const std::size_t rest = ranking_.size() - count / 2;
   const std::size_t sampled = count - count / 2;
   for (std::size_t n = 0; n < count; ++n) {
-    // A limited look takes the whole head of the ranking and an evenly spaced, weighted sample of the rest.
+    // A limited look examines the head of the ranking and an evenly spaced, weighted sample of the rest.
     const bool head = n < count / 2 || count == ranking_.size();
     const std::size_t pick = head ? n : count / 2 + (2 * (n - count / 2) + 1) * rest / (2 * sampled);
     const Group& group = groups_[ranking_[pick]];
@@ -305,8 +305,8 @@ CombModel::Quality CombModel::assess(std::span<const Delay> delays, std::size_t 
     }
   });
   if (!least_squares_) {
-    // A sample of the groups tells how far errors stay below their bounds, not how large these are on the
-    // whole.
+    // A sample of the groups shows how far errors stay below their bounds, not how large the bounds
+    // are overall.
     const Bounds& all = bounds(r);
     quality.power = all.power;
     if (looked.picks.size() < own_.size() && bound > 0) quality.error *= all.error / bound;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a comb with given buckets does to a template: which frequencies share a bucket, what aliases into it,
+// How a comb with given buckets treats a template: which frequencies share a bucket, what aliases into it,
 // and the best linear estimate of each coefficient from r delays.
 #pragma once
 
@@ -25,7 +25,7 @@ class CombModel {
  public:
   static constexpr std::int64_t kMaxDelays = cpu::kSystemMost;
 
-  /// `buckets` divide the shape. Cheap; the aliases are worked out when they are first needed.
+  /// `buckets` divide the shape. Cheap; aliases are computed when first needed.
   CombModel(const SupportSet& support, const SpectralPrior& prior,
             const std::array<std::int64_t, 3>& buckets);
   /// The same with a folding that is prepared for these buckets.
@@ -39,18 +39,18 @@ class CombModel {
   /// How well coefficients are estimated; weights and errors are for unit scale.
   struct Quality {
     bool solvable = true;
-    double error = 0;  ///< Σ E|X̂ − X|² over the groups looked at, without f = 0
-    double power = 0;  ///< Σ prior E|X|² over the same (0 for least squares)
+    double error = 0;  ///< Σ E|X̂ − X|² over the examined groups, without f = 0
+    double power = 0;  ///< Σ prior E|X|² over the same groups (0 for least squares)
     double gain_rms =
         0;  ///< RMS of ‖row‖ sqrt(r): 1 where a frequency is alone; least squares and build() only
     double gain_max = 0;
   };
-  /// Looks at `max_groups` of the groups (0: all): half of them the most crowded ones for least squares,
-  /// otherwise those with the largest tails, the rest a fair sample.
+  /// Examines `max_groups` of the groups (0: all). For least squares half of them are the most crowded,
+  /// otherwise those with the largest tails; the rest are a fair sample.
   Quality assess(std::span<const Delay> delays, std::size_t max_groups);
   /// Frees what assess() keeps for its next call.
   void forget_samples() { samples_.clear(); }
-  /// The whole plan for delays that assess() found solvable.
+  /// The complete plan for delays that assess() found solvable.
   struct Built {
     CombData data;
     Quality quality;
@@ -61,18 +61,18 @@ class CombModel {
   struct Group {
     std::int64_t bucket;
     std::size_t first, count;  ///< in order_
-    bool own;                  ///< holds a frequency of S itself, not only conjugates
-    double held;               ///< what the tail's model says at the members
-    double tail = 0;           ///< Σ power of what aliases here, without the template; of own groups
+    bool own;                  ///< contains a frequency of S itself, not only conjugates
+    double held;               ///< the tail model's power at the members
+    double tail = 0;           ///< power of what aliases here, without the template; own groups only
   };
-  /// Groups that are looked at together.
+  /// Groups that are examined together.
   struct Sample {
     struct Pick {
       std::size_t group;
-      double weight;  ///< groups that it stands for
+      double weight;  ///< groups that it represents
     };
     std::vector<Pick> picks;  ///< those packed into lanes, in their order
-    /// Groups with one member, which least squares solves at once, and members without f = 0 of these.
+    /// Groups with one member, which least squares solves directly, and their members without f = 0.
     std::size_t alone = 0, alone_counted = 0;
     std::unique_ptr<BucketLanes> lanes;
     std::size_t largest = 0;
@@ -85,14 +85,14 @@ class CombModel {
   }
   void rank();
   Sample& sample(std::size_t max_groups);
-  /// A bound on E|X̂ − X|² with delays at random, without looking at phases.
+  /// A bound on E|X̂ − X|² with random delays, ignoring phases.
   double error_bound(const Group& group, const SupportMember& of, std::size_t delays) const;
   struct Bounds {
     double error = 0, power = 0;
   };
   /// Sums of these and of the prior over all coefficients but f = 0.
   const Bounds& bounds(std::size_t delays);
-  /// What the rows of some coefficients add to the quality of all.
+  /// The contribution of some coefficients' rows to the overall quality.
   struct Part {
     bool solvable = true;
     double error = 0, power = 0, gains = 0, gain_max = 0;
@@ -109,7 +109,7 @@ class CombModel {
   std::unique_ptr<BucketLanes> pack(std::span<const std::size_t> groups) const;
   void describe(const Group& group, BucketLanes::Slot slot) const;
   void add_tail(const Group& group, BucketLanes::Slot& slot) const;
-  /// Power of what aliases into a bucket of which members say `held`, without them.
+  /// Power of what aliases into a bucket, without its members, which account for `held`.
   static double tail_without(double tail, double held) noexcept;
   std::array<std::int64_t, 3> steps_of(const SupportMember& of) const noexcept;
   std::array<std::int64_t, 3> coordinates_of(std::int64_t bucket) const noexcept;
@@ -122,7 +122,7 @@ class CombModel {
   std::vector<std::uint32_t> order_;  ///< members, group by group
   std::vector<Group> groups_;
   std::vector<std::size_t> own_;      ///< own groups
-  std::vector<std::size_t> ranking_;  ///< the same, the most crowded or those with the largest tail first
+  std::vector<std::size_t> ranking_;  ///< own groups, the most crowded or those with the largest tail first
   std::int64_t largest_group_ = 0;
   std::map<std::size_t, Sample> samples_;  ///< by max_groups
   std::map<std::size_t, Bounds> bounds_;   ///< by delays

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists grids of smooth divisors and numbers of delays, sorts them by predicted cost or by a quick bound on
-// the error, and searches delays only for the most promising: the first well-conditioned plan, or the better
-// of two finalists, wins.
+// Lists grids of smooth divisors and numbers of delays, sorts them by predicted cost or by a quick error
+// bound, and searches delays only for the most promising. The first well-conditioned plan wins, or the better
+// of two finalists.
 #include "template/comb/comb_planner.hpp"
 
 #include <fmt/format.h>
@@ -35,17 +35,17 @@ std::string describe(const Shape& shape, const std::array<std::int64_t, 3>& buck
   return fmt::format("comb {}, {} delays", grid, delays);
 }
 
-/// How far a search with a known tail goes.
+/// The extent of a search with a known tail.
 struct Effort {
-  std::size_t looks;         ///< candidates looked at
-  bool mirrored;             ///< lattices of delays per look, too
+  std::size_t looks;         ///< candidates examined
+  bool mirrored;             ///< examines mirrored lattices of delays, too
   bool few_lattices;         ///< per look
   int look_draws;            ///< random sets of delays per look
-  std::size_t draw_groups;   ///< buckets that the delays of a look are chosen by
-  std::size_t look_groups;   ///< buckets that a look is judged by; 0: all
-  std::size_t finalists;     ///< candidates whose delays are searched properly; 0: the best look wins
-  int draws, sweeps;         ///< of that search
-  std::size_t final_groups;  ///< buckets that finalists are judged by; 0: all
+  std::size_t draw_groups;   ///< buckets that select the delays of a look
+  std::size_t look_groups;   ///< buckets that judge a look; 0: all
+  std::size_t finalists;     ///< candidates with a full search of delays; 0: the best look wins
+  int draws, sweeps;         ///< in that search
+  std::size_t final_groups;  ///< buckets that judge finalists; 0: all
 };
 
 Effort effort_of(PlanEffort effort) {
@@ -69,12 +69,12 @@ class Planner {
         rejected_(rejected),
         folding_(std::make_shared<Folding>(support, prior)) {}
 
-  /// What a plan is built from.
+  /// The ingredients of a plan.
   struct Choice {
     CombModel* model;
     std::vector<Delay> delays;
     double us;
-    double error;  ///< as it is estimated; least squares: not
+    double error;  ///< estimated; not for least squares
   };
 
   std::optional<Choice> choose() {
@@ -137,8 +137,8 @@ class Planner {
     return std::nullopt;
   }
 
-  /// Those that deserve a look most, at most so many; of those that read as many rows at most `alike`,
-  /// because bounds tell these hardly apart. Errors are taken to be `scale` times the candidates' proxies.
+  /// The candidates that most deserve a look; at most `alike` of those that read equally many rows, because
+  /// bounds hardly distinguish these. Errors are assumed to be `scale` times the candidates' proxies.
   std::vector<CombCandidate> promising(std::size_t looks, std::size_t alike, double scale = 1) const {
     std::vector<std::pair<Promise, std::size_t>> keys;
     keys.reserve(candidates_.size());
@@ -149,7 +149,7 @@ class Planner {
     }
     std::vector<CombCandidate> chosen;
     if (candidates_.empty() || candidates_[0].row_sets == 0) {
-      // Estimates are too low for many delays, more than they are between them.
+      // Estimates are too low for many delays, by more than they differ among those.
       constexpr std::int64_t kManyDelays = 12;
       std::sort(keys.begin(), keys.end());
       std::size_t of_many = 0;
@@ -168,7 +168,7 @@ class Planner {
     return chosen;
   }
 
-  /// Candidates that read from few to many rows, each with the least bound of those that read as many.
+  /// Candidates that read from few to many rows; for each number of rows the one with the least bound.
   std::vector<CombCandidate> spread_over_rows(std::size_t most) const {
     std::map<std::int64_t, const CombCandidate*> best;
     for (const CombCandidate& candidate : candidates_) {
@@ -193,7 +193,7 @@ class Planner {
   /// Searches delays for each of these roughly.
   void look_at(const std::vector<CombCandidate>& candidates, const Effort& effort,
                std::vector<Looked>& looked) {
-    // Candidates with the same grid share its model, which one thread at a time may use.
+    // Candidates with the same grid share its model, which only one thread may use at a time.
     std::vector<std::optional<DelayChoice>> looks(candidates.size());
     std::set<std::array<std::int64_t, 3>> different;
     for (const CombCandidate& candidate : candidates) different.insert(candidate.buckets);
@@ -223,15 +223,15 @@ class Planner {
     }
   }
 
-  /// The candidates that deserve it, looked at.
+  /// The most deserving candidates, after a look at each.
   std::vector<Looked> look(const Effort& effort) {
     std::vector<Looked> looked;
     if (!(request_.enough > 0) || request_.accuracy > 0 || candidates_[0].row_sets == 0) {
       look_at(promising(effort.looks, (effort.looks + 3) / 4), effort, looked);
       return looked;
     }
-    // Where an error is enough, how far errors are from bounds decides how many rows are. The first looks
-    // tell that, and the later ones better.
+    // If an error suffices, the ratio of errors to bounds decides how many rows are enough. The first looks
+    // measure that ratio, the later ones refine it.
     constexpr std::size_t kTogether = 4;
     std::size_t left = effort.looks + kTogether;
     for (auto next = spread_over_rows(kTogether); !next.empty();) {
@@ -248,7 +248,7 @@ class Planner {
     return looked;
   }
 
-  /// In the middle of those that were looked at.
+  /// The median over the candidates examined.
   static double error_per_bound(const std::vector<Looked>& looked) {
     std::vector<double> ratios;
     for (const Looked& entry : looked)
@@ -259,7 +259,7 @@ class Planner {
     return *middle;
   }
 
-  /// The tail is known: the least predicted error, or the cheapest plan within the accuracy asked for.
+  /// The tail is known: the least predicted error, or the cheapest plan within the requested accuracy.
   std::optional<Choice> best_estimate() {
     const bool good_enough = request_.accuracy > 0;
     const Effort effort = effort_of(request_.effort);
@@ -272,7 +272,7 @@ class Planner {
     if (looked.empty()) return std::nullopt;
     double least = std::numeric_limits<double>::infinity();
     for (const Looked& entry : looked) least = std::min(least, entry.error);
-    // Within the accuracy asked for, time decides. Without one, error and time are weighed: a plan that is
+    // Within a requested accuracy, time decides. Without one, error and time are weighed: a plan that is
     // twice as fast may have an error a fifth larger.
     const double bar =
         good_enough ? std::max(request_.accuracy, least) : std::numeric_limits<double>::infinity();
@@ -283,10 +283,10 @@ class Planner {
     std::stable_sort(looked.begin(), looked.end(), [&](const Looked& a, const Looked& b) {
       return cost(a.error, a.candidate.us) < cost(b.error, b.candidate.us);
     });
-    // The first look is coarse: search the finalists' delays properly, and keep the one that predicts best.
+    // The first look is coarse: search the finalists' delays thoroughly and keep the one that predicts best.
     std::vector<std::optional<DelayChoice>> finalists(std::min(effort.finalists, looked.size()));
     if (effort.finalists == 0) finalists.emplace_back(looked[0].choice);
-    // Finalists with the same grid come one after the other, too.
+    // Finalists with the same grid are processed in sequence, too.
     std::vector<std::vector<std::size_t>> turns;
     for (std::size_t i = 0; i < std::min(effort.finalists, looked.size()); ++i) {
       const auto same = std::find_if(turns.begin(), turns.end(), [&](const auto& turn) {
@@ -357,7 +357,7 @@ std::optional<CombPlan> plan_comb(const SupportSet& support, const SpectralPrior
                                   const CombRequest& request, std::vector<Rejection>& rejected) {
   auto plan = Planner(support, prior, request, rejected).plan();
   if (plan || request.bus.element_bytes == 0) return plan;
-  CombRequest anywhere = request;  // in any number of rows
+  CombRequest anywhere = request;  // with any number of rows
   anywhere.bus = {};
   return Planner(support, prior, anywhere, rejected).plan();
 }

@@ -18,22 +18,22 @@ namespace cpu {
 class ThreadPool;
 }
 
-/// How samples of images cross a bus: with the whole row that they lie in.
+/// How samples of images cross a bus: with the whole row that holds them.
 struct CombBus {
-  std::int64_t element_bytes = 0;  ///< of a sample; 0: nothing crosses a bus
-  std::int64_t most_bytes = 0;     ///< per frame; plans that need more count no rows
+  std::int64_t element_bytes = 0;  ///< per sample; 0: nothing crosses a bus
+  std::int64_t most_bytes = 0;     ///< per frame; plans that need more ignore rows
 };
 
 struct CombRequest {
   double accuracy = 0;           ///< relative L2 error that is good enough; 0: the best within max_samples
-  std::int64_t max_samples = 0;  ///< r·B at most
+  std::int64_t max_samples = 0;  ///< limit on r·B
   double epsilon = 0;            ///< epsilon of the arithmetic that will execute
-  double limit_us = 0;           ///< plans predicted to be slower than this are rejected
-  /// Without an accuracy, the plan with the least error · time^time_weight is taken.
+  double limit_us = 0;           ///< plans predicted to be slower are rejected
+  /// Without an accuracy, the plan with the least error · time^time_weight wins.
   double time_weight = 0.25;
-  /// Smaller errors count as this one: time decides among them. Without an accuracy only.
+  /// Smaller errors count as this one, so that time decides. Only without an accuracy.
   double enough = 0;
-  CombBus bus{};  ///< only where the tail is known; signals that are no images ignore it
+  CombBus bus{};  ///< only if the tail is known; ignored for signals other than images
   std::uint64_t seed = 1;
   PlanEffort effort = PlanEffort::normal;
   cpu::ThreadPool* pool = nullptr;  ///< threads of the search; the plan is the same for any number
@@ -41,7 +41,7 @@ struct CombRequest {
       predict_comb_us;  ///< microseconds on the backend that executes
 };
 
-/// A plan that was considered and rejected, and why.
+/// A plan that was considered and rejected, with the reason.
 struct Rejection {
   std::string description, reason;
 };
@@ -53,12 +53,12 @@ struct CombPlan {
   double noise_gain = 0;       ///< largest ‖row‖ sqrt(r)
 };
 
-/// The relative error of the plan that plan_comb() makes, roughly, in less time; nothing if there is none. 0
-/// where the tail is zero or unknown.
+/// A rough and quicker estimate of the relative error of plan_comb()'s result; nothing if there is none. 0 if
+/// the tail is zero or unknown.
 std::optional<double> estimate_comb_error(const SupportSet& support, const SpectralPrior& prior,
                                           const CombRequest& request);
 
-/// The cheapest plan that is good enough, or nothing, with the reasons in `rejected`.
+/// The cheapest plan that is good enough; nothing if there is none, with the reasons in `rejected`.
 std::optional<CombPlan> plan_comb(const SupportSet& support, const SpectralPrior& prior,
                                   const CombRequest& request, std::vector<Rejection>& rejected);
 

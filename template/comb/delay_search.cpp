@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tries lattices, then random draws, then coordinate descent from the best of them. Each set of delays is
-// judged by the error that the model predicts for a sample of the buckets.
+// Tries lattices, then random draws, then coordinate descent from the best. Each set of delays is judged by
+// the error that the model predicts for a sample of the buckets.
 #include "template/comb/delay_search.hpp"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ class Search {
   void consider(const std::vector<Delay>& delays) {
     const CombModel::Quality quality = model_.assess(delays, groups_);
     if (!quality.solvable) return;
-    // Delays that mirror others err as much: the first come first, however the sums are rounded.
+    // Mirrored delays have equal errors: the first set wins, however the sums are rounded.
     const double error = score(quality);
     if (error < best_error_ * (1 - 1e-9)) {
       best_error_ = error;
@@ -60,7 +60,7 @@ class Search {
     }
   }
 
-  /// Of an image, rows at equal distances, in which delays at equal distances along the row take turns.
+  /// For an image: equidistant rows, in which equidistant delays along the row alternate.
   void draw_rows() {
     constexpr std::int64_t kTurns[] = {0, 1, 2, 3, 5};
     std::vector<std::int64_t> rows;
@@ -71,7 +71,7 @@ class Search {
     }
   }
 
-  /// Moves the rows of the best delays one after the other.
+  /// Moves the rows of the best delays, one after the other.
   void descend_rows(int sweeps) {
     constexpr int kTries = 4;
     for (int sweep = 0; sweep < sweeps && !best_.empty(); ++sweep) {
@@ -95,8 +95,8 @@ class Search {
   /// quincunx grid. Generators g and r − g mirror each other, and so do tails, but members do not. If `few`,
   /// only those whose nearest unresolved alias is far away.
   void draw_lattices(bool mirrored, bool few) {
-    // Of 1,076 combs, no lattice that these leave out had an error smaller by more than 4 %: where r is not a
-    // power of two, the third may have half the error of the first two.
+    // In 1,076 combs, no excluded lattice had an error smaller by more than 4 %. If r is not a power of two,
+    // the third may have half the error of the first two.
     constexpr std::int64_t kFew = 3;
     constexpr double kNearer = 0.3;  // squared
     std::size_t fast = 2;
@@ -145,13 +145,13 @@ class Search {
   const CombModel::Quality& best_quality() const noexcept { return best_quality_; }
 
  private:
-  /// Square of the distance to the nearest alias q∘B that has the same phase in all delays of a lattice,
-  /// which has q_slow g + q_fast divisible by r: in shares of the spectrum's sides.
+  /// Squared distance to the nearest alias q∘B with the same phase in all delays of a lattice, that is with
+  /// q_slow g + q_fast divisible by r; in shares of the spectrum's sides.
   double unresolved_distance(std::int64_t generator, std::size_t slow, std::size_t fast) const {
     double nearest = std::numeric_limits<double>::infinity();
     for (std::int64_t q = 0; q <= count_; ++q) {
       const std::int64_t rest = q * generator % count_;
-      // −rest and r − rest are the nearest of those that q_fast may be.
+      // −rest and r − rest are the nearest possible values of q_fast.
       const std::int64_t other = q == 0 ? count_ : std::min(rest, count_ - rest);
       const double along = static_cast<double>(q) / static_cast<double>(range_[slow]),
                    across = static_cast<double>(other) / static_cast<double>(range_[fast]);
@@ -160,7 +160,7 @@ class Search {
     return nearest;
   }
 
-  /// Error and noise gain go together where nothing is known of the tail.
+  /// Without knowledge of the tail, error and noise gain are proportional.
   static double score(const CombModel::Quality& quality) {
     return quality.error * (1 + 1e-3 * quality.gain_max);
   }
@@ -225,7 +225,7 @@ std::optional<DelayChoice> search_delays(CombModel& model, const Shape& shape, c
     search.descend(options.sweeps);
   }
   if (search.best().empty()) return std::nullopt;
-  // Ascending delays read memory forward.
+  // Ascending delays read memory forwards.
   std::sort(search.best().begin(), search.best().end());
   DelayChoice choice{std::move(search.best()), search.best_quality()};
   if (options.final_groups == options.groups) return choice;

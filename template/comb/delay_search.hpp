@@ -17,19 +17,19 @@ struct DelayChoice {
   CombModel::Quality quality;  ///< over all groups
 };
 
-/// The best delays found for a model, by predicted error (or noise gain, where
-/// the tail is unknown). Clustered ones lie along the last dimension, to share cache lines. Nothing when no
+/// The best delays found for a model, by predicted error (or noise gain, if the tail is
+/// unknown). Clustered delays lie along the last dimension, to share cache lines. Nothing if no
 /// draw gives a solvable system.
 struct DelaySearch {
   std::int64_t count = 1;        ///< r
-  std::int64_t reach = 0;        ///< > 0: clustered, all within this many neighbouring samples
-  std::int64_t row_sets = 0;     ///< > 0: of an image, this many rows below a stride that delays begin in
-  bool mirrored = true;          ///< whether lattices are tried that mirror others
-  bool few_lattices = false;     ///< only the most promising are tried
-  int draws = 12;                ///< random sets tried
+  std::int64_t reach = 0;        ///< > 0: clustered within this many neighbouring samples
+  std::int64_t row_sets = 0;     ///< > 0: for an image, rows within one stride that delays begin in
+  bool mirrored = true;          ///< also tries mirrored lattices
+  bool few_lattices = false;     ///< tries only the most promising lattices
+  int draws = 12;                ///< random sets to try
   int sweeps = 1;                ///< sweeps of coordinate descent
-  std::size_t groups = 48;       ///< buckets looked at while searching
-  std::size_t final_groups = 0;  ///< buckets that the winner is assessed on; 0: all; as `groups`: no others
+  std::size_t groups = 48;       ///< buckets examined during the search
+  std::size_t final_groups = 0;  ///< buckets that assess the winner; 0: all; equal to `groups`: no others
   std::uint64_t seed = 1;
 };
 std::optional<DelayChoice> search_delays(CombModel& model, const Shape& shape, const DelaySearch& options);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps tables per divisor: a search looks at hundreds of grids, whose sides are the same few divisors.
-// Counts of a divisor are sums of those of a multiple of it.
+// Keeps tables per divisor: a search examines hundreds of grids, whose sides are the same few divisors.
+// Counts of a divisor are sums of those of one of its multiples.
 #include "template/comb/folding.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace sfft::detail {
 
 namespace {
 
-/// Cells of a row, filled up for the kernels.
+/// Cells of a row, padded for the kernels.
 int padded(int cells) {
   return (cells + cpu::kSystemLanes - 1) / cpu::kSystemLanes * cpu::kSystemLanes;
 }
@@ -30,7 +30,7 @@ Folding::Folding(const SupportSet& support, const SpectralPrior& prior)
   for (const SupportMember& member : support.members)
     tail_at_members_.push_back(white_ ? 1 : prior.tail.power[cells_.cell(member.f)]);
   for (std::size_t d = 0; d < static_cast<std::size_t>(support.shape.rank()); ++d) {
-    if (support.shape[static_cast<int>(d)] > kMostBuckets) continue;
+    if (support.shape[static_cast<int>(d)] > kMaxBuckets) continue;
     coordinates_[d].reserve(support.members.size());
     for (const SupportMember& member : support.members)
       coordinates_[d].push_back(static_cast<std::uint32_t>(member.f[d]));
@@ -81,7 +81,7 @@ const std::vector<double>& Folding::counts(std::size_t d, std::int64_t divisor) 
     }
     return counts;
   }
-  // Cells are alike at f and −f, and so are their residues.
+  // Cells are symmetric in f and −f, and so are their residues.
   for (std::size_t b = 0; b <= rows / 2; ++b) {
     axis.counts(static_cast<std::int64_t>(b), divisor, &counts[b * row]);
     if (b > 0 && b != rows - b)
@@ -91,7 +91,7 @@ const std::vector<double>& Folding::counts(std::size_t d, std::int64_t divisor) 
   return counts;
 }
 
-/// Of two dimensions, the last folded into buckets: [bucket][cell of the first].
+/// In two dimensions, with the last folded into buckets: [bucket][cell of the first].
 std::vector<double> Folding::fold_last(std::int64_t divisor) const {
   const std::vector<double>& weights = counts_[1].at(divisor);
   const int cells = cells_.axis(1).cells(), row = padded(cells_.axis(0).cells());
@@ -143,7 +143,7 @@ void Folding::prepare(std::span<const Grid> grids, cpu::ThreadPool* pool, bool m
     for (std::size_t d = 0; d < static_cast<std::size_t>(support_.shape.rank()); ++d)
       divisors[d].insert(grid[d]);
   }
-  // A job is a table of residues, or all counts along a dimension. Maps have their keys before threads begin.
+  // A job is a table of residues, or all counts along a dimension. Maps have their keys before threads start.
   const int rank = cells_.rank();
   const std::size_t counted = white_ || rank == 1 ? 0 : rank == 2 ? 2 : 1;
   std::vector<std::pair<std::size_t, std::int64_t>> residues;
@@ -222,7 +222,7 @@ void Folding::tails_of(std::span<const std::int32_t> flat, const Grid& buckets, 
   const auto cells = padded(cells_.axis(0).cells());
   tails.resize(flat.size());
   if (cells_.rank() == 1) {
-    std::array<double, CellAxis::kMostCells + 8> counts{};
+    std::array<double, CellAxis::kMaxCells + 8> counts{};
     const int zero = 0;
     for (std::size_t n = 0; n < flat.size(); ++n) {
       cells_.axis(0).counts(flat[n], buckets[0], counts.data());
@@ -251,7 +251,7 @@ std::vector<double> Folding::tails(const Grid& buckets) const {
                                static_cast<double>(support_.shape.points() / total));
   }
   if (cells_.rank() == 1) return cells_.bucket_sums(prior_.tail, buckets);
-  // A row of buckets is a mixture of rows, one for each cell of the first dimension.
+  // A row of buckets is a weighted sum of rows, one for each cell of the first dimension.
   const std::vector<double>& folded = folded_.at({buckets[1], buckets[2]});
   const std::vector<double>& weights = counts_[0].at(buckets[0]);
   const int cells = cells_.axis(0).cells(), step = padded(cells);

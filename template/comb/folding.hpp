@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What folding a template's spectrum into buckets takes, whatever the grid: residues of its frequencies and
-// sums of its tail, each worked out once per divisor.
+// Folding of a template's spectrum into buckets for any grid: residues of its frequencies and sums of its
+// tail, each computed once per divisor.
 #pragma once
 
 #include <array>
@@ -21,40 +21,40 @@ class ThreadPool;
 class Folding {
  public:
   using Grid = std::array<std::int64_t, 3>;  ///< buckets along each dimension; they divide the shape
-  static constexpr std::int64_t kMostBuckets = (std::int64_t{1} << 31) - 1;  ///< of a grid
+  static constexpr std::int64_t kMaxBuckets = (std::int64_t{1} << 31) - 1;  ///< in a grid
 
   Folding(const SupportSet& support, const SpectralPrior& prior);
 
-  /// Works out what the other functions need for a grid. They can then be called from several threads.
+  /// Computes what the other functions need for a grid. Several threads may call those afterwards.
   void prepare(const Grid& buckets);
-  /// The same for many, in less time; on the threads of the pool, if there is one. Without `members` for
-  /// tails_of() and buckets_of() alone.
+  /// The same for many grids, in less time; uses the pool's threads, if given. Without `members` it serves
+  /// only tails_of() and buckets_of().
   void prepare(std::span<const Grid> grids, cpu::ThreadPool* pool = nullptr, bool members = true);
   /// The flat bucket of each member of the support.
   std::vector<std::int32_t> buckets_of_members(const Grid& buckets) const;
-  /// The same in memory that is used again.
+  /// The same into reused memory.
   void buckets_of_members(const Grid& buckets, std::vector<std::int32_t>& flat) const;
   /// The flat buckets of some members, given by their numbers.
   void buckets_of(std::span<const std::size_t> members, const Grid& buckets,
                   std::vector<std::int32_t>& flat) const;
-  /// Power of the tail that folds into each of these flat buckets, the template's own cells included:
-  /// Σ tail(f) over f ≡ b.
+  /// Tail power that folds into each of these flat buckets, the template's own cells included: Σ
+  /// tail(f) over f ≡ b.
   std::vector<double> tails_of(std::span<const std::int32_t> flat, const Grid& buckets) const;
-  /// What tails_of() works in.
+  /// Scratch of tails_of().
   struct Scratch {
     std::vector<int> first, others;
   };
   void tails_of(std::span<const std::int32_t> flat, const Grid& buckets, Scratch& scratch,
                 std::vector<double>& tails) const;
 
-  /// The same of every bucket.
+  /// The same for every bucket.
   std::vector<double> tails(const Grid& buckets) const;
 
   const SupportSet& support() const noexcept { return support_; }
   const SpectralPrior& prior() const noexcept { return prior_; }
   const CellGrid& cells() const noexcept { return cells_; }
   bool white() const noexcept { return white_; }  ///< the tail has power 1 everywhere, at an unknown scale
-  /// What the tail's model says at each member's own frequency.
+  /// The tail model's power at each member's own frequency.
   std::span<const double> tail_at_members() const noexcept { return tail_at_members_; }
 
  private:
@@ -70,11 +70,11 @@ class Folding {
   CellGrid cells_;
   bool white_;
   std::vector<double> tail_at_members_;
-  std::array<std::vector<std::uint32_t>, 3> coordinates_;  ///< of members, where all are below 2^31
-  std::vector<double> tail_;                               ///< of one dimension, its row filled up
-  std::vector<double> columns_;  ///< of two dimensions: the tail per [cell of the last][cell of the first]
+  std::array<std::vector<std::uint32_t>, 3> coordinates_;  ///< of members, if all are below 2^31
+  std::vector<double> tail_;                               ///< for one dimension; its row is padded
+  std::vector<double> columns_;  ///< for two dimensions: the tail per [cell of the last][cell of the first]
   std::array<std::map<std::int64_t, std::vector<std::int32_t>>, 3> residues_;  ///< by dimension and divisor
-  /// Frequencies of a dimension per [residue][cell], rows filled up. Only of the first and the second.
+  /// Frequencies of a dimension per [residue][cell], rows padded. Only for the first and the second.
   std::array<Tables, 2> counts_;
   /// The tail folded along all dimensions but the first: [bucket of these][cell of the first], by divisors.
   std::map<std::pair<std::int64_t, std::int64_t>, std::vector<double>> folded_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How large errors are with delays at random, for every number of them.
+// Bounds on the error with random delays, for every number of delays.
 #pragma once
 
 #include <algorithm>
@@ -13,12 +13,12 @@
 
 namespace sfft::detail {
 
-/// A bound on Σ E|error|² with r delays at random, without looking at phases: Σ min(tail/(r + 1 − members),
-/// power), the denominator at least 1. A coefficient counts with its power up to some r, and with its tail
-/// beyond, so that one pass over the coefficients serves every r.
+/// A bound on Σ E|error|² with r random delays, ignoring phases: Σ min(tail/(r + 1 − members), power), the
+/// denominator at least 1. A coefficient contributes its power up to some r and its tail beyond, so one pass
+/// over the coefficients serves every r.
 class RandomBounds {
  public:
-  /// Of every coefficient: the members in its bucket, the tail that aliases onto it, its power.
+  /// Per coefficient: the members in its bucket, the tail that aliases onto it, its power.
   RandomBounds(std::span<const std::int32_t> members_of, std::span<const double> tails,
                std::span<const double> power) {
     std::int32_t most = 1;
@@ -27,9 +27,9 @@ class RandomBounds {
     tail_.assign(static_cast<std::size_t>(most), 0.0);
     for (std::size_t i = 0; i < tails.size(); ++i) {
       const auto members = static_cast<std::size_t>(members_of[i]);
-      // The denominators up to this one leave the power the smaller.
+      // Up to this denominator the power is smaller.
       const double by_power = std::min(tails[i] / power[i], static_cast<double>(kMost));
-      // Written so that it is 0 for NaN, which is 0/0.
+      // Written so that NaN (0/0) gives 0.
       const std::size_t last = by_power >= 1 ? static_cast<std::size_t>(by_power) + members - 1 : 0;
       const std::size_t begin = std::min(last + 1, kSteps - 1);
       powers_[begin - 1] += power[i];
@@ -38,7 +38,7 @@ class RandomBounds {
     for (std::size_t r = kSteps - 1; r > 0; --r) powers_[r - 1] += powers_[r];
   }
 
-  /// For r = 1, 2, … kMaxDelays in turn.
+  /// The bounds for r = 1, 2, … kMaxDelays in turn.
   double next() {
     ++r_;
     double sum = powers_[r_];
@@ -51,9 +51,9 @@ class RandomBounds {
 
  private:
   static constexpr std::size_t kMost = CombModel::kMaxDelays, kSteps = 2 * kMost + 2;
-  std::array<double, kSteps> powers_{};  ///< Σ of those that count at r
-  std::vector<double> begins_;           ///< tails that begin to count, per [members − 1][r]
-  std::vector<double> tail_;             ///< that count, per members − 1
+  std::array<double, kSteps> powers_{};  ///< Σ over coefficients that contribute their power at r
+  std::vector<double> begins_;           ///< tails that start to contribute, per [members − 1][r]
+  std::vector<double> tail_;             ///< contributing tails, per members − 1
   std::size_t r_ = 0;
 };
 

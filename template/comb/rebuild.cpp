@@ -16,7 +16,7 @@ namespace sfft::detail {
 
 namespace {
 
-/// Least squares amplifies noise more than this only for delays that no planner chooses.
+/// Least squares amplifies noise more than this only for delays that no planner would choose.
 constexpr double kMaxGain = 64;
 
 std::int64_t occupied_buckets(const SupportSet& support, const std::array<std::int64_t, 3>& buckets) {
@@ -34,7 +34,7 @@ std::optional<CombPlan> rebuild_comb(const SupportSet& support, const SpectralPr
                                      std::string& why) {
   const std::int64_t count = buckets[0] * buckets[1] * buckets[2];  // at most N
   const auto r = static_cast<std::int64_t>(delays.size());
-  // A planner considers no more buckets than this.
+  // A planner considers at most this many buckets.
   const auto members = static_cast<std::int64_t>(support.members.size());
   const std::int64_t most = std::min({request.max_samples, support.shape.points(), 64 * members + 4096});
   if (count > most / r) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A comb plan from buckets and delays that were found before.
+// Rebuilds a comb plan from known buckets and delays.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@
 namespace sfft::detail {
 
 /// The tables for these buckets, which divide the shape, and these delays, which lie within their strides.
-/// All weights and errors follow from the template, so that none of them has to be believed. Nothing, and
-/// `why`, where the delays do not separate the template's frequencies, or read more than the request allows.
+/// All weights and errors follow from the template, so none has to be trusted. Returns nothing, and `why`, if
+/// the delays do not separate the template's frequencies or read more than the request allows.
 std::optional<CombPlan> rebuild_comb(const SupportSet& support, const SpectralPrior& prior,
                                      const std::array<std::int64_t, 3>& buckets,
                                      std::span<const Delay> delays, const CombRequest& request,

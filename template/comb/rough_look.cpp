@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One pass over the coefficients serves all grids. Threads take coefficients in parts, whose sums are added
-// in their order: the result is the same for any number of threads.
+// One pass over the coefficients serves all grids. Threads process coefficients in parts, whose sums are
+// added in a fixed order: the result does not depend on the number of threads.
 #include "template/comb/rough_look.hpp"
 
 #include <algorithm>
@@ -57,7 +57,7 @@ void RoughLook::look(std::span<const Folding::Grid> grids, std::span<Entry> entr
   resolution_ = 0.4 * near / weights;
 }
 
-/// How much of the tail that aliases onto a member is at most one step away, beyond what a level tail has.
+/// The share of the tail aliasing onto a member that is at most one step away, beyond that of a level tail.
 double RoughLook::near_share(std::size_t member, const Folding::Grid& grid, double tail) const {
   const CellGrid& cells = folding_.cells();
   const Shape& shape = folding_.support().shape;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which grids and numbers of delays promise most, told from a few coefficients in microseconds.
+// Finds the most promising grids and numbers of delays, from a few coefficients, in microseconds.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@ namespace sfft::detail {
 
 class RoughLook {
  public:
-  /// The folding must stay; no grid need be prepared.
+  /// The folding must outlive this object; no grid needs preparation.
   explicit RoughLook(const Folding& folding) noexcept : folding_(folding) {}
-  /// One more member of the support to look at.
+  /// Adds a member of the support to examine.
   void add(std::size_t member, double power) {
     members_.push_back(member);
     power_.push_back(power);
@@ -24,16 +24,16 @@ class RoughLook {
   struct Entry {
     std::size_t grid;
     std::int64_t delays;
-    /// Of the relative error's square with delays at random, buckets taken to be equally full.
+    /// Bound on the squared relative error with random delays, assuming equally full buckets.
     double bound = 0;
   };
-  /// Sets the entries' bounds, and resolution(); on the threads of the pool, if there is one.
+  /// Sets the entries' bounds, and resolution(); uses the pool's threads, if given.
   void look(std::span<const Folding::Grid> grids, std::span<Entry> entries, cpu::ThreadPool* pool);
 
-  /// Delays that are searched for resolve near aliases, and err less than bounds say where these have much of
-  /// the tail: errors were (0.7 to 1) r^(−0.4 s) of the bound for r delays and a share s, in 25,000 searches
-  /// on 15 recordings and 28 synthetic signals. The share hardly depends on the grid: here 0.4 s of the grid
-  /// in the middle.
+  /// Searched delays resolve near aliases, so errors stay below the bounds if these hold much of the tail.
+  /// For r delays and a share s, errors were (0.7 to 1) r^(−0.4 s) of the bound, in 25,000 searches on 15
+  /// recordings and 28 synthetic signals. The share hardly depends on the grid; this is 0.4 s of the
+  /// median grid.
   double resolution() const noexcept { return resolution_; }
 
  private:

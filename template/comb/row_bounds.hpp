@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What delays in few rows of an image leave, by the regular grids that have about as many rows and samples.
+// Error bounds for delays in few rows of an image, from regular grids with as many rows and samples.
 #pragma once
 
 #include <cmath>
@@ -12,11 +12,11 @@ class RowBounds {
  public:
   explicit RowBounds(std::size_t grids = 0) : grids_(grids) {}
 
-  /// Grid `number` has so many rows and samples in each, and leaves Σ E|error|² of `bound`, above 0.
+  /// Grid `number` has so many rows and samples in each; its Σ E|error|² is `bound`, above 0.
   void set(std::size_t number, double rows, double in_a_row, double bound) {
     grids_[number] = {std::log(rows), std::log(in_a_row), std::log(bound)};
   }
-  /// The bound for so many rows and samples in each, by the nearest grids in every direction; `other` if
+  /// The bound for so many rows and samples in each, from the nearest grids in every direction; `other` if
   /// there is no grid.
   double bound(double rows, double in_a_row, double other) const {
     const double x = std::log(rows), y = std::log(in_a_row);

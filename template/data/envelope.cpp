@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts in closed form how many frequencies of each cell fall into each residue class, so that the bucket
-// sums of an envelope take one small matrix product per dimension instead of a loop over all frequencies.
+// Counts in closed form how many frequencies of each cell fall into each residue class. Bucket sums of an
+// envelope then take one small matrix product per dimension instead of a loop over all frequencies.
 #include "template/data/envelope.hpp"
 
 #include <algorithm>
@@ -32,14 +32,14 @@ int CellAxis::cell(std::int64_t f) const noexcept {
 }
 
 void CellAxis::counts(std::int64_t residue, std::int64_t modulus, double* counts) const noexcept {
-  // below(end): how many x in [0, end) have x ≡ residue. A cell has the x from its first |f| to the next
-  // cell's, and their negatives; n/2 has none. So it has a difference of two `ahead`, which are below(first)
-  // of the positive half less that of the negative one.
+  // below(end): the number of x in [0, end) with x ≡ residue. A cell holds the x from its first |f| to the
+  // next cell's, and their negatives; n/2 has none. So its count is a difference of two `ahead`, each
+  // below(first) of the positive half minus that of the negative half.
   const int all = cells();
-  std::array<double, kMostCells + 1> ahead;
+  std::array<double, kMaxCells + 1> ahead;
   if (extent_ < std::int64_t{1} << 48) {
-    // Divisions by products, exact as half a modulus is far more than the rounding of a quotient. Adding and
-    // taking 1.5·2^52 rounds to the nearest integer, which is the quotient's floor: it is never half way.
+    // Divides by multiplying, which is exact because half a modulus far exceeds the rounding of a quotient.
+    // Adding and subtracting 1.5·2^52 rounds to the nearest integer, the quotient's floor; ties do not occur.
     constexpr double kRound = 6755399441055744.0;
     const double inverse = 1 / static_cast<double>(modulus);
     const auto shift = static_cast<double>(modulus - 1 - residue) + 0.5;
@@ -88,7 +88,7 @@ std::size_t CellGrid::cell(const std::array<std::int64_t, 3>& f) const noexcept 
 std::vector<double> CellGrid::counts() const {
   std::vector<double> result{1.0};
   for (const CellAxis& axis : axes_) {
-    std::array<double, CellAxis::kMostCells> counts{};
+    std::array<double, CellAxis::kMaxCells> counts{};
     axis.counts(0, 1, counts.data());
     std::vector<double> next;
     next.reserve(result.size() * static_cast<std::size_t>(axis.cells()));
@@ -112,7 +112,7 @@ std::vector<double> CellGrid::bucket_sums(const Envelope& envelope,
     const auto extent = static_cast<std::size_t>(buckets[d]);
     const std::size_t outer = sums.size() / (cells * inner);
     std::vector<double> next(outer * extent * inner, 0.0);
-    std::array<double, CellAxis::kMostCells> counts{};
+    std::array<double, CellAxis::kMaxCells> counts{};
     for (std::size_t b = 0; b < extent; ++b) {
       axis.counts(static_cast<std::int64_t>(b), static_cast<std::int64_t>(extent), counts.data());
       for (std::size_t c = 0; c < cells; ++c) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A smooth model of spectral power: its mean over cells that are logarithmic in |f_d| along each dimension.
-// Natural signals have power laws, so a few hundred cells describe millions of frequencies; the planner uses
-// it to predict what aliases into a bucket.
+// Natural signals follow power laws, so a few hundred cells describe millions of frequencies. The planner
+// uses it to predict what aliases into a bucket.
 #pragma once
 
 #include <array>
@@ -12,23 +12,23 @@
 
 namespace sfft::detail {
 
-/// One axis, cut into the cells of kernels/base/log_cells.hpp.
+/// One axis, divided into the cells of kernels/base/log_cells.hpp.
 class CellAxis {
  public:
-  static constexpr int kMostCells = 126;  ///< of any extent below 2^63
+  static constexpr int kMaxCells = 126;  ///< for any extent below 2^63
   explicit CellAxis(std::int64_t extent);
   std::int64_t extent() const noexcept { return extent_; }
   int cells() const noexcept { return static_cast<int>(first_.size()) - 1; }
   /// Cell of frequency f in [0, extent), by |f| = min(f, extent - f).
   int cell(std::int64_t f) const noexcept;
-  /// counts[c] = how many f in [0, extent) with f ≡ residue (mod modulus) lie in cell c; modulus divides the
-  /// extent.
+  /// counts[c] = the number of f in [0, extent) with f ≡ residue (mod modulus) in cell c; modulus
+  /// divides the extent.
   void counts(std::int64_t residue, std::int64_t modulus, double* counts) const noexcept;
 
  private:
   std::int64_t extent_;
   std::vector<std::int64_t> first_;  ///< first |f| of each cell, and one past the last
-  /// The same, and one past the last of their negatives f + extent; the negative half begins behind n/2.
+  /// The same, and one past the last of their negatives f + extent; the negative half begins after n/2.
   std::vector<double> ends_, mirrored_ends_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checksum takes eight bytes at a time, by one table for each of them: reference frames have megabytes.
+// The checksum processes eight bytes at a time with eight tables, because reference frames have megabytes.
 #include "template/data/file_bytes.hpp"
 
 namespace sfft::detail {
@@ -8,7 +8,7 @@ namespace {
 
 using Tables = std::array<std::array<std::uint64_t, 256>, 8>;
 
-/// tables[i][b]: what byte b becomes when i more bytes of zero follow it.
+/// tables[i][b]: the contribution of byte b followed by i zero bytes.
 Tables make_tables() {
   Tables tables{};
   for (std::uint64_t i = 0; i < 256; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of a template file: a writer, a reader that never leaves them, and their checksum.
+// The bytes of a template file: a writer, a reader that never runs past the end, and their checksum.
 #pragma once
 
 #include <array>
@@ -11,12 +11,12 @@
 
 namespace sfft::detail {
 
-/// Thrown while a file or a part of it is read: what is wrong with its bytes.
+/// Thrown while reading a file or part of it; says what is wrong with its bytes.
 struct DamagedBytes {
   std::string why;
 };
 
-/// CRC-64/XZ (ECMA-182, reflected): finds every burst of up to 64 bits, so every single flipped bit.
+/// CRC-64/XZ (ECMA-182, reflected): detects every burst error of up to 64 bits, hence every single-bit error.
 class Checksum {
  public:
   void add(const char* bytes, std::size_t count) noexcept;
@@ -47,7 +47,7 @@ class ByteWriter {
     put(static_cast<std::uint32_t>(text.size()));
     put_array(text.data(), text.size());
   }
-  /// The checksum of the bytes from `first` on.
+  /// Appends the checksum of the bytes from `first` on.
   void put_checksum(std::size_t first = 0) {
     put(Checksum::of(bytes_.data() + first, bytes_.size() - first));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that every number of a kept plan is one that a planner can decide. Whether the plan separates its
+// Checks that a planner could have decided every number of a kept plan. Whether the plan separates its
 // template's frequencies shows when its tables are rebuilt.
 #include "template/data/kept_plan.hpp"
 
@@ -61,7 +61,7 @@ std::string impossible_comb(const KeptPlan& plan, const Shape& shape) {
   for (const auto& delay : plan.delays) {
     if (!within(delay, strides)) return "a delay is outside its stride";
   }
-  // The planner sorts them.
+  // The planner sorts delays.
   for (std::size_t j = 1; j < plan.delays.size(); ++j) {
     if (!(plan.delays[j - 1] < plan.delays[j])) return "its delays are not in order";
   }

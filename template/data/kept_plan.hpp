@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a planner decided for a template, small enough to keep with it: everything that takes a search, and
+// A planner's decisions for a template, small enough to keep with it: everything that takes a search, and
 // nothing that the template determines. The tables of a plan are rebuilt from it.
 #pragma once
 
@@ -12,33 +12,33 @@
 
 namespace sfft::detail {
 
-/// The request that a plan was made for. A plan serves the same request only, or one that asks for less
-/// effort.
+/// The request that a plan was made for. A plan serves only the same request, or one that asks for
+/// less effort.
 struct PlanKey {
   std::string library;             ///< version of sfft
   bool single = true;              ///< float arithmetic, else double
   Backend backend = Backend::cpu;  ///< cpu or cuda
   std::string device;              ///< name of the GPU; empty for the CPU
-  bool reference = false;          ///< of differences to a reference frame
-  Path path = Path::automatic;     ///< asked for
+  bool reference = false;          ///< for differences to a reference frame
+  Path path = Path::automatic;     ///< the requested path
   PlanEffort effort = PlanEffort::normal;
   double accuracy = 0, max_samples = 0;
   std::int64_t batch = 1;
   std::uint64_t seed = 1;
-  FramesIn frames_in = FramesIn::any;  ///< of GPU plans
+  FramesIn frames_in = FramesIn::any;  ///< GPU plans only
 
   friend bool operator==(const PlanKey&, const PlanKey&) = default;
 };
 
 struct KeptPlan {
   PlanKey key;
-  Path path = Path::dense;  ///< decided
+  Path path = Path::dense;  ///< the chosen path
   double predicted_us = 0;
   /// Comb: B_d, and r delays in [0, n_d/B_d). Flat window: {1, 1, B} and the starts of the lines.
   std::array<std::int64_t, 3> buckets{1, 1, 1};
   std::vector<std::array<std::int64_t, 3>> delays;
   std::array<std::int64_t, 3> sigma{0, 0, 0};  ///< flat window: the step of the lines
-  bool full_period = false;                    ///< flat window: the lines run once around
+  bool full_period = false;                    ///< flat window: the lines cover one whole period
 
   friend bool operator==(const KeptPlan&, const KeptPlan&) = default;
 };

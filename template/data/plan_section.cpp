@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sections have a kind, a version, a length and a checksum of their own, so that what is damaged or newer can
-// be passed over. Every plan is checked before it is believed.
+// Sections have a kind, a version, a length and a checksum of their own, so that damaged or newer ones can be
+// skipped. Every plan is checked before it is trusted.
 #include "template/data/plan_section.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ namespace sfft::detail {
 namespace {
 
 constexpr std::uint32_t kPlans = 1, kPlansVersion = 1;
-constexpr std::uint32_t kMostPlans = 64;
+constexpr std::uint32_t kMaxPlans = 64;
 enum PlanFlag : std::uint32_t {
   kSingle = 1,
   kReference = 2,
@@ -43,7 +43,7 @@ void put_plan(ByteWriter& writer, const KeptPlan& plan) {
   writer.put_array(plan.delays.data(), plan.delays.size());
 }
 
-/// A number that stands for one of an enumeration; `last` is the largest.
+/// Reads an enumerator; `last` is the largest valid number.
 template <class Enum>
 Enum get_enum(ByteReader& reader, Enum last) {
   const auto value = reader.get<std::uint32_t>();
@@ -80,7 +80,7 @@ KeptPlan get_plan(ByteReader& reader) {
 std::vector<KeptPlan> get_plans(ByteReader reader, std::uint64_t template_checksum, const Shape& shape) {
   if (reader.get<std::uint64_t>() != template_checksum) reader.damaged("it belongs to another template");
   const auto count = reader.get<std::uint32_t>();
-  if (count > kMostPlans) reader.damaged(fmt::format("it says that it holds {} plans", count));
+  if (count > kMaxPlans) reader.damaged(fmt::format("it says that it holds {} plans", count));
   std::vector<KeptPlan> plans;
   for (std::uint32_t i = 0; i < count; ++i) {
     plans.push_back(get_plan(reader));
@@ -91,7 +91,7 @@ std::vector<KeptPlan> get_plans(ByteReader reader, std::uint64_t template_checks
   return plans;
 }
 
-/// Reads one section and goes on behind it; what is wrong with its contents, or nothing.
+/// Reads one section and advances past it; returns what is wrong with its contents, or nothing.
 std::string read_section(ByteReader& reader, std::uint64_t template_checksum, TemplateData& data) {
   const char* const start = reader.at();
   const auto kind = reader.get<std::uint32_t>();

@@ -10,10 +10,10 @@
 
 namespace sfft::detail {
 
-/// Appends the section of data.plans, which holds for the template with this checksum.
+/// Appends the section of data.plans, bound to the template with this checksum.
 void put_plans(ByteWriter& writer, const TemplateData& data, std::uint64_t template_checksum);
 
-/// Reads all sections into data.plans. Never throws for their bytes: what cannot be read is left out, and
+/// Reads all sections into data.plans. Never throws for bad bytes: what cannot be read is skipped, and
 /// data.plans_problem says why.
 void read_sections(std::span<const char> sections, std::uint64_t template_checksum, TemplateData& data);
 

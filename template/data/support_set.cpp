@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what a plan may assume about the frames to come: an exactly sparse spectrum, the powers that
-// learning measured, or the power of changes to a reference frame.
+// Decides what a plan may assume about future frames: an exactly sparse spectrum, the powers that learning
+// measured, or the power of changes to a reference frame.
 #include "template/data/support_set.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace sfft::detail {
 SpectralPrior make_prior(const TemplateData& data, const SupportSet& support, bool reference) {
   SpectralPrior prior;
   const CellGrid grid(data.shape);
-  // Below this share of the template's energy the tail is the rounding of the learning transform.
+  // Below this share of the template's energy the tail is the learning transform's rounding.
   constexpr double kRounding = 1e-12;
   const double held = std::accumulate(data.power.begin(), data.power.end(), 0.0);
   const bool exactly_sparse = !(data.tail_energy > kRounding * held);

@@ -13,10 +13,10 @@ namespace sfft::detail {
 struct SupportMember {
   std::array<std::int64_t, 3> f;  ///< coordinates
   std::int64_t coefficient;       ///< index into the support
-  bool conjugate;                 ///< stands for −f of that coefficient
+  bool conjugate;                 ///< represents −f of that coefficient
 };
 
-/// S and, for a real signal, −S: everything of the template that shows in the spectrum.
+/// S and, for a real signal, −S: all template frequencies in the spectrum.
 struct SupportSet {
   Shape shape{1};
   bool real = false;
@@ -45,13 +45,13 @@ struct SupportSet {
   std::vector<std::int64_t> self_conjugate() const;
 };
 
-/// What is believed about the frames to come, which decides how the samples are weighted.
+/// Assumptions about future frames, which determine how samples are weighted.
 struct SpectralPrior {
   /// E|X[f]|² of each coefficient; empty: nothing is known and recovery is least squares.
   std::vector<double> support_power;
   /// E|X[f]|² outside the support; all zero: white, of unknown level.
   Envelope tail;
-  /// The scales of support_power and tail are one unknown: differences to a reference frame.
+  /// support_power and tail share one unknown scale: differences to a reference frame.
   bool common_scale = false;
 
   bool least_squares() const noexcept { return support_power.empty(); }
@@ -60,7 +60,7 @@ struct SpectralPrior {
 /// The prior of a template, for differences to its reference or for whole frames.
 SpectralPrior make_prior(const TemplateData& data, const SupportSet& support, bool reference);
 
-/// Σ prior power outside the support, and over it without f = 0; neither is 0.
+/// Σ prior power outside the support, and inside it without f = 0; neither is 0.
 struct PriorEnergies {
   double tail, support;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Refuses a support with an index out of range, a duplicate, or both frequencies of a conjugate pair, and
+// Rejects a support with an index out of range, a duplicate, or both frequencies of a conjugate pair, and
 // names the offending index.
 #include "template/data/template_data.hpp"
 

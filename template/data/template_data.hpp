@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a template is made of, behind sfft::Template.
+// The contents of a template, behind sfft::Template.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ struct TemplateData {
   double energy_captured = std::numeric_limits<double>::quiet_NaN();
   double tail_energy = 0;        ///< mean Σ|X[f]|² outside the support, both halves
   Envelope tail_envelope;        ///< mean |X[f]|² outside the support
-  Envelope change_envelope;      ///< power of a change between frames: a shape when one frame was learned
+  Envelope change_envelope;      ///< power of a change between frames; only a shape if one frame was learned
   bool change_measured = false;  ///< change_envelope comes from several frames, so its scale is real
 
   ElementType reference_type = ElementType::u8;
@@ -37,7 +37,7 @@ struct TemplateData {
   bool learned_blindly = false;      ///< not saved
   std::string why_learned_so;        ///< not saved
 
-  std::vector<KeptPlan> plans;  ///< what planning decided for this template
+  std::vector<KeptPlan> plans;  ///< planning decisions for this template
   std::string plans_problem;    ///< why a file's plans are not among them; not saved
 
   std::int64_t k() const noexcept { return static_cast<std::int64_t>(support->size()); }
@@ -46,7 +46,7 @@ struct TemplateData {
 /// Splits a flat row-major index into coordinates (unused dimensions 0).
 inline std::array<std::int64_t, 3> coordinates(const Shape& shape, std::int64_t flat) noexcept {
   std::array<std::int64_t, 3> at{0, 0, 0};
-  if (shape.points() <= std::int64_t{1} << 32) {  // whose divisions take less time
+  if (shape.points() <= std::int64_t{1} << 32) {  // 32-bit divisions are faster
     auto rest = static_cast<std::uint32_t>(flat);
     for (int d = shape.rank() - 1; d > 0; --d) {
       const auto extent = static_cast<std::uint32_t>(shape[d]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the fields one after another with a CRC-64 behind them. Reading verifies the magic number and the
-// checksum before it parses, then every count, index and power, so that no damaged file reaches a plan. What
-// follows the template may be damaged without harm to it.
+// Writes the fields one after another, followed by a CRC-64. Reading verifies the magic number and the
+// checksum before it parses, then every count, index and power, so that no damaged file reaches a plan.
+// Damage after the template does not affect the template.
 #include "template/data/template_file.hpp"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ static_assert(std::endian::native == std::endian::little,
               "template files are written in native little-endian order");
 
 constexpr std::array<char, 8> kMagic{'S', 'F', 'F', 'T', 'T', 'M', 'P', 'L'};
-/// Version 2 is version 1 with its length in the header and sections behind it.
+/// Version 2 is version 1 with its length in the header and sections at the end.
 constexpr std::uint32_t kVersion = 1, kVersionWithSections = 2;
 constexpr std::size_t kVersionAt = kMagic.size(), kLengthAt = kVersionAt + sizeof(std::uint32_t);
 constexpr std::size_t kChecksumBytes = sizeof(std::uint64_t);
@@ -86,7 +86,7 @@ void read_reference(ByteReader& reader, TemplateData& data) {
   data.reference = reader.get_vector<std::byte>(bytes);
 }
 
-/// The number at a place that the file is known to hold.
+/// Reads the number at an offset known to be within the file.
 template <class T>
 T number_at(std::span<const char> bytes, std::size_t at) {
   T value;
@@ -122,7 +122,7 @@ TemplateData read_fields(ByteReader& reader) {
   return data;
 }
 
-/// Where the template ends, its checksum included, and sections begin.
+/// The end of the template, after its checksum, where sections begin.
 std::size_t template_end(std::span<const char> bytes) {
   if (number_at<std::uint32_t>(bytes, kVersionAt) != kVersionWithSections) return bytes.size();
   if (bytes.size() < kLengthAt + 2 * kChecksumBytes) ByteReader::damaged("it ends early");
@@ -190,9 +190,9 @@ void write_template(const TemplateData& data, const std::string& path) {
 std::vector<char> template_bytes(const TemplateData& data) {
   ByteWriter writer;
   writer.put(kMagic);
-  // A file without plans is one that older libraries read.
+  // Older libraries can read a file without plans.
   writer.put(data.plans.empty() ? kVersion : kVersionWithSections);
-  if (!data.plans.empty()) writer.put(std::uint64_t{0});  // the length, once it is known
+  if (!data.plans.empty()) writer.put(std::uint64_t{0});  // the length, filled in later
   const bool learned = !data.values.empty();
   const bool reference = !data.reference.empty();
   writer.put((data.real ? kReal : 0u) | (learned ? kLearned : 0u) |

@@ -12,10 +12,10 @@ namespace sfft::detail {
 
 /// Throws Error file_unreadable, file_corrupt or file_version.
 TemplateData read_template(const std::string& path);
-/// On failure the old file stays as it was, and Error(file_unreadable) is thrown.
+/// On failure the old file is unchanged, and Error(file_unreadable) is thrown.
 void write_template(const TemplateData& data, const std::string& path);
 
-/// The same of a file's bytes in memory; `path` is for messages.
+/// Parses a file's bytes in memory; `path` is for messages.
 TemplateData parse_template(std::span<const char> bytes, const std::string& path);
 std::vector<char> template_bytes(const TemplateData& data);
 

@@ -24,51 +24,51 @@ class BlindDriver {
         signal_(signal),
         sampler_(signal, shape),
         random_(request.seed),
-        // The positions of the witness are independent of where the rounds looked.
+        // The witness's positions are independent of those that the rounds read.
         scatter_(~request.seed),
         comb_(sampler_) {}
 
   BlindResult run();
 
  private:
-  /// Rounds of one kind; each doubles the buckets or finds something, so a few suffice or none will.
-  static constexpr int kMostRounds = 10;
+  /// Rounds of one kind; each doubles the buckets or finds something, so either a few suffice or none will.
+  static constexpr int kMaxRounds = 10;
   static constexpr std::int64_t kFewestBuckets = 32;
-  /// A frequency of just the limit's power is as likely to hide in the noise as to show.
+  /// A frequency with exactly the limit's power is as likely to be hidden by the noise as to show.
   static constexpr double kMargin = 1.5;
-  /// False alarms and pairs counted twice, on top of the frequencies expected.
+  /// Allowance for false alarms and pairs counted twice, beyond the expected frequencies.
   static constexpr std::int64_t kSpare = 16;
   static constexpr const char* kNotFinite = "samples that were read are NaN, infinite or too large";
 
   // driver.cpp
   bool affordable(const CombGrid& grid, std::int64_t delays, bool progress);
-  /// The first round is always affordable; refining what has been found may cost as much as it saves.
+  /// The first round is always affordable; refining known frequencies may cost as much as it saves.
   bool afford(double us, double reads, bool progress);
-  /// Under noise, more significant frequencies than were asked for mark a spectrum that is not sparse. `open`
-  /// is roughly the number of frequencies that are seen but not found.
+  /// Under noise, more significant frequencies than requested mark a spectrum that is not sparse. `open` is
+  /// roughly the number of frequencies seen but not found.
   void judge_prospects(const BlindRound& round, std::int64_t open);
-  /// Records what a round saw; false when discovery cannot go on.
+  /// Records what a round saw; false if discovery cannot go on.
   bool accept(const BlindRound& round, double tail_per_noise);
   std::int64_t most_seen() const { return expected_ + expected_ / 2 + kSpare; }
-  /// Bound of what is missed when nothing is known but the energy of the samples read.
+  /// Bound on what is missed if only the energy of the samples is known.
   double everything() const { return kMargin * std::sqrt(total_energy_); }
 
   // comb_rounds.cpp
-  /// What the next round of combs will be like.
+  /// Parameters of the next round of combs.
   struct CombSearch {
     std::int64_t target = 0;  ///< buckets
     bool ladder = false;      ///< delays for locating under noise, or in several dimensions
-    bool spread = false;      ///< runs of delays with a step, not next to each other
+    bool spread = false;      ///< runs of delays with a step instead of adjacent ones
     std::int64_t least_unresolved = -1;
-    int stalled = 0;  ///< rounds in a row that brought nothing
+    int stalled = 0;  ///< consecutive rounds without progress
     std::optional<CombGrid> previous;
   };
   void run_combs();
   void adapt_to_noise(const BlindRound& round, const CombGrid& grid, CombSearch& search);
-  /// After a round that was not the last: what the next one does differently. False when combs will not do.
+  /// After a round that was not the last: what the next one changes. False if combs will not work.
   bool go_on(const BlindRound& round, const CombGrid& grid, CombSearch& search);
-  /// A small round on the residual of the frequencies found so far, for the few that met in a bucket and
-  /// could not be told apart there. Returns how many buckets still cannot be explained.
+  /// A small round on the residual of the frequencies found so far, for the few that collided in a bucket and
+  /// could not be separated. Returns the number of buckets that remain unexplained.
   std::int64_t peel(const CombGrids& grids, const BlindRound& last, const CombGrid& used);
 
   // window_rounds.cpp
@@ -77,18 +77,18 @@ class BlindDriver {
   // confirm.cpp
   enum class Verdict { clean, unclean, none };
   /// Reads as many fresh samples as the accuracy needs and says whether they contradict the components;
-  /// `none` when the shape or the limits allow no check.
+  /// `none` if the shape or the limits allow no check.
   Verdict check(const CombGrids& grids, const CombGrid* used);
   Verdict check_once(const CombGrid& grid, const CheckReads& reads);
-  /// The rounds agree; decides whether they are to be believed.
+  /// The rounds agree; decides whether to trust them.
   void confirm();
-  /// Even in pure noise some frequency stands out in every round of a short signal, because its samples are
-  /// read again and again. Its value is then mostly error, and larger than its standard error because it was
-  /// chosen.
+  /// Even in pure noise some frequency stands out in every round of a short signal, because its samples
+  /// are read again and again. Its value is then mostly error, and exceeds its standard error because it
+  /// was selected.
   void drop_doubtful();
-  /// Compares what the rounds agree on with scattered samples; clears `verified` where these disagree.
+  /// Compares the rounds' result with scattered samples; clears `verified` if they disagree.
   void hear_witness();
-  /// What was found explains the samples; decides whether it is also what was asked for.
+  /// The result explains the samples; decides whether it is also what was requested.
   void judge_count();
 
   const BlindRequest& request_;
@@ -100,10 +100,10 @@ class BlindDriver {
   BlindResult result_;
   std::int64_t expected_ = 0;
   double spent_us_ = 0;
-  double work_us_ = 0;       ///< spent_us_ without the cost of reading, which depends on where the signal is
-  double total_energy_ = 0;  ///< of the last round
+  double work_us_ = 0;       ///< spent_us_ without reading, whose cost depends on where the signal is
+  double total_energy_ = 0;  ///< in the last round
   bool hopeless_ = false;
-  bool promising_ = false;  ///< what was found so far looks like the answer
+  bool promising_ = false;  ///< the result so far looks like the answer
   bool noisy_ = false;
 };
 

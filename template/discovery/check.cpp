@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// BlindComb's other round: samples that discovery has not seen, to judge what it found and to sharpen the
-// values.
+// BlindComb's other kind of round: samples that discovery has not seen, to judge its result and to
+// refine the values.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -16,13 +16,13 @@ namespace {
 using Complex = std::complex<double>;
 constexpr std::int64_t kRun = 8;
 
-/// Delays of run `number`: the runs divide the delays among them, and each lies at random within its own
-/// part.
+/// Delays of run `number`: the runs divide the delays among them, and each lies at random within
+/// its own part.
 DelayPattern check_delays(const CombGrid& grid, int rank, std::int64_t number, const CheckReads& reads,
                           BlindRandom& random) {
-  // A run of eight delays tells any eight frequencies of a bucket from nothing, whatever they have in common
-  // (Vandermonde), and more unless their values conspire; in several dimensions random delays have to do.
-  // Four were not enough: with them a wrong frequency passed in one of 12,000 random cases.
+  // A run of eight delays separates any eight frequencies of a bucket from zero, whatever they have in common
+  // (Vandermonde), and more unless their values conspire; in several dimensions random delays must do. Four
+  // were not enough: with them a wrong frequency passed in one of 12,000 random cases.
   if (reads.runs == 0 && rank == 1) return run_of_delays(grid, true, random, reads.compared);
   if (reads.runs == 0) return random_delays(grid.strides, rank, kBlindDelays, random);
   const auto last = static_cast<std::size_t>(rank - 1);
@@ -53,11 +53,11 @@ DelayPattern check_delays(const CombGrid& grid, int rank, std::int64_t number, c
 }  // namespace
 
 /// Normal equations of the corrections to one bucket's known frequencies; for a crowd only the energies are
-/// kept. The unknowns are corrections, not values, because then their squares do not cancel.
+/// kept. The unknowns are corrections rather than values, so that their squares do not cancel.
 template <class Real>
 struct BlindComb<Real>::Accumulator {
   std::int32_t bucket = 0;
-  int members = 0;  ///< 0: a crowd, taken with the values that it has
+  int members = 0;  ///< 0: a crowd, used with its present values
   std::int32_t member[kBlindMembers] = {};
   Complex right[kBlindMembers] = {};
   std::int32_t gram = -1;  ///< first element in `gram_`, row by row; only for two members or more
@@ -159,7 +159,7 @@ void BlindComb<Real>::accumulate(const BucketValues<Real>& values, double scale,
   }
 }
 
-/// Solves one bucket's normal equations: corrections to `fitted` and their gains. False when singular.
+/// Solves one bucket's normal equations: corrections to `fitted` and their gains. False if singular.
 template <class Real>
 bool BlindComb<Real>::solve_accumulated(const Accumulator& own, double delays, Complex* corrections,
                                         double* gains) const {
@@ -193,8 +193,8 @@ bool BlindComb<Real>::solve_accumulated(const Accumulator& own, double delays, C
   return true;
 }
 
-/// The occupied buckets (`all`), or only those to fit: a bucket lists its members when they are few and the
-/// variance of one exceeds `doubtful`.
+/// The occupied buckets (`all`), or only those to fit: a bucket lists its members if they are few and one of
+/// their variances exceeds `doubtful`.
 template <class Real>
 std::vector<typename BlindComb<Real>::Accumulator> BlindComb<Real>::list_crowds(
     const std::vector<BlindComponent>& components, double doubtful, bool all) {
@@ -225,8 +225,8 @@ std::vector<typename BlindComb<Real>::Accumulator> BlindComb<Real>::list_crowds(
   return crowds;
 }
 
-/// Fits the members of one bucket and judges the residual. False where there are no members or the delays
-/// drawn cannot tell them apart.
+/// Fits the members of one bucket and judges the residual. False if there are no members or the delays cannot
+/// separate them.
 template <class Real>
 bool BlindComb<Real>::refit(const Accumulator& own, int delays, std::vector<BlindComponent>& components,
                             BlindRound& round, std::vector<char>& drop) const {
@@ -258,7 +258,7 @@ bool BlindComb<Real>::refit(const Accumulator& own, int delays, std::vector<Blin
   return true;
 }
 
-/// Judges one bucket by the residual of its members with their present values.
+/// Judges one bucket by the residual of its members' present values.
 template <class Real>
 void BlindComb<Real>::judge_as_known(const Accumulator& own, std::int64_t delays,
                                      const std::vector<BlindComponent>& components, BlindRound& round) const {
@@ -272,8 +272,8 @@ void BlindComb<Real>::judge_as_known(const Accumulator& own, std::int64_t delays
   round.missed_power = std::max(round.missed_power, limit / static_cast<double>(delays));
 }
 
-/// Judges every bucket by the residual of its components with their present values, so that no fit can hide
-/// what is wrong.
+/// Judges every bucket by the residual of its components' present values, so
+/// that no fit can hide an error.
 template <class Real>
 void BlindComb<Real>::compare(const BucketValues<Real>& values, double scale,
                               const std::vector<BlindComponent>& components, BlindRound& round) {
@@ -316,8 +316,8 @@ BlindRound BlindComb<Real>::check(const CombGrid& grid, CheckReads reads, BlindR
   const std::int64_t chunks = std::max<std::int64_t>(1, reads.runs);
   std::int64_t delays = 0;
   const bool exact = reads.runs == 0;
-  // Without noise most values are as good as they get, except those of frequencies that the delays at which
-  // they were found could hardly tell apart.
+  // Without noise most values are as good as they get, except those of frequencies that the original delays
+  // could hardly separate.
   constexpr double kDoubt = 8;
   double least = std::numeric_limits<double>::infinity();
   double most = 0;
@@ -325,7 +325,7 @@ BlindRound BlindComb<Real>::check(const CombGrid& grid, CheckReads reads, BlindR
     least = std::min(least, component.variance);
     most = std::max(most, component.variance);
   }
-  if (most > kDoubt * kDoubt * least) reads.compared *= 2;  // there is much to sharpen
+  if (most > kDoubt * kDoubt * least) reads.compared *= 2;  // there is much to refine
   std::vector<Accumulator> crowds = list_crowds(components, exact ? kDoubt * least : 0, !exact);
   BucketValues<Real> values{};
   for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
@@ -346,7 +346,7 @@ BlindRound BlindComb<Real>::check(const CombGrid& grid, CheckReads reads, BlindR
     const bool fitted = refit(own, static_cast<int>(delays), components, round, drop);
     if (exact) continue;
     if (!fitted) judge_as_known(own, delays, components, round);
-    // This bucket is judged here, not below.
+    // This bucket has been judged here.
     power_[static_cast<std::size_t>(own.bucket)] = Real(0);
   }
   for (const Real power : power_) round.unresolved += !exact && power > limit ? 1 : 0;

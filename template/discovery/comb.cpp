@@ -45,7 +45,7 @@ void BlindComb<Real>::file_members(const CombGrid& grid, const std::vector<Blind
   first_.assign(static_cast<std::size_t>(grid.count), -1);
   next_.assign(components.size(), -1);
   bucket_.resize(components.size());
-  // Divisions dominate the cost of this loop, and a mask will do in the common case.
+  // Divisions dominate the cost of this loop; in the common case a mask suffices.
   const std::int64_t mask = grid.count - 1;
   const bool masked = shape_.rank() == 1 && (grid.count & mask) == 0;
   occupied_ = 0;
@@ -67,14 +67,14 @@ void BlindComb<Real>::measure_power(const BucketValues<Real>& values, bool add) 
                                               power_.data());
 }
 
-/// Estimates the noise from power_ and counts the significant buckets. `least` is rounding that power_ does
-/// not show.
+/// Estimates the noise from power_ and counts the significant buckets. `least` is rounding that power_
+/// does not reveal.
 template <class Real>
 void BlindComb<Real>::judge_noise(const CombGrid& grid, std::int64_t delays, std::int64_t known, double least,
                                   BlindRound& round) {
   const double scale = static_cast<double>(shape_.points()) / static_cast<double>(grid.count);
   const double unit = scale * scale;
-  // Four sums: each addition to a single sum would wait for the one before.
+  // Four sums, because each addition to a single sum would wait for the one before.
   double part[4] = {};
   const std::size_t whole = power_.size() / 4 * 4;
   for (std::size_t b = 0; b < whole; b += 4) {
@@ -97,7 +97,7 @@ void BlindComb<Real>::judge_noise(const CombGrid& grid, std::int64_t delays, std
     return count;
   };
   round.significant = count_above(round.noise);
-  // With most buckets at rounding, rounding is the noise.
+  // If most buckets are at rounding level, rounding is the noise.
   if (2 * (round.significant - known) > grid.count) {
     round.noise = std::max(round.rounding, noise_by_quantile(power_, delays) * unit);
     round.significant = count_above(round.noise);
@@ -185,7 +185,7 @@ void BlindComb<Real>::subtract(const CombGrid& grid, const DelayPattern& pattern
   }
 }
 
-/// Everything that stands out or is known: `found` becomes the components as this round sees them.
+/// Everything that stands out or is known: `found` becomes this round's view of the components.
 template <class Real>
 void BlindComb<Real>::explain_all(const CombGrid& grid, const DelayPattern& pattern,
                                   const BucketValues<Real>& values,
@@ -199,13 +199,13 @@ void BlindComb<Real>::explain_all(const CombGrid& grid, const DelayPattern& patt
   const bool noisy = round.noise > 4 * round.rounding;
   if (noisy && round.significant > most_significant_) round.crowded = true;
   if (round.crowded) {
-    // Nothing can be made of buckets that are nearly all full.
+    // Buckets that are nearly all full reveal nothing.
     round.unresolved = round.significant;
     return;
   }
   // The search may take about as long as reading the round's samples did. Exact signals are better peeled;
-  // where that fails, the steps of a ladder, often all even, say too little about frequencies that differ in
-  // their highest bits only.
+  // where that fails, the steps of a ladder, often all even, hardly distinguish frequencies that differ only
+  // in their highest bits.
   const bool search = stubborn_ && pattern.kind == DelayPattern::Kind::random;
   searches_ = noisy    ? std::max<std::int64_t>(grid.count, 2048)
               : search ? 3 * (shape_.points() / grid.count)
@@ -241,7 +241,7 @@ void BlindComb<Real>::explain_all(const CombGrid& grid, const DelayPattern& patt
         found.push_back(components[static_cast<std::size_t>(i)]);
       continue;
     }
-    // Values no larger than noise were never there.
+    // Values no larger than noise were false.
     const double least = confidence_ * round.noise / delays;
     const auto own = found.begin() + static_cast<std::ptrdiff_t>(before);
     found.erase(std::remove_if(own, found.end(),

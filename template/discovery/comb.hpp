@@ -16,8 +16,8 @@
 
 namespace sfft::detail {
 
-/// How much a check reads: `runs` of eight neighbouring delays, to which the values are fitted anew; or, with
-/// 0, a few delays at which they are only compared.
+/// How much a check reads: `runs` of eight neighbouring delays, from which values are refitted; or, with 0, a
+/// few delays at which they are only compared.
 struct CheckReads {
   std::int64_t runs = 0;
   std::int64_t compared = 8;  ///< delays to compare at, along one dimension
@@ -33,20 +33,20 @@ class BlindComb {
   BlindRound solve(const CombGrid& grid, const DelayPattern& pattern,
                    std::vector<BlindComponent>& components);
 
-  /// Samples at `pattern`, subtracts the known and adds what explains the rest. For exact signals: known
-  /// components are not looked at again, and their errors add up in buckets that hold many of them.
+  /// Samples at `pattern`, subtracts the known components and adds what explains the rest. For exact signals:
+  /// known components are not revisited, and their errors add up in buckets that hold many of them.
   BlindRound peel(const CombGrid& grid, const DelayPattern& pattern, std::vector<BlindComponent>& components);
 
-  /// Explains no bucket of a noisy signal when more than this many are significant. There is no limit at
-  /// first.
+  /// Explains no bucket of a noisy signal if more than this many are
+  /// significant. Unlimited at first.
   void expect_at_most(std::int64_t significant) noexcept { most_significant_ = significant; }
   /// From now on also tries all candidates for up to three buckets of an exact signal, in case frequencies
-  /// meet on every grid.
+  /// collide on every grid.
   void be_stubborn() noexcept { stubborn_ = true; }
   bool stubborn() const noexcept { return stubborn_; }
 
-  /// Samples at fresh delays and counts the buckets where the known components leave something. Fitted values
-  /// and variances replace those that are worse.
+  /// Samples at fresh delays and counts the buckets where the known components leave a residual. Fitted
+  /// values and variances replace worse ones.
   BlindRound check(const CombGrid& grid, CheckReads reads, BlindRandom& random,
                    std::vector<BlindComponent>& components);
 
@@ -95,7 +95,7 @@ class BlindComb {
   const Shape& shape_;
   std::vector<Real> power_;                  ///< Σ_j |Y_j[b]|², unscaled
   std::vector<std::int32_t> first_;          ///< first known component of a bucket, or −1
-  std::vector<std::int32_t> next_;           ///< the bucket's next one
+  std::vector<std::int32_t> next_;           ///< next known component of the same bucket
   std::vector<std::int32_t> bucket_;         ///< the bucket of each known component
   std::int64_t occupied_ = 0;                ///< buckets with known components
   std::vector<double> roots_re_, roots_im_;  ///< tabulate_roots()
@@ -103,7 +103,7 @@ class BlindComb {
   std::vector<double> compared_;            ///< compare()
   std::vector<double> singles_;             ///< explain_neighbours()
   std::vector<std::complex<double>> gram_;  ///< Gram matrices of check()'s accumulators
-  std::int64_t searches_ = 0;               ///< candidates that this round may still look at one by one
+  std::int64_t searches_ = 0;               ///< candidates that this round may still try one by one
   std::int64_t most_significant_ = std::numeric_limits<std::int64_t>::max();
   bool stubborn_ = false;
   double confidence_ = 13;  ///< exponent of the tests: −ln of a mistake's probability per bucket

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rounds of combs: which grid and delays the next one reads, and when to peel off what a round left
-// unresolved.
+// Rounds of combs: which grid and delays the next one reads, and when to peel off what a round
+// left unresolved.
 #include <algorithm>
 #include <cmath>
 
@@ -10,15 +10,15 @@ namespace sfft::detail {
 
 namespace {
 
-/// Buckets per expected frequency: with fewer, frequencies meet in pairs too often; more cost time.
+/// Buckets per expected frequency: with fewer, too many pairs collide; more cost time.
 constexpr std::int64_t kBucketsPerFrequency = 4;
-/// The same in several dimensions, where only another grid parts frequencies that meet.
+/// The same in several dimensions, where only another grid separates colliding frequencies.
 constexpr std::int64_t kGridBucketsPerFrequency = 16;
 constexpr std::int64_t kLadderBucketsPerFrequency = 32;
 /// Power of the weakest frequency over a bucket's noise at which a ladder of delays is climbed safely.
 constexpr double kSafePower = 60;
 
-/// Whether a run of neighbouring delays, under this noise, points to one of the bucket's candidates.
+/// Whether a run of neighbouring delays, under this noise, identifies one of the bucket's candidates.
 bool precise(const BlindRound& round, const CombGrid& grid) {
   const double turns = std::sqrt(round.noise / std::max(round.weakest, 1e-300)) / 16;
   return 8 * turns * static_cast<double>(grid.strides[0]) < 1;
@@ -35,7 +35,7 @@ void BlindDriver<Real>::run_combs() {
       std::max(kFewestBuckets, (search.ladder ? kGridBucketsPerFrequency : kBucketsPerFrequency) * expected_);
   if (request_.k > 0) comb_.expect_at_most(most_seen());
   result_.path = Path::comb;
-  while (result_.rounds < kMostRounds) {
+  while (result_.rounds < kMaxRounds) {
     const auto grid = grids.near(search.target, search.previous ? &*search.previous : nullptr, random_);
     if (!grid || !affordable(*grid, 8, promising_)) return;
     const DelayPattern pattern = search.ladder ? ladder_of_delays(grid->strides, shape_.rank(), 8, random_)
@@ -47,7 +47,7 @@ void BlindDriver<Real>::run_combs() {
     judge_prospects(round, 3 * round.unresolved);
     if (hopeless_) return;
     if (round.crowded || (round.significant == 0 && result_.components.empty())) {
-      // Too few buckets to part the frequencies from each other, or from the noise.
+      // Too few buckets to separate the frequencies from each other, or from the noise.
       result_.reason =
           round.crowded ? "nearly all of the spectrum is occupied" : "no frequency stands out of the noise";
       search.target = (round.crowded ? 8 : 4) * grid->count;
@@ -68,10 +68,10 @@ void BlindDriver<Real>::run_combs() {
 template <class Real>
 void BlindDriver<Real>::adapt_to_noise(const BlindRound& round, const CombGrid& grid, CombSearch& search) {
   if (!search.ladder && !precise(round, grid)) {
-    // Neighbouring delays cannot tell neighbouring candidates apart: nothing found can be trusted.
+    // Neighbouring delays cannot separate neighbouring candidates: nothing found can be trusted.
     result_.components.clear();
     search.ladder = true;
-    // A ladder explains lone frequencies and pairs: fewer should meet.
+    // A ladder explains only single frequencies and pairs, so fewer should collide.
     search.target = std::max(search.target, kLadderBucketsPerFrequency * expected_);
   }
   if (round.weakest < kSafePower * round.noise) {
@@ -83,7 +83,7 @@ void BlindDriver<Real>::adapt_to_noise(const BlindRound& round, const CombGrid& 
 
 template <class Real>
 bool BlindDriver<Real>::go_on(const BlindRound& round, const CombGrid& grid, CombSearch& search) {
-  // Frequencies that meet in one residue class meet in its multiples too: combs never part them.
+  // Frequencies that collide in one residue class collide in its multiples, too: combs never separate them.
   const bool stalled = search.least_unresolved >= 0 && round.unresolved >= search.least_unresolved;
   search.stalled = stalled && round.added == 0 ? search.stalled + 1 : 0;
   if (search.stalled > 0 && shape_.rank() > 1) comb_.be_stubborn();
@@ -103,7 +103,7 @@ std::int64_t BlindDriver<Real>::peel(const CombGrids& grids, const BlindRound& l
   if (!grid || 2 * grid->count > used.count) return last.unresolved;
   if (!affordable(*grid, kBlindDelays, true)) return last.unresolved;
   const int rank = shape_.rank();
-  // Along one dimension the same frequencies meet again: more of them than before must be told apart.
+  // Along one dimension the same frequencies collide again, so more of them must be separated.
   const DelayPattern pattern = rank == 1          ? run_of_delays(*grid, true, random_, kBlindDelays)
                                : comb_.stubborn() ? random_delays(grid->strides, rank, 8, random_)
                                                   : ladder_of_delays(grid->strides, rank, 8, random_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether to believe what the rounds found: fresh samples on combs, then scattered ones, and the count that
-// was asked for.
+// Decides whether to trust the rounds' result: fresh samples on combs, then scattered ones, and the
+// requested count.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -41,7 +41,7 @@ typename BlindDriver<Real>::Verdict BlindDriver<Real>::check(const CombGrids& gr
   CheckReads reads;
   if (noisy)
     reads.runs = static_cast<std::int64_t>(std::ceil(samples / static_cast<double>(8 * grid->count)));
-  // A spectrum that is not sparse already fails at the first run.
+  // A spectrum that is not sparse fails at the first run.
   Verdict verdict = Verdict::clean;
   if (reads.runs > 1) verdict = check_once(*grid, {.runs = 1});
   if (verdict == Verdict::clean) verdict = check_once(*grid, reads);
@@ -69,7 +69,7 @@ void BlindDriver<Real>::confirm() {
     return;
   }
   hear_witness();
-  // The noise was judged in empty buckets. Sines and sums round in proportion to the value itself.
+  // The noise was judged in empty buckets. Sines and sums have rounding proportional to the value itself.
   constexpr double kOwn = 2 * std::numeric_limits<Real>::epsilon();
   for (BlindComponent& component : result_.components)
     component.variance = component.doubt * component.variance + kOwn * kOwn * std::norm(component.value);
@@ -89,15 +89,15 @@ void BlindDriver<Real>::drop_doubtful() {
 
 template <class Real>
 void BlindDriver<Real>::hear_witness() {
-  // A share of the work done so far, which does not depend on where the signal is, but enough for the
+  // A share of the work so far, which does not depend on where the signal is, but enough for the
   // requested confidence.
   constexpr double kShareOfSearch = 0.2;
   constexpr double kSampleUs = 2e-3, kSampleAndWaveUs = 2e-4;
-  constexpr double kMostSamples = 4096;
+  constexpr double kMaxSamples = 4096;
   const double sample_us = kSampleUs + kSampleAndWaveUs * static_cast<double>(result_.components.size());
   const std::int64_t least = witness_samples(request_.confidence);
   const auto affordable =
-      static_cast<std::int64_t>(std::min(kMostSamples, kShareOfSearch * work_us_ / sample_us));
+      static_cast<std::int64_t>(std::min(kMaxSamples, kShareOfSearch * work_us_ / sample_us));
   BlindWitness<Real> witness(signal_, shape_);
   const WitnessReport report =
       witness.examine(result_.components, {result_.tail_energy, noisy_, result_.missed_bound},
@@ -109,7 +109,7 @@ void BlindDriver<Real>::hear_witness() {
   result_.finite = report.finite;
   result_.verified = report.agrees;
   if (!report.agrees) result_.reason = report.finite ? report.reason : kNotFinite;
-  // Nothing outside the components is larger than all the energy that they leave. Under noise that says
+  // Nothing outside the components exceeds the energy that they leave. Under noise that says
   // little.
   if (!noisy_) result_.missed_bound = std::max(result_.missed_bound, kMargin * std::sqrt(report.tail_energy));
 }

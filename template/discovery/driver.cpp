@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of the rounds: combs, then windows where combs will not do. What each round saw bounds what is
-// missed, and says when a dense transform would be cheaper.
+// The order of the rounds: combs, then windows if combs do not work. Each round bounds what is missed, and
+// shows when a dense transform would be cheaper.
 #include "template/discovery/driver.hpp"
 
 #include <algorithm>
@@ -94,7 +94,7 @@ bool BlindDriver<Real>::accept(const BlindRound& round, double tail_per_noise) {
   result_.tail_energy = round.noise * tail_per_noise;
   total_energy_ = round.total_energy;
   result_.missed_bound = kMargin * std::sqrt(round.missed_power);
-  // What could not be told apart may hold everything.
+  // What could not be separated may be anything.
   if (round.unresolved > 0 || round.crowded)
     result_.missed_bound = std::max(result_.missed_bound, everything());
   return true;

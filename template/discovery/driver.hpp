@@ -7,10 +7,10 @@
 
 namespace sfft::detail {
 
-/// Rounds of combs where the shape divides, rounds of permuted windowed lines where it does not or where the
-/// frequencies share a residue class; then a round of fresh samples decides `verified`. The number of rounds
+/// Rounds of combs if the shape divides well; rounds of permuted windowed lines if it does not or if
+/// frequencies share a residue class. Then a round of fresh samples decides `verified`. The number of rounds
 /// is bounded, and their time by the request's limits. Complex and real signals; a real one's result holds
-/// both of each conjugate pair.
+/// both frequencies of each conjugate pair.
 template <class Real>
 BlindResult discover_blindly(SampleReader& signal, const Shape& shape, const BlindRequest& request);
 

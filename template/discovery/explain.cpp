@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// BlindComb: which frequencies explain one bucket.
+// BlindComb: finds the frequencies that explain one bucket.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -23,12 +23,12 @@ GridPoint bucket_coordinates(std::int64_t bucket, const GridPoint& buckets) {
 
 }  // namespace
 
-/// The `order` frequencies of the bucket that the phases point to; 0 when they point nowhere.
+/// The `order` frequencies of the bucket that the phases indicate; 0 if they indicate none.
 template <class Real>
 int BlindComb<Real>::locate(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket,
                             const BlindVector& y, int order, GridPoint* f) const {
   const GridPoint b = bucket_coordinates(bucket, grid.buckets);
-  // From a share of a turn along one dimension to the nearest frequency that the bucket may hold.
+  // Maps a share of a turn along one dimension to the nearest frequency that the bucket may hold.
   const auto snap = [&](std::size_t d, double turns, std::int64_t step, std::int64_t inverse) {
     const std::int64_t stride = grid.strides[d];
     const double own = turns_of(b[d], step, shape_[static_cast<int>(d)]);
@@ -64,7 +64,7 @@ int BlindComb<Real>::locate(const CombGrid& grid, const DelayPattern& pattern, s
   return 1;
 }
 
-/// The frequency of the bucket that has the largest part in y, found by trying all of them.
+/// The frequency of the bucket with the largest part in y, by trying all of them.
 template <class Real>
 GridPoint BlindComb<Real>::strongest(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket,
                                      const BlindVector& y) const {
@@ -107,8 +107,8 @@ GridPoint BlindComb<Real>::strongest(const CombGrid& grid, const DelayPattern& p
   return best;
 }
 
-/// Two frequencies of a bucket by trying all candidates: the strongest, the strongest of what that leaves,
-/// and each again given the other. For noise, where linear prediction fails.
+/// Two frequencies of a bucket by trying all candidates: the strongest, the strongest of the remainder, and
+/// each again given the other. For noise, where linear prediction fails.
 template <class Real>
 bool BlindComb<Real>::search_pair(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket,
                                   const BlindVector& y, GridPoint* f) const {
@@ -119,7 +119,7 @@ bool BlindComb<Real>::search_pair(const CombGrid& grid, const DelayPattern& patt
   f[0] = strongest(grid, pattern, bucket, y);
   for (int sweep = 0; sweep < kSweeps; ++sweep) {
     for (int own = 1; own >= 0; --own) {
-      // y without the part that the other frequency explains.
+      // y without the part explained by the other frequency.
       const int other = 1 - own;
       phases(f[other], pattern, roots[other]);
       Complex value = 0;
@@ -145,7 +145,7 @@ bool BlindComb<Real>::search_pair(const CombGrid& grid, const DelayPattern& patt
 
 template <class Real>
 double BlindComb<Real>::residual_limit(const BlindRound& round, int freedom, double energy) const {
-  // Values are read from single-precision buckets: their own rounding grows with what is in the bucket.
+  // Values are read from single-precision buckets, whose rounding grows with their content.
   constexpr double kOwn = kOwnRounding * kEpsilon<Real>;
   return freedom * round.noise * exceedance(freedom, confidence_) + kOwn * kOwn * energy;
 }
@@ -158,8 +158,8 @@ double BlindComb<Real>::noise_of_bucket(const BlindRound& round, double residual
   return noisy && freedom > 0 ? std::max(round.noise, residual / freedom) : round.noise;
 }
 
-/// Appends the bucket's explanation to `found`; false when there is none. Unless frequencies are known, it
-/// consists of at least `fewest`.
+/// Appends the bucket's explanation to `found`; false if there is none. Unless frequencies are known, it has
+/// at least `fewest`.
 template <class Real>
 bool BlindComb<Real>::explain(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket,
                               const BlindVector& y, int fewest, const BlindRound& round,
@@ -207,7 +207,7 @@ bool BlindComb<Real>::explain(const CombGrid& grid, const DelayPattern& pattern,
     for (int i = 0; i < order; ++i) phases(f[i], pattern, roots[i]);
     if (accept(order)) return true;
   }
-  // The search looks at every candidate seven times, which is not worth it where they are many.
+  // The search visits every candidate seven times, which does not pay off if they are many.
   const std::int64_t candidates = shape_.points() / grid.count;
   if (known > 0 || pattern.kind == DelayPattern::Kind::run || delays != cpu::kRunDelays ||
       searches_ < candidates)

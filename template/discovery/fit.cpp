@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small solvers that allocate nothing: Gaussian elimination with pivoting, least squares by normal equations,
-// and linear prediction, whose polynomial is solved by Laguerre's method with deflation.
+// Allocation-free small solvers: Gaussian elimination with pivoting, least squares by normal equations, and
+// linear prediction, whose polynomial is solved by Laguerre's method with deflation.
 #include "template/discovery/fit.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ double turns_in_circle(Complex z) noexcept {
   return turns < 0 ? turns + 1 : turns;
 }
 
-/// The square root whose real part is not negative, without the library's care for extremes.
+/// The square root with non-negative real part, without the library's care for extremes.
 Complex root_of(Complex z) noexcept {
   const double large = std::sqrt(0.5 * (std::sqrt(std::norm(z)) + std::fabs(z.real())));
   if (!(large > 0)) return 0;
@@ -51,7 +51,7 @@ Complex polynomial_root(int order, const Complex* a) noexcept {
     z -= move;
     if (std::norm(move) < 1e-26) break;
   }
-  return z;  // close enough to be judged by its residual
+  return z;  // close enough for its residual to decide
 }
 
 /// All roots of z^order + Σ a_i z^i, order > 1, each divided out. Overwrites a.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a round of combs samples: how many buckets along each dimension, and at which delays.
+// Where a round of combs samples: the number of buckets along each dimension, and the delays.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ class CombGrids {
   explicit CombGrids(const Shape& shape);
 
   /// About `target` buckets or somewhat more, and as unlike `previous` (which may be null) as possible:
-  /// frequencies that share a bucket of one should part in the other. Nothing when the shape has no such
+  /// frequencies that share a bucket in one should separate in the other. Nothing if the shape has no such
   /// divisors, or they would read too much of the frame.
   std::optional<CombGrid> near(std::int64_t target, const CombGrid* previous, BlindRandom& random) const;
 
@@ -35,7 +35,7 @@ class CombGrids {
   std::array<std::vector<std::int64_t>, 3> divisors_;
 };
 
-/// How the delays of a round are laid out, so that a frequency alone in its bucket can be read off phases.
+/// Layout of a round's delays, such that phases reveal a frequency alone in its bucket.
 struct DelayPattern {
   enum class Kind {
     run,     ///< 1D: equally spaced, which also separates a few frequencies of one bucket
@@ -55,12 +55,12 @@ struct DelayPattern {
 
 constexpr std::int64_t kRunDelays = 8;
 
-/// Equally spaced delays (fewer than `most` under small strides): next to each other, on one cache line of
-/// most signals, or `spread` over the stride with a random step. 1D only; needs a stride of at least 4.
+/// Equally spaced delays (fewer than `most` under small strides): adjacent, on one cache line of most
+/// signals, or `spread` over the stride with a random step. 1D only; needs a stride of at least 4.
 DelayPattern run_of_delays(const CombGrid& grid, bool spread, BlindRandom& random,
                            std::int64_t most = kRunDelays);
 
-/// `count` delays for locating under noise: each rung multiplies the resolution of the one before it. Steps
+/// `count` delays for locating under noise: each rung multiplies the resolution of the previous one. Steps
 /// stay inside `extents`: the strides of a comb, or the whole frame for windowed lines.
 DelayPattern ladder_of_delays(const GridPoint& extents, int rank, int count, BlindRandom& random);
 

@@ -6,7 +6,7 @@
 
 namespace sfft::detail {
 
-/// Random bits that cost nothing to start (Steele, Lea and Flood, SplitMix64, OOPSLA 2014).
+/// Random bits without start-up cost (Steele, Lea and Flood, SplitMix64, OOPSLA 2014).
 class BlindRandom {
  public:
   explicit BlindRandom(std::uint64_t seed) : state_(seed) {}

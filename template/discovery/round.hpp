@@ -14,27 +14,27 @@
 
 namespace sfft::detail {
 
-/// A frequency believed present.
+/// A frequency believed to be present.
 struct BlindComponent {
   GridPoint f;
   std::complex<double> value;  ///< X[f]
   double variance;             ///< E|error|² of value
-  double doubt = 1;            ///< factor on the variance: estimates disagree by more than it explains
+  double doubt = 1;            ///< factor on the variance, if estimates disagree by more than it explains
 };
 
 struct BlindRequest {
   std::int64_t k = 0;       ///< frequencies expected, both of a conjugate pair counted; 0: unknown
-  double accuracy = 1e-6;   ///< relative L2 error of the values at which no further samples are needed
-  double noise_gain = 2.6;  ///< the same for their standard error over that of a dense transform
+  double accuracy = 1e-6;   ///< relative L2 error of the values that needs no further samples
+  double noise_gain = 2.6;  ///< the same for their standard error relative to a dense transform's
   std::uint64_t seed = 1;
   Path path = Path::automatic;  ///< or comb, or flat_window
   /// Predicted time that may be spent without progress, and in total. 0: no limit.
   double patience_us = 0;
   double effort_us = 0;
-  double read_us = 0;        ///< cost of asking for samples, however few
-  double confidence = 1e-9;  ///< probability of a miss of the scattered samples that have the last word
-  bool everything = false;   ///< read the whole signal for its sums before anything is verified
-  bool exact_only = false;   ///< give up where more than rounding lies outside what can be found
+  double read_us = 0;        ///< cost of requesting samples, however few
+  double confidence = 1e-9;  ///< probability that the final scattered samples miss a disturbance
+  bool everything = false;   ///< read the whole signal for its sums before verification
+  bool exact_only = false;   ///< give up if more than rounding is outside what can be found
 };
 
 struct BlindResult {
@@ -42,10 +42,10 @@ struct BlindResult {
   bool verified = false;
   bool finite = true;
   double tail_energy = 0;   ///< Σ|X|² outside the components
-  double missed_bound = 0;  ///< no |X| outside the components is larger, with the tests' confidence
+  double missed_bound = 0;  ///< bound on |X| outside the components, with the tests' confidence
   std::int64_t samples = 0;
-  std::int64_t check_samples = 0;  ///< the scattered ones among them that an answer was compared with
-  double unseen_share = 1;         ///< share of the signal: smaller disturbances may have been missed
+  std::int64_t check_samples = 0;  ///< the scattered ones among them that the answer was compared with
+  double unseen_share = 1;         ///< share of the signal; smaller disturbances may have been missed
   bool whole_agrees = false;       ///< all samples were read, and their sums are explained
   int rounds = 0;
   Path path = Path::comb;  ///< the path of the last round
@@ -55,11 +55,11 @@ struct BlindResult {
 /// What one round saw.
 struct BlindRound {
   std::int64_t significant = 0;  ///< buckets that stand out of the noise
-  std::int64_t unresolved = 0;   ///< those among them that a few frequencies do not explain
+  std::int64_t unresolved = 0;   ///< those that a few frequencies do not explain
   std::int64_t added = 0, dropped = 0;
   double total_energy = 0;  ///< Σ|X|², estimated
-  double noise = 0;         ///< power of one delay of an empty bucket, in units of |X|²; rounding included
-  double rounding = 0;      ///< the part of `noise` that rounding alone explains
+  double noise = 0;         ///< power of one delay of an empty bucket, in units of |X|², including rounding
+  double rounding = 0;      ///< the part of `noise` due to rounding
   double weakest = 0;       ///< least power of a significant bucket
   double missed_power = 0;  ///< a component with more power would have been seen
   bool crowded = false;     ///< most buckets are full: too few of them, or not sparse
@@ -68,33 +68,33 @@ struct BlindRound {
   bool clean() const noexcept { return unresolved == 0 && added == 0 && dropped == 0 && finite; }
 };
 
-/// x/E[x] that the mean of `count` unit exponentials exceeds with probability below exp(−a): what separates
-/// a bucket of noise from one that holds a frequency (Laurent and Massart, Annals of Statistics 28, 2000).
+/// x/E[x] that the mean of `count` unit exponentials exceeds with probability below exp(−a): separates a
+/// bucket of noise from one with a frequency (Laurent and Massart, Annals of Statistics 28, 2000).
 inline double exceedance(std::int64_t count, double a) noexcept {
   const auto n = static_cast<double>(count);
   return 1 + std::sqrt(2 * a / n) + a / n;
 }
 
-/// |difference|² of two estimates of one value over its variance; 1 on average. Estimates come from different
-/// grids or windows: another frequency that hides in a bucket of one of them, too weak to be found or in step
-/// with the known one at all delays, sets them apart.
+/// |difference|² of two estimates of one value, relative to its variance; 1 on average. Estimates come from
+/// different grids or windows. They differ more if another frequency is hidden in a bucket of one of them,
+/// too weak to be found or in phase with the known one at all delays.
 inline double disagreement(std::complex<double> difference, double variance) noexcept {
   return std::norm(difference) / variance;
 }
-/// BlindComponent::doubt of a value whose estimates disagree; chance alone makes it 1.07 on average.
+/// BlindComponent::doubt of a value whose estimates disagree; 1.07 on average by chance.
 inline double doubt_of(double disagreement) noexcept {
   return std::max(1.0, disagreement / 2);
 }
-/// Disagreement, in units of the round's confidence, at which what hides is no longer small next to
-/// missed_power.
+/// Disagreement, in units of the round's confidence, at which the hidden part is no longer small compared
+/// with missed_power.
 constexpr double kContradiction = 2;
 
-/// Rounding noise of one bucket, relative to Σ|X|²: that of the samples as given and of the small FFT.
+/// Rounding noise of one bucket, relative to Σ|X|²: that of the given samples and of the small FFT.
 constexpr double kRoundingShare = 0.35;
-/// Rounding of a bucket's own content, in units of epsilon: frequencies this much weaker than another of the
-/// same bucket are not seen.
+/// Rounding of a bucket's own content, in units of epsilon: frequencies weaker than another of the same
+/// bucket by this factor are not seen.
 constexpr double kOwnRounding = 3;
-/// Rounds per mistake in telling noise from signal.
+/// Rounds per wrong decision between noise and signal.
 constexpr double kRoundsPerMistake = 1e3;
 
 }  // namespace sfft::detail

@@ -18,9 +18,9 @@ namespace sfft::detail {
 
 namespace {
 
-/// Samples within 2^±kOrdinary are taken as they are: single precision has room for their sums' squares.
+/// Samples within 2^±kOrdinary are used unscaled: single precision has room for their sums' squares.
 constexpr int kOrdinary = 20;
-/// Samples larger than the scale by more than this power of two were not foreseen.
+/// Samples that exceed the scale by more than this power of two were not foreseen.
 constexpr int kOutgrown = 24;
 
 template <class Real>
@@ -102,7 +102,7 @@ void ScaledSamples::scaled_read(const SampleSet& set, Real* re, Real* im) {
   const std::int64_t values = set.values();
   const Real largest = std::max(largest_of(re, values), largest_of(im, values));
   if (std::isfinite(largest) && largest > 0) {
-    // The power of two and its inverse both have to be representable in the type.
+    // The power of two and its inverse must both be representable in the type.
     constexpr int kMost = sizeof(Real) == 4 ? 120 : 1000;
     const int own = std::clamp(std::ilogb(largest), -kMost, kMost);
     const int wanted = std::abs(own) <= kOrdinary ? 0 : own;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one way in which blind discovery reads a signal, wherever it lies.
+// The only way that blind discovery reads a signal, wherever it is stored.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@
 
 namespace sfft::detail {
 
-/// Reads sets of samples of one signal into host memory, real and imaginary parts apart. The signal is
-/// read as it is during a call: nothing is kept from one to the next. One thread at a time.
+/// Reads sets of samples of one signal into host memory, with real and imaginary parts separate. Nothing is
+/// cached between calls. One thread at a time.
 class SampleReader {
  public:
   explicit SampleReader(ElementType type) : type_(type) {}
@@ -23,7 +23,7 @@ class SampleReader {
   ElementType type() const noexcept { return type_; }
   virtual void read(const SampleSet& set, float* re, float* im) = 0;
   virtual void read(const SampleSet& set, double* re, double* im) = 0;
-  /// Sums over the whole signal, reading every sample of it; nothing where the reader does not offer that.
+  /// Sums over the whole signal, reading every sample; nothing if the reader does not support that.
   virtual std::optional<WholeSignal> whole(double scale, const OffGridWave& wave) {
     static_cast<void>(scale);
     static_cast<void>(wave);
@@ -37,7 +37,7 @@ class SampleReader {
 /// Reads a signal in host memory, which must outlive the reader.
 class HostSamples final : public SampleReader {
  public:
-  /// `points`: those of the signal; 0 when whole() is not to be offered.
+  /// `points`: of the signal; 0 disables whole().
   HostSamples(FrameData signal, ElementType type, std::int64_t points = 0)
       : SampleReader(type), signal_(signal), points_(points) {}
   void read(const SampleSet& set, float* re, float* im) override;
@@ -49,9 +49,9 @@ class HostSamples final : public SampleReader {
   std::int64_t points_;
 };
 
-/// The samples of another reader times a power of two, so that squares of them and of their sums neither
-/// overflow nor vanish: 1 for samples of ordinary size, otherwise chosen from the first samples that are not
-/// zero.
+/// The samples of another reader times a power of two, so that their squares and those of
+/// their sums neither overflow nor vanish: 1 for samples of ordinary size, otherwise chosen
+/// from the first non-zero samples.
 class ScaledSamples final : public SampleReader {
  public:
   explicit ScaledSamples(SampleReader& samples) : SampleReader(samples.type()), samples_(samples) {}
@@ -59,9 +59,9 @@ class ScaledSamples final : public SampleReader {
   void read(const SampleSet& set, double* re, double* im) override;
   std::optional<WholeSignal> whole(double scale, const OffGridWave& wave) override;
 
-  int exponent() const noexcept { return exponent_; }  ///< a sample is 2^exponent times what is read
-  /// Later samples were so much larger than the first that the scale was wrong. It is right from now on; what
-  /// was read before is not. True once.
+  int exponent() const noexcept { return exponent_; }  ///< a sample is 2^exponent times the value read
+  /// Whether later samples exceeded the first so much that the scale was wrong. It is right from now on;
+  /// earlier reads are not. True once.
   bool outgrown() noexcept;
 
  private:

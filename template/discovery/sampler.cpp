@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gathers a round's samples, folds windowed lines and runs the small FFT, two delays of a real signal per
-// complex transform. Scratch memory goes back to a process-wide shelf for the next discovery.
+// complex transform. Scratch memory is kept process-wide for the next discovery.
 #include "template/discovery/sampler.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace sfft::detail {
 
 struct BlindScratch::Shelf {
   static constexpr std::size_t kMostBlocks = 4;
-  static constexpr std::size_t kMostBytes = std::size_t{32} << 20;
+  static constexpr std::size_t kMaxBytes = std::size_t{32} << 20;
   Shelf() { blocks.reserve(kMostBlocks); }
   std::mutex mutex;
   std::vector<Block> blocks;
@@ -42,19 +42,19 @@ std::byte* BlindScratch::fit(std::size_t bytes) {
       return block_.data.get();
     }
   }
-  // In powers of two, so that the next size up finds room.
+  // Rounded up to powers of two, so that the next size up fits.
   const std::size_t room = std::bit_ceil(std::max<std::size_t>(bytes, 4096));
   block_.data.reset(static_cast<std::byte*>(::operator new (room, std::align_val_t{64})));
   block_.bytes = room;
   return block_.data.get();
 }
 
-/// The smallest block goes when there are too many.
+/// Frees the smallest block if there are too many.
 void BlindScratch::give_back() noexcept {
   if (block_.bytes == 0) return;
   Block block = std::move(block_);
   block_ = {};
-  if (block.bytes > Shelf::kMostBytes) return;
+  if (block.bytes > Shelf::kMaxBytes) return;
   Shelf& kept = shelf();
   const std::lock_guard lock(kept.mutex);
   if (kept.blocks.size() < Shelf::kMostBlocks) {
@@ -84,7 +84,7 @@ BucketValues<Real> BlindSampler<Real>::comb(const GridPoint& buckets, std::span<
   const std::int64_t lane_count = lanes(delays.size());
   const std::int64_t count = buckets[0] * buckets[1] * buckets[2];
   const auto fft = cpu::shared_small_fft<Real>(buckets, lane_count);
-  // A real frame's untangled buckets take the place of one pair of arrays.
+  // A real frame's untangled buckets reuse one pair of arrays.
   const std::size_t reals = std::max(fft->buffer_reals(), static_cast<std::size_t>(2 * count * lane_count));
   Real* re = buffer(reals);
   Real* im = re + pitch_;
@@ -94,7 +94,7 @@ BucketValues<Real> BlindSampler<Real>::comb(const GridPoint& buckets, std::span<
   for (const GridPoint& delay : delays) offsets.push_back(flat(delay));
   if (real() && offsets.size() % 2 != 0) offsets.push_back(offsets.back());
 
-  // Aligned to the right, because the reader walks along rows.
+  // Aligned to the right, because the reader proceeds along rows.
   SampleSet set{{1, 1, 1}, {0, 0, 0}, offsets.data(), lane_count};
   std::int64_t pitch = 1;
   for (int d = shape_.rank() - 1; d >= 0; --d) {
@@ -153,7 +153,7 @@ BucketValues<Real> BlindSampler<Real>::transform(const cpu::SmallFft<Real>& fft,
   return untangle(at[first], at[first + 1], at[2 - first], at[3 - first], grid, delays);
 }
 
-/// Two delays of a real frame ride in one complex transform Z: the even one is (Z[b] + conj Z[−b])/2, the odd
+/// Two delays of a real frame share one complex transform Z: the even one is (Z[b] + conj Z[−b])/2, the odd
 /// one (Z[b] − conj Z[−b])/(2i).
 template <class Real>
 BucketValues<Real> BlindSampler<Real>::untangle(const Real* re, const Real* im, Real* to_re, Real* to_im,

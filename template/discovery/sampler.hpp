@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stages that blind discovery shares with known-support plans (permute, subsample, small FFT), on
-// sampling patterns that are drawn anew for every round and so are not worth a plan.
+// The stages that blind discovery shares with known-support plans (permute, subsample, small FFT), for
+// sampling patterns that are redrawn every round and so do not merit a plan.
 #pragma once
 
 #include <complex>
@@ -32,8 +32,8 @@ struct BucketValues {
   }
 };
 
-/// 64-byte aligned bytes, borrowed from a few blocks that the process keeps: the page faults of fresh memory
-/// would cost more than the transform that needs it. Thread-safe.
+/// 64-byte aligned memory, borrowed from a few blocks that the process keeps, because the page faults of
+/// fresh memory would cost more than the transform that needs it. Thread-safe.
 class BlindScratch {
  public:
   BlindScratch() = default;
@@ -86,7 +86,7 @@ class BlindSampler {
   std::int64_t samples() const noexcept { return samples_; }  ///< read so far
 
  private:
-  /// Four arrays of `reals`, at different offsets modulo a page lest they compete for the same cache sets.
+  /// Four arrays of `reals`, at different page offsets lest they compete for the same cache sets.
   Real* buffer(std::size_t reals);
   std::int64_t flat(const GridPoint& at) const noexcept;
   BucketValues<Real> transform(const cpu::SmallFft<Real>& fft, const GridPoint& grid, std::int64_t delays);

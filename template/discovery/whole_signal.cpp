@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Roots of long dimensions are products from two short tables; the sums themselves are SIMD kernels.
+// Roots of long dimensions are products from two short tables; SIMD kernels compute the sums.
 #include "template/discovery/whole_signal.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using Complex = std::complex<double>;
 /// Frequencies are multiples of 1/kUnits, so that phases are exact fractions.
 constexpr std::int64_t kUnits = 1024;
 
-/// root(i · step) for i < count; most as products, which cost less than a sine.
+/// root(i · step) for i < count; most are products, which cost less than a sine.
 template <class Root>
 void tabulate(const Root& root, std::int64_t step, std::int64_t count, std::vector<Complex>& table) {
   constexpr std::int64_t kShort = 16;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one pass over all samples says of a signal: its energy, and its transform at a frequency between those
-// of the grid. A change of a few samples that keeps the energy, such as a flipped sign, still changes the
-// transform.
+// Results of one pass over all samples: the energy, and the transform at a frequency
+// off the grid. A change of a few samples that keeps the energy, such as a flipped
+// sign, still changes the transform.
 #pragma once
 
 #include <complex>
@@ -18,18 +18,18 @@ namespace sfft::detail {
 /// from the integers.
 class OffGridWave {
  public:
-  /// `real`: for signals whose elements have one part, not two.
+  /// `real`: the signal's elements have one part, not two.
   OffGridWave(const Shape& shape, bool real, BlindRandom& random);
 
   /// Factor of w along dimension d.
   std::complex<double> along(int d, std::int64_t t) const noexcept;
-  /// (1/N) Σ_t exp(2 pi i Σ_d f_d t_d / n_d) w(t): what a component of value 1 at f contributes.
+  /// (1/N) Σ_t exp(2 pi i Σ_d f_d t_d / n_d) w(t): the contribution of a component of value 1 at f.
   std::complex<double> overlap(const GridPoint& f) const noexcept;
 
   /// Samples of a row that share one table of weights.
   static constexpr std::int64_t kRun = 256;
   /// Re and Im of Σ w x are sums over the parts of x times these weights, for the first kRun samples of a row
-  /// along the last dimension (fewer if the row is shorter); the parts of complex samples lie interleaved.
+  /// along the last dimension (fewer if the row is shorter); parts of complex samples are interleaved.
   const double* weights_re() const noexcept { return weights_re_.data(); }
   const double* weights_im() const noexcept { return weights_im_.data(); }
   const Shape& shape() const noexcept { return shape_; }

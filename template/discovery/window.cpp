@@ -20,17 +20,17 @@ using Complex = std::complex<double>;
 /// Taps per bucket: the window's main lobe then covers three buckets (six in double precision).
 constexpr std::int64_t kFolds = 4;
 constexpr int kLines = kBlindDelays;
-/// Largest distance of a frequency from the bucket where it shows strongest, in buckets.
+/// Largest distance of a frequency from its strongest bucket, in buckets.
 constexpr double kReach = 0.8;
-/// Share of a bucket's power that one frequency may leave and still be believed: neighbours leak in.
+/// Share of a bucket's power that one frequency may leave and still be accepted: neighbours leak in.
 constexpr double kBelievable = 0.1;
 
 template <class Real>
 constexpr double kLeakage = sizeof(Real) == sizeof(float) ? 1e-8 : 1e-14;
 
-/// Neighbouring buckets share noise because their windows overlap: the variance of a value that is fitted to
-/// `span` of them, relative to that of independent noise, for a frequency between two buckets. This is the
-/// largest: 1.14 in single precision, 1.33 in double.
+/// Neighbouring buckets share noise because their windows overlap. This is the variance of a value fitted to
+/// `span` of them, relative to independent noise, for a frequency between two buckets, the worst case: 1.14
+/// in single precision, 1.33 in double.
 double shared_noise(const KaiserWindow& kaiser, std::int64_t span) {
   constexpr int kSteps = 200;
   const double middle = 0.5 * static_cast<double>(span - 1);
@@ -135,7 +135,7 @@ void BlindWindow<Real>::subtract(const Trace& trace, Complex value) {
   }
 }
 
-/// The value that explains most of what is left where the trace shows.
+/// The value that best explains what is left at the trace.
 template <class Real>
 Complex BlindWindow<Real>::project(const Trace& trace) const {
   Complex sum = 0;
@@ -155,8 +155,8 @@ double BlindWindow<Real>::bucket_power(std::int64_t bucket) const {
   return sum / kLines;
 }
 
-/// Power that is left where the trace shows, per line of a bucket: more than elsewhere when the tail is not
-/// white, or when a frequency too weak to be found leaks in.
+/// Power left at the trace, per line of a bucket: more than elsewhere if the tail is not white, or if a
+/// frequency too weak to be found leaks in.
 template <class Real>
 double BlindWindow<Real>::local_noise(const Trace& trace) const {
   double sum = 0;
@@ -165,8 +165,8 @@ double BlindWindow<Real>::local_noise(const Trace& trace) const {
   return sum / trace.power * kLines / (kLines - 1.0);
 }
 
-/// Gauss-Seidel sweeps over all values at once; returns the largest last correction relative to the largest
-/// value.
+/// Gauss-Seidel sweeps over all values; returns the largest last correction
+/// relative to the largest value.
 template <class Real>
 double BlindWindow<Real>::refit(int sweeps) {
   double moved = 0;
@@ -215,7 +215,7 @@ bool BlindWindow<Real>::near(const Trace& trace, std::int64_t bucket) const {
   return distance <= kReach;
 }
 
-/// Adds one frequency for every peak that one frequency explains; returns how many.
+/// Adds one frequency for every peak explained by one; returns how many.
 template <class Real>
 std::int64_t BlindWindow<Real>::add_strongest(double limit) {
   struct Peak {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blind discovery for any shape, prime sizes included, and for frequencies that share a residue class:
-// samples along random lattice lines, which permute the spectrum, through a narrow window, which isolates a
-// stretch of it (Hassanieh, Indyk, Katabi and Price, SODA 2012). Frequencies are read off the phases between
-// parallel lines, strongest first, each subtracted before the next.
+// Blind discovery for any shape, prime sizes included, and for frequencies that share a residue class. It
+// samples along random lattice lines, which permute the spectrum, through a narrow window, which isolates
+// part of it (Hassanieh, Indyk, Katabi and Price, SODA 2012). Phases between parallel lines reveal
+// frequencies, strongest first, each subtracted before the next.
 #pragma once
 
 #include <complex>
@@ -27,15 +27,15 @@ class BlindWindow {
   /// Samples that a round with this many buckets reads.
   static std::int64_t samples(std::int64_t buckets) noexcept;
 
-  /// One round on fresh lines: refits the known components, drops those that are not there, adds what stands
-  /// out of the rest. A clean round means that the components explain samples from which they were not made.
+  /// One round on fresh lines: refits the known components, drops false ones, adds what stands out of the
+  /// rest. A clean round means that the components explain samples that they were not derived from.
   BlindRound round(std::int64_t buckets, BlindRandom& random, std::vector<BlindComponent>& components);
 
-  /// Noise power of a bucket over the tail energy Σ|X|² that causes it, for the last round.
+  /// Noise power of a bucket relative to the tail energy Σ|X|² that causes it, in the last round.
   double noise_share() const noexcept { return window_power_; }
 
  private:
-  /// A component as the buckets show it.
+  /// The appearance of a component in the buckets.
   struct Trace {
     GridPoint f;
     std::complex<double> value;
@@ -65,7 +65,7 @@ class BlindWindow {
   WindowedLines lines_{};
   DelayPattern pattern_;
   double window_power_ = 0;
-  std::vector<std::complex<double>> rest_;  ///< what the traces leave of the buckets
+  std::vector<std::complex<double>> rest_;  ///< the buckets minus the traces
   std::vector<Trace> traces_;
 };
 

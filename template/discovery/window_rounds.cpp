@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rounds of windows, for shapes that have no combs and for frequencies that share a residue class.
+// Rounds of windows, for shapes without combs and for frequencies that share a residue class.
 #include <algorithm>
 
 #include "template/discovery/blind_driver.hpp"
@@ -18,7 +18,7 @@ void BlindDriver<Real>::run_windows() {
   BlindWindow<Real> window(sampler_);
   std::int64_t most = 1;
   while (BlindWindow<Real>::samples(2 * most) <= shape_.points()) most *= 2;
-  // Combs that failed leave guesses: windows start afresh.
+  // Failed combs leave guesses, so windows start afresh.
   promising_ = false;
   result_.components.clear();
   result_.missed_bound = everything();
@@ -27,19 +27,19 @@ void BlindDriver<Real>::run_windows() {
   while (buckets < kWindowBucketsPerFrequency * expected_) buckets *= 2;
   constexpr double kTapUs = 0.013;
   int stalled = 0;
-  for (int number = 0; number < kMostRounds && stalled < 3; ++number) {
+  for (int number = 0; number < kMaxRounds && stalled < 3; ++number) {
     if (buckets > most) return;
     const double us = kTapUs * static_cast<double>(BlindWindow<Real>::samples(buckets));
     if (!afford(us, 1, number == 0 || (promising_ && stalled < 2))) return;
     const BlindRound round = window.round(buckets, random_, result_.components);
     ++result_.rounds;
     if (!accept(round, 1 / window.noise_share())) return;
-    // Each frequency shows in about three of a window's buckets.
+    // Each frequency appears in about three of a window's buckets.
     judge_prospects(round, (round.unresolved + 2) / 3);
     if (hopeless_) return;
     if (number > 0 && round.clean() && !result_.components.empty()) {
-      // Windows are made for finding; combs read more samples in the same time and see what windows miss.
-      // Where the shape has no combs, two rounds of windows that agree have to do.
+      // Windows are good at finding; combs read more samples in the same time and see what windows miss. If
+      // the shape has no combs, two rounds of windows that agree must do.
       const bool combs = noisy_ && request_.path == Path::automatic;
       result_.verified = !combs || check(CombGrids(shape_), nullptr) != Verdict::unclean;
       if (!result_.verified) result_.reason = "combs and windows do not agree";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Positions are sums of anchors and offsets, so that tables of waves serve many samples. The verdict looks at
-// outliers, at the power and evenness of the noise and, on request, at sums over the whole signal.
+// Positions are sums of anchors and offsets, so that tables of waves serve many samples. The verdict depends
+// on outliers, on the power and uniformity of the noise and, on request, on sums over the whole signal.
 #include "template/discovery/witness.hpp"
 
 #include <algorithm>
@@ -14,11 +14,11 @@ namespace sfft::detail {
 namespace {
 
 constexpr std::int64_t kOffsets = cpu::kWaveOffsets;
-/// Waves whose tables are made and used together; they stay in cache.
+/// Waves whose tables are built and used together; they stay in cache.
 constexpr std::size_t kWavesAtOnce = 64;
-/// Correct answers per one that is turned down: noise, too, has large samples.
+/// Correct answers per false rejection: noise, too, has large samples.
 constexpr double kFalseAlarms = 1e4;
-/// Relative error allowed for the tail that rounds estimate from their buckets.
+/// Tolerated relative error of the tail that rounds estimate from their buckets.
 constexpr double kTailDoubt = 0.3;
 /// Standard deviations of a mean that count as chance.
 constexpr double kChance = 5;
@@ -101,7 +101,7 @@ void BlindWitness<Real>::read() {
   seen_re_.resize(static_cast<std::size_t>(lanes));
   seen_im_.resize(static_cast<std::size_t>(lanes));
   if (real()) {
-    // The second half rides as imaginary parts of the first.
+    // The second half is stored as imaginary parts of the first.
     std::vector<std::int64_t> pairs;
     pairs.reserve(flat.size());
     for (std::size_t l = 0; l < flat.size() / 2; ++l) {
@@ -115,8 +115,8 @@ void BlindWitness<Real>::read() {
 
 template <class Real>
 void BlindWitness<Real>::predict(const std::vector<BlindComponent>& components) {
-  // In double precision even for float samples: in single, the sum of many waves would bury what is looked
-  // for.
+  // In double precision even for float samples: in single, rounding of the sum of many waves would bury
+  // the residual.
   const auto& kernels = cpu::wave_kernels<double>();
   const auto samples = static_cast<std::size_t>(anchors_.count * kOffsets);
   predicted_re_.assign(samples, 0.0);
@@ -166,7 +166,7 @@ WitnessReport BlindWitness<Real>::judge(const std::vector<BlindComponent>& compo
   double variance = 0;
   for (const BlindComponent& component : components) variance += component.variance;
   const double expected = (claim.tail_energy + variance) / (points * points);
-  // Gaussian noise of that power has no larger sample, except in a false alarm.
+  // Gaussian noise of that power has no larger sample, except as a false alarm.
   const double exponent = std::log(samples * kFalseAlarms);
   const double most = (1 + kTailDoubt) * expected * (real() ? 2 * exponent : exponent);
   // The sample itself and the sum of the waves are rounded.
@@ -191,7 +191,7 @@ WitnessReport BlindWitness<Real>::judge(const std::vector<BlindComponent>& compo
     return report;
   }
   if (!claim.noisy) return report;
-  // Noise has to be as strong as the rounds said, and evenly spread.
+  // Noise must be as strong as the rounds said, and evenly spread.
   const double deviation = std::sqrt((real() ? 2.0 : 1.0) / samples);
   const double doubt = 1 + kTailDoubt + kChance * deviation;
   if (mean > doubt * expected || expected > doubt * doubt * mean) {
@@ -209,8 +209,8 @@ WitnessReport BlindWitness<Real>::judge(const std::vector<BlindComponent>& compo
   return report;
 }
 
-/// Parseval: N Σ|x|² is the energy of the components and of the tail. Between the frequencies of the grid,
-/// the transform is the sum of the components' leakage.
+/// Parseval: N Σ|x|² is the energy of the components and the tail. Off the grid, the transform is the sum of
+/// the components' leakage.
 template <class Real>
 void BlindWitness<Real>::compare_whole(const std::vector<BlindComponent>& components,
                                        const WitnessClaim& claim, BlindRandom& random,
@@ -240,7 +240,7 @@ void BlindWitness<Real>::compare_whole(const std::vector<BlindComponent>& compon
   const double wave_rounding = kOwn + 0x1p-53 * points / 16;
   double wave_limit =
       kChance * kChance * (leaked_variance + tail / points) + wave_rounding * wave_rounding * whole->energy;
-  // Noise need not be white: near the wave, it may be as large as anywhere.
+  // Noise need not be white: near the wave it may be as large as anywhere.
   if (claim.noisy) wave_limit += claim.missed_bound * claim.missed_bound;
   report.whole_agrees =
       report.finite && std::fabs(all - held - tail) <= limit && std::norm(whole->wave - leaked) <= wave_limit;

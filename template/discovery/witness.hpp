@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last word on what discovery found: samples at scattered positions, compared one by one with what the
-// components say they are. Combs and lattice lines share periods and stretches with signals that have a
-// structure (pulses, steps, textures); positions drawn at random share none with any signal that was there
-// before the draw.
+// The final check of discovery: samples at scattered positions, compared one by one with
+// the components' prediction. Combs and lattice lines share periods and runs with
+// structured signals (pulses, steps, textures); positions drawn at random share none with a
+// signal that existed before the draw.
 #pragma once
 
 #include <complex>
@@ -15,7 +15,7 @@
 
 namespace sfft::detail {
 
-/// What discovery claims about the signal.
+/// Discovery's claims about the signal.
 struct WitnessClaim {
   double tail_energy = 0;   ///< Σ|X|² outside the components
   bool noisy = false;       ///< the tail is noise, not an upper bound of rounding
@@ -25,22 +25,22 @@ struct WitnessClaim {
 struct WitnessReport {
   bool agrees = false;
   bool finite = true;
-  std::int64_t samples = 0;   ///< compared
-  double unseen_share = 1;    ///< share of all positions: disturbances of fewer may have been missed
+  std::int64_t samples = 0;   ///< samples compared
+  double unseen_share = 1;    ///< share of all positions; smaller disturbances may have been missed
   bool whole_agrees = false;  ///< all samples were read, and their sums agree as well
-  double tail_energy = 0;     ///< Σ|X|² outside the components as these samples show it
+  double tail_energy = 0;     ///< Σ|X|² outside the components, estimated from these samples
   const char* reason = "";    ///< why it does not agree
 };
 
-/// Samples to compare, so that a disturbance of kWitnessShare of the positions, whichever these are, is
-/// missed with a probability below `confidence`.
+/// Samples to compare so that a disturbance of kWitnessShare of the positions, wherever they are, is missed
+/// with a probability below `confidence`.
 std::int64_t witness_samples(double confidence);
-/// The share of positions that `samples` of them miss with that probability at most.
+/// The share of positions that `samples` of them miss with at most that probability.
 double witness_share(double confidence, std::int64_t samples);
-/// A share of 1/40: pulses of 2 in 64 samples have 1/32.
+/// A share of 1/40, because pulses of 2 in 64 samples have 1/32.
 inline constexpr double kWitnessShare = 0.025;
-/// Positions are sums of an anchor and an offset, both drawn independently. Any two are independent, but not
-/// all of them together: misses are more likely than with independent positions, by less than this factor
+/// Positions are sums of an anchor and an offset, drawn independently. Any two are independent, but not all
+/// together: misses are more likely than with independent positions, by less than this factor
 /// (docs/accuracy.md).
 inline constexpr double kWitnessDependence = 180;
 
@@ -53,8 +53,8 @@ class BlindWitness {
   /// Keeps references.
   BlindWitness(SampleReader& signal, const Shape& shape) : signal_(signal), shape_(shape) {}
 
-  /// Compares `samples` or a few more. `everything`: reads the whole signal for its sums, too, if the reader
-  /// offers them.
+  /// Compares `samples` or a few more. `everything`: also reads the whole signal for its sums, if the reader
+  /// supports that.
   WitnessReport examine(const std::vector<BlindComponent>& components, const WitnessClaim& claim,
                         std::int64_t samples, double confidence, bool everything, BlindRandom& random);
 
@@ -77,7 +77,7 @@ class BlindWitness {
   const Shape& shape_;
   bool all_ = false;  ///< every position of the signal is among those drawn
   Positions anchors_, offsets_;
-  std::vector<Real> seen_re_, seen_im_;              ///< as the reader lays them out
+  std::vector<Real> seen_re_, seen_im_;              ///< in the reader's order
   std::vector<double> predicted_re_, predicted_im_;  ///< at [anchor*offsets + offset]
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Draws steps coprime to the extents. Delays either cut the one line that visits every sample into pieces or,
-// where the samples need several lines, are random without taking a whole line twice.
+// if the samples need several lines, are random without taking a whole line twice.
 #include "template/flat/flat_lines.hpp"
 
 #include <algorithm>
@@ -24,8 +24,8 @@ std::int64_t FlatLineSource::below(std::int64_t limit) {
   return static_cast<std::int64_t>(generator_() % static_cast<std::uint64_t>(limit));
 }
 
-/// A start on the one line that visits every sample, so that `count` pieces do not overlap while there is
-/// room.
+/// A start on the line that visits every sample, such that `count` pieces do not
+/// overlap while there is room.
 std::array<std::int64_t, 3> FlatLineSource::piece(std::int64_t number, std::int64_t count,
                                                   const FlatLines& lines) {
   const std::int64_t share = period_ / count;
@@ -38,7 +38,7 @@ std::array<std::int64_t, 3> FlatLineSource::piece(std::int64_t number, std::int6
   return delay;
 }
 
-/// The smallest index on the whole line through `delay`: two delays with the same name say the same.
+/// The smallest index on the whole line through `delay`: delays with the same name are equivalent.
 std::int64_t FlatLineSource::name(const std::array<std::int64_t, 3>& delay, const FlatLines& lines) const {
   std::int64_t least = shape_.points();
   walk_line(shape_.extents().data(), shape_.rank(), lines.sigma, delay, period_,
@@ -47,7 +47,7 @@ std::int64_t FlatLineSource::name(const std::array<std::int64_t, 3>& delay, cons
 }
 
 void FlatLineSource::draw(std::int64_t count, FlatLines& lines) {
-  // Coprime steps have the longest period; random ones also spread what lies outside the template.
+  // Coprime steps have the longest period; random ones also spread what is outside the template.
   lines.sigma = {0, 0, 0};
   for (std::size_t d = 0; d < shape_.extents().size(); ++d) {
     const std::int64_t extent = shape_.extents()[d];
@@ -57,7 +57,7 @@ void FlatLineSource::draw(std::int64_t count, FlatLines& lines) {
   }
   lines.delays.clear();
   const std::int64_t cosets = shape_.points() / period_;
-  // The comparison is worth its time only where two draws are likely to meet.
+  // The comparison pays off only if two draws are likely to coincide.
   const bool compare = lines.full_period && count > 1 && cosets <= 16 * count;
   std::vector<std::int64_t> names;
   while (static_cast<std::int64_t>(lines.delays.size()) < count) {

@@ -18,7 +18,7 @@ struct FlatLines {
   std::int64_t buckets;
   std::int64_t taps;         ///< M, a multiple of buckets
   std::int64_t row_buckets;  ///< p
-  /// The lines run once around the whole period of σ, M = B: every frequency is exactly in a bucket, and the
+  /// The lines cover the whole period of σ once, M = B: every frequency is exactly in a bucket, and the
   /// window is rectangular.
   bool full_period;
 };
@@ -30,7 +30,7 @@ class FlatLineSource {
  public:
   FlatLineSource(const Shape& shape, std::uint64_t seed);
 
-  /// Fills in sigma and `count` delays; the other fields say what the lines are for.
+  /// Sets sigma and `count` delays; the other fields describe the lines' purpose.
   void draw(std::int64_t count, FlatLines& lines);
 
  private:

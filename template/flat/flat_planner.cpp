@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists numbers of lines and buckets in order of predicted time, draws lines for each in turn, and takes the
-// first draw whose rows are quiet enough. Fixed limits on the work make the result reproducible.
+// first draw whose rows have low enough noise. Fixed limits on the work make the result reproducible.
 #include "template/flat/flat_planner.hpp"
 
 #include <fmt/format.h>
@@ -19,20 +19,20 @@ namespace {
 
 /// Taps per bucket. Two keep nearly all the information in the taps; three double the rows' noise gain.
 constexpr std::int64_t kAliasing = 2;
-/// Taps for each frequency present, all lines together.
+/// Taps per frequency present, over all lines.
 constexpr double kTapsPerMember[] = {6, 7, 8, 10, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256};
 constexpr std::int64_t kDelays[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
-/// More lines than this make rows longer for nothing, except where lines are too short to hold the
-/// frequencies.
+/// With more lines, rows become longer without benefit, unless lines are too
+/// short to hold the frequencies.
 constexpr std::int64_t kMaxWindowedDelays = 4;
-/// Frequencies that may show in a row, on average over the circle, per dimension of the row.
+/// Frequencies in the range of a row, on average over the circle, per dimension of the row.
 constexpr double kMaxLoad = 0.62;
-/// A row's noise relative to the least that this many samples allow: maximum and mean.
+/// A row's noise relative to the minimum for this many samples: maximum and mean.
 constexpr double kMaxGain = 150;
 constexpr double kMeanGain = 5;
-/// Fewer probes than this say too little about the tail.
+/// Fewer probes than this do not determine the tail.
 constexpr std::int64_t kMinProbes = 24;
-/// A line that runs around a whole period is transformed at any length; beyond this length it does not pay.
+/// A line that covers a whole period is transformed at any length; beyond this one it does not pay off.
 constexpr std::int64_t kLongestPeriod = 1 << 15;
 
 struct Candidate {
@@ -45,7 +45,7 @@ struct Candidate {
 /// 2^24.
 double cost_us(double points, bool real, double taps, double buckets, double lanes, double rows, double run) {
   const double frame_bytes = points * (real ? 1 : 8);
-  // Cost of a sample in the second-level cache, the third-level cache or memory.
+  // Cost of a sample in the L2 cache, the L3 cache or memory.
   const double tap_ns = 0.4 + (frame_bytes < 0.75e6 ? 0.1 : frame_bytes < 16e6 ? 2 : 5);
   const double fft_ns = 0.08 * buckets * lanes * std::log2(std::max(buckets, 2.0));
   // Rows are padded to whole vectors.
@@ -97,11 +97,11 @@ class FlatSearch {
       result.reason = fmt::format("{} frequencies need more samples than {}", member_count(), max_samples());
       return result;
     }
-    // Counted, not timed: the same arguments must give the same plan.
+    // Counted, not timed, because the same arguments must give the same plan.
     std::int64_t rows_left = 5000 + 4 * k_;
     int lines_tried = 0;
     for (const Candidate& candidate : candidates_) {
-      // Among many frequencies one draw of lines is like another.
+      // With many frequencies all draws of lines are alike.
       const int attempts = k_ < 100 ? 4 : 2;
       for (int attempt = 0; attempt < attempts && rows_left > 0; ++attempt) {
         ++lines_tried;
@@ -133,7 +133,7 @@ class FlatSearch {
   }
 
  private:
-  /// Whether these lines make a plan; if so, `result` holds it.
+  /// Whether these lines make a plan, which `result` then holds.
   bool take(const FlatLines& lines, const Candidate& candidate, std::int64_t& rows_left,
             FlatPlanResult& result) const {
     FlatRecovery recovery(shape_, members_, kaiser_, lines);
@@ -204,7 +204,7 @@ class FlatSearch {
     return lines;
   }
 
-  /// Whether each row, and all of them together, stay below the limits on noise.
+  /// Whether the noise of each row, and of all together, stays below the limits.
   bool quiet(FlatRecovery& recovery, const Candidate& candidate, std::int64_t& rows_left) const {
     const double samples = static_cast<double>(candidate.delays) * static_cast<double>(candidate.taps);
     double budget = kMeanGain * static_cast<double>(k_) / samples;
@@ -263,7 +263,7 @@ class FlatSearch {
   std::vector<Candidate> candidates_;
 };
 
-/// A result with a reason for arguments that no plan can serve; one without a reason for others.
+/// A result with a reason for arguments that no plan can serve; without one for others.
 FlatPlanResult refuse(const Shape& shape, std::span<const std::int64_t> support, const FlatOptions& options) {
   FlatPlanResult result;
   for (const std::int64_t flat : support) {

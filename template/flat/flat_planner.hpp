@@ -15,10 +15,10 @@ namespace sfft::detail {
 
 struct FlatOptions {
   double leakage = 1e-8;         ///< relative to the window's passband: 1e-8 for float, 1e-13 for double
-  std::int64_t max_samples = 0;  ///< taps of all lines together; 0: any number
+  std::int64_t max_samples = 0;  ///< taps of all lines; 0: any number
   std::uint64_t seed = 1;
-  /// Σ_i noise_gain_i may be at most this: the energy of all coefficients' errors per unit of white tail
-  /// energy. 0: whatever the cheapest plan has, 0.3 to 0.8.
+  /// Limit on Σ_i noise_gain_i, the energy of all coefficients' errors per unit of white tail energy. 0: that
+  /// of the cheapest plan, 0.3 to 0.8.
   double total_gain = 0;
 };
 
@@ -28,13 +28,13 @@ struct FlatPlanResult {
   FlatPlanData data;
 };
 
-/// The cheapest plan found that reads every frequency of the support (flat indices, distinct; for a real
-/// signal one of each conjugate pair). The same arguments give the same plan. Does not throw for a support
-/// that cannot be planned: `ok` is then false.
+/// The cheapest plan found that reads every frequency of the support (distinct flat indices; one of each
+/// conjugate pair for a real signal). The same arguments give the same plan. A support that cannot be planned
+/// does not throw: `ok` is then false.
 FlatPlanResult plan_flat_windows(const Shape& shape, bool real, std::span<const std::int64_t> support,
                                  const FlatOptions& options);
 
-/// What plan_flat_windows() decided by drawing lines.
+/// The random decisions of plan_flat_windows().
 struct FlatDecision {
   std::array<std::int64_t, 3> sigma{0, 0, 0};       ///< coprime to the extents
   std::vector<std::array<std::int64_t, 3>> delays;  ///< starts of the lines, within the grid
@@ -43,7 +43,7 @@ struct FlatDecision {
 };
 
 /// The plan of a decision for the same arguments; `ok` is false for lines that plan_flat_windows() would not
-/// have taken.
+/// have accepted.
 FlatPlanResult rebuild_flat_windows(const Shape& shape, bool real, std::span<const std::int64_t> support,
                                     const FlatOptions& options, const FlatDecision& decision);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whitens the noise of neighbouring buckets, loads the responses of the frequencies that show in a run of
-// them into a FlatSystem, and turns the rows that it finds into weights.
+// Whitens the noise of neighbouring buckets, loads the responses of the frequencies in a run of buckets into
+// a FlatSystem, and turns the rows that it finds into weights.
 #include "template/flat/flat_recovery.hpp"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ void FlatRecovery::make_window(const KaiserWindow& kaiser) {
   }
 }
 
-/// White samples make buckets whose covariance is that of the squared window at the buckets' distance.
+/// White samples give buckets whose covariance is the squared window's at the buckets' distance.
 void FlatRecovery::whiten() {
   const std::int64_t p = lines_.row_buckets;
   std::vector<double> covariance(index(p), 0.0);
@@ -130,9 +130,9 @@ std::int64_t FlatRecovery::run_start(std::size_t sorted) const noexcept {
   return bucket_[sorted] - (lines_.row_buckets - 1) / 2;
 }
 
-/// The whitened response of one member in the run that begins at bucket `start`. Phases that rows and columns
-/// have in common are left out (append_weights puts them back); only the sign remains that (M−1)/2 turns give
-/// to a distance taken the short way around the circle.
+/// The whitened response of one member in the run that begins at bucket `start`. Phases common to rows and
+/// columns are omitted (append_weights restores them); what remains is the sign that (M−1)/2 turns give to a
+/// distance taken the short way around the circle.
 void FlatRecovery::load_column(std::size_t sorted, std::int64_t start) {
   const std::int64_t p = lines_.row_buckets;
   const std::int64_t circle = lines_.buckets;
@@ -154,8 +154,8 @@ void FlatRecovery::load_column(std::size_t sorted, std::int64_t start) {
   system_.add(shape, &turns_[sorted * lines_.delays.size()]);
 }
 
-/// Loads every member that shows in the run, `last` (sorted, or -1) after the others. False when there are
-/// more than the run has dimensions.
+/// Loads every member in the run, `last` (sorted, or -1) after the others. False if there are more than the
+/// run has dimensions.
 bool FlatRecovery::load(std::int64_t start, std::int64_t last) {
   system_.clear();
   const auto circle = static_cast<double>(lines_.buckets);
@@ -201,7 +201,7 @@ std::int64_t FlatRecovery::append_probes(std::int64_t start, std::int64_t count,
   system_.start_blind_rows();
   count = std::min(count, static_cast<std::int64_t>(system_.dimensions() - system_.size()));
   std::mt19937_64 generator(seed);
-  // Not a standard distribution: those differ between libraries, and plans should not.
+  // Not a standard distribution: those differ between libraries, but plans must not.
   const auto uniform = [&] { return static_cast<double>(generator() >> 11) * 0x1p-52 - 1; };
   for (std::int64_t i = 0; i < count; ++i) {
     std::vector<Complex> vector(system_.dimensions());

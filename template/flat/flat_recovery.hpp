@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The linear systems of a flat-window plan: which template frequencies show in a run of buckets, and the row
-// of weights that reads one of them and none of the others with the least noise.
+// The linear systems of a flat-window plan: which template frequencies are in a run of buckets, and the
+// least-noise row of weights that reads one of them and rejects the others.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace sfft::detail {
 
-/// The frequencies that a plan has to tell apart: S and, for a real signal, −S.
+/// The frequencies that a plan must separate: S and, for a real signal, −S.
 struct FlatMember {
   std::array<std::int64_t, 3> f;
   std::int64_t coefficient;  ///< index into the support, or -1 for the conjugate of one
@@ -27,13 +27,13 @@ class FlatRecovery {
   FlatRecovery(const Shape& shape, std::span<const FlatMember> members, const KaiserWindow& kaiser,
                FlatLines lines);
 
-  /// E|X̂ − X|² per unit of white tail energy for the best row of member `i` (order of the constructor);
-  /// infinite when its buckets cannot tell it from its neighbours.
+  /// E|X̂ − X|² per unit of white tail energy for the best row of member `i` (in the constructor's order);
+  /// infinite if its buckets cannot separate it from its neighbours.
   double gain(std::size_t i);
-  /// Appends that row and its gain, which is finite, to `data`.
+  /// Appends that row and its gain, which must be finite, to `data`.
   void append_row(std::size_t i, FlatPlanData& data);
-  /// Up to `count` rows from `first_bucket` on that are blind to the template. Returns how many there was
-  /// room for.
+  /// Up to `count` rows from `first_bucket` on that reject the whole template. Returns how many
+  /// fitted.
   std::int64_t append_probes(std::int64_t first_bucket, std::int64_t count, std::uint64_t seed,
                              FlatPlanData& data);
 
@@ -68,7 +68,7 @@ class FlatRecovery {
   std::int64_t response_width_ = 0;
   std::vector<Complex> turns_;  ///< member × r: exp(2πi f·τ_j/n)
 
-  FlatSystem system_;  ///< loaded last
+  FlatSystem system_;  ///< the last one loaded
 };
 
 }  // namespace sfft::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds rows through the Cholesky factor of a regularised Gram matrix, refined in a few passes; falls back to
-// an orthonormal basis by Gram–Schmidt where the condition number is too large for that.
+// Finds rows through the Cholesky factor of a regularised Gram matrix, with a few refinement passes; falls
+// back to an orthonormal basis by Gram–Schmidt if the condition number is too large.
 #include "template/flat/flat_system.hpp"
 
 #include <algorithm>
@@ -12,11 +12,11 @@ namespace sfft::detail {
 namespace {
 
 /// Added to the unit diagonal of Gram matrices, above their rounding. Columns at the end of the window's
-/// reach are small and nearly parallel; with this ridge they get no large weights, and further passes remove
-/// what it leaves of the larger ones (iterated Tikhonov regularisation).
+/// reach are small and nearly parallel; this ridge keeps their weights small, and further passes remove its
+/// effect on the larger columns (iterated Tikhonov regularisation).
 constexpr double kRidge = 2e-14;
 constexpr int kPasses = 4;
-/// What remains of a unit column after orthogonalisation is rounding below this.
+/// Below this, what remains of a unit column after orthogonalisation is rounding.
 constexpr double kRounding = 1e-14;
 
 /// The complex product without the standard's special cases for infinities.
@@ -24,7 +24,7 @@ inline std::complex<double> product(std::complex<double> a, std::complex<double>
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
 
-/// Σ conj(a) b, in four sums that do not wait for each other.
+/// Σ conj(a) b, in four independent sums.
 std::complex<double> inner_product(const std::vector<std::complex<double>>& a,
                                    const std::vector<std::complex<double>>& b) {
   std::complex<double> sums[4];
@@ -78,7 +78,7 @@ std::vector<std::complex<double>> FlatSystem::row(double leakage) {
     solve(excess);
     remove(excess, row);
   }
-  // The Gram matrix squares the condition number: some rows in double precision need the longer way.
+  // The Gram matrix squares the condition number, so some rows in double precision need the slower way.
   if (!(leak <= leakage * norms_.back())) {
     row = column(size() - 1);
     make_basis(size() - 1);
@@ -190,7 +190,7 @@ void FlatSystem::solve(std::vector<Complex>& x) const {
   }
 }
 
-/// What a row over (q, j) reads of each loaded column, conjugated. Along columns, as make_gram() left them.
+/// Conjugated readings of a row over (q, j) for each loaded column, along columns as make_gram() left them.
 std::vector<std::complex<double>> FlatSystem::read(const std::vector<Complex>& row) {
   const std::size_t size = norms_.size();
   const std::size_t p = p_;
@@ -260,8 +260,8 @@ void FlatSystem::make_basis(std::size_t count) {
   }
 }
 
-/// Removes from a column what lies in the basis, a second time where so much was removed that rounding shows.
-/// Twice is enough (Giraud, Langou and Rozložník 2005).
+/// Removes a column's projection onto the basis, and a second time if so much was removed that rounding
+/// shows. Twice is enough (Giraud, Langou and Rozložník 2005).
 void FlatSystem::project(std::vector<Complex>& vector) const {
   for (int pass = 0; pass < 2; ++pass) {
     const double before = norm2(vector);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One small known linear system of a flat-window plan: the columns that show in a run of buckets, and rows of
-// least noise that read the last of them, or none.
+// One small linear system of a flat-window plan: the columns in a run of buckets, and least-noise rows that
+// read the last of them, or none.
 #pragma once
 
 #include <complex>
@@ -10,7 +10,7 @@
 namespace sfft::detail {
 
 /// Rows and columns are over (q, j), bucket q < p of line j < r, whitened so that noise is a row's squared
-/// norm. A column is the product of a real shape over the buckets and of turns over the lines.
+/// norm. A column is the product of a real shape over the buckets and of phases over the lines.
 class FlatSystem {
  public:
   using Complex = std::complex<double>;
@@ -18,21 +18,21 @@ class FlatSystem {
   FlatSystem(std::size_t row_buckets, std::size_t delays);
 
   void clear();
-  /// `shape` has p values, `turns` r of modulus one, which must stay where they are. A zero column is
+  /// `shape` has p values, `turns` r of modulus one; both must stay alive. A zero column is
   /// ignored.
   void add(const double* shape, const Complex* turns);
   std::size_t size() const noexcept { return norms_.size(); }
   std::size_t dimensions() const noexcept { return p_ * r_; }
 
-  /// The squared norm of the best row that reads the last column as 1 and the others as 0; huge when they
-  /// span it.
+  /// The squared norm of the best row that reads the last column as 1 and the others as 0; huge if
+  /// they span it.
   double gain();
-  /// That row, after gain(). It reads no other column as more than `leakage` where rounding permits.
+  /// That row, after gain(). It reads every other column as at most `leakage`, if rounding permits.
   std::vector<Complex> row(double leakage);
 
-  /// Starts a series of orthonormal rows that read nothing of any column.
+  /// Starts a series of orthonormal rows that reject all columns.
   void start_blind_rows();
-  /// The next one, made from a random vector.
+  /// The next row, derived from a random vector.
   std::vector<Complex> blind_row(std::vector<Complex> vector);
 
  private:
@@ -46,13 +46,13 @@ class FlatSystem {
   void project(std::vector<Complex>& vector) const;
 
   std::size_t p_, r_;
-  // Unit columns; `norms_` is what they were divided by.
+  // Unit columns; `norms_` are their original norms.
   std::vector<double> shapes_;  ///< V × p
   std::vector<const Complex*> turns_;
   std::vector<double> norms_;
   std::vector<double> transposed_;  ///< shapes, real and imaginary turns, each a row over the columns
   std::vector<double> factor_re_, factor_im_;  ///< V × V, lower Cholesky factor of the Gram matrix
-  std::vector<double> line_, sums_;            ///< room for the loops
+  std::vector<double> line_, sums_;            ///< scratch of the loops
   std::vector<std::vector<Complex>> basis_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The envelope's cells in the order in which a spectrum stores its frequencies.
+// The envelope's cells in the storage order of a spectrum's frequencies.
 #pragma once
 
 #include <algorithm>

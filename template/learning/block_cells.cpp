@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cells are rectangles of a block. The columns f_D = 0 and f_D = n_D/2 of a real signal, where conjugates are
-// stored as well, are taken one element at a time.
+// Cells are rectangles of a block. The columns f_D = 0 and f_D = n_D/2 of a real signal, which store
+// conjugates as well, are processed one element at a time.
 #include "template/learning/block_cells.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the coefficients of a block of columns belong: cells, conjugates, multiplicities.
+// Assigns the coefficients of a block of columns to cells, with conjugates and multiplicities.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace sfft::detail {
 
-/// Blocks consist of whole columns along the slowest dimension of two or three, or of a stretch of a 1D
+/// Blocks consist of whole columns along the slowest of two or three dimensions, or of a run of a 1D
 /// spectrum, whose slowest dimension counts as 1.
 class BlockCells {
  public:
@@ -29,7 +29,7 @@ class BlockCells {
 
  private:
   /// Columns first … end − 1 in one cell. Each column of `conjugates` holds its own conjugates, or shares
-  /// them with another column that is stored as well.
+  /// them with another stored column.
   struct ColumnRun {
     std::int64_t first, end;
     std::int32_t cell;
@@ -40,7 +40,7 @@ class BlockCells {
 
   bool real_;
   std::int64_t slabs_, rows_, row_points_, columns_;
-  std::int32_t cells_;  ///< of a slab
+  std::int32_t cells_;  ///< in a slab
   std::vector<AxisRun> slab_runs_;
   std::vector<ColumnRun> column_runs_;
 };

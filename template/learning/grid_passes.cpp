@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The spectrum lies interleaved between the passes, and blocks of it are split to be scanned.
+// The spectrum is interleaved between the passes; its blocks are split for scanning.
 #include "template/learning/grid_passes.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 using Complex = std::complex<double>;
 
-constexpr std::int64_t kStretch = 4096;  ///< elements of a stretch, which stay in the second-level cache
+constexpr std::int64_t kStretch = 4096;  ///< elements of a run, which stay in the L2 cache
 
 Complex* spectrum_at(std::byte* memory) {
   return reinterpret_cast<Complex*>(memory);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals of two and three dimensions, and of one where a LinePasses cannot take it.
+// 2D and 3D signals, and 1D signals that a LinePasses does not support.
 #pragma once
 
 #include "kernels/dense/cpu/grid_fft.hpp"
@@ -30,7 +30,7 @@ class GridPasses final : public SpectrumPasses {
   GridFft fft_;
 };
 
-/// Any 1D signal: the whole transform, then stretches of its spectrum.
+/// Any 1D signal: the whole transform, then runs of its spectrum.
 class WholePasses final : public SpectrumPasses {
  public:
   WholePasses(const Shape& shape, bool real)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collects up to twice as many elements as are wanted, then raises the level to a power that at least k have,
-// and drops what is below. Only the end needs the k-th largest power itself.
+// Collects up to twice as many elements as wanted, then raises the level to a power that at least k elements
+// have, and drops what is below. Only the end needs the k-th largest power itself.
 #include "template/learning/largest_elements.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace sfft::detail {
 
 namespace {
 
-/// Fewer than this are not worth dropping.
+/// Dropping fewer than this does not pay off.
 constexpr std::int64_t kSpare = 64;
 
 }  // namespace
@@ -21,7 +21,7 @@ constexpr std::int64_t kSpare = 64;
 PartialSelection::PartialSelection(std::size_t cells, std::int64_t k, double level)
     : kernels_(&cpu::spectrum_scan_kernels()), k_(k), level_(level), sums_(cells, 0.0) {}
 
-/// Kernels may fuse the multiplication with the addition, offer() does not: they round differently.
+/// Kernels may fuse multiplication and addition, offer() does not, so they round differently.
 double PartialSelection::scan_level() const noexcept {
   return level_ * (1 - 8 * std::numeric_limits<double>::epsilon());
 }
@@ -85,7 +85,7 @@ void PartialSelection::keep_largest() {
   const std::vector<double> powers = powers_around(static_cast<std::size_t>(k - 1));
   const auto least = powers.begin() + (k - 1);
   level_ = *least;
-  // The largest k powers end with `least`, but elements of that very power may be on both sides of it.
+  // The largest k powers end with `least`, but elements of exactly that power may be on both sides of it.
   const auto tied = std::count(powers.begin(), least + 1, level_);
   std::vector<std::int64_t> ties;
   for (const SpectrumElement& element : elements_) {
@@ -116,7 +116,7 @@ void LargestElements::raise_level() {
 }
 
 void LargestElements::suggest_level(double share) {
-  constexpr double kDeviations = 4;  // a count of Poisson's
+  constexpr double kDeviations = 4;  // of a Poisson count
   const double expected = share * static_cast<double>(all_.k_);
   const auto rank = static_cast<std::size_t>(expected + kDeviations * (std::sqrt(expected) + 1));
   if (rank >= all_.elements_.size()) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selects the k largest coefficients of a spectrum that comes in parts and is not stored, and sums the powers
-// of all others over the cells of the envelope.
+// Selects the k largest coefficients of a spectrum that arrives in parts and is not stored, and sums the
+// powers of all others over the cells of the envelope.
 #pragma once
 
 #include <complex>
@@ -20,22 +20,22 @@ struct SpectrumElement {
   std::int32_t multiplicity;
 };
 
-/// A rectangle of split values whose elements lie in one cell and have one multiplicity.
+/// A rectangle of split values whose elements share one cell and one multiplicity.
 struct SpectrumRegion {
   const double *re, *im;
   std::int64_t stride, rows, columns;
   std::int32_t cell, multiplicity;
 };
 
-/// The largest elements of one part, and sums over the rest of it. No element is subtracted from a sum that
-/// it was in: the sums stay accurate where the large powers are 10^30 times the others.
+/// The largest elements of one part, and sums over the rest. No element is ever subtracted from a sum that
+/// contained it: the sums stay accurate even if large powers are 10^30 times the others.
 class PartialSelection {
  public:
   /// Powers below `level` are too small, as other parts have shown.
   PartialSelection(std::size_t cells, std::int64_t k, double level);
 
-  /// Calls candidate(offset) for the elements that may be among the largest; it may offer() them. The others
-  /// are in the sums. `offsets` has room for rows × columns.
+  /// Calls candidate(offset) for elements that may be among the largest; it may offer() them. The others are
+  /// in the sums. `offsets` has room for rows × columns.
   template <class Candidate>
   void scan(const SpectrumRegion& region, std::int64_t* offsets, const Candidate& candidate) {
     const cpu::SpectrumScan result = kernels_->scan(region.re, region.im, region.stride, region.rows,
@@ -56,15 +56,15 @@ class PartialSelection {
     sums_[static_cast<std::size_t>(cell)] += multiplicity * sum;
     if (largest > largest_outside_) largest_outside_ = largest;
   }
-  /// With many more than k + spare elements, drops some that are not among the k largest.
+  /// If there are many more than k + spare elements, drops some that are not among the k largest.
   void make_room(std::int64_t spare);
-  /// Guesses a level from a sample, and checks it. False if none is of use.
+  /// Guesses a level from a sample, and checks it. False if none is useful.
   bool raise_level();
-  /// All powers, the one of this rank in its place and the larger ones before it.
+  /// All powers, partitioned: the one of this rank in its place, the larger ones before it.
   std::vector<double> powers_around(std::size_t rank) const;
-  /// Drops what is smaller than the element of this rank, the largest having rank 0.
+  /// Drops what is smaller than the element of this rank; the largest has rank 0.
   void raise_level_to(std::size_t rank);
-  /// Keeps the k largest; of equal powers, those of smaller index.
+  /// Keeps the k largest; among equal powers those of smaller index.
   void keep_largest();
   template <class Unwanted>
   void drop(const Unwanted& unwanted);
@@ -78,16 +78,16 @@ class PartialSelection {
 };
 
 /// Combines parts. Which parts share a level decides the order of sums, so parts are combined in the same
-/// groups and the same order whatever the number of threads.
+/// groups and order for any number of threads.
 class LargestElements {
  public:
   LargestElements(std::size_t cells, std::int64_t k) : all_(cells, k, kNothing) {}
 
   PartialSelection begin_part() const { return {all_.sums_.size(), all_.k_, all_.level_}; }
   void take(PartialSelection&& part);
-  /// Makes later parts begin with a level that the parts so far have shown.
+  /// Starts later parts with a level that the parts so far have established.
   void raise_level();
-  /// Makes later parts begin with a level that somewhat more than k elements will reach if the parts so far,
+  /// Starts later parts with a level that somewhat more than k elements will reach if the parts so far,
   /// `share` of all, are a fair sample. If they were not, level_was_too_high() says so after finish().
   void suggest_level(double share);
   /// Ends the selection: sorts the largest by index.

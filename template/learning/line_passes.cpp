@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A group's coefficients are in ascending order of frequency, so every run of a cell is one stretch of
-// memory.
+// A group's coefficients are in ascending order of frequency, so every run of a
+// cell is contiguous in memory.
 #include "template/learning/line_passes.hpp"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ void LinePasses::second(std::int64_t part, std::byte* between, std::byte* scratc
   const TwoPassFft<double>::Group group =
       fft_.second(part, reinterpret_cast<double*>(between), reinterpret_cast<double*>(scratch));
   if (part == 0) selection.mean = {group.re[0], group.im[0]};
-  // Lanes that the scan below must not count are zero there, and candidates of theirs are not offered.
+  // Lanes that the scan below must not count are zeroed, and their candidates are not offered.
   unsigned counted = 0;
   for (int lane = 0; lane < kLanes; ++lane) {
     const std::int64_t row = group.first_row + lane;

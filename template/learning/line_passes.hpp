@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Long signals of one dimension: a TwoPassFft and where its coefficients belong.
+// Long 1D signals: a TwoPassFft, and the cells of its coefficients.
 #pragma once
 
 #include <vector>
@@ -36,7 +36,7 @@ class LinePasses final : public SpectrumPasses {
   std::size_t offsets_bytes() const noexcept {
     return static_cast<std::size_t>(8 * fft_.columns()) * sizeof(std::int64_t);
   }
-  /// The row of frequencies that are conjugates of each other.
+  /// The row whose frequencies are conjugates of each other.
   void scan_own_conjugates(const TwoPassFft<double>::Group& group, int lane,
                            PartialSelection& selection) const;
 

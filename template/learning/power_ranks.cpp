@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Positive doubles are ordered as their bits are, so the leading bits are bins of a logarithmic histogram.
+// Positive doubles are ordered like their bits, so the leading bits are bins of a logarithmic histogram.
 #include "template/learning/power_ranks.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 constexpr int kShift = 49;  ///< keeps eleven bits of exponent and three of mantissa
 constexpr std::size_t kBins = std::size_t{1} << (63 - kShift);
 
-/// kBins and more for negative powers.
+/// kBins and above for negative powers.
 std::size_t bin_of(double power) {
   return static_cast<std::size_t>(std::bit_cast<std::uint64_t>(power) >> kShift);
 }

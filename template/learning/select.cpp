@@ -31,7 +31,7 @@ std::vector<RankedPower> select_energy(const LearningSpectrum& spectrum, const s
   const double wanted = share * std::accumulate(sums.begin() + 1, sums.end(), 0.0);
   const std::int64_t candidates = spectrum.layout().distinct() - 1;
   std::vector<RankedPower> chosen;
-  // How many it takes is not known for sure: asks for ever more of the largest until they are enough.
+  // The number needed is not known exactly, so ask for ever more of the largest until they suffice.
   const std::int64_t likely = std::max<std::int64_t>(4096, spectrum.count_with_energy(wanted));
   for (std::int64_t count = std::min(likely, candidates); count > 0;
        count = std::min(4 * count, candidates)) {

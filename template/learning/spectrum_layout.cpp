@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Index arithmetic of half spectra: only in the planes f_D = 0 and f_D = n_D/2 of a real signal are both
-// frequencies of a conjugate pair stored.
+// Index arithmetic of half spectra: for a real signal only the planes f_D = 0 and f_D = n_D/2 store both
+// frequencies of a conjugate pair.
 #include "template/learning/spectrum_layout.hpp"
 
 #include "template/data/template_data.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a dense spectrum is stored, and which of its elements stand for which frequencies.
+// How a dense spectrum is stored, and which elements represent which frequencies.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,10 @@ struct SpectrumLayout {
   std::int64_t points() const noexcept;      ///< stored elements
   /// The flat index in the full grid of stored element i.
   std::int64_t flat_index(std::int64_t i) const noexcept;
-  /// Whether stored element i stands for its conjugate pair: real spectra store both halves of the planes
-  /// f_D = 0 and f_D = n_D/2, and the smaller flat index represents.
+  /// Whether stored element i represents its conjugate pair: real spectra store both halves of the planes f_D
+  /// = 0 and f_D = n_D/2, and the smaller flat index represents the pair.
   bool representative(std::int64_t i) const noexcept;
-  /// 2 where the full spectrum holds a distinct conjugate of stored element i, else 1.
+  /// 2 if the full spectrum holds a distinct conjugate of stored element i, else 1.
   double multiplicity(std::int64_t i) const noexcept;
   std::int64_t distinct() const noexcept;  ///< number of representatives
 };

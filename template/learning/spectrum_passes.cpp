@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the passes for a shape, and remembers those that were used last.
+// Chooses the passes for a shape, and keeps the most recently used.
 #include "template/learning/spectrum_passes.hpp"
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace sfft::detail {
 
 namespace {
 
-constexpr std::size_t kMostPasses = 8;
-/// Tables grow with the longest side of a grid, and with the root of a long line.
+constexpr std::size_t kMaxPasses = 8;
+/// Tables grow with the longest side of a grid, and with the square root of a long line.
 constexpr std::int64_t kLongestSide = 1 << 13;
 
 struct Entry {
@@ -40,7 +40,7 @@ std::shared_ptr<const SpectrumPasses> make_passes(const Shape& shape, bool real)
 
 std::shared_ptr<const SpectrumPasses> spectrum_passes(const Shape& shape, bool real) {
   static std::mutex mutex;
-  static std::vector<Entry> entries;  // in the order they were made
+  static std::vector<Entry> entries;  // in order of creation
   const auto same = [&](const Entry& entry) { return entry.real == real && entry.shape == shape; };
   {
     const std::lock_guard lock(mutex);
@@ -51,7 +51,7 @@ std::shared_ptr<const SpectrumPasses> spectrum_passes(const Shape& shape, bool r
   if (!has_small_tables(shape)) return passes;
   const std::lock_guard lock(mutex);
   if (std::find_if(entries.begin(), entries.end(), same) != entries.end()) return passes;
-  if (entries.size() == kMostPasses) entries.erase(entries.begin());
+  if (entries.size() == kMaxPasses) entries.erase(entries.begin());
   entries.push_back({shape, real, passes});
   return passes;
 }

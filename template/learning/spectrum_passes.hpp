@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A dense spectrum that is computed in parts and handed to a selection while each part is in cache.
+// A dense spectrum that is computed in parts and passed to a selection while each part is in cache.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +11,15 @@
 
 namespace sfft::detail {
 
-/// Two passes over memory; the second one needs the whole first. Parts of a pass may run at the same time,
-/// each with its own scratch. Immutable, thread-safe. Elements are numbered as in SpectrumLayout.
+/// Two passes over memory; the second needs the whole first. Parts of a pass may run concurrently, each with
+/// its own scratch. Immutable, thread-safe. Elements are numbered as in SpectrumLayout.
 class SpectrumPasses {
  public:
   virtual ~SpectrumPasses() = default;
 
   virtual std::int64_t first_parts() const noexcept = 0;
   virtual std::int64_t second_parts() const noexcept = 0;
-  /// Whether each part of the second pass has frequencies from everywhere, a fair sample of them.
+  /// Whether each part of the second pass is a fair sample of all frequencies.
   virtual bool parts_are_alike() const noexcept { return false; }
   /// Memory between the passes and scratch of one call, both 64-byte aligned.
   virtual std::size_t between_bytes() const noexcept = 0;
@@ -35,8 +35,8 @@ class SpectrumPasses {
                      std::complex<double>* spectrum) const = 0;
 };
 
-/// The passes for a shape. The process remembers those of the last few shapes, if their tables are small:
-/// making the tables of a short signal takes as long as its transform. Thread-safe.
+/// The passes for a shape. The process keeps those of the last few shapes if their tables are small: building
+/// the tables of a short signal takes as long as its transform. Thread-safe.
 std::shared_ptr<const SpectrumPasses> spectrum_passes(const Shape& shape, bool real);
 
 }  // namespace sfft::detail

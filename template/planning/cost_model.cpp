@@ -10,7 +10,7 @@ namespace sfft::detail {
 
 double predict_comb_us(const CombCost& cost) noexcept {
   const double frame_bytes = static_cast<double>(cost.points) * (cost.real ? 1 : 8);
-  // Cost of a cache line from the second-level cache, the third-level cache or memory.
+  // Cost of a cache line from the L2 cache, the L3 cache or memory.
   const double line_ns = frame_bytes < 0.75e6 ? 0.1 : frame_bytes < 16e6 ? 2 : 8;
   const double lanes = static_cast<double>(cost.real ? cost.delays / 2 : cost.delays);
   const double points = static_cast<double>(cost.buckets);
@@ -38,33 +38,33 @@ double predict_dense_us(const Shape& shape, bool real) noexcept {
 
 namespace {
 
-/// Buckets of a lane that two buffers in a multiprocessor's shared memory hold; with more, kernels are
-/// staged.
+/// Largest number of a lane's buckets that two shared-memory buffers of a multiprocessor hold; with more,
+/// kernels are staged.
 constexpr double kLargestFused = 13000;
 
-/// What a comb asks of a GPU.
+/// The work of a comb on a GPU.
 struct DeviceWork {
   double points, lanes, k;
   bool real;
-  /// Of its samples, as distinct pieces of memory.
+  /// Distinct pieces of memory that hold its samples.
   double pieces;
 
-  /// A multiprocessor that has some of the lanes to itself: latencies first, then throughput.
+  /// Time of a multiprocessor with some lanes to itself: latencies first, then throughput.
   double block_us(double own) const {
     const double gather = 0.6 + 0.0006 * own / lanes * pieces;
     const double fft = 0.35 + 5 * own * points * std::log2(std::max(points, 2.0)) / 1.4e5;
     const double recover = 0.3 + k * own * (real ? 16 : 8) / 6e4;
     return gather + fft + recover + 0.4 + 0.0004 * k;
   }
-  /// A frame that few others wait beside: passes wait for each other more than they compute.
+  /// Time of a frame with few concurrent frames: passes wait for each other more than they compute.
   double latency_us(double own, double side) const {
     const double passes = std::log(std::max(side, 8.0)) / std::log(6.5);
     return 2.9 + 0.5 * passes + own * (side * 1e-3 + k * 5e-4);
   }
 };
 
-/// How SparseExecutor spreads a frame over multiprocessors of which it may have `idle`: the lanes of each,
-/// and their points. No lanes: a block works on a frame.
+/// How SparseExecutor spreads a frame over `idle` multiprocessors: the lanes of each, and their points. No
+/// lanes: one block processes the frame.
 struct Spread {
   double own, side;
 };
@@ -85,7 +85,7 @@ double predict_comb_device_us(const CombCost& cost, int multiprocessors, int bat
   const DeviceWork work{static_cast<double>(cost.buckets), lanes, static_cast<double>(cost.k), cost.real,
                         static_cast<double>(cost.lines)};
   if (work.points > kLargestFused) return 17.0 / batch + 3e-5 * work.points * lanes + 5e-5 * work.k;
-  // What frames are read from memory adds to what multiprocessors compute.
+  // Reading frames from memory adds to the multiprocessors' compute time.
   const double memory_us = static_cast<double>(cost.sectors) * 32 / 3e6;
   const double throughput_us = work.block_us(lanes) / multiprocessors + memory_us;
   const Spread few = spread(cost, work, multiprocessors / batch);
@@ -97,14 +97,14 @@ double predict_comb_device_us(const CombCost& cost, int multiprocessors, int bat
     const double all_us = work.latency_us(lanes, work.points) + (cost.real ? work.k * lanes * 5e-4 : 0);
     return std::max(all_us, throughput_us);
   }
-  // As many frames at a time as there are multiprocessors; of a last round some have none.
+  // As many frames at a time as there are multiprocessors; some are idle in the last round.
   const double rounds = std::ceil(static_cast<double>(batch) / multiprocessors);
   return work.block_us(lanes) * rounds / batch + memory_us;
 }
 
 double device_time_weight(int batch) noexcept {
-  // Times of combs with equal errors differ more on GPUs, most where a few frames wait for their passes. A
-  // plan of half the samples still loses, as its error is 1.4 times as large.
+  // Times of combs with equal errors differ more on GPUs, most of all if a few frames wait for their passes.
+  // A plan of half the samples still loses, because its error is 1.4 times as large.
   constexpr int kFewFrames = 16;  // leave most of a GPU idle
   return batch <= kFewFrames ? 0.8 : 0.4;
 }
@@ -114,15 +114,15 @@ double predict_bus_us(std::int64_t bytes) noexcept {
 }
 
 double predict_from_host_us(double device_us, std::int64_t bytes, int batch) noexcept {
-  constexpr double kHost = 2;        // results handed over, reports settled
-  constexpr double kRoundTrip = 15;  // launches and waits, which the frames of a batch share
+  constexpr double kHost = 2;        // passing on results, finishing reports
+  constexpr double kRoundTrip = 15;  // launches and waits, shared by the frames of a batch
   const double bus_us = predict_bus_us(bytes);
   return kHost + kRoundTrip / batch + (batch == 1 ? device_us + bus_us : std::max(device_us, bus_us));
 }
 
 double predict_whole_from_host_us(double device_us, std::int64_t bytes, int batch) noexcept {
-  constexpr double kCopy = 10;  // begins late
-  // Rounds are large, so that copies hardly overlap with them.
+  constexpr double kCopy = 10;  // starts late
+  // Rounds are large, so copies hardly overlap with them.
   return predict_from_host_us(0, 0, batch) + kCopy / batch + predict_bus_us(bytes) + device_us;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Predicted execution times, to compare plans. Fitted on one core of a current x86-64 server
-// (docs/tuning.md); only ratios matter, and only roughly.
+// Predicted execution times for comparing plans. Fitted on one core of a current x86-64 server
+// (docs/tuning.md); only their rough ratios matter.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct CombCost {
   std::int64_t lines;    ///< distinct cache lines touched, approximately
   std::int64_t k;
   bool real;
-  std::int64_t sectors = 0;    ///< distinct pieces of 32 bytes that the samples lie in, approximately
+  std::int64_t sectors = 0;    ///< distinct 32-byte sectors that hold the samples, approximately
   std::int64_t bus_bytes = 0;  ///< of the rows that cross the bus; 0: none do
 };
 
@@ -27,21 +27,21 @@ double predict_direct_us(std::int64_t points, std::int64_t k, bool real) noexcep
 double predict_dense_us(const Shape& shape, bool real) noexcept;
 
 /// The same per frame on a GPU like the H200, in batches of `batch` with data in device memory
-/// (docs/tuning.md). `compiled`: by kernels that are compiled for the plan where a cluster shares a frame.
+/// (docs/tuning.md). `compiled`: with kernels compiled for the plan if a cluster shares a frame.
 double predict_comb_device_us(const CombCost& cost, int multiprocessors, int batch,
                               bool compiled = false) noexcept;
-/// How much a plan's time in batches of `batch` weighs against its error (CombRequest::time_weight).
+/// Weight of a plan's time against its error in batches of `batch` (CombRequest::time_weight).
 double device_time_weight(int batch) noexcept;
-/// The time from the host's memory to its results there, for frames of which so many bytes cross the bus and
-/// which the GPU transforms in `device_us` each: the bus works beside the transforms of other frames.
+/// The time from host memory to results there, for frames of which so many bytes cross the bus and which the
+/// GPU transforms in `device_us` each; the bus works during the transforms of other frames.
 double predict_from_host_us(double device_us, std::int64_t bytes, int batch) noexcept;
-/// The same for frames that are copied whole.
+/// The same for frames copied whole.
 double predict_whole_from_host_us(double device_us, std::int64_t bytes, int batch) noexcept;
-/// The time that a bus like the H200's takes for bytes in rows of a kilobyte and more.
+/// The time of a bus like the H200's for bytes in rows of a kilobyte or more.
 double predict_bus_us(std::int64_t bytes) noexcept;
 double predict_flat_device_us(std::int64_t taps, std::int64_t rows) noexcept;
 double predict_direct_device_us(std::int64_t points, std::int64_t k) noexcept;
-/// With cuFFT, or with kernels that were tuned for the shape; picking the support included.
+/// With cuFFT, or with kernels tuned for the shape; includes picking the support.
 double predict_dense_device_us(const Shape& shape, bool real, int batch, bool tuned = false) noexcept;
 
 }  // namespace sfft::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums gains and biases over the support, weights each coefficient by how well it tells the prior's scale
+// Sums gains and biases over the support, weights each coefficient by how well it separates the prior's scale
 // from the tail's, and sets the limits within which a witness may differ.
 #include "template/planning/error_table.hpp"
 
@@ -30,7 +30,7 @@ ErrorTable make_error_table(const SupportSet& support, RowErrors rows) {
     model.gain_sum += table.gain[i];
     model.bias_sum += table.bias[i];
     if (rows.response.empty()) continue;
-    // Each coefficient counts by how well it tells the prior's scale from the tail's.
+    // Weight each coefficient by how well it separates the prior's scale from the tail's.
     const double power = rows.response[i] + table.gain[i];
     if (!(power > 0)) continue;
     table.fit[i] = 1 / power;
@@ -42,11 +42,11 @@ ErrorTable make_error_table(const SupportSet& support, RowErrors rows) {
 
 void add_witness(ErrorModel& model, const SupportSet& support, double epsilon, TailKnowledge tail) {
   const auto points = static_cast<double>(support.shape.points());
-  // A prediction sums 2k rounded products; the values themselves carry the rounding of the transform.
+  // A prediction sums 2k rounded products; the values themselves carry the transform's rounding.
   const double rounding = epsilon * (16 + std::sqrt(static_cast<double>(support.k)));
   model.witness_scale = points * points;
   model.witness_rounding = rounding * rounding;
-  // A sudden step in the errors of frames that hover about the limit would be worse than a limit that is too
+  // A sudden step in the errors of frames near the limit would be worse than a limit that is too
   // high.
   constexpr double kMeasured = 2.25, kGuessed = 5;
   if (tail != TailKnowledge::white)

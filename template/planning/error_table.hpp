@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns what a planner knows about its rows into the table from which executions make their accounts.
+// Turns a planner's knowledge of its rows into the table for error estimates at execution.
 #pragma once
 
 #include <vector>
@@ -9,27 +9,27 @@
 
 namespace sfft::detail {
 
-/// What a planner's rows do, per coefficient. `gain`: error from a tail of unit scale. `bias`: error that
-/// shrinking leaves for a prior of unit scale; `response`: E|X̂|² for the same. The last two are empty for
+/// Properties of a planner's rows, per coefficient. `gain`: error from a tail of unit scale. `bias`: error
+/// from shrinking for a prior of unit scale; `response`: E|X̂|² for the same. The last two are empty for
 /// unbiased rows.
 struct RowErrors {
   std::vector<double> gain, bias, response;
   double tail_per_scale = 1;  ///< Σ|X|² outside the support of a tail of unit scale
 };
 
-/// For exact paths: no errors but rounding; their tail is measured.
+/// For exact paths: only rounding errors; their tail is measured.
 ErrorTable exact_errors(const SupportSet& support);
 
 ErrorTable make_error_table(const SupportSet& support, RowErrors rows);
 
-/// What is known about the energy outside the support, against which a witness is measured.
+/// Knowledge of the energy outside the support, against which a witness is compared.
 enum class TailKnowledge {
   white,     ///< nothing, but least squares fits its level to each frame
   measured,  ///< the learning frames' envelope
-  guessed,   ///< the shape of a change between frames: its energy is wrong by some factor on most streams
+  guessed,   ///< the shape of a change between frames: its energy is wrong by some factor for most streams
 };
 
-/// Tells the model about a witness that is compared in arithmetic of `epsilon`.
+/// Adds to the model a witness that is compared in arithmetic of `epsilon`.
 void add_witness(ErrorModel& model, const SupportSet& support, double epsilon, TailKnowledge tail);
 
 }  // namespace sfft::detail

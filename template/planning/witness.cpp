@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws stratified positions whose residues are spread as well, and tabulates the rows that predict the
-// samples there from the coefficients.
+// Draws stratified positions with evenly spread residues, and tabulates the rows that predict the samples
+// there from the coefficients.
 #include "template/planning/witness.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace sfft::detail {
 
 namespace {
 
-/// `count` indices of an extent, one in each of `count` stretches, in random order; where there is room their
+/// `count` indices of an extent, one in each of `count` intervals, in random order; if there is room their
 /// residues modulo `count` are a permutation too.
 std::vector<std::int64_t> scatter(std::int64_t extent, std::int64_t count, std::mt19937_64& random) {
   std::vector<std::int64_t> stretch(static_cast<std::size_t>(count)), residue, out;
@@ -109,7 +109,7 @@ WitnessData make_witness(const SupportSet& support, bool trimmed, std::uint64_t 
     for (std::size_t m = 0; m < own.size(); ++m) {
       const std::complex<double> root = product[m];
       const std::size_t j = 2 * own[m].coefficient;
-      // Of a real signal, f contributes X times the root, −f the conjugate of that: real parts add.
+      // In a real signal, f contributes X times the root and −f the conjugate of that, so real parts add.
       const double parts = own[m].paired ? 2 : 1;
       re[j] = parts * root.real();
       re[j + 1] = -parts * root.imag();

@@ -61,7 +61,7 @@ class EmulatedQueues final : public detail::DeviceQueues<Real> {
         memory_(memory),
         lanes_(static_cast<std::size_t>(fft.grid().devices * detail::kLanes)) {}
 
-  /// Of the call that is queued next: complex values, or Reals of a real transform.
+  /// Values of the call that is queued next: complex values, or Reals of a real transform.
   std::vector<void*> signals;
   bool by_steps = false;  ///< complex volumes: rows that stay on their device are transformed on their way
 

@@ -275,7 +275,7 @@ TEST(StillnessTest, KeyFramesAndAClockAreNoLife) {
   EXPECT_GT(stillness.strength(), 1);
 }
 
-/// Of a camera whose noise is coded away: one tile or another changes, now and then, and all of a key
+/// A camera whose codec removes noise: one tile or another changes, now and then, and all of a key
 /// frame's.
 TileActivity hardly_any(int frame, int clock) {
   TileActivity activity{};

@@ -277,7 +277,7 @@ TEST(CodingLinesTest, ADriftThatLagsUntilTheKeyFrameLeavesASawtooth) {
 }
 
 TEST(CodingLinesTest, WhatDriftSplitsOffHidesNoSawtooth) {
-  // Of a made-up fork at 500 frames per second with a key frame in every 12, which drifts by 3 pixels.
+  // A synthetic fork at 500 frames per second with a key frame in every 12, which drifts by 3 pixels.
   std::vector<VibrationPeak> peaks;
   for (int n = 1; n <= 5; ++n) {
     peaks.push_back(line_at(n * 500 / 12.0, 0.08, 0.026 / n));

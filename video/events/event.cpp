@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of the kinds, and the schema of an event as JSON.
+// Names of the event kinds, and events as JSON.
 #include "video/events/event.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A window of bits: an event begins when enough are set, and its start is the first of them.
+// A window of bits: an event starts when enough are set, at the first of them.
 #include "video/events/hysteresis.hpp"
 
 #include <bit>

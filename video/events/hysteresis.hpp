@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a condition that comes and goes from frame to frame becomes an event, and when the event is over.
+// Turns a condition that flickers from frame to frame into an event with a start and an end.
 #pragma once
 
 #include <cstdint>
@@ -7,27 +7,27 @@
 namespace sfft::video {
 
 struct HysteresisOptions {
-  int begin = 5;   ///< frames of the last `window` that make an event begin
+  int begin = 5;   ///< set frames within `window` that start an event
   int window = 6;  ///< at most 32
-  int end = 15;    ///< frames in a row without the condition that end it
+  int end = 15;    ///< consecutive frames without the condition that end it
 };
 
-/// Counts frames for which a condition holds.
+/// Tracks a condition over frames.
 class Hysteresis {
  public:
   enum class Change : std::uint8_t { none, begins, ends };
 
   explicit Hysteresis(const HysteresisOptions& options = {}) : options_(options) {}
 
-  /// `frame` counts up. While an event lasts, `holds` may be judged by a lower threshold.
+  /// `frame` increases. During an event the caller may judge `holds` by a lower threshold.
   Change update(std::int64_t frame, bool holds) noexcept;
-  /// Ends the event, if one lasts, with this frame.
+  /// Ends the event, if any, at this frame.
   Change stop(std::int64_t frame) noexcept;
 
   bool active() const noexcept { return active_; }
   /// Whether the condition held in any frame of the window.
   bool pending() const noexcept { return recent_ != 0; }
-  std::int64_t start() const noexcept { return start_; }  ///< the frame in which the condition came up
+  std::int64_t start() const noexcept { return start_; }  ///< the frame in which the condition appeared
   std::int64_t end() const noexcept { return end_; }      ///< the first frame without it
 
  private:

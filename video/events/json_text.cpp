@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names from outside are made printable, then quotes and backslashes are escaped.
+// External names are made printable, then quotes and backslashes are escaped.
 #include "video/events/json_text.hpp"
 
 #include <fmt/format.h>

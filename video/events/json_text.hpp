@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON values as text, for lines that are written as things happen.
+// JSON values as text, for lines that are written as events happen.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace sfft::video {
 
-/// A quoted JSON string of valid UTF-8: bytes that printable() does not show come as it writes them.
+/// A quoted JSON string in valid UTF-8; other bytes are escaped as printable() does.
 std::string json_string(std::string_view text);
-/// Enough digits for a microsecond in a week; null for NaN and infinities.
+/// Enough digits for a microsecond within a week; null for NaN and infinities.
 std::string json_number(double value);
 
 }  // namespace sfft::video

@@ -18,7 +18,7 @@ struct TimelinePoint {
   }
 };
 
-/// The largest value of each stretch of equally many frames. Neighbours are merged when it is full.
+/// The maximum over each of equally long intervals. When full, it merges neighbours.
 class Timeline {
  public:
   explicit Timeline(std::size_t most_points = 1200) : most_(most_points) {}

@@ -13,8 +13,8 @@
 
 namespace sfft::video {
 
-/// An array, row-major, in the group that its name says: "regions/0/x". Complex values have the compound type
-/// (`r`, `i`) that h5py reads as complex.
+/// A row-major array; its name includes its group: "regions/0/x". Complex values use the compound type (`r`,
+/// `i`) that h5py reads as complex.
 struct NamedArray {
   std::string name;
   std::vector<std::int64_t> shape;
@@ -22,12 +22,12 @@ struct NamedArray {
   std::string unit{};  ///< becomes the attribute `unit`, unless empty
 };
 
-/// Writes `output` and puts it in place. A separate process does the writing, because HDF5 does not survive a
-/// full disk. Throws Error when that fails, for outputs that are not regular files, and in builds without
-/// HDF5.
+/// Writes `output` and puts it in place. A separate process writes, because HDF5 does
+/// not survive a full disk. Throws Error if that fails, for outputs other than regular
+/// files, and in builds without HDF5.
 void write_arrays(detail::OutputFile& output, std::span<const NamedArray> arrays);
 
-/// Throws what write_arrays() would throw for the kind of the output or of the build, before any work is
+/// Throws write_arrays()'s errors about the kind of output or the build, before any work is
 /// done.
 void check_arrays_output(const detail::OutputFile& output);
 

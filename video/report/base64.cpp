@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Three bytes are four letters of six bits each.
+// Three bytes become four letters of six bits each.
 #include "video/report/base64.hpp"
 
 #include <algorithm>

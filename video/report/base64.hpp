@@ -8,7 +8,7 @@
 namespace sfft::video {
 
 std::string base64(std::string_view bytes);
-/// Throws Error(file_corrupt) for what is not base64, or not padded.
+/// Throws Error(file_corrupt) if the text is not base64 or not padded.
 std::string bytes_from_base64(std::string_view text);
 
 }  // namespace sfft::video

@@ -7,7 +7,7 @@
 
 namespace sfft::video {
 
-/// CRC-32 as in zlib and PNG. `before`: the checksum of what stands before these bytes.
+/// CRC-32 as in zlib and PNG. `before`: the checksum of the preceding bytes.
 std::uint32_t crc32_of(std::string_view bytes, std::uint32_t before = 0) noexcept;
 
 }  // namespace sfft::video

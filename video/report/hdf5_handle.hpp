@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HDF5 identifiers that close themselves. Included only where HDF5 is.
+// RAII for HDF5 identifiers. Included only in builds with HDF5.
 #pragma once
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ class Hdf5Handle {
   }
   operator hid_t() const noexcept { return id_; }  // NOLINT
 
-  /// Closes, which writes what HDF5 has kept until now.
+  /// Closes the object, which flushes what HDF5 has buffered.
   void close(const char* what) {
     const hid_t id = id_;
     id_ = -1;

@@ -77,7 +77,7 @@ struct Hdf5Writer::Impl {
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "creating");
 #if H5_VERSION_GE(1, 10, 7)
-    check(H5Pset_file_locking(access, false, true), "creating");  // the output is locked already
+    check(H5Pset_file_locking(access, false, true), "creating");  // our lock is held already
 #endif
     file.emplace(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, "creating");
   }

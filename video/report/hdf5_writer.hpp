@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes spectra as HDF5, in builds that have it; docs/sfft-video.md has the layout.
+// Writes spectra as HDF5, in builds that have it; docs/sfft-video.md describes the layout.
 #pragma once
 
 #include <complex>
@@ -10,10 +10,10 @@
 
 namespace sfft::video {
 
-/// Fills an existing file. Every function throws Error(file_unreadable) when the file cannot be written (a
-/// full disk). HDF5 does not survive that: after a failed flush, closing it and its clean-up at exit follow
-/// dangling pointers, and a failed allocation may crash it. Therefore only a separate process uses this class
-/// and leaves by _Exit: see spectra_file.cpp.
+/// Fills an existing file. Every function throws Error(file_unreadable) if the file cannot be written (a full
+/// disk). HDF5 does not survive that: after a failed flush, closing the file and the clean-up at exit follow
+/// dangling pointers, and a failed allocation may crash it. Therefore only a separate process uses this
+/// class, and leaves by _Exit: see spectra_file.cpp.
 class Hdf5Writer {
  public:
   explicit Hdf5Writer(const std::string& path);
@@ -21,7 +21,7 @@ class Hdf5Writer {
   Hdf5Writer(const Hdf5Writer&) = delete;
   Hdf5Writer& operator=(const Hdf5Writer&) = delete;
 
-  /// The frequencies of the rows that follow.
+  /// The frequencies of the following rows.
   void add_support(std::span<const std::int64_t> support);
   void add_row(std::span<const std::complex<float>> values, double error_l2, double relative_error);
   /// Closes the file.

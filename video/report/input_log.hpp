@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What became of an input beside its frames, in the words of the reports.
+// Gaps and format changes of an input, as text for the reports.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace sfft::video {
 
-/// Arrays of JSON: docs/sfft-video.md, `input.gaps` and `input.changes`.
+/// JSON arrays: docs/sfft-video.md, `input.gaps` and `input.changes`.
 std::string gaps_json(const SourceLog& log);
 std::string changes_json(const SourceLog& log);
 /// Like "no frames came 2 times, for 3.1 s in all, at most 2.5 s"; empty without gaps.

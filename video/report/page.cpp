@@ -29,7 +29,7 @@ std::string escape_lines(const std::string& raw) {
   return out;
 }
 
-/// The part of the spectrum around f = 0 that holds the template, in signed frequencies.
+/// The part of the spectrum around f = 0 that contains the template, in signed frequencies.
 struct Window {
   std::int64_t rows, columns;  ///< largest |f| shown
 };
@@ -87,7 +87,7 @@ std::string spectrum_figure(const RunReport& report) {
 
   const double w = static_cast<double>(image.width * step);
   const double h = static_cast<double>(image.height * step);
-  const double scale = 460 / w;  // drawn 460 units wide, 40 left for labels
+  const double scale = 460 / w;  // 460 units wide, 40 left for labels
   std::string text = fmt::format(
       "<figure class='spectrum'><figcaption>The template over the spectrum</figcaption>"
       "<svg viewBox='0 0 520 {:.0f}' role='img' aria-label='log spectrum with template frequencies'>",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The style sheet of the pages, and what they are put together from.
+// The style sheet and building blocks of the pages.
 #include "video/report/page_parts.hpp"
 
 #include <fmt/format.h>
@@ -52,7 +52,7 @@ std::int64_t thinning(std::int64_t width, std::int64_t height) {
 }
 
 Image grey_image(const Frame& frame) {
-  // Large frames are thinned: the page is for looking at, not for measuring.
+  // Large frames are thinned: the page is for viewing, not for measuring.
   const std::int64_t step = thinning(frame.width, frame.height);
   Image image;
   image.width = static_cast<int>((frame.width + step - 1) / step);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all pages share: their frame and style, pictures of frames, colours.
+// Common parts of all pages: frame and style, pictures of frames, colours.
 #pragma once
 
 #include <array>
@@ -11,19 +11,19 @@
 
 namespace sfft::video {
 
-/// A page of its own, without network or script. `title` is escaped here, `body` is HTML.
+/// A stand-alone page without network or scripts. `title` is escaped here, `body` is HTML.
 std::string whole_page(const std::string& title, const std::string& body);
 
 /// A large number with its label; both are HTML.
 std::string tile(const std::string& value, const std::string& label);
 
-/// Step between the rows and columns that a picture shows, so that it stays below about 3 MB.
+/// Step between the displayed rows and columns of a picture that keeps it below about 3 MB.
 std::int64_t thinning(std::int64_t width, std::int64_t height);
 
 /// A frame as an 8-bit picture, thinned if it is large.
 Image grey_image(const Frame& frame);
 
-/// A perceptually even ramp from near black over violet and orange to pale yellow, t in [0, 1].
+/// A perceptually uniform colour ramp from near black through violet and orange to pale yellow, t in [0, 1].
 std::array<std::uint8_t, 3> ramp(double t);
 
 }  // namespace sfft::video

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chart of every frame's similarity where that was asked for, and a table of the renewals.
+// A chart of every frame's similarity if requested, and a table of the renewals.
 #include "video/report/page_similarity.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ namespace sfft::video {
 
 namespace {
 
-/// Shares in per cent of the frames that have them.
+/// Similarity in per cent, for frames that have it.
 std::vector<ChartPoint> similarity_line(const RunReport& report, double Similarity::*share) {
   std::vector<ChartPoint> line;
   for (const FrameRecord& frame : report.frames.frames()) {
@@ -25,7 +25,7 @@ std::vector<ChartPoint> similarity_line(const RunReport& report, double Similari
   return line;
 }
 
-/// The renewals with what they had in common with the template before: the first of very many.
+/// The renewals and their similarity to the previous template; only the first of very many.
 std::string renewal_table(const RunReport& report) {
   constexpr std::size_t kMost = 40;
   const std::vector<FrameRecord>& renewals = report.frames.renewals();

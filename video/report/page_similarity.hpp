@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of the page about the similarity of frames to the template.
+// The page section about the similarity of frames to the template.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace sfft::video {
 
-/// Empty where nothing is known of it.
+/// Empty if there is no such data.
 std::string similarity_section(const RunReport& report);
 
 }  // namespace sfft::video

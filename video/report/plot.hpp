@@ -17,13 +17,13 @@ struct PlotLine {
   std::vector<PlotPoint> points;
 };
 
-/// A label over a place on the x axis.
+/// A label at a position on the x axis.
 struct PlotMark {
   double x;
   std::string label;
 };
 
-/// Titles and labels are HTML. Long lines are thinned to the extremes of each stretch, so that peaks stay.
+/// Titles and labels are HTML. Long lines are thinned to the extremes of each interval, so that peaks remain.
 struct Plot {
   std::string title, x_label, y_label;
   bool log_y = false;
@@ -31,9 +31,9 @@ struct Plot {
   std::vector<PlotMark> marks;
 };
 
-/// A figure of a page.
+/// A figure element for a page.
 std::string figure(const Plot& plot);
-/// An SVG file of its own, with its colours.
+/// A stand-alone SVG file, colours included.
 std::string svg_file(const Plot& plot);
 
 }  // namespace sfft::video

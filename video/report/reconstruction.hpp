@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures of what a spectrum describes, for people to look at.
+// Pictures of what a spectrum describes, for viewing.
 #pragma once
 
 #include <complex>
@@ -17,18 +17,18 @@ class Reconstruction {
  public:
   explicit Reconstruction(const Shape& shape);
 
-  /// The picture, row-major, of all coefficients of the spectrum and nothing else. Where the mean is not one
-  /// of them, `mean` is taken. Valid until the next call.
+  /// The picture, row-major, from the coefficients of the spectrum alone. If the mean is not among them,
+  /// `mean` is used. Valid until the next call.
   const std::vector<float>& picture(const Spectrum<float>& spectrum, double mean);
 
  private:
   Shape shape_;
   dense::Plan<float> plan_;
-  std::vector<std::complex<float>> half_;  ///< columns from 0 to the middle one, as the plan has them
+  std::vector<std::complex<float>> half_;  ///< columns from 0 to the middle one, in the plan's layout
   std::vector<float> picture_;
 };
 
-/// Writes a film, YUV4MPEG2 in grey: each frame on the left, and on the right what its coefficients describe.
+/// Writes a film, YUV4MPEG2 in grey: each frame on the left, its reconstruction on the right.
 class ReconstructionFilm {
  public:
   /// `frame_rate` 0: unknown, and 25 is written.
@@ -42,9 +42,9 @@ class ReconstructionFilm {
 
   detail::OutputFile& output_;
   double frame_rate_;
-  std::unique_ptr<Reconstruction> reconstruction_;  ///< from the first frame on
+  std::unique_ptr<Reconstruction> reconstruction_;  ///< created at the first frame
   std::int64_t width_ = 0, height_ = 0;
-  int shift_ = 0;  ///< bits that samples have beyond 8
+  int shift_ = 0;  ///< bits of the samples beyond 8
   std::string bytes_;
 };
 

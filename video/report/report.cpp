@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formats one RunReport as JSON, as CSV rows and as a summary for a terminal. The numbers come from
-// RunStatistics, the same for all reports.
+// Formats one RunReport as JSON, as CSV rows and as a summary for a terminal. All take their numbers from
+// RunStatistics.
 #include "video/report/report.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace sfft::video {
 
 namespace {
 
-/// Median and least of shares, 1 being the best.
+/// Median and minimum of shares; 1 is best.
 nlohmann::ordered_json shares(const Distribution& values) {
   return {{"median", number_or_null(values.quantile(0.5))}, {"least", number_or_null(values.quantile(0))}};
 }
@@ -44,7 +44,7 @@ nlohmann::ordered_json renewals(const RunReport& report) {
   return list;
 }
 
-/// What became of the input beside its frames: the keys of `input` that follow its counts.
+/// The keys of `input` that follow its counts: gaps, changes, damage.
 void add_log(const SourceLog& log, nlohmann::ordered_json& input) {
   input["interval_s"] = {{"least", number_or_null(log.least_interval_seconds)},
                          {"most", number_or_null(log.most_interval_seconds)}};
@@ -180,7 +180,7 @@ std::string json_reports(std::span<const std::string> reports, RunStatus status,
   head["status"] = to_string(status);
   head["message"] = message;
   std::string text = head.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-  text.resize(text.size() - 2);  // the end of the line and the brace, for one more key
+  text.resize(text.size() - 2);  // drops the closing brace and newline, to append one more key
   text += ",\n  \"inputs\": [";
   for (std::size_t i = 0; i < reports.size(); ++i) text += (i == 0 ? "\n" : ",\n") + reports[i];
   return text + "  ]\n}\n";

@@ -11,15 +11,15 @@
 
 namespace sfft::video {
 
-/// "complete", "input_damaged", …, as the reports say it.
+/// "complete", "input_damaged", …, as in the reports.
 const char* to_string(RunStatus status) noexcept;
 std::optional<RunStatus> run_status_named(std::string_view name) noexcept;
 
-/// The JSON report, schema "sfft-video/1" (docs/sfft-video.md). Numbers that were not measured are null.
+/// The JSON report, schema "sfft-video/1" (docs/sfft-video.md). Unmeasured numbers are null.
 std::string json_report(const RunReport& report);
-/// Several inputs in one report: status and message of them all, and `inputs`, the report of each.
+/// Several inputs in one report: a common status and message, and `inputs`, the report of each.
 std::string json_reports(std::span<const std::string> reports, RunStatus status, const std::string& message);
-/// The first line of the CSV, and the line of one transformed frame.
+/// The header line of the CSV, and the line of one transformed frame.
 std::string csv_header();
 std::string csv_row(const FrameRecord& frame);
 /// A few lines for a terminal.

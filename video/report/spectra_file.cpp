@@ -44,7 +44,7 @@ struct Errors {
 struct Extent {
   std::int64_t height, width;
 };
-constexpr char kFine = 0;  ///< the file is open, or finished; anything else is an error message
+constexpr char kFine = 0;  ///< the file is open or finished; anything else starts an error message
 
 /// One end of a pair of sockets.
 class Socket {
@@ -91,7 +91,7 @@ class Socket {
   int descriptor_;
 };
 
-/// Serves until the other side ends or sends `end`.
+/// Serves until the other side closes or sends `end`.
 void serve(Socket& socket, const std::string& path) {
   Hdf5Writer writer(path);
   socket.send(&kFine, 1);
@@ -124,7 +124,7 @@ void serve(Socket& socket, const std::string& path) {
   }
 }
 
-/// Open files stay with the parent process alone, so that their locks end with it.
+/// Only the parent process keeps open files, so that their locks end with it.
 void close_all_but(int kept) noexcept {
   const long most = std::min(::sysconf(_SC_OPEN_MAX), 4096L);
   for (int descriptor = STDERR_FILENO + 1; descriptor < most; ++descriptor) {
@@ -132,7 +132,7 @@ void close_all_but(int kept) noexcept {
   }
 }
 
-/// The writing process; it ends here without any clean-up.
+/// The writing process; it exits here without clean-up.
 [[noreturn]] void live(Socket& socket, const std::string& path) {
   close_all_but(socket.descriptor());
   try {
@@ -146,7 +146,7 @@ void close_all_but(int kept) noexcept {
   std::_Exit(0);
 }
 
-/// HDF5 in a process of its own, so that nothing but this file is lost with it: see hdf5_writer.hpp.
+/// HDF5 in a separate process, so that a failure loses only this file: see hdf5_writer.hpp.
 class IsolatedFile final : public SpectraFile {
  public:
   explicit IsolatedFile(detail::OutputFile& output) : output_(output), socket_(-1) {

@@ -12,8 +12,8 @@ namespace sfft::video {
 bool has_hdf5() noexcept;
 
 /// Fills `output`, which must outlive it; commit() puts the file in place. Layout: docs/sfft-video.md. Throws
-/// Error when the file cannot be written (a full disk), after which it may only be destroyed, for outputs
-/// that are not regular files, and in builds without HDF5.
+/// Error if the file cannot be written (a full disk), after which it may only be destroyed, for outputs other
+/// than regular files, and in builds without HDF5.
 class SpectraFile : public SpectrumSink {
  public:
   virtual void commit(const SourceInfo& input) = 0;

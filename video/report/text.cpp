@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decodes UTF-8 by hand, so that overlong forms, surrogates, control characters and direction marks are all
-// escaped.
+// Decodes UTF-8 by hand, so that overlong forms, surrogates, control characters and direction marks are
+// all escaped.
 #include "video/report/text.hpp"
 
 #include <fmt/format.h>
@@ -12,8 +12,8 @@ namespace sfft::video {
 
 namespace {
 
-/// Bytes of the UTF-8 character that `text` begins with; 0 if that is malformed (Unicode, table 3-7) or not
-/// to be shown, such as the control characters C0 and C1.
+/// Length in bytes of the first UTF-8 character of `text`; 0 if it is malformed (Unicode, table 3-7) or must
+/// not be shown, such as the control characters C0 and C1.
 std::size_t shown_character(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned first = byte(0);
@@ -27,7 +27,7 @@ std::size_t shown_character(std::string_view text) {
   }
   constexpr std::uint32_t kLeast[5] = {0, 0, 0xA0, 0x800, 0x10000};
   const bool surrogate = code >= 0xD800 && code < 0xE000;
-  // Marks that change the direction of writing can make one name look like another.
+  // Marks that change the writing direction can make one name look like another.
   const bool turning = (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
   return code >= kLeast[length] && code <= 0x10FFFF && !surrogate && !turning ? length : 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes names and messages from outside safe to show, and writes numbers.
+// Makes external names and messages safe to show, and formats numbers.
 #pragma once
 
 #include <string>
@@ -7,17 +7,17 @@
 
 namespace sfft::video {
 
-/// Valid UTF-8 without control characters: these, and bytes that are not UTF-8, become \xNN. Thus a
-/// recording's header or name reaches a terminal or a page only as text.
+/// Valid UTF-8 without control characters; those, and bytes that are not UTF-8, become \xNN. A recording's
+/// header or name thus reaches a terminal or a page only as text.
 std::string printable(std::string_view text);
 
 /// The same as HTML.
 std::string escape(const std::string& raw);
 
-/// A field of a CSV file. Spreadsheets take what begins with = + - @ for a formula: such names get a blank.
+/// A CSV field. Spreadsheets take a leading = + - @ for a formula, so such names get a leading blank.
 std::string csv_field(const std::string& text);
 
-/// A share in per cent; a dash where it is unknown.
+/// A share in per cent; a dash if unknown.
 std::string percent(double share);
 
 }  // namespace sfft::video

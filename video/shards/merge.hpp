@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shards of one run, put together.
+// Merges the shards of one run.
 #pragma once
 
 #include <string>
@@ -10,21 +10,21 @@
 namespace sfft::video {
 
 struct MergedRun {
-  ShardRun run;                         ///< its shard says nothing
+  ShardRun run;                         ///< its shard is meaningless
   std::vector<ShardRecord> recordings;  ///< in the order of the run's inputs
-  std::vector<std::string> missing;     ///< what is not there, in sentences; empty: all of it is
+  std::vector<std::string> missing;     ///< what is missing, in sentences; empty if complete
   RunStatus status = RunStatus::complete;
-  std::string message;  ///< of the first recording that is not complete
+  std::string message;  ///< of the first incomplete recording
 };
 
-/// Reads the shards' files; a folder stands for all that are in it. Throws Error(invalid_argument) where two
-/// are of different runs or are the same shard, Error(file_unreadable) where there are none or one cannot be
-/// read, and what parse_shard_lines() throws. What is missing is no error here.
+/// Reads the shards' files; a folder stands for all shards in it. Throws Error(invalid_argument) if two
+/// belong to different runs or are the same shard, Error(file_unreadable) if there are none or one cannot be
+/// read, and the errors of parse_shard_lines(). Missing parts are not an error here.
 MergedRun merge_shards(const std::vector<std::string>& paths);
 
 /// The report of a run over several inputs, as `sfft-video run` writes it.
 std::string merged_json(const MergedRun& merged);
-/// A line for each recording.
+/// One line per recording.
 std::string merged_csv(const MergedRun& merged);
 /// A few lines for a terminal.
 std::string merged_summary(const MergedRun& merged);

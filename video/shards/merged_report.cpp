@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reports of a merged run: those of its recordings as they were kept, and what they have in common.
+// The reports of a merged run: the kept reports of its recordings, and what they have in common.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A member of a member as a field of the CSV; empty where it is null or missing.
+/// A nested member as a CSV field; empty if null or missing.
 std::string field(const Json& report, const char* part, const char* name) {
   const auto found = report.find(part);
   if (found == report.end() || !found->is_object()) return {};
@@ -57,7 +57,7 @@ std::string merged_csv(const MergedRun& merged) {
 }
 
 std::string merged_summary(const MergedRun& merged) {
-  constexpr std::size_t kMostNamed = 20;
+  constexpr std::size_t kMaxNamed = 20;
   std::int64_t frames = 0;
   std::int64_t transformed = 0;
   std::int64_t dense = 0;
@@ -69,11 +69,11 @@ std::string merged_summary(const MergedRun& merged) {
     transformed += count(report, "frames", "transformed");
     dense += count(report, "frames", "dense_fallbacks");
     if (record.status == RunStatus::complete) continue;
-    if (++damaged <= kMostNamed)
+    if (++damaged <= kMaxNamed)
       named += fmt::format("{:<11} {}: {}\n", to_string(record.status), printable(record.path),
                            printable(record.message));
   }
-  if (damaged > kMostNamed) named += fmt::format("            and {} more\n", damaged - kMostNamed);
+  if (damaged > kMaxNamed) named += fmt::format("            and {} more\n", damaged - kMaxNamed);
   std::string text =
       fmt::format("shards      {}\nrecordings  {} of {}, {} complete\n", merged.run.shard.count,
                   merged.recordings.size(), merged.run.inputs, merged.recordings.size() - damaged);

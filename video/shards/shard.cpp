@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses I/N and the variables of those who start processes.
+// Parses I/N and the environment variables of process launchers.
 #include "video/shards/shard.hpp"
 
 #include <fmt/format.h>
@@ -41,7 +41,7 @@ Shard parse_shard(const std::string& text) {
   const std::string_view view = text;
   const auto index = number_in(view.substr(0, slash));
   const auto count = slash == std::string::npos ? std::nullopt : number_in(view.substr(slash + 1));
-  if (!index || !count || *count < 1 || *count > kMostShards || *index < 1 || *index > *count) {
+  if (!index || !count || *count < 1 || *count > kMaxShards || *index < 1 || *index > *count) {
     throw Error(
         ErrorCode::invalid_argument,
         fmt::format("'{}' is not a part such as 2/8, the second of eight: parts are counted from 1", text));
@@ -56,9 +56,9 @@ Shard shard_from_environment(const EnvironmentLookup& lookup) {
     if (rank == nullptr && size == nullptr) continue;
     const auto index = number_in(rank == nullptr ? "" : rank);
     const auto count = number_in(size == nullptr ? "" : size);
-    if (index && count && *count >= 1 && *count <= kMostShards && *index >= 0 && *index < *count)
+    if (index && count && *count >= 1 && *count <= kMaxShards && *index >= 0 && *index < *count)
       return {*index + 1, *count};
-    // sbatch alone sets one of Slurm's two: somebody else may still know.
+    // sbatch alone sets one of Slurm's two; another launcher may still know.
     if (rank != nullptr && size != nullptr) {
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("{} says {}={} and {}={}, which is no rank and size: give --shard I/N",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which part of a list of recordings one process reads.
+// The part of a list of recordings that one process reads.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace sfft::video {
 
-/// Part `index` of `count`, counted from 1. Recordings are dealt out in turn: the first one goes to part 1,
-/// the second one to part 2, …
+/// Part `index` of `count`, counted from 1. Recordings are assigned round robin: the first one to part 1, the
+/// second one to part 2, …
 struct Shard {
   int index = 1;
   int count = 1;
@@ -20,21 +20,21 @@ struct Shard {
   friend bool operator==(const Shard&, const Shard&) = default;
 };
 
-inline constexpr int kMostShards = 100000;
+inline constexpr int kMaxShards = 100000;
 
 /// "2/8". Throws Error(invalid_argument) for anything else.
 Shard parse_shard(const std::string& text);
 
-/// A variable of the environment; null where it is not set.
+/// Looks up an environment variable; null if unset.
 using EnvironmentLookup = std::function<const char*(const char* name)>;
 
-/// Part rank + 1 of as many as there are processes, as Open MPI, MPICH (PMI) or Slurm tell them, in this
-/// order: mpirun within a job of Slurm goes before the job. Throws Error(invalid_argument) where none does.
+/// Part rank + 1 of as many as there are processes, according to Open MPI, MPICH (PMI) or Slurm, in this
+/// order: mpirun within a Slurm job overrides the job. Throws Error(invalid_argument) if none applies.
 Shard shard_from_environment(const EnvironmentLookup& lookup);
 
 /// "shard-02-of-16.jsonl".
 std::string shard_file_name(Shard shard);
-/// Whether that is the form of a name, without its folder.
+/// Whether a name, without its folder, has that form.
 bool is_shard_file_name(const std::string& name);
 
 }  // namespace sfft::video

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
   throw Error(ErrorCode::file_unreadable, fmt::format("'{}' cannot be written: {}", path, why));
 }
 
-/// False where another process holds it. File systems without locks have nobody to ask.
+/// False if another process holds it. File systems without locks always succeed.
 bool lock_whole(int file) {
 #ifdef F_OFD_SETLK
   struct flock lock {};
@@ -49,7 +49,7 @@ std::string read_all(int file, const std::string& path) {
   }
 }
 
-/// Another number of shards in one folder is another run: found before work begins.
+/// A different number of shards in one folder means another run; detected before work begins.
 void refuse_other_runs(const std::string& folder, Shard shard) {
   const std::string suffix = fmt::format("-of-{}.jsonl", shard.count);
   for (const std::string& path : list_shards(folder)) {
@@ -79,7 +79,7 @@ std::vector<std::string> list_shards(const std::string& folder) {
 ShardFile::ShardFile(const std::string& folder, const ShardRun& run)
     : path_((fs::path(folder) / shard_file_name(run.shard)).string()) {
   std::error_code code;
-  fs::create_directories(folder, code);  // another shard may make it at the same time
+  fs::create_directories(folder, code);  // another shard may create it concurrently
   if (!fs::is_directory(folder)) cannot_write(folder, code ? code.message() : "it is no folder");
   refuse_other_runs(folder, run.shard);
   file_ = detail::Descriptor(::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_NOCTTY | O_CLOEXEC, 0666));
@@ -126,7 +126,7 @@ void ShardFile::append(const std::string& line) {
     if (count <= 0) cannot_write(path_, count < 0 ? std::strerror(errno) : "nothing was taken");
     at += static_cast<std::size_t>(count);
   }
-  // A file system that cannot sync, as some of networks, has taken the line all the same.
+  // A file system without sync, such as some network ones, has accepted the line anyway.
   if (::fdatasync(file_.get()) != 0 && errno != EINVAL && errno != ENOTSUP)
     cannot_write(path_, std::strerror(errno));
 }

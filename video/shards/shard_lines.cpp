@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each line is an object of JSON that ends in the CRC-32 of what stands before it.
+// Each line is a JSON object that ends in the CRC-32 of the text before it.
 #include "video/shards/shard_lines.hpp"
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ std::string closed_line(const Json& json) {
   return line + fmt::format(R"(,"crc32":"{:08x}"}})", crc32_of(line)) + "\n";
 }
 
-/// The object of a line, or nothing if the line is not as it was written.
+/// The object of a line; nothing if the line is not as it was written.
 std::optional<Json> open_line(std::string_view line) {
   if (line.size() <= kTail.size()) return std::nullopt;
   const std::string_view body = line.substr(0, line.size() - kTail.size());
@@ -43,7 +43,7 @@ std::optional<Json> open_line(std::string_view line) {
   return json.is_object() ? std::optional(std::move(json)) : std::nullopt;
 }
 
-/// A whole number that its type holds: conversions of other numbers are undefined.
+/// An integer that fits its type, because converting others is undefined.
 template <class Whole>
 void read_whole(const Json& value, Whole& to) {
   const bool fits = value.is_number_unsigned()  ? std::in_range<Whole>(value.get<std::uint64_t>())
@@ -61,7 +61,7 @@ ShardRun run_from(const Json& json) {
   read_whole(json.at("inputs_crc32"), run.inputs_crc32);
   for (const auto& [name, value] : json.at("settings").items())
     run.settings.emplace_back(name, value.get<std::string>());
-  if (run.shard.count < 1 || run.shard.count > kMostShards || run.shard.index < 1 ||
+  if (run.shard.count < 1 || run.shard.count > kMaxShards || run.shard.index < 1 ||
       run.shard.index > run.shard.count)
     throw std::out_of_range("shard");
   return run;
@@ -88,7 +88,7 @@ ShardRecord record_from(const Json& json, const ShardRun& run) {
               fmt::format("'{}' is no file of a shard: give another folder, or move it away", path));
 }
 
-/// Only a beginning of a file that was killed in its first write.
+/// The prefix of a file whose first write was killed.
 bool could_begin_a_head(std::string_view line) {
   const std::string_view begin = R"({"schema":"sfft-video-shard/)";
   const std::size_t count = std::min(line.size(), begin.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time comes from this machine's clock, so that it goes on while the camera is away.
+// Times come from this machine's clock, so that time goes on while the camera is away.
 #include "video/sources/camera_source.hpp"
 
 #include <chrono>
@@ -43,7 +43,7 @@ class CameraSource final : public FrameSource {
       if (capture_ && capture_->read(frame)) return take(frame, asked), true;
       if (connection_.stopped()) break;
       connection_.lose("the camera gives no frames", false, seconds_);
-      capture_.reset();  // before it is opened again: it belongs to one program at a time
+      capture_.reset();  // before reopening: the camera serves one program at a time
       if (!connection_.again(count_, [this] { capture_ = open_(); })) break;
       rate_ = capture_->info().fps;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A camera that is opened again when it gives no more frames, whatever library reads it.
+// A camera that is reopened when it stops delivering frames, whatever library reads it.
 #pragma once
 
 #include <functional>
@@ -10,19 +10,19 @@
 
 namespace sfft::video {
 
-/// A camera that was opened once.
+/// A camera that has been opened.
 class Capture {
  public:
   virtual ~Capture() = default;
-  /// Size and rate as the camera states them; 0: it does not.
+  /// Size and rate as the camera states them; 0: not stated.
   virtual SourceInfo info() const = 0;
-  /// Blocks until there is a frame. False if none came, and then none will.
+  /// Blocks until there is a frame. False if none came and none will.
   virtual bool read(Frame& frame) = 0;
 };
 /// Throws InputError.
 using OpenCapture = std::function<std::unique_ptr<Capture>()>;
 
-/// Opens it, or throws InputError. Frames have the times of their arrival.
+/// Opens it, or throws InputError. Frames are timed by their arrival.
 std::unique_ptr<FrameSource> watch_camera(const std::string& name, const SourceOptions& options,
                                           const OpenCapture& open);
 

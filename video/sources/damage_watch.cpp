@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Follows key frames and what the decoder says of its pictures.
+// Follows key frames and the decoder's error flags.
 #include "video/sources/damage_watch.hpp"
 
 #include <algorithm>
@@ -25,9 +25,9 @@ void DamageWatch::add(const AVFrame& picture, std::int64_t packet) {
   follow_key_frames(picture);
 }
 
-/// What is missing before the picture of `packet`. What is predicted from it is wrong.
+/// Counts pictures missing before that of `packet`; pictures predicted from them are wrong.
 void DamageWatch::count_losses(std::int64_t packet) {
-  constexpr std::int64_t kOld = 64;  // packets after which a picture does not come any more
+  constexpr std::int64_t kOld = 64;  // packets after which a picture no longer comes
   lost_before_ = 0;
   if (losses_.empty()) return;
   std::erase_if(losses_, [&](const PictureOrder::Loss& loss) {

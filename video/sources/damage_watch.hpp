@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is damaged or missing in one stream, and which of its pictures are made up because of it.
+// Damage and losses in one stream, and the pictures that are concealed because of them.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,14 @@ class DamageWatch {
   void expect_losses(const std::vector<PictureOrder::Loss>& losses) {
     losses_.insert(losses_.end(), losses.begin(), losses.end());
   }
-  /// Notes the next picture that the decoder gives out, which it made from the packet with this number.
+  /// Notes the next picture from the decoder, made from the packet with this number.
   void add(const AVFrame& picture, std::int64_t packet);
 
-  /// Whether the decoder made up parts of the last picture, or of one since the last key frame.
+  /// Whether the decoder concealed parts of the last picture, or of one since the last key frame.
   bool made_up() const noexcept { return since_damage_ >= 0; }
-  std::int64_t packets() const noexcept { return packets_; }    ///< marked as damaged, or not decodable
+  std::int64_t packets() const noexcept { return packets_; }    ///< marked as damaged, or undecodable
   std::int64_t pictures() const noexcept { return pictures_; }  ///< decoded all the same
-  /// Pictures that are missing before the last one, and in all, where the codec tells.
+  /// Pictures missing before the last one, and in total, if the codec shows it.
   std::int64_t lost_before() const noexcept { return lost_before_; }
   std::int64_t lost() const noexcept { return lost_; }
 
@@ -35,9 +35,9 @@ class DamageWatch {
   void count_losses(std::int64_t packet);
   void follow_key_frames(const AVFrame& picture);
 
-  int since_key_ = 0, group_ = 0;  ///< pictures since the last key frame; the most between two of them
+  int since_key_ = 0, group_ = 0;  ///< pictures since the last key frame; the most between two
   int since_damage_ = -1;          ///< pictures since the last damage; -1: a key frame has come since
-  std::vector<PictureOrder::Loss> losses_;  ///< whose pictures the decoder has not given out
+  std::vector<PictureOrder::Loss> losses_;  ///< whose pictures the decoder has not output yet
   std::int64_t packets_ = 0, pictures_ = 0, lost_before_ = 0, lost_ = 0;
 };
 

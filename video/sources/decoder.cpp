@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One producer thread fills a ring of frames and stops when the source ends, throws or is interrupted. Its
-// exception is kept until the consumer has taken the frames before it. Only counts are under the mutex: a
+// exception is kept until the consumer has taken the frames before it. The mutex guards only counts: each
 // slot belongs to one thread at a time.
 #include "video/sources/decoder.hpp"
 
@@ -16,8 +16,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Signals are left to the thread that made the decoder: they must not cut short a read of this one while the
-/// other waits unaware.
+/// Leaves signals to the thread that created the decoder: they must not interrupt a read here while that
+/// thread waits unaware.
 class BlockedSignals {
  public:
   BlockedSignals() {
@@ -81,7 +81,7 @@ bool Decoder::wait_for_room() {
   return !closing_;
 }
 
-/// Whether a frame is of another format than those before. One whose samples are made later is not.
+/// Whether a frame's format differs from the previous ones. Frames whose samples are made later do not.
 bool Decoder::changes(const DecodedFrame& decoded) {
   if (!options_.one_format || decoded.later) return false;
   if (!format_) format_ = decoded.frame.format();
@@ -107,7 +107,7 @@ bool Decoder::read_into(std::size_t slot) {
   bool there = false;
   if (!(options_.pictures != nullptr ? read_on_gpu(offset, there) : source_.next(scratch_))) return false;
   const std::vector<std::byte>& samples = scratch_.samples;
-  if (!there && samples.size() != options_.frame_bytes) {  // another size: the consumer will say so
+  if (!there && samples.size() != options_.frame_bytes) {  // another size: the consumer will report it
     decoded.frame = scratch_;
     decoded.elsewhere = nullptr;
     return true;
@@ -126,7 +126,7 @@ bool Decoder::read_into(std::size_t slot) {
 }
 
 bool Decoder::read_samples(DecodedFrame& decoded) {
-  /// More than this, and the consumer has enough to do.
+  /// With more frames than this the consumer has enough to do.
   constexpr std::size_t kFew = 4;
   Frame& frame = decoded.frame;
   reuse_samples(frame);
@@ -145,7 +145,7 @@ bool Decoder::read_samples(DecodedFrame& decoded) {
   return true;
 }
 
-/// Of the consumer's frames, by its thread.
+/// Makes samples of the consumer's frames, on its thread.
 void Decoder::make_samples() {
   for (std::size_t i = first_; i < first_ + held_; ++i) {
     DecodedFrame& decoded = slots_[i];
@@ -158,7 +158,7 @@ void Decoder::make_samples() {
   }
 }
 
-/// Reads the next frame into the GPU's memory, or into scratch_ if it is not `there`.
+/// Reads the next frame into GPU memory, or into scratch_ if it is not `there`.
 bool Decoder::read_on_gpu(std::size_t offset, bool& there) {
   if (!source_.advance(scratch_)) return false;
   scratch_.width = options_.like->width;
@@ -181,7 +181,7 @@ void Decoder::spare_samples(Frame& frame) {
   spare_.push_back(std::move(frame.samples));
 }
 
-/// Of the consumer's frames, with the mutex held.
+/// Releases the consumer's frames; the mutex is held.
 void Decoder::release() {
   for (std::size_t i = 0; i < held_ && options_.memory.empty(); ++i)
     spare_.push_back(std::move(slots_[first_ + i].frame.samples));
@@ -214,11 +214,11 @@ void Decoder::read_all() {
   filled_.notify_all();
 }
 
-/// Until there are `least` frames, no more will come, or time is up. Looks after `wake` of them, and now and
-/// then.
+/// Waits until there are `least` frames, no more will come, or time is up. Checks after `wake` frames, and
+/// periodically.
 void Decoder::sleep_until(std::unique_lock<std::mutex>& lock, std::size_t least, std::size_t wake,
                           const std::atomic<bool>& stop, Clock::time_point until) {
-  // A signal handler sets `stop` and cannot wake a condition variable.
+  // A signal handler sets `stop`, but cannot notify a condition variable.
   constexpr auto kGlance = std::chrono::milliseconds(20);
   for (auto now = Clock::now(); full_ < least && !ended_ && !stop && now < until; now = Clock::now()) {
     wanted_ = std::clamp(wake, least, std::max(least, slots_.size() - worth_waking_));
@@ -240,7 +240,7 @@ std::span<const DecodedFrame> Decoder::next(std::size_t most, std::size_t least,
                                             const std::atomic<bool>& stop, std::size_t wake) {
   std::unique_lock lock(mutex_);
   if (held_ > 0) release();
-  // More than fit before the first slot comes again would never be there at once.
+  // More than fit before the ring wraps would never be available at once.
   least = std::clamp<std::size_t>(least, 1, slots_.size() - first_);
   sleep_until(lock, least, wake, stop);
   if (full_ == 0 && !stop && error_) std::rethrow_exception(error_);

@@ -20,32 +20,32 @@
 namespace sfft::video {
 
 struct DecodedFrame {
-  Frame frame;                           ///< without samples where these were put into the decoder's memory
+  Frame frame;                           ///< without samples if these are in the decoder's memory
   const std::byte* elsewhere = nullptr;  ///< then they are here
-  std::unique_ptr<UnmadeSamples> later;  ///< the decoder's: what next() makes the samples from
-  double decode_us = 0;                  ///< time to read and decode, waiting for the input included
+  std::unique_ptr<UnmadeSamples> later;  ///< the decoder's: next() makes the samples from this
+  double decode_us = 0;                  ///< time to read and decode, including waiting for the input
 
   SignalView view() const;
-  /// A copy that lasts, with its samples.
+  /// An independent copy, samples included.
   Frame copy() const;
 };
 
 struct DecoderOptions {
-  std::int64_t limit = 0;  ///< reads at most this many frames; 0: all
-  std::size_t slots = 5;   ///< frames that are held at once: the consumer's and those decoded ahead
-  /// The consumer's thread makes the samples of frames that it waits for, where the source knows how: a
-  /// consumer that then reads them finds them in its core's cache.
+  std::int64_t limit = 0;  ///< maximum number of frames to read; 0: all
+  std::size_t slots = 5;   ///< frames held at once: the consumer's and those decoded ahead
+  /// The consumer's thread makes the samples of frames that it waits for, if the source supports that; it
+  /// then finds them in its core's cache.
   bool samples_by_consumer = false;
-  /// The first frame of another format (Frame::format()) than `like`, or than the first one, is the last that
-  /// is read; another decoder may go on behind it.
+  /// The first frame whose format (Frame::format()) differs from `like`, or from the first frame, is the last
+  /// one read; another decoder may continue after it.
   bool one_format = false;
-  /// Where frames of `frame_bytes` go, side by side; room for `slots` of them. Empty: the decoder allocates.
+  /// Contiguous memory for frames of `frame_bytes`, `slots` of them. Empty: the decoder allocates.
   std::span<std::byte> memory{};
   std::size_t frame_bytes = 0;
-  /// Given if `memory` is that of a GPU: frames that the source has there and that are of the size and depth
-  /// of `like` stay there.
+  /// Set if `memory` is GPU memory: frames that the source has there, with the size and depth of
+  /// `like`, stay there.
   const DevicePictures* pictures = nullptr;
-  const Frame* like = nullptr;  ///< a frame of the format that is expected
+  const Frame* like = nullptr;  ///< a frame of the expected format
 };
 
 /// A thread that reads frames into a ring of slots, which its consumer reads in place.
@@ -54,29 +54,29 @@ class Decoder {
   static constexpr std::chrono::steady_clock::time_point kNever =
       std::chrono::steady_clock::time_point::max();
 
-  /// `source` must outlive the decoder and is used by it alone until then.
+  /// `source` must outlive the decoder, which uses it exclusively until then.
   explicit Decoder(FrameSource& source, const DecoderOptions& options = {});
-  /// Interrupts the source, unless it has been read to its end or to the limit, and waits for the thread.
+  /// Interrupts the source, unless it was read to its end or to the limit, and waits for the thread.
   ~Decoder();
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
 
-  /// The next frames in the source's order, at most `most`, valid until the next call. Blocks until there are
-  /// `least` or the source has ended; frames that go past the last slot come with two calls. Empty after the
-  /// last frame. Soon after `stop` is set it returns what there is. An exception of the source is rethrown
-  /// here, after the frames before it.
+  /// The next frames in source order, at most `most`, valid until the next call. Blocks until there are
+  /// `least` or the source has ended; frames past the last slot need a second call. Empty after the last
+  /// frame. Soon after `stop` is set it returns what there is. Rethrows an exception of the source after the
+  /// frames before it.
   ///
-  /// A call that has to wait sleeps until there are `wake` frames, or a glance finds `least`: waking up for
-  /// every frame by itself costs more than some frames' transforms.
+  /// A call that must wait sleeps until there are `wake` frames, or a periodic check finds `least`: waking up
+  /// for every single frame costs more than transforming some frames.
   std::span<const DecodedFrame> next(std::size_t most, std::size_t least, const std::atomic<bool>& stop,
                                      std::size_t wake = 1);
-  /// Waits until there are `count` frames, at most as many as there are slots, that next() has not returned
-  /// yet, and returns what waiting() does then: fewer after the last frame, at `until`, and soon after `stop`
-  /// is set. Frames of the latest next() are no longer valid.
+  /// Waits until there are `count` frames, at most the number of slots, that next() has not returned yet, and
+  /// returns what waiting() then does: fewer after the last frame, at `until`, and soon after `stop` is set.
+  /// Invalidates frames of the latest next().
   std::span<const DecodedFrame> await(std::size_t count, const std::atomic<bool>& stop,
                                       std::chrono::steady_clock::time_point until = kNever);
-  /// Frames behind those of the latest next() that are there already, up to the last slot. They stay where
-  /// they are until a later next() has returned them. Samples that the consumer makes are not there.
+  /// Frames after those of the latest next() that are already available, up to the last slot. They stay in
+  /// place until a later next() has returned them. Frames whose samples the consumer makes are not included.
   std::span<const DecodedFrame> waiting();
 
  private:
@@ -97,19 +97,19 @@ class Decoder {
 
   FrameSource& source_;
   DecoderOptions options_;
-  Frame scratch_;  ///< of the thread: a frame on its way to the memory that was given
+  Frame scratch_;  ///< the thread's: a frame on its way to the given memory
   std::mutex mutex_;
-  std::condition_variable filled_, freed_;  ///< what the consumer waits for, and what the thread does
-  std::size_t wanted_ = 0;                  ///< frames at which to wake the consumer; 0: it does not sleep
-  bool full_up_ = false;                    ///< the thread waits for room
-  /// A ring: the consumer's frames from first_ on, then the full ones; the thread writes behind these.
+  std::condition_variable filled_, freed_;  ///< signalled to the consumer, and to the thread
+  std::size_t wanted_ = 0;                  ///< frames at which to wake the consumer; 0: it is awake
+  bool full_up_ = false;                    ///< the thread waits for a free slot
+  /// A ring: the consumer's frames from first_ on, then the full ones; the thread writes after these.
   std::vector<DecodedFrame> slots_;
-  std::size_t worth_waking_;  ///< free slots for which to wake the thread
-  /// Samples of slots that are free, the last one freed on top: it is most likely still in a cache.
+  std::size_t worth_waking_;  ///< number of free slots at which to wake the thread
+  /// Buffers of free slots, the last freed on top because it is most likely still cached.
   std::vector<std::vector<std::byte>> spare_;
   std::size_t first_ = 0, held_ = 0, full_ = 0;
   std::int64_t read_ = 0;
-  std::optional<FrameFormat> format_;  ///< of the thread
+  std::optional<FrameFormat> format_;  ///< used by the thread
   bool ended_ = false, closing_ = false;
   std::exception_ptr error_;  ///< why the source ended, if not cleanly
   std::thread thread_;

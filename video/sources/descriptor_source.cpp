@@ -33,7 +33,7 @@ class InputBuffer final : public std::streambuf {
   /// Reads `file`, and closes it if it is not standard input.
   explicit InputBuffer(int file) : file_(file) {
     if (::pipe2(wake_, O_CLOEXEC) != 0)
-      wake_[0] = wake_[1] = -1;  // then only signals end a read; poll skips -1
+      wake_[0] = wake_[1] = -1;  // only signals then end a read; poll skips -1
   }
   ~InputBuffer() override {
     for (const int end : wake_) {
@@ -45,7 +45,7 @@ class InputBuffer final : public std::streambuf {
   /// The errno of a read that failed; 0: none did.
   int error() const noexcept { return error_; }
 
-  /// Ends a blocked read and all later ones. May be called from any thread.
+  /// Ends a blocked read and all later ones. Callable from any thread.
   void interrupt() noexcept {
     const char byte = 0;
     if (wake_[1] >= 0) static_cast<void>(!::write(wake_[1], &byte, 1));
@@ -88,7 +88,7 @@ class DescriptorSource final : public FrameSource {
   void interrupt() noexcept override { buffer_.interrupt(); }
 
  private:
-  /// Tells an input that cannot be read from one that ends.
+  /// Distinguishes an input that cannot be read from one that ends.
   template <class Action>
   bool checked(const Action& action) {
     try {
@@ -118,7 +118,7 @@ std::int64_t bytes_left(int file) {
 }  // namespace
 
 std::unique_ptr<FrameSource> open_standard_input() {
-  // The pipe of the buffer would take the place of a closed standard input, and be read for ever.
+  // Otherwise the buffer's pipe would replace a closed standard input, and be read for ever.
   if (::fcntl(STDIN_FILENO, F_GETFD) == -1)
     throw InputError("standard input is closed: there is nothing to read");
   return std::make_unique<DescriptorSource>(STDIN_FILENO, "standard input", bytes_left(STDIN_FILENO));

@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::uint64_t kMostChunks = 100000;  ///< limit for a file that is made of tiny ones
+constexpr std::uint64_t kMaxChunks = 100000;  ///< limit for a file made of tiny ones
 
 /// Reads numbers anywhere in a file; bytes past its end read as 0.
 class Bytes {
@@ -57,11 +57,11 @@ class Bytes {
 /// Boxes of ISO/IEC 14496-12: size, type, and for a size of 1 the size again in 64 bits.
 FileEnd end_of_boxes(Bytes& file) {
   std::uint64_t at = 0;
-  for (std::uint64_t i = 0; i < kMostChunks; ++i) {
+  for (std::uint64_t i = 0; i < kMaxChunks; ++i) {
     if (at == file.size()) return FileEnd::whole;
     if (file.size() - at < 8) return FileEnd::cut;
     std::uint64_t bytes = file.big_endian(at, 4);
-    if (bytes == 0) return FileEnd::unknown;  // the box goes to the end of the file, wherever that is
+    if (bytes == 0) return FileEnd::unknown;  // the box extends to the end of the file, wherever that is
     if (bytes == 1) bytes = file.big_endian(at + 8, 8);
     if (bytes < 8) return FileEnd::unknown;
     if (bytes > file.size() - at) return FileEnd::cut;
@@ -73,17 +73,17 @@ FileEnd end_of_boxes(Bytes& file) {
 /// One RIFF chunk; files of more than a gigabyte or two have further ones.
 FileEnd end_of_riff(Bytes& file) {
   std::uint64_t at = 0;
-  for (std::uint64_t i = 0; i < kMostChunks && at < file.size(); ++i) {
+  for (std::uint64_t i = 0; i < kMaxChunks && at < file.size(); ++i) {
     if (file.at(at, 4) != "RIFF") break;  // something else was appended
     const std::uint64_t bytes = file.little_endian(at + 4, 4);
-    if (bytes == 0) return FileEnd::unknown;  // its writer could not seek back, or died before it did
+    if (bytes == 0) return FileEnd::unknown;  // its writer could not seek back, or died first
     if (bytes > file.size() - at - std::min<std::uint64_t>(8, file.size() - at)) return FileEnd::cut;
     at += 8 + bytes + bytes % 2;
   }
   return FileEnd::whole;
 }
 
-/// The size of an EBML element whose size field begins at `at`, which moves on; all ones: unknown.
+/// The size of an EBML element whose size field begins at `at`, which advances; all ones: unknown.
 std::uint64_t ebml_size(Bytes& file, std::uint64_t& at, bool& unknown) {
   const std::uint64_t first = file.big_endian(at, 1);
   std::size_t length = 1;
@@ -111,7 +111,7 @@ FileEnd end_of_segment(Bytes& file) {
   return segment > file.size() - std::min(at, file.size()) ? FileEnd::cut : FileEnd::whole;
 }
 
-/// The last page carries the mark of a stream's end.
+/// The last page carries the end-of-stream flag.
 FileEnd end_of_pages(Bytes& file) {
   constexpr std::uint64_t kLargestPage = 65307;
   const std::uint64_t from = file.size() > kLargestPage ? file.size() - kLargestPage : 0;
@@ -170,11 +170,11 @@ bool lacks_index(const std::string& path) {
   Bytes file(path);
   if (!begins_with_box(file)) return false;
   std::uint64_t at = 0;
-  for (std::uint64_t i = 0; i < kMostChunks && file.size() - at >= 8; ++i) {
+  for (std::uint64_t i = 0; i < kMaxChunks && file.size() - at >= 8; ++i) {
     if (file.at(at + 4, 4) == "moov") return false;
     std::uint64_t bytes = file.big_endian(at, 4);
     if (bytes == 1) bytes = file.big_endian(at + 8, 8);
-    if (bytes < 8 || bytes > file.size() - at) return true;  // to the end of the file, or past it
+    if (bytes < 8 || bytes > file.size() - at) return true;  // extends to the end of the file, or past it
     at += bytes;
   }
   return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the file system alone: no file is opened.
+// Queries only the file system: no file is opened.
 #include "video/sources/file_stamp.hpp"
 
 #include <fmt/format.h>

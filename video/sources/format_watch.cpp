@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures that differ in size or in the depth of their luma begin a new segment. Other changes are noted.
+// A change of picture size or luma depth begins a new segment; other changes are only noted.
 #include "video/sources/format_watch.hpp"
 
 #include <fmt/format.h>
@@ -10,9 +10,9 @@ namespace sfft::video {
 
 namespace {
 
-/// Rates are estimates: what differs by less is the same.
+/// Rates are estimates; smaller differences are ignored.
 constexpr double kSameRate = 0.02;
-constexpr std::size_t kMostChanges = 1000;
+constexpr std::size_t kMaxChanges = 1000;
 
 bool same_rate(double one, double other) {
   return !(one > 0) || !(other > 0) || std::fabs(one - other) <= kSameRate * one;
@@ -35,7 +35,7 @@ void FormatWatch::note(const PictureFormat& format, std::int64_t number, Frame& 
   frame.segment = segment_;
   if (same_picture && format.pixels == now_.pixels && same_rate(now_.fps, format.fps)) return;
   ++count_;
-  if (changes_.size() == kMostChanges) changes_.erase(changes_.begin());
+  if (changes_.size() == kMaxChanges) changes_.erase(changes_.begin());
   changes_.push_back({number, frame.seconds, now_, format});
   now_ = format;
 }

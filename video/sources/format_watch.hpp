@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Notices that the pictures of an input change their size, depth, pixel format or rate.
+// Detects changes of an input's picture size, depth, pixel format or rate.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@ namespace sfft::video {
 
 class FormatWatch {
  public:
-  /// Takes the format of the frame with this number, and says in it to which segment it belongs.
+  /// Takes the format of the frame with this number, and sets the frame's segment.
   void note(const PictureFormat& format, std::int64_t number, Frame& frame);
-  /// The segment of the latest frame, and of those that are known to be like it.
+  /// The segment of the latest frame, and of frames known to be like it.
   std::int64_t segment() const noexcept { return segment_; }
 
-  /// Of the changes, the latest ones.
+  /// The latest changes.
   const std::vector<FormatChange>& changes() const noexcept { return changes_; }
-  /// A sentence about them, if there were any.
+  /// Adds a sentence about the changes, if any.
   void warn(std::vector<std::string>& warnings) const;
 
  private:

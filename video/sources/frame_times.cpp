@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps an origin that time stamps count from. It moves when a stream comes back, and when its clock starts
-// anew.
+// Keeps an origin that time stamps are relative to. It moves when a stream comes back, and when its
+// clock restarts.
 #include "video/sources/frame_times.hpp"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ double FrameTimes::next(double stamp, std::int64_t missing) {
     now = stamp - origin_;
   } else {
     ++without_time_;
-    // A clock that starts anew, not one frame out of order.
+    // The clock has restarted; this is not one frame out of order.
     if (stamped && stamp - origin_ < last_ - 1) origin_ = stamp - now;
   }
   if (!jumped) {

@@ -12,15 +12,15 @@ class FrameTimes {
  public:
   explicit FrameTimes(double frame_rate) { set_rate(frame_rate); }
 
-  /// The next frame's time from the first one on. `stamp` is NaN where it has none; then the frames that are
-  /// `missing` before it count.
+  /// The next frame's time since the first one. `stamp` is NaN if it has none; the frames `missing` before
+  /// it then count.
   double next(double stamp, std::int64_t missing = 0);
-  /// Nominal frames per second from now on; 0: unknown, and then the last known rate stays.
+  /// Nominal frames per second from now on; 0: unknown, and the last known rate stays.
   void set_rate(double frame_rate) noexcept {
     if (frame_rate > 0) interval_ = 1 / frame_rate;
   }
-  /// The first frame's time is `stamp` less than its own from now on, for a recording that begins later than
-  /// it could.
+  /// From now on the first frame's time is `stamp` less than its own, for a recording that begins later
+  /// than it could.
   void set_origin(double stamp) noexcept;
   /// The next frame comes `seconds` after the last one, whatever its stamp says: a stream came back.
   void jump(double seconds) noexcept;
@@ -30,11 +30,11 @@ class FrameTimes {
 
  private:
   double interval_ = 0;  ///< between frames at the nominal rate; 0: unknown
-  bool begun_ = false;   ///< there was a frame
+  bool begun_ = false;   ///< there has been a frame
   bool origin_known_ = false;
   double origin_ = 0;  ///< the stamp of time 0
   double last_ = 0;
-  double jump_ = -1;  ///< at least 0: the next frame comes that long after the last one
+  double jump_ = -1;  ///< if at least 0, the next frame comes that long after the last one
   std::int64_t without_time_ = 0, intervals_ = 0;
   double least_ = 0, most_ = 0;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists a directory's images sorted with numbers compared as numbers, or counts a pattern up from 0 or 1
-// until a file is missing.
+// Lists a directory's images in natural order, or counts a pattern up from 0 or
+// 1 until a file is missing.
 #include "video/sources/image_list.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A printf pattern taken apart, so that no user-supplied format reaches printf.
+/// A parsed printf pattern, so that no user-supplied format reaches printf.
 struct Pattern {
   std::string before, after;
   int width;  ///< number of digits, padded with zeros
@@ -84,7 +84,7 @@ std::vector<std::string> files_of_directory(const std::string& path, const Exten
   std::error_code code;
   fs::directory_iterator entries(path, code);
   for (; !code && entries != fs::directory_iterator(); entries.increment(code)) {
-    std::error_code unreadable;  // such an entry is left out
+    std::error_code unreadable;  // such an entry is skipped
     std::string extension = entries->path().extension().string();
     std::transform(extension.begin(), extension.end(), extension.begin(),
                    [](unsigned char c) { return std::tolower(c); });

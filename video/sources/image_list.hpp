@@ -7,8 +7,8 @@
 
 namespace sfft::video {
 
-/// Whether `input` is meant as a pattern such as frames/%04d.png: it holds a '%' and no file has exactly that
-/// name.
+/// Whether `input` is a pattern such as frames/%04d.png: it contains a '%' and no
+/// file has exactly that name.
 bool is_image_pattern(const std::string& input);
 
 /// The images of a directory in natural order ("frame2.png" before "frame10.png"), or those of a pattern with

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Owners of what FFmpeg's libraries allocate, and the words for their errors. Only in builds that have them.
+// RAII for allocations of FFmpeg's libraries, and texts for their errors. Only in builds with FFmpeg.
 #pragma once
 
 extern "C" {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Feeds the packets of one video stream to a decoder with frame threads, counts what is damaged, and watches
-// the time that the network takes.
+// Feeds the packets of one video stream to a decoder with frame threads, counts damage, and limits the time
+// that the network takes.
 #include "video/sources/libav_reader.hpp"
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::quiet_NaN();
 
-/// The stream's display matrix, or null. Where it is kept has changed.
+/// The stream's display matrix, or null. Its location depends on the FFmpeg version.
 const std::int32_t* display_matrix(const AVStream& stream) {
 #if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 30, 100)
   const AVCodecParameters& parameters = *stream.codecpar;
@@ -41,7 +41,7 @@ const std::int32_t* display_matrix(const AVStream& stream) {
 #endif
 }
 
-/// The first video stream that is more than a cover picture.
+/// The first video stream that is not a cover picture.
 int video_stream(const AVFormatContext& format) {
   int cover = -1;
   for (unsigned i = 0; i < format.nb_streams; ++i) {
@@ -52,13 +52,13 @@ int video_stream(const AVFormatContext& format) {
   return cover;
 }
 
-/// FFmpeg's own choice is one more, which costs time where another thread reads the pictures. It takes no
-/// more than 16 by itself either.
+/// FFmpeg's own choice is one more, which costs time if another thread reads the pictures. It is also
+/// limited to 16.
 int thread_per_core() {
   return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 16U));
 }
 
-/// Packets carry their numbers to the pictures that are decoded from them. How has changed.
+/// Attaches numbers to packets that the decoded pictures inherit. The means depend on the FFmpeg version.
 void number_packet(AVCodecContext& decoder, AVPacket& packet, std::int64_t number) {
 #ifdef AV_CODEC_FLAG_COPY_OPAQUE
   static_cast<void>(decoder);
@@ -105,7 +105,7 @@ class Dictionary {
 
 LibavReader::LibavReader(const std::string& url, const Options& options, const std::atomic<bool>& interrupted)
     : options_(options), interrupted_(interrupted), before_key_(options.live ? 0 : -1) {
-  av_log_set_level(AV_LOG_QUIET);  // it writes to standard error unless told otherwise
+  av_log_set_level(AV_LOG_QUIET);  // FFmpeg writes to standard error by default
   packet_.reset(libav::allocated(av_packet_alloc()));
   picture_.reset(libav::allocated(av_frame_alloc()));
   open_input(url);
@@ -131,8 +131,8 @@ void LibavReader::open_input(const std::string& url) {
   AVFormatContext* format = libav::allocated(avformat_alloc_context());
   format->interrupt_callback = {&asked_to_stop, this};
   Dictionary entries;
-  entries.set("rtsp_transport", "tcp");  // packets of a camera that get lost cost more than they hold up
-  if (url.starts_with("http")) entries.set("reconnect", "1");  // goes on at the byte where it was cut off
+  entries.set("rtsp_transport", "tcp");  // a camera's lost packets cost more than TCP's delays
+  if (url.starts_with("http")) entries.set("reconnect", "1");  // resumes at the byte where it broke off
   start_clock();
   const auto check = [this](int code) {
     if (timed_out_) throw InputError(fmt::format("no answer within {} s", options_.timeout_seconds));
@@ -166,7 +166,7 @@ void LibavReader::open_decoder() {
   if (options_.skip_loop_filter) decoder_->skip_loop_filter = AVDISCARD_ALL;
   if (options_.on_gpu) {
     gpu_problem_ = nvdec::attach(*decoder_, *codec, options_.device);
-    if (gpu_problem_.empty()) decoder_->thread_count = 1;  // which has nothing to do but hand over packets
+    if (gpu_problem_.empty()) decoder_->thread_count = 1;  // it only passes on packets
   }
   const int opened = avcodec_open2(decoder_.get(), codec, nullptr);
   if (opened == AVERROR(ENOMEM)) throw std::bad_alloc();
@@ -180,7 +180,7 @@ void LibavReader::find_turns() {
   if (std::isfinite(degrees)) quarter_turns_ = ((static_cast<int>(std::lround(degrees / 90)) % 4) + 4) % 4;
 }
 
-/// Hands the next packet to the decoder, or the news that there is none.
+/// Passes the next packet to the decoder, or the end of the stream.
 bool LibavReader::feed() {
   start_clock();
   const int read = av_read_frame(format_.get(), packet_.get());
@@ -204,7 +204,7 @@ bool LibavReader::feed() {
   return true;
 }
 
-/// Streams that refresh their picture bit by bit have no key frames.
+/// Streams with gradual refresh have no key frames.
 bool LibavReader::precedes_key_frame() {
   constexpr int kPatience = 300;
   if (before_key_ < 0) return false;
@@ -222,7 +222,7 @@ void LibavReader::send() {
   av_packet_unref(packet_.get());
 }
 
-/// False if no packet waits.
+/// False if no packet is pending.
 bool LibavReader::send_held() {
   if (!held_) return false;
   held_ = false;
@@ -232,7 +232,7 @@ bool LibavReader::send_held() {
 }
 
 bool LibavReader::next() {
-  constexpr int kMostFailures = 10000;  // a decoder that fails without an end
+  constexpr int kMaxFailures = 10000;  // for a decoder that fails endlessly
   while (!interrupted_) {
     const int got = avcodec_receive_frame(decoder_.get(), picture_.get());
     if (got >= 0) {
@@ -247,7 +247,7 @@ bool LibavReader::next() {
     }
     if (got != AVERROR(EAGAIN)) {  // such an error stands for one packet
       damage_.damaged_packet();
-      if (++failures_ < kMostFailures) continue;
+      if (++failures_ < kMaxFailures) continue;
       end_ = got;
       return false;
     }
@@ -298,7 +298,7 @@ bool LibavReader::store_picture(const DevicePictures& pictures, std::size_t offs
 }
 
 double LibavReader::picture_seconds() const {
-  // What libavformat gives bare pictures for stamps counts those that are there.
+  // For bare pictures libavformat's stamps count only those present.
   if ((format_->iformat->flags & AVFMT_NOTIMESTAMPS) != 0) return kNever;
   const std::int64_t time = picture_->best_effort_timestamp;
   return time == AV_NOPTS_VALUE ? kNever : static_cast<double>(time) * av_q2d(stream_->time_base);
@@ -367,7 +367,7 @@ bool LibavReader::ended() const noexcept {
   if (end() == AVERROR_EOF) return true;
   AVIOContext* const bytes = format_->pb;
   if (timed_out_ || bytes == nullptr || bytes->eof_reached == 0) return false;
-  // Some containers call their end an error, and HTTP that of an answer whose length was not announced.
+  // Some containers report their end as an error, as does HTTP for an unannounced length.
   return bytes->error >= 0 || (bytes->error == AVERROR(EIO) && avio_size(bytes) <= 0);
 }
 

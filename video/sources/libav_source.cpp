@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recording file: what its reader decodes, checked at its end against what its container promises.
+// A recording file: decoded by a reader, and checked at its end against its container's promises.
 #include "video/sources/libav_source.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ namespace {
 class FileSource final : public FrameSource {
  public:
   FileSource(const std::string& path, const SourceOptions& options)
-      // With "file:" the name may hold colons.
+      // With "file:" the name may contain colons.
       : url_("file:" + path), options_(options) {
     open(options.decode_on == DecodeOn::nvdec);
     if (options.decode_on == DecodeOn::nvdec) look_at_first_picture();
@@ -86,7 +86,7 @@ class FileSource final : public FrameSource {
   bool seek(double seconds) override {
     const double start = reader_->start_seconds();
     if (!std::isfinite(start)) return false;
-    // Without an index, libavformat may go on after the time that was asked for.
+    // Without an index libavformat may land after the requested time.
     for (const double margin : {0.0, 2.0, 10.0, 60.0, seconds}) {
       if (!reader_->seek(std::max(0.0, seconds - margin))) return !from_the_start_;
       from_the_start_ = false;
@@ -103,17 +103,17 @@ class FileSource final : public FrameSource {
   }
 
  private:
-  /// Frames that are much further apart than those before, where nothing was recorded.
+  /// Notes frames much further apart than before, where nothing was recorded.
   void note_hole(double before, double now) {
     constexpr double kLeast = 2, kTimes = 10;  // seconds, and usual intervals
     constexpr std::int64_t kFew = 5;
-    constexpr std::size_t kMostHoles = 10000;
+    constexpr std::size_t kMaxHoles = 10000;
     const double interval = now - before;
     if (count_ == 0) hidden_ = now;
     const double usual = (before - hidden_) / static_cast<double>(std::max<std::int64_t>(1, count_ - 1));
     if (count_ < kFew || interval < kLeast || interval < kTimes * usual) return;
     hidden_ += interval;
-    if (holes_.size() == kMostHoles) holes_.erase(holes_.begin());
+    if (holes_.size() == kMaxHoles) holes_.erase(holes_.begin());
     holes_.push_back({count_, before, interval, 0, "the time stamps jump"});
   }
 
@@ -126,7 +126,7 @@ class FileSource final : public FrameSource {
                     interrupted_);
   }
 
-  /// It tells whether the GPU decodes the recording. If not, the CPU begins anew.
+  /// Shows whether the GPU decodes the recording. If not, the CPU starts again.
   void look_at_first_picture() {
     gpu_problem_ = reader_->gpu_problem();
     if (gpu_problem_.empty()) {
@@ -189,9 +189,9 @@ class FileSource final : public FrameSource {
   std::string gpu_problem_;
   SourceInfo info_;
   std::int64_t count_ = 0;
-  bool loaded_ = false;         ///< a frame
-  bool from_the_start_ = true;  ///< frames were not passed over
-  bool found_ = false;          ///< the reader has a picture that was not given out
+  bool loaded_ = false;         ///< a frame is loaded
+  bool from_the_start_ = true;  ///< no frames were skipped
+  bool found_ = false;          ///< the reader has a picture that was not delivered
   std::vector<std::string> warnings_;
 };
 

@@ -10,13 +10,13 @@
 
 namespace sfft::video {
 
-/// A file, which is checked for whether it is whole.
+/// A file, checked for completeness.
 std::unique_ptr<FrameSource> open_recording_file(const std::string& path, const SourceOptions& options);
 
-/// Says so if frames are missing.
+/// Adds a warning if frames are missing.
 void warn_of_losses(const SourceLog& log, std::vector<std::string>& warnings);
 
-/// A network stream, which is opened again when it is lost.
+/// A network stream, reopened when it is lost.
 std::unique_ptr<FrameSource> open_stream(const std::string& url, const SourceOptions& options);
 
 }  // namespace sfft::video

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies or computes luma row by row, stretches the row's range while it is in the cache, and turns the whole
-// picture at the end where it must be turned.
+// Copies or computes luma row by row, stretches a row's range while it is cached, and finally rotates the
+// picture if necessary.
 #include "video/sources/luma.hpp"
 
 #include "kernels/base/luma_range.hpp"
@@ -22,7 +22,7 @@ namespace sfft::video {
 
 namespace {
 
-/// What the pixel format says about reading luma.
+/// How to read luma from a pixel format.
 struct Layout {
   const AVPixFmtDescriptor* format = nullptr;
   bool rgb = false;  ///< luma is computed
@@ -34,7 +34,7 @@ bool has(const AVPixFmtDescriptor& format, std::uint64_t flag) {
   return (format.flags & flag) != 0;
 }
 
-/// yuvj420p and its like, which say that they have full range by their names.
+/// yuvj420p and the like, whose names imply full range.
 bool named_full(AVPixelFormat format) {
   return format == AV_PIX_FMT_YUVJ420P || format == AV_PIX_FMT_YUVJ422P || format == AV_PIX_FMT_YUVJ444P ||
          format == AV_PIX_FMT_YUVJ440P || format == AV_PIX_FMT_YUVJ411P;
@@ -58,8 +58,8 @@ Layout layout_of(AVPixelFormat id, bool marked_full) {
 }
 
 #if defined(__x86_64__)
-/// What full_range() does, 32 samples at a time: (value - 16) + (value - 16) * 36 / 219, of which pmulhrsw
-/// rounds the second part. Returns how many samples it has done.
+/// full_range() for 32 samples at a time: (value - 16) + (value - 16) * 36 / 219, where pmulhrsw rounds the
+/// second part. Returns the number of samples done.
 [[gnu::target("avx2")]] int stretch_avx2(const std::uint8_t* from, std::uint8_t* row, int width) {
   constexpr int kSamples = 32;
   constexpr short kMore = 5387;  // 36 / 219 in 15 fractional bits
@@ -80,7 +80,7 @@ Layout layout_of(AVPixelFormat id, bool marked_full) {
 }
 #endif
 
-/// Asks for a row some rows before it is read. Pictures come from memory, or from the cache of the core that
+/// Prefetches a row some rows ahead. Pictures come from memory, or from the cache of the core that
 /// decoded them.
 void fetch(const std::uint8_t* row, int bytes) {
   constexpr int kLine = 64;
@@ -107,13 +107,13 @@ const std::uint8_t* row_of(const AVFrame& picture, const AVComponentDescriptor& 
          component.offset;
 }
 
-/// Whole bytes, of 8 bits each.
+/// Whether samples are whole bytes.
 bool plain_bytes(const AVPixFmtDescriptor& format, const AVComponentDescriptor& component) {
   return component.depth == 8 && component.shift == 0 && !has(format, AV_PIX_FMT_FLAG_BITSTREAM) &&
          !has(format, AV_PIX_FMT_FLAG_PAL);
 }
 
-/// Two bytes in this machine's order, of which 9 to 16 bits are the sample: yuv420p10, P010, Y210.
+/// Whether samples are two bytes in native order with 9 to 16 significant bits: yuv420p10, P010, Y210.
 bool plain_words(const AVPixFmtDescriptor& format, const AVComponentDescriptor& component) {
   constexpr bool kBigEndian = std::endian::native == std::endian::big;
   return component.depth > 8 && component.depth + component.shift <= 16 &&
@@ -145,7 +145,7 @@ void copy_words(const std::uint8_t* from, const AVComponentDescriptor& component
   }
 }
 
-/// OpenCV's weights in its 15 fractional bits.
+/// OpenCV's weights, with its 15 fractional bits.
 template <class Red>
 std::uint32_t weighted(Red red, Red green, Red blue) {
   return (std::uint32_t{9798} * red + std::uint32_t{19235} * green + std::uint32_t{3735} * blue + 16384) >>
@@ -198,7 +198,7 @@ class Reader {
  private:
   static std::size_t at(int x) { return static_cast<std::size_t>(x); }
 
-  /// Samples of a component in any layout, scaled to the depth of luma.
+  /// Reads samples of a component in any layout, scaled to luma's depth.
   void read_any(int y, int component, std::vector<std::uint16_t>& line) const {
     const AVPixFmtDescriptor& format = *layout_.format;
     line.resize(at(picture_.width));
@@ -215,7 +215,7 @@ class Reader {
     for (auto& value : line) value = static_cast<std::uint16_t>((value * to + from / 2) / from);
   }
 
-  /// A row of pal8: indices into a palette of 0xAARRGGBB.
+  /// A pal8 row: indices into a palette of 0xAARRGGBB.
   void look_up(int y) {
     const std::uint8_t* const indices = row_of(picture_, layout_.format->comp[0], y);
     for (int x = 0; x < picture_.width; ++x) {
@@ -254,7 +254,7 @@ class Reader {
   std::vector<std::uint16_t> words_, colours_[3];
 };
 
-/// One quarter turn clockwise.
+/// A quarter turn clockwise.
 template <class Sample>
 void turn(Frame& frame) {
   const std::int64_t width = frame.width;

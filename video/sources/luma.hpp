@@ -12,7 +12,7 @@ struct LumaPlane {
   int bits = 8, shift = 0;  ///< of a sample, and the zero bits below it
   bool full_range = false;
 };
-/// Throws InputError for formats whose first plane is not luma alone.
+/// Throws InputError for formats whose first plane is not pure luma.
 LumaPlane luma_plane(AVPixelFormat format, bool marked_full);
 
 /// Writes the picture's luma into `frame`: size, depth and samples.

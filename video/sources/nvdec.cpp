@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures lie in the primary context of the GPU, which is that of the CUDA runtime, so that kernels read
-// them where they are.
+// Pictures are in the primary context of the GPU, that of the CUDA runtime, so kernels can read
+// them in place.
 #include "video/sources/nvdec.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ namespace sfft::video::nvdec {
 
 namespace {
 
-/// AV_CUDA_USE_PRIMARY_CONTEXT, whose header wants those of CUDA.
+/// AV_CUDA_USE_PRIMARY_CONTEXT, whose header requires CUDA's.
 constexpr int kPrimaryContext = 1;
 
 bool decodes(const AVCodec& codec) {
@@ -24,7 +24,7 @@ bool decodes(const AVCodec& codec) {
   }
 }
 
-/// The GPU's format where it is offered. It is not offered again once the GPU has refused.
+/// Chooses the GPU's format if it is offered. It is not offered again after the GPU has refused.
 AVPixelFormat choose_format(AVCodecContext* decoder, const AVPixelFormat* formats) {
   for (const AVPixelFormat* format = formats; *format != AV_PIX_FMT_NONE; ++format)
     if (*format == AV_PIX_FMT_CUDA) return *format;
@@ -39,7 +39,7 @@ std::string attach(AVCodecContext& decoder, const AVCodec& codec, int device) {
   const int made = av_hwdevice_ctx_create(&context, AV_HWDEVICE_TYPE_CUDA, std::to_string(device).c_str(),
                                           nullptr, kPrimaryContext);
   if (made < 0) return fmt::format("there is no GPU {} that decodes: {}", device, libav::error_text(made));
-  decoder.hw_device_ctx = context;  // which the decoder frees
+  decoder.hw_device_ctx = context;  // freed by the decoder
   decoder.get_format = choose_format;
   return "";
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoding on an NVIDIA GPU, by libavcodec's hwaccel `cuda`. Only in builds that have FFmpeg's libraries.
+// Decoding on an NVIDIA GPU through libavcodec's hwaccel `cuda`. Only in builds with FFmpeg.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace sfft::video::nvdec {
 
-/// Makes a decoder that is not open yet decode on a GPU. Returns why it cannot, or nothing. Whether the GPU
-/// takes the recording shows only with its first picture: others are decoded on the CPU.
+/// Configures a decoder that is not open yet to decode on a GPU. Returns why it cannot, or nothing. Only its
+/// first picture shows whether the GPU supports the recording; otherwise the CPU decodes it.
 std::string attach(AVCodecContext& decoder, const AVCodec& codec, int device);
 
-/// Whether a picture is in a GPU's memory.
+/// Whether a picture is in GPU memory.
 bool holds(const AVFrame& picture);
-/// The luma of such a picture, where it is.
+/// The luma of such a picture, in place.
 DevicePlane plane_of(const AVFrame& picture);
 /// A copy of such a picture in host memory.
 libav::Picture download(const AVFrame& picture);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the module where the program finds its libraries. It stays loaded: sources that come from it live on.
+// Looks for the module next to the program's libraries. It stays loaded, because sources from it live on.
 #include "video/sources/opencv_module.hpp"
 
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads the readers that use OpenCV when they are asked for. OpenCV brings a hundred shared libraries with
-// it, and loading them takes longer than to decode many a recording.
+// Loads the OpenCV readers on demand. OpenCV brings a hundred shared libraries, and loading them takes longer
+// than decoding many a recording.
 #pragma once
 
 #include <memory>
@@ -10,13 +10,13 @@
 
 namespace sfft::video {
 
-/// Throws InputError, also where the module cannot be loaded.
+/// Throws InputError, also if the module cannot be loaded.
 std::unique_ptr<FrameSource> open_images(const std::string& pattern_or_directory);
 std::unique_ptr<FrameSource> open_camera(int index, const SourceOptions& options);
 /// Recordings and streams, in builds without FFmpeg's libraries.
 std::unique_ptr<FrameSource> open_with_opencv(const std::string& path_or_url, const SourceOptions& options);
 
-/// What the module defines, as `sfft_opencv_readers`.
+/// The module exports this as `sfft_opencv_readers`.
 struct OpencvReaders {
   std::unique_ptr<FrameSource> (*images)(const std::string& pattern_or_directory);
   std::unique_ptr<FrameSource> (*camera)(int index, const SourceOptions& options);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The module that uses OpenCV. Decodes with cv::VideoCapture or cv::imread and converts to luma. Recordings
-// and streams come here only in builds without FFmpeg's libraries: OpenCV hides truncation, and scales frames
-// that change their size.
+// The module that uses OpenCV. Decodes with cv::VideoCapture or cv::imread and converts to luma. It reads
+// recordings and streams only in builds without FFmpeg's libraries, because OpenCV hides truncation and
+// scales frames that change their size.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -110,7 +110,7 @@ class CaptureSource : public FrameSource {
   Clock::time_point first_;
 };
 
-/// A file, whose container can be asked what it holds.
+/// A file, whose container states what it holds.
 class RecordingSource final : public CaptureSource {
  public:
   RecordingSource(cv::VideoCapture capture, const std::string& path)
@@ -189,7 +189,7 @@ std::unique_ptr<FrameSource> read_camera(int index, const SourceOptions& options
 
 std::unique_ptr<FrameSource> read_recording(const std::string& path_or_url, const SourceOptions& options) {
   quieten();
-  // FFmpeg's own messages go to standard error unless told otherwise (-8: AV_LOG_QUIET).
+  // FFmpeg writes to standard error by default (-8: AV_LOG_QUIET).
   setenv("OPENCV_FFMPEG_LOGLEVEL", "-8", 0);
   const bool url = path_or_url.find("://") != std::string::npos;
   const int milliseconds = 1000 * options.timeout_seconds;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Follows packets with a codec parser, which says whether a packet holds a frame or a field, without
+// Follows packets with a codec parser, which tells frames from fields without
 // decoding.
 #include "video/sources/packet_count.hpp"
 
@@ -40,11 +40,11 @@ bool PacketCount::changes_size() {
   return other;
 }
 
-/// Whether a decoder yields a new frame for the packet.
+/// Whether a decoder outputs a new frame for the packet.
 bool PacketCount::yields_frame(const AVPacket& packet) {
   constexpr int kVp8Shown = 0x10;
   if ((packet.flags & AV_PKT_FLAG_DISCARD) != 0) return false;
-  if (codec_ == AV_CODEC_ID_VP8 && (packet.data[0] & kVp8Shown) == 0) return false;  // a reference only
+  if (codec_ == AV_CODEC_ID_VP8 && (packet.data[0] & kVp8Shown) == 0) return false;  // only a reference
   if (start_ != AV_NOPTS_VALUE && packet.pts != AV_NOPTS_VALUE && packet.pts < start_)
     return false;  // it precedes the first key frame and refers to earlier frames
   const bool field = parser_ && (parser_->picture_structure == AV_PICTURE_STRUCTURE_TOP_FIELD ||

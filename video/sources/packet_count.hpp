@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts the frames that a recording's packets hold, so that frames which a decoder drops without a word are
-// missed.
+// Counts the frames in a recording's packets, to detect frames that a decoder drops
+// silently.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@ class PacketCount {
  public:
   explicit PacketCount(const AVStream& stream);
 
-  /// Notes a packet of the stream, which has this number. Returns whether its frame has another size than
-  /// those before it, which is found out only for codecs whose decoder then drops a frame that it holds back:
-  /// MPEG-1 and -2.
+  /// Notes a packet with this number. Returns whether its frame size differs from the
+  /// previous ones; this is detected only for codecs whose decoder then drops a frame that
+  /// it holds back: MPEG-1 and -2.
   bool add(const AVPacket& packet, std::int64_t number = 0);
-  /// Pictures that are missing, as far as the codec tells: H.264 and H.265, if not interlaced.
+  /// Missing pictures, if the codec shows them: H.264 and H.265, not interlaced.
   std::vector<PictureOrder::Loss> take_losses() {
     return order_ ? order_->take() : std::vector<PictureOrder::Loss>{};
   }
-  /// Frames from the first key frame on that a decoder is not told to drop.
+  /// Frames from the first key frame on, except those that a decoder is told to drop.
   std::int64_t frames() const noexcept { return frames_; }
 
  private:
@@ -35,7 +35,7 @@ class PacketCount {
 
   AVCodecID codec_;
   libav::Context context_;
-  libav::Parser parser_;  ///< of codecs that may have a packet per field, or whose size is watched
+  libav::Parser parser_;  ///< for codecs with a packet per field, or whose size is watched
   std::optional<PictureOrder> order_;
   int width_ = 0, height_ = 0;
   bool started_ = false;                 ///< a key frame has come

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures wait until as many came as can overtake them, then the steps between them are compared with the
-// usual one, which is that of a majority.
+// Pictures wait until all that can overtake them have come; then the steps between them are compared with the
+// majority's step.
 #include "video/sources/picture_order.hpp"
 
 #include <algorithm>
@@ -9,15 +9,15 @@ namespace sfft::video {
 
 namespace {
 
-constexpr int kDeepest = 16;  ///< pictures that a decoder may hold back
-constexpr int kSure = 12, kMostVotes = 48;
-/// More than this is no count of pictures, but a number that has become wrong.
-constexpr std::int64_t kMostLost = 2000;
+constexpr int kDeepest = 16;  ///< most pictures that a decoder holds back
+constexpr int kSure = 12, kMaxVotes = 48;
+/// A larger number is not a count of pictures, but corrupt.
+constexpr std::int64_t kMaxLost = 2000;
 
 }  // namespace
 
 void PictureOrder::add(std::int64_t count, bool key, std::int64_t packet) {
-  if (key && (!waiting_.empty() || begun_) && count <= most_) {  // it starts anew
+  if (key && (!waiting_.empty() || begun_) && count <= most_) {  // it restarts
     std::ranges::sort(waiting_, {}, &Waiting::count);
     for (const Waiting& one : waiting_) show(one);
     waiting_.clear();
@@ -26,7 +26,7 @@ void PictureOrder::add(std::int64_t count, bool key, std::int64_t packet) {
   }
   most_ = std::max(most_, count);
   if (begun_ && !key && count < last_ && last_ - count <= kDeepest * std::max<std::int64_t>(1, step_)) {
-    depth_ = std::min(depth_ + 1, kDeepest);  // it is later than any before it
+    depth_ = std::min(depth_ + 1, kDeepest);  // it is later than all before it
     votes_ = 0;
     return;
   }
@@ -51,10 +51,10 @@ void PictureOrder::show(const Waiting& picture) {
     return;
   }
   const std::int64_t missing = step_ > 0 ? step / step_ - 1 : 0;
-  if (votes_ >= kSure && missing > 0 && step % step_ == 0 && missing <= kMostLost)
+  if (votes_ >= kSure && missing > 0 && step % step_ == 0 && missing <= kMaxLost)
     found_.push_back({picture.packet, missing});
   if (step == step_) {
-    votes_ = std::min(votes_ + 1, kMostVotes);
+    votes_ = std::min(votes_ + 1, kMaxVotes);
   } else if (--votes_ <= 0) {
     step_ = step;
     votes_ = 1;

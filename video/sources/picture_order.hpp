@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds pictures that are missing from a coded video by the numbers that order them.
+// Finds missing pictures of a coded video by the numbers that order them.
 #pragma once
 
 #include <cstdint>
@@ -7,23 +7,23 @@
 
 namespace sfft::video {
 
-/// Encoders of H.264 and H.265 number pictures in the order in which they are shown, by equal steps, from 0
-/// on at each key frame that nothing refers across (picture order count: ITU-T H.264, 8.2.1; H.265, 8.3.1).
-/// What a network loses between two pictures is then a step that is too long. Where the steps vary, nothing
-/// is said. Loss right before such a key frame leaves no trace in the numbers.
+/// H.264 and H.265 encoders number pictures in display order, in equal steps, from 0 at each key frame that
+/// no reference crosses (picture order count: ITU-T H.264, 8.2.1; H.265, 8.3.1). A network loss between two
+/// pictures then shows as a longer step. If the steps vary, nothing is reported. A loss right before such a
+/// key frame leaves no trace.
 class PictureOrder {
  public:
   struct Loss {
-    std::int64_t packet = 0;  ///< that of the first picture behind it
+    std::int64_t packet = 0;  ///< packet of the first picture after it
     std::int64_t pictures = 0;
   };
 
-  /// `depth`: how many pictures may come before one that is shown earlier. It grows where more do.
+  /// `depth`: how many pictures may precede one that is shown earlier. It grows as needed.
   explicit PictureOrder(int depth) : depth_(depth) {}
 
-  /// The next picture in decoding order. `key`: whether it is coded without others.
+  /// The next picture in decoding order. `key`: coded without reference to others.
   void add(std::int64_t count, bool key, std::int64_t packet);
-  /// What was found since the last call.
+  /// Losses found since the last call.
   std::vector<Loss> take() { return std::move(found_); }
 
  private:
@@ -33,9 +33,9 @@ class PictureOrder {
   void show(const Waiting& picture);
 
   int depth_;
-  std::vector<Waiting> waiting_;  ///< to be shown
-  bool begun_ = false;            ///< a picture was shown since the last key frame that starts anew
-  std::int64_t last_ = 0;         ///< count of the picture that was shown last
+  std::vector<Waiting> waiting_;  ///< to be displayed
+  bool begun_ = false;            ///< a picture was displayed since the last key frame that restarts
+  std::int64_t last_ = 0;         ///< count of the last displayed picture
   std::int64_t most_ = 0;         ///< largest count since that key frame
   std::int64_t step_ = 0;         ///< the usual one
   int votes_ = 0;                 ///< for it

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time without frames counts from the last one, whether or not the input could be opened in between.
+// Time without frames counts from the last frame, whether or not the input could be opened in between.
 #include "video/sources/reconnection.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ namespace sfft::video {
 
 namespace {
 constexpr double kFirstPause = 0.25, kLongestPause = 15;  // seconds
-constexpr std::size_t kMostGaps = 10000;
+constexpr std::size_t kMaxGaps = 10000;
 }  // namespace
 
 Reconnection::Reconnection(std::string path, const SourceOptions& options,
@@ -62,7 +62,7 @@ double Reconnection::arrive(std::int64_t number) {
 }
 
 void Reconnection::note(Gap gap) {
-  if (gaps_.size() == kMostGaps) gaps_.erase(gaps_.begin());
+  if (gaps_.size() == kMaxGaps) gaps_.erase(gaps_.begin());
   gaps_.push_back(std::move(gap));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What streams and cameras share when they are lost: pauses that double between attempts to open them again,
-// an end to these, and a list of the gaps.
+// Common to lost streams and cameras: pauses that double between attempts to reopen them, a limit on these,
+// and a list of the gaps.
 #pragma once
 
 #include <atomic>
@@ -21,19 +21,19 @@ class Reconnection {
   Reconnection(std::string path, const SourceOptions& options, const std::atomic<bool>& interrupted);
 
   bool stopped() const { return interrupted_ || (stop_ != nullptr && *stop_); }
-  /// The input gives no more frames. `in_order`: it said so itself. `seconds`: time of its last frame.
+  /// The input delivers no more frames. `in_order`: it announced its end. `seconds`: time of its last frame.
   void lose(const std::string& reason, bool in_order, double seconds);
   bool lost() const noexcept { return lost_.has_value(); }
-  /// Calls `open` until it does not throw InputError. False when that was stopped, or took too long for an
-  /// input that ended in order; InputError for others. Frames from `count` on are awaited.
+  /// Calls `open` until it does not throw InputError. Returns false if stopped, or after too long for an
+  /// input that ended in order; throws InputError for others. Frames from `count` on are awaited.
   bool again(std::int64_t count, const std::function<void()>& open);
-  /// Frame `number` has come. Returns the seconds without frames if the input had been lost, otherwise 0.
+  /// Frame `number` has come. Returns the seconds without frames if the input was lost, otherwise 0.
   double arrive(std::int64_t number);
-  /// Adds a gap in which the input was there.
+  /// Adds a gap during which the input stayed open.
   void note(Gap gap);
 
   const std::vector<Gap>& gaps() const noexcept { return gaps_; }
-  /// Why there are no more frames; empty: it does not need a warning.
+  /// Why there are no more frames; empty if no warning is needed.
   const std::string& warning() const noexcept { return warning_; }
 
  private:
@@ -47,7 +47,7 @@ class Reconnection {
   const std::atomic<bool>* stop_;
   const std::atomic<bool>& interrupted_;
   Clock::time_point last_arrival_ = Clock::now();
-  std::optional<Gap> lost_;  ///< at the moment
+  std::optional<Gap> lost_;  ///< the current loss
   bool in_order_ = false;
   double pause_ = 0;
   std::vector<Gap> gaps_;

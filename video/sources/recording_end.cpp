@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the frames that were decoded with the file's length, its packets, its index and its duration.
+// Compares the number of decoded frames with the file's length, packets, index and duration.
 #include "video/sources/recording_end.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ bool short_of(const RecordingEnd& recording, std::int64_t frames) {
   return frames - recording.frames > std::max<std::int64_t>(2, frames / 200);
 }
 
-/// The last frame's time agrees with the duration that the count was estimated from.
+/// Whether the last frame's time agrees with the duration that gave the estimate.
 bool times_reach_the_end(const RecordingEnd& recording) {
   if (!(recording.frame_rate > 0)) return false;
   const double duration = static_cast<double>(recording.frames_expected) / recording.frame_rate;

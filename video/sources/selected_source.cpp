@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads another source, leaves out frames before their samples are made, and cuts out regions.
+// Reads another source, skips frames before their samples are made, and crops regions.
 #include "video/sources/selected_source.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ namespace sfft::video {
 
 namespace {
 
-/// Frames at equal intervals are found at their nominal times, which rounding has moved.
+/// Frames at equal intervals are found at their nominal times, which rounding has shifted.
 constexpr double kTimeTolerance = 1e-6;
 
 void check_region(const Region& region, std::int64_t width, std::int64_t height) {
@@ -58,7 +58,7 @@ class SelectedSource final : public FrameSource {
   void interrupt() noexcept override { source_->interrupt(); }
   std::vector<std::string> warnings() const override { return source_->warnings(); }
 
-  /// Numbers of frames are those of the frames that were taken.
+  /// Frame numbers are those of the selected frames.
   SourceLog log() const override {
     SourceLog log = source_->log();
     const auto taken = [this](std::int64_t frame) {
@@ -128,7 +128,7 @@ class SelectedSource final : public FrameSource {
         (std::max<std::int64_t>(0, end - first) + selection_.every - 1) / selection_.every;
   }
 
-  /// Where pictures change their size the region goes with them: it shows the same part of the scene.
+  /// If pictures change size the region scales with them, to show the same part of the scene.
   void follow(const Frame& frame) {
     if (segment_ < 0) {
       first_width_ = frame.width;
@@ -148,7 +148,7 @@ class SelectedSource final : public FrameSource {
     roi_.y = std::min(roi_.y, frame.height - roi_.height);
   }
 
-  /// In place: rows only move towards the beginning.
+  /// In place, because rows only move towards the beginning.
   void cut(Frame& frame) {
     if (segment_ < 0) check_region(*selection_.roi, frame.width, frame.height);
     if (segment_ != frame.segment) follow(frame);
@@ -169,12 +169,12 @@ class SelectedSource final : public FrameSource {
   Selection selection_;
   SourceInfo info_;
   Region roi_;
-  std::int64_t segment_ = -1;  ///< Frame::segment that the region is of; -1: there was no frame
+  std::int64_t segment_ = -1;  ///< Frame::segment of the region; -1: no frame yet
   std::int64_t first_width_ = 0, first_height_ = 0;
-  std::int64_t at_ = 0;           ///< frames that the source has given
-  std::int64_t after_start_ = 0;  ///< those from the start on
+  std::int64_t at_ = 0;           ///< frames delivered by the source
+  std::int64_t after_start_ = 0;  ///< frames since the start
   std::int64_t first_ = 0;        ///< the first of those
-  double gap_ = 0;                ///< the longest before the frame that advance() found
+  double gap_ = 0;                ///< the longest before the frame found by advance()
 };
 
 }  // namespace

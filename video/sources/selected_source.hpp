@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Part of another source: a stretch of time, every N-th frame, a region of each.
+// Part of another source: a time range, every N-th frame, a region of each frame.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace sfft::video {
 
-/// Throws Error(invalid_argument) for a selection that selects nothing, whatever the source holds.
+/// Throws Error(invalid_argument) for a selection that is empty for any source.
 std::unique_ptr<FrameSource> select_frames(std::unique_ptr<FrameSource> source, const Selection& selection);
 
 }  // namespace sfft::video

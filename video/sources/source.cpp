@@ -43,11 +43,11 @@ bool all_digits(const std::string& text) {
          std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-/// A path that must exist as a file with something in it.
+/// Requires a path to be a non-empty file.
 void check_file(const std::string& path) {
   std::error_code code;
   const auto status = std::filesystem::status(path, code);
-  if (status.type() == std::filesystem::file_type::none)  // too long, a circle of links, a closed directory
+  if (status.type() == std::filesystem::file_type::none)  // too long, a link loop, a directory without access
     throw InputError(fmt::format("'{}' cannot be opened: {}", path, code.message()));
   if (!std::filesystem::exists(status)) throw InputError(fmt::format("'{}' does not exist", path));
   if (std::filesystem::is_regular_file(status) && std::filesystem::file_size(path, code) == 0) {
@@ -75,7 +75,7 @@ bool is_directory(const std::string& input) {
   return std::filesystem::is_directory(input, code);
 }
 
-/// A number that is not the name of a file.
+/// A number that is not a file's name.
 bool is_camera(const std::string& input) {
   std::error_code code;
   return all_digits(input) && !std::filesystem::exists(input, code);

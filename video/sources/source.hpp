@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sources of frames: recordings, image sequences, cameras, streams, YUV4MPEG2. Frames are luma.
+// Frame sources: recordings, image sequences, cameras, streams, YUV4MPEG2. Frames are luma.
 #pragma once
 
 #include <atomic>
@@ -32,22 +32,22 @@ struct FrameFormat {
   bool operator==(const FrameFormat&) const = default;
 };
 
-/// How many pictures after a loss count as made up at most, where no key frame comes.
+/// Most pictures after a loss that count as concealed if no key frame comes.
 inline constexpr int kMostMadeUp = 600;
 
 /// One grey frame, row-major; `bit_depth16` says whether samples are 16-bit.
 struct Frame {
   std::int64_t width = 0, height = 0;
   bool bit_depth16 = false;
-  /// When the frame is shown, from the input's first frame on: by its time stamp, by the rate where there is
-  /// none, or by its arrival from a camera. NaN: unknown.
+  /// Display time since the input's first frame: from its time stamp, from the rate if it has none, or from
+  /// its arrival for a camera. NaN: unknown.
   double seconds = std::numeric_limits<double>::quiet_NaN();
-  bool key = false;        ///< coded without other frames; false where that is not known
-  bool between = false;    ///< coded from frames before and after it; false where that is not known
-  double gap_seconds = 0;  ///< how long a stream was lost before this frame came; 0: it was not
-  bool made_up = false;    ///< the decoder made up parts of it, or of what it was predicted from
-  /// How often the input's pictures have changed their size or depth before it. A region keeps its size then
-  /// only if the pictures do, and shows another part of the scene.
+  bool key = false;        ///< coded without other frames; false if unknown
+  bool between = false;    ///< coded from frames before and after it; false if unknown
+  double gap_seconds = 0;  ///< how long a stream was lost before this frame; 0: it was not
+  bool made_up = false;    ///< the decoder concealed parts of it, or of a reference frame
+  /// How often the input's pictures have changed their size or depth so far. Across such a change a region
+  /// shows another part of the scene, or has another size.
   std::int64_t segment = 0;
   std::vector<std::byte> samples;
 
@@ -59,19 +59,19 @@ struct SourceInfo {
   std::string path;
   std::int64_t width = 0, height = 0;
   double fps = 0;                     ///< 0: unknown
-  std::int64_t frames_expected = -1;  ///< -1: unknown (cameras, streams, pipes); some containers only guess
+  std::int64_t frames_expected = -1;  ///< -1: unknown (cameras, streams, pipes); a guess for some containers
 };
 
-/// A stretch of time in which a stream was lost or gave no frames, or which a recording leaves out.
+/// A time interval in which a stream was lost or delivered no frames, or that a recording skips.
 struct Gap {
   std::int64_t frame = 0;    ///< the first frame after it
   double start_seconds = 0;  ///< time of the last frame before it (Frame::seconds)
   double seconds = 0;        ///< how long no frame came
-  int attempts = 0;          ///< to get it back; 0: it came back by itself
+  int attempts = 0;          ///< to reconnect; 0: it came back by itself
   std::string reason;        ///< how it was lost
 };
 
-/// How an input's pictures are coded.
+/// The coding of an input's pictures.
 struct PictureFormat {
   std::int64_t width = 0, height = 0;
   int bits = 8;        ///< of luma
@@ -81,9 +81,9 @@ struct PictureFormat {
 /// Like "1280x720 yuv420p, 25 fps".
 std::string to_string(const PictureFormat& format);
 
-/// From one frame to the next, within a stream or where it came back.
+/// A change from one frame to the next, within a stream or when it came back.
 struct FormatChange {
-  std::int64_t frame = 0;  ///< the first one after it
+  std::int64_t frame = 0;  ///< the first frame after it
   double seconds = 0;      ///< its time (Frame::seconds)
   PictureFormat before, after;
 };
@@ -92,27 +92,27 @@ struct FormatChange {
 enum class DecodeOn : std::uint8_t {
   automatic,  ///< the CPU
   cpu,
-  nvdec,  ///< an NVIDIA GPU where it can, else the CPU
+  nvdec,  ///< an NVIDIA GPU if possible, else the CPU
 };
 
-/// What became of an input, beside its frames.
+/// Events of an input besides its frames.
 struct SourceLog {
-  std::string decoder;       ///< "cpu" or "nvdec"; empty: the source says nothing of it
-  std::string decoder_note;  ///< why it is not the one that was asked for
+  std::string decoder;       ///< "cpu" or "nvdec"; empty if the source does not say
+  std::string decoder_note;  ///< why it is not the requested one
   std::vector<Gap> gaps;
   std::vector<FormatChange> changes;
-  std::int64_t damaged_packets = 0;  ///< not decodable, or marked as damaged
-  std::int64_t damaged_frames = 0;   ///< decoded from damaged data, with what was missing made up
-  /// Missing between two frames, as the coded pictures' numbers tell (H.264, H.265).
+  std::int64_t damaged_packets = 0;  ///< undecodable, or marked as damaged
+  std::int64_t damaged_frames = 0;   ///< decoded from damaged data, with concealment
+  /// Missing between two frames, according to the picture numbers (H.264, H.265).
   std::int64_t lost_frames = 0;
   std::int64_t frames_without_time =
-      0;  ///< their time stamps are missing or run backwards; the rate gave them
-  /// Between two frames, gaps excluded; NaN: fewer than two frames, or an input that has no times.
+      0;  ///< their time stamps are missing or run backwards, so the rate gave their times
+  /// Between two frames, gaps excluded; NaN: fewer than two frames, or an input without times.
   double least_interval_seconds = std::numeric_limits<double>::quiet_NaN();
   double most_interval_seconds = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// A frame that was found, with what its samples are made from.
+/// A frame that was found, with the source of its samples.
 class UnmadeSamples {
  public:
   virtual ~UnmadeSamples() = default;
@@ -124,50 +124,50 @@ class FrameSource {
  public:
   virtual ~FrameSource() = default;
   virtual const SourceInfo& info() const noexcept = 0;
-  /// Nominal frames per second, as the container states them; 0: unknown. Frame::seconds says when frames
-  /// really come.
+  /// Nominal frames per second as stated by the container; 0: unknown.
+  /// Frame::seconds gives the real times.
   double frame_rate() const noexcept { return info().fps; }
-  /// Reads the next frame. False at a clean end; InputError for a damaged or changed one.
+  /// Reads the next frame. False at a clean end; throws InputError for a damaged or changed one.
   virtual bool next(Frame& frame) {
     if (!advance(frame)) return false;
     load(frame);
     return true;
   }
-  /// The same in two steps, for whoever leaves frames out: advance() finds the next frame and its times, and
-  /// load() adds its size and samples. A source that cannot tell them apart overrides next() alone, others
-  /// these two.
+  /// The same in two steps, for callers that skip frames: advance() finds the next frame and its times,
+  /// and load() adds its size and samples. A source that cannot separate them overrides only next(),
+  /// others these two.
   virtual bool advance(Frame& frame) { return next(frame); }
   virtual void load(Frame& frame) { static_cast<void>(frame); }
-  /// Instead of load(): what makes the samples later, while the source reads on. Null: this frame takes
-  /// load().
+  /// Instead of load(): returns an object that makes the samples later, while the source reads on. Null: this
+  /// frame needs load().
   virtual std::unique_ptr<UnmadeSamples> load_later() { return nullptr; }
-  /// Whether frames are decoded into a GPU's memory.
+  /// Whether frames are decoded into GPU memory.
   virtual bool on_gpu() const noexcept { return false; }
-  /// Like load() for a frame of the size and depth that `frame` has, with the samples written at an offset of
-  /// `pictures` instead, without passing the host. False: this frame takes load().
+  /// Like load(), for a frame with the size and depth of `frame`, but writes the samples to an offset of
+  /// `pictures` without passing through the host. False: this frame needs load().
   virtual bool load_on_gpu(Frame& frame, const DevicePictures& pictures, std::size_t offset) {
     static_cast<void>(frame), static_cast<void>(pictures), static_cast<void>(offset);
     return false;
   }
-  /// Before the first frame: goes on with a frame that is shown at `seconds` (Frame::seconds) or not much
-  /// earlier. False for a source that only reads on.
+  /// Before the first frame: continues with a frame displayed at `seconds` (Frame::seconds) or not much
+  /// earlier. False if the source can only read on.
   virtual bool seek(double seconds) {
     static_cast<void>(seconds);
     return false;
   }
-  /// Whether frames come when something happens, and whoever looks at the results wants each at once:
-  /// cameras, network streams, pipes. False: a recording, read as fast as it can be.
+  /// Whether frames come in real time, and results are wanted at once: cameras, network streams, pipes.
+  /// False: a recording, read as fast as possible.
   virtual bool live() const noexcept { return false; }
-  /// Of a live source: whether its frames may come as fast as they are read all the same, because what is at
-  /// the other end reads a recording. Pipes.
+  /// For a live source: whether frames may nevertheless come as fast as they are read, because the other end
+  /// may read a recording. True for pipes.
   virtual bool may_be_recorded() const noexcept { return false; }
   /// Called from another thread: makes a blocked next() return soon; the source is not read again. Sources
   /// that cannot be woken return at their own timeout.
   virtual void interrupt() noexcept {}
-  /// What readers of a report should know about the input, in whole sentences; complete after the last frame.
+  /// What readers of a report should know about the input, in sentences; complete after the last frame.
   virtual std::vector<std::string> warnings() const { return {}; }
-  /// The same for programs; complete after the last frame, and not to be asked for while another thread
-  /// reads.
+  /// The same for programs; complete after the last frame. Must not be called
+  /// while another thread reads.
   virtual SourceLog log() const { return {}; }
 };
 
@@ -176,11 +176,11 @@ struct Region {
   std::int64_t x = 0, y = 0, width = 0, height = 0;
 };
 
-/// Which frames of an input are read, and how much of each.
+/// Which frames of an input to read, and which region of each.
 struct Selection {
-  double start_seconds = 0;  ///< leaves out frames that are shown before (Frame::seconds)
-  double end_seconds = std::numeric_limits<double>::infinity();  ///< ends with the first frame shown then
-  std::int64_t start_frame = 0;                                  ///< leaves out so many frames
+  double start_seconds = 0;  ///< skips frames displayed before this time (Frame::seconds)
+  double end_seconds = std::numeric_limits<double>::infinity();  ///< ends at the first frame displayed then
+  std::int64_t start_frame = 0;                                  ///< skips this many frames
   std::int64_t end_frame = std::numeric_limits<std::int64_t>::max();  ///< ends before that frame of the input
   std::int64_t every = 1;  ///< takes every N-th frame from the start
   std::optional<Region> roi{};
@@ -193,10 +193,10 @@ struct Selection {
 
 struct SourceOptions {
   int timeout_seconds = 8;                  ///< for opening and reading network streams
-  double reconnect_seconds = 60;            ///< how long to try to get a lost stream back; 0: not at all
+  double reconnect_seconds = 60;            ///< how long to try to recover a lost stream; 0: not at all
   const std::atomic<bool>* stop = nullptr;  ///< once set, opening and reading a stream end soon
   int decode_threads = 0;                   ///< 0: one per core
-  bool skip_loop_filter = false;            ///< decode faster and slightly wrong: see docs/sfft-video.md
+  bool skip_loop_filter = false;            ///< decodes faster but inexactly: see docs/sfft-video.md
   DecodeOn decode_on = DecodeOn::automatic;
   int device = 0;  ///< the GPU that decodes
   Selection selection{};
@@ -204,20 +204,20 @@ struct SourceOptions {
 
 /// `input`: "-" or a .y4m file (YUV4MPEG2), a directory or printf pattern of images, a camera index, a URL,
 /// or any file that FFmpeg's libraries decode. Throws InputError, and Error(invalid_argument) for a region
-/// that is not in the frames, now or when the first frame is read.
+/// outside the frames, now or when the first frame is read.
 std::unique_ptr<FrameSource> open_source(const std::string& input, const SourceOptions& options = {});
 
-/// The files that open_source() would read; empty for cameras, streams and standard input. Does not throw
-/// InputError.
+/// The files that open_source() would read; empty for cameras, streams and standard input. Does not
+/// throw InputError.
 std::vector<std::string> input_files(const std::string& input);
 
-/// Whether the input is a network stream or a camera: what is not there now may come later.
+/// Whether the input is a network stream or a camera, which may become available later.
 bool may_come_later(const std::string& input);
 
 /// Whether this build reads cameras and image sequences.
 bool has_opencv() noexcept;
 /// Whether this build reads recordings and streams with FFmpeg's libraries. With OpenCV alone it reads them,
-/// too, but converts every frame to colours and back, and sees less of what is wrong with them.
+/// too, but converts every frame to colour and back, and detects fewer errors in them.
 bool has_libav() noexcept;
 
 }  // namespace sfft::video

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds to stamps what a stream was late at its last stall, and takes it back as they catch up.
+// Adds the delay of a stream's last stall to its stamps, and removes it as they catch up.
 #include "video/sources/stream_clock.hpp"
 
 #include <algorithm>

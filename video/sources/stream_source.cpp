@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network stream. When it breaks off it is opened again, after pauses that double. Time without frames is
-// noted, whether it broke off or not.
+// A network stream. When it breaks it is reopened, after pauses that double. Time without frames is recorded,
+// whether it broke or not.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -90,7 +90,7 @@ class StreamSource final : public FrameSource {
     frame.gap_seconds = connection_.arrive(count_);
     if (frame.gap_seconds > 0) times_->jump(frame.gap_seconds);
     const double before = times_->last();
-    // A recording on a server is not late.
+    // A recording on a server cannot be late.
     const double waited = finite_ ? 0 : Seconds(now - asked_).count();
     frame.seconds = times_->next(reader_->picture_seconds(), {Seconds(now - opened_).count(), waited},
                                  reader_->damage().lost_before());
@@ -106,8 +106,8 @@ class StreamSource final : public FrameSource {
     ++count_;
   }
 
-  /// Whether this was the end. A recording on a server has one, and begins anew when it is opened again; what
-  /// can be read again of one that breaks off, libavformat has read.
+  /// Whether this was the end. A recording on a server has an end, and restarts when it is reopened;
+  /// libavformat has already retried a broken one.
   bool is_over() const {
     if (!finite_ || !reader_) return false;
     if (!reader_->ended()) {
@@ -123,7 +123,7 @@ class StreamSource final : public FrameSource {
     log.lost_frames += reader_->damage().lost();
   }
 
-  /// Opens the stream again. False for one that ended and did not come back; InputError for one that broke.
+  /// Reopens the stream. False for one that ended for good; throws InputError for one that broke.
   bool reconnect() {
     if (reader_) {
       const bool ended = reader_->ended();
@@ -147,7 +147,7 @@ class StreamSource final : public FrameSource {
   bool finite_ = false;
   std::int64_t count_ = 0;
   Clock::time_point opened_ = Clock::now(), asked_ = opened_;
-  SourceLog log_;  ///< of the connections before
+  SourceLog log_;  ///< of earlier connections
   std::vector<std::string> warnings_;
 };
 

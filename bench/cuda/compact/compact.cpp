@@ -2,11 +2,10 @@
 // Forward transforms of 16-bit values on the GPU, beside float and cuFFT's half precision.
 //   bench_cuda_compact [--out FILE.json] [--filter SUBSTRING] [--measure] [--wisdom FILE.json]
 // Signals are uniform in (−1, 1), rounded to what each contender stores, floats to f16. Errors are relative
-// L2, of the first transform of a batch, against cuFFT in double of these very values. Times are medians of
+// L2 of the first transform of a batch, against cuFFT in double of the same values. Times are medians of
 // graph replays, in microseconds. Plans follow wisdom and rules; with --measure those of 16-bit values are
-// tuned, and
-// --wisdom keeps what was found. Exit status 1: a plan of this library failed, or its error is above one and
-// a half times what it predicts.
+// tuned, and --wisdom keeps the result. Exit status 1: a plan of this library failed, or its error exceeds
+// its prediction by more than half.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -52,7 +51,7 @@ std::vector<Case> cases() {
   const auto lines = [&](std::initializer_list<std::int64_t> lengths) {
     for (const std::int64_t n : lengths) all.push_back({{n}, kTotal / n});
   };
-  // One of each kind first, because a run may be cut off.
+  // One of each kind first, because a run may be interrupted.
   lines({4096, 256, 240, 127});
   all.push_back({{std::int64_t{1} << 22}, 1});
   all.push_back({{1080, 1920}, 32, true});
@@ -73,7 +72,7 @@ double relative_l2(const std::vector<double>& values, const std::vector<std::com
   return std::sqrt(difference / norm);
 }
 
-/// What all contenders of a case share.
+/// Shared by all contenders of a case.
 class Arena {
  public:
   explicit Arena(const Case& what)
@@ -90,7 +89,7 @@ class Arena {
     for (double& value : values_) value = to_float(sfft::detail::to_f16(static_cast<float>(value)));
   }
 
-  /// The batch in a format, in device memory, without exponents, as cuFFT takes it.
+  /// The batch in a format, in device memory, without exponents, as cuFFT expects it.
   DeviceBuffer signals(Storage storage) const {
     const std::vector<std::byte> one = stored_as(storage);
     DeviceBuffer all(one.size() * static_cast<std::size_t>(case_.batch));
@@ -103,8 +102,8 @@ class Arena {
   std::size_t spectrum_bytes(Storage storage) const {
     return static_cast<std::size_t>(case_.batch) * sfft::detail::storage_bytes(storage, 2 * spectrum_points_);
   }
-  /// Relative error of the first of `spectra`, which stands for sums 2^exponent as large, of signals in a
-  /// format.
+  /// Relative error of the first of `spectra`, which represents sums 2^exponent times as large, for signals
+  /// in a format.
   double error(const DeviceBuffer& spectra, Storage signal, Storage storage, int exponent) {
     const std::size_t bytes = spectrum_bytes(storage) / static_cast<std::size_t>(case_.batch);
     const std::vector<std::byte> one = download(spectra.data(), bytes);
@@ -201,10 +200,10 @@ CompactPlan planned(const Case& what, Storage storage, Storage between, Planning
                                 .batch = what.batch}});
 }
 
-/// One case: every contender's time and error. A contender that cannot is a reason, and `good` becomes false
-/// for one of this library. Kernels are compiled beside each other, and timed one after the other.
+/// One case: every contender's time and error. A contender that fails gets a reason, and `good` becomes false
+/// for one of this library. Kernels are compiled concurrently, and timed one after the other.
 json measure(Timer& timer, const Case& what, Planning planning, bool& good) {
-  constexpr double kUsual = 1.5;  // block16 depends on how the largest of 32 values fill an octave
+  constexpr double kUsual = 1.5;  // block16 depends on how the largest of 32 values fills an octave
   const auto launch = planning == Planning::measure ? std::launch::deferred : std::launch::async;
   const auto compact = [&](Storage storage, Storage between) {
     return std::async(
@@ -238,7 +237,7 @@ json measure(Timer& timer, const Case& what, Planning planning, bool& good) {
       good = good && !must;
     }
   };
-  for (Entrant& entrant : entrants) entrant.plan.wait();  // nothing compiles while something is timed
+  for (Entrant& entrant : entrants) entrant.plan.wait();  // nothing compiles during timing
   enter("float", true, [&] { return time_float(timer, what, arena, floats.get()); });
   enter("cufft f16", false, [&] { return time_cufft_half(timer, what, arena); });
   for (Entrant& entrant : entrants)

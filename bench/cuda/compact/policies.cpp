@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times given policies of the tuned kernels: one line for each, from a file.
+// Times given policies of the tuned kernels, one per line of a file.
 //   bench_cuda_policies FILE [--out FILE.json]
 // A line is the kind (c2c or r2c), the shape, the batch, the formats of signals, of spectra and between
-// steps, and the policy as wisdom files have it:
+// steps, and the policy as in wisdom files:
 //   c2c 240 139810 f16 f16 f32 kernel radices=16.15 threads_per_transform=16 transforms_per_block=8
-// Lines of one problem that follow each other are compiled together and share its data. Times are medians of
-// graph replays, in microseconds; a policy whose spectra disagree with cuFFT's is said to be wrong.
+// Adjacent lines with the same problem are compiled together and share data. Times are medians of graph
+// replays, in microseconds; a policy whose spectra disagree with cuFFT's is reported as wrong.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "bench/command_line.hpp"
 #include "kernels/dense/problem/problem.hpp"
 #include "kernels/dense/tuned/policy/policy_text.hpp"
 #include "kernels/dense/tuned/search/trial_bench.hpp"
@@ -102,21 +103,12 @@ void time_all(std::span<const Line> lines, json& rows) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::string path, out;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    if (word == "--out" && i + 1 < argc) {
-      out = argv[++i];
-    } else if (path.empty()) {
-      path = word;
-    }
-  }
-  if (path.empty()) {
-    fmt::print(stderr, "bench_cuda_policies: give a file of policies\n");
-    return 2;
-  }
   try {
-    const std::vector<Line> lines = lines_of(path);
+    std::string out;
+    std::vector<std::string> files;
+    bench::parse_options(argc, argv, {{"--out", out}}, &files);
+    if (files.size() != 1) throw std::invalid_argument("give a file of policies");
+    const std::vector<Line> lines = lines_of(files[0]);
     json rows = json::array();
     for (std::size_t first = 0; first < lines.size();) {
       std::size_t end = first;

@@ -15,13 +15,13 @@ struct DenseCase {
   std::string group;
   std::string name;  ///< "2D R2C 1920x1080, batch 32": width first, as frames are called
   PeerProblem problem;
-  ElementType input = ElementType::c64;  ///< of the library; peers get the same values in the plan's type
+  ElementType input = ElementType::c64;  ///< for the library; peers get the same values in the plan's type
   std::optional<double> target;          ///< the faster peer's time over the library's, at least
   std::optional<double> target_passes;   ///< passes over the data, at most
   bool selected = false;                 ///< a selective plan is timed, too
 
-  /// Least number of times that a GPU has to read and write the data: lines up to 2^14 fit a block's shared
-  /// memory.
+  /// The least number of times that a GPU must read and write the data: lines up to 2^14 fit a block's
+  /// shared memory.
   int least_passes() const;
   std::size_t input_bytes() const;  ///< bytes of the library's input
   std::size_t least_bytes() const;  ///< bytes read and written in least_passes()

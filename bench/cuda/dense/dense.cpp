@@ -33,32 +33,19 @@ struct Arguments {
 
 Arguments parse(int argc, char** argv) {
   Arguments arguments;
-  for_options(argc, argv, [&](const std::string& name, const auto& value) {
-    if (name == "--out") {
-      arguments.out = value();
-    } else if (name == "--group") {
-      arguments.group = value();
-    } else if (name == "--filter") {
-      arguments.filter = value();
-    } else if (name == "--wisdom-in") {
-      arguments.wisdom_in = value();
-    } else if (name == "--wisdom-out") {
-      arguments.wisdom_out = value();
-    } else if (name == "--tune") {
-      arguments.tune = true;
-    } else if (name == "--quick") {
-      arguments.quick = true;
-    } else if (name == "--list") {
-      arguments.list = true;
-    } else {
-      return false;
-    }
-    return true;
-  });
+  parse_options(argc, argv,
+                {{"--out", arguments.out},
+                 {"--group", arguments.group},
+                 {"--filter", arguments.filter},
+                 {"--wisdom-in", arguments.wisdom_in},
+                 {"--wisdom-out", arguments.wisdom_out},
+                 {"--tune", arguments.tune},
+                 {"--quick", arguments.quick},
+                 {"--list", arguments.list}});
   return arguments;
 }
 
-/// A row to be measured.
+/// A row to measure.
 struct Task {
   std::string group, name;
   std::function<json(Timer&, const DenseSettings&)> measure;
@@ -178,8 +165,8 @@ void write(const json& result, const std::string& file) {
   if (!file.empty()) std::ofstream(file) << result.dump(1) << "\n";
 }
 
-/// Whether all rows were measured and are correct. After an error that the GPU does not survive, the rest is
-/// skipped.
+/// Whether all rows were measured and are correct. After an error that the GPU does not survive,
+/// skips the rest.
 bool measure(const std::vector<Task>& tasks, const Arguments& arguments, json& result) {
   Timer timer;
   DenseSettings settings;

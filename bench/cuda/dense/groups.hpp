@@ -15,9 +15,9 @@ struct DenseSettings {
   double copy_bandwidth_tb_s = 0;  ///< read and written by the fastest copy of this run
 };
 
-/// One problem: the library (its tuned kernels, and what `automatic` chooses), cuFFT and VkFFT, each out of
-/// place and, where possible, in place; the better time counts. A contender that is missing, cannot plan, or
-/// has a wrong result gets no time but a reason.
+/// One problem: the library (its tuned kernels, and the choice of `automatic`), cuFFT and VkFFT, each out of
+/// place and, if possible, in place; the better time counts. A contender that is missing, cannot plan, or has
+/// a wrong result gets a reason instead of a time.
 nlohmann::json time_dense(Timer& timer, const DenseCase& what, const DenseSettings& settings);
 
 /// Nukada & Matsuoka (2009), table 11: a 3D transform of host memory, with transfers overlapped by
@@ -32,7 +32,7 @@ std::string host_cubes_name(std::int64_t n, std::int64_t batch);
 nlohmann::json time_selection(Timer& timer, const DenseCase& what, const DenseSettings& settings);
 std::string selection_name(const DenseCase& what);
 
-/// The rate of copies that read and write like a transform in two trips through memory with lines of
+/// The rate of copies with the access pattern of a transform in two passes over memory with lines of
 /// 2^(bits/2) points: columns of a square matrix, by blocks and by clusters of blocks.
 nlohmann::json time_memory(Timer& timer, int bits);
 std::string memory_name(int bits);

@@ -21,7 +21,7 @@ void fill_random(T* out, std::int64_t count);
 template <class To, class From>
 void convert(const From* in, To* out, std::int64_t count, double scale, cudaStream_t stream);
 
-/// Copies in units of 16 bytes by a plain kernel, which some GPUs do faster than cudaMemcpy.
+/// Copies in units of 16 bytes with a plain kernel, which is faster than cudaMemcpy on some GPUs.
 void copy_by_kernel(const void* from, void* to, std::size_t bytes, cudaStream_t stream);
 
 struct Difference {

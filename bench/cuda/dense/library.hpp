@@ -21,7 +21,7 @@ struct LibraryPlan {
   std::unique_ptr<Peer> apart, in_place;  ///< the latter null for real transforms
 };
 
-/// Throws what the plan throws: Error(backend_unavailable) for an engine that cannot do the problem.
+/// Throws as the plan does: Error(backend_unavailable) for an engine that does not support the problem.
 LibraryPlan make_library_plan(const DenseCase& what, dense::Engine engine, dense::Planning planning);
 
 }  // namespace sfft::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs of a dense transform, and what its output should be.
+// Inputs of a dense transform, and the expected output.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ class DenseInput {
   const void* of_library() const { return samples_.data(); }
   /// The same values as floats or doubles, as the problem says.
   const void* of_peers() const { return floats_.data() == nullptr ? samples_.data() : floats_.data(); }
-  /// The same made so small that a transform repeated in place stays finite; see repetitions_in_place().
+  /// The same, but so small that a transform repeated in place stays finite; see repetitions_in_place().
   const void* tiny() const { return tiny_.data(); }
 
  private:

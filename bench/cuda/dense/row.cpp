@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collects every way to compute a row, drops those that fail or are wrong, times the others in turns, and
+// Collects every way to compute a row, drops those that fail or are wrong, times the others in turn, and
 // keeps each contender's best.
 #include <fmt/format.h>
 
@@ -91,7 +91,7 @@ const void* input_of(const Way& way, const DenseInput& input) {
   return way.contender == "tuned" || way.contender == "automatic" ? input.of_library() : input.of_peers();
 }
 
-/// Executes each way once; those that fail or are wrong are dropped, and the row says why.
+/// Executes each way once; drops those that fail or are wrong, with the reason in the row.
 void keep_correct(Ways& ways, json& row, const DenseInput& input, const Reference& reference,
                   cudaStream_t stream) {
   std::vector<Way> kept;
@@ -112,7 +112,7 @@ void keep_correct(Ways& ways, json& row, const DenseInput& input, const Referenc
   row["reference_direct_l2"] = reference.direct_error();
 }
 
-/// Enough work in a graph that its launch does not matter.
+/// Enough work in a graph for its launch to be negligible.
 int repetitions_of(const DenseCase& what) {
   const auto bytes = static_cast<double>(what.least_bytes());
   return static_cast<int>(std::clamp(2e9 / bytes, 2.0, 40.0));
@@ -120,7 +120,7 @@ int repetitions_of(const DenseCase& what) {
 
 constexpr int kReplays = 15;
 
-/// Times all ways in turn, twice, and keeps each way's better median: a disturbance hits a way only once.
+/// Times all ways in turn, twice, and keeps each way's better median: a disturbance affects a way only once.
 void time_all(Timer& timer, Ways& ways, const DenseCase& what, const DenseInput& input) {
   for (int round = 0; round < 2; ++round) {
     for (Way& way : ways.all) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies with the access patterns that a transform in two trips through memory would have, without its
-// arithmetic: their rate bounds that of such a transform.
+// Copies with the access patterns of a transform in two passes over memory, without its arithmetic: their
+// rate bounds that of such a transform.
 #pragma once
 
 #include <cuda_runtime.h>
 
 namespace sfft::bench {
 
-/// A matrix of complex numbers whose columns are lines, and which sides of a copy are strided: there a tile
-/// of a few neighbouring columns is read or written row by row where it lies, otherwise one tile after
-/// another.
+/// A matrix of complex numbers whose columns are lines, and which sides of a copy are strided.
+/// On a strided side a tile of a few neighbouring columns is accessed row by row in place;
+/// otherwise tiles are contiguous.
 struct TileCopy {
   long long rows, columns;
   bool strided_in, strided_out;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames are waves at 1000 frequencies with a little noise, whose phases differ from frame to frame.
+// Frames are waves at 1000 frequencies with a little noise; their phases differ from frame to frame.
 #include "bench/cuda/multi/batches.hpp"
 
 #include <cmath>
@@ -29,7 +29,7 @@ void finish(const std::vector<int>& devices) {
   }
 }
 
-/// In the memory of the GPUs; every call waits for the one before.
+/// In GPU memory; every call waits for the one before.
 double dense_on_gpus(const std::vector<int>& devices, std::int64_t frames) {
   constexpr int kCalls = 5;
   const dense::SlabPlan<float> plan(kFrame, true, {.devices = devices, .batch = frames});

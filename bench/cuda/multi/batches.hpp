@@ -7,9 +7,9 @@
 
 namespace sfft::bench {
 
-/// `frames` frames of 1080 × 1920 of 8 bits on all devices and on the first alone: dense transforms in the
-/// memory of the GPUs and from page-locked memory, sparse ones of 1000 coefficients from page-locked memory.
-/// Wall clock per frame until all are done, in microseconds. One row.
+/// `frames` 8-bit frames of 1080 × 1920 on all devices and on the first alone: dense transforms in GPU memory
+/// and from page-locked memory, sparse ones of 1000 coefficients from page-locked memory. Wall clock per
+/// frame until all are done, in microseconds. One row.
 nlohmann::json time_batches(const std::vector<int>& devices, std::int64_t frames);
 
 }  // namespace sfft::bench

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// One transform over several GPUs, beside cuFFT on one and cuFFT Xt on all.
+// One transform over several GPUs, compared with cuFFT on one and cuFFT Xt on all.
 //   bench_cuda_multi [--devices 0,1,2,3] [--edges 512,1024] [--real] [--measure] [--frames 256]
 //                    [--out FILE.json]
-// Cubes of floats in the memory of the GPUs. Signals are plane waves, and every coefficient is checked. Times
-// are wall clock from the first enqueued call until all GPUs are done, over several calls in a row, median of
-// 7, in microseconds, and once more with these calls in one graph. --frames: batches of frames as well,
-// on all GPUs and on the first. A GPU that is named several times shows
-// that the result is right, and no speed. Exit status 1: a result was wrong.
+// Cubes of floats in GPU memory. Signals are plane waves, and every coefficient is checked. Times are
+// wall clock from the first enqueued call until all GPUs are done, over several consecutive calls,
+// median of 7, in microseconds, and again with these calls in one graph. --frames: also batches of
+// frames, on all GPUs and on the first. Naming a GPU several times checks the result, not the speed.
+// Exit status 1: a result was wrong.
 #include <cufftXt.h>
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <set>
-#include <sstream>
 
+#include "bench/command_line.hpp"
 #include "bench/cuda/device_memory.hpp"
 #include "bench/cuda/multi/batches.hpp"
 #include "bench/cuda/multi/waves.hpp"
@@ -36,8 +35,8 @@ using Value = std::complex<float>;
 constexpr int kCalls = 5;
 
 struct Settings {
-  std::vector<int> devices{0};
-  std::vector<std::int64_t> edges{512};
+  std::vector<int> devices;         ///< empty: the first
+  std::vector<std::int64_t> edges;  ///< empty: 512
   bool real = false, measure = false;
   std::int64_t frames = 0;
   std::string out;
@@ -51,7 +50,7 @@ void finish(const std::set<int>& devices) {
   gpu(cudaSetDevice(*devices.begin()));
 }
 
-/// Microseconds of one of several calls in a row.
+/// Microseconds per call, over several consecutive calls.
 template <class Call>
 double call_us(const std::set<int>& devices, const Call& call) {
   return wall_us([&] {
@@ -85,7 +84,7 @@ WavePart part_of(const dense::Slab& slab) {
   return part;
 }
 
-/// Slabs, with room for what transforms need.
+/// Slabs, and the workspace of their transforms.
 class Arrays {
  public:
   explicit Arrays(const dense::SlabPlan<float>& plan) : plan_(plan) {
@@ -131,7 +130,7 @@ class Arrays {
   std::vector<detail::cuda::OwnedStream> streams_;
 };
 
-/// Calls captured into a graph, which all streams take part in.
+/// Calls captured into a graph that all streams take part in.
 class Graph {
  public:
   template <class Call>
@@ -200,7 +199,7 @@ json time_library(const Shape& shape, const Settings& settings, const std::set<i
                                  finish(different);
                                }) /
                                kCalls;
-  // The inverse of the right spectrum has to be the signal, N times.
+  // The inverse of the correct spectrum must be the signal, times N.
   fill();
   arrays.forward();
   arrays.inverse();
@@ -272,35 +271,30 @@ json attempt(const Measure& measure) {
   }
 }
 
-std::vector<std::int64_t> numbers(const std::string& text) {
-  std::vector<std::int64_t> all;
-  std::istringstream words(text);
-  for (std::string word; std::getline(words, word, ',');) all.push_back(std::atoll(word.c_str()));
-  return all;
-}
-
-Settings parse(int count, char** arguments) {
+Settings parse(int argc, char** argv) {
   Settings settings;
-  for (int i = 1; i < count; ++i) {
-    const std::string word = arguments[i];
-    const auto value = [&]() -> std::string { return i + 1 < count ? arguments[++i] : ""; };
-    if (word == "--real") settings.real = true;
-    if (word == "--measure") settings.measure = true;
-    if (word == "--out") settings.out = value();
-    if (word == "--frames") settings.frames = std::atoll(value().c_str());
-    if (word == "--edges") settings.edges = numbers(value());
-    if (word == "--devices") {
-      settings.devices.clear();
-      for (const std::int64_t device : numbers(value())) settings.devices.push_back(static_cast<int>(device));
-    }
-  }
+  parse_options(argc, argv,
+                {{"--devices", settings.devices},
+                 {"--edges", settings.edges},
+                 {"--real", settings.real},
+                 {"--measure", settings.measure},
+                 {"--frames", settings.frames},
+                 {"--out", settings.out}});
+  if (settings.devices.empty()) settings.devices = {0};
+  if (settings.edges.empty()) settings.edges = {512};
   return settings;
 }
 
 }  // namespace
 
-int main(int count, char** arguments) {
-  const Settings settings = parse(count, arguments);
+int main(int argc, char** argv) {
+  Settings settings;
+  try {
+    settings = parse(argc, argv);
+  } catch (const std::invalid_argument& error) {
+    fmt::print(stderr, "bench_cuda_multi: {}\n", error.what());
+    return 2;
+  }
   const std::set<int> different(settings.devices.begin(), settings.devices.end());
   json report{{"commit", SFFT_COMMIT},
               {"device", detail::cuda::device_name(settings.devices.at(0))},

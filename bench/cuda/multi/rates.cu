@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rates of what a transform in slabs consists of, on two GPUs: stores into the other one's memory by kernels
-// of few blocks and by copy engines, planes and lines by cuFFT, alone and beside each other.
+// Rates of the components of a transform in slabs, on two GPUs: stores into the other GPU's memory by kernels
+// of few blocks and by copy engines, planes and lines by cuFFT, alone and concurrently.
 #include <cufft.h>
 #include <cstdio>
 
@@ -39,7 +39,7 @@ __global__ void copy_kernel(const float4* from, float4* to, long long count) {
   }
 }
 
-/// One thread keeps a ring of bulk copies going, 16 KiB each, through shared memory.
+/// One thread keeps a ring of bulk copies, 16 KiB each, in flight through shared memory.
 __global__ void bulk_kernel(const char* from, char* to, long long pieces) {
 #if __CUDA_ARCH__ >= 900
   constexpr int kStages = 8, kBytes = 16384;

@@ -13,8 +13,8 @@ struct Waves {
   static constexpr int kCount = 3;
   std::int64_t extents[3] = {1, 1, 1};  ///< of the whole signal
   bool real = false;
-  /// Frequencies, and what the waves are multiplied by. Those of real signals are away from 0 and the middle
-  /// of the last dimension.
+  /// Frequencies, and the waves' factors. Those of real signals are away from 0 and from the middle of the
+  /// last dimension.
   std::int64_t frequency[kCount][3] = {};
   float amplitude[kCount] = {1.0F, 0.5F, 2.0F};
 };

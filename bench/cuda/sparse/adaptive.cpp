@@ -60,7 +60,7 @@ json time_adaptive(const Recording& recording, double max_samples, int threads) 
                                  accounts.as<FrameAccount>()};
 
   Preparation preparation;
-  // Those before are kept, so that no time has the destruction of one in it.
+  // Earlier plans are kept, so that no time includes a destructor.
   std::deque<Plan<float>> plans;
   std::deque<Workspace<float>> workspaces;
   const auto transform = [&](std::int64_t last) {
@@ -85,7 +85,7 @@ json time_adaptive(const Recording& recording, double max_samples, int threads) 
     transform(last);
   };
   const DeviceBuffer floats(static_cast<std::size_t>(kChunk * points) * 4);
-  // Once before, for what the process pays at first use.
+  // A first run, for one-time costs of the process.
   const PeerProblem problem{{shape[0], shape[1]}, true, kChunk};
   std::unique_ptr<Peer> peer;
   const double first_use_s = seconds_of([&] { peer = make_cufft(problem); });
@@ -120,7 +120,7 @@ json time_adaptive(const Recording& recording, double max_samples, int threads) 
   }
   row["learn_ms"] = 1e3 * median(preparation.learn_s);
   row["plan_ms"] = 1e3 * median(preparation.plan_s);
-  // Times per frame come from full chunks alone.
+  // Times per frame come only from full chunks.
   const std::int64_t whole = (total - 1) / kChunk * kChunk;
   const double sfft_ms = 1e3 * median_seconds([&] { transform(1 + whole); }) / static_cast<double>(whole);
   const double cufft_ms = 1e3 * median_seconds([&] { dense(whole); }) / static_cast<double>(whole);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether automatic takes the faster way: its plan, the best comb and the dense transform on the same frames,
-// in calls of one frame and of many, beside cuFFT, with what the planner predicted for each.
+// Whether automatic takes the faster method: its plan, the best comb and the dense transform on the same
+// frames, in calls of one frame and of many, compared with cuFFT, with the planner's prediction for each.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -47,7 +47,7 @@ class Frames {
   std::vector<SignalView> views_;
 };
 
-/// Of a call of `batch` page-locked frames, per frame.
+/// Time per frame of a call with `batch` page-locked frames.
 double host_us(const Plan<float>& plan, const Frames& frames, std::int64_t batch) {
   auto workspace = plan.make_workspace();
   std::vector<Spectrum<float>> spectra(static_cast<std::size_t>(batch), plan.make_spectrum());

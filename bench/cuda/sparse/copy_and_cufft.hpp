@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The opponent of plans for frames in host memory.
+// The baseline for plans for frames in host memory.
 #pragma once
 
 #include <cuda_runtime.h>

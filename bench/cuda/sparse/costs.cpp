@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws combs from the plans that a planner may consider, and times each beside its prediction. Values do not
-// matter: kernels take the same steps whatever the weights are.
+// Draws combs among those that a planner may consider, and compares each time with its prediction. Values do
+// not matter: kernels take the same steps for any weights.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 using nlohmann::json;
 using Grid = std::array<std::int64_t, 3>;
 
-/// What is drawn: a stream's shape and batch, the template's size, a comb's grid and delays.
+/// A draw: a stream's shape and batch, the template's size, a comb's grid and delays.
 struct Draw {
   Shape shape{1};
   bool real;
@@ -58,7 +58,7 @@ class Draws {
     return draw;
   }
 
-  /// k different frequencies, of a real signal the mean and others below half of the last dimension.
+  /// k distinct frequencies; for a real signal the mean and others below half of the last dimension.
   std::vector<std::int64_t> support(const Draw& draw) {
     const std::int64_t row = draw.shape[draw.shape.rank() - 1];
     std::vector<std::int64_t> flat;
@@ -109,7 +109,7 @@ class Draws {
     return grid;
   }
 
-  /// As wide as planners look: enough buckets and samples, strides alike, and at most a sixth of the frame.
+  /// As planners consider: enough buckets and samples, similar strides, and at most a sixth of the frame.
   static bool is_considered(const Draw& draw) {
     const std::int64_t buckets = draw.grid[0] * draw.grid[1], members = draw.real ? 2 * draw.k : draw.k;
     const std::int64_t samples = buckets * draw.delays;
@@ -127,7 +127,7 @@ class Draws {
   std::mt19937_64 random_;
 };
 
-/// A comb with such tables as a plan has whose tail is known, or for complex signals as for least squares.
+/// A comb with the tables of a plan with a known tail, or for complex signals as for least squares.
 detail::CombData comb_of(const Draw& draw, std::vector<Grid> delays) {
   const auto k = static_cast<std::size_t>(draw.k);
   detail::CombData comb;
@@ -145,9 +145,9 @@ detail::CombData comb_of(const Draw& draw, std::vector<Grid> delays) {
 }  // namespace
 
 json time_costs(Timer& timer, std::uint64_t seed, int count) {
-  constexpr std::size_t kMostBytes = std::size_t{1} << 30;
-  const DeviceBuffer memory(kMostBytes);
-  gpu(cudaMemset(memory.data(), 1, kMostBytes));
+  constexpr std::size_t kMaxBytes = std::size_t{1} << 30;
+  const DeviceBuffer memory(kMaxBytes);
+  gpu(cudaMemset(memory.data(), 1, kMaxBytes));
   Draws draws(seed);
   const int multiprocessors = detail::device_traits(0).multiprocessors;
   json rows = json::array();
@@ -177,7 +177,7 @@ json time_costs(Timer& timer, std::uint64_t seed, int count) {
     Timing timing;
     try {
       timing = timer.warm(work, draw.batch > 8 ? 4 : 16, 11);
-    } catch (const std::runtime_error& error) {  // says which comb it was
+    } catch (const std::runtime_error& error) {  // names the comb
       throw std::runtime_error(fmt::format("{} {}, k = {}, batch {}, {}x{} buckets, {} delays, {}: {}",
                                            draw.shape.to_string(), draw.real ? "real" : "complex", draw.k,
                                            draw.batch, draw.grid[0], draw.grid[1], draw.delays,

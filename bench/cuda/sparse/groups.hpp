@@ -14,8 +14,8 @@ namespace sfft::bench {
 /// whole frames and cuFFT R2C. One row.
 nlohmann::json time_host_frames(const Recording& recording, double max_samples);
 
-/// How the time of staged kernels splits, and what bandwidth each reaches, next to the fused kernel: for one
-/// signal of N = 2^24, and for a batch of frames.
+/// How the time of staged kernels splits and what bandwidth each reaches, compared with the fused kernel: for
+/// one signal of N = 2^24, and for a batch of frames.
 nlohmann::json time_stages_of_signal(Timer& timer, std::int64_t points, std::int64_t k);
 nlohmann::json time_stages_of_frames(Timer& timer, const Recording& recording, std::int64_t batch,
                                      double max_samples);
@@ -32,8 +32,8 @@ nlohmann::json time_adaptive(const Recording& recording, double max_samples, int
 /// Every step of the preparation that time_adaptive() counts, from the frame to the first result. One row.
 nlohmann::json time_preparation(Timer& timer, const Recording& recording, double max_samples, int threads);
 
-/// Combs drawn from those that planners consider, one row each: what they take beside what the cost model
-/// predicts, per frame.
+/// Combs drawn from those that planners consider, one row each: their time per frame, and the cost
+/// model's prediction.
 nlohmann::json time_costs(Timer& timer, std::uint64_t seed, int count);
 
 /// Whether automatic takes the faster of a comb and a dense transform: frames in page-locked and in GPU

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one plan per way of transfer and thread count on the same page-locked frames, and two streams of
-// copies and cuFFT in turn as the opponent.
+// Runs one plan per transfer method and thread count on the same page-locked frames, with two alternating
+// streams of copies and cuFFT as the baseline.
 #include <cuda_runtime.h>
 
 #include <cstring>
@@ -59,7 +59,7 @@ json time_host_frames(const Recording& recording, double max_samples) {
       {"rows of a plan for page-locked frames", Transfer::automatic, 1, FramesIn::page_locked}};
   std::vector<Spectrum<float>> reference;
   for (const auto& [name, transfer, threads, frames_in] : ways) {
-    const bool own = frames_in == FramesIn::page_locked;  // its budget, too
+    const bool own = frames_in == FramesIn::page_locked;  // including its budget
     const Plan<float> plan(tmpl, {.backend = Backend::cuda,
                                   .batch = static_cast<int>(kChunk),
                                   .max_samples = own ? 0 : max_samples,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where learning on the GPU and a quick plan spend their time: medians of every step on the calling thread,
-// and what learning's kernels take by themselves.
+// and the time of learning's kernels alone.
 #include <cuda_runtime.h>
 
 #include <optional>
@@ -60,7 +60,7 @@ json time_preparation(Timer& timer, const Recording& recording, double max_sampl
   std::vector<std::vector<double>> times;  // per step
   std::vector<double> totals;
   for (int i = 0; i < kTimes + 3; ++i) {
-    workspace.reset();  // a stream before has given its memory back
+    workspace.reset();  // the previous stream has returned its memory
     plan.reset();
     trace.start();
     const Template tmpl = learn(DeviceSignal{frames.data(), ElementType::u8, shape}, {.k = kCoefficients});

@@ -3,10 +3,10 @@
 //   bench_cuda_sparse [--quick | --adaptive [--trace] [--threads N] | --costs SEED COUNT | --choice]
 //                     [--out FILE.json] [LABEL=FILE.y4m …]
 // --adaptive: learning once, planning on N threads (0: one per core) and transforming the recordings, or,
-// with --trace, every step of learning and planning; --costs: so many combs drawn at random, beside what the
-// planner's cost model predicts; --choice: what automatic chooses, beside both alternatives; otherwise
-// transforms alone. Times are medians of graph replays, warm and with a flushed L2 cache, except for groups
-// that also work on the host; every row says how accurate it is.
+// with --trace, every step of learning and planning; --costs: COUNT combs drawn at random, with the cost
+// model's predictions; --choice: what automatic chooses, with both alternatives; otherwise only transforms.
+// Times are medians of graph replays, warm and with a flushed L2 cache, except for groups that also work on
+// the host; every row states its accuracy.
 #include <fmt/format.h>
 
 #include <fstream>
@@ -169,8 +169,8 @@ class Bench {
     double warm = 0, cold = 0, error = 0;
   };
 
-  /// The same frame by a kernel that is compiled for the plan, if the plan has one; its results are those in
-  /// `out` then.
+  /// The same frame with a kernel compiled for the plan, if the plan has one;
+  /// `out` then holds its results.
   void add_compiled(json& row, const Template& tmpl, PlanOptions options, const DeviceFrames& frames,
                     const SpectrumBuffers& out) {
     options.compiled_for = frames.type;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches the stages of one comb plan separately, on the tables of the executor, and sets each time against
-// the bytes that the stage has to move.
+// Launches the stages of one comb plan separately, on the executor's tables, and compares each time with the
+// bytes that the stage must move.
 #include <cuda_runtime.h>
 
 #include "bench/cuda/device_signals.hpp"

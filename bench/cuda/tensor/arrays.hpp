@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals and errors in device memory, where arrays are too large to go to the host every time.
+// Signals and errors in device memory, for arrays too large to copy to the host every time.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -14,7 +14,7 @@ void fill_uniform(std::int64_t count, void* floats, void* doubles, void* halves,
 
 struct SpectrumError {
   double relative_l2 = 0;
-  double absolute_sum = 0;  ///< of the differences' magnitudes
+  double absolute_sum = 0;  ///< over the differences' magnitudes
 };
 /// The error of complex floats, or if `half` of complex fp16 numbers, against complex doubles. Blocks.
 SpectrumError spectrum_error(const void* spectra, bool half, const void* expected, std::int64_t count);

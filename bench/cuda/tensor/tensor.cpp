@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Split-half transforms on tensor cores beside cuFFT in float and half precision, this library's float
-// kernels, and products of fp16 without the split: the tables of Kang and Glaeser, and batches of short
-// lines, primes among them.
+// Split-half transforms on tensor cores compared with cuFFT in float and half precision, this library's float
+// kernels, and fp16 products without the split: the tables of Kang and Glaeser, and batches of short lines,
+// including primes.
 //   bench_cuda_tensor [--out FILE.json] [--filter SUBSTRING] [--most LOG] [--lengths N,...] [--search]
 //   [--calls]
-// --lengths: batches of lines of these lengths alone. --search: this library's float kernels are those that a
-// search finds, else those of wisdom and rules.
-// Signals are uniform in [−1, 1). Errors, of the whole batch, are relative L2 and the sum of absolute
-// differences against cuFFT in double. Times are medians of graph replays; with --calls also those of whole
-// calls: planning, allocation, copies from and to host memory. Exit status 1: tensor is off by more than
-// 6e-7.
+// --lengths: only batches of lines of these lengths. --search: this library's float
+// kernels are found by a search rather than by wisdom and rules. Signals are uniform in
+// [−1, 1). Errors, over the whole batch, are relative L2 and the sum of absolute
+// differences against cuFFT in double. Times are medians of graph replays; with --calls
+// also those of whole calls: planning, allocation, copies from and to host memory. Exit
+// status 1: tensor is off by more than 6e-7.
 #include <fmt/format.h>
 
 #include <bit>
@@ -65,7 +65,7 @@ std::vector<Case> cases(const Settings& settings) {
   // Primes, with and without good factors of n - 1.
   for (const std::int64_t n : {47, 83, 107, 127, 167, 191, 223, 227, 251}) all.push_back({{n}, kTotal / n});
   for (int log = 10; log <= most; ++log) all.push_back({{std::int64_t{1} << log}, 1});
-  // The sizes of the source's table, as nearly cubes.
+  // The sizes of the paper's table, as near to cubes as possible.
   for (int log = 10; log <= most; log += 2) {
     const auto side = [&](int i) { return std::int64_t{1} << (log + i) / 3; };
     all.push_back({{side(0), side(1), side(2)}, 1});
@@ -81,7 +81,7 @@ dense::Options options(const Case& what, Engine engine, bool search = false) {
           .batch = what.batch};
 }
 
-/// What all contenders of a case share, in device memory.
+/// Shared by all contenders of a case, in device memory.
 class Arena {
  public:
   explicit Arena(const Case& what)
@@ -123,7 +123,7 @@ json timed(Timer& timer, const Case& what, const Work& work) {
   return {{"us", timing.us}, {"noise", timing.noise}};
 }
 
-/// Median wall clock of three calls after one that is not counted.
+/// Median wall clock of three calls after a first one that does not count.
 double whole_call_us(const std::function<void()>& call) {
   std::vector<double> times;
   for (int i = 0; i < 4; ++i) {
@@ -234,7 +234,7 @@ json measure(Timer& timer, const Case& what, const Settings& settings, bool& goo
   return row;
 }
 
-/// False if there is an option that it does not know, or one without its value: argument `at`.
+/// False for an unknown option, or one without its value: argument `at`.
 bool parse(int argc, char** argv, Settings& settings, int& at) {
   for (at = 1; at < argc; ++at) {
     const std::string word = argv[at];

@@ -4,10 +4,10 @@
 // are the sum and the difference of C_k = sum of e_j cos(2πjk/n) and ∓i S_k, S_k = sum of o_j sin(2πjk/n). So
 // four products of real numbers, with matrices of half the edge, transform a line.
 //
-// A product is of a matrix of 16×16 cosines or sines and one of 16×8 (mma.m16n8k16), whose columns are lines,
-// and its numbers real or imaginary parts of e or o. A block of 8 warps transforms some groups of 8 lines at
-// once. Each warp has the cosines or the sines of some rows in its registers, and keeps them for all tiles.
-// It also brings one line of each group to shared memory, folded and split, and takes one line from there.
+// A product multiplies 16×16 cosines or sines by a 16×8 matrix (mma.m16n8k16) whose columns are lines and
+// whose entries are real or imaginary parts of e or o. A block of 8 warps transforms some groups of 8 lines
+// at once. Each warp keeps the cosines or the sines of some rows in registers for all tiles. It also brings
+// one line of each group to shared memory, folded and split, and stores one line from there.
 #pragma once
 
 #include "kernels/base/tensor/lane.hpp"
@@ -16,14 +16,14 @@ namespace sfft::detail::tensor {
 
 constexpr int kLeastFolded = 3, kMostFolded = 255;
 
-/// Edge of the matrices in tiles of 16: rows are outputs 0 … n/2, columns pairs 0 … n/2.
+/// Edge of the matrices in tiles of 16: rows are outputs 0 … n/2, columns are pairs 0 … n/2.
 SFFT_HOST_DEVICE constexpr int folded_tiles(int points) {
   return (points / 2 + 16) / 16;
 }
-/// Cosines and sines are multiplied by 2 to this, so that their low parts are no subnormal numbers.
+/// Cosines and sines are scaled by 2 to this power, so that their low parts are not subnormal.
 constexpr int kFoldedExponent = 10;
 
-/// What a kernel is told.
+/// Parameters of a kernel.
 struct FoldedPass {
   const Point* from = nullptr;
   Point* to = nullptr;  ///< may be `from`
@@ -34,7 +34,7 @@ struct FoldedPass {
   const unsigned* matrices = nullptr;
 };
 
-/// kHeight: rows of tiles whose matrices a warp has.
+/// kHeight: rows of matrix tiles per warp.
 template <int kEdge, int kHeightOfWarp>
 struct FoldedTile {
   static constexpr int kTiles = kEdge, kHeight = kHeightOfWarp;
@@ -43,7 +43,7 @@ struct FoldedTile {
   static constexpr int kStrips = (kTiles + kHeight - 1) / kHeight, kRoles = kTypes * kStrips;
   static constexpr int kGroups = kWarps / kRoles, kLines = kColumns * kGroups;
   static_assert(kRoles * kGroups == kWarps);
-  /// Lanes that hold a line, four pairs each, and those that are set aside for it.
+  /// Lanes that hold a line, four pairs each, and lanes reserved for it.
   static constexpr int kHolders = 4 * kTiles, kPairs = 4;
   static constexpr int lanes_of_line() {
     int lanes = 32 / kGroups;
@@ -51,19 +51,19 @@ struct FoldedTile {
     return lanes;
   }
   static constexpr int kLanes = lanes_of_line(), kTogether = 32 / kLanes, kRounds = kGroups / kTogether;
-  /// Distance of lines among the results, in floats: lanes of a product store to 32 banks.
+  /// Pitch of result lines, in floats: the lanes of a product store to 32 different banks.
   static constexpr int kPitch = 16 * kHeight * kStrips + 4;
   static constexpr int kPlane = kLines * kPitch;
-  /// Points of the next tile wait in registers where tiles have several groups of lines, else those of some
-  /// tiles in shared memory.
+  /// Where points of the next tile wait: in registers if tiles have several groups of lines, else partly in
+  /// shared memory.
   static constexpr bool kHeld = kGroups > 1;
   static constexpr int kAhead = kHeld ? 1 : 4,
                        kAheadBytes = kHeld ? 0 : kAhead * kRounds * 2 * kPairs * kThreads * 8;
-  /// Of shared memory, twice: operands, 16 bytes of each lane for a part of a type, and results.
+  /// Sizes in shared memory, times two: operands (16 bytes per lane for one part of a type) and results.
   static constexpr int kOperands = kTypes * kParts * kGroups * kTiles * 32,
                        kResultBytes = kTypes * kParts * kPlane * 4,
                        kSharedBytes = 2 * (16 * kOperands + kResultBytes) + kAheadBytes;
-  /// Matrices in the table, of 32 lanes' 16 bytes: for each role, row and column the high and the low parts.
+  /// Matrices in the table, 16 bytes for each of 32 lanes: high and low parts for each role, row and column.
   static constexpr int kMatrices = kRoles * kHeight * kTiles * 2;
 };
 
@@ -72,8 +72,8 @@ struct alignas(16) FoldedOperand {
   unsigned at[4];
 };
 
-/// A lane's line of a tile, in a round: several lines of a warp lie so that they meet different banks. `own`
-/// numbers the lanes of a line, of which those below kHolders have pairs.
+/// The line of a tile that a lane serves in a round; the lines of a warp are chosen to meet different banks.
+/// `own` numbers the lanes of a line; those below kHolders have pairs.
 template <class Tile>
 struct FoldedSeat {
   SFFT_HOST_DEVICE FoldedSeat(int warp, int lane, int round) {
@@ -87,13 +87,13 @@ struct FoldedSeat {
   int group, column, own;
 };
 
-/// The pair that holder `own` of a line has in slot i: what a product's columns 4·(own/4) … stand for.
+/// The pair in slot i of holder `own` of a line: what columns 4·(own/4) … of a product stand for.
 template <class Tile>
 SFFT_HOST_DEVICE constexpr int folded_pair(int own, int i) {
   return own + Tile::kHolders * i;
 }
-/// The points or outputs j and n - j of a lane's pairs. Those beyond n/2 repeat the last one; their columns
-/// of the matrices are zero. Point 0 and point n/2 are their own partners; their columns are halved.
+/// The points or outputs j and n - j of a lane's pairs. Pairs beyond n/2 repeat the last one, with zero
+/// columns in the matrices. Points 0 and n/2 are their own partners; their columns are halved.
 struct FoldedPairs {
   int first[4], second[4];
 };
@@ -115,8 +115,8 @@ SFFT_HOST_DEVICE constexpr int folded_slot(int column) {
 SFFT_HOST_DEVICE constexpr int folded_lane(int column) {
   return column % 8 / 2;
 }
-/// Where an operand is in shared memory, in units of 16 bytes. Lanes that store eight of them reach all
-/// banks.
+/// Where an operand lies in shared memory, in units of 16 bytes. Eight lanes that store together
+/// reach all banks.
 template <class Tile>
 SFFT_HOST_DEVICE int operand_place(int type, int part, int group, int tile, int column, int lane) {
   return (((type * Tile::kParts + part) * Tile::kGroups + group) * Tile::kTiles + tile) * 32 +
@@ -140,11 +140,11 @@ SFFT_INLINE unsigned largest_of_pairs(const FoldedPoints& points) {
   }
   return half::bits_of(most);
 }
-/// first·scale ± second·scale, rounded once as scales are powers of two.
+/// first·scale ± second·scale; rounded once, because scales are powers of two.
 SFFT_INLINE Point scaled_sum(Point first, float scale, Point scaled_second) {
   return {fused(first.re, scale, scaled_second.re), fused(first.im, scale, scaled_second.im)};
 }
-/// Sums and differences of scaled pairs go to shared memory as operands.
+/// Writes sums and differences of scaled pairs to shared memory as operands.
 template <class Tile>
 SFFT_HOST_DEVICE void fold(FoldedPoints points, unsigned largest, const FoldedSeat<Tile>& seat,
                            FoldedOperand* operands) {
@@ -179,7 +179,7 @@ SFFT_HOST_DEVICE void fold(FoldedPoints points, unsigned largest, const FoldedSe
   }
 }
 
-/// A line's results leave shared memory for memory: outputs k and n - k of a lane's pairs.
+/// Stores the results of a line from shared memory to memory: outputs k and n - k of a lane's pairs.
 template <class Tile>
 SFFT_HOST_DEVICE void unfold(const FoldedPass& pass, unsigned largest, const FoldedSeat<Tile>& seat,
                              const FoldedPairs& pairs, const float* results, Point* line) {
@@ -199,7 +199,7 @@ SFFT_HOST_DEVICE void unfold(const FoldedPass& pass, unsigned largest, const Fol
   }
 }
 
-/// Calls use() with the tile for lines of so many points.
+/// Calls use() with the tile type for lines of this length.
 template <class Use>
 void with_folded_tile(int points, const Use& use) {
   switch (folded_tiles(points)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a lane of a warp does with its points, besides the matrix products: loads, scales, splits,
-// butterflies, twiddle factors. Kernels and their emulation on a CPU share it. results.hpp has what follows
-// the last stage.
+// What a lane of a warp does with its points besides the matrix products: loads, scales,
+// splits, butterflies, twiddle factors. Kernels share it with their CPU emulation. results.hpp
+// has the steps after the last stage.
 #pragma once
 
 #include "kernels/base/tensor/pass.hpp"
@@ -9,7 +9,7 @@
 
 namespace sfft::detail::tensor {
 
-/// Some rows of two columns.
+/// Points of some rows in two columns.
 template <int kSlots>
 struct LanePoints {
   Point at[2][kSlots];
@@ -31,7 +31,7 @@ struct alignas(16) MatrixQuad {
   unsigned at[4];
 };
 
-/// Radix 32 has four matrices, of which smaller ones take every second, or the first.
+/// Radix 32 has four matrices; smaller radices use every second one, or the first.
 constexpr int kMatrices = 4;
 
 template <int kProducts>
@@ -47,7 +47,7 @@ SFFT_INLINE LaneMatrix<kProducts> matrix_of(const unsigned* table, int lane, boo
   return matrix;
 }
 
-/// Of product a.
+/// The operand of product a.
 template <int kSlots>
 SFFT_INLINE LaneOperand operand_of(const LanePoints<kSlots>& points, int a) {
   LaneOperand operand;
@@ -74,7 +74,7 @@ SFFT_INLINE Point difference(Point a, Point b) {
   return {a.re - b.re, a.im - b.im};
 }
 
-/// Butterflies of the products: slot R·s + a is of product a, and R·s + h of frequency o + 8h.
+/// Butterflies after the products: slot R·s + a holds product a, slot R·s + h frequency o + 8h.
 template <int kSlots>
 SFFT_INLINE void combine(float sign, LanePoints<kSlots>& points) {
   SFFT_UNROLL
@@ -95,13 +95,13 @@ SFFT_INLINE void combine(float sign, LanePoints<kSlots>& points) {
   }
 }
 
-/// Two points that are neighbours in memory, or the first of them.
+/// Two points that are neighbours in memory, or just the first.
 template <bool kWide>
 SFFT_INLINE PointPair load_pair(const Point* at) {
   if constexpr (kWide) return *reinterpret_cast<const PointPair*>(at);
   return {at[0], at[1]};
 }
-/// If there is something to store.
+/// A predicated store.
 template <bool kWide>
 SFFT_INLINE void store_pair(Point* at, Point first, Point second, bool some) {
   if constexpr (!kWide) {
@@ -110,7 +110,7 @@ SFFT_INLINE void store_pair(Point* at, Point first, Point second, bool some) {
     at[1] = second;
   } else {
 #ifdef __CUDA_ARCH__
-    // The compiler would rather split it than move a register, or branch.
+    // Otherwise the compiler splits the store or branches.
     asm volatile("{\n .reg .pred p;\n setp.ne.s32 p, %5, 0;\n @p st.global.v4.f32 [%0], {%1, %2, %3, %4};\n}"
                  :
                  : "l"(at), "f"(first.re), "f"(first.im), "f"(second.re), "f"(second.im),
@@ -122,10 +122,10 @@ SFFT_INLINE void store_pair(Point* at, Point first, Point second, bool some) {
   }
 }
 
-/// Where a position's point is in the input of a tile, which is linear in the bits.
+/// The input offset of a position within a tile, which is linear in its bits.
 template <class Tile>
 SFFT_HOST_DEVICE std::int64_t place_of(const Pass& pass, unsigned position) {
-  // Known distances save arithmetic.
+  // Compile-time distances save arithmetic.
   const std::int64_t line = Tile::kKind == TileKind::batch ? std::int64_t{1} << Tile::kLog
                             : Tile::kColumns               ? 1
                                                            : pass.from_line,
@@ -157,12 +157,12 @@ SFFT_HOST_DEVICE void load_samples(const Pass& pass, const TileBase& base, const
   }
 }
 
-/// Whether lines share their products with others.
+/// Whether several lines share a product.
 template <class Tile>
 constexpr bool has_short_lines = Tile::kLog < kMatrixBits;
 
-/// The bits of the largest part of some points. NaN has no say in a scale; lines that share their products
-/// with others have to know of it.
+/// The bits of the largest part of some points. NaN is ignored for scales, but reported to lines that share
+/// their products with others.
 template <class Tile, int kCount>
 SFFT_HOST_DEVICE unsigned largest_bits(const Point (&points)[kCount]) {
   if constexpr (!has_short_lines<Tile>) {
@@ -179,7 +179,7 @@ SFFT_HOST_DEVICE unsigned largest_bits(const Point (&points)[kCount]) {
   }
   return most;
 }
-/// Of a lane's columns, which are of one line or of two.
+/// The largest parts of a lane's columns, which belong to one line or two.
 struct LaneLargest {
   unsigned at[2];
 };
@@ -190,7 +190,7 @@ SFFT_HOST_DEVICE LaneLargest own_largest(const LanePoints<Tile::slots(0)>& point
     own.at[0] = own.at[1] = own.at[0] > own.at[1] ? own.at[0] : own.at[1];
   return own;
 }
-/// Where the largest part of a column's line is kept, or of a warp tile's part of it.
+/// Where the largest part of a column's line, or of a warp tile's part of it, is kept.
 template <class Tile>
 SFFT_HOST_DEVICE unsigned largest_place(const Seat<Tile, 0>& seat, int column) {
   if constexpr (Tile::kColumns) return static_cast<unsigned>(seat.warp_tile);
@@ -207,17 +207,17 @@ SFFT_HOST_DEVICE unsigned largest_of(const unsigned* largest, unsigned position)
   return most;
 }
 
-/// What multiplies the line on its way in, from its largest part.
+/// The scale of a line on its way in, from its largest part.
 SFFT_INLINE Scale entry_scale(unsigned largest) {
   return scale_of(scale_exponent(largest), 1);
 }
-/// Short lines meet others in the zeros of a matrix: one with a number that is none goes in as zeros, and
-/// comes out as NaN.
+/// Short lines share a matrix with others through its zeros. A line with NaN or infinities goes in as zeros
+/// and comes out as NaN.
 SFFT_INLINE bool is_spoiled(unsigned largest) {
   return largest >= 0x7f800000u;
 }
 
-/// Scales both columns of a lane, which are of one line unless kTwo.
+/// Scales both columns of a lane, which belong to one line unless kTwo.
 template <bool kTwo, int kSlots>
 SFFT_INLINE void scale_columns(Scale first, Scale second, LanePoints<kSlots>& points) {
   if constexpr (kTwo) {
@@ -268,7 +268,7 @@ SFFT_HOST_DEVICE LaneTwiddles<Tile, kStage> load_twiddles(const Point* tables, i
   for (int slot = 0; slot < kSlots; ++slot) factors.at[slot] = table[slot * Tile::kTwiddleLanes];
   return factors;
 }
-/// Multiplies by the twiddle factors that follow a stage, which also divide by its radix.
+/// Multiplies by the twiddle factors after a stage, which include a division by its radix.
 template <class Tile, int kStage>
 SFFT_HOST_DEVICE void twiddle(const LaneTwiddles<Tile, kStage>& factors,
                               LanePoints<Tile::slots(kStage)>& points) {

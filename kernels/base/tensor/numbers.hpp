@@ -2,10 +2,10 @@
 // Floats as sums of two fp16 numbers, and back: the arithmetic around the matrix products of tensor cores.
 // CPU and GPU compute the same bits (Kang and Glaeser, split-half FFT, with power-of-two scales).
 //
-// A line is multiplied by a power of two that puts its largest part into [2^13, 2^14). Every stage but the
-// last divides by its radix, so that no part exceeds 2^14.5 after any stage, and fp16 holds it. Then
-// x = hi + lo + error, where hi and lo are fp16 with one scale: a part above 1/2 loses less than 2^-22 of
-// itself, and a smaller one less than 2^-24, which is 2^-37 of the line's largest.
+// A line is scaled by a power of two that puts its largest part into [2^13, 2^14). Every stage but the last
+// divides by its radix, so no part exceeds 2^14.5 after any stage, and fp16 can hold it. Then x = hi + lo +
+// error, where hi and lo are fp16 with one scale: a part above 1/2 loses less than 2^-22 of itself, and a
+// smaller one less than 2^-24, which is 2^-37 of the line's largest part.
 #pragma once
 
 #include "kernels/base/half.hpp"
@@ -27,7 +27,7 @@ struct alignas(16) PointPair {
   Point first, second;
 };
 
-/// Products and sums that no compiler fuses, or leaves unfused.
+/// Products and sums that compilers neither fuse nor split.
 SFFT_INLINE float product(float a, float b) {
 #ifdef __CUDA_ARCH__
   return __fmul_rn(a, b);
@@ -46,7 +46,7 @@ SFFT_INLINE Point times(Point a, Point b) {
   return {fused(a.re, b.re, -product(a.im, b.im)), fused(a.re, b.im, product(a.im, b.re))};
 }
 
-/// The larger magnitude; of NaN and a number the number's.
+/// The larger magnitude; NaN is ignored.
 SFFT_INLINE float larger(float a, float b) {
 #ifdef __CUDA_ARCH__
   return fmaxf(fabsf(a), fabsf(b));
@@ -57,8 +57,8 @@ SFFT_INLINE float larger(float a, float b) {
 
 constexpr int kLargestExponent = 13;
 
-/// The power of two that brings a line whose largest part has these bits to its place. 0 for zeros;
-/// infinities count as the largest finite numbers.
+/// The exponent that scales a line whose largest part has these bits. 0 for zeros; infinities count as the
+/// largest finite number.
 SFFT_INLINE int scale_exponent(unsigned largest_bits) {
   if (largest_bits == 0) return 0;
   int exponent = static_cast<int>(largest_bits >> 23);
@@ -78,8 +78,8 @@ SFFT_INLINE float power_of_two(int exponent) {
   return half::from_bits(static_cast<unsigned>(exponent + 127) << 23);
 }
 
-/// 2^exponent, −252 … 254, times `factor`, as two factors, as one float does not hold all of them. The second
-/// is mostly 1.
+/// 2^exponent · `factor` for −252 … 254, as two factors because one float cannot hold them all. The second
+/// is usually 1.
 struct Scale {
   float first, second;
 };
@@ -100,7 +100,7 @@ SFFT_INLINE void scale_all(Point (&points)[kCount], Scale scale) {
   if (scale.second != 1) scale_all(points, scale.second);
 }
 
-/// Two fp16 numbers of a register, the real part in the lower half.
+/// Two fp16 numbers in a register, the real part in the lower half.
 struct SplitPoint {
   unsigned hi, lo;
 };
@@ -119,14 +119,14 @@ SFFT_INLINE float lower_half(unsigned both) {
 SFFT_INLINE float upper_half(unsigned both) {
   return to_float(F16{static_cast<unsigned short>(both >> 16)});
 }
-/// The rest is exact, as fp16 rounds to nearest.
+/// The remainder is exact, because fp16 rounds to nearest.
 SFFT_INLINE SplitPoint split(Point value) {
   const unsigned hi = packed(value.re, value.im);
   return {hi, packed(value.re - lower_half(hi), value.im - upper_half(hi))};
 }
 
-/// exp(2πi sign·exponent/2^log_order) for 0 <= exponent < 2^log_order, log_order 3 … 30: within 1e-7, the
-/// angle reduced to an eighth of a turn in integers.
+/// exp(2πi sign·exponent/2^log_order) for 0 <= exponent < 2^log_order, log_order 3 … 30, within 1e-7. The
+/// angle is reduced to an eighth of a turn in integers.
 SFFT_INLINE Point root_of(unsigned exponent, int log_order, float sign) {
   const unsigned eighth = exponent >> (log_order - 3), mask = (1u << (log_order - 3)) - 1;
   unsigned rest = exponent & mask;

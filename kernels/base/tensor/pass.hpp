@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One trip of a batch of transforms through memory: what a kernel, or its emulation, is told.
+// One pass of a batch of transforms through memory: the parameters of a kernel or its emulation.
 #pragma once
 
 #include <cstdint>
@@ -8,40 +8,40 @@
 
 namespace sfft::detail::tensor {
 
-/// Tables of one direction. Matrices are the right operands of the products as lanes hold them: for each
-/// product for each lane the four registers of its high parts, then for each lane those of the low parts.
+/// Tables of one direction. Matrices are right operands of the products in lane order: for each product four
+/// registers per lane of high parts, then four per lane of low parts.
 struct Tables {
   const unsigned* matrices = nullptr;
-  const Point* twiddles = nullptr;  ///< of every stage but the last, one after the other
+  const Point* twiddles = nullptr;  ///< for every stage but the last, consecutively
 };
 
-/// Distances are in points. Tile number b is the tile q of the part m of transform t, where
-/// b = (t·2^log_parts + m)·2^log_groups + q.
+/// Distances are in points. Tile number b is tile q of part m of transform t, where b = (t·2^log_parts +
+/// m)·2^log_groups + q.
 struct Pass {
   const Point* from = nullptr;
   Point* to = nullptr;
   std::int64_t from_transform = 0, from_part = 0, from_group = 0;
   std::int64_t to_transform = 0, to_part = 0, to_group = 0;
-  /// Of neighbouring lines (rows) or points (columns) of the input; 1 for the other. Lines of a batch are
-  /// contiguous.
+  /// Distance of neighbouring lines (rows) or points (columns) in the input; 1 for the other. Lines of a
+  /// batch are contiguous.
   std::int64_t from_line = 0, from_point = 0;
-  std::int64_t to_point = 0;  ///< of the output of rows and columns, whose lines are neighbours
+  std::int64_t to_point = 0;  ///< in the output of rows and columns, whose lines are neighbours
   std::int64_t tiles = 0;
-  std::int64_t lines = 0;  ///< of all tiles: the last tile of a batch may have fewer than others
+  std::int64_t lines = 0;  ///< in all tiles: the last tile of a batch may have fewer
   int log_parts = 0, log_groups = 0;
-  /// Frequency k of line j of group q is multiplied by exp(∓2πi k·(q·lines + j)/2^log_order); 0: not at all.
+  /// Frequency k of line j of group q is multiplied by exp(∓2πi k·(q·lines + j)/2^log_order). 0: no factor.
   int log_order = 0;
   float sign = -1;    ///< −1 forward, +1 inverse
   float factor = 1;   ///< multiplies the results
-  bool wide = true;   ///< pairs of points may be accessed at once: arrays aligned to 16 bytes
-  bool split = true;  ///< without it products of fp16 alone, for comparison
+  bool wide = true;   ///< pairs of points may be accessed at once: arrays are aligned to 16 bytes
+  bool split = true;  ///< false: products of fp16 alone, for comparison
   Tables tables;
 };
 
 struct TileBase {
   std::int64_t from, to;
-  unsigned first_line;  ///< of the group, for twiddle factors
-  int lines;            ///< that exist
+  unsigned first_line;  ///< within the group, for twiddle factors
+  int lines;            ///< lines that exist
 };
 
 SFFT_INLINE TileBase base_of(const Pass& pass, std::int64_t tile, int log_lines) {

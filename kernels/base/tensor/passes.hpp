@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tiles exist, and by which passes a transform is done.
+// Which tiles exist, and which passes make up a transform.
 #pragma once
 
 #include <cstdint>
@@ -11,31 +11,31 @@
 
 namespace sfft::detail::tensor {
 
-/// Lengths of a transform of one dimension: at most three passes.
+/// Logarithms of the lengths of a 1D transform: at most three passes.
 constexpr int kLeastLog = 1, kMostLog = 27;
-/// The longest line of one pass, in a batch and among others.
+/// The longest line of one pass: in a batch, and side by side.
 constexpr int kMostBatchLog = 13, kMostSideLog = 10;
-/// The shortest lines among others, and the shortest that are factors of a longer one.
+/// The shortest lines side by side; a longer transform's factors are no shorter.
 constexpr int kLeastSideLog = 3;
 constexpr int kLeastRowsLog = 7;
-/// Columns and rows of planes that are one pass, where there are few points.
+/// Columns and rows of planes done in one pass, for transforms of few points.
 constexpr int kLeastPlaneLog = 3, kMostPlaneLog = 6;
-/// Columns and rows of one stage each, or of two. Mixed planes leave warps without work, and are slower.
+/// Columns and rows of one stage each, or two each. Mixed planes leave warps idle and are slower.
 SFFT_HOST_DEVICE constexpr bool is_plane(int log_column, int log_row) {
   const int least = log_column < log_row ? log_column : log_row, most = log_column + log_row - least;
   return least >= kLeastPlaneLog && most <= kMostPlaneLog && stages_of(least) == stages_of(most);
 }
 
-/// Whether a warp transforms a line: of tiles that are not small.
+/// Whether one warp transforms a line (not in small tiles).
 SFFT_HOST_DEVICE constexpr bool by_warps(TileKind kind, int log) {
   return log >= (kind == TileKind::batch ? kLeastDirectLog : kLeastWarpLog) && log <= kMostWarpLog;
 }
 
-/// Lines of a tile, as a logarithm: what was fastest on an H200. Those whose lines warps transform without
-/// shared memory have a line for each of four warps, or eight of 64 points; other batches have 4096 points.
-/// Of lines side by side, 16 are a cache line of 128 bytes: tiles have as many, or 8192 points. Small tiles
-/// have what the columns of a warp need, and lines side by side in whole sectors of 32 bytes; those of short
-/// lines some more, as blocks cost time.
+/// Lines per tile, as a logarithm: what was fastest on an H200.
+/// Lines that a warp transforms without shared memory: one for each of four warps, or eight of 64 points.
+/// Other batches: 4096 points. Lines side by side: 16, a cache line of 128 bytes, or 8192 points.
+/// Small tiles: what the columns of a warp need, lines side by side in whole 32-byte sectors, and more of
+/// the shortest lines, because every block costs time.
 SFFT_HOST_DEVICE constexpr int lines_log_of(TileKind kind, int log, bool small) {
   if (!small && kind == TileKind::batch)
     return by_warps(kind, log) ? (log == kLeastDirectLog ? 5 : 2) : log < 12 ? 12 - log : 0;
@@ -59,7 +59,7 @@ template <TileKind kKind, bool kSmall, int kFirst, int... i, class Use>
 void with_tile_among(int log, const Use& use, std::integer_sequence<int, i...>) {
   ((log == kFirst + i ? with_tile_of<kKind, kSmall, kFirst + i>(use) : void()), ...);
 }
-/// Calls use() with the tile for lines of 2^log points.
+/// Calls use() with the tile type for lines of 2^log points.
 template <bool kSmall, class Use>
 void with_tile(TileKind kind, int log, const Use& use) {
   if (kind == TileKind::batch) {
@@ -73,7 +73,7 @@ void with_tile(TileKind kind, int log, const Use& use) {
         log, use, std::make_integer_sequence<int, kMostSideLog - kLeastRowsLog + 1>());
   }
 }
-/// Planes of a tile, as a logarithm: what a warp's columns need.
+/// Planes per tile, as a logarithm: what the columns of a warp need.
 SFFT_HOST_DEVICE constexpr int planes_log_of(int log_column, int log_row) {
   const int column = radix_bits_of(log_column, 0), row = radix_bits_of(log_row, 0),
             least = kColumnBits + (column > row ? column : row) - log_column - log_row;
@@ -89,13 +89,13 @@ template <int kLogColumn, int... i, class Use>
 void with_plane_among(int log_row, const Use& use, std::integer_sequence<int, i...>) {
   ((log_row == kLeastPlaneLog + i ? with_plane_of<kLogColumn, kLeastPlaneLog + i>(use) : void()), ...);
 }
-/// Calls use() with the tile for planes of 2^log points with rows of 2^log_row.
+/// Calls use() with the tile type for planes of 2^log points with rows of 2^log_row.
 template <int... i, class Use>
 void with_plane(int log, int log_row, const Use& use, std::integer_sequence<int, i...> all) {
   ((log - log_row == kLeastPlaneLog + i ? with_plane_among<kLeastPlaneLog + i>(log_row, use, all) : void()),
    ...);
 }
-/// Which tile a pass has.
+/// The tile of a pass.
 struct TileChoice {
   TileKind kind;
   int log;
@@ -125,7 +125,7 @@ struct PlannedPass {
   Pass pass;
 };
 
-/// Fewer points than this are done in small tiles (measured on an H200), of columns and rows twice as many.
+/// Transforms of fewer points use small tiles (measured on an H200); columns and rows of up to twice as many.
 constexpr std::int64_t kFewPoints = std::int64_t{1} << 19;
 /// Transforms of a problem.
 struct Count {
@@ -142,8 +142,8 @@ inline TileChoice choice_of(TileKind kind, int log, int log_across, const Count&
   return choice;
 }
 
-/// The factors of a length above one pass, as logarithms: nearly equal, the larger first. Few transforms of
-/// the longest line of one pass are two, as such a line leaves most of a GPU without work.
+/// The factors of a length above one pass, as logarithms: nearly equal, the larger first. A few transforms of
+/// the longest single-pass line are split in two, because such lines leave most of a GPU idle.
 inline std::vector<int> factors_of(int log, const Count& count) {
   if (log == kMostBatchLog && count.transforms << log < count.few)
     return {log - kLeastRowsLog, kLeastRowsLog};
@@ -179,7 +179,7 @@ inline PlannedPass columns_pass(int log, int log_across, const Count& count) {
   return planned;
 }
 
-/// The last factor of `count` transforms of 2^log points whose first has 2^log_first: what is left in rows,
+/// The last factor of `count` transforms of 2^log points whose first factor is 2^log_first: contiguous rows,
 /// whose results lie side by side.
 inline PlannedPass rows_pass(int log_row, int log_first, int log, const Count& count) {
   PlannedPass planned{choice_of(TileKind::rows, log_row, log_first, count, log), {}};
@@ -199,8 +199,8 @@ inline PlannedPass rows_pass(int log_row, int log_first, int log, const Count& c
   return planned;
 }
 
-/// Passes of `count` transforms of one dimension, contiguous: of lines, or of a long line's factors (Bailey
-/// 1990), columns with twiddle factors, then rows.
+/// Passes of `count` contiguous 1D transforms: lines, or the factors of a long line (Bailey 1990), first
+/// columns with twiddle factors, then rows.
 inline std::vector<PlannedPass> planned_passes(int log, const Count& count) {
   const std::vector<int> factors = factors_of(log, count);
   if (factors.size() == 1) return {lines_pass(log, count)};
@@ -216,7 +216,7 @@ inline std::vector<PlannedPass> planned_passes(int log, const Count& count) {
   return passes;
 }
 
-/// Whether planned_passes() takes transforms of these dimensions, slowest first, as logarithms.
+/// Whether planned_passes() supports these dimensions, slowest first, as logarithms.
 inline bool has_passes(const std::vector<int>& logs) {
   if (logs.size() == 1) return logs[0] >= kLeastLog && logs[0] <= kMostLog;
   int across = 0;
@@ -240,8 +240,8 @@ inline PlannedPass planes_pass(int log_column, int log_row, const Count& count) 
   return planned;
 }
 
-/// The same in several dimensions: rows, then every other dimension as columns, all in place; where there are
-/// few points, planes first.
+/// The same in several dimensions: rows, then every other dimension as columns, all in place. If there are
+/// few points, planes come first.
 inline std::vector<PlannedPass> planned_passes(const std::vector<int>& logs, const Count& count) {
   if (logs.size() == 1) return planned_passes(logs[0], count);
   int outer = 0, across = 0;
@@ -264,7 +264,7 @@ inline std::vector<PlannedPass> planned_passes(const std::vector<int>& logs, con
   return passes;
 }
 
-/// Passes before one of rows write elsewhere than to the output, whose order is not theirs.
+/// Passes before one of rows must not write to the output, whose order differs.
 inline bool need_workspace(const std::vector<PlannedPass>& passes) {
   return passes.back().tile.kind == TileKind::rows;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How results leave a tile: scaled, with the factors between passes, from the lanes to memory. Kernels and
-// their emulation on a CPU share it.
+// How results leave a tile: scaled, with the factors between passes, from the lanes to memory. Kernels share
+// it with their CPU emulation.
 #pragma once
 
 #include "kernels/base/tensor/lane.hpp"
@@ -12,18 +12,18 @@ using LastPoints = LanePoints<Tile::slots(Tile::kLast)>;
 template <class Tile>
 using LastSeat = Seat<Tile, Tile::kLast>;
 
-/// What makes good for that and for the divisions of all stages but the last.
+/// Undoes the entry scale and the divisions of all stages but the last.
 template <class Tile>
 SFFT_HOST_DEVICE Scale exit_scale(unsigned largest, float factor) {
   constexpr int kDivided = Tile::kStages == 1 ? 0 : Tile::kLog - Tile::radix_bits(Tile::kLast);
   return scale_of(kDivided - scale_exponent(largest), factor);
 }
 
-/// Whether the columns of a lane are of two lines in the last stage.
+/// Whether the columns of a lane belong to two lines in the last stage.
 template <class Tile>
 constexpr bool leaves_two_lines = Tile::kScales > 1 && LastSeat<Tile>::kPairBit >= Tile::kLineShift;
 
-/// Scales the points of a lane after the last stage. `largest`: of the lines of its columns.
+/// Scales the points of a lane after the last stage, given the largest parts of its columns' lines.
 template <class Tile>
 SFFT_HOST_DEVICE void scale_out(const LaneLargest& largest, float factor, LastPoints<Tile>& points) {
   constexpr bool kTwo = leaves_two_lines<Tile>;
@@ -44,13 +44,13 @@ SFFT_INLINE Point pass_root(const Pass& pass, const TileBase& base, unsigned lin
   const unsigned mask = (1u << pass.log_order) - 1;
   return root_of((base.first_line + line) * k & mask, pass.log_order, pass.sign);
 }
-/// What a slot adds to the frequency of a lane's first point.
+/// Offset of a slot's frequency from that of the lane's first point.
 template <class Tile>
 SFFT_HOST_DEVICE unsigned frequency_of_slot(int slot) {
   return frequency_of<Tile>(point_of<Tile>(LastSeat<Tile>::row_offset(slot)));
 }
-/// The factors between passes for a lane's results: of its first points times those of the slots, which
-/// of_slot(line, slot) gives: pass_root() of the slot's frequency.
+/// The factors between passes for a lane's results: those of its first points times those of the slots.
+/// of_slot(line, slot) returns pass_root() of the slot's frequency.
 template <class Tile, class OfSlot>
 SFFT_HOST_DEVICE LastPoints<Tile> pass_factors(const Pass& pass, const TileBase& base,
                                                const LastSeat<Tile>& seat, const OfSlot& of_slot) {
@@ -76,7 +76,7 @@ SFFT_INLINE void twiddle_pass(const LanePoints<kSlots>& factors, LanePoints<kSlo
   }
 }
 
-/// Where the result at a position is in the output of a tile, which is linear in the bits.
+/// The output offset of the result at a position within a tile, which is linear in its bits.
 template <class Tile>
 SFFT_HOST_DEVICE std::int64_t result_place(const Pass& pass, unsigned position) {
   const unsigned line = line_of<Tile>(position), frequency = frequency_of<Tile>(point_of<Tile>(position));
@@ -84,7 +84,7 @@ SFFT_HOST_DEVICE std::int64_t result_place(const Pass& pass, unsigned position) 
   return line + frequency * pass.to_point;
 }
 
-/// The results of a lane go to memory.
+/// Stores the results of a lane to memory.
 template <class Tile, bool kWide>
 SFFT_HOST_DEVICE void store_results(const Pass& pass, const TileBase& base, const LastSeat<Tile>& seat,
                                     const LastPoints<Tile>& points) {

@@ -18,9 +18,9 @@ inline std::complex<double> exact_root(unsigned exponent, int log_order, int sig
   return root_of_turns(sign * turns);
 }
 
-/// Which matrices of 8 points a tile's stages have: those of radix 32, product a of which has w^(o·i) of 8
-/// points times w^(a·o) of 32; or for lines of 2^bits = 2 or 4 points I ⊗ F, the same for all lines. `left`:
-/// those of lines that a warp transforms, as left operands.
+/// The 8-point matrices of a tile's stage. Radix 32: product a has the 8-point roots w^(o·i) times the
+/// 32-point roots w^(a·o). Lines of 2^bits = 2 or 4 points: I ⊗ F, the same for all lines. `left`: as left
+/// operands, for lines that a warp transforms.
 struct MatrixKind {
   int bits;
   bool left = false;
@@ -32,7 +32,7 @@ inline MatrixKind matrix_kind(const TileChoice& tile) {
   return {tile.log < kMatrixBits ? tile.log : kMatrixBits, tile.of_warps()};
 }
 
-/// What row `in` contributes to row `out` of product a.
+/// The contribution of row `in` to row `out` of product a.
 inline std::complex<double> matrix_entry(int a, int out, int in, const MatrixKind& kind, int sign) {
   if (kind.bits == kMatrixBits) return exact_root(static_cast<unsigned>(4 * out * in + a * out), 5, sign);
   const int points = (1 << kind.bits) - 1;
@@ -40,8 +40,8 @@ inline std::complex<double> matrix_entry(int a, int out, int in, const MatrixKin
   return exact_root(static_cast<unsigned>((out & points) * (in & points)), kind.bits, sign);
 }
 
-/// The real and the imaginary part of an input, for part 0 or 1 of the output: a pair of fp16 numbers of a
-/// register, and the pair of what is left.
+/// The real and imaginary parts of an input, for part 0 or 1 of the output: a pair of fp16 numbers in one
+/// register, and the pair of remainders.
 inline SplitPoint entry_registers(std::complex<double> root, int part) {
   const double parts[2] = {part == 0 ? root.real() : root.imag(), part == 0 ? -root.imag() : root.real()};
   SplitPoint both{0, 0};
@@ -54,7 +54,7 @@ inline SplitPoint entry_registers(std::complex<double> root, int part) {
   return both;
 }
 
-/// LineMatrices of every lane: the matrix of 8 points, and that of the odd ones of 16; high, then low parts.
+/// LineMatrices of every lane: the 8-point matrix, that of the odd points of 16; high, then low parts.
 inline std::vector<unsigned> line_matrix_table(int sign) {
   std::vector<unsigned> table(4 * 128);
   for (int product = 0; product < 2; ++product) {
@@ -72,8 +72,8 @@ inline std::vector<unsigned> line_matrix_table(int sign) {
   return table;
 }
 
-/// LaneMatrix of every lane, for each product the high parts and the low parts. Those of 2 and 4 points are
-/// exact, and their low parts zero.
+/// LaneMatrix of every lane: for each product the high parts, then the low parts. Matrices of 2 and 4 points
+/// are exact, so their low parts are zero.
 inline std::vector<unsigned> matrix_table(const MatrixKind& kind, int sign) {
   if (kind.left) return line_matrix_table(sign);
   constexpr int kRegisters = 4;
@@ -116,9 +116,9 @@ void add_twiddles(int sign, std::vector<Point>& table) {
   if constexpr (kStage + 2 < Tile::kStages) add_twiddles<Tile, kStage + 1>(sign, table);
 }
 
-/// Factors that follow the stages of a tile, but for the last, as lanes need them: for each warp tile, slot
-/// and lane those of its two columns, or of one if it is the same for both. Frequency k of a stage and point
-/// i of what is left to transform are multiplied by a root to the power k·i, over the radix.
+/// Factors after every stage of a tile but the last, in lane order: for each warp tile, slot and lane those
+/// of its two columns, or one if they agree. Frequency k of a stage and point i of what is left to transform
+/// are multiplied by a root to the power k·i, divided by the radix.
 template <int kLog, int kLogLines, TileKind kKind, bool kSmall, int kLogRow>
 std::vector<Point> twiddle_table(Tile<kLog, kLogLines, kKind, kSmall, kLogRow> tile, int sign) {
   std::vector<Point> table;
@@ -126,7 +126,7 @@ std::vector<Point> twiddle_table(Tile<kLog, kLogLines, kKind, kSmall, kLogRow> t
   return table;
 }
 
-/// Factors between the products of a line, then those that join interleaved lines, as lanes need them.
+/// Factors between the products of a line, then those that join interleaved lines, in lane order.
 template <int kLog, int kLogLines, TileKind kKind>
 std::vector<Point> twiddle_table(WarpTile<kLog, kLogLines, kKind>, int sign) {
   using Lines = WarpTile<kLog, kLogLines, kKind>;

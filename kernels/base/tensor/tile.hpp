@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the points of a tile are: a block of threads transforms some lines of 2^kLog points at once, stage by
-// stage, and everything is a power of two, so that bits of an index only change places.
+// Where the points of a tile are. A block of threads transforms some lines of 2^kLog points at once, stage by
+// stage. All sizes are powers of two, so index calculations only permute bits.
 //
-// A stage has radix 8, 16 or 32: products with matrices of 8 points on tensor cores, then a butterfly of 1, 2
-// or 4 points in fp32 (R below). Row ρ = R·i + a of a stage is row i of product a; product a has frequencies
-// o, and the butterfly makes of them the frequencies o + 8h, at the rows R·o + h. So the result of a stage
-// takes the place of its input. Lines of 2 and 4 points are one stage, whose 8 rows are several lines: the
-// matrix is I ⊗ F.
+// A stage has radix 8, 16 or 32: products with 8-point matrices on tensor cores, then a butterfly
+// of 1, 2 or 4 points in fp32 (R below). Row ρ = R·i + a of a stage is row i of product a. Product
+// a has frequencies o, which the butterfly turns into frequencies o + 8h at rows R·o + h. A
+// stage's results thus replace its input. Lines of 2 and 4 points take one stage, whose 8 rows are
+// several lines: the matrix is I ⊗ F.
 //
-// The first stage loads from memory, the last one stores to memory, and between stages points change threads
-// through shared memory. Pairs of neighbours move at once, 16 bytes per lane.
+// The first stage loads from memory and the last one stores to memory; between stages threads exchange points
+// through shared memory. Neighbours move in pairs, 16 bytes per lane.
 //
-// A warp does 16 columns at once. Lane 4g + t holds the rows R·(2t + s) + a, s = 0 and 1, of columns g and
-// g + 8, as the operands of mma.m16n8k16 lie; its slot R·s + a is what that adds to 2R·t.
+// A warp processes 16 columns at once. Lane 4g + t holds the rows R·(2t + s) + a, s = 0 and 1, of columns g
+// and g + 8, as the operands of mma.m16n8k16 lie; its slot R·s + a is the offset from row 2R·t.
 #pragma once
 
 #include <utility>
@@ -26,7 +26,7 @@ namespace sfft::detail::tensor {
 enum class TileKind { batch, columns, rows };
 
 constexpr int kMatrixBits = 3, kLaneBits = 5;
-/// Bits of a warp's columns: the pair of a lane, and g.
+/// Bits of a warp's columns: the two columns of a lane, and g.
 constexpr int kColumnBits = 4;
 
 /// Stages of lines of 2^log points, and the bits of their radices: nearly equal, the larger first.
@@ -37,9 +37,9 @@ SFFT_HOST_DEVICE constexpr int radix_bits_of(int log, int stage) {
   return log < kMatrixBits ? kMatrixBits : (log + stages_of(log) - 1 - stage) / stages_of(log);
 }
 
-/// kSmall: one of few tiles, whose latency counts. They have as many threads as there is work for.
-/// kLogRowOfPlane: a line is a plane with rows of so many points, whose columns are transformed, then its
-/// rows; 0: it has one dimension.
+/// kSmall: one of few tiles, whose latency matters; it has as many threads as there is work for.
+/// kLogRowOfPlane: a line is a plane with rows of this length; its columns are transformed, then its rows. 0:
+/// one dimension.
 template <int kLogPoints, int kLogLinesOfTile, TileKind kKindOfTile, bool kSmallTile, int kLogRowOfPlane = 0>
 struct Tile {
   static constexpr TileKind kKind = kKindOfTile;
@@ -49,10 +49,10 @@ struct Tile {
   static constexpr bool kPlane = kLogRow > 0;
   static constexpr int kColumnStages = kPlane ? stages_of(kLogColumn) : 0,
                        kStages = kColumnStages + stages_of(kPlane ? kLogRow : kLog), kLast = kStages - 1;
-  /// The rows of a column are several lines. The matrix is exact in fp16 and has no low parts.
+  /// The rows of a column belong to several lines. The matrix is exact in fp16 and needs no low parts.
   static constexpr bool kShort = kLog < kMatrixBits;
   static constexpr bool kColumns = kKind == TileKind::columns;
-  /// Bits of a position: of the points, and of the lines.
+  /// Positions of the point bits and of the line bits.
   static constexpr int kPointShift = kColumns ? kLogLines : 0, kLineShift = kColumns ? 0 : kLog;
   static constexpr unsigned kPointMask = (1u << kLog) - 1, kLineMask = (1u << kLogLines) - 1;
 
@@ -70,18 +70,18 @@ struct Tile {
   static SFFT_HOST_DEVICE constexpr int dimension_shift(int stage) {
     return kPointShift + (stage < kColumnStages ? kLogRow : 0);
   }
-  /// Of the butterfly in fp32.
+  /// Bits of the fp32 butterfly.
   static SFFT_HOST_DEVICE constexpr int butterfly_bits(int stage) { return radix_bits(stage) - kMatrixBits; }
-  /// Points of a lane's column.
+  /// Points per column of a lane.
   static SFFT_HOST_DEVICE constexpr int slots(int stage) { return 2 << butterfly_bits(stage); }
-  /// The bit of a position where the rows of a stage begin.
+  /// The lowest bit of a position that numbers the rows of a stage.
   static SFFT_HOST_DEVICE constexpr int window(int stage) {
     int low = kPointShift + (kShort ? 0 : kLog);
     for (int s = 0; s <= stage && !kShort; ++s) low -= radix_bits(s);
     return low;
   }
 
-  /// 16 columns are a warp tile; a warp does some of them, one after the other.
+  /// 16 columns are a warp tile; a warp processes its tiles one after the other.
   static SFFT_HOST_DEVICE constexpr int log_warp_tiles(int stage) {
     return kBits - kColumnBits - radix_bits(stage);
   }
@@ -93,13 +93,13 @@ struct Tile {
   static_assert(kLog >= 1 && kBits <= 13 && (kKind == TileKind::batch || !kShort) &&
                 (!kColumns || kLogLines >= 1));
 
-  /// Loads of a stage take two points at once: neighbouring columns, or if the rows are neighbours, rows.
+  /// Loads of a stage take two points at once: neighbouring columns, or rows if rows are neighbours.
   static SFFT_HOST_DEVICE constexpr bool pairs_of_rows(int stage) { return window(stage) == 0; }
-  /// The same for the results, whose rows are neighbours if s tells them apart: slots h and R + h.
+  /// The same for results, whose rows are neighbours if s distinguishes them: slots h and R + h.
   static constexpr bool kStoresPairsOfRows = kKind == TileKind::batch && kLast == kColumnStages;
 
-  /// The bit of a position that is bit i of a column's number in a stage: 0: the two columns of a lane, 1–3:
-  /// of g, then turn and warp. Low ones are neighbours in memory where the stage loads and stores.
+  /// The position bit of bit i of a stage's column number. Bit 0: the two columns of a lane, 1–3: g, then
+  /// turn and warp. Low bits are neighbours in memory where the stage loads and stores.
   static SFFT_HOST_DEVICE constexpr int column_bit(int stage, int i) {
     int bits[32] = {}, count = 0;
     const int low = window(stage), high = low + radix_bits(stage);
@@ -107,7 +107,7 @@ struct Tile {
       if (kKind == TileKind::rows) {
         for (int b = kLog; b < kBits; ++b) bits[count++] = b;
       }
-      // Digits of a row's frequency, then those of a column's.
+      // The digits of a row's frequency, then a column's.
       for (int d = 0; d < kLast; ++d) {
         const int rows = kLast - kColumnStages, digit = d < rows ? kColumnStages + d : d - rows;
         for (int b = 0; b < radix_bits(digit); ++b) bits[count++] = window(digit) + place_bit(digit, b);
@@ -122,27 +122,27 @@ struct Tile {
     }
     return bits[i];
   }
-  /// Bit of a row that is bit i of the stage's frequency.
+  /// The row bit of bit i of the stage's frequency.
   static SFFT_HOST_DEVICE constexpr int place_bit(int stage, int i) {
     return i < kMatrixBits ? butterfly_bits(stage) + i : i - kMatrixBits;
   }
 
-  /// Lines that have a scale of their own, and how many warp tiles of the first stage share one: each has its
-  /// largest part.
+  /// Lines with a scale of their own, and the number of first-stage warp tiles that share one; each tile has
+  /// its own largest part.
   static constexpr int kLogColumnsOfLine = kColumns ? kBits - radix_bits(0) : window(0);
   static constexpr int kLogParts = kLogColumnsOfLine > kColumnBits ? kLogColumnsOfLine - kColumnBits : 0;
   static constexpr int kScales = kColumns ? 1 : 1 << kLogLines, kLargest = kScales << kLogParts;
-  /// Whether lanes that differ in this bit have points of one line in the first stage.
+  /// Whether lanes that differ in this bit hold points of the same line in the first stage.
   static SFFT_HOST_DEVICE constexpr bool same_line(int lane_bit) {
     return lane_bit < 2 ? !kShort || lane_bit + 1 < kLog : lane_bit - 1 < kLogColumnsOfLine;
   }
 
-  /// Logarithm of the points that are left to transform together before a stage.
+  /// Logarithm of the points still to be transformed together before a stage.
   static SFFT_HOST_DEVICE constexpr int left(int stage) {
     return window(stage) + radix_bits(stage) - dimension_shift(stage);
   }
-  /// Twiddle factors after a stage depend on so many bits of a warp tile's number, which is in ascending
-  /// order of positions: on those above the lines' and below what is transformed already.
+  /// The bits of a warp tile's number (ascending positions) on which a stage's twiddle factors depend: those
+  /// above the lines' bits and below those already transformed.
   static SFFT_HOST_DEVICE constexpr int twiddle_shift(int stage) {
     int count = 0;
     for (int i = kColumnBits; i < kBits - radix_bits(stage); ++i) {
@@ -158,7 +158,7 @@ struct Tile {
     }
     return count;
   }
-  /// Columns have factors in common: so many bits of g are of lines.
+  /// Several columns share factors: this many bits of g number lines.
   static constexpr int kLineLaneBits = !kColumns                 ? 0
                                        : kLogLines > kColumnBits ? kColumnBits - 1
                                                                  : kLogLines - 1;
@@ -166,15 +166,15 @@ struct Tile {
   static SFFT_HOST_DEVICE constexpr int twiddle_lane(int lane) {
     return (lane & 3) | (lane >> (2 + kLineLaneBits) << 2);
   }
-  /// Where the factors of a stage begin.
+  /// Offset of a stage's factors.
   static SFFT_HOST_DEVICE constexpr int twiddle_offset(int stage) {
     int offset = 0;
     for (int s = 0; s < stage; ++s) offset += (slots(s) * kTwiddleLanes * kTwiddleColumns) << twiddle_bits(s);
     return offset;
   }
 
-  /// Eight lanes access shared memory at once: those of t and of the lowest bit of g. The bits of a position
-  /// that they differ in.
+  /// The position bits in which eight lanes differ that access shared memory at once: those of t and of the
+  /// lowest bit of g.
   struct LaneGroup {
     int bit[3];
   };
@@ -182,8 +182,8 @@ struct Tile {
     const int row = window(stage) + 1 + butterfly_bits(stage);
     return {{row, row + 1, column_bit(stage, 1)}};
   }
-  /// Banks of 16 bytes that every bit of a position flips: such that eight lanes reach eight banks. The
-  /// lowest bits are those of the bank, and the others follow one by one.
+  /// The 16-byte banks that each position bit flips, chosen so that eight lanes reach eight banks. The lowest
+  /// bits number the bank; the others follow one by one.
   struct Banks {
     unsigned of[13];
   };
@@ -199,7 +199,7 @@ struct Tile {
     }
     return found;
   }
-  /// Of those bits up to `last`.
+  /// Whether those bits up to `last` are independent.
   static SFFT_HOST_DEVICE constexpr bool independent(const Banks& banks, const LaneGroup& group, int last) {
     for (unsigned some = 1; some < 8; ++some) {
       unsigned sum = 0;
@@ -216,7 +216,7 @@ struct Tile {
   static constexpr Banks kBanks = banks();
 };
 
-/// Where a position is in shared memory, which is swizzled: linear in the bits.
+/// The swizzled shared-memory address of a position, linear in its bits.
 template <class Tile, int... b>
 SFFT_HOST_DEVICE unsigned swizzled(unsigned position, std::integer_sequence<int, b...>) {
   return (
@@ -235,14 +235,14 @@ SFFT_HOST_DEVICE unsigned scattered(unsigned number, std::integer_sequence<int, 
           ((number >> i & 1u) << std::integral_constant<int, Tile::column_bit(kStage, kFirst + i)>::value));
 }
 
-/// A lane's place in a stage: the position of its first column's slot 0, and what its other points add.
+/// A lane's place in a stage: the position of its first column's slot 0, and the offsets of its other points.
 template <class Tile, int kStage>
 struct Seat {
   static constexpr int kWindow = Tile::window(kStage), kPairBit = Tile::column_bit(kStage, 0),
                        kSlots = Tile::slots(kStage), kButterfly = kSlots / 2;
 
-  /// Of the warp tile first + turn, where `first` is a multiple of the turns. What depends on the turn alone
-  /// is known when a kernel is compiled, and everything is linear in the bits.
+  /// The seat in warp tile first + turn, where `first` is a multiple of the turns. Terms that depend on the
+  /// turn alone are compile-time constants, because everything is linear in the bits.
   SFFT_HOST_DEVICE Seat(int own_lane, int first, int turn = 0)
       : lane(own_lane),
         warp_tile(first | turn),
@@ -259,7 +259,7 @@ struct Seat {
         static_cast<unsigned>(tile), std::make_integer_sequence<int, Tile::log_warp_tiles(kStage)>());
   }
 
-  /// Of a slot's row above the first, and of the second column.
+  /// Offsets of a slot's row from the first, and of the second column.
   static SFFT_HOST_DEVICE constexpr unsigned row_offset(int slot) {
     return static_cast<unsigned>(slot) << kWindow;
   }
@@ -281,7 +281,7 @@ SFFT_HOST_DEVICE unsigned line_of(unsigned position) {
   return position >> Tile::kLineShift & Tile::kLineMask;
 }
 
-/// The frequency at a point's place after all stages: digits in reverse order.
+/// The frequency stored at a point's position after all stages: digits in reverse order.
 template <class Tile>
 SFFT_HOST_DEVICE unsigned frequency_of(unsigned point) {
   if (Tile::kShort) return point;

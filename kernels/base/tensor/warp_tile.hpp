@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles whose lines are transformed by a warp each, in its registers: lines of 2^7 to 2^10 points, and in
-// batches of 2^6. They come from memory by way of shared memory, in memory's order, and leave the same way;
-// those of a batch come and go without it.
+// Tiles in which each warp transforms whole lines in its registers: lines of 2^7 to 2^10 points, and of
+// 2^6 in batches. Points pass through shared memory on the way in and out, in memory order; those of a
+// batch bypass it.
 //
-// A line is 2^kOuter interleaved ones of A·16 points, A = 8 or 16, as n = R·(16·n1 + n2) + j with R =
-// 2^kOuter. The products transform over n1, with matrices of 8 points on the left and 8 columns n2 on the
-// right. Results of mma.m16n8k16 lie as its right operand does with rows and columns exchanged, so that,
-// after twiddle factors, they are the operands of the transforms over n2. A butterfly of R points in fp32
-// joins the interleaved lines.
+// A line is 2^kOuter interleaved lines of A·16 points, A = 8 or 16, as n = R·(16·n1 + n2) + j with R =
+// 2^kOuter. The products transform over n1, with 8-point matrices on the left and 8 columns n2 on the right.
+// Results of mma.m16n8k16 lie like its right operand with rows and columns exchanged. After twiddle factors
+// they are therefore the operands of the transforms over n2. An R-point butterfly in fp32 joins the
+// interleaved lines.
 //
-// Lane 4g + t comes to hold the points with bits, the lowest first, [j][q][g][a][s][t] of n (a is one bit if
-// A is 16, else none), and in the end the frequencies with bits [v][t][h][g][h'][j']. A line of 64 points is
-// one of 8·8, without the bits q and h'.
+// Lane 4g + t holds the points whose bits of n are, lowest first, [j][q][g][a][s][t] (a is one bit if A is
+// 16, else none), and in the end the frequencies with bits [v][t][h][g][h'][j']. A line of 64 points is a
+// line of 8·8, without the bits q and h'.
 #pragma once
 
 #include "kernels/base/tensor/lane.hpp"
@@ -25,9 +25,9 @@ struct WarpTile {
   static constexpr TileKind kKind = kKindOfTile;
   static constexpr int kLog = kLogPoints, kLogLines = kLogLinesOfTile, kBits = kLog + kLogLines;
   static constexpr bool kColumns = kKind == TileKind::columns;
-  /// Lines that are contiguous in memory come and go without shared memory.
+  /// Lines that are contiguous in memory bypass shared memory.
   static constexpr bool kDirect = kKind == TileKind::batch;
-  /// Bits of a position: of the points, and of the lines.
+  /// Positions of the point bits and of the line bits.
   static constexpr int kPointShift = kColumns ? kLogLines : 0, kLineShift = kColumns ? 0 : kLog;
   static constexpr unsigned kPointMask = (1u << kLog) - 1, kLineMask = (1u << kLogLines) - 1;
 
@@ -37,7 +37,7 @@ struct WarpTile {
   /// Neighbouring points are in one lane.
   static constexpr bool kLoadsPairs = kOuter + kQBits > 0;
   static constexpr int kSlots = 1 << (kLog - 5), kInner = kSlots >> kOuter;  ///< points of a lane
-  /// Lines of a warp at once: of columns two, which are neighbours in memory, where registers suffice; eight
+  /// Lines that a warp holds at once: two neighbouring columns where registers suffice; eight lines
   /// of 64 points.
   static constexpr int kLogTogether = kLog == 6               ? 3
                                       : kColumns && kLog <= 8 ? 1
@@ -46,12 +46,12 @@ struct WarpTile {
   static constexpr int kLogWarps = kLogLines - kLogTogether < 3 ? kLogLines - kLogTogether : 3;
   static constexpr int kWarps = 1 << kLogWarps, kThreads = 32 * kWarps,
                        kTurns = 1 << (kLogLines - kLogTogether - kLogWarps);
-  /// Pairs of points that a thread brings in and carries out.
+  /// Pairs of points that a thread carries in and out.
   static constexpr int kUnits = (1 << (kBits - 1)) / kThreads;
   static_assert(kBits <= 13 && kLog >= (kDirect ? kLeastDirectLog : kLeastWarpLog) && kLog <= kMostWarpLog &&
                 kLogLines >= 1);
 
-  /// The point of a slot [s][a][q][j], j the lowest bit, and of a lane.
+  /// The point in a slot [s][a][q][j], j the lowest bit, of a lane.
   static SFFT_HOST_DEVICE constexpr unsigned point_of_slot(int slot) {
     constexpr int kLow = kOuter + kQBits;
     const unsigned low = static_cast<unsigned>(slot) & ((1u << kLow) - 1),
@@ -62,7 +62,7 @@ struct WarpTile {
     return static_cast<unsigned>(lane >> 2) << (kOuter + kQBits) | static_cast<unsigned>(lane & 3)
                                                                        << (kLog - 2);
   }
-  /// The frequency of a slot [j'][h'][h][v], v the lowest bit, and of a lane.
+  /// The frequency in a slot [j'][h'][h][v], v the lowest bit, of a lane.
   static SFFT_HOST_DEVICE constexpr unsigned frequency_of_slot(int slot) {
     const auto bits = static_cast<unsigned>(slot);
     const unsigned v = bits & 1u, h = bits >> 1 & ((1u << kSmallBit) - 1), rest = bits >> (1 + kSmallBit);
@@ -75,8 +75,8 @@ struct WarpTile {
     return line << kLineShift | point << kPointShift;
   }
 
-  /// Which bits of a position tell eight lanes apart that access shared memory together, 16 bytes each: those
-  /// that load a line, those that store it, and those that carry rows out. −1: none.
+  /// The position bits in which eight lanes differ that access shared memory at once, 16 bytes each: those
+  /// that load a line, store it, or carry rows out. −1: none.
   struct Groups {
     int bit[3][3];
   };
@@ -87,8 +87,8 @@ struct WarpTile {
          {kPointShift + 1, kPointShift + 2, kPointShift + kFirst},
          {rows ? kLog + 1 : -1, rows ? kLog + 2 : -1, rows ? (kLogLines > 3 ? kLog + 3 : 1) : -1}}};
   }
-  /// Banks of 16 bytes that every bit of a position flips: such that eight lanes reach eight banks. The
-  /// lowest bits are those of the bank, and the others follow one by one.
+  /// The 16-byte banks that each position bit flips, chosen so that eight lanes reach eight banks. The lowest
+  /// bits number the bank; the others follow one by one.
   struct Banks {
     unsigned of[13];
   };
@@ -103,7 +103,7 @@ struct WarpTile {
     }
     return found;
   }
-  /// Of the bits up to `last`.
+  /// Whether the bits up to `last` are independent.
   static SFFT_HOST_DEVICE constexpr bool independent(const Banks& banks, const Groups& groups, int last) {
     for (int group = 0; group < 3; ++group) {
       for (unsigned some = 1; some < 8; ++some) {
@@ -128,8 +128,8 @@ struct LinePoints {
   Point at[kSlots];
 };
 
-/// The left operands of the products, constant: for products 0 and 1 (the second with twiddle factors of 16
-/// points) four registers of high parts and four of low ones.
+/// The constant left operands of the products: four registers of high parts and four of low ones, for
+/// products 0 and 1 (the second with 16-point twiddle factors).
 struct LineMatrices {
   MatrixQuad hi[2], lo[2];
 };
@@ -146,7 +146,7 @@ SFFT_INLINE LineOperand line_operand_of(Point first, Point second) {
   return {{a.hi, b.hi}, {a.lo, b.lo}};
 }
 
-/// Twiddle factors of a lane: between the products, slots [q][h][v] with v the lowest bit, over A.
+/// Twiddle factors of a lane between the products, slots [q][h][v] with v the lowest bit, divided by A.
 template <class Tile>
 struct InnerTwiddles {
   PointPair at[Tile::kInner / 2];
@@ -160,7 +160,7 @@ SFFT_HOST_DEVICE InnerTwiddles<Tile> inner_twiddles_of(const Point* table, int l
   return factors;
 }
 
-/// A thread's unit i of a tile in shared memory, two points that are neighbours in memory.
+/// Unit i of a thread within a tile in shared memory: two points that are neighbours in memory.
 template <class Tile>
 SFFT_HOST_DEVICE unsigned unit_position(int thread, int i) {
   return static_cast<unsigned>(2 * (i * Tile::kThreads + thread));
@@ -204,7 +204,7 @@ SFFT_HOST_DEVICE void store_lines(const LinePoints<Tile::kSlots> (&points)[Tile:
   }
 }
 
-/// The same of a line in memory.
+/// The same for a line in memory.
 template <class Tile, bool kWide>
 SFFT_HOST_DEVICE void load_line(const Point* line, int lane, LinePoints<Tile::kSlots>& points) {
   const Point* const first = line + Tile::point_of_lane(lane);
@@ -262,8 +262,8 @@ SFFT_HOST_DEVICE void join_lines(const Point* table, int lane, float sign, LineP
   }
 }
 
-/// The factors between passes of a line of columns, number `line`, are products of one for the lane and one
-/// for the slot.
+/// The factors between passes for line number `line` of columns: one factor of the lane times one
+/// of the slot.
 template <class Tile>
 SFFT_HOST_DEVICE Point pass_factor_of_lane(const Pass& pass, unsigned line, int lane) {
   const unsigned mask = (1u << pass.log_order) - 1;
@@ -275,7 +275,7 @@ SFFT_HOST_DEVICE Point pass_factor_of_slot(const Pass& pass, unsigned line, int 
   return root_of(line * Tile::frequency_of_slot(slot) & mask, pass.log_order, pass.sign);
 }
 
-/// Unit `number` leaves: of a batch and columns as it lies in shared memory, of rows two lines side by side.
+/// Stores unit `number`: as it lies in shared memory for a batch or columns, two lines side by side for rows.
 /// Everything is linear in the bits of the number.
 template <class Tile>
 struct ResultUnit {
@@ -292,7 +292,7 @@ struct ResultUnit {
   unsigned position;
   std::int64_t place;
 };
-/// Those of a thread, from shared memory to memory.
+/// Stores a thread's units from shared memory to memory.
 template <class Tile, bool kWide>
 SFFT_HOST_DEVICE void carry_out(const Pass& pass, const TileBase& base, const Point* shared, int thread) {
   const ResultUnit<Tile> own(pass, static_cast<unsigned>(thread));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gathers, subtracts and transforms slab by slab while the data are in cache, then recovers from all groups
-// of lanes.
+// Gathers, subtracts and transforms slab by slab while the data are in cache, then recovers from all
+// groups of lanes.
 #include "kernels/cpu/executors/comb_executor.hpp"
 
 #include <algorithm>
@@ -93,7 +93,7 @@ CombExecutor<Real>::CombExecutor(const CombData& data, int groups) : data_(data)
     }
     const std::size_t reals = std::max(group.fft.buffer_reals(), static_cast<std::size_t>(buckets * own));
     group.buffer_reals = (reals + 15) / 16 * 16;
-    // Four arrays at the same offset modulo a page would fight over the same cache sets.
+    // Four arrays at the same page offset would compete for the same cache sets.
     group.buffer_reals += 16;
     scratch_reals_ += 4 * group.buffer_reals;
     reference_offset += static_cast<std::size_t>(2 * buckets * own);
@@ -129,7 +129,7 @@ typename CombExecutor<Real>::Layout CombExecutor<Real>::layout(FrameData frame,
   if (frame.region != nullptr) {
     for (int d = 0; d < data_.shape.rank(); ++d)
       strides[static_cast<std::size_t>(d)] = frame.region->stride(d);
-    // They lie after the groups' buffers.
+    // The offsets follow the groups' buffers.
     offsets = reinterpret_cast<std::int64_t*>(scratch + scratch_reals_);
     for (std::size_t j = 0; j < data_.delays.size(); ++j) offsets[j] = offset(j, strides);
   }

@@ -12,8 +12,8 @@
 
 namespace sfft::detail::cpu {
 
-/// The delays are split into `groups` of lanes that threads can transform side by side; one group is best for
-/// one thread. A lane carries one delay of a complex frame, two of a real one.
+/// The delays are split into `groups` of lanes that threads can transform in parallel; one thread prefers one
+/// group. A lane carries one delay of a complex frame, two of a real one.
 template <class Real>
 class CombExecutor final : public Executor<Real> {
  public:

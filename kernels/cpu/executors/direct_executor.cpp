@@ -14,14 +14,14 @@ namespace sfft::detail::cpu {
 
 namespace {
 
-/// Sums side by side: they fill a vector, and no addition waits for the one before.
+/// Parallel sums: they fill a vector, and no addition waits for another.
 constexpr std::size_t kLanes = 4;
-/// Products that are added plainly before their sum goes into a compensated one.
+/// Products added plainly before their sum enters a compensated one.
 constexpr std::size_t kRun = 4;
 constexpr std::size_t kBlock = kLanes * kRun;
 
-/// kLanes sums. A compensated one keeps what its additions lose (Knuth's two-sum), as if it were taken in
-/// twice the precision.
+/// kLanes sums. A compensated sum tracks what its additions lose (Knuth's two-sum), as if computed in twice
+/// the precision.
 template <bool kCompensated>
 struct Sums {
   double sum[kLanes]{};
@@ -41,7 +41,7 @@ struct Sums {
       add(0, sum[lane]);
       lost[0] += lost[lane];
     }
-    // What an infinite sum lost is NaN.
+    // The lost part of an infinite sum is NaN.
     return kCompensated && std::isfinite(sum[0]) ? sum[0] + lost[0] : sum[0];
   }
 };
@@ -73,7 +73,7 @@ std::complex<double> product(const double* __restrict re, const double* __restri
 
 void gather(FrameData frame, ElementType type, std::size_t samples, double* re, double* im) noexcept {
   const auto row = permute_kernels<double>().gather[static_cast<std::size_t>(type)];
-  const std::int64_t offsets[2] = {0, 0};  // for a real frame, `im` gets a copy
+  const std::int64_t offsets[2] = {0, 0};  // for a real frame, `im` receives a copy
   if (frame.region == nullptr) {
     row(frame.data, static_cast<std::int64_t>(samples), 1, offsets, 1, re, im);
     return;
@@ -85,8 +85,8 @@ void gather(FrameData frame, ElementType type, std::size_t samples, double* re, 
   });
 }
 
-/// The error that rounded twiddles cause for samples of magnitude 1: random among distinct twiddles, the same
-/// wherever one repeats.
+/// The error that rounded twiddles cause for samples of magnitude 1: random among distinct twiddles, equal
+/// where one repeats.
 double twiddle_rounding(const Shape& shape, std::int64_t flat) {
   std::int64_t different = 1;
   for (int d = shape.rank() - 1; d >= 0; --d) {

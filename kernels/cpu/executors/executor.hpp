@@ -18,7 +18,7 @@ class ThreadPool;
 
 /// What one execution found besides the coefficients.
 struct ExecutionStats {
-  double scale = 0;    ///< of the tail, in the unit of the plan's ErrorModel
+  double scale = 0;    ///< tail scale, in the unit of the plan's ErrorModel
   bool finite = true;  ///< false when a sample that was read is NaN or infinite
   /// If not 0, powers of these samples leave the range of double, and `scale` is in units of 4^exponent.
   int exponent = 0;
@@ -47,7 +47,7 @@ class Executor {
   /// Fills that array from a contiguous reference frame.
   virtual void gather_reference(const void* frame, ElementType type, Real* reference) const noexcept = 0;
 
-  /// Whether execute() takes regions of larger arrays, not contiguous frames alone.
+  /// Whether execute() takes regions of larger arrays as well as contiguous frames.
   virtual bool takes_regions() const noexcept { return true; }
 
   /// Transforms the frame minus the reference (nullptr: zero) at the template's k frequencies, in support

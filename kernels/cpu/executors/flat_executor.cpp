@@ -17,7 +17,7 @@ namespace sfft::detail::cpu {
 
 namespace {
 
-/// Whole cache lines, and one more so that arrays of a power-of-two size do not share cache sets.
+/// Whole cache lines, plus one so that arrays of a power-of-two size do not share cache sets.
 template <class Real>
 std::size_t array_reals(std::size_t reals) {
   constexpr std::size_t kLine = 64 / sizeof(Real);
@@ -46,7 +46,7 @@ FlatExecutor<Real>::FlatExecutor(const FlatPlanData& data)
   }
   weights_.assign(static_cast<std::size_t>(rows_ * row_reals_ * (real_ ? 4 : 2)), Real(0));
   for (std::int64_t row = 0; row < rows_; ++row) pack_row(data, row);
-  // Recovery keeps what the probes read where the taps were.
+  // Recovery reuses the space of the taps for what the probes read.
   taps_reals_ = array_reals<Real>(std::max(window_.size(), static_cast<std::size_t>(data.probes())));
   bucket_reals_ = array_reals<Real>(
       std::max(fft_.buffer_reals(), static_cast<std::size_t>(buckets_ * lanes_ + row_reals_)));
@@ -67,7 +67,7 @@ void FlatExecutor<Real>::list_offsets(const FlatPlanData& data) {
   }
 }
 
-/// The run of mirrored buckets is read upwards like the other, so its weights are stored in reverse.
+/// The run of mirrored buckets is also read upwards, so its weights are stored in reverse.
 template <class Real>
 void FlatExecutor<Real>::pack_row(const FlatPlanData& data, std::int64_t row) {
   const std::int64_t p = row_buckets_;
@@ -151,7 +151,7 @@ void FlatExecutor<Real>::recover(std::span<std::complex<Real>> values, Execution
   const FlatRecoverKernels<Real>& kernels = flat_recover_kernels<Real>();
   Real* re = scratch + 2 * taps_reals_ + (fft_.result_in_scratch() ? 2 * bucket_reals_ : 0);
   Real* im = re + bucket_reals_;
-  // The buckets form a circle: repeat the first ones past the end as far as rows read. What only pads a row
+  // The buckets form a circle: repeat the first ones past the end as far as rows read. Padding of a row
   // must be finite.
   const std::int64_t count = buckets_ * lanes_;
   const std::int64_t read = (row_buckets_ - 1) * lanes_;
@@ -178,7 +178,7 @@ void FlatExecutor<Real>::recover(std::span<std::complex<Real>> values, Execution
   for (std::int64_t i = 0; i < 2 * probes; ++i)
     power += static_cast<double>(scratch[i]) * static_cast<double>(scratch[i]);
   const double tail = probes > 0 ? power / static_cast<double>(probes) : 0;
-  // A NaN among a line's samples is in each of its buckets, and every row reads every line.
+  // A NaN among a line's samples reaches each of its buckets, and every row reads every line.
   Real finite = 0;
   for (const std::complex<Real>& value : values)
     finite += (value.real() - value.real()) + (value.imag() - value.imag());

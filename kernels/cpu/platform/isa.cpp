@@ -14,7 +14,7 @@ namespace sfft::detail::cpu {
 namespace {
 
 #if defined(SFFT_X86)
-/// Conversions of half precision; not every compiler's __builtin_cpu_supports() knows them.
+/// Half-precision conversions; not every compiler's __builtin_cpu_supports() knows them.
 bool has_f16c() noexcept {
   unsigned a = 0, b = 0, c = 0, d = 0;
   return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & static_cast<unsigned>(bit_F16C)) != 0;

@@ -6,8 +6,8 @@ namespace sfft::detail::cpu {
 
 enum class Isa { baseline, avx2, avx512 };
 
-/// The best that the processor and this build support; the environment variable SFFT_ISA (baseline, avx2,
-/// avx512) lowers it, which the tests use to run every variant. Decided once.
+/// The best that processor and build support; decided once. The environment variable SFFT_ISA (baseline,
+/// avx2, avx512) lowers it, which the tests use to run every variant.
 Isa best_isa() noexcept;
 const char* to_string(Isa isa) noexcept;
 

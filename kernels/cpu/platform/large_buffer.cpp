@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Aligns every buffer to a large page, so that whole ones fit into it.
+// Aligns every buffer to a large page, so that it can hold whole ones.
 #include "kernels/cpu/platform/large_buffer.hpp"
 
 #include <new>

@@ -14,11 +14,11 @@ struct LargeBufferDelete {
 using LargeBuffer = std::unique_ptr<std::byte, LargeBufferDelete>;
 
 /// At least `bytes`, aligned to 64 bytes or more. Asks the system for large pages where that may help: a
-/// fresh array then takes fewer page faults, and strided passes over it fewer translations. Throws
+/// fresh array then takes fewer page faults, and strided passes over it fewer TLB misses. Throws
 /// std::bad_alloc.
 LargeBuffer make_large_buffer(std::size_t bytes);
 
-/// An array of numbers that are not initialised.
+/// An array of uninitialised numbers.
 template <class T>
 class LargeArray {
  public:

@@ -11,12 +11,12 @@
 
 namespace sfft::detail::cpu {
 
-/// Pools of so many threads, one per call at the same time. Thread-safe.
+/// Pools of one size, one per concurrent call. Thread-safe.
 class PoolCache {
  public:
   explicit PoolCache(int threads) : threads_(threads) {}
 
-  /// Null if there is no memory for threads: the caller's own does the work.
+  /// Null if there is no memory for threads: the caller's thread then does the work.
   std::unique_ptr<ThreadPool> take() noexcept {
     {
       const std::lock_guard lock(mutex_);
@@ -38,7 +38,7 @@ class PoolCache {
     const std::lock_guard lock(mutex_);
     try {
       idle_.push_back(std::move(pool));
-    } catch (...) {  // its threads end
+    } catch (...) {  // the pool's threads end
     }
   }
 

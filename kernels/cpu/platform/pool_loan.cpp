@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shelf with the pools that were used last.
+// Keeps the pools that were used last.
 #include "kernels/cpu/platform/pool_loan.hpp"
 
 #include <algorithm>
@@ -13,17 +13,17 @@ namespace sfft::detail::cpu {
 namespace {
 
 struct Shelf {
-  static constexpr std::size_t kMostPools = 2;
+  static constexpr std::size_t kMaxPools = 2;
   struct Entry {
     int threads;
     std::unique_ptr<ThreadPool> pool;
   };
   std::mutex mutex;
-  std::vector<Entry> entries;  ///< the one used last at the end
-  Shelf() { entries.reserve(kMostPools + 1); }
+  std::vector<Entry> entries;  ///< the most recently used is last
+  Shelf() { entries.reserve(kMaxPools + 1); }
 };
 
-/// Never destroyed: threads that sleep end with the process, which need not wait for them.
+/// Never destroyed: sleeping threads end with the process, which need not wait for them.
 Shelf& shelf() {
   static Shelf& kept = *new Shelf;
   return kept;
@@ -59,7 +59,7 @@ PoolLoan::~PoolLoan() {
   Shelf& kept = shelf();
   const std::lock_guard lock(kept.mutex);
   kept.entries.push_back({threads_, std::move(pool_)});
-  if (kept.entries.size() <= Shelf::kMostPools) return;
+  if (kept.entries.size() <= Shelf::kMaxPools) return;
   dropped = std::move(kept.entries.front().pool);
   kept.entries.erase(kept.entries.begin());
 }

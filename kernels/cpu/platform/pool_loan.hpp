@@ -9,11 +9,11 @@
 
 namespace sfft::detail::cpu {
 
-/// A pool of so many threads for one owner at a time. Between loans a few pools stay, asleep, until the
-/// process ends; a child after fork() finds them without threads, and does the work in its own. Thread-safe.
+/// A pool of `threads` for one owner at a time. A few pools stay asleep between loans until the process ends.
+/// After fork() a child finds them without threads and works in its own thread. Thread-safe.
 class PoolLoan {
  public:
-  /// One thread is the caller's own: there is no pool then, nor if there is no memory for one.
+  /// One thread means the caller's own, without a pool, as does a lack of memory.
   explicit PoolLoan(int threads);
   ~PoolLoan();
   PoolLoan(const PoolLoan&) = delete;
@@ -26,8 +26,8 @@ class PoolLoan {
   std::unique_ptr<ThreadPool> pool_;
 };
 
-/// Has the threads of the pools that are kept look for work, as it is about to come: of threads that have
-/// been asleep for long the first takes tens of microseconds to be there. Costs little where there are none.
+/// Tells the threads of idle pools to look for work that is about to come: after a long sleep the first of
+/// them takes tens of microseconds to wake. Cheap if there are no pools.
 void wake_kept_pools() noexcept;
 
 }  // namespace sfft::detail::cpu

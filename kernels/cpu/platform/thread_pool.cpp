@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The caller and the workers take parts one by one, first of their own ranges, then of the others', so that
-// uneven parts and threads that come late balance themselves. Threads count themselves before they look
-// whether a job is open, and the job is closed before the caller waits for the count to be zero: nobody is in
-// a job that has ended, and no mutex is taken by threads that need not sleep. The order of these steps is
-// that of sequentially consistent atomics.
+// Caller and workers take parts one by one, first from their own ranges, then from others', so uneven
+// parts and late threads balance themselves. Threads count themselves in before they check whether a
+// job is open; the caller closes the job before it waits for the count to reach zero. So no thread is
+// ever in a finished job, and threads that need not sleep take no mutex. The steps rely on
+// sequentially consistent atomics.
 #include "kernels/cpu/platform/thread_pool.hpp"
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace sfft::detail::cpu {
 
-// Starting a thread takes tens of microseconds. Every worker starts two more, so that the caller waits for
-// one.
+// Starting a thread takes tens of microseconds. Every worker starts two more, so the caller waits
+// for only one.
 ThreadPool::ThreadPool(int threads, Idle idle)
     : looks_(idle == Idle::look && threads <= static_cast<int>(std::thread::hardware_concurrency())),
       ranges_(static_cast<std::size_t>(std::max(threads, 1))),
@@ -35,7 +35,7 @@ ThreadPool::~ThreadPool() {
     stop_ = true;
   }
   start_.notify_all();
-  for (std::thread& worker : workers_) {  // who started it has ended by then
+  for (std::thread& worker : workers_) {  // its starter has ended by then
     if (worker.joinable()) worker.join();
   }
 }
@@ -44,13 +44,13 @@ void ThreadPool::start(std::size_t worker) {
   if (worker >= workers_.size()) return;
   try {
     workers_[worker] = std::thread([this, worker] { work(worker); });
-  } catch (const std::exception&) {  // no more threads, or no memory for one: those that run share the work
+  } catch (const std::exception&) {  // no more threads, or no memory for one: the running ones share the work
     refused_ = true;
   }
 }
 
-/// Looks for some hundred microseconds, without the mutex; longer while others run a job, because the next
-/// one tends to follow it at once, and waking takes tens of microseconds.
+/// Spins for some hundred microseconds without the mutex; longer while others run a job, because the next one
+/// tends to follow at once, and waking up takes tens of microseconds.
 template <class Ready>
 void ThreadPool::look_for(const Ready& ready) const {
   constexpr int kTimes = 4000, kMost = 16000;
@@ -72,10 +72,10 @@ void ThreadPool::drain(int thread) {
         if (part < range.end) call_(job_, part, thread);
       }
     }
-    open_ = false;  // so that nobody looks in vain while others do their last part
+    open_ = false;  // so that no thread looks in vain during the last parts
   }
   if (--running_ > 0 || !caller_sleeps_) return;
-  { const std::lock_guard lock(mutex_); }  // it sleeps by now
+  { const std::lock_guard lock(mutex_); }  // the worker sleeps by now
   done_.notify_one();
 }
 

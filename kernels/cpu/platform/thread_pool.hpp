@@ -14,15 +14,15 @@
 namespace sfft::detail::cpu {
 
 /// run(parts, job) calls job(part, thread) for every part, on the caller's thread (0) and the workers, and
-/// returns when all are done. One run at a time. Jobs must not throw. Jobs of the same number of parts give a
-/// thread mostly the same ones, whose data its caches may still hold.
+/// returns when all are done. One run at a time. Jobs must not throw. Jobs with the same number of parts give
+/// a thread mostly the same ones, whose data may still be in its caches.
 class ThreadPool {
  public:
-  /// Idle threads sleep at once, or first look for work for a while: jobs that follow one another at once
-  /// then begin some microseconds after each other instead of some tens.
+  /// Idle threads sleep at once, or first spin for a while: back-to-back jobs then start within some
+  /// microseconds instead of some tens.
   enum class Idle { sleep, look };
 
-  /// Has fewer threads if the system refuses to start more; the caller's own is always there.
+  /// Has fewer threads if the system refuses to start more; the caller's thread is always available.
   explicit ThreadPool(int threads, Idle idle = Idle::sleep);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -30,9 +30,9 @@ class ThreadPool {
 
   /// At most this many run a job; parts see thread numbers below it.
   int threads() const noexcept { return static_cast<int>(workers_.size()) + 1; }
-  /// A job will follow soon: sleeping threads begin to look for it, if that is what they do.
+  /// Announces that a job will follow soon: sleeping threads start to spin (Idle::look).
   void wake() noexcept;
-  /// Whether the system has not refused to start a thread so far.
+  /// Whether the system has started every thread so far.
   bool complete() const noexcept { return !refused_; }
 
   template <class Job>
@@ -54,10 +54,10 @@ class ThreadPool {
   const bool looks_;
   std::mutex mutex_;
   std::condition_variable start_, done_;
-  // Written while no job is open.
+  // Written only while no job is open.
   const void* job_ = nullptr;
   Call call_ = nullptr;
-  /// Parts next … end − 1 of the open job that a thread takes before others'.
+  /// Parts next … end − 1 of the open job, which a thread takes before others'.
   struct Range {
     alignas(64) std::atomic<std::int64_t> next{0};
     std::int64_t end = 0;
@@ -71,9 +71,9 @@ class ThreadPool {
   std::vector<std::thread> workers_;  ///< worker w is started by worker (w − 1)/2, or was refused
 };
 
-/// Calls job(i, thread) for i < count on the threads of a pool, or on the caller's alone where there is none.
-/// Jobs may throw: with a pool all of them are called, and what the first of them by number threw is thrown
-/// here.
+/// Calls job(i, thread) for i < count on the threads of a pool, or on the caller's thread
+/// without one. Jobs may throw: a pool still calls all of them, then rethrows the
+/// exception of the lowest-numbered job.
 template <class Job>
 void for_each(ThreadPool* pool, std::size_t count, const Job& job) {
   if (pool == nullptr) {

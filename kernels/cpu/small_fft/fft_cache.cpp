@@ -11,8 +11,8 @@ namespace sfft::detail::cpu {
 
 namespace {
 
-constexpr std::size_t kMostPlans = 48;
-constexpr std::int64_t kMostReals = std::int64_t{1} << 20;
+constexpr std::size_t kMaxPlans = 48;
+constexpr std::int64_t kMaxReals = std::int64_t{1} << 20;
 
 template <class Real>
 struct Entry {
@@ -27,24 +27,24 @@ template <class Real>
 std::shared_ptr<const SmallFft<Real>> shared_small_fft(const std::array<std::int64_t, 3>& grid,
                                                        std::int64_t lanes) {
   static std::mutex mutex;
-  static std::vector<Entry<Real>> entries;  // in the order they were made
+  static std::vector<Entry<Real>> entries;  // in order of creation
   const auto same = [&](const Entry<Real>& entry) { return entry.lanes == lanes && entry.grid == grid; };
   {
     const std::lock_guard lock(mutex);
     const auto found = std::find_if(entries.begin(), entries.end(), same);
     if (found != entries.end()) return found->plan;
   }
-  // Leave out extents of 1: the slowest extent decides how the grid is cut into slabs.
+  // Drop extents of 1: the slowest extent decides how the grid is cut into slabs.
   std::vector<std::int64_t> extents;
   for (const std::int64_t extent : grid) {
     if (extent > 1) extents.push_back(extent);
   }
   if (extents.empty()) extents.push_back(1);
   auto plan = std::make_shared<const SmallFft<Real>>(std::span<const std::int64_t>(extents), lanes);
-  if (grid[0] * grid[1] * grid[2] * lanes > kMostReals) return plan;
+  if (grid[0] * grid[1] * grid[2] * lanes > kMaxReals) return plan;
   const std::lock_guard lock(mutex);
   if (std::find_if(entries.begin(), entries.end(), same) != entries.end()) return plan;
-  if (entries.size() == kMostPlans) entries.erase(entries.begin());
+  if (entries.size() == kMaxPlans) entries.erase(entries.begin());
   entries.push_back({grid, lanes, plan});
   return plan;
 }

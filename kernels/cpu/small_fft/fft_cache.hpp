@@ -11,8 +11,8 @@
 
 namespace sfft::detail::cpu {
 
-/// The plan for these extents (unused ones 1) and lanes, made on first use. Thread-safe; remembers a bounded
-/// number of plans, each of at most 2^20 points: larger ones are made for the caller alone.
+/// The plan for these extents (1 if unused) and lanes, made on first use. Thread-safe. Keeps a bounded number
+/// of plans of at most 2^20 points; larger plans belong to the caller alone.
 template <class Real>
 std::shared_ptr<const SmallFft<Real>> shared_small_fft(const std::array<std::int64_t, 3>& grid,
                                                        std::int64_t lanes);

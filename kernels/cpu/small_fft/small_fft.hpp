@@ -14,10 +14,10 @@ namespace sfft::detail::cpu {
 template <class Real>
 class LineFft;
 
-/// Forward FFTs of `grid` (1 to 3 extents, slowest first) for `lanes` interleaved transforms: re and im hold
+/// Forward FFTs of `grid` (1 to 3 extents, slowest first) for `lanes` interleaved transforms. re and im hold
 /// ∏grid × lanes reals each, lane fastest: element m of transform l at [m*lanes + l]. Unnormalised, exp(-2 pi
 /// i). Any extents >= 1: Stockham passes of radices up to 16 and odd ones up to 61, Bluestein for lengths
-/// with larger prime factors. Immutable, thread-safe; never allocates in execute().
+/// with larger prime factors. Immutable, thread-safe; execute() never allocates.
 template <class Real>
 class SmallFft {
  public:
@@ -31,17 +31,17 @@ class SmallFft {
   /// Reals needed behind each of the four pointers of execute(); 64-byte aligned buffers are faster.
   std::size_t buffer_reals() const noexcept;
   /// Transforms (re, im). (scratch_re, scratch_im) have the same size and overlap nothing; both pairs are
-  /// overwritten. Returns true when the result is in scratch, false when it is in (re, im): always the same
-  /// for one object, and result_in_scratch() tells it beforehand.
+  /// overwritten. Returns true if the result is in scratch, false if it is in (re, im). This is fixed for an
+  /// object; result_in_scratch() tells it in advance.
   bool execute(Real* re, Real* im, Real* scratch_re, Real* scratch_im) const;
   bool result_in_scratch() const noexcept;
   /// The FFT along the slowest dimension.
   const LineFft<Real>& line() const noexcept;
 
-  /// Two halves of execute(), so that a row can be transformed while it is in cache: first every slab m1 of
-  /// the slowest dimension (all dimensions but the first), then columns() over the first dimension. For one
+  /// Two halves of execute(), so that a row is transformed while it is in cache: first every slab m1 of the
+  /// slowest dimension (all dimensions but the first), then columns() over the first dimension. In one
   /// dimension slab() does nothing. execute() == slab(0) … slab(grid[0]-1), columns(). Slabs of the same
-  /// buffers may not be transformed at the same time: they share the space after the grid.
+  /// buffers share the space after the grid, so they must not run at the same time.
   void slab(std::int64_t m1, Real* re, Real* im, Real* scratch_re, Real* scratch_im) const;
   bool columns(Real* re, Real* im, Real* scratch_re, Real* scratch_im) const;
 
@@ -56,7 +56,7 @@ class SmallFft {
 extern template class SmallFft<float>;
 extern template class SmallFft<double>;
 
-/// "AVX-512", "AVX2", "SSE2", "baseline": the instruction set that execute() uses.
+/// The instruction set that execute() uses: "AVX-512", "AVX2", "SSE2", "baseline".
 const char* small_fft_isa() noexcept;
 
 }  // namespace sfft::detail::cpu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Picks the convolution length by the cost of its passes, then works on blocks of columns that fit the
-// second-level cache.
+// Picks the convolution length by the cost of its passes, then works on blocks of columns that fit
+// the L2 cache.
 #include "kernels/cpu/small_fft/small_fft_bluestein.hpp"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ std::int64_t convolution_length(std::int64_t least, std::int64_t inner,
   return best;
 }
 
-/// Columns that keep the four work buffers within a core's second-level cache, but at least four vectors.
+/// The number of columns whose four work buffers fit a core's L2 cache; at least four vectors.
 std::int64_t block_columns(std::int64_t n, std::int64_t inner, std::int64_t vector, std::size_t real_bytes) {
   constexpr std::int64_t kCacheBytes = 512 << 10;
   const std::int64_t fitting = kCacheBytes / (16 * n * static_cast<std::int64_t>(real_bytes));

@@ -8,13 +8,13 @@
 
 namespace sfft::detail::cpu {
 
-/// X[k] = c[k] Σ_j (x[j] c[j]) conj(c[k−j]), c[j] = exp(−πi j²/n): a convolution, done by FFTs of a smooth
-/// length M >= 2n − 1 on blocks of columns.
+/// X[k] = c[k] Σ_j (x[j] c[j]) conj(c[k−j]), c[j] = exp(−πi j²/n): a convolution by FFTs of a smooth length M
+/// >= 2n − 1 on blocks of columns.
 template <class Real>
 struct LineFft<Real>::Bluestein {
   Bluestein(std::int64_t n, std::int64_t inner, Isa isa);
 
-  /// From (re, im) to (other_re, other_im).
+  /// Transforms (re, im) into (other_re, other_im).
   void execute(const SplitBuffers<Real>& data, const SplitBuffers<Real>& work) const;
   std::int64_t work_reals() const noexcept { return length_ * block_; }
   double flops() const noexcept;

@@ -9,7 +9,7 @@
 
 namespace sfft::detail::cpu::SFFT_ISA {
 
-/// The lines of a vector of complex values in each of R rows.
+/// Processes a vector of complex values in each of R rows.
 template <int kWrite, int R, class Real>
 SFFT_BUTTERFLY void prefetch_rows(const Real* first, std::int64_t step) {
   constexpr int kLine = 64 / static_cast<int>(sizeof(Real));
@@ -20,7 +20,7 @@ SFFT_BUTTERFLY void prefetch_rows(const Real* first, std::int64_t step) {
   }
 }
 
-/// Full vectors alone; the last one of a run reaches back into the one before.
+/// Uses full vectors only; the last vector of a run overlaps the one before.
 template <class Real, int R, bool kFrom, bool kTo>
 void complex_pass(const ComplexPass<Real>& pass) {
   constexpr int W = Simd<Real>::kLanes;
@@ -30,7 +30,7 @@ void complex_pass(const ComplexPass<Real>& pass) {
   const Real* roots = pass.roots;
   const std::int64_t x_step = kX * pass.x_step, y_step = kY * pass.y_step;
   for (std::int64_t p = 0; p < pass.m; ++p) {
-    // Interleaved values have no array of imaginary parts.
+    // Interleaved values have no separate imaginary array.
     const Real* const xr = pass.xr + kX * p * pass.x_row;
     const Real* const xi = kFrom ? nullptr : pass.xi + p * pass.x_row;
     Real* const yr = pass.yr + kY * p * pass.y_row;

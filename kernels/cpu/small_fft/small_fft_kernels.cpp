@@ -36,14 +36,14 @@ template <class Real, int R, int S>
 constexpr void add_narrow(SmallFftKernels<Real>& table) {
   if constexpr (2 * S <= Simd<Real>::kLanes) {
     table.narrow[S][R] = narrow_pass<Real, R, S, false>;
-    // Splitting what is read takes registers that narrower vectors' sets do not have.
+    // Deinterleaving takes registers that only AVX-512 has.
     if constexpr (S == 1 && SFFT_VECTOR_BYTES == 64)
       table.narrow_from_complex[R] = narrow_pass<Real, R, S, true>;
     table.narrow_group[S] = Simd<Real>::kLanes / S;
   }
 }
 
-/// All rows of the list of radices that have kernels here.
+/// All rows of the radix list that have kernels here.
 template <class Real, int kLevel, std::size_t... I>
 constexpr void add_wide_rows(SmallFftKernels<Real>& table, std::index_sequence<I...>) {
   const auto add = [&]<std::size_t J>() {

@@ -15,9 +15,9 @@ template <class Real>
 using Pass = void (*)(const Real* xr, const Real* xi, Real* yr, Real* yi, std::int64_t m, std::int64_t s,
                       std::int64_t radix, const Real* roots);
 
-/// A pass of level 0 that reads or writes rows of interleaved complex values: value q of row p + m k of the
-/// input at x + p x_row + k x_step + q (two reals each where it is complex), output j of row p at y + p y_row
-/// + j y_step + q. Complex output is multiplied by `scale`; its very first row begins at y_first.
+/// A pass of level 0 that reads or writes rows of interleaved complex values. Value q of row p + m k of the
+/// input is at x + p x_row + k x_step + q (two reals each if complex), output j of row p at y + p y_row + j
+/// y_step + q. Complex output is multiplied by `scale`; its very first row begins at y_first.
 template <class Real>
 struct ComplexPass {
   const Real *xr, *xi;
@@ -27,11 +27,11 @@ struct ComplexPass {
   std::int64_t m, s;
   const Real* roots;  ///< as for `wide`
   Real scale;
-  std::int64_t ahead;  ///< rows p that are prefetched in advance
+  std::int64_t ahead;  ///< how many rows p ahead the pass prefetches
 };
 
 constexpr int kMaxRadix = 16;     ///< largest radix with a kernel of its own
-constexpr int kMaxOddRadix = 61;  ///< largest prime that the generic odd pass takes
+constexpr int kMaxOddRadix = 61;  ///< largest prime of the generic odd pass
 constexpr int kLevels = 4;        ///< vector widths: full, half, quarter, scalar
 constexpr int kMaxNarrow = 8;
 
@@ -39,11 +39,11 @@ template <class Real>
 struct SmallFftKernels {
   /// Reals per vector at each level; a kernel of level l needs s >= level_reals[l].
   std::int64_t level_reals[kLevels];
-  /// Runs of s reals at a time. Roots: w^(p j) as (re, im) for j = 1 … R-1, for one p after the other.
+  /// Runs of s reals at a time. Roots: w^(p j) as (re, im) for j = 1 … R-1, p after p.
   Pass<Real> wide[kLevels][kMaxRadix + 1];
   /// The same for m = 1; no roots.
   Pass<Real> last[kLevels][kMaxRadix + 1];
-  /// A first pass with roots that reads complex values, a last one that writes them, and one that is both.
+  /// A first pass with roots that reads complex values, a last pass that writes them, and one that does both.
   void (*from_complex[kMaxRadix + 1])(const ComplexPass<Real>& pass);
   void (*to_complex[kMaxRadix + 1])(const ComplexPass<Real>& pass);
   void (*all_complex[kMaxRadix + 1])(const ComplexPass<Real>& pass);
@@ -54,8 +54,8 @@ struct SmallFftKernels {
   /// group g starts at element min(g narrow_group[s] s, m s - level_reals[0]) of the m s.
   Pass<Real> narrow[kMaxNarrow + 1][kMaxRadix + 1];
   std::int64_t narrow_group[kMaxNarrow + 1];
-  /// As narrow[1][R], of complex values: xr is where they are, xi is not used. Null
-  /// where it would be slower than two steps.
+  /// As narrow[1][R], for complex values at xr; xi is unused. Null where it
+  /// would be slower than two steps.
   Pass<Real> narrow_from_complex[kMaxRadix + 1];
   /// y[r*y_stride + l] = factor[r] x[r*x_stride + l] for r < rows, l < columns; x = y is allowed.
   void (*modulate)(const Real* xr, const Real* xi, std::int64_t x_stride, Real* yr, Real* yi,
@@ -65,7 +65,7 @@ struct SmallFftKernels {
   void (*transpose)(const Real* x, std::int64_t rows, std::int64_t columns, Real* y);
 };
 
-/// The kernels for `isa`, or for the best instruction set of the machine if that is lower.
+/// The kernels for `isa`, or for the machine's best instruction set if that is lower.
 template <class Real>
 const SmallFftKernels<Real>& small_fft_kernels(Isa isa) noexcept;
 template <>

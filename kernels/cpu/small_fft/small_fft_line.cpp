@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans the passes, fills in the roots that each kernel asks for, and runs the passes between two pairs of
-// buffers.
+// Plans the passes, fills in the roots that each kernel needs, and runs the passes between two
+// pairs of buffers.
 #include "kernels/cpu/small_fft/small_fft_line.hpp"
 
 #include <algorithm>
@@ -57,8 +57,8 @@ void append_narrow_roots(const PassChoice& pass, std::int64_t group, std::int64_
   }
 }
 
-/// How far a pass that reads `radix` rows at a time is ahead of itself in an array of so many complex values:
-/// the processor does not foresee rows that are far apart.
+/// Prefetch distance of a pass that reads `radix` rows at a time from an array of so many complex values:
+/// hardware prefetchers do not follow rows that are far apart.
 template <class Real>
 std::int64_t rows_ahead(std::int64_t values, std::int64_t radix) {
   constexpr std::int64_t kCacheBytes = 1 << 20, kRows = 16;
@@ -149,7 +149,7 @@ bool LineFft<Real>::can(const ComplexEnds<Real>& ends) const noexcept {
   const Step &first = steps_.front(), &last = steps_.back();
   const std::int64_t vector = kernels_->level_reals[0];
   const bool both = ends.from != nullptr && ends.to != nullptr && steps_.size() == 1;
-  // In place, a vector that reaches back would read results.
+  // In place, an overlapping vector would read results.
   if (both && ends.from == ends.to && inner_ % vector != 0) return false;
   if (ends.from != nullptr) {
     const bool narrow = first.kind == PassKind::narrow && inner_ == 1 && ends.from_pitch == 1 &&
@@ -182,7 +182,7 @@ SplitBuffers<Real> LineFft<Real>::execute(const ComplexEnds<Real>& ends, SplitBu
     data = {data.other_re, data.other_im, data.re, data.im};
   }
   if (ends.to == nullptr) return data;
-  // The last pass leaves row p + m j as output j of row p. An inverse transform has row n - i in place of i.
+  // The last pass leaves row p + m j as output j of row p. Inverse transforms store row n - i in place of i.
   const std::int64_t radix = steps_.back().radix, m = n_ / radix, pitch = ends.to_pitch;
   const std::int64_t row = ends.inverse ? -pitch : pitch;
   Real* const to = ends.to + (ends.inverse ? 2 * n_ * pitch : 0);
@@ -190,7 +190,7 @@ SplitBuffers<Real> LineFft<Real>::execute(const ComplexEnds<Real>& ends, SplitBu
     kernels_->all_complex[radix]({ends.from, nullptr, ends.from_pitch, ends.from_pitch, to, nullptr, ends.to,
                                   row, row, 1, inner_, nullptr, ends.scale, 0});
   } else {
-    const std::int64_t joined = whole(ends) ? m : 1;  // rows that one run goes over
+    const std::int64_t joined = whole(ends) ? m : 1;  // rows that one run spans
     kernels_->to_complex[radix]({data.re, data.im, inner_, m * inner_, to, nullptr, ends.to, row, m * row,
                                  m / joined, joined * inner_, nullptr, ends.scale,
                                  rows_ahead<Real>(n_ * pitch, radix)});

@@ -11,7 +11,7 @@
 
 namespace sfft::detail::cpu {
 
-/// Two pairs of split buffers that a pass reads and writes in turn.
+/// Two pairs of split buffers that the passes alternate between.
 template <class Real>
 struct SplitBuffers {
   Real *re, *im, *other_re, *other_im;
@@ -24,7 +24,7 @@ struct ComplexEnds {
   std::int64_t from_pitch;
   Real* to;  ///< null: to split buffers, and neither `scale` nor `inverse`
   std::int64_t to_pitch;
-  Real scale;    ///< of the result
+  Real scale;    ///< multiplies the result
   bool inverse;  ///< exp(+2 pi i)
 };
 
@@ -39,13 +39,13 @@ class LineFft {
 
   /// Whether the result is in the other pair.
   bool toggles() const noexcept;
-  /// Reals behind each of the four pointers of `work`, which execute() needs for lengths with large primes.
+  /// Reals behind each of the four pointers of `work`; execute() needs them for large prime factors.
   std::int64_t work_reals() const noexcept;
   bool execute(const SplitBuffers<Real>& data, const SplitBuffers<Real>& work) const;
-  /// Whether the first pass can read and the last one write the complex values. In general, they can where
+  /// Whether the first pass can read and the last pass can write the complex values. In general they can if
   /// rows are as long as vectors.
   bool can(const ComplexEnds<Real>& ends) const noexcept;
-  /// From complex values, or data.re and data.im, to complex values, or the buffers that it returns.
+  /// Transforms complex values, or data.re and data.im, into complex values or the buffers that it returns.
   SplitBuffers<Real> execute(const ComplexEnds<Real>& ends, SplitBuffers<Real> data) const;
   double flops() const noexcept;
 

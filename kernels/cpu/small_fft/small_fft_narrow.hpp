@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stockham passes whose runs are shorter than half a vector: several p side by side in a vector, their
-// results put in place by shuffles. Kernel sources only.
+// Stockham passes whose runs are shorter than half a vector: a vector holds several p, and shuffles put their
+// results in place. Kernel sources only.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct CountTo<0, kIndex...> {
   using Type = Indices<kIndex...>;
 };
 
-/// Chunks of S reals, alternating between a and b: from the lower (kHigh = 0) or upper half of each.
+/// Alternating chunks of S reals from a and b, from the lower (kHigh = 0) or upper half of each.
 template <int W, int S, int kHigh, class V, int... I>
 SFFT_BUTTERFLY V interleave(const V& a, const V& b, Indices<I...>) {
   return __builtin_shufflevector(a, b, ((I / S % 2) * W + kHigh * (W / 2) + I / (2 * S) * S + I % S)...);
@@ -49,7 +49,7 @@ SFFT_BUTTERFLY V every_second_of_halves(const V& a, const V& b, Indices<I...>) {
   return __builtin_shufflevector(a, b, (I % H / (H / 2) * W + I / H * H + 2 * (I % (H / 2)) + kFirst)...);
 }
 
-/// With AVX2, a shuffle across the halves of a vector can do little else.
+/// In AVX2, a shuffle across the halves of a vector can do little else.
 template <class V>
 constexpr bool kInHalves = sizeof(V) == 32 && SFFT_VECTOR_BYTES == 32;
 
@@ -150,7 +150,7 @@ SFFT_BUTTERFLY void scatter_chunks(const V* v, Real* y) {
 }
 
 /// Transforms one vector of (p, q) pairs that starts at xr, xi, or with kComplex at complex values xr; takes
-/// its roots and the place of its first p.
+/// its roots and the position of its first p.
 template <class Real, int R, int S, bool kFinal, bool kComplex>
 SFFT_BUTTERFLY void narrow_group(const Real* xr, const Real* xi, Real* yr, Real* yi, std::int64_t step,
                                  const Real* roots) {
@@ -194,7 +194,7 @@ void narrow_pass(const Real* __restrict xr, const Real* __restrict xi, Real* __r
                                               step, roots);
     roots += 2 * (R - 1) * W;
   }
-  // The final vector ends with the arrays: it repeats some of the group before, and chunks end where it ends.
+  // The final vector ends with the arrays, so it repeats part of the group before; chunks end where it ends.
   const std::int64_t x = step - W, y = (m - P) * R * S;
   narrow_group<Real, R, S, true, kComplex>(xr + kX * x, xi + x, yr + y, yi + y, step, roots);
 }

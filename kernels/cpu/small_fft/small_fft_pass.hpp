@@ -30,7 +30,7 @@ SFFT_BUTTERFLY void store_vector(Real* to, const V& value) {
   __builtin_memcpy(to, &value, sizeof(V));
 }
 
-/// Vectors within one run of s; the last vector of a run reaches back into the one before.
+/// Vectors within one run of s; the last vector of a run overlaps the one before.
 template <class Real, int kReals, int R, bool kTurned>
 void wide_pass(const Real* __restrict xr, const Real* __restrict xi, Real* __restrict yr, Real* __restrict yi,
                std::int64_t m, std::int64_t s, std::int64_t, const Real* __restrict roots) {
@@ -54,7 +54,7 @@ void wide_pass(const Real* __restrict xr, const Real* __restrict xi, Real* __res
     xi += s;
     yr += R * s;
     yi += R * s;
-    if constexpr (kTurned) roots += 2 * (R - 1);  // the last pass needs none: null
+    if constexpr (kTurned) roots += 2 * (R - 1);  // the last pass has no roots: null
   }
 }
 

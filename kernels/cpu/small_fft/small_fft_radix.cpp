@@ -13,7 +13,7 @@ namespace sfft::detail::cpu {
 
 namespace {
 
-/// Nanoseconds of a butterfly, as in RadixRow; also of primes that the generic odd pass takes.
+/// Nanoseconds of a butterfly, as in RadixRow; also for primes of the generic odd pass.
 struct ButterflyCost {
   double first_level, second_level;
 };
@@ -76,7 +76,7 @@ class Search {
     int level = 0;
     while (kernels_.level_reals[level] > s) ++level;
     const double vectors = static_cast<double>(m) * ceil_div(s, kernels_.level_reals[level]);
-    // The second-level cache costs time per byte, arithmetic per vector.
+    // Running from the L2 cache costs time per byte, arithmetic per vector.
     const double bytes_share = static_cast<double>(kernels_.level_reals[level]) / static_cast<double>(full);
     const double loaded = std::max(near_vector, per_vector * bytes_share);
     const PassKind kind = radix > kMaxRadix ? PassKind::odd : m == 1 ? PassKind::last : PassKind::wide;

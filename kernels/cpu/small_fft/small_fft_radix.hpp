@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which radices, in which order: the planning of one dimension's Stockham passes.
+// Plans the Stockham passes of one dimension: which radices, in which order.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct PassChoice {
 };
 
 /// The cheapest passes for length n over runs of `inner` reals, by dynamic programming over the divisors of
-/// n. Empty when n = 1, and when n has a prime factor above kMaxOddRadix (`possible` is false then).
+/// n. Empty if n = 1, or if n has a prime factor above kMaxOddRadix (`possible` is then false).
 struct RadixPlan {
   bool possible = true;
   double cost = 0;

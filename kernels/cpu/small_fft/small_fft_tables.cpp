@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the small FFT's kernels for the instruction set of the machine, or for a lower one that is asked
-// for.
+// Chooses the small FFT's kernels for the machine's instruction set, or for a lower one on
+// request.
 #include <algorithm>
 
 #include "kernels/cpu/small_fft/small_fft.hpp"

@@ -23,8 +23,8 @@ SFFT_BUTTERFLY void transpose_chunks(V* v) {
   }
 }
 
-/// Where lane i of result `out` comes from in a group of W rows of B reals: vector and lane. kDown: results
-/// are columns, sources the group as it lies; otherwise the reverse.
+/// The source vector and lane of lane i of result `out` in a group of W rows of B reals. kDown: results are
+/// columns, sources are the group as stored; otherwise the reverse.
 template <int W, int B, bool kDown>
 constexpr int source_vector(int out, int i) {
   return kDown ? (i * B + out) / W : (out * W + i) % B;
@@ -58,8 +58,8 @@ SFFT_BUTTERFLY void store_collected(const V* v, Real* to, std::int64_t pitch) {
   }
 }
 
-/// kDown: from `length` rows of B reals to B rows; otherwise the reverse. length >= a vector: the last group
-/// reaches back into the one before.
+/// kDown: from `length` rows of B reals to B rows; otherwise the reverse. `length` is at least a vector; the
+/// last group overlaps the one before.
 template <class Real, int B, bool kDown>
 void transpose_narrow(const Real* __restrict x, std::int64_t length, Real* __restrict y) {
   constexpr int W = Simd<Real>::kLanes;
@@ -73,7 +73,7 @@ void transpose_narrow(const Real* __restrict x, std::int64_t length, Real* __res
   }
 }
 
-/// Matrices with a dimension from 2 to kMaxNarrow, if the other has at least a vector. Whether it did.
+/// Handles matrices with one dimension in 2 … kMaxNarrow and the other at least a vector; says if it did.
 template <class Real, int B = 2>
 bool try_narrow(const Real* x, std::int64_t rows, std::int64_t columns, Real* y) {
   if constexpr (B > kMaxNarrow) {
@@ -91,7 +91,7 @@ bool try_narrow(const Real* x, std::int64_t rows, std::int64_t columns, Real* y)
   }
 }
 
-/// By tiles of W × W, or smaller ones where a dimension is shorter than that. The last tiles reach back.
+/// Transposes by tiles of W × W, or smaller ones for shorter dimensions. The last tiles overlap.
 template <class Real, int W>
 void transpose_tiles(const Real* __restrict x, std::int64_t rows, std::int64_t columns, Real* __restrict y) {
   if constexpr (W < 4) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every sum runs in several independent chains, so that it vectorises and hides latency without reordering
-// additions.
+// Every sum runs in several independent chains, so that it vectorises and hides latency in a fixed order
+// of additions.
 #include "kernels/cpu/stages/account_kernels.hpp"
 
 #include "kernels/cpu/platform/simd.hpp"
@@ -13,8 +13,8 @@ template <class Real>
 void witness(const Real* v, const Real* columns, std::int64_t count, Real* residue) {
   using S = Simd<Real>;
   constexpr int kVectors = kWitnessReals / S::kLanes;
-  // Independent sums hide the latency of an addition; more than about eight vectors of them spill from
-  // registers.
+  // Independent sums hide the latency of additions; more than about eight
+  // vectors of them spill registers.
   constexpr int kChains = kVectors >= 8 ? 1 : 8 / kVectors;
   typename S::Vector sum[kChains][kVectors] = {};
   std::int64_t j = 0;
@@ -37,7 +37,7 @@ void witness(const Real* v, const Real* columns, std::int64_t count, Real* resid
   }
 }
 
-/// Sums side by side, so that the loop runs along vectors without reordering a sum.
+/// Parallel sums, so that the loop vectorises without reordering a sum.
 constexpr int kSums = 16;
 
 template <class Real>

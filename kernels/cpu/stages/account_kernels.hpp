@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stage "account" of every sparse path: what the witness shows, norms, standard errors.
+// Stage "account" of every sparse path: witness residues, norms, standard errors.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes sixteen buckets at a time. Four or eight lanes are folded pairwise; other counts loop over the lanes.
+// Processes sixteen buckets at a time. Four or eight lanes are folded pairwise; other counts use a loop.
 #include "kernels/cpu/platform/simd.hpp"
 #include "kernels/cpu/stages/bucket_power.hpp"
 
@@ -11,7 +11,7 @@ template <class Real, int kLanes>
 void add_fixed(const Real* __restrict re, const Real* __restrict im, std::int64_t buckets,
                std::int64_t runtime_lanes, Real* __restrict power) {
   const std::int64_t lanes = kLanes > 0 ? kLanes : runtime_lanes;
-  // Sixteen buckets side by side: the sums over lanes then run along vectors of buckets.
+  // Sixteen buckets side by side, so that sums over lanes run along vectors of buckets.
   constexpr std::int64_t kBlock = 16;
   std::int64_t b = 0;
   for (; b + kBlock <= buckets; b += kBlock) {

@@ -6,14 +6,14 @@
 namespace sfft::detail::cpu {
 
 inline constexpr int kSystemLanes = 8;  ///< buckets side by side
-inline constexpr int kSystemMost = 24;  ///< delays or members at most
+inline constexpr int kSystemMost = 24;  ///< maximum number of delays or members
 inline constexpr int kPair =
     2 * kSystemLanes;  ///< doubles of a complex number per lane: real parts, then imaginary
 /// Near aliases of a bucket along its dimensions, the last one contiguous.
 inline constexpr int kSystemAliases = 64;
 
 /// In every lane y_j = Σ_i a_ij X_i + tail_j, for `delays` values of j; lanes with fewer than `members`
-/// frequencies are filled with absent ones. Complex arrays hold pairs of kPair doubles.
+/// frequencies are padded with absent ones. Complex arrays hold pairs of kPair doubles.
 struct BucketSystems {
   int delays, members;
   const double* responses;  ///< a_ij: pair [response_at[j]*members + i]
@@ -33,7 +33,7 @@ struct NearAliases {
   int extents[3];
 };
 
-/// What systems are solved with: squares of pairs, with as many rows as there are delays or members.
+/// Scratch of the solver: square tables of pairs, with as many rows as there are delays or members.
 struct BucketScratch {
   int side;
   double* factor;   ///< Cholesky factor of the tail's covariance
@@ -52,10 +52,10 @@ struct BucketScratch {
 
 struct BucketSystemKernels {
   /// variance[i][lane] = E|X̂_i − X_i|² of the best estimate; for least squares the squared norm of its row,
-  /// where the tail has power 1. False where least squares cannot tell members apart.
+  /// as the tail has power 1. False if least squares cannot separate the members.
   bool (*variances)(const BucketSystems& systems, const BucketScratch& scratch, double* variance);
-  /// After variances(): the rows w of X̂_i = Σ_j w_ij y_j as pairs [i*delays + j], and per [i][lane] the error
-  /// from the tail, the error from shrinking and from other members, and E|X̂_i|² from the members.
+  /// After variances(): the rows w of X̂_i = Σ_j w_ij y_j as pairs [i*delays + j]; and per [i][lane] the
+  /// error from the tail, the error from shrinking and from other members, and E|X̂_i|² from the members.
   void (*rows)(const BucketSystems& systems, const BucketScratch& scratch, double* weights, double* noise,
                double* bias, double* response);
   /// out[n] = Σ_c first[first_at[n]*cells + c] · second[second_at[n]*cells + c] for n < count; `cells` is a
@@ -65,10 +65,10 @@ struct BucketSystemKernels {
   /// out[c] = Σ_n weights[n] · rows[n*cells + c] for n < count, c < cells; `cells` is a multiple of
   /// kSystemLanes.
   void (*mixture)(const double* weights, const double* rows, int count, int cells, double* out);
-  /// Splits the tails of eight buckets, each `power` of `frequencies`, into what `count` near aliases have
-  /// above the level of all others (`level_is_white`; otherwise all that they have) and a white rest. `near`,
-  /// at [alias][lane], keeps the former, or zeros where it is too little to matter; `power` is the sum of
-  /// both. False: zeros everywhere.
+  /// Splits the tails of eight buckets, each `power` of `frequencies`, into the part of `count` near aliases
+  /// above the level of all others (`level_is_white`; otherwise all their power) and a white rest. `near`, at
+  /// [alias][lane], keeps the former, or zeros if it is too little to matter; `power` is the sum of both.
+  /// Returns false if all are zeros.
   bool (*separate)(double* near, int count, double* power, const double* frequencies, bool level_is_white);
   /// tail = Σ_q power_q Π_d phase_d[q_d], a pair; phases are complex, real part first.
   void (*tail)(const NearAliases& aliases, const double* const phases[3], double* tail);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whitening by a Cholesky factor, then the normal equations of what is left, with the prior on their
-// diagonal. Compiled without contraction, so that the same seed gives the same plan on every machine.
+// Whitens by a Cholesky factor, then solves the normal equations with the prior on their diagonal. Compiled
+// without contraction, so that the same seed gives the same plan on every machine.
 #include "kernels/cpu/platform/simd.hpp"
 #include "kernels/cpu/stages/bucket_systems.hpp"
 
@@ -110,7 +110,7 @@ void factor_tail(const BucketSystems& s, const BucketScratch& scratch) {
   for (int j = 0; j < s.delays; ++j) {
     Lanes pivot = power;
     for (int k = 0; k < j; ++k) pivot -= squared(load(entry(scratch.factor, scratch.side, j, k)));
-    // A covariance without rank is that of a tail that some combination of delays does not see.
+    // If the covariance is rank-deficient, some combination of delays does not see the tail.
     pivot = larger(pivot, larger(every(1e-13) * power, every(kTiny)));
     const Lanes inverse = every(1) / root(pivot);
     store(entry(scratch.factor, scratch.side, j, j), {inverse, every(0)});
@@ -236,7 +236,7 @@ void rows(const BucketSystems& s, const BucketScratch& scratch, double* weights,
       share[m] = covariance(s, scratch, i, m);
       shrinking += squared(share[m]) * lanes(s.inverse_power + m * kSystemLanes);
     }
-    // The row for whitened values, and what it makes of the tail.
+    // The row for whitened values, and its response to the tail.
     Lanes tail = every(0);
     for (int d = 0; d < s.delays; ++d) {
       Complex sum = zero();
@@ -256,7 +256,7 @@ void rows(const BucketSystems& s, const BucketScratch& scratch, double* weights,
       if (i == m) leak.re -= present;
       store(entry(scratch.gram, scratch.side, i, m), leak);
     }
-    // From whitened values to the bucket's own.
+    // Converts from whitened values to the bucket's own.
     for (int d = s.delays - 1; s.tails != nullptr && d >= 0; --d) {
       Complex sum = row[d];
       for (int k = d + 1; k < s.delays; ++k)
@@ -299,10 +299,10 @@ bool separate(double* near, int count, double* power, const double* frequencies,
   for (int q = 0; q < count; ++q) {
     const Lanes p = lanes(near + q * kSystemLanes);
     sum += p;
-    // Powers count as one each, however small.
+    // Powers count as 1 each, however small.
     others -= smaller(p * every(1e300), every(1));
   }
-  // A tail that is level over all aliases is white between delays: phases matter for what is above it.
+  // A tail that is level over all aliases is white between delays: phases matter only above that level.
   Lanes level = none;
   if (level_is_white) {
     double left[kSystemLanes], white[kSystemLanes];
@@ -313,8 +313,8 @@ bool separate(double* near, int count, double* power, const double* frequencies,
   }
   Lanes kept = none;
   for (int q = 0; q < count; ++q) kept += larger(lanes(near + q * kSystemLanes) - level, none);
-  // Where they have a small part of the tail, their phases are not worth modelling. Otherwise a little of the
-  // tail stays white: no model of a spectrum is exact.
+  // If near aliases hold little of the tail, their phases are not worth modelling. Otherwise a little of the
+  // tail stays white, because no model of a spectrum is exact.
   double all[kSystemLanes], part[kSystemLanes], used[kSystemLanes];
   put(all, whole);
   put(part, kept);

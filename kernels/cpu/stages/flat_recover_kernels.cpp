@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dot products stay in vectors until a vector's worth of rows is done; pairwise folds then add their lanes.
+// Dot products stay in vectors until a vector's worth of rows is done; pairwise folds then add the lanes.
 #include <utility>
 
 #include "kernels/cpu/platform/simd.hpp"
@@ -35,8 +35,8 @@ struct RealRows {
   std::int64_t length;
 };
 
-/// The dot product of row i, before its lanes are added: real parts in the first half of the result's lanes,
-/// imaginary parts in the second.
+/// The dot product of row i before its lanes are added: real parts in the first half of the lanes, imaginary
+/// parts in the second.
 template <class Real, int kVectors>
 inline __attribute__((always_inline)) typename Simd<Real>::Vector row_sum(const ComplexRows<Real>& rows,
                                                                           std::int64_t i) {

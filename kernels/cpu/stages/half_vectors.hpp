@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversions of arrays of stored values: f16 by the instructions of the processor, where it has them, with
-// the results of kernels/base/half.hpp. The other formats are plain loops that the compiler vectorises.
+// Conversions of arrays of stored values. f16 uses the processor's instructions if it has them, with the
+// results of kernels/base/half.hpp. The other formats are plain loops that the compiler vectorises.
 #pragma once
 
 #if defined(__AVX512F__) || defined(__F16C__)
@@ -31,7 +31,7 @@ SFFT_INLINE void widen_vector(const F16* from, float* to) {
   _mm512_storeu_ps(to,
                    _mm512_maskz_cvtph_ps(0xffff, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from))));
 }
-/// NaNs keep their fractions in the processor's conversion; here all become one.
+/// The processor's conversion keeps the fractions of NaNs; here all NaNs become one.
 SFFT_INLINE void narrow_vector(const float* from, F16* to) {
   const __m512 values = _mm512_loadu_ps(from);
   const __m256i halves = _mm512_maskz_cvtps_ph(0xffff, values, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);

@@ -9,7 +9,7 @@
 
 namespace sfft::detail::cpu {
 
-/// comb_bucket() of coordinates.
+/// comb_bucket() of an array of coordinates.
 inline std::int64_t hash(const std::array<std::int64_t, 3>& f,
                          const std::array<std::int64_t, 3>& buckets) noexcept {
   return comb_bucket(f.data(), buckets.data());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the instruction set of every stage's kernels.
+// Chooses the instruction set of each stage's kernels.
 #include "kernels/cpu/platform/isa.hpp"
 #include "kernels/cpu/stages/account_kernels.hpp"
 #include "kernels/cpu/stages/bucket_power.hpp"
@@ -71,7 +71,7 @@ const BucketSystemKernels& bucket_system_kernels() noexcept {
   SFFT_DISPATCH(bucket_system_table())
 }
 
-// Learning works in double precision alone.
+// Learning works in double precision only.
 const SpectrumScanKernels& spectrum_scan_kernels() noexcept {
   SFFT_DISPATCH(spectrum_scan_table())
 }

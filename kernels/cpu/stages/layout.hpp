@@ -30,9 +30,9 @@ struct LayoutKernels {
   /// Multiplies value c of `rows` rows by far[c]·near[r·columns + c], split as they are.
   void (*turn_rows)(Real* re, Real* im, std::int64_t rows, std::int64_t columns, const Real* near_re,
                     const Real* near_im, const Real* far_re, const Real* far_im);
-  /// The half spectrum X[0 … h], interleaved, of a real signal of 2h points, from Z, the FFT of h pairs
-  /// x[2t] + i x[2t + 1]: X[k] = (Z[k] + conj Z[h−k])/2 + w^k (Z[k] − conj Z[h−k])/2i, w = exp(−πi/h).
-  /// roots_re, roots_im: w^k for k < h.
+  /// The half spectrum X[0 … h], interleaved, of a real signal of 2h points, from Z, the FFT of h pairs x[2t]
+  /// + i x[2t + 1]: X[k] = (Z[k] + conj Z[h−k])/2 + w^k (Z[k] − conj Z[h−k])/2i, w = exp(−πi/h). roots_re,
+  /// roots_im: w^k for k < h.
   void (*untangle)(const Real* re, const Real* im, std::int64_t half, const Real* roots_re,
                    const Real* roots_im, Real* spectrum);
   /// The reverse, twice as large: Z'[k] = X[k] + conj X[h−k] + i w^−k (X[k] − conj X[h−k]), from split X[0 …
@@ -44,15 +44,15 @@ struct LayoutKernels {
                          const Real* roots_re, const Real* roots_im, Real* to_re, Real* to_im);
   void (*tangle_lanes)(const Real* spectra_re, const Real* spectra_im, std::int64_t half, std::int64_t lanes,
                        const Real* roots_re, const Real* roots_im, Real* re, Real* im);
-  /// Spectra of pairs of real columns of n points: column l of the `lanes` complex ones is column l plus i
-  /// times column l + second of the real ones. Half spectra: value f of column q at [f pitch + q].
+  /// Spectra of pairs of real columns of n points: of `lanes` complex columns, column l is column l plus i
+  /// times column l + second of the real ones. Value f of half spectrum q is at [f pitch + q].
   void (*separate)(const Real* re, const Real* im, std::int64_t n, std::int64_t lanes, std::int64_t pitch,
                    std::int64_t second, Real* to_re, Real* to_im);
   /// The reverse, times `scale`. The imaginary parts of X[0] and X[n/2] are ignored.
   void (*unite)(const Real* re, const Real* im, std::int64_t n, std::int64_t lanes, std::int64_t pitch,
                 std::int64_t second, Real scale, Real* to_re, Real* to_im);
-  /// Adds Σ from[t] and Σ from[t]² to *sum and *squares: of integers up to 16 bits without any rounding as
-  /// long as the squares are below 2^53. Indexed like `deinterleave`.
+  /// Adds Σ from[t] and Σ from[t]² to *sum and *squares, without rounding for integers up to 16 bits while
+  /// the squares are below 2^53. Indexed like `deinterleave`.
   void (*add_moments[4])(const void* from, std::int64_t count, double* sum, double* squares);
 };
 

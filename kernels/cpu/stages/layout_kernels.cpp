@@ -54,7 +54,7 @@ void turn_rows(Real* __restrict re, Real* __restrict im, std::int64_t rows, std:
   }
 }
 
-/// Rows ahead of the one that is copied: the processor does not foresee rows that are far apart.
+/// Prefetch distance in rows: hardware prefetchers do not follow rows that are far apart.
 template <int kWrite, class Real>
 SFFT_BUTTERFLY void prefetch_row(const Real* row, std::int64_t columns, std::int64_t pitch,
                                  std::int64_t rows_left) {
@@ -64,7 +64,7 @@ SFFT_BUTTERFLY void prefetch_row(const Real* row, std::int64_t columns, std::int
     __builtin_prefetch(row + 2 * kAhead * pitch + at, kWrite);
 }
 
-/// By vectors of W reals, or smaller ones where rows are shorter. The last vector of a row reaches back.
+/// Works by vectors of W reals, or smaller ones if rows are shorter. The last vector of a row overlaps.
 template <class Real, int W>
 void load_rows_by(const Real* __restrict from, std::int64_t pitch, std::int64_t rows, std::int64_t columns,
                   Real* __restrict re, Real* __restrict im) {
@@ -114,9 +114,9 @@ void store_rows_by(const Real* __restrict re, const Real* __restrict im, std::in
   }
 }
 
-/// The same for bytes: vectors have an instruction that adds products of 16-bit numbers to 32-bit sums.
+/// The same for bytes: vectors have an instruction that adds 16-bit products to 32-bit sums.
 void add_moments_of_bytes(const std::uint8_t* x, std::int64_t count, double* sum, double* squares) {
-  constexpr std::int64_t kBlock = std::int64_t{1} << 15;  // 255² times this fits
+  constexpr std::int64_t kBlock = std::int64_t{1} << 15;  // 255² times this fits in 32 bits
   for (std::int64_t start = 0; start < count; start += kBlock) {
     const std::int64_t end = start + kBlock < count ? start + kBlock : count;
     std::int32_t values = 0, powers = 0;
@@ -130,8 +130,8 @@ void add_moments_of_bytes(const std::uint8_t* x, std::int64_t count, double* sum
   }
 }
 
-/// In blocks whose sums fit the accumulators; several of those, so that additions need not wait for each
-/// other.
+/// Works in blocks whose sums fit the accumulators. Several accumulators keep additions from waiting
+/// for each other.
 template <class T>
 void add_moments(const void* from, std::int64_t count, double* sum, double* squares) {
   using Sum = std::conditional_t<std::is_integral_v<T>, std::uint64_t, double>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spectra of real signals from those of complex ones that hold two of their values or rows each, and back.
-// Kernel sources only.
+// Spectra of real signals from complex spectra that hold two values or rows each, and back. Kernel
+// sources only.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace sfft::detail::cpu::SFFT_ISA {
 
-/// The reals of a backwards.
+/// The reals of a in reverse.
 template <int W, class V, int... I>
 SFFT_BUTTERFLY V backwards(const V& a, Indices<I...>) {
   return __builtin_shufflevector(a, a, (W - 1 - I)...);
 }
 
-/// Values k and half - k have their sums and products in common. By vectors of W reals, or smaller ones where
-/// rows are shorter; the last vector reaches back.
+/// Values k and half - k share sums and products. Works by vectors of W reals, or smaller ones if rows are
+/// shorter; the last vector overlaps.
 template <class Real, int W>
 void untangle_by(const Real* __restrict re, const Real* __restrict im, std::int64_t half,
                  const Real* __restrict roots_re, const Real* __restrict roots_im,
@@ -70,7 +70,7 @@ void tangle(const Real* __restrict xr, const Real* __restrict xi, Real last, std
   }
 }
 
-/// By vectors of W reals, or smaller ones where there are fewer lanes. The last vector reaches back.
+/// Works by vectors of W reals, or smaller ones if there are fewer lanes. The last vector overlaps.
 template <class Real, int W>
 void untangle_lanes_by(const Real* __restrict re, const Real* __restrict im, std::int64_t half,
                        std::int64_t lanes, const Real* __restrict roots_re, const Real* __restrict roots_im,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of complex values to columns in split layout and back, in one trip through memory. Kernel sources
-// only.
+// Rows of complex values to columns in split layout and back, in one pass through memory. Kernel
+// sources only.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace sfft::detail::cpu::SFFT_ISA {
 
-/// By tiles of W rows and W/2 columns, or smaller ones. The last tiles reach back.
+/// Works by tiles of W rows and W/2 columns, or smaller ones. The last tiles overlap.
 template <class Real, int W>
 void load_transposed_by(const Real* __restrict from, std::int64_t pitch, std::int64_t rows,
                         std::int64_t columns, Real* __restrict re, Real* __restrict im) {

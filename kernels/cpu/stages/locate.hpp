@@ -20,13 +20,13 @@ struct CandidateLine {
   double base_re[8], base_im[8], step_re[8], step_im[8];
 };
 
-/// How well one frequency explains a bucket.
+/// Fit of a single frequency to a bucket.
 struct SingletonOutput {
   double* f;         ///< integers
   double* value_re;  ///< X[f]
   double* value_im;
   double* energy;    ///< Σ_j |y_j|²
-  double* residual;  ///< what the frequency leaves unexplained
+  double* residual;  ///< energy that the frequency leaves unexplained
 };
 
 /// Frequencies with their values in units of the buckets, and exp(2 pi i f·τ_j/n) at [i*delays + j].
@@ -41,7 +41,7 @@ inline constexpr std::int64_t kRunDelays = 8;
 
 template <class Real>
 struct LocateKernels {
-  /// The best single frequency of each of `count` buckets; re and im hold kRunDelays values per bucket.
+  /// Fits the best single frequency to each of `count` buckets; re and im hold kRunDelays values per bucket.
   void (*explain_run)(const Real* re, const Real* im, const std::int32_t* buckets, std::int64_t count,
                       const RunGeometry& geometry, const SingletonOutput& out);
   /// The candidate g < count with the largest |Σ_j y_j conj(base_j step_j^g)|², and that square.

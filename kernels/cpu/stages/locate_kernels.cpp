@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eight buckets at a time: the phase between neighbouring delays gives a coarse frequency, the one across
-// four delays refines it, and a fit gives value and residual.
+// Processes eight buckets at a time: the phase between neighbouring delays gives a coarse frequency, the
+// phase across four delays refines it, and a fit gives value and residual.
 #include "kernels/base/turns.hpp"
 #include "kernels/cpu/platform/simd.hpp"
 #include "kernels/cpu/stages/locate.hpp"
@@ -12,7 +12,7 @@ namespace {
 /// Buckets side by side: every loop over them is one vector or a few.
 constexpr int kBlock = 8;
 constexpr double kPi = 3.14159265358979323846;
-/// Adding and subtracting it rounds to the nearest integer, without a call and in any vector width.
+/// Adding and subtracting this rounds to the nearest integer, without a call and at any vector width.
 constexpr double kRound = 6755399441055744.0;
 
 inline __attribute__((always_inline)) double nearest(double x) {
@@ -44,7 +44,7 @@ inline __attribute__((always_inline)) double turns_of(double y, double x) {
   const double large = ax > ay ? ax : ay;
   const double small = ax > ay ? ay : ax;
   const double ratio = small / (large > 0 ? large : 1.0);
-  // Near an eighth of a turn the series would converge slowly: there it is expanded around that angle.
+  // Near an eighth of a turn the series would converge slowly, so it is expanded around that angle.
   const bool far = ratio > 0.41421356237309503;
   const double t = far ? (ratio - 1) / (ratio + 1) : ratio;
   const double z = t * t;
@@ -112,7 +112,7 @@ void explain_run(const Real* re, const Real* im, const std::int32_t* buckets, st
       const double coarse = turns_of(near_im[i], near_re[i]);
       const double fine = turns_of(far_im[i], far_re[i]);
       const double turns = (nearest(kHalf * coarse - fine) + fine) * (1.0 / kHalf);
-      // The nearest frequency that falls into the bucket.
+      // The nearest frequency that hashes to the bucket.
       double g = nearest((turns - bucket[i] / n) * stride);
       g -= below(g / stride) * stride;
       g = g >= stride ? g - stride : g;
@@ -162,7 +162,7 @@ void explain_run(const Real* re, const Real* im, const std::int32_t* buckets, st
 std::int64_t correlate(const double* y_re, const double* y_im, const CandidateLine& line, std::int64_t count,
                        double& power) {
   constexpr int kDelays = static_cast<int>(kRunDelays);
-  // Candidates side by side, kBlock at a time: phases of delay j in row j.
+  // kBlock candidates at a time: phases of delay j in row j.
   double wr[kDelays][kBlock], wi[kDelays][kBlock], jump_re[kDelays], jump_im[kDelays];
   for (int j = 0; j < kDelays; ++j) {
     double re = line.base_re[j], im = line.base_im[j], jr = 1, ji = 0;

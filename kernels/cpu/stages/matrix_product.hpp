@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product of a small matrix and a vector, for transforms of so few points that anything else costs more
-// than the sums.
+// The product of a small matrix and a vector, for transforms of so few points
+// that overheads exceed the sums.
 #pragma once
 
 #include <cstdint>

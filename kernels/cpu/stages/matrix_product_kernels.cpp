@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Four sums of every fourth row each: a sum waits for the one before.
+// Four sums over every fourth row, because a single sum would wait for itself.
 #include "kernels/cpu/platform/simd.hpp"
 #include "kernels/cpu/stages/matrix_product.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every common lane count has a copy of the loops, so that they unroll; neighbouring delays are read as whole
-// vectors.
+// Each common lane count has its own copy of the loops, so that they unroll; neighbouring delays are read as
+// whole vectors.
 #include "kernels/cpu/platform/simd.hpp"
 #include "kernels/cpu/stages/permute.hpp"
 

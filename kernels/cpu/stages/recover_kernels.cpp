@@ -49,7 +49,7 @@ void recover_real(const Real* re, const Real* im, std::int64_t runtime_lanes, co
   }
 }
 
-// One copy per lane count, so that the inner loops unroll; larger counts share a loop.
+// One copy per lane count, so that inner loops unroll; larger counts share a loop.
 #define SFFT_LANES(call) \
   switch (lanes) {       \
     case 1:              \

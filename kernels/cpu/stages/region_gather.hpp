@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gather of single samples from a frame that is a region of a larger array.
+// Gathers single samples from a frame that is a region of a larger array.
 #pragma once
 
 #include <algorithm>

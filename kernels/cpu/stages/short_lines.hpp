@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// FFTs of 4 to 128 complex values, interleaved as in memory: a line fills so few vectors that it need not
-// leave the registers.
+// FFTs of 4 to 128 complex values, interleaved as in memory: a line fills so few vectors that it can stay
+// in registers.
 #pragma once
 
 #include <cstdint>
 
 namespace sfft::detail::cpu {
 
-/// `count` lines that begin `stride` and `to_stride` complex values apart. `to` may be the same memory as
-/// `from` where the strides are equal.
+/// `count` lines that begin `stride` and `to_stride` complex values apart. `to` may equal `from` if the
+/// strides are equal.
 template <class Real>
 using ShortLines = void (*)(const Real* from, std::int64_t stride, Real* to, std::int64_t to_stride,
                             std::int64_t count, Real scale);
@@ -18,7 +18,7 @@ struct ShortLineKernels {
   static constexpr int kLengths = 6;                                ///< 4, 8, 16, 32, 64, 128
   ShortLines<Real> forward[kLengths] = {}, inverse[kLengths] = {};  ///< null: there is none
 
-  /// Which of the lengths n is; kLengths: none of them.
+  /// The index of length n; kLengths if it is not among them.
   static constexpr int place(std::int64_t n) noexcept {
     int at = 0;
     while (at < kLengths && n != std::int64_t{4} << at) ++at;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A line is M vectors of W values: FFTs of M points across the vectors, roots, transpositions of W vectors,
-// and FFTs of W points across those (the four steps of Bailey, 1990). Vectors have 32 bytes, and for the
-// longest lines 64: shorter ones were not faster with them.
+// and FFTs of W points across those (the four steps of Bailey, 1990). Vectors have 32 bytes, or 64 for the
+// longest lines; shorter lines were not faster with 64.
 #include "kernels/cpu/stages/short_lines.hpp"
 
 #include <utility>
@@ -14,7 +14,7 @@ namespace sfft::detail::cpu::SFFT_ISA {
 
 namespace {
 
-/// Parts of a whole turn.
+/// Parts of a full turn.
 constexpr int kTurn = 128;
 
 constexpr double kCosines[] = {1,
@@ -66,7 +66,7 @@ constexpr int kReals = kBytes / static_cast<int>(sizeof(Real));
 template <class Real, int kBytes>
 constexpr int kWide = kReals<Real, kBytes> / 2;  ///< complex values of a vector
 
-/// exp(∓2πi·(k + c·per_column)/128), c = 0 … W − 1, as factors of a vector and of the same with real and
+/// exp(∓2πi·(k + c·per_column)/128), c = 0 … W − 1: factors of a vector, and of the same vector with real and
 /// imaginary parts exchanged.
 template <class Real, int kBytes>
 struct Roots {
@@ -83,7 +83,7 @@ struct Roots {
   }
 };
 
-/// Rows k = 0 … kRows − 1: kPerRoot·k, or of columns c, kPerRoot·k·c.
+/// Rows k = 0 … kRows − 1: kPerRoot·k, or kPerRoot·k·c for columns c.
 template <class Real, int kBytes, int kRows, int kPerRoot, bool kOfColumns, bool kInverse>
 struct RootRows {
   Roots<Real, kBytes> rows[kRows] = {};
@@ -112,7 +112,7 @@ struct Line {
   struct Swap {
     static constexpr int at(int i) { return i ^ 1; }
   };
-  /// Stretches of kLength values, the first or the second of every two, of both vectors in turn.
+  /// Runs of kLength values, the first or second of every two, from both vectors in turn.
   template <int kLength, bool kSecond>
   struct Every {
     static constexpr int at(int i) {
@@ -127,13 +127,13 @@ struct Line {
   static Vector times(Vector v, const Roots<Real, kBytes>& roots) {
     return v * load(roots.same) + shuffle<Swap>(v, v) * load(roots.exchanged);
   }
-  /// Times −i, or i in inverse transforms.
+  /// Multiplies by −i, or by i in inverse transforms.
   static Vector turn(Vector v) {
     static constexpr Roots<Real, kBytes> kQuarter(kTurn / 4, 0, kInverse);
     return shuffle<Swap>(v, v) * load(kQuarter.exchanged);
   }
 
-  /// Across M vectors.
+  /// FFTs across M vectors.
   template <int kM>
   static void fft(Vector* v) {
     if constexpr (kM == 2) {
@@ -156,7 +156,7 @@ struct Line {
       }
     }
   }
-  /// W vectors: single values change places, then pairs of them, and so on.
+  /// Transposes W vectors: exchanges single values, then pairs of them, and so on.
   template <int kLength = 1>
   static void transpose(Vector* v) {
     if constexpr (kLength < kWidth) {
@@ -200,7 +200,7 @@ constexpr void add(ShortLineKernels<Real>& table) {
   table.inverse[at] = lines<Real, kPoints, kBytes, true>;
 }
 
-/// Lengths of which the vectors stay in registers; none where a vector has less than 32 bytes.
+/// Lengths whose vectors stay in registers; none if a vector has less than 32 bytes.
 template <class Real>
 constexpr ShortLineKernels<Real> table() {
   ShortLineKernels<Real> table;

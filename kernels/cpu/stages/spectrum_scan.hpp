@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stage "select" of learning: sums the powers of a dense spectrum and points out the large ones, in one pass.
+// Stage "select" of learning: sums the powers of a dense spectrum and finds the large ones, in one pass.
 #pragma once
 
 #include <cstdint>
 
 namespace sfft::detail::cpu {
 
-/// What is below the level, and how many elements are not.
+/// The powers below the level.
 struct SpectrumScan {
   double sum;      ///< of the powers below the level
   double largest;  ///< of these powers, 0 if there are none

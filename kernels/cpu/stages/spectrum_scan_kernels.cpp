@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes 64 elements at a time. Where their largest power is below the level, which is nearly everywhere, no
-// element is looked at alone.
+// Scans 64 elements at a time. If their largest power is below the level, as almost everywhere, single
+// elements are not examined.
 #include "kernels/cpu/small_fft/small_fft_pass.hpp"
 #include "kernels/cpu/stages/spectrum_scan.hpp"
 
@@ -13,7 +13,7 @@ using V = VectorOf<double, kWidth>::Type;
 
 struct Sums {
   V sum{}, largest{};
-  double alone = 0;  ///< sum of the elements that were looked at one by one
+  double alone = 0;  ///< sum of the elements that were examined one by one
   double largest_alone = 0;
   std::int64_t found = 0;
 };
@@ -56,7 +56,7 @@ SFFT_BUTTERFLY void chunk(const double* re, const double* im, std::int64_t offse
       total += powers[v];
       largest = powers[v] > largest ? powers[v] : largest;
     }
-    // No branch: where there is one large power there are often many, in no order.
+    // Branch-free: where there is one large power there are often many, in no order.
     for (int i = 0; i < kVectors * kWidth; ++i) {
       offsets[sums.found] = offset + i;
       sums.found += each[i] >= level ? 1 : 0;

@@ -13,7 +13,7 @@ namespace {
 
 using block16::kLargest;
 
-/// The bits of a number without its sign grow with its magnitude.
+/// The bits of a number without its sign increase with its magnitude.
 template <class Part>
 struct Bits {
   using type = unsigned short;
@@ -130,8 +130,8 @@ void write(const float* __restrict from, std::int64_t count, float first, float 
 using block16::kMostInteger;
 using block16::Powers;
 
-/// Calls action(size, at) for every block: kBlockValues, which are known when this is compiled, or what is
-/// left.
+/// Calls action(size, at) for every block: kBlockValues, a compile-time
+/// constant, or what is left.
 template <class Action>
 SFFT_INLINE void for_blocks(std::int64_t count, const Action& action) {
   constexpr std::int64_t kBlock = dense::kBlockValues;
@@ -140,7 +140,7 @@ SFFT_INLINE void for_blocks(std::int64_t count, const Action& action) {
   if (at < count) action(count - at, at);
 }
 
-/// The largest magnitude of integers among which some stand for no number.
+/// The largest magnitude of integers, some of which do not stand for numbers.
 int largest_number(const short* values, std::int64_t size) {
   int most = 0;
   for (std::int64_t i = 0; i < size; ++i) {

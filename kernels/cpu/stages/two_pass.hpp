@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the two passes of a long FFT do beside their small FFTs: loading columns, and turning by the phases
+// Work of the two passes of a long FFT besides their small FFTs: loading columns, and twiddle factors
 // between the passes.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plain loops over eight lanes that the compiler turns into vectors; the transposition is three perfect
-// shuffles where a vector has eight lanes.
+// Plain loops over eight lanes that the compiler vectorises; with eight lanes per vector the transposition is
+// three perfect shuffles.
 #include "kernels/cpu/small_fft/small_fft_narrow.hpp"
 #include "kernels/cpu/stages/two_pass.hpp"
 
@@ -12,7 +12,7 @@ constexpr int kLanes = kTwoPassLanes;
 template <class Real>
 using V = typename VectorOf<Real, kLanes>::Type;
 
-/// Rows are far apart, and the processor does not foresee them.
+/// Prefetches, because hardware does not follow rows that are far apart.
 template <int kWrite, class T>
 SFFT_BUTTERFLY void prefetch_row(const T* x, std::int64_t stride, std::int64_t rows_left) {
   constexpr std::int64_t kAhead = 16, kLine = 64 / static_cast<std::int64_t>(sizeof(T));

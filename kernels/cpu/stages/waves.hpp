@@ -35,7 +35,7 @@ struct WaveRest {
   double seen = 0;      ///< Σ|x|²
   double energy = 0;    ///< Σ|r|²
   double squares = 0;   ///< Σ|r|⁴
-  double outliers = 0;  ///< samples whose |r|² is not at most limit + share · |x|²; NaN counts
+  double outliers = 0;  ///< samples with |r|² above limit + share · |x|², or NaN
 };
 
 template <class Real>
@@ -55,8 +55,8 @@ struct WaveKernels {
   /// ElementType.
   void (*whole[6])(const void* samples, std::int64_t count, double scale, const double* first,
                    const double* second, double sums[3]);
-  /// The largest bit pattern of |x| as an unsigned integer: that of the largest |x|, or of an infinity or NaN
-  /// if there is one.
+  /// The largest bit pattern of |x| as an unsigned integer: that of the largest |x|, or of an infinity or
+  /// NaN if present.
   std::uint64_t (*largest)(const Real* x, std::int64_t count);
 };
 

@@ -10,13 +10,13 @@ namespace sfft::detail::cpu::SFFT_ISA {
 namespace {
 
 constexpr double kPi = 3.14159265358979323846;
-/// Adding and subtracting it rounds to the nearest integer.
+/// Adding and subtracting this rounds to the nearest integer.
 constexpr double kRound = 6755399441055744.0;
 /// Positions side by side.
 constexpr int kBlock = static_cast<int>(kWaveBlock);
 
-/// f·t/n modulo 1, near 0, for integers 0 <= f, t < n < 2^50: the quotient may be off by one, the rest is
-/// exact because a fused multiply-add does not round the product.
+/// f·t/n modulo 1, near 0, for integers 0 <= f, t < n < 2^50. The quotient may be off by one; the remainder
+/// is exact because a fused multiply-add does not round the product.
 inline __attribute__((always_inline)) double fraction(double f, double t, double n, double inverse) {
   const double product = f * t;
   const double low = __builtin_fma(f, t, -product);
@@ -110,7 +110,7 @@ void tile(const WaveTables<Real>& tables, std::int64_t anchor, std::int64_t offs
 
 template <class Real, bool kReal>
 void sums_of(const WaveTables<Real>& tables, double* re, double* im) {
-  // Vectors of sums that the registers of the instruction set hold.
+  // Vectors of sums that fit the instruction set's registers.
   constexpr int kRoom = SFFT_VECTOR_BYTES == 64 ? 4 : 2;
   constexpr int kMost = static_cast<int>(kWaveOffsets) / Simd<Real>::kLanes;
   constexpr int kVectors = kRoom < kMost ? kRoom : kMost;
@@ -168,7 +168,7 @@ void whole(const void* samples, std::int64_t count, double scale, const double* 
            double sums[3]) {
   const auto* x = static_cast<const T*>(samples);
   const std::int64_t values = count * kParts;
-  // Sums side by side: a single one would wait for itself at every term, and round more.
+  // Parallel sums: a single one would wait for itself at every term, and round more.
   constexpr std::int64_t kSums = 16;
   double energy[kSums] = {}, one[kSums] = {}, two[kSums] = {};
   std::int64_t i = 0;

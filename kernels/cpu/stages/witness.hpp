@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The witness of a plan on the CPU: scattered samples against what the coefficients predict there.
+// The witness of a plan on the CPU: compares scattered samples with what the coefficients predict there.
 #pragma once
 
 #include <complex>
@@ -13,7 +13,7 @@
 
 namespace sfft::detail::cpu {
 
-/// Immutable; thread-safe; allocates nothing after construction. Costs 2k vector multiply-adds and a read of
+/// Immutable, thread-safe; allocates nothing after construction. Costs 2k vector multiply-adds and a read of
 /// each sample.
 template <class Real>
 class Witness {
@@ -23,7 +23,7 @@ class Witness {
 
   bool empty() const noexcept { return samples_.empty(); }
 
-  /// Reads the witness's kWitnessReals samples of a frame, in the order in which compare() takes a reference.
+  /// Reads the witness's kWitnessReals samples of a frame in the order of compare()'s reference.
   void read(FrameData frame, ElementType type, Real* samples) const noexcept;
 
   struct Seen {

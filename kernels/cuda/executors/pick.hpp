@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of the dense path: pick the template's coefficients from a full spectrum, and sum the energy
+// Kernels of the dense path: pick the template's coefficients from a full spectrum and sum the energy
 // outside them.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace sfft::detail::cuda {
 
-/// Where a coefficient is in the spectrum that the engine writes.
+/// Position of a coefficient in the spectrum that the engine writes.
 struct DensePick {
   std::int64_t at;
   bool conjugate;
@@ -21,18 +21,18 @@ template <class Real>
 struct DenseSpectrum {
   const Complex<Real>* values = nullptr;
   std::int64_t points = 0;      ///< of one frame's spectrum
-  std::int64_t row_points = 0;  ///< of its last dimension
-  std::int64_t row_extent = 0;  ///< of the frame's last dimension, real frames only: 0 for complex ones
+  std::int64_t row_points = 0;  ///< in its last dimension
+  std::int64_t row_extent = 0;  ///< of the frame's last dimension; 0 for complex frames
   const DensePick* picks = nullptr;
 };
 
-/// One block's sums: Σ|X|² of everything and of what was picked, then two members of Sums.
+/// Sums of one block: Σ|X|² of everything and of the picked coefficients, then two members of Sums.
 struct DensePartial {
   double total, picked, norm, held;
 };
 constexpr int kDenseBlocks = 128;  ///< per frame
 
-/// Values, errors and accounts from spectra. `partials` holds kDenseBlocks per frame.
+/// Values, errors and estimates from spectra. `partials` holds kDenseBlocks per frame.
 template <class Real>
 void launch_pick(const Binning<Real>& plan, const DenseSpectrum<Real>& spectrum, const Batch<Real>& batch,
                  DensePartial* partials, Stream stream);

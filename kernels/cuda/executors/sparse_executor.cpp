@@ -18,10 +18,10 @@ namespace sfft::detail::cuda {
 
 namespace {
 
-/// Staged work runs in rounds of at most this much scratch.
+/// Limit on the scratch of one round of staged work.
 constexpr std::int64_t kRoundBytes = std::int64_t{256} << 20;
-/// Points of a frame that a cluster is for; with fewer, a block ends before a cluster synchronises. 256 x 9
-/// take a cluster 5.4 us, and 256 x 5 took a block 7.4.
+/// Points per frame from which a cluster pays off; with fewer, a block ends before a cluster synchronises.
+/// 256 x 9 take a cluster 5.4 us, and 256 x 5 took a block 7.4.
 constexpr std::int64_t kWorthCluster = 1024;
 
 /// Multiprocessors that each frame may use.
@@ -124,7 +124,7 @@ void SparseExecutor<Real>::read_reference(const void* frame, Element type, Compl
   const RowSet& set = row_set();
   if (set.empty() || fetched_word(set, frame, element) == 0)
     return launch_permute(tables_.view(), batch, samples, witness, stream);
-  // Samples here and there cross a bus one by one, rows do not.
+  // Scattered samples cross the bus one by one, rows do not.
   const StreamBuffer rows(static_cast<std::size_t>(set.compact_elements()) * element, stream);
   fetch_rows(frame, element, 1, rows.data(), stream);
   batch.frames = rows.data();
@@ -195,7 +195,7 @@ std::optional<FusedPolicy> choose_fused_policy(const Binning<Real>& plan, const 
                                                int frames) {
   int radix = 1 << 20;
   for (int i = 0; i < plan.fft.passes; ++i) radix = std::min(radix, plan.fft.pass[i].radix);
-  // One butterfly or a few rows per thread, within the limits of a block.
+  // One butterfly or a few rows per thread, within the block size limit.
   const auto threads_for = [&](int lanes, int rows_a_thread) {
     const int loads = plan.flat() ? 1 : std::max(radix, 4);
     const int wanted = std::max(lanes * plan.fft.points / loads, plan.rows / rows_a_thread);
@@ -206,9 +206,9 @@ std::optional<FusedPolicy> choose_fused_policy(const Binning<Real>& plan, const 
   };
   FusedPolicy common;
   common.overlap = device.overlap;
-  // Few frames: spread each over a cluster, one lane per block if there are enough multiprocessors. A cluster
-  // has to find room within one part of the GPU, so that fewer run at once than multiprocessors allow, and
-  // the others wait for their turn: 32 frames by clusters of four blocks took 1.4 times as long as by three.
+  // For few frames, spread each over a cluster, one lane per block if there are enough multiprocessors. A
+  // cluster must fit within one GPC, so fewer clusters run at once than the multiprocessor count allows, and
+  // the rest wait: 32 frames by clusters of four blocks took 1.4 times as long as by three.
   const int idle = idle_share(device, frames);
   const auto turns_of = [&](const FusedPolicy& policy) {
     if (frames <= 1) return 1;
@@ -216,7 +216,7 @@ std::optional<FusedPolicy> choose_fused_policy(const Binning<Real>& plan, const 
     return (frames + at_once - 1) / at_once;
   };
   std::optional<FusedPolicy> best;
-  int least = plan.lanes + 1;  // of a block per frame: a turn costs about as much as a lane
+  int least = plan.lanes + 1;  // for one block per frame: a round costs about as much as a lane
   if (device.largest_cluster > 1 && !plan.flat() && plan.lanes * plan.fft.points >= kWorthCluster) {
     bool all_at_once = false;
     for (int cluster = std::min({device.largest_cluster, plan.lanes, idle}); cluster > 1 && !all_at_once;
@@ -224,9 +224,9 @@ std::optional<FusedPolicy> choose_fused_policy(const Binning<Real>& plan, const 
       FusedPolicy policy = common;
       policy.cluster = cluster;
       policy.lanes_per_group = (plan.lanes + cluster - 1) / cluster;
-      if ((cluster - 1) * policy.lanes_per_group >= plan.lanes) continue;  // a block would have nothing to do
+      if ((cluster - 1) * policy.lanes_per_group >= plan.lanes) continue;  // a block would be idle
       policy.threads = threads_for(policy.lanes_per_group, 2);
-      // Every table is copied, if there is room.
+      // Copy every table if there is room.
       FusedPolicy roomy = policy;
       roomy.copied = roomy.copied_witness = static_cast<int>(device.shared_bytes_per_block);
       FusedPolicy no_witness = roomy;
@@ -242,7 +242,7 @@ std::optional<FusedPolicy> choose_fused_policy(const Binning<Real>& plan, const 
     }
   }
   if (best) return best;
-  // One block per frame: all lanes side by side if two such blocks fit a multiprocessor, else as many as fit.
+  // One block per frame: all lanes at once if two such blocks fit a multiprocessor, else as many as fit.
   const std::size_t half = device.shared_bytes_per_multiprocessor / 2 - 1024;
   for (const std::size_t limit :
        {std::min(half, device.shared_bytes_per_block), device.shared_bytes_per_block}) {
@@ -250,7 +250,7 @@ std::optional<FusedPolicy> choose_fused_policy(const Binning<Real>& plan, const 
       FusedPolicy policy = common;
       policy.lanes_per_group = lanes;
       policy.groups = (plan.lanes + lanes - 1) / lanes;
-      // A frame by itself waits less with more threads; side by side blocks share a multiprocessor.
+      // A single frame waits less with more threads; concurrent blocks share a multiprocessor.
       policy.threads = std::max(threads_for(lanes, 1), idle > 4 ? 256 : 64);
       if (fits(policy, limit)) return policy;
     }

@@ -16,12 +16,12 @@
 
 namespace sfft::detail::cuda {
 
-/// The policy for batches of `frames` on a device; nothing when no policy fits its shared memory.
+/// The policy for batches of `frames` on a device; nothing if no policy fits its shared memory.
 template <class Real>
 std::optional<FusedPolicy> choose_fused_policy(const Binning<Real>& plan, const DeviceInfo& device,
                                                int frames);
 
-/// The dimension to halve (kernels/base/halved_comb.hpp) for batches of `frames`: while a frame has
+/// The dimension to halve (kernels/base/halved_comb.hpp) for batches of `frames`: if a frame has
 /// multiprocessors to spare, twice as many share its samples. −1: none.
 int dimension_to_halve(const CombData& data, const DeviceInfo& device, int frames);
 
@@ -33,8 +33,8 @@ class SparseExecutor final : public Executor<Real> {
 
   SparseExecutor(BinningTables<Real> tables, const DeviceInfo& device, int frames,
                  Kernels kernels = Kernels::automatic);
-  /// Compiles a kernel for frames of `type`, which enqueue() then runs. What it cannot do it leaves to the
-  /// library's kernels, and describe() says why.
+  /// Compiles a kernel for frames of `type`, which enqueue() then uses. If that fails, the library's kernels
+  /// run, and describe() says why.
   void compile_for(Element type, const DeviceInfo& device);
 
   std::unique_ptr<State> make_state(int frames) const override;
@@ -53,7 +53,7 @@ class SparseExecutor final : public Executor<Real> {
   std::string describe() const override;
 
   const BinningTables<Real>& tables() const noexcept { return tables_; }
-  void set_policy(const FusedPolicy& policy) { policy_ = policy; }  ///< for tuning: the fused kernel, with it
+  void set_policy(const FusedPolicy& policy) { policy_ = policy; }  ///< for tuning
 
  private:
   void launch(const Binning<Real>& plan, const Batch<Real>& batch, State& state, Stream stream) const;
@@ -61,11 +61,11 @@ class SparseExecutor final : public Executor<Real> {
 
   BinningTables<Real> tables_;
   mutable std::once_flag indices_once_;
-  mutable std::vector<std::int64_t> indices_;  ///< made for the first frame in host memory or reference
+  mutable std::vector<std::int64_t> indices_;  ///< built for the first frame in host memory, or reference
   std::optional<FusedPolicy> policy_;          ///< nothing: staged
-  std::optional<SmallFft<Real>> fft_;          ///< of the staged kernels
-  std::unique_ptr<const GeneratedKernel> generated_;  ///< of plans of float
-  std::string generation_;                            ///< what came of compile_for()
+  std::optional<SmallFft<Real>> fft_;          ///< for the staged kernels
+  std::unique_ptr<const GeneratedKernel> generated_;  ///< for float plans
+  std::string generation_;                            ///< outcome of compile_for()
 };
 
 }  // namespace sfft::detail::cuda

@@ -10,8 +10,8 @@
 
 namespace sfft::detail::cuda {
 
-/// Half the threads of a spread frame have twice the registers, and code for one lane is short: a frame by
-/// itself runs every instruction hardly more than once.
+/// The threads of a spread frame may use twice the registers, as half as many run, and one-lane code is
+/// short: a single frame executes hardly any instruction more than once.
 template <class Real, class T, template <class, class> class Source, bool kSpread>
 __global__ void __launch_bounds__(kSpread ? kSpreadThreads<Real> : kMaxFusedThreads<Real>, 1)
     fused_kernel(const __grid_constant__ FusedArguments<Real> a) {
@@ -69,7 +69,7 @@ int fused_clusters_at_once(const Binning<Real>& plan, const FusedPolicy& policy)
     return clusters_at_once(kernel, prepared_shape(kernel, arguments),
                             "asking for clusters of the fused kernel");
   };
-  // Kernels for other elements have about as many registers.
+  // Kernels for other element types use about as many registers.
   const auto of_type = [&](auto element) {
     using T = decltype(element);
     return is_spread(arguments) ? count(fused_kernel<Real, T, CombSource, true>)

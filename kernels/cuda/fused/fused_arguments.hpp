@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the fused kernel is called with: the plan, how blocks share its work, and where its parts lie in a
-// block's shared memory. Plain data that host code, kernels and generated kernels (generated_kernel.hpp)
-// read.
+// Parameters of the fused kernel: the plan, how blocks share its work, and the
+// layout of a block's shared memory. Plain data for host code, kernels and generated
+// kernels (generated_kernel.hpp).
 #pragma once
 
 #include "kernels/cuda/stages/binning.hpp"
 
 namespace sfft::detail::cuda {
 
-/// What can be tuned about the fused kernel.
+/// Tunable parameters of the fused kernel.
 struct FusedPolicy {
-  int cluster = 1;          ///< blocks per frame; more than one only for combs, with one group each
-  int groups = 1;           ///< rounds of a block, one after the other
-  int lanes_per_group = 1;  ///< transformed side by side; cluster · groups · lanes_per_group >= lanes
+  int cluster = 1;          ///< blocks per frame; above one only for combs, with one group each
+  int groups = 1;           ///< consecutive rounds of a block
+  int lanes_per_group = 1;  ///< transformed together; cluster · groups · lanes_per_group >= lanes
   int threads = 256;        ///< a multiple of 32, at most kMaxFusedThreads<Real>; in a cluster at least 64
-  bool overlap = false;     ///< begin beside the stream's previous kernel; compute capability 9.0
-  /// Bytes of tables that a block copies to shared memory before it needs them, at most, and of the witness's
-  /// rows among them. Copies hide latency, and take room from other blocks. If the tables are larger, only
-  /// what every pass needs is copied.
+  bool overlap = false;     ///< start before the stream's previous kernel ends; compute capability 9.0
+  /// Largest number of table bytes, including the witness's rows, that a block prefetches to shared memory.
+  /// Prefetching hides latency but takes room from other blocks. If the tables are larger, only what every
+  /// pass needs is copied.
   int copied = 48 << 10;
   int copied_witness = 16 << 10;
 };
-/// The most threads per block that registers allow.
+/// The most threads per block that register use allows.
 template <class Real>
 constexpr int kMaxFusedThreads = sizeof(Real) == 4 ? 1024 : 512;
-/// The same for frames that is_spread() names.
+/// The same for frames that is_spread() accepts.
 template <class Real>
 constexpr int kSpreadThreads = kMaxFusedThreads<Real> / 2;
 
@@ -35,14 +35,14 @@ struct FusedLayout {
   int parts;        ///< cluster: sums of this block's rows from every block; groups: sums of every row
   int finish;       ///< FinishMemory
   int differences;  ///< the block's own coefficients, for the witness
-  int predicted;    ///< for each block of a cluster and each segment: its prediction of the witness
-  int segments;     ///< parts of a block's coefficients, which its warps take side by side
+  int predicted;    ///< the witness prediction of each block of a cluster and each segment
+  int segments;     ///< parts of a block's coefficients, which its warps process in parallel
   int buffer0, buffer1;
   int head, head_bytes;    ///< the blob's first sections, as far as they are copied
-  int lanes, lanes_bytes;  ///< the blob's sections of this block's lanes, if they are copied
+  int lanes, lanes_bytes;  ///< the blob's sections for this block's lanes, if copied
   int witness,
-      witness_bytes;  ///< the columns of the witness's rows for the block's own coefficients, likewise
-  int slice;          ///< rows that one block of a cluster finishes; even, so that they begin at 16 bytes
+      witness_bytes;  ///< the columns of the witness's rows for the block's own coefficients, if copied
+  int slice;          ///< rows that one block of a cluster finishes; even, so that slices are 16-byte aligned
   int total;
 };
 
@@ -55,8 +55,8 @@ struct FusedArguments {
   Binning<Real> plan;
 };
 
-/// How the warps of a block share the end of a frame: the first `finishing` of a cluster's block finish rows,
-/// and leave the rest to the others if those are enough.
+/// How the warps of a block divide the end of a frame: the first `finishing` warps of a cluster's block
+/// finish rows and leave other work to the rest, if those suffice.
 struct WarpShares {
   int all, finishing;
   SFFT_HOST_DEVICE int first_of_tail() const { return finishing < all ? finishing : 0; }
@@ -69,7 +69,7 @@ SFFT_HOST_DEVICE WarpShares share_warps(const FusedPolicy& policy, int slice) {
   return {all, policy.cluster == 1 || all < busy ? all : busy};
 }
 
-/// Whether every block of a cluster has one lane of a comb, and copies all tables.
+/// Whether every block of a cluster has one lane of a comb and copies all tables.
 template <class Real>
 bool is_spread(const FusedArguments<Real>& a) {
   return a.policy.cluster > 1 && a.policy.lanes_per_group == 1 && a.plan.row_buckets == 1 && !a.plan.flat() &&

@@ -9,9 +9,9 @@
 
 namespace sfft::detail::cuda {
 
-/// The gather and the first pass, lanes side by side so that delays that share a cache line share its load.
-/// Waits for the stream's previous kernel as late as it can, and calls `begin` once behind the loads of the
-/// first samples: what it loads may have to wait for a register. kOne: the block has one lane.
+/// The gather and the first pass, with adjacent lanes so that delays on one cache line share its load. Waits
+/// for the stream's previous kernel as late as possible, and calls `begin` once after issuing the first
+/// loads: its own loads may have to wait for registers. kOne: the block has one lane.
 template <int R, bool kOne, class Real, class Source, class Begin>
 __device__ __forceinline__ void gather_pass(const FusedArguments<Real>& a, const Source& source,
                                             int first_lane, int lanes, const Begin& begin) {
@@ -35,8 +35,8 @@ __device__ __forceinline__ void gather_pass(const FusedArguments<Real>& a, const
   };
   int t = threadIdx.x;
   Place at = place(t);
-  // What never changes is loaded before the wait: by a thread of its own butterfly's, of many lanes only into
-  // the first-level cache, a line per thread.
+  // Constant data are loaded before the wait: a thread loads its own butterfly's; with many lanes they are
+  // only brought into the L1 cache, one line per thread.
   Complex<Real> known[R];
   Twiddles<R, Real> ahead;
   const auto prepare = [&] {
@@ -86,8 +86,8 @@ __device__ __forceinline__ void gather_pass(const FusedArguments<Real>& a, const
   asm volatile("" ::"r"(touched));
 }
 
-/// The gather alone, for schedules that begin with a pass of radix 1: each thread has a few loads under way
-/// at once. `begin` as above.
+/// The gather alone, for schedules that begin with a radix-1 pass: each thread keeps a few loads in flight.
+/// `begin` as above.
 template <class Real, class Source, class Begin>
 __device__ __forceinline__ void gather_copy(const FusedArguments<Real>& a, const Source& source,
                                             int first_lane, int lanes, const Begin& begin) {

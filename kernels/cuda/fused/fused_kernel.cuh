@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fused kernel, which does every stage of a sparse plan, as the build and run-time compilation take it.
+// The fused kernel, which runs every stage of a sparse plan; used by the build and by run-time compilation.
 #pragma once
 
 #include "kernels/cuda/fused/fused_gather.cuh"
@@ -7,8 +7,8 @@
 
 namespace sfft::detail::cuda {
 
-/// The fused kernel. kSpread: see is_spread(). kKnown: the compiler knows the members of `a` that are the
-/// plan's; `given` are then the arguments as they were passed, and else the same as `a`.
+/// The fused kernel. kSpread: see is_spread(). kKnown: the plan's members of `a` are compile-time constants,
+/// and `given` are the arguments as passed; otherwise `given` equals `a`.
 template <class Real, class T, template <class, class> class Source, bool kSpread, bool kKnown>
 __device__ __forceinline__ void transform_frame(const FusedArguments<Real>& a,
                                                 const FusedArguments<Real>& given) {
@@ -34,14 +34,14 @@ __device__ __forceinline__ void transform_frame(const FusedArguments<Real>& a,
   copy_witness(a, rank * a.layout.slice, plan.k - rank * a.layout.slice);
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  // Every block has started: its memory may be written from here on.
+  // Every block has started, so its memory may be written from here on.
   if (cluster > 1) await_blocks();
 #endif
 
   const auto source = [&] {
     const T* const start = static_cast<const T*>(a.batch.frames) + frame * a.batch.frame_pitch;
     if constexpr (Source<Real, T>::kComb) {
-      // A lane's offsets are a variable's; kept as constants they would take memory.
+      // A lane's offsets stay in a variable; as constants they would take memory.
       return Source<Real, T>{plan, start, a.batch.reference_samples, given.plan.offsets};
     } else {
       return Source<Real, T>{plan, start, a.batch.reference_samples};

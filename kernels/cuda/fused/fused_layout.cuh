@@ -11,7 +11,7 @@
 
 namespace sfft::detail::cuda {
 
-/// Coefficients that keep a warp busy.
+/// Number of coefficients that keeps a warp busy.
 constexpr int kWorthSegment = 32;
 
 template <class Real>
@@ -45,7 +45,7 @@ FusedLayout fused_layout(const Binning<Real>& plan, const FusedPolicy& policy) {
     layout.segments = std::max(1, std::min({warps.predictors() / kWitnessChunks, columns / kWorthSegment,
                                             kMaxCluster / policy.cluster}));
     layout.predicted = take(std::int64_t{layout.segments} * policy.cluster * kWitnessReals * sizeof(Real));
-    // The coefficients may go to the buffer that the last pass read.
+    // The coefficients may reuse the buffer that the last pass read.
     const bool room = plan.fft.passes > 1 && policy.lanes_per_group * layout.pitch >= plan.k;
     layout.differences = parts  ? layout.parts
                          : room ? (plan.fft.passes % 2 == 1 ? layout.buffer1 : layout.buffer0)

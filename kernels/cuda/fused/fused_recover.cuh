@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fused kernel after its FFT: sums rows over the lanes, and finishes a frame in a cluster of blocks.
+// The fused kernel after its FFT: sums rows over the lanes, and finishes a frame within a cluster of blocks.
 #pragma once
 
 #include "kernels/cuda/fused/fused_arguments.hpp"
@@ -11,18 +11,18 @@
 
 namespace sfft::detail::cuda {
 
-/// Complex numbers in 16 bytes, the most that a thread copies at once.
+/// Complex numbers in 16 bytes, the largest copy of a thread.
 template <class Real>
 constexpr int kPiece = 16 / static_cast<int>(sizeof(Complex<Real>));
 
-/// Copies global to shared memory, 16 bytes per thread, without waiting.
+/// Copies from global to shared memory, 16 bytes per thread, without waiting.
 __device__ __forceinline__ void copy_ahead(int to, const unsigned char* from, int bytes) {
   for (int i = static_cast<int>(threadIdx.x) * 16; i < bytes; i += static_cast<int>(blockDim.x) * 16)
     copy_async<16>(shared_bytes + to + i, from + i);
 }
 
-/// The plan's tables where this block reads them: in shared memory as far as they were copied. kSpread: all
-/// were, which the compiler then knows.
+/// The plan's tables as this block reads them: from shared memory as far as they were copied. kSpread: all
+/// were copied, known at compile time.
 template <class Real, bool kSpread = false>
 struct FusedTables {
   const FftPass* passes;
@@ -60,7 +60,7 @@ __device__ __forceinline__ const Complex<Real>* spectra(const FusedArguments<Rea
 }
 
 /// A thread's part of the tail's scale over the lanes of one group, thread `first` of `step`; 0 for a flat
-/// window, whose rows hold probes.
+/// window, whose rows include probes.
 template <class Real, bool kSpread>
 __device__ __forceinline__ Real tail_power(const FusedArguments<Real>& a,
                                            const FusedTables<Real, kSpread>& tables, int lanes, int first,
@@ -115,7 +115,7 @@ __device__ __forceinline__ Complex<Real> row_sum(const FusedArguments<Real>& a,
   return sum;
 }
 
-/// The witness's rows for the block's own coefficients, which begin at `first`.
+/// The witness's rows for the block's own coefficients, starting at `first`.
 template <bool kSpread, class Real>
 __device__ __forceinline__ WitnessRows<Real> witness_rows(const FusedArguments<Real>& a, int first) {
   if (kSpread || a.layout.witness_bytes > 0)
@@ -124,7 +124,7 @@ __device__ __forceinline__ WitnessRows<Real> witness_rows(const FusedArguments<R
   return {a.plan.witness.rows + first, a.plan.witness.pitch};
 }
 
-/// Starts to copy those rows; the block has `columns` coefficients.
+/// Starts copying those rows; the block has `columns` coefficients.
 template <class Real>
 __device__ __forceinline__ void copy_witness(const FusedArguments<Real>& a, int first, int columns) {
   const Binning<Real>& plan = a.plan;
@@ -148,7 +148,7 @@ __device__ __forceinline__ Complex<Real> operator+(const Complex<Real>& a, const
   return {a.re + b.re, a.im + b.im};
 }
 
-/// zero + Σ part(c) over c < cluster <= kMost, all loads first.
+/// zero + Σ part(c) over c < cluster <= kMost; issues all loads first.
 template <int kMost, class T, class Part>
 __device__ __forceinline__ T sum_over_blocks(int cluster, T zero, const Part& part) {
   T values[kMost];
@@ -158,7 +158,7 @@ __device__ __forceinline__ T sum_over_blocks(int cluster, T zero, const Part& pa
 }
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-/// Two rows side by side.
+/// Two adjacent rows.
 template <class Real>
 struct alignas(16) RowPair {
   Complex<Real> row[2];
@@ -177,7 +177,7 @@ __device__ __forceinline__ void open_inboxes(const FusedArguments<Real>& a, int 
   open_inbox(&memory.account_inbox, cluster * (sums + predictions));
 }
 
-/// Sends a number that eight lanes have in common to all blocks: each lane serves every eighth.
+/// Sends a number that eight lanes share to all blocks: each lane serves every eighth.
 template <class T>
 __device__ __forceinline__ void send_to_all(T* own, int cluster, Inbox* inbox, const T& value) {
   static_assert(kMaxCluster == 16);
@@ -186,7 +186,7 @@ __device__ __forceinline__ void send_to_all(T* own, int cluster, Inbox* inbox, c
   if (to + 8 < cluster) send(own, to + 8, inbox, value);
 }
 
-/// The lane's parts of two rows, in a block of one lane, whose tables it may load before there is a spectrum.
+/// The lane's parts of two rows, in a one-lane block whose tables may be loaded before the spectrum exists.
 template <bool kReal, class Real>
 struct LaneRows {
   RowPair<Real> alpha, beta;
@@ -230,7 +230,7 @@ __device__ __forceinline__ void send_rows(const FusedArguments<Real>& a, int ran
   }
 }
 
-/// Waits for the spectra of the block, then sends its lanes' parts of all rows.
+/// Waits for the block's spectra, then sends its lanes' parts of all rows.
 template <bool kReal, bool kSpread, class Real>
 __device__ __forceinline__ void send_all_rows(const FusedArguments<Real>& a,
                                               const FusedTables<Real, kSpread>& tables, int rank, int lanes) {
@@ -254,9 +254,9 @@ __device__ __forceinline__ void send_all_rows(const FusedArguments<Real>& a,
 }
 
 /// The blocks of a cluster exchange their rows' sums, and each finishes a slice of the rows. They then
-/// exchange what their slices add to the account. The first warps of each block make the account for the
-/// errors of the block's own slice, every warp for itself; one writes it. kSpread: called without a barrier
-/// after the last pass.
+/// exchange their slices' contributions to the error estimate. The first warps of each block compute the
+/// estimate for the errors of the block's own slice, each warp redundantly; one writes it. kSpread: called
+/// without a barrier after the last pass.
 template <bool kReal, bool kSpread, class Real>
 __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, int rank, std::int64_t frame,
                                                int lanes) {
@@ -273,11 +273,11 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, in
   const int first = rank * slice;
   const int last = min(first + slice, plan.k);
   const bool witness = plan.witness.count > 0;
-  // Under way while rows are summed.
+  // In flight while rows are summed.
   const int own = first + thread;
   const Complex<Real> known = known_value(own < last ? plan.k : 0, a.batch, own);
   send_all_rows<kReal>(a, tables, rank, lanes);
-  // While rows are on their way:
+  // While rows are in flight:
   if (warp >= warps.first_of_tail()) {
     const int before = 32 * warps.first_of_tail();
     const Real power = warp_sum(tail_power(a, tables, lanes, thread - before, 32 * warps.all - before));
@@ -296,7 +296,7 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, in
       const Complex<Real> z = over_blocks([&](int c) { return parts[c * slice + i - first]; });
       const Complex<Real> there = i == own ? known : known_value(plan.k, a.batch, i);
       const Coefficient<Real> finished = coefficient(tables.errors, a.batch, i, z, there);
-      // No other thread reads what the blocks have sent for row i.
+      // No other thread reads what the blocks sent for row i.
       parts[i - first] = finished.difference;
       a.batch.values[frame * plan.k + i] = finished.value;
       // The others wait for the differences, and the sums of a thread's first row can wait for them.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints what a plan knows as assignments to the arguments of the fused kernel, compiles and launches it.
+// Prints a plan's constants as assignments to the arguments of the fused kernel, compiles and launches it.
 #include "kernels/cuda/fused/generated_kernel.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ namespace cuda {
 
 namespace {
 
-/// Assignments to members of the kernel's arguments, whose names the device's compiler checks.
+/// Assignments to members of the kernel's arguments; the device compiler checks their names.
 class Assignments {
  public:
   void set(const std::string& member, std::int64_t value) {
@@ -43,7 +43,7 @@ class Assignments {
   std::string text_;
 };
 
-// The member's name is printed as it is written.
+// The member's name is printed as written.
 #define SFFT_SET(member) out.set(#member, a.member)
 #define SFFT_SET_INT(member) out.set(#member, static_cast<std::int64_t>(a.member))
 #define SFFT_NULL_IF(member) out.null_if(#member, a.member)
@@ -173,7 +173,7 @@ extern "C" __global__ void __launch_bounds__(kSpreadThreads<float>, 1)
 }
 
 std::vector<char> compile_generated(const std::string& source, const std::string& architecture) {
-  // What run-time compilation has of the standard library's headers.
+  // Substitutes for the standard headers that run-time compilation lacks.
   std::vector<SourceHeader> headers{
       {"cmath", ""},
       {"cstdint",

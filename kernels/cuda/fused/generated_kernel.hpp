@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fused kernel compiled at run time for one plan.
 //
-// A frame by itself takes as long as its longest chain of instructions, most of which find out where things
-// are. A compiler that knows the plan has done that: of 7,800 instructions 2,200 are left.
+// A single frame takes as long as its longest chain of instructions, most of which compute addresses. A
+// compiler that knows the plan evaluates those in advance: of 7,800 instructions 2,200 remain.
 #pragma once
 
 #include <memory>
@@ -15,24 +15,24 @@ namespace sfft::detail::cuda {
 
 class Module;
 
-/// CUDA C++ with an extern "C" kernel sfft_kernel(FusedArguments<float>) for the plan, the policy and the
-/// layout of `arguments`, which must be spread (is_spread()), and frames of `type`. Plans of double seldom
-/// are.
+/// CUDA C++ with an extern "C" kernel sfft_kernel(FusedArguments<float>) for frames of
+/// `type` and the plan, policy and layout of `arguments`, which must be spread
+/// (is_spread()). Double plans seldom are.
 std::string generated_source(const FusedArguments<float>& arguments, Element type);
 
 /// A cubin of such a source for "sm_90" or later. Needs no GPU; takes about a second. Throws
-/// Error(backend_unavailable) if NVRTC is missing or refuses.
+/// Error(backend_unavailable) if NVRTC is missing or rejects the source.
 std::vector<char> compile_generated(const std::string& source, const std::string& architecture);
 
 class GeneratedKernel {
  public:
-  /// Compiles and loads; current context of `device`. Throws as compile_generated(), and where the kernel
-  /// would be slower than the library's.
+  /// Compiles and loads in the current context of `device`. Throws as compile_generated() does, and if the
+  /// kernel would be slower than the library's.
   GeneratedKernel(const FusedArguments<float>& arguments, Element type, const DeviceInfo& device);
   ~GeneratedKernel();
 
   Element type() const noexcept { return type_; }
-  /// As launch_fused(); `arguments` differ from those it was made with in their batch alone.
+  /// As launch_fused(); `arguments` may differ from the constructor's only in their batch.
   void launch(const FusedArguments<float>& arguments, Stream stream) const;
 
  private:

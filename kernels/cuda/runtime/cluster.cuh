@@ -5,7 +5,7 @@
 namespace sfft::detail::cuda {
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-/// Says that the block has started; await_blocks() then knows that all have.
+/// Announces that the block has started; await_blocks() waits for all announcements.
 __device__ __forceinline__ void announce_block() {
   asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 }
@@ -13,12 +13,12 @@ __device__ __forceinline__ void await_blocks() {
   asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
 }
 
-/// Counts the bytes that the blocks of a cluster send to one of them (a barrier in its shared memory). A
-/// barrier of the cluster would have to wait until every block's stores are acknowledged, then for all
-/// blocks; what is sent to an inbox has arrived when its bytes are counted.
+/// Counts the bytes that the blocks of a cluster send to one of them (an mbarrier in its shared memory). A
+/// cluster barrier would wait until every block's stores are acknowledged, and then for all blocks; data sent
+/// to an inbox have arrived once their bytes are counted.
 using Inbox = unsigned long long;
 
-/// Where an address in this block's shared memory lies in that of block `rank` of the cluster.
+/// The address in block `rank` of the cluster that corresponds to an address in this block's shared memory.
 __device__ __forceinline__ unsigned in_block(const void* own, int rank) {
   unsigned there;
   asm("mapa.shared::cluster.u32 %0, %1, %2;"
@@ -27,7 +27,7 @@ __device__ __forceinline__ unsigned in_block(const void* own, int rank) {
   return there;
 }
 
-/// Expects `bytes` in all. Called by one thread of the block, before announce_block().
+/// Expects `bytes` in total. Called by one thread of the block, before announce_block().
 __device__ __forceinline__ void open_inbox(Inbox* inbox, int bytes) {
   const auto at = static_cast<unsigned>(__cvta_generic_to_shared(inbox));
   asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(at) : "memory");
@@ -35,8 +35,8 @@ __device__ __forceinline__ void open_inbox(Inbox* inbox, int bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at), "r"(bytes) : "memory");
 }
 
-/// Waits until all has arrived in this block's shared memory; the calling thread then sees it. Acquires
-/// within the block: acquiring within the cluster would also empty the first-level cache.
+/// Waits until everything has arrived in this block's shared memory and is visible to the calling thread.
+/// Acquires at block scope: cluster scope would also invalidate the L1 cache.
 __device__ __forceinline__ void await_inbox(Inbox* inbox) {
   const auto at = static_cast<unsigned>(__cvta_generic_to_shared(inbox));
   unsigned done;
@@ -51,8 +51,8 @@ __device__ __forceinline__ void await_inbox(Inbox* inbox) {
   } while (done == 0);
 }
 
-/// Writes `value`, of 4, 8 or 16 bytes, to block `rank` where `own` is in this one, and counts it there. The
-/// blocks of the cluster must have started, and that one may not end before it has arrived.
+/// Writes `value`, of 4, 8 or 16 bytes, to the address in block `rank` that corresponds to `own`, and counts
+/// it there. The cluster's blocks must have started, and that block must not end before the data arrive.
 template <class T>
 __device__ __forceinline__ void send(T* own, int rank, Inbox* inbox, const T& value) {
   const unsigned to = in_block(own, rank), count = in_block(inbox, rank);

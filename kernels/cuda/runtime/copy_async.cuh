@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies from global to shared memory that a thread does not wait for (compute capability 8.0; before it, it
-// does). As <cuda_pipeline.h>, which run-time compilation does not find without a toolkit.
+// Asynchronous copies from global to shared memory (compute capability 8.0; synchronous before it). As
+// <cuda_pipeline.h>, which run-time compilation does not find without a toolkit.
 #pragma once
 
 namespace sfft::detail::cuda {

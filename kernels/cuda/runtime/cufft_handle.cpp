@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans are made without a work area, which callers supply; a status becomes an error that says what was
-// being done.
+// Plans are made without a work area, which callers supply. A bad status becomes an error that names
+// the operation.
 #include "kernels/cuda/runtime/cufft_handle.hpp"
 
 #include <cuda_runtime.h>
@@ -15,7 +15,7 @@ namespace sfft::detail::cuda {
 
 void check_cufft(int status, const char* what) {
   if (status == CUFFT_SUCCESS) return;
-  static_cast<void>(cudaGetLastError());  // what cuFFT's own calls left behind; the next one starts clean
+  static_cast<void>(cudaGetLastError());  // errors that cuFFT's own calls left behind
   if (status == CUFFT_ALLOC_FAILED)
     throw Error(ErrorCode::out_of_memory, fmt::format("{}: the GPU is out of memory", what));
   const bool refused = status == CUFFT_INVALID_SIZE || status == CUFFT_INVALID_VALUE ||

@@ -4,11 +4,11 @@
 
 namespace sfft::detail::cuda {
 
-/// `status`: a cufftResult; `what` was being done. Throws Error: out_of_memory, backend_unavailable for a
-/// problem that cuFFT does not support, else device.
+/// `status`: a cufftResult; `what`: the operation, for the message. Throws Error: out_of_memory,
+/// backend_unavailable for a problem that cuFFT does not support, else device.
 void check_cufft(int status, const char* what);
 
-/// Destroyed with its owner; has no work area of its own.
+/// Destroys the plan with its owner. Has no work area of its own.
 class CufftHandle {
  public:
   CufftHandle();
@@ -16,8 +16,8 @@ class CufftHandle {
   CufftHandle(CufftHandle&& other) noexcept;
   CufftHandle& operator=(CufftHandle&& other) noexcept;
   int get() const noexcept { return value_; }
-  /// Lets cuFFT compile kernels for the problem (NVFFT_PLAN_PROPERTY_INT64_PATIENT_JIT), before it is
-  /// planned. False: this cuFFT compiles none.
+  /// Lets cuFFT compile kernels for the problem (NVFFT_PLAN_PROPERTY_INT64_PATIENT_JIT); call before
+  /// planning. False: this cuFFT compiles none.
   bool compile_kernels();
 
  private:

@@ -15,7 +15,7 @@ struct alignas(2 * sizeof(Real)) Complex {
 /// Element types of frames, numbered as sfft::ElementType.
 enum class Element : int { u8, u16, f32, f64, c64, c128 };
 
-/// One frame's account of its errors: sfft::FrameAccount in device memory.
+/// One frame's error estimates: sfft::FrameAccount in device memory.
 struct DeviceAccount {
   double error_l2, relative_error, tail_energy, residual;
   std::int64_t finite;
@@ -24,6 +24,6 @@ struct DeviceAccount {
 /// Flags of a coefficient.
 constexpr std::uint8_t kDistinctConjugate = 1;  ///< a real spectrum holds its conjugate too
 constexpr std::uint8_t kRealValue = 2;          ///< f = −f in a real frame: the value has no imaginary part
-constexpr std::uint8_t kMean = 4;               ///< f = 0, left out of the account's sums
+constexpr std::uint8_t kMean = 4;               ///< f = 0, excluded from the account's sums
 
 }  // namespace sfft::detail::cuda

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gets the driver's functions through the CUDA runtime and NVRTC's through dlopen, once per process; a failed
-// compilation puts the start of NVRTC's log into the error.
+// Finds the driver's functions through the CUDA runtime and NVRTC's through dlopen, once per process. If a
+// compilation fails, the error quotes the start of NVRTC's log.
 #include "kernels/cuda/runtime/driver.hpp"
 
 #include <cuda_runtime.h>
@@ -58,7 +58,7 @@ std::vector<std::string> nvrtc_files() {
   return files;
 }
 
-/// The library stays loaded for the life of the process.
+/// The library stays loaded until the process ends.
 void* open_nvrtc(std::string& why_missing) {
   for (const std::string& file : nvrtc_files()) {
     if (void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL); library != nullptr) return library;
@@ -87,7 +87,7 @@ Nvrtc load_nvrtc() {
   return api;
 }
 
-/// At most `lines` lines.
+/// The first `lines` lines at most.
 std::string beginning(std::string_view log, int lines) {
   std::size_t end = 0;
   while (lines-- > 0 && end < log.size()) {
@@ -98,7 +98,7 @@ std::string beginning(std::string_view log, int lines) {
   return std::string(log.substr(0, end));
 }
 
-/// An NVRTC program while it is being compiled.
+/// An NVRTC program during compilation.
 class Program {
  public:
   Program(const Nvrtc& api, const std::string& source, std::span<const SourceHeader> headers) : api_(api) {
@@ -198,7 +198,7 @@ Module::Module(const void* image) {
 
 Module::~Module() {
   const Driver& api = find_driver();
-  if (api.cuCtxPushCurrent(context_) != CUDA_SUCCESS) return;  // the process ends, and the context is gone
+  if (api.cuCtxPushCurrent(context_) != CUDA_SUCCESS) return;  // the process is ending
   static_cast<void>(api.cuModuleUnload(module_));
   CUcontext popped = nullptr;
   static_cast<void>(api.cuCtxPopCurrent(&popped));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA driver's functions and NVRTC, found when they are first needed: the library links neither and
-// loads on machines without them.
+// The CUDA driver's functions and NVRTC, looked up on first use: the library links neither and loads on
+// machines without them.
 #pragma once
 
 #include <cuda.h>
@@ -12,8 +12,8 @@
 
 namespace sfft::detail::cuda {
 
-// cuda.h defines some of these names as macros (cuModuleGetGlobal_v2). They expand alike in the members below
-// and where they are used.
+// cuda.h defines some of these names as macros (cuModuleGetGlobal_v2). They expand identically in the members
+// below and at their uses.
 #define SFFT_DRIVER_FUNCTIONS(X)                 \
   X(cuCtxGetCurrent)                             \
   X(cuCtxPopCurrent)                             \
@@ -64,29 +64,29 @@ struct Nvrtc {
 };
 #undef SFFT_MEMBER
 
-/// What the process found at its first call. Modules need a current context: hold a DeviceScope and, in a
+/// What the first call in the process found. Modules need a current context: hold a DeviceScope and, in a
 /// thread that has not used the runtime yet, call cudaFree(nullptr) first.
 const Driver& find_driver() noexcept;
-/// Tries only the file that the environment variable SFFT_NVRTC names; without it, libnvrtc as the loader
-/// finds it, then the one of the toolkit that the library was built with.
+/// Tries only the file named by the environment variable SFFT_NVRTC; without it, libnvrtc as the loader finds
+/// it, then the one of the toolkit that the library was built with.
 const Nvrtc& find_nvrtc() noexcept;
-/// The same; throw Error(backend_unavailable) with the reason when it is missing.
+/// The same; throw Error(backend_unavailable) with the reason if it is missing.
 const Driver& driver();
 const Nvrtc& nvrtc();
 
-/// Throws Error(device or out_of_memory) unless `status` is success; `what` was being done.
+/// Throws Error(device or out_of_memory) unless `status` is success; `what` names the operation.
 void check_driver(CUresult status, const char* what);
 
-/// What `#include "name"` finds while compiling.
+/// A file that `#include "name"` finds while compiling.
 struct SourceHeader {
   std::string name, text;
 };
 /// A cubin of CUDA C++ for `architecture` ("sm_90"). Throws Error(backend_unavailable) if NVRTC is missing,
-/// or with the first lines of its log when it refuses.
+/// or with the first lines of its log if it rejects the source.
 std::vector<char> compile(const std::string& source, std::span<const SourceHeader> headers,
                           std::span<const std::string> options, const std::string& architecture);
 
-/// Code that is loaded into the current context, and unloaded from it with its owner.
+/// Code loaded into the current context; unloaded with its owner.
 class Module {
  public:
   /// `image`: a cubin, or PTX that ends with a zero.

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels do first: they let the stream's next kernel begin beside them, fetch their parameters, and
-// wait for the previous kernel (programmatic dependent launch; compute capability 9.0).
+// First steps of kernels: let the stream's next kernel start early, fetch the parameters, and wait for the
+// previous kernel (programmatic dependent launch; compute capability 9.0).
 #pragma once
 
 namespace sfft::detail::cuda {
 
-/// Lets the stream's next kernel be set up beside this one, if it was launched to `overlap`.
+/// Lets the stream's next kernel start beside this one if it was launched with `overlap`.
 __device__ __forceinline__ void allow_next_kernel() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
 
-/// Waits for what the stream did before. Until then a kernel that overlaps may touch nothing but its plan and
-/// the reference, which never change.
+/// Waits for the stream's earlier work. Before that, an overlapping kernel may read only its plan and the
+/// reference, which never change.
 __device__ __forceinline__ void await_previous_kernel() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
-/// Fetches a kernel's parameters into the constant cache at once, instead of line by line as they are used.
+/// Fetches a kernel's parameters into the constant cache at once rather than line by line on use.
 template <class Arguments>
 __device__ __forceinline__ void touch_parameters(const Arguments& arguments) {
   constexpr int kLine = 64 / sizeof(int);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches with clusters, and launches that may begin before the stream's previous kernel has ended
+// Launches with clusters, and launches that may start before the stream's previous kernel has ended
 // (programmatic dependent launch). Both need compute capability 9.0.
 #pragma once
 
@@ -18,7 +18,7 @@ struct LaunchShape {
   bool overlap = false;  ///< with the previous kernel; the kernel calls await_previous_kernel()
 };
 
-/// `attributes` has room for two, and must stay.
+/// `attributes` has room for two and must outlive the launch.
 inline cudaLaunchConfig_t configuration(const LaunchShape& shape, cudaLaunchAttribute* attributes) {
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(shape.blocks));
@@ -47,7 +47,7 @@ void launch(void (*kernel)(Arguments), const LaunchShape& shape, const Arguments
   check(cudaLaunchKernelEx(&config, kernel, arguments), what);
 }
 
-/// Clusters of such a launch that the device runs at the same time.
+/// The number of clusters of such a launch that run at once on the device.
 template <class Arguments>
 int clusters_at_once(void (*kernel)(Arguments), LaunchShape shape, const char* what) {
   cudaLaunchAttribute attributes[2]{};

@@ -7,7 +7,7 @@
 
 namespace sfft::detail::cuda {
 
-/// Threads of a block, for kernels that need no number of their own.
+/// Threads per block, for kernels without a size of their own.
 constexpr int kThreads = 256;
 
 /// Blocks of kThreads for `count` elements: enough to fill any GPU, no more.

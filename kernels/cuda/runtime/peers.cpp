@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One bit of the runtime each; what fails for a reason that users may meet is a sentence, not an error.
+// Thin wrappers over the runtime; failures that users may meet become sentences, not exceptions.
 #include "kernels/cuda/runtime/peers.hpp"
 
 #include <cuda_runtime.h>

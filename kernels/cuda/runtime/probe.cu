@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An empty kernel stands for all kernels of the build: the runtime tells its code version and which clusters
-// fit.
+// An empty kernel stands for all kernels of the build: the runtime reports its code version and the
+// clusters that fit.
 #include <cuda_runtime.h>
 
 #include <algorithm>

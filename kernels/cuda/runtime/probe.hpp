@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only a compiled kernel can tell about the current device.
+// Properties of the current device that only a compiled kernel reveals.
 #pragma once
 
 namespace sfft::detail::cuda {
 
-/// The compute capability that this build's kernels were compiled for, times ten, if the device runs them: 75
-/// for code of 7.5 that the driver compiles for it. 0: they do not run on it.
+/// The compute capability, times ten, that this build's kernels were compiled for, if the device runs them:
+/// 75 for code of 7.5 that the driver compiles for it. 0: they do not run.
 int code_version() noexcept;
 /// Kernels compiled for this capability or a later one can use clusters and overlapping launches.
 constexpr int kClusterCode = 90;

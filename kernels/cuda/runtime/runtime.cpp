@@ -61,7 +61,7 @@ class Devices {
       DeviceInfo info = query(device);
       const DeviceScope scope(device);
       const int code = code_version();
-      // A GPU of 9.0 may run code of an older target, which ignores both.
+      // A 9.0 GPU may run code for an older target, which ignores both.
       if (info.major >= 9 && code >= kClusterCode) {
         info.overlap = true;
         info.largest_cluster = largest_cluster();
@@ -136,7 +136,7 @@ int device_count() noexcept {
 
 std::string device_name(int device) {
   static std::mutex mutex;
-  static std::map<int, std::string> names;  // the driver takes a millisecond, and every plan asks
+  static std::map<int, std::string> names;  // the query takes a millisecond, and every plan asks
   const std::lock_guard lock(mutex);
   if (const auto known = names.find(device); known != names.end()) return known->second;
   cudaDeviceProp properties{};
@@ -157,7 +157,7 @@ const DeviceInfo& device_info(int device) {
 void check(int status, const char* what) {
   const auto error = static_cast<cudaError_t>(status);
   if (error == cudaSuccess) return;
-  static_cast<void>(cudaGetLastError());  // a failed call leaves its error behind; the next one starts clean
+  static_cast<void>(cudaGetLastError());  // a failed call leaves its error behind
   if (error == cudaErrorMemoryAllocation)
     throw Error(ErrorCode::out_of_memory, fmt::format("{}: the GPU is out of memory", what));
   throw Error(ErrorCode::device, fmt::format("{}: {}", what, describe(error)));
@@ -225,7 +225,7 @@ void* ManagedMemory::allocate(std::size_t bytes) {
   const cudaError_t status = injected_failure() ? cudaErrorMemoryAllocation : cudaMallocManaged(&data, bytes);
   if (status == cudaErrorMemoryAllocation) out_of_memory(bytes, "managed");
   check(status, "allocating managed memory");
-  // It is right without this advice, too.
+  // Only advice; correct without it.
 #if CUDART_VERSION >= 13000
   const cudaMemLocation home{cudaMemLocationTypeDevice, device};
 #else
@@ -250,7 +250,7 @@ DeviceBuffer upload(const void* data, std::size_t bytes) {
   DeviceBuffer buffer(bytes);
   if (bytes > 0)
     check(cudaMemcpy(buffer.data(), data, bytes, cudaMemcpyHostToDevice), "copying a table to the GPU");
-  // From pageable memory the copy may still be under way, and streams that do not wait for the default one
+  // A copy from pageable memory may still be in progress, and streams that do not wait for the default one
   // would read too early.
   if (bytes > 0) check(cudaStreamSynchronize(nullptr), "copying a table to the GPU");
   return buffer;
@@ -294,7 +294,7 @@ double Event::us_until(const Event& later) const {
 }
 
 void copy_to_device(void* device, const void* host, std::size_t bytes, Stream stream) {
-  // Default, because "host" memory may be managed and lie on the GPU already.
+  // cudaMemcpyDefault, because "host" memory may be managed and already on the GPU.
   check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyDefault, stream), "copying to the GPU");
 }
 void clear(void* device, std::size_t bytes, Stream stream) {
@@ -312,7 +312,7 @@ void copy_pieces(void* to, const void* from, std::size_t pitch, std::size_t widt
 }
 void copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
                std::size_t rows, Stream stream) {
-  constexpr std::size_t kLargestPitch = 0x7FFFFFFF;  // of CUDA's strided copies
+  constexpr std::size_t kLargestPitch = 0x7FFFFFFF;  // limit of CUDA's strided copies
   if (to_pitch == width && from_pitch == width) return copy_on_device(to, from, width * rows, stream);
   if (std::max(to_pitch, from_pitch) <= kLargestPitch) {
     return check(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, rows, cudaMemcpyDefault, stream),
@@ -328,7 +328,7 @@ void synchronize(Stream stream) {
 }
 
 std::uint64_t capture_of(Stream stream) {
-  if (stream == nullptr) return 0;  // the legacy stream cannot be captured, nor queried while others are
+  if (stream == nullptr) return 0;  // not to be queried during a capture
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   unsigned long long number = 0;
   check(cudaStreamGetCaptureInfo(stream, &status, &number), "asking whether a graph is captured");
@@ -337,8 +337,8 @@ std::uint64_t capture_of(Stream stream) {
 
 namespace {
 
-/// A thread that has not used the GPU yet has no context, and is told of no device address. Allowed while
-/// graphs are captured, unlike cudaFree(nullptr).
+/// A thread that has not used the GPU has no context and gets no device addresses. Allowed during graph
+/// capture, unlike cudaFree(nullptr).
 void enter_context() noexcept {
   thread_local int entered = -1;
   int current = 0;
@@ -366,7 +366,7 @@ bool kernels_can_read(const void* data, int device) noexcept {
 
 namespace {
 
-/// Where kernels find memory of this kind; nullptr for another one.
+/// The address at which kernels see memory of this kind; nullptr for other kinds.
 const void* address_of(const void* host, cudaMemoryType kind) noexcept {
   enter_context();
   cudaPointerAttributes attributes{};

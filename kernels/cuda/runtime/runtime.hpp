@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices, memory, streams: what host code needs from the CUDA runtime, without its headers.
+// Devices, memory, streams: what host code uses of the CUDA runtime, without its headers.
 #pragma once
 
 #include <cstddef>
@@ -23,27 +23,27 @@ struct DeviceInfo {
   std::size_t shared_bytes_per_block = 0;  ///< with opt-in
   std::size_t shared_bytes_per_multiprocessor = 0;
   std::size_t memory_bytes = 0;
-  int largest_cluster = 1;  ///< blocks; more than 1: clusters and distributed shared memory
-  bool overlap = false;     ///< kernels may begin beside the stream's previous one
+  int largest_cluster = 1;  ///< in blocks; above 1: clusters and distributed shared memory
+  bool overlap = false;     ///< kernels may start before the stream's previous one ends
 };
 
-/// Why no device can be used: no driver, no device, an architecture this build has no code for. Empty when
+/// Why no device can be used: no driver, no device, or an architecture without code in this build. Empty if
 /// one can. Never throws.
 std::string unavailable(int device = 0);
 int device_count() noexcept;
-/// Does not create a context, unlike device_info(). Throws Error(device) when there is no such device.
+/// Creates no context, unlike device_info(). Throws Error(device) if there is no such device.
 std::string device_name(int device);
-/// The newest CUDA version that the driver knows: "13.0".
+/// The newest CUDA version that the driver supports: "13.0".
 std::string driver_version();
 /// Throws Error(backend_unavailable) with unavailable()'s sentence.
 const DeviceInfo& device_info(int device);
 
-/// Throws Error(device or out_of_memory) unless `status` (a cudaError_t) is success; `what` was being done.
+/// Throws Error(device or out_of_memory) unless `status` (a cudaError_t) is success; `what`: the operation.
 void check(int status, const char* what);
 /// After a launch: like check(), for the launch's own error.
 void check_launch(const char* kernel);
 
-/// Makes a device current for the calling thread and puts the old one back.
+/// Makes a device current for the calling thread and restores the previous one.
 class DeviceScope {
  public:
   explicit DeviceScope(int device);
@@ -55,8 +55,8 @@ class DeviceScope {
   int before_ = -1;
 };
 
-/// Memory of one kind, freed with its owner. Sizes of 0 hold nothing. Throws Error(out_of_memory) that says
-/// how much was asked for.
+/// Memory of one kind, freed with its owner. A size of 0 allocates nothing. Throws Error(out_of_memory) with
+/// the requested size.
 template <class Kind>
 class Buffer {
  public:
@@ -90,7 +90,7 @@ struct PinnedMemory {  ///< of the host, page-locked and readable by every devic
   static void* allocate(std::size_t bytes);
   static void release(void* data, std::size_t bytes) noexcept;
 };
-struct ManagedMemory {  ///< moves between the current device, where it belongs, and the host
+struct ManagedMemory {  ///< migrates between the current device, its home, and the host
   static void* allocate(std::size_t bytes);
   static void release(void* data, std::size_t bytes) noexcept;
 };
@@ -98,7 +98,7 @@ using DeviceBuffer = Buffer<DeviceMemory>;
 using PinnedBuffer = Buffer<PinnedMemory>;
 using ManagedBuffer = Buffer<ManagedMemory>;
 
-/// Parts of one allocation begin at multiples of 256 bytes.
+/// Parts of one allocation are aligned to 256 bytes.
 constexpr std::size_t aligned(std::size_t bytes) noexcept {
   return (bytes + 255) / 256 * 256;
 }
@@ -130,7 +130,7 @@ class OwnedStream {
 
 class Event {
  public:
-  enum class Kind { untimed, timed, blocking };  ///< blocking: wait() lets others have the core
+  enum class Kind { untimed, timed, blocking };  ///< blocking: wait() yields the core
   explicit Event(Kind kind = Kind::untimed);
   ~Event();
   Event(Event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
@@ -142,7 +142,7 @@ class Event {
   bool reached() const;            ///< whether wait() would return at once
   void wait();                     ///< blocks the host
   void hold(Stream stream) const;  ///< later work in the stream waits for the event
-  /// Microseconds to a later event; both timed, recorded and reached.
+  /// Microseconds until a later event; both timed, recorded and reached.
   double us_until(const Event& later) const;
   CUevent_st* get() const noexcept { return event_; }
 
@@ -160,19 +160,19 @@ void copy_pieces(void* to, const void* from, std::size_t pitch, std::size_t widt
 /// Copies rows of `width` bytes that begin `to_pitch` and `from_pitch` bytes apart.
 void copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
                std::size_t rows, Stream stream);
-void clear(void* device, std::size_t bytes, Stream stream);  ///< to zeros
+void clear(void* device, std::size_t bytes, Stream stream);  ///< sets to zero
 void synchronize(Stream stream);
-/// The number of the graph capture that the stream takes part in; 0: none.
+/// The id of the graph capture that the stream takes part in; 0: none.
 std::uint64_t capture_of(Stream stream);
 /// Whether kernels of `device` can read `data`: its own memory, managed or page-locked.
 bool kernels_can_read(const void* data, int device) noexcept;
-/// The address at which kernels read page-locked host memory, or nullptr when it is not page-locked.
+/// The address at which kernels read page-locked host memory; nullptr if it is not page-locked.
 const void* mapped_address(const void* host) noexcept;
 /// The same for managed memory.
 const void* managed_address(const void* host) noexcept;
 
-/// For tests: the n-th allocation from now on fails (1: the next), 0: none does. Returns how many were still
-/// to come of those asked for before; 0: one has failed, or none was to.
+/// For tests: the n-th allocation from now on fails (1: the next), 0: none. Returns how many of the previous
+/// request were still to come; 0 if it has failed or none was requested.
 std::int64_t fail_allocation(std::int64_t n) noexcept;
 /// Bytes that buffers of this process hold, device and pinned.
 std::int64_t allocated_bytes() noexcept;

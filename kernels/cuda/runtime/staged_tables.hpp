@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables that go to the GPU in one allocation and one copy: each of either costs as much as some 100 kB of
-// them. The driver takes 75 us and more to allocate what has been freed before, the pool a few.
+// Tables sent to the GPU in one allocation and one copy, each of which costs as much as some 100 kB of
+// tables. The driver takes 75 us or more to reallocate freed memory, the pool a few.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 
 namespace sfft::detail::cuda {
 
-/// add() every table, upload() once, then ask where they are with at(). Tables must stay until upload(). What
-/// lies between them is zero: kernels read some tables by pairs of elements.
+/// add() every table, upload() once, then find them with at(). Tables must stay alive until upload(). Gaps
+/// between them are zero: kernels read some tables by pairs of elements.
 class StagedTables {
  public:
   /// Returns the table's place.
@@ -25,7 +25,7 @@ class StagedTables {
     put(place, values.data(), values.size() * sizeof(T));
     return place;
   }
-  /// A place for so many bytes, which put() fills.
+  /// Reserves `bytes`, which put() fills.
   std::size_t add(std::size_t bytes) {
     const std::size_t place = bytes_;
     bytes_ += aligned(bytes);
@@ -34,7 +34,7 @@ class StagedTables {
   void put(std::size_t place, const void* data, std::size_t bytes) {
     if (bytes > 0) pieces_.push_back({place, data, bytes});
   }
-  /// Room that a kernel fills; comes after all tables.
+  /// Reserves room for a kernel to fill, after all tables.
   std::size_t add_room(std::size_t bytes) {
     const std::size_t place = bytes_ + room_;
     room_ += aligned(bytes);
@@ -54,7 +54,7 @@ class StagedTables {
     std::memset(host + filled, 0, bytes_ - filled);
     pieces_.clear();
   }
-  /// To the current device through `host`, which must stay until the default stream has copied it.
+  /// Copies to the current device through `host`, which must outlive the copy in the default stream.
   void upload(std::byte* host) {
     device_ = PooledBuffer(bytes_ + room_);
     step_done("tables: allocate");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One memory pool per device, made at first use; a device without pools allocates as others do.
+// One memory pool per device, made at first use; a device without pools falls back to cudaMalloc.
 #include "kernels/cuda/runtime/stream_buffer.hpp"
 
 #include <cuda_runtime.h>
@@ -30,8 +30,8 @@ cudaMemPool_t make_pool(int device) {
   return pool;
 }
 
-/// The pool of the current device; nullptr where there is none. Never destroyed: at the end of the process
-/// the driver may be gone before it.
+/// The pool of the current device; nullptr if there is none. Never destroyed: when the process ends the
+/// driver may be gone already.
 cudaMemPool_t current_pool() {
   static std::mutex mutex;
   static std::map<int, cudaMemPool_t>& pools = *new std::map<int, cudaMemPool_t>;
@@ -42,7 +42,7 @@ cudaMemPool_t current_pool() {
   return known != pools.end() ? known->second : pools[device] = make_pool(device);
 }
 
-/// Nothing where there is no pool: allocate as others do.
+/// Nullptr if there is no pool: the caller falls back to cudaMalloc.
 void* allocate_from_pool(std::size_t bytes, Stream stream) {
   const cudaMemPool_t pool = current_pool();
   if (pool == nullptr) return nullptr;
@@ -91,7 +91,7 @@ PooledBuffer::~PooledBuffer() {
   const bool elsewhere = cudaGetDevice(&current) == cudaSuccess && current != device_;
   if (elsewhere) static_cast<void>(cudaSetDevice(device_));
   static_cast<void>(cudaDeviceSynchronize());
-  // While a graph is captured from a stream that waits for the default one, that one takes nothing.
+  // During a capture from a stream that waits for the default one, the default stream accepts no work.
   if (cudaFreeAsync(data_, nullptr) != cudaSuccess && cudaFree(data_) != cudaSuccess)
     static_cast<void>(cudaGetLastError());
   if (elsewhere) static_cast<void>(cudaSetDevice(current));

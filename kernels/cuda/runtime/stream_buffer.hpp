@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPU memory from a pool that the library keeps: for work on one stream, and for tables that stay.
+// GPU memory from a pool that the library keeps: for work on one stream, and for long-lived tables.
 #pragma once
 
 #include <utility>
@@ -8,9 +8,9 @@
 
 namespace sfft::detail::cuda {
 
-/// Memory of the current device, allocated and freed in the order of a stream. It comes from a pool that
-/// keeps at most 64 MiB for later buffers: the driver takes longer to map and unmap memory than a GPU takes
-/// to transform a frame in it. Throws as Buffer does.
+/// Memory of the current device, allocated and freed in stream order. It comes from a pool that retains up to
+/// 64 MiB for later buffers: mapping and unmapping memory takes the driver longer than a GPU takes to
+/// transform a frame. Throws as Buffer does.
 class StreamBuffer {
  public:
   StreamBuffer(std::size_t bytes, Stream stream);
@@ -30,8 +30,8 @@ class StreamBuffer {
   bool pooled_ = false;
 };
 
-/// Memory of the same pool for every stream: allocated in the order of the default stream, and given back
-/// after all that the device has been told to do, as cudaFree() does, on whichever device is current then.
+/// Memory of the same pool for every stream: allocated in the order of the default stream, and freed after
+/// all work queued on the device, as by cudaFree(), whichever device is then current.
 class PooledBuffer {
  public:
   PooledBuffer() = default;
@@ -49,7 +49,7 @@ class PooledBuffer {
  private:
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
-  int device_ = -1;  ///< -1: of no pool
+  int device_ = -1;  ///< -1: not from a pool
 };
 
 }  // namespace sfft::detail::cuda

@@ -16,8 +16,8 @@ __device__ __forceinline__ T warp_sum(T value) {
   return value;
 }
 
-/// Four sums over the warp: lane l gets sum l/8. A multiprocessor shuffles one word per cycle for a warp, so
-/// lanes share the work: one exchange halves two sums, and 6 exchanges do instead of 20.
+/// Four sums over the warp: lane l receives sum l/8. A multiprocessor shuffles one word per cycle for a warp,
+/// so lanes share the work: one exchange halves two sums, and 6 exchanges replace 20.
 template <class T>
 __device__ __forceinline__ T sum_of_four(T first, T second, T third, T fourth) {
   const bool high = (threadIdx.x & 16U) != 0, odd = (threadIdx.x & 8U) != 0;
@@ -45,8 +45,8 @@ __device__ __forceinline__ T transposed_sum(T (&values)[32]) {
   }
 }
 
-/// Σ values, added in pairs, which makes shorter chains than adding one after the other. Overwrites the
-/// values.
+/// Σ values, added in pairs, which makes shorter dependency chains than sequential addition.
+/// Overwrites the values.
 template <int kCount, class T>
 __device__ __forceinline__ T tree_sum(T (&values)[kCount]) {
 #pragma unroll

@@ -9,13 +9,13 @@
 
 namespace sfft::detail::cuda {
 
-/// An extra element every 128 bytes keeps the power-of-two strides of the passes off the same banks.
+/// Padding by one element every 128 bytes keeps the passes' power-of-two strides off the same banks.
 template <class Real>
 __host__ __device__ constexpr int padded(int i) {
   return i + (i >> (sizeof(Real) == 4 ? 4 : 3));
 }
 
-/// Elements from one lane to the next: lanes that are written side by side start in different banks.
+/// Pitch of lanes in elements: lanes written together start in different banks.
 template <class Real>
 inline int lane_pitch(int points, int lanes) {
   constexpr int kBanks = sizeof(Real) == 4 ? 16 : 8;
@@ -44,7 +44,7 @@ __device__ __forceinline__ Complex<double> load_constant(const Complex<double>* 
 /// The twiddles of a butterfly. kConstant: the table is in global memory and never written.
 template <int R, class Real>
 struct Twiddles {
-  Complex<Real> w[R];  ///< [0] is not used
+  Complex<Real> w[R];  ///< [0] is unused
 
   template <bool kConstant>
   static __device__ __forceinline__ Twiddles load(const FftPass& pass, const Complex<Real>* table, int p) {
@@ -66,8 +66,8 @@ struct Radix {
   template <class Load, class Turn, class Store>
   static __device__ __forceinline__ void run(const FftPass& pass, const Load& load, const Turn& twiddles,
                                              const Store& store) {
-    // All twiddles before the first store: the compiler cannot tell that a store leaves the table alone, and
-    // would load one after the other.
+    // Load all twiddles before the first store: the compiler cannot tell that a store leaves the table alone,
+    // and would load them one after the other.
     Real re[R], im[R];
     Butterfly<R>::template stream<Real, Real>(load, [&](int r, Real a, Real b) {
       re[r] = a;
@@ -107,8 +107,8 @@ __device__ __forceinline__ Place place_of(const FftPass& pass, int u) {
   return at;
 }
 
-/// One pass from shared memory to shared memory. kOne: of one lane. kWait: the data are there behind a
-/// barrier; the table is there already and is read before it.
+/// One pass within shared memory. kOne: a single lane. kWait: a barrier precedes the data; the table is
+/// already there and is read before it.
 template <int R, bool kOne, bool kWait, class Real>
 __device__ __forceinline__ void butterfly_pass(const FftPass& pass, int points, const Complex<Real>* table,
                                                int from, int to, int lanes, int pitch) {
@@ -149,7 +149,7 @@ __device__ __forceinline__ void butterfly_pass(const FftPass& pass, int points, 
     __syncthreads();
     for (; t < total; t += blockDim.x, prepare()) butterfly(lane, at, [&] { return ahead; });
   } else {
-    // What the next round needs is not kept beside this one: it would take registers.
+    // Values of the next round are not prefetched: that would take registers.
     for (int t = threadIdx.x; t < total; t += blockDim.x) {
       const int lane = lane_of(t);
       const Place at = place_of(pass, t - lane * butterflies);
@@ -188,7 +188,7 @@ __device__ __forceinline__ void summed_pass(const FftPass& pass, int points, con
   }
 }
 
-/// Radices that the switch below has a case for: those of kRadices that say so, which small_fft.cu checks.
+/// Radices with a case in the switch below: the `block` radices of kRadices, as small_fft.cu checks.
 constexpr int kSwitchedRadices[] = {2, 3, 4, 5, 6, 7, 8, 9};
 
 #define SFFT_RADIX_SWITCH(radix, CALL, OTHERWISE) \
@@ -227,7 +227,7 @@ __device__ __forceinline__ void run_pass(const FftPass& pass, int i, int points,
 #undef SFFT_PASS
 }
 
-/// later_passes(), inlined. kOne: without the barrier at its end, but with one at least.
+/// later_passes(), inlined. kOne: has at least one barrier, but none at its end.
 template <bool kOne, class Real>
 __device__ __forceinline__ void run_later_passes(const FftPass* passes, int count, int points,
                                                  const Complex<Real>* table, int buffer0, int buffer1,
@@ -237,7 +237,7 @@ __device__ __forceinline__ void run_later_passes(const FftPass* passes, int coun
     FftPass next = passes[min(1, count - 1)];
     for (int i = 1; i < count; ++i) {
       const FftPass pass = next;
-      next = passes[min(i + 1, count - 1)];  // under way while this one runs
+      next = passes[min(i + 1, count - 1)];  // in flight during this one
       run_pass<true, true>(pass, i, points, table, buffer0, buffer1, 1, pitch);
     }
   } else {
@@ -249,8 +249,8 @@ __device__ __forceinline__ void run_later_passes(const FftPass* passes, int coun
   }
 }
 
-/// The same for one lane of a schedule that the compiler knows, from pass kFirst on: no index is a variable,
-/// so that the schedule needs no memory.
+/// The same for one lane of a schedule known at compile time, from pass kFirst on: all indices are constants,
+/// so the schedule needs no memory.
 template <int kFirst, class Real>
 __device__ __forceinline__ void run_known_passes(const FftSchedule& fft, const Complex<Real>* table,
                                                  int buffer0, int buffer1, int pitch) {
@@ -263,10 +263,10 @@ __device__ __forceinline__ void run_known_passes(const FftSchedule& fft, const C
   }
 }
 
-/// All passes but the first, which gathers: between the two buffers at shared offsets buffer0 and buffer1,
-/// with the input in the first. The result is in the first for an odd number of passes, else in the second.
-/// Call after the first pass, without a barrier between; ends with one. `passes` and `table` may be in any
-/// memory.
+/// All passes but the first, which gathers. They alternate between the buffers at shared offsets buffer0 and
+/// buffer1, with the input in the first. The result is in the first for an odd number of passes, else in the
+/// second. Call directly after the first pass, without a barrier; ends with one. `passes` and `table` may be
+/// in any memory.
 template <class Real>
 __device__ __noinline__ void later_passes(const FftPass* passes, int count, int points,
                                           const Complex<Real>* table, int buffer0, int buffer1, int lanes,

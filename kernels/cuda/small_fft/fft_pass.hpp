@@ -18,7 +18,7 @@ struct FftPass {
   int m = 1;          ///< twiddle index range
   int stride = 1;     ///< S
   int columns = 1;    ///< m·S: butterflies of one outer block
-  int twiddles = -1;  ///< start in the table, entries (r−1)·m + p; −1: none needed
+  int twiddles = -1;  ///< start in the table, entries (r−1)·m + p; −1: none
   int roots = -1;     ///< start of w_R^j in the table, for radices without a butterfly
   FastDivisor by_columns, by_stride, by_butterflies;  ///< the last: by points/radix
 };
@@ -28,7 +28,7 @@ struct FftPass {
 struct FftSchedule {
   int points = 1;
   int passes = 0;
-  int first_twiddles = 0;  ///< entries of the first pass, which come first in the table
+  int first_twiddles = 0;  ///< entries of the first pass, at the start of the table
   int table_size = 0;
   FftPass pass[kMaxPasses];
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Factorises every extent into the cheapest radices, largest first, and gives their twiddles a place in one
-// table.
+// Factorises every extent into the cheapest radices, largest first, and lays out
+// their twiddles in one table.
 #include "kernels/cuda/small_fft/fft_schedule.hpp"
 
 #include <limits>
@@ -19,7 +19,7 @@ double pass_cost(int radix) {
   return 1 + 0.03 * radix;
 }
 
-/// The cheapest factorisation of a length, whose every divisor is looked at once.
+/// The cheapest factorisation of a length; every divisor is examined once.
 class Factorization {
  public:
   /// The radices, largest first among those with a butterfly.
@@ -93,8 +93,8 @@ class Builder {
   void add_dimension(int n, int inner) {
     int done = 1;
     const std::vector<int> radices = Factorization().radices(n);
-    // The gather needs a butterfly in registers: if the first radix has none, a pass that only loads goes
-    // first.
+    // The gather needs a butterfly in registers: if the first radix has none, a
+    // load-only pass goes first.
     if (out_.passes == 0 && (load_first_ || radices.empty() || !has_butterfly(radices[0])))
       add(1, n, inner, 1);
     for (const int radix : radices) {

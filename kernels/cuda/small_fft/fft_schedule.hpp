@@ -15,11 +15,11 @@ struct FftTables {
   std::vector<std::complex<double>> table;
 };
 
-/// Radices that have a butterfly in registers (kernels/base/butterfly.hpp); others are summed directly.
+/// Radices with a butterfly in registers (kernels/base/butterfly.hpp); others are summed directly.
 bool has_butterfly(int radix) noexcept;
 
-/// `grid` holds `rank` extents, slowest first; at most 2^20 points. With
-/// `load_first` the first pass is of radix 1: every point is loaded by a thread of its own.
+/// `grid` holds `rank` extents, slowest first; at most 2^20 points. With `load_first` the first pass has
+/// radix 1: each thread loads one point.
 FftTables make_schedule(const std::int64_t* grid, int rank, bool load_first = false);
 
 }  // namespace sfft::detail::cuda

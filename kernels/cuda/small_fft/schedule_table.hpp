@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A schedule without its table, for callers whose kernels compute the entries: host code takes longer over
-// them than over everything else.
+// A schedule without its table, for callers whose kernels compute the entries: on the host they take longer
+// than everything else.
 #pragma once
 
 #include "kernels/base/portable.hpp"

@@ -15,7 +15,7 @@ namespace sfft::detail::cuda {
 
 namespace {
 
-/// Lines of a step side by side: enough to read and write whole sectors, few enough that blocks fill the GPU.
+/// Lines of a step per block: enough to access whole sectors, few enough that blocks fill the GPU.
 constexpr int kMaxLines = 8;
 constexpr int kTargetThreads = 256;
 constexpr std::int64_t kPreferredShared = 56 << 10;

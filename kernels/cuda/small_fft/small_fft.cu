@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block loads several lines as the first pass of their FFTs, does the other passes in shared memory, and
+// A block loads several lines as the first pass of their FFTs, runs the other passes in shared memory, and
 // stores the lines so that neighbouring threads write neighbouring elements.
 #include "kernels/cuda/small_fft/small_fft.hpp"
 

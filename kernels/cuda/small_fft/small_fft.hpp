@@ -12,8 +12,8 @@
 
 namespace sfft::detail::cuda {
 
-/// Where the elements of a line are: element i of line l at (l / inner)·outer + (l mod inner)·step +
-/// i·stride.
+/// Addresses of a line's elements: element i of line l is at (l / inner)·outer + (l mod
+/// inner)·step + i·stride.
 struct LineMap {
   std::int64_t outer = 0, step = 0, stride = 1;
 };
@@ -23,7 +23,7 @@ template <class Real>
 struct FftStep {
   FftSchedule fft;
   const Complex<Real>* table = nullptr;
-  std::int64_t lines = 1;  ///< of one transform
+  std::int64_t lines = 1;  ///< in one transform
   FastDivisor by_inner;
   int inner = 1;
   LineMap from, to;
@@ -39,12 +39,12 @@ struct FftStep {
 template <class Real>
 class SmallFft {
  public:
-  /// `grid`: `rank` extents, slowest first. Throws Error(not_sparse) for a dimension that has no factors that
-  /// fit the device's shared memory.
+  /// `grid`: `rank` extents, slowest first. Throws Error(not_sparse) if a dimension has no factors that fit
+  /// the device's shared memory.
   SmallFft(const std::int64_t* grid, int rank, std::size_t shared_limit);
 
-  /// Transforms `count` grids from `data`, using `scratch` of the same size; returns which of the two holds
-  /// the result. Stream-ordered, allocates nothing.
+  /// Transforms `count` grids from `data`, using `scratch` of the same size; returns the one that holds the
+  /// result. Stream-ordered, allocates nothing.
   Complex<Real>* execute(Complex<Real>* data, Complex<Real>* scratch, std::int64_t count,
                          Stream stream) const;
 

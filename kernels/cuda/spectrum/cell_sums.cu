@@ -28,7 +28,7 @@ struct Cell {
   }
 };
 
-/// How many frequencies of the whole spectrum a stored element stands for.
+/// The number of frequencies of the whole spectrum that a stored element represents.
 __device__ double multiplicity(const std::int64_t* f, const SpectrumExtents& extents) {
   if (!extents.half) return 1;
   for (int d = 0; d < 3; ++d) {

@@ -10,14 +10,14 @@
 
 namespace sfft::detail::cuda {
 
-/// The sums of one grid, for callers who own the memory that they take.
+/// The sums of one grid, for callers that provide the memory.
 class CellSums {
  public:
   explicit CellSums(const SpectrumExtents& extents);
 
   int cells() const noexcept { return static_cast<int>(first_chunk_.size()) - 1; }
   std::int64_t chunks() const noexcept { return first_chunk_.back(); }  ///< doubles of scratch
-  /// The first chunk of every cell, cells() + 1 entries, which enqueue() needs in device memory.
+  /// The first chunk of every cell, cells() + 1 entries; enqueue() needs them in device memory.
   const std::vector<std::int64_t>& first_chunk() const noexcept { return first_chunk_; }
   /// As cell_sums(), with `partial` as scratch and the results in sums[0 … cells() − 1]; stream-ordered.
   void enqueue(const double* values, const double* power, const std::int64_t* first_chunk, double* partial,
@@ -28,9 +28,9 @@ class CellSums {
   std::vector<std::int64_t> first_chunk_;
 };
 
-/// Σ multiplicity × values over the elements of every cell whose `power` is not negative; cells are products
-/// of those in kernels/base/log_cells.hpp, row-major. Both arrays are device memory in the layout of
-/// `extents`. Blocks. The order of every sum is fixed: the same values give the same bits.
+/// Σ multiplicity × values over the elements of each cell whose `power` is not negative. Cells are products
+/// of those in kernels/base/log_cells.hpp, row-major. Both arrays are in device memory, in the layout of
+/// `extents`. Blocks. The order of each sum is fixed: the same values give the same bits.
 std::vector<double> cell_sums(const double* values, const double* power, const SpectrumExtents& extents,
                               Stream stream);
 

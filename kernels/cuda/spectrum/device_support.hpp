@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A support in device memory, as a bit set with counts, in which kernels that keep part of a spectrum look
-// elements up.
+// A support in device memory: a bit set with counts, in which kernels that keep part of a spectrum look
+// up elements.
 #pragma once
 
 #include <bit>

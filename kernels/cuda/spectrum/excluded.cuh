@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which elements of a half spectrum their conjugates stand for.
+// Elements of a half spectrum that their conjugates represent.
 #pragma once
 
 #include "kernels/cuda/spectrum/spectrum_extents.hpp"
@@ -7,7 +7,7 @@
 namespace sfft::detail::cuda {
 
 /// Whether the conjugate of the first element of `row` is in an earlier row: rows of the planes f_D = 0 and
-/// f_D = n_D/2 are each other's mirror images.
+/// f_D = n_D/2 mirror each other.
 __device__ __forceinline__ bool mirrors_earlier_row(const SpectrumExtents& extents, std::int64_t row) {
   const std::int64_t f0 = row / extents.n[1];
   const std::int64_t f1 = row - f0 * extents.n[1];

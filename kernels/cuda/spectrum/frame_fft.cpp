@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lays out the lines of every dimension in blocks: enough blocks to fill the GPU, and columns side by side,
-// so that a block reads and writes whole sectors.
+// Lays out the lines of every dimension in blocks: enough blocks to fill the GPU, and adjacent columns, so
+// that a block accesses whole sectors.
 #include "kernels/cuda/spectrum/frame_fft.hpp"
 
 #include <algorithm>
@@ -12,18 +12,18 @@ namespace sfft::detail::cuda {
 
 namespace {
 
-/// More take longer than it takes to make a plan of cuFFT, whose kernels transform long frames in less time.
-constexpr std::int64_t kMostPoints = std::int64_t{1} << 24;
-/// A sum over a prime factor p takes p times as long as a pass of butterflies does per point.
+/// For more points, planning cuFFT pays off: its kernels transform long frames in less time.
+constexpr std::int64_t kMaxPoints = std::int64_t{1} << 24;
+/// A direct sum over a prime factor p takes p times as long per point as a pass of butterflies.
 constexpr std::int64_t kLargestPrime = 127;
 
 constexpr int kMostThreads = 256;
-constexpr int kLeastThreads = 64;
-/// Columns that fill two sectors: neighbours in memory are 16 bytes apart.
+constexpr int kMinThreads = 64;
+/// Columns that fill two sectors; an element has 16 bytes.
 constexpr int kColumns = 4;
-/// Points of a block whose threads all have work.
+/// Points of a block that keep all threads busy.
 constexpr std::int64_t kBlockPoints = 2048;
-constexpr int kMostLanes = 64;
+constexpr int kMaxLanes = 64;
 
 std::int64_t padded_lane_bytes(std::int64_t points) {
   // Two buffers, an element of padding every eight, and up to eight between lanes (block_fft.cuh).
@@ -47,7 +47,7 @@ bool FrameFft::supports(const SpectrumExtents& extents, int device, std::int64_t
     if (!fits(n, limit)) return false;
     points *= n;
   }
-  return points <= kMostPoints / std::max<std::int64_t>(frames, 1);
+  return points <= kMaxPoints / std::max<std::int64_t>(frames, 1);
 }
 
 FrameFft::FrameFft(const SpectrumExtents& extents, int device)
@@ -61,7 +61,7 @@ FrameFft::FrameFft(const SpectrumExtents& extents, int device)
   for (int d = 1; d >= 0; --d) {
     const std::int64_t n = extents.n[d];
     outer /= n;
-    // A single row has columns of one point: the last step is what makes powers.
+    // A single row has one-point columns, because the last step computes the powers.
     if (n > 1 || (d == 0 && steps_.size() == 1)) add_step(outer, n, inner, outer * inner);
     inner *= n;
   }
@@ -83,7 +83,7 @@ void FrameFft::add_step(std::int64_t outer, std::int64_t n, std::int64_t inner, 
   };
   int pitch = 1;
   const auto worthwhile = [&](int per_block) {
-    if (per_block > kMostLanes || per_block / 2 >= side_by_side) return false;
+    if (per_block > kMaxLanes || per_block / 2 >= side_by_side) return false;
     if (fft_shared_bytes<double>(step.fft, per_block, pitch) > static_cast<std::int64_t>(shared_limit_) / 2)
       return false;
     if (columns && per_block == 2) return true;  // a sector
@@ -98,12 +98,11 @@ void FrameFft::add_step(std::int64_t outer, std::int64_t n, std::int64_t inner, 
     work = 1;
     for (int i = 1; i < step.fft.passes; ++i) {
       const int radix = step.fft.pass[i].radix;
-      work = std::max(work, has_butterfly(radix) ? n / radix : n);  // a sum has a thread for every output
+      work = std::max(work, has_butterfly(radix) ? n / radix : n);  // a sum has one thread per output
     }
   }
   work *= step.lanes_per_block;
-  step.threads =
-      static_cast<int>(std::clamp<std::int64_t>((work + 31) / 32 * 32, kLeastThreads, kMostThreads));
+  step.threads = static_cast<int>(std::clamp<std::int64_t>((work + 31) / 32 * 32, kMinThreads, kMostThreads));
   steps_.push_back(step);
 }
 

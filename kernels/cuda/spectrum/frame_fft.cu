@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows are converted as they are loaded; those of two real rows are told apart as they are stored. Columns
-// are transformed in place: every block writes what it alone has read.
+// Rows are converted while they are loaded; pairs of real rows are separated while they are stored. Columns
+// are transformed in place: every block writes only what it has read.
 #include "kernels/cuda/runtime/launch.cuh"
 #include "kernels/cuda/runtime/launch.hpp"
 #include "kernels/cuda/small_fft/block_fft.cuh"
@@ -14,11 +14,11 @@ namespace sfft::detail::cuda {
 namespace {
 
 constexpr int kMostThreads = 256;
-constexpr int kMostSteps = 3;
+constexpr int kMaxSteps = 3;
 
 struct TableArguments {
-  FftSchedule fft[kMostSteps];
-  int begin[kMostSteps];
+  FftSchedule fft[kMaxSteps];
+  int begin[kMaxSteps];
   int steps, entries;
   Complex<double>* table;
 };
@@ -72,8 +72,8 @@ struct RowArguments {
   FastDivisor by_points, by_row_points;
 };
 
-/// Calls work(lane, i, offset in the buffer) for every point of the block's lanes, neighbouring points by
-/// neighbouring threads.
+/// Calls work(lane, i, offset in the buffer) for each point of the block's lanes; neighbouring threads take
+/// neighbouring points.
 template <class Work>
 __device__ __forceinline__ void for_points(const RowArguments& a, int lanes, const Work& work) {
   const int points = a.fft.points;
@@ -196,7 +196,7 @@ __global__ void __launch_bounds__(kMostThreads) column_kernel(const __grid_const
   }
 }
 
-/// Kernels may use all shared memory of a block: a smaller limit, set for one launch, could be in force at
+/// Kernels may use all shared memory of a block: a smaller limit, set for one launch, might be in force for
 /// another thread's.
 template <class Arguments>
 void launch_lines(void (*kernel)(Arguments), const FrameFftStep& step, std::size_t shared_limit,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dense transform of one frame, in double, by an engine that takes microseconds to make: cuFFT takes
-// longer to plan a transform than a GPU to do it some thirty times.
+// The dense transform of one frame, in double, by an engine that is ready in microseconds: planning with
+// cuFFT takes as long as some thirty transforms.
 #pragma once
 
 #include <complex>
@@ -15,33 +15,33 @@
 
 namespace sfft::detail::cuda {
 
-/// One launch: FFTs of lines, each as a whole in shared memory.
+/// One launch: FFTs of lines, each entirely in shared memory.
 struct FrameFftStep {
   FftSchedule fft;
   std::int64_t outer = 1, inner = 1;  ///< lines in the slower and in the faster dimensions
-  std::int64_t lanes = 1;             ///< FFTs; fewer than lines where one takes two real lines
+  std::int64_t lanes = 1;             ///< FFTs; fewer than lines where one handles two real lines
   int lanes_per_block = 1, pitch = 1, threads = 32;
   std::int64_t blocks = 1, shared_bytes = 0;
-  int table = 0;  ///< where the entries of its schedule begin
+  int table = 0;  ///< start of its schedule's entries
 };
 
-/// Two launches for an image, rows then columns, one more for its tables; one for every further dimension.
-/// Two rows of real samples are the real and the imaginary part of one FFT. Owns no device memory. Immutable.
+/// Two launches for an image (rows, then columns) plus one for its tables; one more per further dimension.
+/// Two rows of real samples form the real and imaginary parts of one FFT. Owns no device memory. Immutable.
 class FrameFft {
  public:
-  /// Whether there is such a transform, and a plan of another engine would not pay for so many frames: at
-  /// most 2^24 points in all of them, dimensions without a prime factor above 127 (sums over these are
-  /// direct) whose lines fit a block's shared memory.
+  /// Whether this engine supports the transform and beats planning another one for so many frames: at most
+  /// 2^24 points in total, and dimensions without prime factors above 127 (summed directly) whose lines fit a
+  /// block's shared memory.
   static bool supports(const SpectrumExtents& extents, int device, std::int64_t frames = 1);
 
-  /// For what is supported.
+  /// Only for supported transforms.
   FrameFft(const SpectrumExtents& extents, int device);
 
   /// Bytes of 256-byte aligned device memory for one transform.
   std::size_t workspace_bytes() const noexcept;
-  /// `samples`: real for half spectra, else complex, contiguous, aligned as their type is, at an address that
-  /// kernels can read. The spectrum is multiplied by `scale`; `power`, unless null, gets |X|², and kExcluded
-  /// for what exclude_conjugates() excludes. Stream-ordered, allocates nothing. Throws Error(device).
+  /// `samples`: real for half spectra, else complex; contiguous, naturally aligned, device-visible. The
+  /// spectrum is multiplied by `scale`. `power`, if not null, receives |X|², and kExcluded where
+  /// exclude_conjugates() would set it. Stream-ordered, allocates nothing. Throws Error(device).
   void enqueue(const void* samples, Element type, std::complex<double>* spectrum, double* power, double scale,
                std::byte* workspace, Stream stream) const;
 

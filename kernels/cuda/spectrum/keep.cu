@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One strided kernel applies the output hook of generated transforms (keep.cuh) to spectra that are already
-// stored.
+// One strided kernel applies the output hook of generated transforms (keep.cuh)
+// to spectra already in memory.
 #include "kernels/cuda/runtime/device_types.hpp"
 #include "kernels/cuda/runtime/launch.hpp"
 #include "kernels/cuda/spectrum/keep.cuh"

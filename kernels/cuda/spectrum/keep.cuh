@@ -6,8 +6,8 @@
 
 namespace sfft::device {
 
-/// Rounds after each product: with fused multiply-adds |a + ib|² and |b + ia|² would differ, but they are
-/// ties.
+/// Rounds after each product: with fused multiply-adds |a + ib|² and |b + ia|² would differ, but
+/// they must tie.
 __device__ __forceinline__ float power_of(float re, float im) {
   return __fadd_rn(__fmul_rn(re, re), __fmul_rn(im, im));
 }
@@ -15,7 +15,7 @@ __device__ __forceinline__ double power_of(double re, double im) {
   return __dadd_rn(__dmul_rn(re, re), __dmul_rn(im, im));
 }
 
-/// `spectrum`: elements per spectrum. NaN counts as above every level, so that it is seen.
+/// `spectrum`: elements per spectrum. NaN counts as above every level, so that it shows.
 template <Keep kKeep, class Value, class Real>
 __device__ __forceinline__ void keep(const KeptPart& part, long long element, long long spectrum, Real re,
                                      Real im) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps part of spectra that lie complete in device memory.
+// Keeps part of spectra that are complete in device memory.
 #pragma once
 
 #include <complex>
@@ -11,7 +11,7 @@
 namespace sfft::detail::cuda {
 
 /// Queued in `stream`. `total` elements in all, `spectrum` per spectrum. `keep`: above or at; `part.count`
-/// has been set to 0. Throws Error(device).
+/// must be 0. Throws Error(device).
 template <class Real>
 void launch_keep(device::Keep keep, const std::complex<Real>* spectra, std::int64_t total,
                  std::int64_t spectrum, const device::KeptPart& part, Stream stream);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which part of its spectra a forward transform keeps; read by the host and by kernels.
+// The part of its spectra that a forward transform keeps; shared by host and kernels.
 #pragma once
 
 namespace sfft::device {
@@ -7,7 +7,7 @@ namespace sfft::device {
 /// power: every element's |X|² is stored instead of X.
 enum class Keep { all, power, above, at };
 
-/// The spectra of a batch lie one after the other; elements are numbered through all of them.
+/// Spectra of a batch are contiguous; elements are numbered through all of them.
 struct KeptPart {
   double least_power;         ///< above: elements with more |X|² are kept
   long long capacity;         ///< above: room in indices and values
@@ -17,7 +17,7 @@ struct KeptPart {
   const unsigned* chosen;  ///< at: bit e % 32 of word e / 32 for element e of a spectrum
   const int* before;       ///< at: chosen elements before each word
   long long kept;          ///< at: elements per spectrum
-  long long first;         ///< the number of the first element that a launch writes
+  long long first;         ///< number of the first element that a launch writes
 };
 
 }  // namespace sfft::device

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the memory of a selection lies, and the order of its kernels (largest_kernels.cuh).
+// Memory layout of a selection, and the order of its kernels (largest_kernels.cuh).
 #include "kernels/cuda/spectrum/largest.hpp"
 
 #include <algorithm>
@@ -14,13 +14,13 @@ namespace sfft::detail::cuda {
 
 namespace {
 
-/// Elements that a block of the digit kernels reads at least, and those of a chunk.
+/// Minimum number of elements per block of the digit kernels, and elements of a chunk.
 constexpr std::int64_t kBlockElements = 4 * kThreads;
-constexpr std::int64_t kLeastChunk = 8 * kThreads;
+constexpr std::int64_t kMinChunk = 8 * kThreads;
 constexpr std::int64_t kMostBlocks = 512;
 
 std::int64_t chunk_elements(std::int64_t points) {
-  const std::int64_t chunk = std::max(kLeastChunk, (points + kMostBlocks - 1) / kMostBlocks);
+  const std::int64_t chunk = std::max(kMinChunk, (points + kMostBlocks - 1) / kMostBlocks);
   return (chunk + kThreads - 1) / kThreads * kThreads;
 }
 
@@ -28,7 +28,7 @@ std::int64_t chunk_count(std::int64_t points) {
   return (points + chunk_elements(points) - 1) / chunk_elements(points);
 }
 
-/// Parts of an allocation one after the other.
+/// Consecutive parts of an allocation.
 struct Places {
   std::size_t at = 0;
   std::size_t add(std::size_t bytes) {
@@ -42,7 +42,7 @@ struct Places {
   }
 };
 
-/// Where the results are, from the header on. They are copied as one, so there is nothing in between.
+/// Where the results are, from the header on. One copy takes them all, so there are no gaps.
 struct ResultPlaces {
   std::size_t values, sums, indices, power, bytes;
   ResultPlaces(std::int64_t k, int cells) {
@@ -56,7 +56,7 @@ struct ResultPlaces {
 };
 static_assert(sizeof(Header) % sizeof(double2) == 0, "values are loaded whole");
 
-/// The workspace begins with what has to be zero: the histograms, the number of listed keys and the header.
+/// The workspace begins with what must be zero: the histograms, the number of listed keys and the header.
 struct WorkspacePlaces {
   std::size_t bins, listed, results, list, levels, counts, first_chunk, partial, bytes;
   WorkspacePlaces(const SpectrumExtents& extents, const CellSums& sums, std::size_t result_bytes) {

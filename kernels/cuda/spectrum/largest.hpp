@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The k largest powers of a stored spectrum, their values, and the cell sums of what is left: queued as a
-// whole, where the functions of select.hpp and cell_sums.hpp wait for the GPU some ten times.
+// The k largest powers of a stored spectrum, their values, and the cell sums of the rest, queued as a whole;
+// the functions of select.hpp and cell_sums.hpp wait for the GPU some ten times.
 #pragma once
 
 #include <complex>
@@ -14,7 +14,7 @@
 
 namespace sfft::detail::cuda {
 
-/// In host memory.
+/// Results in host memory.
 struct LargestOfSpectrum {
   std::complex<double> mean;          ///< X at f = 0
   double largest_outside;             ///< the largest power that was not chosen; 0: all were
@@ -26,9 +26,9 @@ struct LargestOfSpectrum {
 
 class SelectLargest {
  public:
-  /// How many digits of the powers are counted. `few`: the exponent and 11 bits of the mantissa. Then the
-  /// powers that agree with the k-th largest in these are listed, which is faster, and works where they are
-  /// few (settled()).
+  /// How many digits of the powers are counted. `few`: the exponent and 11 bits of the mantissa. The powers
+  /// that agree with the k-th largest in these are then listed, which is faster, and works if they are few
+  /// (settled()).
   enum class Digits { few, all };
 
   /// At least `k` elements are not excluded; k >= 1.
@@ -36,19 +36,19 @@ class SelectLargest {
 
   /// Bytes of 256-byte aligned device memory.
   std::size_t workspace_bytes() const noexcept { return workspace_bytes_; }
-  /// Bytes of host memory that tables are copied from and results to; page-locked, the copies block nothing.
+  /// Host memory that tables are copied from and results to; if page-locked, no copy blocks.
   std::size_t host_bytes() const noexcept { return upload_bytes_ + result_bytes_; }
-  /// Copies and clears what enqueue() needs in the workspace. Best queued ahead of what makes the powers.
+  /// Copies and clears what enqueue() needs in the workspace. Best queued before the powers are computed.
   void prepare(std::byte* workspace, std::byte* host, Stream stream) const;
-  /// Chooses by `power`, of elements that are not negative; ties go to the smaller index. The chosen become
-  /// kExcluded. A power of NaN counts as the largest. Stream-ordered; `host` is in use until the stream has
-  /// been waited for. The results do not depend on the order in which threads run. Throws Error(device).
+  /// Selects by `power` among elements that are not negative; ties go to the smaller index. Selected elements
+  /// become kExcluded. A NaN power counts as the largest. Stream-ordered; `host` is in use until the caller
+  /// has waited for the stream. Results do not depend on thread order. Throws Error(device).
   void enqueue(const std::complex<double>* spectrum, double* power, std::byte* workspace, std::byte* host,
                Digits digits, Stream stream) const;
-  /// Once the stream has been waited for: whether the digits were enough. If not, nothing was chosen, and
-  /// prepare() and enqueue() have to be called again for all digits.
+  /// After waiting for the stream: whether the digits sufficed. If not, nothing was selected; call prepare()
+  /// and enqueue() again for all digits.
   bool settled(const std::byte* host) const;
-  /// The results, if it is settled.
+  /// The results, once settled.
   LargestOfSpectrum results(const std::byte* host) const;
 
  private:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Radix selection, a kernel per digit. Instead of waiting for the host to choose a digit from the histogram
-// of the pass before, every block of the next kernel chooses it for itself: no block writes what another one
-// of the same launch reads. Where few keys agree with the k-th largest in the first two digits, those are
-// listed instead of counting further ones, and every block ranks the list for itself. Two more kernels count
-// and take the chosen elements, chunk by chunk, so that they come out in ascending order.
+// Radix selection, one kernel per digit. The host does not choose a digit from the previous pass's histogram;
+// every block of the next kernel chooses it redundantly, and no block writes what another one of the same
+// launch reads. If few keys agree with the k-th largest in the first two digits, those are listed and every
+// block ranks the list. Two more kernels count and take the chosen elements, chunk by chunk, so that they
+// come out in ascending order.
 #pragma once
 
 #include <cstdint>
@@ -20,19 +20,19 @@ using Bits = unsigned long long;
 /// Digits of the 63 bits below the sign, from the top: three of 11 bits, the first of which is the exponent,
 /// and three of 10.
 constexpr int kPasses = 6;
-/// Digits after which keys may be listed, and how many are listed at most.
+/// Digits after which keys may be listed, and the longest list.
 constexpr int kFewPasses = 2, kListed = 512;
-/// Header::chosen where they were more.
+/// Header::chosen if there were more.
 constexpr std::int64_t kUnsettled = -1;
 constexpr int kBins = 1 << 11;
 constexpr int kWarps = kThreads / 32;
 constexpr int kBinsPerThread = kBins / kThreads;
 
-/// What is known of the k-th largest key before a pass.
+/// What is known about the k-th largest key before a pass.
 struct Level {
   Bits prefix;        ///< its upper digits, the others 0
-  std::int64_t rank;  ///< its rank among the keys with these digits, from 1
-  /// 1: all keys with these digits are chosen, no further digit matters. −1: unsettled.
+  std::int64_t rank;  ///< its rank among keys with these digits, from 1
+  /// 1: all keys with these digits are chosen, and further digits do not matter. −1: unsettled.
   int resolved;
 };
 
@@ -83,7 +83,7 @@ __device__ int lowest_bit(int pass) {
   return pass < 3 ? 52 - 11 * pass : 20 - 10 * (pass - 3);
 }
 
-/// Sums over the threads before this one and over all of the block. The first barrier is before the first
+/// Sums over the threads before this one and over the whole block. The first barrier precedes the first
 /// write, so that calls may follow each other.
 struct Scan {
   std::int64_t before, all;
@@ -107,8 +107,8 @@ __device__ Scan block_scan(std::int64_t mine) {
   return scan;
 }
 
-/// The level before pass `pass`, from the one before and the histogram of that pass. For all threads of a
-/// block.
+/// The level before pass `pass`, from the previous level and that pass's histogram. Called by all
+/// threads of a block.
 __device__ Level level_before(const Arguments& a) {
   if (a.pass == 0) return {0, a.k, 0};
   const Level before = a.memory.levels[a.pass - 1];
@@ -117,14 +117,14 @@ __device__ Level level_before(const Arguments& a) {
   const Bits* bins = a.memory.bins + (a.pass - 1) * kBins;
   std::int64_t counts[kBinsPerThread];
   std::int64_t mine = 0;
-  const int top = kBins - 1 - static_cast<int>(threadIdx.x) * kBinsPerThread;  // this thread's, downwards
+  const int top = kBins - 1 - static_cast<int>(threadIdx.x) * kBinsPerThread;  // this thread's, descending
 #pragma unroll
   for (int j = 0; j < kBinsPerThread; ++j) {
     counts[j] = static_cast<std::int64_t>(bins[top - j]);
     mine += counts[j];
   }
   std::int64_t rank = before.rank - block_scan(mine).before;
-  if (rank >= 1 && rank <= mine) {  // one thread has the digit
+  if (rank >= 1 && rank <= mine) {  // exactly one thread finds the digit
 #pragma unroll
     for (int j = 0; j < kBinsPerThread; ++j) {
       if (rank >= 1 && rank <= counts[j]) {
@@ -142,7 +142,7 @@ __device__ void keep_level(const Arguments& a, const Level& level) {
   if (blockIdx.x == 0 && threadIdx.x == 0) a.memory.levels[a.pass] = level;
 }
 
-/// Counts the digits of all keys that share the upper ones with the k-th largest.
+/// Counts the digits of all keys whose upper digits equal those of the k-th largest.
 __global__ void __launch_bounds__(kThreads) count_digits_kernel(const __grid_constant__ Arguments a) {
   const Level level = level_before(a);
   keep_level(a, level);
@@ -186,7 +186,7 @@ __global__ void __launch_bounds__(kThreads) list_keys_kernel(const __grid_consta
   }
 }
 
-/// The level of the k-th largest key from those that were listed. For all threads of a block.
+/// The level of the k-th largest key, from the list. Called by all threads of a block.
 __device__ Level level_from_list(const Arguments& a) {
   const Level before = a.memory.levels[kFewPasses];
   if (before.resolved != 0) return before;
@@ -196,7 +196,7 @@ __device__ Level level_from_list(const Arguments& a) {
   for (unsigned i = threadIdx.x; i < count; i += kThreads) {
     const Bits key = a.memory.list[i];
     std::int64_t larger = 0, equal = 0;
-    bool first = true;  // of equal keys
+    bool first = true;  // among equal keys
     for (unsigned j = 0; j < count; ++j) {
       const Bits other = a.memory.list[j];
       larger += other > key ? 1 : 0;
@@ -212,7 +212,7 @@ __device__ Level level_from_list(const Arguments& a) {
 
 enum class Place { outside, tie, above };
 
-/// Where a power is; of the ties the first `rank` are chosen.
+/// Position of a power relative to the level; the first `rank` ties are chosen.
 __device__ Place place_of(const Level& level, double power) {
   if (power < 0) return Place::outside;
   const Bits key = key_of(power);
@@ -242,7 +242,7 @@ __global__ void __launch_bounds__(kThreads) count_chosen_kernel(const __grid_con
   if (threadIdx.x == 0) a.memory.counts[blockIdx.x] = {above, ties};
 }
 
-/// Block b takes what is chosen of chunk b.
+/// Block b takes the chosen elements of chunk b.
 __global__ void __launch_bounds__(kThreads) take_chosen_kernel(const __grid_constant__ Arguments a) {
   const Level level = a.memory.levels[kPasses];
   if (level.resolved < 0) {
@@ -267,7 +267,7 @@ __global__ void __launch_bounds__(kThreads) take_chosen_kernel(const __grid_cons
     const std::int64_t i = tile + threadIdx.x;
     const double power = i < end ? a.power[i] : kExcluded;
     const Place place = place_of(level, power);
-    // At most kThreads of each: one scan does for both.
+    // There are at most kThreads of each, so one scan serves both.
     const Scan scan = block_scan(place == Place::above ? 1 : place == Place::tie ? std::int64_t{1} << 32 : 0);
     const std::int64_t above = before.above + (scan.before & 0xFFFFFFFF);
     const std::int64_t ties = before.ties + (scan.before >> 32);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Radix selection: each pass over the array counts one 11-bit digit in a histogram. Ties at the level are cut
-// by a second selection, over indices.
+// Radix selection: each pass over the array counts one 11-bit digit in a histogram. A second selection, over
+// indices, cuts ties at the level.
 #include <thrust/iterator/counting_iterator.h>
 #include <cub/device/device_select.cuh>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strongest elements of a power array in device memory. Only counts and single levels come to the host;
-// every function blocks. Results do not depend on the order in which threads run.
+// The strongest elements of a power array in device memory. Only counts and single levels come to the host.
+// Every function blocks. Results do not depend on thread order.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ struct Candidates {
   std::int64_t first, count;
 };
 
-/// Takes the elements above a level, and those at the level up to an index.
+/// Takes the elements above a level, and those equal to it up to an index.
 struct Cut {
   double level;
   std::int64_t last_tie = -1;
 };
 
-/// The rank-th largest power; rank in [1, number of candidates]. By radix selection: the array is read six
-/// times, 11 bits each.
+/// The rank-th largest power; rank in [1, number of candidates]. Radix selection: reads the array six times,
+/// 11 bits each.
 double power_at_rank(const Candidates& candidates, std::int64_t rank, Stream stream);
 /// The cut that takes exactly the `rank` largest, ties in ascending order of index.
 Cut cut_at_rank(const Candidates& candidates, std::int64_t rank, Stream stream);

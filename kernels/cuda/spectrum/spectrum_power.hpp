@@ -11,7 +11,7 @@
 
 namespace sfft::detail::cuda {
 
-/// Replaces a power: the element counts in no sum and no rank.
+/// Replaces a power: the element is left out of all sums and ranks.
 constexpr double kExcluded = -1;
 
 /// out[i · stride] = samples[i]. For std::uint8_t, std::uint16_t, float and double.
@@ -26,8 +26,8 @@ void add_power(const std::complex<double>* spectrum, const std::complex<double>*
 void set_zero(double* values, std::int64_t count, Stream stream);
 void divide(double* values, std::int64_t count, double divisor, Stream stream);
 
-/// Excludes the elements of a half spectrum that are represented by their conjugates: in the planes f_D = 0
-/// and f_D = n_D/2 those with the larger flat index.
+/// Excludes the elements of a half spectrum that their conjugates represent: in the planes f_D = 0 and f_D =
+/// n_D/2, those with the larger flat index.
 void exclude_conjugates(double* power, const SpectrumExtents& extents, Stream stream);
 void exclude(double* power, const std::int64_t* indices, std::int64_t count, Stream stream);
 

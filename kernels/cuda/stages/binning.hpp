@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A comb or flat-window plan as kernels see it: one structure for both, since a comb is a flat window with
-// one tap per sample and one bucket per row. Plain data passed by value; pointers are to device memory that
-// BinningTables owns.
+// A comb or flat-window plan as kernels see it. One structure serves both, because a comb is a flat window
+// with one tap per sample and one bucket per row. Plain data passed by value; pointers are to device memory
+// that BinningTables owns.
 #pragma once
 
 #include <cstdint>
@@ -36,15 +36,15 @@ struct WitnessTable {
   const Complex<Real>* rows = nullptr;
   const std::int64_t* samples = nullptr;  ///< flat indices in a frame
   int pitch = 0;                          ///< k, rounded up to an even number
-  int count = 0;                          ///< 32 for real frames, 16 for complex ones; 0: there is none
+  int count = 0;                          ///< 32 for real frames, 16 for complex ones; 0: no witness
   bool trimmed = false;
 };
 
 template <class Real>
 struct Binning {
-  // What every thread reads comes first and close together: parameters are cached in lines of 64 bytes.
+  // Members that every thread reads come first, close together: parameters are cached in lines of 64 bytes.
   const Complex<Real>* table = nullptr;  ///< of the FFT
-  int lanes = 0;                         ///< complex FFTs per frame; a real frame's carry two delays each
+  int lanes = 0;                         ///< complex FFTs per frame; for a real frame each carries two delays
   bool real = false;
 
   // Comb: sample (m0, m1, m2) of delay j is at offsets[j] + Σ m_d strides[d]; grid aligned to the right.
@@ -76,8 +76,8 @@ struct Binning {
   ErrorReciprocals reciprocals;  ///< of `errors`
   WitnessTable<Real> witness;
 
-  /// What the fused kernel copies to shared memory before it needs it, in sections of 16-byte multiples; the
-  /// pointers above point into it too.
+  /// What the fused kernel prefetches to shared memory, in sections of 16-byte multiples; the pointers above
+  /// point into it too.
   const unsigned char* blob = nullptr;
   int passes_at = 0;  ///< FftPass[], the whole schedule
   int table_at = 0;   ///< twiddles of the later passes

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regroups the planner's weights by lane, so that threads read rows side by side, and packs what the fused
-// kernel copies ahead into one blob.
+// Regroups the planner's weights by lane, so that threads read adjacent rows, and packs what the fused kernel
+// prefetches into one blob.
 #include "kernels/cuda/stages/binning_tables.hpp"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ void BinningTables<Real>::set_fft(const std::int64_t* grid, int rank, bool load_
   parts.later_table.assign(parts.table_values.begin() + view_.fft.first_twiddles, parts.table_values.end());
 }
 
-/// `weights` is (row·row_buckets + q)·delays + delay, the planner's order; kernels read rows side by side.
+/// `weights` is (row·row_buckets + q)·delays + delay, the planner's order; kernels read adjacent rows.
 template <class Real>
 void BinningTables<Real>::set_weights(std::int64_t delays, const std::vector<std::complex<double>>& weights,
                                       Parts& parts) {
@@ -87,12 +87,12 @@ void BinningTables<Real>::set_errors(const ErrorTable& errors, std::vector<std::
   parts.flags = std::move(flags);
 }
 
-/// The weights of the tail's scale, the largest of which becomes 1: of buckets, or of the terms of a halved
-/// comb.
+/// The weights of the tail's scale (of buckets, or of a halved comb's terms), scaled so that the
+/// largest is 1.
 template <class Real>
 void BinningTables<Real>::set_tail(const std::vector<double>& bucket_weight,
                                    const std::vector<TailTerm>& tail, Parts& parts) {
-  // Several maxima side by side, each of which waits for itself.
+  // Several parallel maxima, each of which waits only for itself.
   std::array<double, 8> largest{};
   for (std::size_t b = 0; b < bucket_weight.size(); ++b)
     largest[b % largest.size()] = std::max(largest[b % largest.size()], bucket_weight[b]);
@@ -111,8 +111,8 @@ void BinningTables<Real>::set_tail(const std::vector<double>& bucket_weight,
   view_.tail_terms = static_cast<int>(tail.size());
 }
 
-/// For a complex signal only the rows of real parts are stored: those of imaginary parts hold the same
-/// numbers.
+/// For a complex signal only the rows of real parts are stored; those of imaginary parts hold the
+/// same numbers.
 template <class Real>
 void BinningTables<Real>::set_witness(const WitnessData& witness, Parts& parts) {
   if (witness.empty()) return;
@@ -140,7 +140,7 @@ std::size_t BinningTables<Real>::add_witness_places(std::int64_t first, std::vec
   return tables_.add(places);
 }
 
-/// Delays whose grids begin in the same row read the same rows.
+/// Delays whose grids begin in the same row share their rows.
 template <class Real>
 void BinningTables<Real>::set_row_set(const CombData& data) {
   if (data.shape.rank() != 2) return;
@@ -158,7 +158,7 @@ void BinningTables<Real>::set_row_set(const CombData& data) {
   }
 }
 
-/// The views of compact frames, once view_ is bound.
+/// The views of compact frames; call after view_ is bound.
 template <class Real>
 void BinningTables<Real>::set_compact_views(const CombData& data, const Parts& parts) {
   compact_ = view_;
@@ -217,8 +217,8 @@ void BinningTables<Real>::bind(Parts& parts, const std::int64_t* comb_buckets) {
                          static_cast<std::size_t>(view_.witness.pitch) * sizeof(Complex<Real>));
   }
   step_done("tables: places");
-  constexpr std::size_t kMostLocked = std::size_t{1} << 20;  // what learning has left behind
-  const HostBlock host(tables_.host_bytes(), kMostLocked);
+  constexpr std::size_t kMaxLocked = std::size_t{1} << 20;  // as much as learning has kept
+  const HostBlock host(tables_.host_bytes(), kMaxLocked);
   WaitOnError waiting(nullptr);
   tables_.upload(host.data());
   step_done("tables: allocate, queue copies");
@@ -320,7 +320,7 @@ BinningTables<Real>::BinningTables(const FlatPlanData& data, const std::vector<s
   view_.row_points = static_cast<int>(data.buckets);
 
   const std::int64_t streams = data.lanes() * (data.real ? 2 : 1);
-  for (std::int64_t j = 0; j < streams; ++j) {  // an odd last line is read twice, once unused
+  for (std::int64_t j = 0; j < streams; ++j) {  // an odd last line is read twice; the copy is unused
     const auto& delay = data.delays[static_cast<std::size_t>(std::min(j, data.delay_count() - 1))];
     walk_line(data.shape.extents().data(), data.shape.rank(), data.sigma, delay, data.taps(),
               [&](std::int64_t flat) { tap_offsets_.push_back(flat); });

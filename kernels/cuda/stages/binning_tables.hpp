@@ -18,11 +18,11 @@
 
 namespace sfft::detail::cuda {
 
-/// Owns what a Binning points to, on the device that is current when it is made.
+/// Owns what a Binning points to, on the device that is current at construction.
 template <class Real>
 class BinningTables {
  public:
-  /// `flags`: kDistinctConjugate and kMean of each coefficient. `witness` may be empty. `tail`: of a halved
+  /// `flags`: kDistinctConjugate and kMean of each coefficient. `witness` may be empty. `tail`: for a halved
   /// comb (kernels/base/halved_comb.hpp).
   BinningTables(const CombData& data, const std::vector<std::int64_t>& support,
                 std::vector<std::uint8_t> flags, const ErrorTable& errors, const WitnessData& witness,
@@ -50,7 +50,7 @@ class BinningTables {
   }
 
  private:
-  struct Parts;  ///< the tables on the host, and where they will be on the device
+  struct Parts;  ///< the tables on the host, and their places on the device
   void set_fft(const std::int64_t* grid, int rank, bool load_first, Parts& parts);
   void set_weights(std::int64_t delays, const std::vector<std::complex<double>>& weights, Parts& parts);
   void set_tail(const std::vector<double>& bucket_weight, const std::vector<TailTerm>& tail, Parts& parts);
@@ -59,9 +59,9 @@ class BinningTables {
   void set_witness(const WitnessData& witness, Parts& parts);
   void set_row_set(const CombData& data);
   void set_compact_views(const CombData& data, const Parts& parts);
-  /// Adds the places of the witness's samples in a compact frame, which ends with them; `first` is the first.
+  /// Adds the places of the witness's samples, which come last in a compact frame; `first` is the first.
   std::size_t add_witness_places(std::int64_t first, std::vector<std::int64_t>& places);
-  /// Uploads, makes the views point to the tables, and has the GPU fill in those that it makes itself.
+  /// Uploads, points the views at the tables, and launches the kernels that fill in the rest.
   void bind(Parts& parts, const std::int64_t* comb_buckets);
 
   Shape shape_;

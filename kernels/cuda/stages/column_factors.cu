@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Angles are computed in double for every value: the bus is far slower than that.
+// Computes every angle in double, which is still far faster than the bus.
 #include "kernels/cuda/runtime/launch.hpp"
 #include "kernels/cuda/stages/column_factors.hpp"
 

@@ -10,20 +10,20 @@
 namespace sfft::detail::cuda {
 
 /// Row k and column c of rows × columns values are multiplied by scale·exp(∓2πi·k·((first_column +
-/// c)/element)/length); length 0: by the scale alone. k·c does not exceed the length.
+/// c)/element)/length); if length is 0, by the scale alone. k·c does not exceed the length.
 struct ColumnFactors {
   std::int64_t rows = 1, columns = 1, first_column = 0;
   std::int64_t length = 0, element = 1;
   bool inverse = false;
   double scale = 1;
-  /// The second half of the columns mirrors the first, from mirrored_width − first_column down; 0: it does
-  /// not.
+  /// The second half of the columns mirrors the first, from mirrored_width − first_column down; 0:
+  /// no mirroring.
   std::int64_t mirrored_width = 0;
 };
 
 template <class Real>
 void launch_multiply(Complex<Real>* values, const ColumnFactors& factors, Stream stream);
-/// The same into other memory, transposed: value k of column c goes to to[c·rows + k].
+/// The same, transposed into other memory: value k of column c goes to to[c·rows + k].
 template <class Real>
 void launch_multiply_turned(const Complex<Real>* values, const ColumnFactors& factors, Complex<Real>* to,
                             Stream stream);

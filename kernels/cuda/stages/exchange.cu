@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads load several vectors before they store them: what limits a link is how much is on its way.
+// Threads load several vectors before they store them: a link is limited by the bytes in flight.
 #include <algorithm>
 #include <array>
 
@@ -10,8 +10,8 @@ namespace sfft::detail::cuda {
 
 namespace {
 
-constexpr int kMostPieces = 16;  // of one launch: its arguments are passed by value
-constexpr int kAtOnce = 4;       // vectors of a thread
+constexpr int kMaxPieces = 16;  // per launch: the arguments are passed by value
+constexpr int kAtOnce = 4;      // vectors of a thread
 
 /// `Count` values that are loaded and stored together.
 template <class Real, int Count>
@@ -29,7 +29,7 @@ struct Rows {
 };
 template <class Value>
 struct AllRows {
-  Rows<Value> pieces[kMostPieces];
+  Rows<Value> pieces[kMaxPieces];
   int count;
 };
 
@@ -99,8 +99,8 @@ template <class Real>
 void launch_exchange(const ExchangePiece<Real>* pieces, std::size_t count, double scale, int blocks,
                      Stream stream) {
   constexpr int kPacked = static_cast<int>(16 / sizeof(Complex<Real>));
-  constexpr std::int64_t kMostValues = std::int64_t{1} << 31;  // of a piece: indices of 32 bits
-  std::array<ExchangePiece<Real>, kMostPieces> part;
+  constexpr std::int64_t kMaxValues = std::int64_t{1} << 31;  // of a piece: indices of 32 bits
+  std::array<ExchangePiece<Real>, kMaxPieces> part;
   std::size_t filled = 0;
   const auto flush = [&] {
     if (filled == 0) return;
@@ -111,14 +111,14 @@ void launch_exchange(const ExchangePiece<Real>* pieces, std::size_t count, doubl
     filled = 0;
   };
   for (const ExchangePiece<Real>* whole = pieces; whole != pieces + count; ++whole) {
-    const std::int64_t rows = std::max<std::int64_t>(1, kMostValues / whole->width);
+    const std::int64_t rows = std::max<std::int64_t>(1, kMaxValues / whole->width);
     for (std::int64_t first = 0; first < whole->rows; first += rows) {
       ExchangePiece<Real>& piece = part[filled];
       piece = *whole;
       piece.from += first * whole->from_pitch;
       piece.to += first * whole->to_pitch;
       piece.rows = std::min(rows, whole->rows - first);
-      if (++filled == kMostPieces) flush();
+      if (++filled == kMaxPieces) flush();
     }
   }
   flush();

@@ -9,8 +9,8 @@
 
 namespace sfft::detail::cuda {
 
-/// Rows of `width` values, pitches apart. `to` is memory that the device reaches: its own, a peer's, or
-/// page-locked memory of the host.
+/// Rows of `width` values, pitches apart. `to` is memory that the device can reach: its own, a peer's, or
+/// page-locked host memory.
 template <class Real>
 struct ExchangePiece {
   const Complex<Real>* from = nullptr;
@@ -18,8 +18,8 @@ struct ExchangePiece {
   std::int64_t from_pitch = 0, to_pitch = 0, width = 0, rows = 0;
 };
 
-/// Pieces go side by side, so that all links are busy at once, each value times `scale`. `blocks`: of
-/// threads, altogether; few leave the GPU to the transforms beside them.
+/// Processes the pieces in parallel, so that all links are busy at once; multiplies each value by `scale`.
+/// `blocks`: thread blocks in total; few of them leave the GPU to concurrent transforms.
 template <class Real>
 void launch_exchange(const ExchangePiece<Real>* pieces, std::size_t count, double scale, int blocks,
                      Stream stream);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A warp per row, words of neighbouring lanes side by side, so that the bus carries whole lines. The copy
-// engine is as fast with long runs of rows, and a quarter to a half slower with several sets of short ones.
+// A warp per row, neighbouring lanes on neighbouring words, so the bus carries whole lines. The copy engine
+// is as fast with long runs of rows, but a quarter to a half slower with several sets of short ones.
 #include "kernels/cuda/runtime/entry.cuh"
 #include "kernels/cuda/runtime/launch.cuh"
 #include "kernels/cuda/stages/binning.hpp"
@@ -10,7 +10,7 @@ namespace sfft::detail::cuda {
 
 namespace {
 
-/// Enough requests under way for any bus; the other multiprocessors are left to transforms.
+/// Enough requests in flight for any bus; the other multiprocessors are left to transforms.
 constexpr int kFetchBlocks = 16, kFetchThreads = 512;
 
 struct FetchArguments {
@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(kFetchThreads) fetch_rows_kernel(const __grid_
   allow_next_kernel();
   const int thread = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   const int threads = static_cast<int>(gridDim.x * blockDim.x);
-  // Scattered samples take the longest, so they are asked for first.
+  // Scattered samples take the longest, so request them first.
   for (int i = thread; i < a.count * a.witness_samples; i += threads) {
     const int frame = i / a.witness_samples, sample = i - frame * a.witness_samples;
     const std::byte* from = a.frames + frame * a.frame_bytes + a.witness[sample] * a.element;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of a transform: values, the scales of the errors, standard errors, the account.
+// The end of a transform: values, the scales of the errors, standard errors, the error estimate.
 #pragma once
 
 #include "kernels/base/account.hpp"
@@ -40,7 +40,7 @@ struct Sums {
     return {__shfl_sync(0xffffffffU, sum, 0), __shfl_sync(0xffffffffU, sum, 1),
             __shfl_sync(0xffffffffU, sum, 2), __shfl_sync(0xffffffffU, sum, 3)};
   }
-  /// Writes the warp's sums to scratch[warp]; the block's are those of from_warps() after a barrier.
+  /// Writes the warp's sums to scratch[warp]; after a barrier from_warps() gives the block's.
   __device__ __forceinline__ void to_warps(Sums* scratch) const {
     const double sum = member_over_warp();
     if (threadIdx.x % 8 == 0) *member(scratch + threadIdx.x / 32) = sum;
@@ -61,7 +61,7 @@ struct Sums {
 };
 static_assert(sizeof(Sums) == 4 * sizeof(double), "members are addressed as an array");
 
-/// What a term adds to the tail's scale; `spectrum(l, b)` is bucket b of lane l.
+/// A term's contribution to the tail's scale; `spectrum(l, b)` is bucket b of lane l.
 template <class Real, class Spectrum>
 __device__ __forceinline__ Real tail_term(const DeviceTailTerm<Real>& term, int lanes,
                                           const Spectrum& spectrum) {
@@ -78,7 +78,7 @@ __device__ __forceinline__ Real tail_term(const DeviceTailTerm<Real>& term, int 
   return term.weight / 4 * square;
 }
 
-/// What finishing a row needs to know about its coefficient.
+/// Table entries needed to finish a row.
 template <class Real>
 struct ErrorTables {
   const Real* gain;
@@ -125,7 +125,7 @@ __device__ __forceinline__ double squared(const Complex<Real>& z) {
   return static_cast<double>(z.re) * z.re + static_cast<double>(z.im) * z.im;
 }
 
-/// What coefficient i adds to the sums.
+/// The contribution of coefficient i to the sums.
 template <class Real>
 __device__ __forceinline__ void add_coefficient(const ErrorTables<Real>& tables, int i,
                                                 const Coefficient<Real>& z, Sums& sums) {
@@ -136,8 +136,8 @@ __device__ __forceinline__ void add_coefficient(const ErrorTables<Real>& tables,
   sums.held += (z.flags & kDistinctConjugate) != 0 ? 2 * counted : counted;
 }
 
-/// Takes row i, whose sum over all lanes is z: makes it a coefficient and passes it to store(z), or adds up a
-/// probe of the tail. `known` is known_value(). Returns the coefficient of the difference to the reference.
+/// Finishes row i, whose sum over all lanes is z: passes the coefficient to store(z), or accumulates a probe
+/// of the tail. `known` is known_value(). Returns the coefficient of the difference to the reference.
 template <class Real, class Store>
 __device__ __forceinline__ Complex<Real> finish_row(int k, const ErrorTables<Real>& tables,
                                                     const Batch<Real>& batch, int i, const Complex<Real>& z,
@@ -153,14 +153,14 @@ __device__ __forceinline__ Complex<Real> finish_row(int k, const ErrorTables<Rea
   return out.difference;
 }
 
-/// For finish_row(): writes coefficient i of a frame.
+/// A store for finish_row(): writes coefficient i of a frame.
 template <class Real>
 __device__ __forceinline__ auto store_at(int k, const Batch<Real>& batch, std::int64_t frame, int i) {
   return [=, values = batch.values](const Complex<Real>& z) { values[frame * k + i] = z; };
 }
 
-/// √(numerator/denominator), in float if Real is float and the value is in range: double arithmetic takes
-/// several times as long.
+/// √(numerator/denominator), in float if Real is float and the value is in range, because double arithmetic
+/// takes several times as long.
 template <class Real>
 __device__ __forceinline__ double root(double numerator, double denominator) {
   if (sizeof(Real) == 4) {
@@ -200,7 +200,7 @@ __device__ __forceinline__ Ratios ratios_of(const Binning<Real>& plan, const Acc
   return account_ratios(plan.errors, plan.reciprocals, sums, kEpsilon);
 }
 
-/// Writes the account of a frame. Called by one warp, three lanes of which take one root each.
+/// Writes a frame's error estimate. Called by one warp, three of whose lanes take one root each.
 template <class Real>
 __device__ __forceinline__ void write_account(const Batch<Real>& batch, std::int64_t frame,
                                               const Ratios& ratios) {
@@ -219,11 +219,11 @@ __device__ __forceinline__ void write_account(const Batch<Real>& batch, std::int
   if (lane == 2) out.residual = value;
 }
 
-/// Warps of a block that settle a frame of a cluster, each for itself: one per scheduler, so that none waits
+/// Warps of a block that settle a frame of a cluster, each redundantly: one per scheduler, so that none waits
 /// for another.
 constexpr int kSettlers = 4;
 
-/// Shared memory of a block for the end of a frame.
+/// A block's shared memory for the end of a frame.
 template <class Real>
 struct FinishMemory {
   Scales scales;
@@ -235,7 +235,7 @@ struct FinishMemory {
   unsigned long long rows_inbox, account_inbox;
 };
 
-/// Called by a warp that has all sums; in every lane. `seen` is not read if the plan has no witness.
+/// Called by a warp that has all sums; valid in every lane. `seen` is not read if the plan has no witness.
 template <class Real>
 __device__ __forceinline__ Ratios settle_frame(const Binning<Real>& plan, const Sums& values,
                                                const WitnessSeen& seen) {
@@ -252,8 +252,8 @@ __device__ __forceinline__ Ratios settle_frame(const Binning<Real>& plan, const 
   return ratios_of(plan, sums);
 }
 
-/// The same, by one warp that stores the scales of the errors for the block; lane s has real number s of the
-/// witness and of its prediction.
+/// The same, by one warp that stores the scales of the errors for the block; lane s holds real number s of
+/// the witness and of its prediction.
 template <bool kReal, class Real>
 __device__ __forceinline__ Ratios settle_frame(const Binning<Real>& plan, const Sums& values, Real sample,
                                                Real predicted, FinishMemory<Real>& memory) {
@@ -278,7 +278,7 @@ template <class Real>
 struct BlockFinish {
   Sums* sums;  ///< one per warp
   FinishMemory<Real>* memory;
-  Complex<Real>* differences;  ///< k, in shared memory; these and the next are not used without a witness
+  Complex<Real>* differences;  ///< k, in shared memory; this and the next are unused without a witness
   Real* predicted;             ///< [segment][kWitnessReals]
   int segments;
   WitnessRows<Real> witness;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Warps take runs of one transform each and meet in an atomic maximum of the values' bits, which are in the
-// order of their sizes.
+// Each warp takes a run of one transform; an atomic maximum over the values' bits, which are ordered like
+// their magnitudes, combines them.
 #include "kernels/base/block16.hpp"
 #include "kernels/cuda/runtime/launch.hpp"
 #include "kernels/cuda/stages/found_exponents.hpp"
@@ -75,7 +75,7 @@ __global__ void normalize_blocks_kernel(const unsigned char* from, unsigned char
   for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < batch * bytes;
        i += step) {
     const std::int64_t transform = i / bytes, at = i % bytes;
-    if (at >= end) continue;  // what fills up
+    if (at >= end) continue;  // padding
     const int exponent = static_cast<signed char>(from[i]) - found[transform];
     const bool is_exponent = at >= first && at < end;
     to[i] = is_exponent ? static_cast<unsigned char>(min(max(exponent, kLeast), kMost)) : from[i];

@@ -28,7 +28,7 @@ __device__ __forceinline__ Complex<Real> read_pair(const T* frame, std::int64_t 
   }
 }
 
-// A source's fetch() only loads, so that a thread can have many loads under way; settle() then subtracts the
+// A source's fetch() only loads, so that a thread can keep many loads in flight; settle() then subtracts the
 // reference. A condition between two loads would make the second wait for the first.
 
 /// Samples of a comb. Point i of row `outer` is at position outer·row_points + i of the bucket grid.
@@ -60,7 +60,7 @@ struct CombSource {
     const std::int64_t at = i * plan.strides[2];
     return read_pair<Real, T>(row.frame, at, at + row.second);
   }
-  /// What the reference has there; 0 without one.
+  /// The reference there; 0 without one.
   __device__ __forceinline__ Complex<Real> known(const Row& row, int i) const {
     return row.reference == nullptr ? Complex<Real>{0, 0} : load_constant(row.reference + i);
   }
@@ -75,7 +75,7 @@ struct CombSource {
 /// Windowed and folded taps of a flat window.
 template <class Real, class T>
 struct FlatSource {
-  static constexpr bool kComb = false;  ///< a point is the sum of many samples: the first pass only loads
+  static constexpr bool kComb = false;  ///< a point sums many samples, so the first pass only loads
   const Binning<Real>& plan;
   const T* frame;
   const Complex<Real>* reference;
@@ -92,7 +92,7 @@ struct FlatSource {
     const std::int64_t* first = plan.tap_offsets + (real ? 2 * lane : lane) * taps();
     return {first, real ? first + taps() : first, reference == nullptr ? nullptr : reference + lane * taps()};
   }
-  /// Tap m as it is read, minus the reference's.
+  /// Tap m as loaded, minus the reference's.
   template <bool kReference>
   __device__ __forceinline__ Complex<Real> tap(const Row& row, std::int64_t m) const {
     Complex<Real> z = read_pair<Real, T>(frame, __ldg(row.first + m), __ldg(row.second + m));

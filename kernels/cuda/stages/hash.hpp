@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stage "hash" at plan time: the buckets of a template's frequencies in a comb. Those of flat windows are
-// placed on the host.
+// Stage "hash" at plan time: the buckets of a template's frequencies in a comb. Flat windows are hashed
+// on the host.
 #pragma once
 
 #include "kernels/cuda/runtime/runtime.hpp"

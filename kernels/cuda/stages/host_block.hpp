@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host memory that copies to and from a GPU go through.
+// Host memory that stages copies to and from a GPU.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace sfft::detail::cuda {
 
-/// Page-locked memory that the process keeps; pageable where more than `most_locked` bytes are asked for, as
-/// so much page-locked memory takes longer to make than to copy. Not cleared.
+/// Page-locked memory that the process keeps. Pageable if more than `most_locked` bytes are requested,
+/// because locking so much takes longer than copying. Not cleared.
 class HostBlock {
  public:
   explicit HostBlock(std::size_t bytes, std::size_t most_locked = std::size_t{4} << 20) {
@@ -27,7 +27,7 @@ class HostBlock {
   std::byte* data_;
 };
 
-/// Waits for what is queued when an error ends its use: memory is freed, and host memory given back, after.
+/// Waits for queued work if an error ends the scope, before memory is freed and host memory given back.
 class WaitOnError {
  public:
   explicit WaitOnError(Stream stream) : stream_(stream) {}
@@ -36,7 +36,7 @@ class WaitOnError {
     try {
       synchronize(stream_);
     } catch (const Error&) {
-      // The error that is under way says more.
+      // The pending error says more.
     }
   }
   WaitOnError(const WaitOnError&) = delete;

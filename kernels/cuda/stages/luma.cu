@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread per sample of a row, a block's row of threads along it.
+// One thread per sample of a row; a block's row of threads follows it.
 #include "kernels/base/luma_range.hpp"
 #include "kernels/cuda/runtime/launch.hpp"
 #include "kernels/cuda/stages/luma.hpp"
@@ -33,9 +33,9 @@ __global__ void words_kernel(LumaPlane plane, FullRange stretched, std::uint16_t
 }  // namespace
 
 void launch_luma(const LumaPlane& plane, std::byte* to, Stream stream) {
-  constexpr std::int64_t kMostRows = 1024;
+  constexpr std::int64_t kMaxRows = 1024;
   const dim3 blocks(static_cast<unsigned>((plane.width + kThreads - 1) / kThreads),
-                    static_cast<unsigned>(plane.height < kMostRows ? plane.height : kMostRows));
+                    static_cast<unsigned>(plane.height < kMaxRows ? plane.height : kMaxRows));
   if (plane.bits > 8) {
     words_kernel<<<blocks, kThreads, 0, stream>>>(plane, FullRange(plane.bits),
                                                   reinterpret_cast<std::uint16_t*>(to));

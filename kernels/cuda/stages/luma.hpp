@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Luma that a hardware decoder wrote in rows with a pitch, made a contiguous frame of full range.
+// Converts pitched luma from a hardware decoder to a contiguous frame of full range.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread takes a value and the one of the opposite frequency.
+// Each thread handles a value and its mirrored frequency.
 #include "kernels/cuda/runtime/launch.hpp"
 #include "kernels/cuda/stages/mirrored_columns.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Half spectra of a real line from the transform of its pairs of samples, and back, for some of its columns.
+// Half spectra of a real line from the transform of its sample pairs, and back, for some of its columns.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace sfft::detail::cuda {
 
-/// Columns of an array of rows × width values: those from `first` on, and as the second half of `columns`
-/// those that mirror them: width − first − columns/2 + 1 … width − first.
+/// Columns of an array of rows × width values: those from `first` on and, as the second half of `columns`,
+/// their mirror images width − first − columns/2 + 1 … width − first.
 struct MirroredColumns {
   std::int64_t rows = 1, columns = 2, first = 1, width = 3;
 };

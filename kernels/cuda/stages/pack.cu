@@ -41,7 +41,7 @@ Axes join(const CopyGrid& grid) {
   return axes;
 }
 
-/// Where the i-th element is. kSmall: there are fewer than 2^31.
+/// Address of the i-th element. kSmall: there are fewer than 2^31.
 template <bool kSmall>
 __device__ __forceinline__ void locate(const Axes& axes, std::int64_t i, std::int64_t& from,
                                        std::int64_t& to) {
@@ -63,7 +63,7 @@ __device__ __forceinline__ void locate(const Axes& axes, std::int64_t i, std::in
   }
 }
 
-/// Multiplies a number by the factor and converts it to the type that is written.
+/// Multiplies a number by the factor and converts it to the output type.
 template <class To>
 struct Written {
   template <class From>

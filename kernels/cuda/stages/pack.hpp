@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between signals of any element type in any strides and the contiguous, padded or strided arrays of
-// one precision that FFT libraries take, multiplied by a factor on the way.
+// Copies between signals of any element type and strides and the contiguous, padded or strided arrays that
+// FFT libraries take, with a factor.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace sfft::detail::cuda {
 
-/// A grid of elements, slowest axis first, and the distances between neighbours, in elements, where they are
-/// read and where they are written. Axes of extent 1 are allowed.
+/// A grid of elements, slowest axis first, with the distances of neighbours, in elements, on the input and
+/// output side. Axes of extent 1 are allowed.
 struct CopyGrid {
   static constexpr int kAxes = 4;  ///< a batch of three dimensions
   std::int64_t extents[kAxes] = {1, 1, 1, 1};
@@ -24,9 +24,9 @@ inline CopyGrid copy_rows(std::int64_t rows, std::int64_t points, std::int64_t f
   return {{1, 1, rows, points}, {0, 0, from, 1}, {0, 0, to, 1}};
 }
 
-/// to[…] = factor · from[…]. `to_type`: f32, f64, c64 or c128; real elements become complex ones without an
-/// imaginary part, complex ones cannot become real. The arrays may be the same memory if strides and types
-/// are the same too.
+/// to[…] = factor · from[…]. `to_type`: f32, f64, c64 or c128; real elements become complex with zero
+/// imaginary part, complex ones cannot become real. The arrays may be the same memory if strides and
+/// types agree.
 void launch_copy(const CopyGrid& grid, const void* from, Element from_type, void* to, Element to_type,
                  double factor, Stream stream);
 

@@ -7,9 +7,9 @@
 
 namespace sfft::detail::cuda {
 
-/// out[(frame·lanes + lane)·taps + m], taps = B for a comb. A real frame's lane holds two delays, as real and
-/// imaginary part. `witness` gets the real numbers of the witness's samples, [frame][kWitnessReals], minus
-/// the reference's; it is not touched if the plan has no witness.
+/// out[(frame·lanes + lane)·taps + m], taps = B for a comb. A real frame's lane holds two delays as real and
+/// imaginary parts. `witness` receives the real numbers of the witness's samples, [frame][kWitnessReals],
+/// minus the reference's; it is unused if the plan has no witness.
 template <class Real>
 void launch_permute(const Binning<Real>& plan, const Batch<Real>& batch, Complex<Real>* out, Real* witness,
                     Stream stream);

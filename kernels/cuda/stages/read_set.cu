@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strided threads, lanes fastest. The offsets of a few streams travel as kernel parameters.
+// Strided threads, lanes fastest. The offsets of a few streams are kernel parameters.
 #include "kernels/cuda/runtime/launch.hpp"
 #include "kernels/cuda/stages/gather.cuh"
 #include "kernels/cuda/stages/read_set.hpp"
@@ -13,8 +13,8 @@ struct Arguments {
   std::int64_t first[kOffsetsInLaunch];  ///< the offsets, if the set has no more
 };
 
-/// Neighbouring threads take the lanes of one sample: their results are written in whole lines, as the bus to
-/// the host needs them, and delays that lie close together are read together.
+/// Neighbouring threads take the lanes of one sample: results are written in whole lines, as the host bus
+/// needs, and nearby delays are read together.
 template <class Real, class T>
 __global__ void read_set_kernel(const __grid_constant__ Arguments arguments, const T* signal, Real* re,
                                 Real* im) {

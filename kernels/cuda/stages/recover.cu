@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two launches: blocks sum rows, powers and predictions of the witness, then every block adds up these parts
-// and writes its share of the errors.
+// Two launches: blocks sum rows, powers and witness predictions; then every block adds up these parts and
+// writes its share of the errors.
 #include "kernels/cuda/stages/recover.hpp"
 
 #include "kernels/cuda/stages/finish.cuh"
@@ -9,7 +9,7 @@ namespace sfft::detail::cuda {
 
 namespace {
 
-constexpr int kThreads = 256;  // the launch bounds of recover() are for blocks of this size
+constexpr int kThreads = 256;  // the launch bounds of recover() assume this block size
 
 template <bool kReal, class Real>
 __device__ __forceinline__ Complex<Real> row_sum(const Binning<Real>& plan, const Complex<Real>* z, int i) {
@@ -34,7 +34,7 @@ __device__ __forceinline__ Complex<Real> row_sum(const Binning<Real>& plan, cons
   return sum;
 }
 
-/// Adds what coefficient i of the difference predicts to every real number of the witness.
+/// Adds coefficient i's prediction (of the difference) to every real number of the witness.
 template <bool kReal, class Real>
 __device__ __forceinline__ void add_prediction(const Binning<Real>& plan, int i, const Complex<Real>& z,
                                                Real (&predicted)[kWitnessReals]) {
@@ -47,8 +47,8 @@ __device__ __forceinline__ void add_prediction(const Binning<Real>& plan, int i,
   }
 }
 
-/// Three blocks per multiprocessor for float, two for double: threads hold a number for every row of the
-/// witness.
+/// Three blocks per multiprocessor for float, two for double: threads hold one number for every row of
+/// the witness.
 template <bool kReal, class Real>
 __global__ void __launch_bounds__(kThreads, sizeof(Real) == 4 ? 3 : 2)
     recover_kernel(const __grid_constant__ Binning<Real> plan, const __grid_constant__ Batch<Real> batch,

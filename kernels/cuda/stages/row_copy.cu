@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads load several words before they store them: what limits the bus is how much is on its way.
+// Threads load several words before they store them: the bus is limited by the bytes in flight.
 #include <algorithm>
 #include <cstdint>
 
@@ -39,10 +39,10 @@ __global__ void __launch_bounds__(kThreads)
 
 void launch_row_copy(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                      std::size_t width, std::size_t rows, Stream stream) {
-  constexpr std::size_t kMostWords = std::size_t{1} << 31;  // indices of 32 bits
+  constexpr std::size_t kMaxWords = std::size_t{1} << 31;  // indices of 32 bits
   if (width == 0 || rows == 0) return;
   const auto words = [](std::size_t bytes) { return bytes / sizeof(Word); };
-  const std::size_t each = std::max<std::size_t>(1, kMostWords / words(width));
+  const std::size_t each = std::max<std::size_t>(1, kMaxWords / words(width));
   for (std::size_t row = 0; row < rows; row += each) {
     const std::size_t count = std::min(each, rows - row);
     row_copy_kernel<<<kBlocks, kThreads, 0, stream>>>(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One copy of a box per set: a row's bytes, the rows of a set, the frames. The copy engine then reads what it
-// needs at the speed of the bus, where kernels ask for single sectors.
+// One box copy per set: a row's bytes, the rows of a set, the frames. The copy engine then reads at full bus
+// speed, where kernels request single sectors.
 #include "kernels/cuda/stages/row_set.hpp"
 
 #include <cuda_runtime.h>
@@ -17,7 +17,7 @@ std::int64_t RowSet::bytes_in_place(std::size_t element) const noexcept {
 
 std::size_t fetched_word(const RowSet& set, const void* frames, std::size_t element) noexcept {
   std::uintptr_t all = reinterpret_cast<std::uintptr_t>(frames);
-  // Steps, starts and compact frames are whole rows.
+  // Steps, starts and compact frames are multiples of rows.
   all |= static_cast<std::uintptr_t>(set.row_elements) * element;
   for (const std::size_t word : {16, 8, 4}) {
     if (all % word == 0) return word;
@@ -40,7 +40,7 @@ void copy_rows(const RowSet& set, const void* frames, std::size_t element, int c
     box.extent = make_cudaExtent(width, rows, static_cast<std::size_t>(count));
     box.kind = cudaMemcpyHostToDevice;
     cudaError_t status = cudaMemcpy3DAsync(&box, stream);
-    if (status == cudaErrorInvalidValue && count > 1) {  // adjacent, and yet allocated one by one
+    if (status == cudaErrorInvalidValue && count > 1) {  // adjacent, but allocated one by one
       static_cast<void>(cudaGetLastError());
       box.extent.depth = 1;
       status = cudaSuccess;

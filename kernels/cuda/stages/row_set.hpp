@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of an image that hold a comb's samples, and how they are copied to the GPU without the others.
+// The rows of an image that hold a comb's samples, and how to copy only those to the GPU.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace sfft::detail::cuda {
 
-/// A compact frame holds set after set of rows, each as long as the frame's, and room for the witness's
-/// samples behind them.
+/// A compact frame holds one set of rows after another, each as long as the frame's, followed by the
+/// witness's samples.
 struct RowSet {
   std::vector<std::int64_t> starts;  ///< of each set's first row, as a flat index; delays may share a set
   std::int64_t rows = 0;             ///< of a set
@@ -19,13 +19,13 @@ struct RowSet {
   std::int64_t row_elements = 0;
   std::int64_t witness_rows = 0;  ///< rows that the witness's samples would fill
   std::int64_t delays = 0;        ///< grids of samples in all sets
-  std::int64_t row_samples = 0;   ///< of one grid in a row
+  std::int64_t row_samples = 0;   ///< samples of one grid in a row
 
   bool empty() const noexcept { return starts.empty(); }
   std::int64_t copied_rows() const noexcept { return static_cast<std::int64_t>(starts.size()) * rows; }
   std::int64_t copied_elements() const noexcept { return copied_rows() * row_elements; }
   std::int64_t compact_elements() const noexcept { return copied_elements() + witness_rows * row_elements; }
-  /// Bytes that cross the bus when kernels read the samples in place: the bus moves 32 at a time.
+  /// Bus traffic in bytes if kernels read the samples in place: the bus moves 32 at a time.
   std::int64_t bytes_in_place(std::size_t element) const noexcept;
 };
 
@@ -35,11 +35,11 @@ struct RowWitness {
   int count = 0;
 };
 
-/// Bytes of the words in which a kernel can read the rows of frames at this address: 16, 8 or 4; 0: they
-/// begin at odd places, and copy_rows() is for them.
+/// Size in bytes of the words in which a kernel can read rows at this address: 16, 8 or 4; 0: the rows are
+/// misaligned and need copy_rows().
 std::size_t fetched_word(const RowSet& set, const void* frames, std::size_t element) noexcept;
-/// Has a kernel read the sets of `frames` frames, adjacent in page-locked memory, and the witness's samples
-/// into compact frames; stream-ordered. `frames` is their address in the GPU's eyes.
+/// Launches a kernel that reads the sets of `frames` frames, adjacent in page-locked memory, and the
+/// witness's samples into compact frames; stream-ordered. `frames` is their device address.
 void launch_fetch_rows(const RowSet& set, const RowWitness& witness, const void* frames, std::size_t element,
                        int count, void* compact, Stream stream);
 

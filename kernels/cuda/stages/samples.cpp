@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plain host loops, compiled for every element type; a region's indices are mapped to its strides one by one.
+// Plain host loops for every element type; indices of a region are mapped to its strides one by one.
 #include "kernels/cuda/stages/samples.hpp"
 
 #include "kernels/base/region.hpp"

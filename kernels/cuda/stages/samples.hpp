@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Picks a plan's samples out of frames in host memory.
+// Gathers a plan's samples from frames in host memory.
 #pragma once
 
 #include <cstddef>
@@ -20,16 +20,16 @@ std::size_t element_size(Element type) noexcept;
 void copy_samples(const SignalView& frame, const std::int64_t* indices, std::size_t count,
                   void* compact) noexcept;
 
-/// The samples of a reference as kernels subtract them, [lane][tap]: two streams of a real frame as one
-/// complex number, or the samples of a complex one. `indices` holds whole streams of `taps`, then the
-/// witness's.
+/// The samples of a reference in the form that kernels subtract, [lane][tap]: two streams of a real frame
+/// as one complex number, or samples of a complex frame. `indices` holds whole streams of `taps`, then
+/// the witness's.
 template <class Real>
 std::vector<Complex<Real>> reference_samples(const void* frame, Element type,
                                              const std::vector<std::int64_t>& indices, std::int64_t taps,
                                              std::int64_t witness_samples);
 
-/// The witness's samples, the last `witness_samples` of the indices, as kernels subtract them: for a complex
-/// frame all real parts, then all imaginary parts. Empty if there is no witness.
+/// The witness's samples, the last `witness_samples` of the indices, in the form that kernels subtract: for a
+/// complex frame all real parts, then all imaginary parts. Empty without a witness.
 template <class Real>
 std::vector<Real> reference_witness(const void* frame, Element type, const std::vector<std::int64_t>& indices,
                                     std::int64_t witness_samples);

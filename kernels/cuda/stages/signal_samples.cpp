@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel writes the samples straight into mapped host memory, in one trip over the bus; a shelf keeps a few
-// such blocks for later calls.
+// A kernel writes the samples directly to mapped host memory, in one pass over the bus; a few such blocks are
+// kept for later calls.
 #include "kernels/cuda/stages/signal_samples.hpp"
 
 #include <algorithm>
@@ -17,13 +17,13 @@ namespace {
 
 struct Shelf {
   static constexpr std::size_t kMostBlocks = 4;
-  static constexpr std::size_t kMostBytes = std::size_t{32} << 20;
+  static constexpr std::size_t kMaxBytes = std::size_t{32} << 20;
   std::mutex mutex;
   std::vector<PinnedBuffer> blocks;
   Shelf() { blocks.reserve(kMostBlocks); }
 };
 
-/// Never destroyed: at the end of the process the driver may be gone before it.
+/// Never destroyed: when the process ends the driver may be gone already.
 Shelf& shelf() {
   static Shelf& kept = *new Shelf;
   return kept;
@@ -51,7 +51,7 @@ std::byte* PinnedLoan::fit(std::size_t bytes) {
       return block_.data();
     }
   }
-  // Sizes are powers of two and never tiny, so that a somewhat larger set still fits.
+  // Sizes are powers of two with a minimum, so that a somewhat larger set still fits.
   constexpr std::size_t kLeastBytes = std::size_t{1} << 20;
   block_ = PinnedBuffer(std::bit_ceil(std::max(bytes, kLeastBytes)));
   return block_.data();
@@ -60,7 +60,7 @@ std::byte* PinnedLoan::fit(std::size_t bytes) {
 /// Drops the smallest block when there are too many.
 void PinnedLoan::give_back() noexcept {
   PinnedBuffer block = std::move(block_);
-  if (block.bytes() == 0 || block.bytes() > Shelf::kMostBytes) return;
+  if (block.bytes() == 0 || block.bytes() > Shelf::kMaxBytes) return;
   Shelf& kept = shelf();
   const std::lock_guard lock(kept.mutex);
   if (kept.blocks.size() < Shelf::kMostBlocks) {
@@ -91,7 +91,7 @@ void SignalSamples::read(const SampleSet& set, Real* re, Real* im) {
   const std::size_t part = static_cast<std::size_t>(set.values()) * sizeof(Real);
   const std::size_t offset_bytes =
       streams > kOffsetsInLaunch ? static_cast<std::size_t>(streams) * sizeof(std::int64_t) : 0;
-  // The kernel writes over the bus: one trip, where a device buffer and its copy would be two.
+  // The kernel writes over the bus once; a device buffer would need a second pass.
   std::byte* host = loan_.fit(2 * whole_lines(part) + offset_bytes);
   auto* device = static_cast<std::byte*>(const_cast<void*>(mapped_address(host)));
   SampleSet there = set;

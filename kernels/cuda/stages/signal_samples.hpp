@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a few samples of a signal in GPU memory from host code, and waits for them.
+// Reads a few samples of a signal in GPU memory into host memory, and waits for them.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace sfft::detail::cuda {
 
-/// Page-locked memory on loan from a few blocks that the process keeps: making one takes longer than all
+/// Page-locked memory on loan from a few blocks that the process keeps: allocating one takes longer than all
 /// rounds of a discovery. Thread-safe.
 class PinnedLoan {
  public:
@@ -19,7 +19,7 @@ class PinnedLoan {
   PinnedLoan(const PinnedLoan&) = delete;
   PinnedLoan& operator=(const PinnedLoan&) = delete;
 
-  /// Returns at least `bytes` bytes; what was there is lost.
+  /// Returns at least `bytes` bytes; old contents are lost.
   std::byte* fit(std::size_t bytes);
 
  private:
@@ -27,7 +27,7 @@ class PinnedLoan {
   PinnedBuffer block_;
 };
 
-/// Reads one signal in the stream's order; `signal` is an address that kernels of `device` can read. Throws
+/// Reads one signal in stream order; `signal` is an address that kernels of `device` can read. Throws
 /// Error(backend_unavailable, invalid_argument, out_of_memory, device). One thread at a time.
 class SignalSamples {
  public:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread converts two neighbours at a time, which are one word of 16-bit values. Of block16 four threads
-// convert a block, eight neighbours each.
+// A thread converts two neighbours, one word of 16-bit values, at a time. For block16, four threads convert a
+// block, eight neighbours each.
 #include <cstdint>
 
 #include "kernels/base/block16.hpp"
@@ -36,7 +36,7 @@ void convert(const void* from, void* to, std::int64_t count, float factor, Strea
   check_launch("conversion of stored values");
 }
 
-/// Where the blocks of a batch are.
+/// Layout of the blocks of a batch.
 struct Blocks {
   std::int64_t count, blocks, bytes, total;  ///< values, blocks and bytes of a transform; blocks of all
 };
@@ -45,25 +45,25 @@ Blocks blocks_of(std::int64_t batch, std::int64_t count) {
   return {count, blocks, (2 * count + blocks + 3) / 4 * 4, batch * blocks};
 }
 
-/// Threads of a block, and values of each.
+/// Threads per block of values, and values of each.
 constexpr int kTeam = 4, kOwn = dense::kBlockValues / kTeam;
 
-/// Values that a thread moves at once: all of its own where transforms begin at multiples of 16 bytes on both
-/// sides, a word of two where their number is even.
+/// Values that a thread moves at once: all its own if transforms are 16-byte aligned on both sides, a word of
+/// two if their number is even.
 int values_at_once(const Blocks& all, const void* floats, const void* stored) {
   const auto addresses = reinterpret_cast<std::uintptr_t>(floats) | reinterpret_cast<std::uintptr_t>(stored);
   if (all.bytes % 16 == 0 && all.count % kOwn == 0 && addresses % 16 == 0) return kOwn;
   return all.count % 2 == 0 && addresses % 8 == 0 ? 2 : 1;
 }
 
-/// Where a thread's k-th value is within its block: neighbouring threads move neighbours.
+/// Index of a thread's k-th value in its block: neighbouring threads move neighbours.
 template <int kAtOnce>
 __device__ int place(int k) {
   const int own = static_cast<int>(threadIdx.x) % kTeam;
   return (k / kAtOnce * kTeam + own) * kAtOnce + k % kAtOnce;
 }
 
-/// Calls use(transform, block) for every block, by whole teams. Index is wide enough for all blocks.
+/// Calls use(transform, block) for every block, by whole teams. Index must be wide enough for all blocks.
 template <class Index, class Use>
 __device__ void for_blocks(const Blocks& all, const Use& use) {
   const auto blocks = static_cast<Index>(all.blocks), total = static_cast<Index>(all.total),
@@ -81,7 +81,7 @@ __device__ unsigned largest_of_team(unsigned value) {
   return value;
 }
 
-/// Loads or stores kCount neighbours, which are aligned to their size.
+/// Loads or stores kCount neighbours, aligned to their total size.
 template <int kCount, class T>
 struct alignas(kCount * sizeof(T) < 16 ? kCount * sizeof(T) : 16) Neighbours {
   T values[kCount];
@@ -156,8 +156,8 @@ template <int kValue>
 struct Count {
   static constexpr int value = kValue;
 };
-/// Calls launch(index, count), whose types say how the kernel counts blocks and how many values it moves at
-/// once.
+/// Calls launch(index, count), whose types tell how the kernel counts blocks and how many values it
+/// moves at once.
 template <class Launch>
 void choose(const Blocks& all, int at_once, const Launch& launch) {
   const bool few = all.total < std::int64_t{1} << 31;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The witness of a plan on the GPU: scattered samples against what the coefficients predict there.
+// The witness of a plan on the GPU: compares scattered samples with what the coefficients predict there.
 #pragma once
 
 #include "kernels/base/witness_reals.hpp"
@@ -9,7 +9,7 @@
 
 namespace sfft::detail::cuda {
 
-/// The real numbers that a sample consists of.
+/// The real type of a sample's parts.
 template <class T>
 struct PartOf {
   using type = T;
@@ -19,7 +19,7 @@ struct PartOf<Complex<Real>> {
   using type = Real;
 };
 
-/// Lets the first warp read the witness, thread i real number i, in steps that other work can come between.
+/// Lets the first warp read the witness, thread i real number i, in steps that leave room for other work.
 template <class Real, class T>
 struct WitnessReader {
   using Part = typename PartOf<T>::type;
@@ -29,7 +29,7 @@ struct WitnessReader {
   static __device__ __forceinline__ bool reads(const Binning<Real>& plan) {
     return plan.witness.count > 0 && threadIdx.x < kWitnessReals;
   }
-  /// Finds where the number is, which the plan knows.
+  /// Looks up the number's address in the plan.
   __device__ __forceinline__ explicit WitnessReader(const Binning<Real>& plan) {
     if (!reads(plan)) return;
     constexpr unsigned kSamples = IsComplex<T>::value ? kWitnessReals / 2 : kWitnessReals;
@@ -44,24 +44,24 @@ struct WitnessReader {
   }
 };
 
-/// Rows of predictions where a block reads them, `pitch` coefficients apart; the first column is that of
-/// the block's first coefficient.
+/// Rows of predictions as a block reads them, `pitch` coefficients apart; the first column is that of the
+/// block's first coefficient.
 template <class Real>
 struct WitnessRows {
   const Complex<Real>* rows = nullptr;
   int pitch = 0;
 };
 
-/// The real number of a chunk that sum_of_four() leaves in this lane.
+/// The real number of a chunk for which sum_of_four() returns the sum in this lane.
 template <bool kReal>
 __device__ __forceinline__ int witness_number(int chunk) {
   const int i = static_cast<int>(threadIdx.x % 32) / 8;
   return kReal ? 4 * chunk + i : 2 * chunk + i % 2 + kWitnessReals / 2 * (i / 2);
 }
 
-/// One chunk of the prediction over the columns first, first + step, …: each lane gets that of
-/// witness_number(chunk), summed over the warp. kEven: all lanes look at as many columns, four at a time. A
-/// warp with a few columns per lane would go round a loop again for the lanes that have one less.
+/// One chunk of the prediction over the columns first, first + step, …: each lane receives that of
+/// witness_number(chunk), summed over the warp. kEven: all lanes take equally many columns, four at a time.
+/// With few columns per lane, a warp would otherwise repeat the loop for the lanes with one column less.
 template <bool kReal, bool kEven, class Real>
 __device__ __forceinline__ Real predict_chunk(const WitnessRows<Real>& witness, const Complex<Real>* values,
                                               int columns, int chunk, int first, int step) {
@@ -91,9 +91,9 @@ __device__ __forceinline__ Real predict_chunk(const WitnessRows<Real>& witness, 
   return sum_of_four(sums[0], sums[1], sums[2], sums[3]);
 }
 
-/// Predicts from the block's own coefficients with `warps` warps, this one being the first-th: calls
-/// use(segment, s, sum) with a part of real number s, the same in eight lanes. Number s is the sum over
-/// `segments`.
+/// Predicts from the block's own coefficients with `warps` warps, this one being number `first`: calls
+/// use(segment, s, sum) with a part of real number s, the same in eight lanes. Number s is the sum
+/// over `segments`.
 template <bool kReal, bool kEven, class Real, class Use>
 __device__ __forceinline__ void predict(const WitnessRows<Real>& witness, const Complex<Real>* values,
                                         int columns, int segments, int first, int warps, const Use& use) {
@@ -110,18 +110,18 @@ struct WitnessSeen {
   double samples;  ///< mean |x|²
 };
 
-/// Samples of a witness; a complex one is two of its real numbers.
+/// Samples of a witness; a complex one counts as two real numbers.
 template <bool kReal>
 constexpr int kWitnessSamples = kReal ? kWitnessReals : kWitnessReals / 2;
 
-/// Mean |x|². Called by a warp; lane s has real number s of the samples.
+/// Mean |x|². Called by a warp; lane s holds real number s of the samples.
 template <bool kReal, class Real>
 __device__ __forceinline__ double witness_power(Real sample) {
   return warp_sum(static_cast<double>(sample) * static_cast<double>(sample)) / kWitnessSamples<kReal>;
 }
 
-/// Mean |x − x̂|², both parts of a complex sample together. Called by a warp; lane s has real number s of the
-/// samples and of the prediction. `keys` holds kWitnessReals, and begins at 16 bytes.
+/// Mean |x − x̂|², both parts of a complex sample together. Called by a warp; lane s holds real number s of
+/// the samples and of the prediction. `keys` holds kWitnessReals and is 16-byte aligned.
 template <bool kReal, class Real>
 __device__ __forceinline__ double witness_residue(bool trimmed, Real sample, Real predicted, int* keys) {
   constexpr int kCount = kWitnessSamples<kReal>;
@@ -134,8 +134,8 @@ __device__ __forceinline__ double witness_residue(bool trimmed, Real sample, Rea
   bool kept = lane < kCount;
   double scale = 1.0 / kCount;
   if (trimmed) {
-    // What is not negative is ordered like its bits, and 15 bits of the mantissa are enough: squares that
-    // agree in them add the same. The lane in the last bits makes all keys different.
+    // Non-negative numbers are ordered like their bits, and 15 bits of the mantissa suffice: squares that
+    // agree in them contribute alike. The lane in the last bits makes all keys distinct.
     const int key = (__double2hiint(square) & ~31) | lane;
     keys[lane] = key;
     __syncwarp();
@@ -148,7 +148,7 @@ __device__ __forceinline__ double witness_residue(bool trimmed, Real sample, Rea
       below[2] += four.z < key ? 1 : 0;
       below[3] += four.w < key ? 1 : 0;
     }
-    // What is not finite breaks the ordering, and must show.
+    // Non-finite values break the ordering and must show.
     const bool ordered = __all_sync(0xffffffffU, square - square == 0);
     kept = kept && (below[0] + below[1] + (below[2] + below[3]) < kKept || !ordered);
     scale = kTrimmedScale;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread per sample and coefficient: on the host, and with the way over the bus, these tables took a
+// One thread per sample and coefficient: computed on the host and sent over the bus, these tables took a
 // tenth of planning.
 #include "kernels/base/index.hpp"
 #include "kernels/cuda/stages/witness_rows.hpp"

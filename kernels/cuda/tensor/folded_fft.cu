@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uploads the matrices of folded lines, and launches as many blocks as the GPU holds.
+// Uploads the matrices of folded lines, and launches as many blocks as fit on the GPU.
 #include "kernels/cuda/tensor/folded_fft.hpp"
 
 #include <algorithm>
@@ -16,14 +16,14 @@ namespace {
 using tensor::FoldedPass;
 using tensor::FoldedTile;
 
-/// Whether there are kernels without the split.
+/// Whether this build has kernels without the split.
 #ifdef SFFT_TENSOR_UNSPLIT
 constexpr bool kUnsplit = true;
 #else
 constexpr bool kUnsplit = false;
 #endif
 
-/// Blocks of a multiprocessor: matrices of more than 32 registers leave room for one.
+/// Blocks per multiprocessor: matrices of more than 32 registers leave room for one.
 template <class Tile>
 constexpr int kResidentFolded = Tile::kTiles == 1   ? 3
                                 : Tile::kTiles == 2 ? 2

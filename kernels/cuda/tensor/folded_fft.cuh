@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel of folded lines. Blocks stay for many tiles. While some warps multiply the lines of a tile,
-// others store the results of the tile before and fold the lines of the next one; then they change parts. So
-// there is one barrier per tile. Points are loaded a tile ahead, or, of tiles of 8 lines, copied several
+// The kernel of folded lines. Blocks are persistent. While some warps multiply the lines of a tile, others
+// store the results of the previous tile and fold the lines of the next one; then they swap roles, so
+// there is one barrier per tile. Points are loaded one tile ahead or, for tiles of 8 lines, copied several
 // tiles ahead.
 #pragma once
 
@@ -19,7 +19,7 @@ __device__ __forceinline__ void multiply_operand(const unsigned (&left)[4], unsi
 template <class Tile, bool kSplit>
 class FoldedKernel {
   static constexpr int kTiles = Tile::kTiles, kHeight = Tile::kHeight, kRounds = Tile::kRounds;
-  /// Parts that are multiplied side by side: registers hold so many sums.
+  /// Parts multiplied together: as many sums as registers hold.
   static constexpr int kAtOnce = kHeight * kTiles <= 16 && kHeight <= 2 ? 2 : 1;
 
  public:
@@ -57,8 +57,8 @@ class FoldedKernel {
     rotate();
     load(Tile::kAhead);
     __syncthreads();
-    // Half of the warps carry tile i + 1 after they multiplied tile i, the others tile i. Nothing stands
-    // twice.
+    // Half of the warps carry tile i + 1 after multiplying tile i, the others tile i, without
+    // duplicating code.
     const int late = warp_ >= Tile::kWarps / 2 ? 1 : 0;
 #pragma unroll 1
     for (int i = -late; i <= tiles_ - late; ++i) {
@@ -72,13 +72,13 @@ class FoldedKernel {
   }
 
  private:
-  /// Without a branch, which would double the code around it.
+  /// Branch-free, because a branch would double the code around it.
   static __device__ __forceinline__ void barrier_if(bool some) {
     asm volatile("{\n .reg .pred p;\n setp.ne.s32 p, %0, 0;\n @p bar.sync 0;\n}" ::"r"(static_cast<int>(some))
                  : "memory");
   }
-  /// Stores tile i - 1, folds tile i + 1, and begins to load into its place. Tiles that do not exist are
-  /// zeros, and not stored.
+  /// Stores tile i - 1, folds tile i + 1, and starts to load into its place. Tiles beyond the end are zeros,
+  /// and are not stored.
   __device__ __forceinline__ void carry(int i) {
     store(i - 1);
     fold_tile(i + 1);
@@ -90,12 +90,12 @@ class FoldedKernel {
     const int lines = i < tiles_ - 1 ? Tile::kLines : i < tiles_ ? lines_of_last_ : 0;
     return i >= 0 && seat.line() < lines;
   }
-  /// Where point `at` of a thread's pairs lies until it is folded, which no other thread accesses.
+  /// Where point `at` of a thread's pairs waits to be folded; no other thread accesses it.
   __device__ __forceinline__ Point* ahead(int i, int round, int at) const {
     return ahead_ + ((i % Tile::kAhead * kRounds + round) * 2 * Tile::kPairs + at) * Tile::kThreads +
            threadIdx.x;
   }
-  /// Begins to copy the points of a tile, zeros if there is none.
+  /// Starts to copy the points of a tile; zeros beyond the end.
   __device__ __forceinline__ void load(int i) {
 #pragma unroll
     for (int round = 0; round < kRounds; ++round) {
@@ -151,7 +151,7 @@ class FoldedKernel {
       to_[round] += step_;
     }
   }
-  /// The largest parts of the lines of a tile, of the one before and of the next.
+  /// Rotates the largest parts of the lines: previous tile, this one, next one.
   __device__ __forceinline__ void rotate() {
 #pragma unroll
     for (int round = 0; round < kRounds; ++round) {

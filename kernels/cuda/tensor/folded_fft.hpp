@@ -8,7 +8,7 @@
 
 namespace sfft::detail::cuda {
 
-/// Batches of contiguous lines of 3 to 255 points. Made and run with its device current. Immutable.
+/// Batches of contiguous lines of 3 to 255 points. Construct and run with its device current. Immutable.
 class FoldedTransform {
  public:
   /// Throws Error(backend_unavailable) if the device or the build lacks the instructions.
@@ -19,7 +19,7 @@ class FoldedTransform {
     void* to = nullptr;  ///< may be `from`
     bool inverse = false;
     float scale = 1;
-    bool split = true;  ///< false: products of fp16 alone, to compare with
+    bool split = true;  ///< false: products of fp16 alone, for comparison
   };
   /// Stream-ordered, allocates nothing.
   void run(const Call& call, Stream stream) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of all tiles, and small ones with which tests compare the arithmetic with the host's.
+// The kernels of all tiles, and small kernels with which tests compare the arithmetic with the host's.
 #include "kernels/cuda/tensor/tensor_fft.hpp"
 
 #include "kernels/cuda/runtime/launch.cuh"
@@ -10,7 +10,7 @@ namespace sfft::detail::cuda {
 
 namespace {
 
-/// Whether there are kernels without the split.
+/// Whether this build has kernels without the split.
 #ifdef SFFT_TENSOR_UNSPLIT
 constexpr bool kUnsplit = true;
 #else
@@ -23,7 +23,7 @@ using tensor::Tile;
 using tensor::TileKind;
 using tensor::WarpTile;
 
-/// Blocks of a multiprocessor: radix 32 needs more than 80 registers.
+/// Blocks per multiprocessor: radix 32 needs more than 80 registers.
 template <class Tile>
 constexpr int kResident = Tile::kSmall               ? 1
                           : Tile::radix_bits(0) == 5 ? 2
@@ -40,7 +40,7 @@ __global__ __launch_bounds__(Tile::kThreads,
 #endif
 }
 
-/// One stage needs none.
+/// A single stage needs no shared memory.
 template <int kLog, int kLogLines, TileKind kKind, bool kSmall, int kLogRow>
 constexpr int shared_bytes(Tile<kLog, kLogLines, kKind, kSmall, kLogRow> tile) {
   return tile.kStages == 1 ? 0 : static_cast<int>(sizeof(Point)) << tile.kBits;
@@ -72,7 +72,7 @@ constexpr int shared_bytes(WarpTile<kLog, kLogLines, kKind>) {
   return WarpTile<kLog, kLogLines, kKind>::kDirect ? 0
                                                    : static_cast<int>(sizeof(Point)) << (kLog + kLogLines);
 }
-/// As many as fit.
+/// As many blocks as fit.
 template <int kLog, int kLogLines, TileKind kKind>
 constexpr int resident(WarpTile<kLog, kLogLines, kKind>) {
   return 32;
@@ -107,7 +107,7 @@ bool have_tensor_kernels() {
 
 void prepare_tensor_pass(const tensor::TileChoice& choice) {
   tensor::with_tile(choice, [](auto tile) {
-    // The rest is cache, for twiddle factors.
+    // The rest is L1 cache, for twiddle factors.
     constexpr int kPerMultiprocessor = 228 << 10, kReserved = 2 << 10;
     const int bytes = shared_bytes(tile),
               percent =

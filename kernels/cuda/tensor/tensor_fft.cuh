@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernel of a pass: a block of threads transforms the lines of one tile. Points go from memory to
-// registers, change threads through shared memory, in place, between stages, and go from registers to memory.
+// registers, are exchanged in place through shared memory between stages, and go from registers to memory.
 #pragma once
 
 #include "kernels/base/tensor/results.hpp"
@@ -24,7 +24,7 @@ __device__ __forceinline__ void multiply(const unsigned (&left)[4], const unsign
         : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right[0]), "r"(right[1]));
   }
 }
-/// The same by both halves of a matrix of 8 points.
+/// The same for both halves of an 8-point matrix.
 template <bool kAdd>
 __device__ __forceinline__ void multiply(const unsigned (&left)[4], const unsigned (&right)[2][2],
                                          float (&sum)[2][4]) {
@@ -38,7 +38,7 @@ struct Matrices {
   LaneMatrix<kProducts> hi, lo;
 };
 
-/// A stage of 16 columns. Small products first: they lose nothing to the sums' rounding.
+/// A stage of 16 columns. Adds small products first, so that rounding of the sums does not lose them.
 template <bool kSplit, bool kExact, int kSlots, int kProducts>
 __device__ __forceinline__ void transform(const Matrices<kProducts>& matrices, float sign,
                                           LanePoints<kSlots>& points) {
@@ -83,7 +83,7 @@ class TileKernel {
 
   __device__ __forceinline__ void run(std::int64_t tile) {
     const TileBase base = base_of(pass_, tile, Tile::kLogLines);
-    // Factors depend on no other kernel's results.
+    // Factors do not depend on the results of other kernels.
     Early early;
     if constexpr (kEarly) find_early(base, early);
     cuda::await_previous_kernel();
@@ -111,7 +111,7 @@ class TileKernel {
 
  private:
   static constexpr bool kEarly = Tile::kSmall && kLast > 0;
-  /// What a small tile has before its points: factors after the first stage, and those between passes.
+  /// Prefetched by a small tile before its points: factors after the first stage, and those between passes.
   struct Early {
     LaneTwiddles<Tile, 0> twiddles[kEarly ? kTurns : 1];
     LastPoints<Tile> factors[kEarly && Tile::kColumns ? kLastTurns : 1];
@@ -128,8 +128,8 @@ class TileKernel {
     }
   }
 
-  /// Every lane finds the factor of one line and slot, where there are as many; other tiles are of whole
-  /// dimensions, without factors.
+  /// Each lane computes the factor of one line and slot, if there are as many; other tiles cover whole
+  /// dimensions and have no factors.
   __device__ __forceinline__ LastPoints<Tile> factors_of(const TileBase& base,
                                                          const LastSeat<Tile>& seat) const {
     if constexpr (LastSeat<Tile>::kSlots << Tile::kLogLines <= 32) {

@@ -8,17 +8,17 @@
 
 namespace sfft::detail::cuda {
 
-/// Whether the kernels were compiled for a GPU with the instructions, or for an older one, whose code others
-/// run too.
+/// Whether the kernels were compiled for a GPU with the instructions, or for an older one, whose code newer
+/// GPUs also run.
 bool have_tensor_kernels();
 /// Lets kernels use the shared memory that their tiles need, on the current device.
 void prepare_tensor_pass(const tensor::TileChoice& choice);
-/// All arrays are in device memory. `overlap`: the device can set up a kernel beside the stream's previous
-/// one. Stream-ordered, allocates nothing.
+/// All arrays are in device memory. `overlap`: the device can start a kernel before the stream's previous one
+/// ends. Stream-ordered, allocates nothing.
 void launch_tensor_pass(const tensor::TileChoice& choice, const tensor::Pass& pass, bool overlap,
                         Stream stream);
 
-/// For tests: the split numbers of points, as registers, and back.
+/// For tests: splits points into registers and joins them again.
 void launch_tensor_split(const tensor::Point* from, tensor::SplitPoint* to, std::int64_t count,
                          Stream stream);
 /// root_of() for every exponent below 2^log_order that is a multiple of `step`.

@@ -14,10 +14,10 @@ namespace sfft::detail::cuda {
 /// Throws Error(backend_unavailable) if the device or this build lacks the instructions.
 void check_tensor_device(int device);
 
-/// Made and run with its device current. Immutable.
+/// Construct and run with its device current. Immutable.
 class TensorTransform {
  public:
-  /// What a call does. `split` = false: products of fp16 alone, to compare with.
+  /// Arguments of a call. `split` = false: products of fp16 alone, for comparison.
   struct Call {
     const void* from = nullptr;
     void* to = nullptr;  ///< may be `from`
@@ -27,11 +27,11 @@ class TensorTransform {
     bool split = true;
   };
 
-  /// Throws Error(backend_unavailable) if the device lacks the instructions, or blocks are too many.
+  /// Throws Error(backend_unavailable) if the device lacks the instructions, or if there are too many blocks.
   TensorTransform(std::vector<tensor::PlannedPass> passes, std::int64_t points_of_batch, int device,
                   bool forward_only);
 
-  /// Of 256-byte aligned device memory.
+  /// 256-byte aligned device memory.
   std::size_t workspace_bytes() const noexcept;
   /// Stream-ordered, allocates nothing.
   void run(const Call& call, Stream stream) const;
@@ -42,8 +42,8 @@ class TensorTransform {
 
   std::vector<tensor::PlannedPass> passes_;
   std::int64_t points_;
-  bool overlap_ = false;  ///< passes may be set up beside the previous one
-  std::map<std::pair<tensor::MatrixKind, int>, DeviceBuffer> matrices_;  ///< and the sign
+  bool overlap_ = false;  ///< passes may start before the previous one ends
+  std::map<std::pair<tensor::MatrixKind, int>, DeviceBuffer> matrices_;  ///< by kind and sign
   std::map<std::pair<tensor::TileChoice, int>, DeviceBuffer> twiddles_;
 };
 

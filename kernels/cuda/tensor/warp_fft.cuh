@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel of a pass whose lines are transformed by a warp each, in its registers.
+// The kernel of a pass in which each warp transforms whole lines in its registers.
 #pragma once
 
 #include "kernels/base/tensor/warp_tile.hpp"
@@ -8,7 +8,7 @@
 
 namespace sfft::detail::tensor {
 
-/// Zeros if there is nothing to copy.
+/// Copies, or writes zeros if there is nothing to copy.
 template <int kBytes>
 __device__ __forceinline__ void copy_some_async(Point* shared, const Point* from, bool some) {
   const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
@@ -109,7 +109,7 @@ class WarpKernel {
       }
     }
   }
-  /// What multiplies a line on its way in and out.
+  /// Factors of a line on its way in and out.
   struct Scales {
     Scale in, out;
   };
@@ -119,7 +119,7 @@ class WarpKernel {
   __device__ __forceinline__ Scales scales_of(unsigned largest) const {
     return {entry_scale(largest), scale_of(Tile::kFirst - scale_exponent(largest), pass_.factor)};
   }
-  /// Lane i finds those of line i.
+  /// Lane i computes those of line i.
   __device__ __forceinline__ Scales scales_of_lane(const Line (&lines)[Tile::kTogether]) const {
     unsigned own = 0;
 #pragma unroll
@@ -129,7 +129,7 @@ class WarpKernel {
     }
     return scales_of(own);
   }
-  /// `second`: whether any lane has second factors.
+  /// `second`: whether any lane has a second factor.
   static __device__ __forceinline__ Scales from_lane(const Scales& scales, int lane, bool second) {
     const auto get = [&](float value) { return __shfl_sync(~0u, value, lane); };
     Scales found{{get(scales.in.first), 1}, {get(scales.out.first), 1}};
@@ -158,7 +158,7 @@ class WarpKernel {
       }
     }
   }
-  /// A line of the warp, `number` of its group.
+  /// Transforms one line of the warp, `number` of its group.
   __device__ __forceinline__ void transform(Line& line, const Scales& scales, unsigned number) const {
     scale_all(line.at, scales.in);
     Line results;
@@ -207,7 +207,7 @@ class WarpKernel {
       if (pass_.log_order > 0) twiddle(line, number);
     }
   }
-  /// Every lane finds the factor of one slot.
+  /// Each lane computes the factor of one slot.
   __device__ __forceinline__ void twiddle(Line& line, unsigned number) const {
     const Point own = pass_factor_of_lane<Tile>(pass_, number, lane_),
                 step = pass_factor_of_slot<Tile>(pass_, number, lane_ & (kSlots - 1));

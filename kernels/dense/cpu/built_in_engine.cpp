@@ -16,10 +16,10 @@ namespace sfft::detail {
 
 namespace {
 
-/// Threads take stretches of rows, then blocks of columns, one dimension after another; their number changes
-/// nothing about the result. Stages work on blocks that stay in cache, so a thread's workspace is small
-/// except for 1D signals, which one thread transforms (four arrays of N reals). Real inverses of 2D and 3D
-/// take a copy of the half spectrum, because the input must be preserved.
+/// Threads share runs of rows, then blocks of columns, one dimension after another; their number does not
+/// change the result. Stages work on blocks that stay in cache, so a thread's workspace is small, except for
+/// 1D signals, which one thread transforms (four arrays of N reals). Real 2D and 3D inverses copy the half
+/// spectrum, because the input must be preserved.
 template <class Real>
 class BuiltInEngine final : public DenseEngine<Real> {
  public:
@@ -29,7 +29,7 @@ class BuiltInEngine final : public DenseEngine<Real> {
         rows_(shape.points() / row_points_),
         row_(row_points_, real) {
     std::size_t reals = row_.workspace_reals();
-    // Two real rows are one complex one.
+    // Two real rows form one complex row.
     const std::int64_t together =
         std::min(rows_, (real ? 2 : 1) * columns_in_cache<Real>(row_points_, rows_));
     if (together > 1 && row_points_ > 1 && RowGroup<Real>::worthwhile(row_points_, together, real)) {
@@ -40,7 +40,7 @@ class BuiltInEngine final : public DenseEngine<Real> {
     std::int64_t inner = row_.spectrum_points();
     for (int d = shape.rank() - 2; d >= 0; --d) {
       if (shape[d] > 1) {
-        // The first and the last frequency of real rows are real: columns of them are transformed as one.
+        // The first and the last frequency of real rows are real: their columns are transformed as one.
         if (columns_.empty() && real && row_points_ % 2 == 0) {
           without_last_.emplace(shape[d], inner - 1, inner);
           reals = std::max(reals, without_last_->workspace_reals());
@@ -114,12 +114,12 @@ class BuiltInEngine final : public DenseEngine<Real> {
   static std::int64_t rows_of(const RowStage<Real>&) { return 1; }
   static std::int64_t rows_of(const RowGroup<Real>& group) { return group.rows(); }
 
-  /// The real last value of every row becomes the imaginary part of the first one.
+  /// The real last value of each row becomes the imaginary part of its first value.
   void join_ends(std::complex<Real>* spectra, std::int64_t rows) const {
     const std::int64_t kept = row_.spectrum_points();
     for (std::int64_t r = 0; r < rows; ++r) spectra[r * kept].imag(spectra[r * kept + kept - 1].real());
   }
-  /// After the transform of the first column Z = A + iB, of real columns' spectra A and B.
+  /// Separates the spectra A and B of two real columns after the transform of the first column, Z = A + iB.
   void separate_ends(std::complex<Real>* grid, std::int64_t extent) const {
     const std::int64_t kept = row_.spectrum_points();
     for (std::int64_t r = 0; 2 * r <= extent; ++r) {
@@ -133,7 +133,7 @@ class BuiltInEngine final : public DenseEngine<Real> {
     }
   }
 
-  /// job(stage, row, workspace) for every row, or for the first of those that the stage takes together.
+  /// job(stage, row, workspace) for every row, or for the first of those that the stage handles together.
   template <class Job>
   void over_rows(const EngineScratch& scratch, const Job& job) const {
     const std::int64_t each = together_ ? together_->rows() : 1;
@@ -169,9 +169,9 @@ class BuiltInEngine final : public DenseEngine<Real> {
   bool real_;
   std::int64_t row_points_, rows_;
   RowStage<Real> row_;
-  std::optional<RowGroup<Real>> together_, rest_;  ///< short rows: as many as fit a cache, and what remains
+  std::optional<RowGroup<Real>> together_, rest_;  ///< short rows: as many as fit a cache, and the remainder
   std::vector<Columns> columns_;                   ///< fastest dimension first
-  std::optional<ColumnStage<Real>> without_last_;  ///< of the first of them, for forward real transforms
+  std::optional<ColumnStage<Real>> without_last_;  ///< for the first of them, in forward real transforms
   std::size_t stage_bytes_ = 0;
 };
 

@@ -12,7 +12,7 @@ template <class Real>
 struct Fftw;
 
 #if defined(SFFT_HAVE_FFTW_THREADS)
-/// For the plans made next. FFTW's planner is locked; without its threads it stays with one.
+/// Applies to the next plans. FFTW's planner is locked; without its threads library the number stays one.
 #define SFFT_FFTW_THREADS(prefix)                           \
   static void plan_with_threads(int threads) {              \
     static const bool ready = prefix##_init_threads() != 0; \

@@ -17,7 +17,7 @@ namespace {
 template <class Real>
 using Extents = std::array<typename Fftw<Real>::Extent, 3>;
 
-/// Row-major extents with the strides of rows of `in_row` and `out_row` values.
+/// Row-major extents with row strides of `in_row` and `out_row` values.
 template <class Real>
 Extents<Real> extents(const Shape& shape, std::int64_t in_row, std::int64_t out_row) {
   Extents<Real> all{};
@@ -31,9 +31,9 @@ Extents<Real> extents(const Shape& shape, std::int64_t in_row, std::int64_t out_
   return all;
 }
 
-/// FFTW's threads share a transform if its library of threads was found. Transforms are planned at their
-/// first use, except the forward one, which the constructor plans. The arrays are used where they are if
-/// their type allows; FFTW_MEASURE times candidates on scratch arrays, never on the user's.
+/// FFTW's threads share a transform if its threads library was found. Transforms are planned at first use,
+/// except the forward one, which the constructor plans. Arrays are used in place if their type allows;
+/// FFTW_MEASURE times candidates on scratch arrays, never on the user's.
 template <class Real>
 class FftwEngine final : public DenseEngine<Real> {
   using Api = Fftw<Real>;
@@ -56,7 +56,7 @@ class FftwEngine final : public DenseEngine<Real> {
               return Api::plan_forward(shape.rank(), n.data(), in, out, flags | FFTW_PRESERVE_INPUT);
             },
             real_bytes(), complex_bytes(), flags(), threads),
-        // A real inverse of several dimensions cannot preserve its input; it gets a copy.
+        // A real inverse of several dimensions cannot preserve its input, so it gets a copy.
         inverse_real_(
             [shape, n = extents<Real>(shape, row_ / 2 + 1, row_)](Complex* in, Real* out, unsigned flags) {
               return Api::plan_inverse(shape.rank(), n.data(), in, out, flags | FFTW_DESTROY_INPUT);
@@ -66,7 +66,7 @@ class FftwEngine final : public DenseEngine<Real> {
   }
 
   std::size_t workspace_bytes(int) const noexcept override { return complex_bytes(); }
-  int threads_of(int) const noexcept override { return 1; }  // of ours: FFTW brings its own
+  int threads_of(int) const noexcept override { return 1; }  // of ours: FFTW has its own
 
   void forward(const void* signal, ElementType type, std_complex* spectrum,
                const EngineScratch& scratch) const override {
@@ -101,7 +101,7 @@ class FftwEngine final : public DenseEngine<Real> {
   }
 
   std::string name() const override {
-    // "fftw-3.3.10-sse2-avx": only the version is of interest.
+    // "fftw-3.3.10-sse2-avx": keep only the version.
     std::string version = Api::version();
     version = version.substr(version.find('-') + 1);
     return "FFTW " + version.substr(0, version.find('-')) + (measure_ ? " (measure)" : " (estimate)");

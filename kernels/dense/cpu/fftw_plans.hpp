@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One FFTW transform for arrays of any alignment, planned when it is first used.
+// One FFTW transform for arrays of any alignment, planned at first use.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 
 namespace sfft::detail {
 
-/// FFTW's planner is not thread-safe: everything but execution happens under this lock.
+/// FFTW's planner is not thread-safe: everything except execution holds this lock.
 inline std::mutex& fftw_planner_mutex() {
   static std::mutex mutex;
   return mutex;
@@ -41,7 +41,7 @@ class FftwScratch {
   void* data_;
 };
 
-/// Plans made by make(in, out, flags) for distinct arrays In and Out; arrays of another alignment take a
+/// Plans made by make(in, out, flags) for distinct arrays In and Out; arrays of another alignment use a
 /// second plan without vector instructions.
 template <class Real, class In, class Out>
 class FftwPlans {
@@ -85,7 +85,7 @@ class FftwPlans {
       const std::lock_guard lock(fftw_planner_mutex());
       Fftw<Real>::plan_with_threads(threads_);
       lazy.plan = make_(in.as<In>(), out.as<Out>(), flags);
-      Fftw<Real>::plan_with_threads(1);  // as the program's own plans expect
+      Fftw<Real>::plan_with_threads(1);  // the program's own plans expect one
       if (lazy.plan == nullptr) {
         throw Error(ErrorCode::backend_unavailable,
                     "FFTW has no plan for this shape: use the built-in engine");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows and columns as in the built-in engine, but the last pass leaves its result where it is.
+// Rows and columns as in the built-in engine, except that the last pass leaves its result in place.
 #include "kernels/dense/cpu/grid_fft.hpp"
 
 #include <algorithm>
@@ -8,8 +8,8 @@ namespace sfft::detail {
 
 namespace {
 
-/// As many columns as keep the four buffers in the second-level cache, in whole cache lines. All blocks are
-/// of this width: the last one begins within the one before.
+/// As many columns as keep the four buffers in the L2 cache, in whole cache lines. All blocks have this
+/// width: the last one starts within the one before.
 std::int64_t block_width(std::int64_t slabs, std::int64_t columns) {
   constexpr std::int64_t kCacheBytes = 512 << 10, kLine = 8, kMost = 64;
   const std::int64_t fitting = kCacheBytes / (slabs * 4 * static_cast<std::int64_t>(sizeof(double)));

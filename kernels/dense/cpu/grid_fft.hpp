@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The FFT of a 2D or 3D signal in double precision, for readers that take its coefficients while they are in
-// cache: first everything within a slab, then blocks of columns along the slowest dimension.
+// The FFT of a 2D or 3D signal in double precision, for readers that consume coefficients while they are in
+// cache: first each slab, then blocks of columns along the slowest dimension.
 #pragma once
 
 #include <complex>
@@ -25,14 +25,14 @@ class GridFft {
   /// 64-byte aligned scratch of one call.
   std::size_t scratch_bytes() const noexcept { return scratch_bytes_; }
 
-  /// Every slab has to be done before the first block. Slabs, and blocks, may run at the same time, each with
+  /// Every slab must be done before the first block. Slabs may run concurrently, and so may blocks, each with
   /// its own scratch. `signal` holds all elements, contiguous; `spectrum` slabs() × slab_points() values.
   void slab(std::int64_t slab, const void* signal, ElementType type, std::complex<double>* spectrum,
             std::byte* scratch) const;
 
   /// The coefficients of stored columns first_column + c, c < block_columns(), at [m block_columns() + c] for
-  /// index m of the slowest dimension, in memory that the caller may overwrite. Those with c < repeated were
-  /// in the block before as well.
+  /// index m of the slowest dimension, in memory that the caller may overwrite. Columns c < repeated were in
+  /// the previous block too.
   struct Block {
     double *re, *im;
     std::int64_t first_column, repeated;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two kinds of passes that the built-in engine makes over a signal: along rows and across them.
+// The two kinds of passes of the built-in engine over a signal: along rows and across them.
 #pragma once
 
 #include <array>
@@ -21,12 +21,12 @@ namespace sfft::detail {
 template <class Real>
 class SplitWorkspace {
  public:
-  /// Reals of four buffers of `reals` each. They begin at different offsets within a page, or they would
-  /// compete for the same sets of the first-level cache.
+  /// Reals of four buffers of `reals` each. They begin at different page offsets, or they would compete for
+  /// the same sets of the L1 cache.
   static std::size_t total(std::size_t reals) { return 4 * padded(reals); }
   SplitWorkspace(std::byte* workspace, std::size_t reals);
 
-  /// Transforms re, im, which point to the result afterwards. The inverse exchanges real and imaginary parts.
+  /// Transforms re, im, which then point to the result. The inverse exchanges real and imaginary parts.
   void transform(const cpu::SmallFft<Real>& fft, bool inverse);
 
   Real *re, *im, *other_re, *other_im;
@@ -39,13 +39,13 @@ class SplitWorkspace {
 template <class Real>
 void split_elements(const void* from, ElementType type, std::int64_t count, Real* re, Real* im);
 
-/// For values that will be written in no particular order, before they are computed: the processor foresees
-/// consecutive lines alone.
+/// Prefetches lines that will be written in no particular order: hardware prefetchers follow only
+/// consecutive lines.
 template <class Real>
 void prefetch_for_writing(const std::complex<Real>* values, std::int64_t count);
 
-/// As many columns as keep the four buffers of n × columns in a first-level cache, in whole cache lines, but
-/// two of them at least: then the buffers stay in the second-level cache.
+/// As many columns as keep the four buffers of n × columns in an L1 cache, in whole cache lines; at least
+/// two, whose buffers then stay in the L2 cache.
 template <class Real>
 std::int64_t columns_in_cache(std::int64_t n, std::int64_t inner);
 
@@ -69,8 +69,8 @@ class RowStage {
   std::int64_t n_;
   bool real_;
   cpu::SmallFft<Real> fft_;
-  cpu::ShortLines<Real> short_ = nullptr, short_back_ = nullptr;  ///< of rows that stay in registers
-  bool reads_ = false, writes_ = false;    ///< complex values in its first and last pass
+  cpu::ShortLines<Real> short_ = nullptr, short_back_ = nullptr;  ///< for rows that stay in registers
+  bool reads_ = false, writes_ = false;    ///< whether its first and last pass handle complex values
   std::vector<Real> roots_re_, roots_im_;  ///< for untangling
 };
 
@@ -84,14 +84,14 @@ class ColumnStage {
 
   std::size_t workspace_reals() const noexcept { return SplitWorkspace<Real>::total(buffer_reals_); }
   std::int64_t blocks() const noexcept { return blocks_; }
-  /// What happens to results while they are in cache: n rows of columns first … first + count − 1.
+  /// Called on results while they are in cache: n rows of columns first … first + count − 1.
   using Finish = std::function<void(std::int64_t first, std::int64_t count, Real* re, Real* im)>;
-  /// Transforms one block of the n rows from `from` to `to`, which may be the same. Blocks may run at the
-  /// same time, each with its own workspace.
+  /// Transforms one block of the n rows from `from` to `to`, which may be the same. Blocks may run
+  /// concurrently, each with its own workspace.
   void block(std::int64_t block, const std::complex<Real>* from, std::complex<Real>* to, bool inverse,
              std::byte* workspace, const Finish& finish = nullptr) const;
-  /// The same, transposed: results of column c become n contiguous values from to + c·n on, which is another
-  /// array.
+  /// The same, transposed: results of column c become n contiguous values at to + c·n; `to` is a
+  /// different array.
   void turned_block(std::int64_t block, const std::complex<Real>* from, std::complex<Real>* to, bool inverse,
                     std::byte* workspace, const Finish& finish) const;
   /// All blocks.
@@ -102,8 +102,8 @@ class ColumnStage {
   std::int64_t columns_of(std::int64_t block) const noexcept {
     return block + 1 < blocks_ ? block_ : columns_ - block * block_;
   }
-  /// What block() and turned_block() do, step by step, for columns from `from` and `to` on that need not be
-  /// those of the block.
+  /// The steps of block() and turned_block(), for columns starting at `from` and `to` that need not be those
+  /// of the block.
   SplitWorkspace<Real> split(std::byte* workspace) const { return {workspace, buffer_reals_}; }
   void load(std::int64_t block, const std::complex<Real>* from, const SplitWorkspace<Real>& split) const;
   void transform(std::int64_t block, bool inverse, SplitWorkspace<Real>& split) const;

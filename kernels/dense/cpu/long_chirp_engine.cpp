@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bluestein's convolution in three passes over memory: columns of the forward transform; its rows, times the
-// kernel's spectrum, and the rows of the inverse, while a group of them is in cache; columns of the inverse.
+// Bluestein's convolution in three passes over memory: columns of the forward transform; its rows, the
+// product with the kernel's spectrum, the inverse's rows, group by group in cache; columns of the inverse.
 #include "kernels/dense/cpu/long_chirp_engine.hpp"
 
 #include <algorithm>
@@ -21,14 +21,14 @@ namespace {
 
 using cpu::kTwoPassLanes;
 
-constexpr std::int64_t kLeastPoints = 1 << 16;  ///< shorter convolutions stay in a core's cache
-constexpr std::int64_t kMostSide = 1 << 14;     ///< longer lines do not
+constexpr std::int64_t kMinPoints = 1 << 16;  ///< shorter convolutions stay in a core's cache
+constexpr std::int64_t kMaxSide = 1 << 14;    ///< longer lines do not
 
 struct Sides {
   std::int64_t rows = 0, columns = 0;
 };
 
-/// The cheapest product of two multiples of the lanes that is no less than `least`; 0: there is none.
+/// The cheapest product of two multiples of the lanes that is at least `least`; 0: none.
 template <class Real>
 Sides convolution_sides(std::int64_t least) {
   const cpu::SmallFftKernels<Real>& kernels = cpu::small_fft_kernels<Real>(cpu::best_isa());
@@ -44,7 +44,7 @@ Sides convolution_sides(std::int64_t least) {
     const double of_rows = rows == 0 ? std::numeric_limits<double>::infinity() : cost(rows);
     if (std::isinf(of_rows)) continue;
     std::int64_t columns = (least + rows * kTwoPassLanes - 1) / (rows * kTwoPassLanes) * kTwoPassLanes;
-    for (int tried = 0; tried < kTried && columns <= kMostSide; ++tried, columns += kTwoPassLanes) {
+    for (int tried = 0; tried < kTried && columns <= kMaxSide; ++tried, columns += kTwoPassLanes) {
       const double total = static_cast<double>(rows * columns) * (of_rows + cost(columns));
       if (total >= best_cost) continue;
       best_cost = total;
@@ -163,9 +163,9 @@ class LongChirpEngine final : public DenseEngine<Real> {
   static std::size_t aligned(std::size_t reals) { return (reals * sizeof(Real) + 63) / 64 * 64; }
   std::int64_t group_values() const noexcept { return kTwoPassLanes * there_.columns(); }
 
-  /// load(at, count, re, im) gives up to eight values of the signal, load_rows(at, rows, re, im) eight of
-  /// each of its rows, store(at, rows, re, im, count) takes as many of each row of the first `kept` values of
-  /// the spectrum. All are loaded before one is stored.
+  /// load(at, count, re, im) returns up to eight values of the signal, load_rows(at, rows, re, im) eight of
+  /// each of its rows; store(at, rows, re, im, count) receives as many of each row of the first `kept` values
+  /// of the spectrum. All are loaded before one is stored.
   template <class Load, class LoadRows, class Store>
   void convolve(const Load& load, const LoadRows& load_rows, std::int64_t kept, const EngineScratch& scratch,
                 const Store& store) const {
@@ -252,7 +252,7 @@ class LongChirpEngine final : public DenseEngine<Real> {
 template <class Real>
 std::unique_ptr<const DenseEngine<Real>> make_long_chirp_engine(const Shape& shape, bool real) {
   const std::int64_t n = shape.points();
-  if (shape[shape.rank() - 1] != n || n < kLeastPoints || (real && n % 2 == 0)) return nullptr;
+  if (shape[shape.rank() - 1] != n || n < kMinPoints || (real && n % 2 == 0)) return nullptr;
   if (cpu::choose_radices(n, 1, cpu::small_fft_kernels<Real>(cpu::best_isa())).possible) return nullptr;
   const Sides sides = convolution_sides<Real>(2 * n - 1);
   if (sides.rows == 0) return nullptr;

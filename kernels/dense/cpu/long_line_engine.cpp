@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of the first pass, then groups of the second, are spread over threads; a group is stored while it is
-// in cache.
+// Threads share parts of the first pass, then groups of the second; a group is
+// stored while it is in cache.
 #include "kernels/dense/cpu/long_line_engine.hpp"
 
 #include <algorithm>
@@ -21,10 +21,10 @@ namespace {
 using cpu::kTwoPassLanes;
 
 /// Shorter lines are faster in one piece: they stay in a core's cache, or one thread's passes over them in
-/// the last-level cache take less time than strided ones.
-constexpr std::int64_t kLeastPoints = 1 << 16;
+/// the L3 cache are faster than strided ones.
+constexpr std::int64_t kMinPoints = 1 << 16;
 template <class Real>
-constexpr std::int64_t kLeastPointsAlone = sizeof(Real) == sizeof(float) ? 1 << 22 : kLeastPoints;
+constexpr std::int64_t kMinPointsAlone = sizeof(Real) == sizeof(float) ? 1 << 22 : kMinPoints;
 
 /// exp(2 pi i k / n) for ascending k, from two tables of about the root of n.
 class Roots {
@@ -159,7 +159,7 @@ class LongLineEngine final : public DenseEngine<Real> {
                    });
   }
 
-  /// The spectrum of the N/2 pairs x[2t] + i x[2t + 1], twice as large (LayoutKernels::tangle says how).
+  /// The spectrum of the N/2 pairs x[2t] + i x[2t + 1], twice as large (see LayoutKernels::tangle).
   void tangle(const Complex* spectrum, Complex* pairs, const EngineScratch& scratch) const {
     const std::int64_t half = n_ / 2;
     const Real first = spectrum[0].real(), last = spectrum[half].real();
@@ -190,8 +190,8 @@ class LongLineEngine final : public DenseEngine<Real> {
 template <class Real>
 std::unique_ptr<const DenseEngine<Real>> make_long_line_engine(const Shape& shape, bool real, int threads) {
   const std::int64_t n = shape.points();
-  if (threads == 1 && n < kLeastPointsAlone<Real>) return nullptr;
-  if (shape[shape.rank() - 1] != n || n < kLeastPoints || !two_pass_possible(n)) return nullptr;
+  if (threads == 1 && n < kMinPointsAlone<Real>) return nullptr;
+  if (shape[shape.rank() - 1] != n || n < kMinPoints || !two_pass_possible(n)) return nullptr;
   if (real && (n % 2 != 0 || !two_pass_possible(n / 2))) return nullptr;
   return std::make_unique<const LongLineEngine<Real>>(n, real);
 }

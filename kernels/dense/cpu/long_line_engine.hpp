@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The built-in engine for long signals of one dimension: two passes over memory, on any number of threads.
+// The built-in engine for long 1D signals: two passes over memory, on any number of threads.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace sfft::detail {
 
-/// Null unless the shape has one dimension whose length is long and factors well. Real signals are also of
-/// even length. One thread takes shorter lines in one piece where that is faster.
+/// Null unless the shape has one dimension, long and with good factors; real signals must also have even
+/// length. A single thread transforms shorter lines in one piece where that is faster.
 template <class Real>
 std::unique_ptr<const DenseEngine<Real>> make_long_line_engine(const Shape& shape, bool real, int threads);
 

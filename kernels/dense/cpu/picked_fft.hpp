@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The FFT of a 2D signal for readers that want few of its coefficients: columns without any are left out.
+// The FFT of a 2D signal for readers that want few of its coefficients: columns without any are skipped.
 #pragma once
 
 #include <complex>
@@ -13,12 +13,12 @@
 
 namespace sfft::detail {
 
-/// Coefficients of the built-in engine, bit for bit, at some elements of its spectrum: every row is
-/// transformed, and then the columns that hold an element. Immutable, thread-safe.
+/// Coefficients of the built-in engine, bit for bit, at some elements of its spectrum: transforms every row,
+/// and then the columns that hold an element. Immutable, thread-safe.
 template <class Real>
 class PickedFft {
  public:
-  /// Whether enough columns are left out to be worth it. `elements`: indices into the spectrum as it is
+  /// Whether it skips enough columns to pay off. `elements`: indices into the spectrum as
   /// stored.
   static bool worthwhile(const Shape& shape, bool real, std::span<const std::int64_t> elements);
 

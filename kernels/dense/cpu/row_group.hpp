@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Short rows, transformed side by side: they are transposed, so that vectors go across them.
+// Short rows, transformed together: they are transposed, so that vectors go across them.
 #pragma once
 
 #include <complex>
@@ -13,14 +13,14 @@
 namespace sfft::detail {
 
 /// FFTs of `rows` contiguous rows of n values, in split layout. Two real rows of a signal are the real and
-/// imaginary parts of one; with an odd number of rows, one of them is in two pairs. Rows of one transform
-/// only: a value that is not finite spreads to the other row of a pair. Immutable, thread-safe.
+/// imaginary parts of one; with an odd number of rows, one of them is in two pairs. Only for rows of one
+/// transform: a non-finite value spreads to the other row of a pair. Immutable, thread-safe.
 template <class Real>
 class RowGroup {
  public:
   RowGroup(std::int64_t n, std::int64_t rows, bool real);
 
-  /// Whether the rows are expected to take less time than one by one.
+  /// Whether the rows are expected to be faster together than one by one.
   static bool worthwhile(std::int64_t n, std::int64_t rows, bool real);
 
   std::int64_t rows() const noexcept { return rows_; }
@@ -28,17 +28,17 @@ class RowGroup {
   /// Reals of each of the four buffers.
   std::size_t buffer_reals() const noexcept;
 
-  /// Both take elements of `type` and leave value f of row r at [f rows + r] of what they return.
-  /// Complex; the inverse transform has real and imaginary parts exchanged.
+  /// Both read elements of `type` and return value f of row r at [f rows + r].
+  /// Complex rows; the inverse transform has real and imaginary parts exchanged.
   cpu::SplitBuffers<Real> spectra(const void* signal, ElementType type, bool inverse,
                                   cpu::SplitBuffers<Real> data) const;
-  /// Real.
+  /// Real rows.
   cpu::SplitBuffers<Real> half_spectra(const void* signal, ElementType type,
                                        cpu::SplitBuffers<Real> data) const;
-  /// The inverse of half_spectra, from [f rows + r] of data.re, data.im; times n and `scale`.
+  /// The inverse of half_spectra, from [f rows + r] of data.re, data.im; multiplied by n and `scale`.
   void signals(cpu::SplitBuffers<Real> data, Real scale, Real* to) const;
 
-  /// All rows, as RowStage transforms one, within a workspace of so many reals.
+  /// Transforms all rows, as RowStage does one, within a workspace of so many reals.
   std::size_t workspace_reals() const noexcept { return SplitWorkspace<Real>::total(buffer_reals()); }
   void forward(const void* signal, ElementType type, std::complex<Real>* spectra, std::byte* workspace) const;
   void inverse(const std::complex<Real>* spectra, std::complex<Real>* signal, Real scale,
@@ -51,12 +51,12 @@ class RowGroup {
 
   std::int64_t n_, rows_;
   bool real_;
-  std::int64_t lanes_;  ///< complex rows side by side
+  std::int64_t lanes_;  ///< complex rows transformed together
   const cpu::SmallFftKernels<Real>* kernels_;
   cpu::LineFft<Real> line_;
 };
 
-/// Transposes both parts of data.re, data.im, rows × columns; returns where they are.
+/// Transposes both parts of data.re, data.im, rows × columns; returns where the results are.
 template <class Real>
 cpu::SplitBuffers<Real> transposed(const cpu::SmallFftKernels<Real>& kernels, std::int64_t rows,
                                    std::int64_t columns, const cpu::SplitBuffers<Real>& data) {
@@ -65,7 +65,7 @@ cpu::SplitBuffers<Real> transposed(const cpu::SmallFftKernels<Real>& kernels, st
   return {data.other_re, data.other_im, data.re, data.im};
 }
 
-/// Real and imaginary parts exchanged: a forward transform of the result is an inverse one.
+/// Exchanges real and imaginary parts, so that a forward transform of the result is an inverse one.
 template <class Real>
 cpu::SplitBuffers<Real> exchanged(const cpu::SplitBuffers<Real>& data) {
   return {data.im, data.re, data.other_im, data.other_re};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spreads the parts of one transform over the threads of an execution.
+// Distributes the parts of one transform over the threads of an execution.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +14,10 @@ namespace sfft::detail {
 /// Waking a thread takes as long as transforming this many points.
 constexpr std::int64_t kPointsPerThread = 1 << 13;
 
-/// Up to `most` threads, the number with which a pass over so many points takes the shortest time. Of T
-/// threads each finds (T − 1)/T of its points in the caches of others, and they begin and end one after
-/// another. One thread transforms a point that its own cache holds in 0.6 ns, and waits 2.5 ns for another's
-/// (16 cores of one processor). What no cache of one core holds has to come from somewhere else anyway.
+/// The number of threads, up to `most`, that is fastest for a pass over so many points. Each of T threads
+/// finds (T − 1)/T of its points in other cores' caches, and threads start and end one after another. A
+/// thread transforms a point in its own cache in 0.6 ns, and waits 2.5 ns for one in another's (16 cores of
+/// one processor). Data too large for one core's cache come from elsewhere in any case.
 inline int threads_worth(std::int64_t points, int most) {
   constexpr std::int64_t kOwnCache = 1 << 17;
   constexpr double kOwnUs = 0.6e-3, kOthersUs = 2.5e-3, kStartUs = 1, kThreadUs = 0.3;
@@ -36,8 +36,8 @@ inline int threads_worth(std::int64_t points, int most) {
   return best;
 }
 
-/// job(part, workspace of the thread) for every part; a thread's workspace has `bytes`, a multiple of 64.
-/// Jobs must not throw.
+/// Calls job(part, workspace of the thread) for every part; a thread's workspace has `bytes`, a multiple of
+/// 64. Jobs must not throw.
 template <class Job>
 void over_parts(const EngineScratch& scratch, std::size_t bytes, std::int64_t parts, const Job& job) {
   if (scratch.pool == nullptr) {
@@ -49,7 +49,7 @@ void over_parts(const EngineScratch& scratch, std::size_t bytes, std::int64_t pa
   });
 }
 
-/// job(first, end, workspace) for stretches of `count` items of `points` each that are worth handing out.
+/// Calls job(first, end, workspace) for runs of `count` items of `points` each, large enough to share.
 template <class Job>
 void over_stretches(const EngineScratch& scratch, std::size_t bytes, std::int64_t count, std::int64_t points,
                     const Job& job) {

@@ -15,13 +15,13 @@ namespace sfft::detail {
 
 namespace {
 
-/// The dimensions other than the last, as one where they are all of length one.
+/// The dimensions other than the last; merged into one if all have length one.
 std::vector<std::int64_t> slower_extents(const Shape& shape) {
   const auto extents = shape.extents();
   return {extents.begin(), extents.end() - 1};
 }
 
-/// action(signal's elements, their place without gaps, count) for all signals, at once if there are no gaps.
+/// action(signal's elements, offset without gaps, count) for all signals; one call if there are no gaps.
 template <class Action>
 void over_signals(std::int64_t signals, std::int64_t points, std::int64_t stride, const Action& action) {
   if (stride == points) return action(0, 0, signals * points);
@@ -64,8 +64,8 @@ SignalGroup<Real>::SignalGroup(const Shape& shape, bool real, std::int64_t signa
 
 template <class Real>
 std::int64_t SignalGroup<Real>::best_size(const Shape& shape, bool real, std::int64_t batch) {
-  constexpr std::int64_t kCacheBytes = 32 << 10, kMostVectors = 4;
-  constexpr std::int64_t kMostForHalf = 255, kMostForQuarter = 64;
+  constexpr std::int64_t kCacheBytes = 32 << 10, kMaxVectors = 4;
+  constexpr std::int64_t kMaxForHalf = 255, kMaxForQuarter = 64;
   const std::int64_t values = real ? (shape.points() + 1) / 2 : shape.points();
   const std::int64_t fitting = kCacheBytes / (4 * static_cast<std::int64_t>(sizeof(Real)) * values);
   const cpu::SmallFftKernels<Real>& kernels = cpu::small_fft_kernels<Real>(cpu::best_isa());
@@ -73,13 +73,13 @@ std::int64_t SignalGroup<Real>::best_size(const Shape& shape, bool real, std::in
   if (const auto extents = shape.extents(); !std::all_of(extents.begin(), extents.end(), possible)) return 1;
   const std::int64_t vector = kernels.level_reals[0];
   const std::int64_t lanes =
-      std::min(batch, std::clamp(fitting / vector, std::int64_t{1}, kMostVectors) * vector);
+      std::min(batch, std::clamp(fitting / vector, std::int64_t{1}, kMaxVectors) * vector);
   if (lanes <= fitting && lanes >= vector) return lanes;
-  // Vectors that are not full pay for short signals alone.
-  const std::int64_t part = std::max<std::int64_t>(1, values <= kMostForQuarter ? vector / 4 : vector / 2);
+  // Partly filled vectors pay off only for short signals.
+  const std::int64_t part = std::max<std::int64_t>(1, values <= kMaxForQuarter ? vector / 4 : vector / 2);
   const std::int64_t room = std::min(fitting, vector);
   const std::int64_t few = batch <= room ? batch : room / part * part;
-  return values <= kMostForHalf && few >= std::max<std::int64_t>(2, part) ? few : 1;
+  return values <= kMaxForHalf && few >= std::max<std::int64_t>(2, part) ? few : 1;
 }
 
 template <class Real>
@@ -108,7 +108,7 @@ cpu::SplitBuffers<Real> SignalGroup<Real>::over_slower(const Buffers& data) cons
   return {data.other_re, data.other_im, data.re, data.im};
 }
 
-/// From transformed rows.
+/// Finishes a forward transform from transformed rows.
 template <class Real>
 cpu::SplitBuffers<Real> SignalGroup<Real>::half_spectra(Buffers data) const {
   const cpu::LayoutKernels<Real>& layout = cpu::layout_kernels<Real>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small transforms of a batch, side by side: the signals are transposed, so that vectors go across them.
+// Small transforms of a batch, done together: the signals are transposed, so that vectors go across them.
 #pragma once
 
 #include <complex>
@@ -15,8 +15,8 @@
 
 namespace sfft::detail {
 
-/// Transforms of `signals` signals of one shape, in the layouts of DenseEngine. A value of signal l is lane l
-/// of a vector throughout, so values that are not finite stay within their signal. Immutable, thread-safe.
+/// Transforms of `signals` signals of one shape, in the layouts of DenseEngine. A value of signal l is in
+/// vector lane l throughout, so non-finite values stay within their signal. Immutable, thread-safe.
 template <class Real>
 class SignalGroup {
   using Complex = std::complex<Real>;
@@ -25,14 +25,14 @@ class SignalGroup {
  public:
   SignalGroup(const Shape& shape, bool real, std::int64_t signals);
 
-  /// How many signals of a batch to take together; 1 where they are expected to be as fast one by one.
+  /// How many signals of a batch to group; 1 if single transforms are expected to be as fast.
   static std::int64_t best_size(const Shape& shape, bool real, std::int64_t batch);
 
   std::int64_t signals() const noexcept { return signals_; }
   /// 64-byte aligned.
   std::size_t workspace_bytes() const noexcept;
 
-  /// Signals begin `stride` elements apart, spectra follow each other. Results are multiplied by `scale`. The
+  /// Signals begin `stride` elements apart; spectra are contiguous. Results are multiplied by `scale`. The
   /// arrays may be the same memory if they have the same layout.
   void forward(const void* signals, ElementType type, std::int64_t stride, Complex* spectra, Real scale,
                std::byte* workspace) const;
@@ -42,9 +42,9 @@ class SignalGroup {
                std::byte* workspace) const;
 
  private:
-  /// What a row of values is transformed as.
+  /// How a row of values is transformed.
   enum class Rows {
-    complex,  ///< as it is
+    complex,  ///< as is
     halved,   ///< real, of even length: as half as many pairs of neighbours
     paired,   ///< real, of odd length: two rows of a signal as real and imaginary parts
   };
@@ -59,14 +59,14 @@ class SignalGroup {
   std::int64_t signals_;
   Rows kind_;
   std::int64_t kept_;         ///< values of a row's spectrum
-  std::int64_t transformed_;  ///< complex values that a row is transformed as
+  std::int64_t transformed_;  ///< complex values in the transform of a row
   std::int64_t pairs_;        ///< complex rows of a signal
   const cpu::SmallFftKernels<Real>* kernels_;
-  cpu::ShortLines<Real> short_ = nullptr, short_back_ = nullptr;  ///< of signals that stay in registers
+  cpu::ShortLines<Real> short_ = nullptr, short_back_ = nullptr;  ///< for signals that stay in registers
   cpu::LineFft<Real> line_;
   std::optional<cpu::SmallFft<Real>> slower_;  ///< the other dimensions
   std::vector<Real> roots_re_, roots_im_;      ///< for untangling
-  std::int64_t reals_;                         ///< in each buffer, before the space that lines work in
+  std::int64_t reals_;                         ///< in each buffer, before the scratch of the lines
   std::size_t buffer_reals_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole grid is split into real and imaginary parts once, transformed dimension by dimension, and joined
-// again. Dimensions that would fill vectors badly are transposed, so that vectors go across them.
+// The whole grid is split into real and imaginary parts once, transformed dimension by dimension, and
+// interleaved again. Dimensions that would fill vectors badly are transposed, so that vectors go across them.
 #include "kernels/dense/cpu/small_grid_engine.hpp"
 
 #include <optional>
@@ -16,12 +16,12 @@ namespace sfft::detail {
 
 namespace {
 
-/// Four buffers of so many parts leave the second-level cache room for signal and spectrum; larger grids are
-/// faster in blocks that stay in the first-level cache.
+/// Four buffers of this size leave the L2 cache room for signal and spectrum; larger grids are faster in
+/// blocks that stay in the L1 cache.
 template <class Real>
-constexpr std::int64_t kMostValues = (128 << 10) / (4 * static_cast<std::int64_t>(sizeof(Real)));
+constexpr std::int64_t kMaxValues = (128 << 10) / (4 * static_cast<std::int64_t>(sizeof(Real)));
 
-/// The grid [slow][middle][row] after its extents of one are left out; `middle` is 1 for two dimensions.
+/// The grid [slow][middle][row] without its extents of one; `middle` is 1 for two dimensions.
 struct SmallGrid {
   std::int64_t slow = 1, middle = 1, row = 1;
   int dimensions = 0;
@@ -97,8 +97,8 @@ class SmallGridEngine final : public DenseEngine<Real> {
     return group_ ? group_->buffer_reals() : static_cast<std::size_t>(points());
   }
 
-  /// Whether [row][slow][middle] is better turned to [middle][row][slow] than to [slow][middle][row] and only
-  /// later, transposed once more, to the latter.
+  /// Whether [row][slow][middle] should become [middle][row][slow] rather than [slow][middle][row]; the
+  /// former is transposed once more, later, to the latter.
   bool better_rotated() const {
     constexpr double kTransposition = 0.025 * sizeof(Complex), kCall = 8;
     const double here =
@@ -114,7 +114,7 @@ class SmallGridEngine final : public DenseEngine<Real> {
   }
   static Buffers other(const Buffers& data) { return {data.other_re, data.other_im, data.re, data.im}; }
 
-  /// The slowest dimension, from data that an inverse has with real and imaginary parts exchanged.
+  /// The slowest dimension; for an inverse, real and imaginary parts arrive exchanged.
   void finish(const Buffers& data, bool inverse, Real scale, Complex* to) const {
     auto* const values = reinterpret_cast<Real*>(to);
     const std::int64_t pitch = points() / grid_.slow;
@@ -127,7 +127,7 @@ class SmallGridEngine final : public DenseEngine<Real> {
     cpu::layout_kernels<Real>().interleave(done.re, done.im, points(), scale, values);
   }
 
-  /// All other dimensions. Returns where the result is.
+  /// Transforms all other dimensions. Returns where the result is.
   Buffers slabs(const void* signal, ElementType type, bool inverse, Buffers data) const {
     if (group_) return slower(group_->spectra(signal, type, inverse, data));
     const std::int64_t row = grid_.row;
@@ -146,7 +146,7 @@ class SmallGridEngine final : public DenseEngine<Real> {
     });
     return middle(data);
   }
-  /// All but the slowest dimension, of transposed rows.
+  /// Transforms all but the slowest dimension of transposed rows.
   Buffers slower(const Buffers& data) const {
     if (!rotated_) return middle(transposed(*kernels_, kept_, grid_.rows(), data));
     const Buffers turned = middle(transposed(*kernels_, kept_ * grid_.slow, grid_.middle, data));
@@ -177,7 +177,7 @@ class SmallGridEngine final : public DenseEngine<Real> {
   bool real_;
   std::int64_t kept_;  ///< values of a row's spectrum
   const cpu::SmallFftKernels<Real>* kernels_;
-  std::optional<RowGroup<Real>> group_;    ///< the rows side by side, or
+  std::optional<RowGroup<Real>> group_;    ///< the rows together, or
   std::optional<cpu::LineFft<Real>> row_;  ///< one by one
   bool rotated_ = false;
   std::optional<cpu::LineFft<Real>> middle_;
@@ -190,7 +190,7 @@ template <class Real>
 std::unique_ptr<const DenseEngine<Real>> make_small_grid_engine(const Shape& shape, bool real) {
   const SmallGrid grid(shape);
   const std::int64_t values = shape.points() / (real ? 2 : 1);
-  if (shape.points() > kMostSmallPoints || grid.dimensions < 2 || values > kMostValues<Real>) return nullptr;
+  if (shape.points() > kMaxSmallPoints || grid.dimensions < 2 || values > kMaxValues<Real>) return nullptr;
   for (const std::int64_t n : shape.extents()) {
     if (!cpu::choose_radices(n, 1, cpu::small_fft_kernels<Real>(cpu::best_isa())).possible) return nullptr;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 2D and 3D transforms that fit a core's second-level cache.
+// 2D and 3D transforms that fit a core's L2 cache.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 namespace sfft::detail {
 
 /// Grids with fewer points gain nothing from a second thread.
-constexpr std::int64_t kMostSmallPoints = 2 * kPointsPerThread - 1;
+constexpr std::int64_t kMaxSmallPoints = 2 * kPointsPerThread - 1;
 
-/// Grids of up to kMostSmallPoints, transformed as a whole by one thread. Null for larger ones, for lengths
-/// that need Bluestein's method, and for real rows that are faster one by one.
+/// Grids of up to kMaxSmallPoints, transformed whole by one thread. Null for larger grids, for lengths that
+/// need Bluestein's method, and for real rows that are faster one by one.
 template <class Real>
 std::unique_ptr<const DenseEngine<Real>> make_small_grid_engine(const Shape& shape, bool real);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floats go straight to the kernels of a format, doubles by way of a block of floats.
+// Floats are read and written by a format's kernels directly, doubles through a block of floats.
 #include "kernels/dense/cpu/stored_values.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ const cpu::StoredKernels& kernels_of(Storage storage) noexcept {
   return cpu::stored_kernels()[static_cast<std::size_t>(storage)];
 }
 
-/// 2^exponent as a product of two normal numbers; what is beyond them makes all values 0 or infinite.
+/// 2^exponent as a product of two normal numbers; beyond their range all values become 0 or infinite.
 template <class Real>
 struct Factors {
   explicit Factors(int exponent) {
@@ -33,7 +33,7 @@ struct Factors {
   Real first, second;
 };
 
-/// Where the values of one transform are, and their exponents. Byte: void or const void.
+/// The values of one transform and their exponents. Byte: void or const void.
 template <class Byte>
 cpu::StoredArray<Byte> array_of(Byte* stored, Storage storage, std::int64_t count) noexcept {
   using Bytes = std::conditional_t<std::is_const_v<Byte>, const std::byte, std::byte>;
@@ -52,7 +52,7 @@ Census census_with(double largest, bool finite) noexcept {
   return {largest > 0 ? std::ilogb(largest) : 0, largest == 0, finite};
 }
 
-/// Calls action(first, count) for blocks that a buffer of floats holds.
+/// Calls action(first, count) for blocks that fit a buffer of floats.
 template <class Action>
 void by_blocks(std::int64_t count, const Action& action) {
   constexpr std::int64_t kBlock = 1024;

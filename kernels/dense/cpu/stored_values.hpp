@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads and writes the values of compact transforms in host memory, multiplied by powers of two.
+// Reads and writes the values of compact transforms in host memory, scaled by powers of two.
 #pragma once
 
 #include <cstddef>
@@ -9,16 +9,16 @@
 
 namespace sfft::detail {
 
-/// Root mean square relative error, of a whole array, of rounding values to the format: 2^-p/sqrt(8 ln 2) for
-/// p significant bits, if the logarithms of the values are spread evenly within an octave. For block16: of
+/// Relative RMS error, over a whole array, of rounding values to the format: 2^-p/sqrt(8 ln 2) for p
+/// significant bits, if the logarithms of the values are uniform within an octave. For block16: of
 /// Gaussian values.
 double rounding_error(dense::Storage storage) noexcept;
 /// Bytes of the values of one transform, a multiple of 4 for block16.
 std::size_t storage_bytes(dense::Storage storage, std::int64_t values) noexcept;
-/// What the values of one transform are aligned to, in bytes.
+/// Alignment of the values of one transform, in bytes.
 std::size_t storage_alignment(dense::Storage storage) noexcept;
 
-/// What an array holds, as far as its scale is concerned.
+/// What the scale of an array depends on.
 struct Census {
   int exponent = 0;  ///< floor(log2 |x|) of the largest finite x, at least −1074; 0 if all are zero
   bool zero = true;  ///< no finite value other than zero
@@ -27,12 +27,12 @@ struct Census {
 Census census_of(const double* values, std::int64_t count) noexcept;
 Census census_of(const void* stored, dense::Storage storage, std::int64_t count) noexcept;
 
-/// The exponent e by which a value of 2^(exponent of the census) is stored divided by 2^e. f16 and
-/// block16: the largest value then lies in [2^14, 2^15). f32 and bf16: 0 if the largest is within 2^±64, else
-/// so that it lies in [1, 2).
+/// The exponent e with which values are stored divided by 2^e, given the census. f16 and block16: the
+/// largest value then lies in [2^14, 2^15). f32 and bf16: 0 if the largest is within 2^±64; otherwise it
+/// then lies in [1, 2).
 int storing_exponent(const Census& census, dense::Storage storage) noexcept;
 
-/// to[i] = stored[i] · 2^exponent. Real: float or double. What leaves its range becomes infinite or 0.
+/// to[i] = stored[i] · 2^exponent. Real: float or double. Values out of its range become infinite or 0.
 template <class Real>
 void read_stored(const void* stored, dense::Storage storage, std::int64_t count, int exponent, Real* to);
 /// stored[i] = values[i] / 2^exponent, rounded to nearest. `largest`: the exponent of a census of the values.

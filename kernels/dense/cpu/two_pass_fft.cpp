@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eight columns, then eight rows, at a time: both are lanes of small FFTs. What lies between the passes is
-// stored as the second one wants it.
+// Eight columns, then eight rows, at a time: both are lanes of small FFTs. The intermediate result is stored
+// in the order of the second pass.
 #include "kernels/dense/cpu/two_pass_fft.hpp"
 
 #include <algorithm>
@@ -19,23 +19,23 @@ namespace {
 
 using cpu::kTwoPassLanes;
 
-constexpr std::int64_t kLeastPoints = 2048;  ///< below, the tables take longer than the transform
-/// Both factors have to fill the lanes: real signals use two columns per lane and half of the rows.
-constexpr std::int64_t kLeastSide = 2 * kTwoPassLanes;
-/// Longer lines than this leave the second-level cache.
-constexpr std::int64_t kMostSide = std::int64_t{1} << 14;
+constexpr std::int64_t kMinPoints = 2048;  ///< below this the tables take longer than the transform
+/// Both factors must fill the lanes: real signals use two columns per lane and half of the rows.
+constexpr std::int64_t kMinSide = 2 * kTwoPassLanes;
+/// Longer lines leave the L2 cache.
+constexpr std::int64_t kMaxSide = std::int64_t{1} << 14;
 constexpr std::int64_t kLargestPrime = 13;
 
-/// The largest divisor up to the square root, if both factors are of use; else 0.
+/// The largest divisor up to the square root if both factors are usable, else 0.
 std::int64_t split(std::int64_t n) {
-  if (n < kLeastPoints || n > kMostSide * kMostSide || !is_smooth(n, kLargestPrime)) return 0;
+  if (n < kMinPoints || n > kMaxSide * kMaxSide || !is_smooth(n, kLargestPrime)) return 0;
   auto side = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)));
   while (n % side != 0) --side;
-  return side >= kLeastSide && n / side <= kMostSide ? side : 0;
+  return side >= kMinSide && n / side <= kMaxSide ? side : 0;
 }
 
-/// Buffers and planes begin at different offsets within a page, or they would compete for the same sets of
-/// the first-level cache.
+/// Buffers and planes begin at different page offsets, or they would compete for the same sets of
+/// the L1 cache.
 std::int64_t padded(std::int64_t reals) {
   return (reals + 31) / 16 * 16;
 }
@@ -44,10 +44,10 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
 
-/// Blocks that turn() will write: they are far apart, and the processor does not foresee them.
+/// Blocks to prefetch for turn() to write: hardware prefetchers do not follow blocks so far apart.
 constexpr std::int64_t kGroupsAhead = 4;
 
-/// Both planes of a block; none where they are not apart.
+/// Both planes of a block; none if they are not separate.
 template <class Real>
 void prefetch_block(const Real* re, std::int64_t plane_reals) {
   constexpr std::int64_t kLine = 64 / static_cast<std::int64_t>(sizeof(Real));
@@ -136,7 +136,7 @@ template <class Real>
 void TwoPassFft<Real>::turn(const Real* re, const Real* im, std::int64_t first_column, std::int64_t skipped,
                             Real* intermediate) const {
   if (skipped >= kTwoPassLanes) return;
-  // Row 8 (8 a + b) + r turns by the roots of rows 64 a, 8 b and r: few roots have to be computed.
+  // Row 8 (8 a + b) + r is multiplied by the roots of rows 64 a, 8 b and r, so few roots are computed.
   constexpr std::int64_t kBlock = kTwoPassLanes * kTwoPassLanes;
   const cpu::TwoPassKernels<Real>& kernels = cpu::two_pass_kernels<Real>();
   alignas(64) std::array<Real, 2 * kBlock> near, middle;
@@ -153,7 +153,7 @@ void TwoPassFft<Real>::turn(const Real* re, const Real* im, std::int64_t first_c
     prefetch_block(intermediate + 2 * (group + kGroupsAhead) * plane_reals_ + first_column * kTwoPassLanes,
                    group + kGroupsAhead < groups() ? plane_reals_ : 0);
     if (group % kTwoPassLanes == 0) roots(group * kTwoPassLanes, first_column, far.data());
-    if (start != group * kTwoPassLanes) {  // the last group begins within the one before
+    if (start != group * kTwoPassLanes) {  // the last group overlaps the one before
       roots(start, first_column, last.data());
       turns.middle = near.data();  // of row 0: ones
       turns.far = last.data();
@@ -165,7 +165,7 @@ void TwoPassFft<Real>::turn(const Real* re, const Real* im, std::int64_t first_c
       kernels.turn(from_re, from_im, turns, to, to + plane_reals_);
       continue;
     }
-    // The first columns belong to another part, which may run at the same time.
+    // The first columns belong to another part, which may run concurrently.
     alignas(64) std::array<Real, 2 * kBlock> turned;
     kernels.turn(from_re, from_im, turns, turned.data(), turned.data() + kBlock);
     const std::int64_t own = skipped * kTwoPassLanes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The FFT of a long 1D signal in two passes over memory, for readers that take its coefficients while they
-// are in cache and in an order of its own.
+// The FFT of a long 1D signal in two passes over memory, for readers that consume its coefficients while they
+// are in cache, in the FFT's own order.
 #pragma once
 
 #include <cstddef>
@@ -14,40 +14,40 @@
 
 namespace sfft::detail {
 
-/// Whether n has two divisors of about its square root without large primes; small n are not worth it.
+/// Whether n has two divisors near its square root without large primes; small n do not pay off.
 bool two_pass_possible(std::int64_t n);
 
 /// With N = rows × columns, t = columns t1 + t2 and f = f1 + rows f2 (Gentleman and Sande 1966; Bailey 1990):
 ///   X[f] = Σ_t2 w_columns^(f2 t2) · w_N^(f1 t2) · Σ_t1 w_rows^(f1 t1) x[t].
-/// The first pass takes parts of a few t2, the second groups of eight f1. A real signal needs only the rows
-/// f1 <= rows/2: the others are their conjugates. Immutable, thread-safe.
+/// The first pass processes parts of a few t2, the second groups of eight f1. A real signal needs only the
+/// rows f1 <= rows/2; the others are their conjugates. Immutable, thread-safe.
 template <class Real>
 class TwoPassFft {
  public:
   TwoPassFft(std::int64_t n, bool real);
-  /// Complex, with factors of the caller's choice, multiples of the lanes.
+  /// For complex signals, with factors chosen by the caller, multiples of the lanes.
   TwoPassFft(std::int64_t rows, std::int64_t columns);
 
   std::int64_t rows() const noexcept { return rows_; }
   std::int64_t columns() const noexcept { return columns_; }
-  std::int64_t parts() const noexcept;   ///< of the first pass
-  std::int64_t groups() const noexcept;  ///< of the second
-  /// Doubles between the passes, and those that a call needs as scratch; both 64-byte aligned.
+  std::int64_t parts() const noexcept;   ///< in the first pass
+  std::int64_t groups() const noexcept;  ///< in the second
+  /// Doubles between the passes, and scratch doubles of a call; both 64-byte aligned.
   std::size_t intermediate_reals() const noexcept;
   std::size_t scratch_reals() const noexcept;
 
-  /// Every part has to be done before the first group. Parts and groups may run at the same time, each with
+  /// Every part must be done before the first group. Parts may run concurrently, and so may groups, each with
   /// its own scratch. `signal` holds N contiguous elements of `type`. The inverse of a complex signal
   /// exchanges real and imaginary parts, here and in what second() returns.
   void first(std::int64_t part, const void* signal, ElementType type, Real* intermediate, Real* scratch,
              bool inverse = false) const;
 
-  /// The same for a part of eight columns that is in memory: element [8 r + c] of row r. Overwrites what is
-  /// in `part` and in `other`, each of 8 rows() values.
+  /// The same for a part of eight columns in memory: element [8 r + c] of row r. Overwrites `part` and
+  /// `other`, each of 8 rows() values.
   void first_of(std::int64_t column, const cpu::SplitBuffers<Real>& part, Real* intermediate) const;
 
   /// The coefficients of frequency first_row + r + rows() f2 at [8 f2 + r], in memory that the caller may
-  /// overwrite. Those with r < repeated were in the group before as well.
+  /// overwrite. Those with r < repeated were in the previous group too.
   struct Group {
     Real *re, *im;
     std::int64_t first_row;
@@ -57,16 +57,16 @@ class TwoPassFft {
 
  private:
   TwoPassFft(std::int64_t rows, std::int64_t columns, bool real);
-  /// Re and im of eight roots w_N^(row × column), for eight columns.
+  /// Real and imaginary parts of eight roots w_N^(row × column), for eight columns.
   void roots(std::int64_t row, std::int64_t first_column, Real* to) const;
-  /// Stores the turned columns after the first `skipped` ones.
+  /// Stores the columns times their roots, except the first `skipped` ones.
   void turn(const Real* re, const Real* im, std::int64_t first_column, std::int64_t skipped,
             Real* intermediate) const;
   std::int64_t group_start(std::int64_t group) const noexcept;
 
   std::int64_t n_, rows_, columns_;
   bool real_;
-  std::int64_t kept_rows_;     ///< rows of the second pass
+  std::int64_t kept_rows_;     ///< rows in the second pass
   std::int64_t plane_reals_;   ///< of one group
   std::int64_t buffer_reals_;  ///< one of the four buffers of the first pass
   std::shared_ptr<const cpu::SmallFft<Real>> across_, along_;

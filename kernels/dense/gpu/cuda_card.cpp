@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GPU as the card of an out-of-card transform: cuFFT plans in its advanced data layout, and a kernel for
+// A GPU as the card of an out-of-card transform: cuFFT plans in the advanced data layout, and a kernel for
 // the factors between them.
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@ class CudaMark final : public CardMark {
  public:
   explicit CudaMark(int device) : device_(device) {}
 
-  /// Sleeps: the host's cores have work to do.
+  /// Sleeps, because the host's cores have work to do.
   void wait() override {
     const cuda::DeviceScope scope(device_);
     event_.wait();
@@ -119,7 +119,7 @@ class CudaRealKernel final : public CardKernel<Real> {
   CufftTransform forward_, inverse_;
 };
 
-/// Dimensions of one point are left out: cuFFT is slower with them.
+/// Drops dimensions of one point, which slow cuFFT down.
 CufftRequest slab_request(const Shape& stored, std::int64_t row_points, std::int64_t count, cufftType type) {
   CufftRequest request;
   request.rank = 0;
@@ -170,7 +170,7 @@ class CudaCard final : public Card<Real> {
     return shared<cuda::PinnedMemory>(bytes);
   }
   bool reads(const void* host, std::size_t bytes) const noexcept override {
-    // Kernels that copy have the host's address.
+    // Kernels that copy use the host's address.
     return cuda::mapped_address(host) == host &&
            cuda::mapped_address(static_cast<const std::byte*>(host) + bytes - 1) != nullptr;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuFFT as a dense engine: strides become cuFFT's advanced data layout, and scaling is a kernel of its own.
+// cuFFT as a dense engine: strides become cuFFT's advanced data layout, and a separate kernel scales.
 #include <cuda_runtime.h>
 #include <cufft.h>
 #include <fmt/format.h>
@@ -18,8 +18,8 @@ namespace sfft::detail {
 
 namespace {
 
-/// The dimensions that a transform has, slowest first. Those of extent 1 are left out, except the rows of
-/// real signals and a single point.
+/// The dimensions of a transform, slowest first. Extents of 1 are dropped, except the rows of real signals
+/// and a single point.
 struct Dimensions {
   int rank = 0;
   std::array<long long, 3> extents{1, 1, 1};

@@ -26,13 +26,13 @@ struct CufftRequest {
   CufftLayout in, out;
   cufftType type = CUFFT_C2C;
   std::int64_t batch = 1;
-  bool plain = false;  ///< contiguous on both sides: cuFFT need not look at the layouts
+  bool plain = false;  ///< contiguous on both sides, so cuFFT can ignore the layouts
 };
 
-/// A cuFFT plan. Stream and work area are its state, so calls take turns.
+/// A cuFFT plan. Stream and work area are part of its state, so calls take turns.
 class CufftTransform {
  public:
-  /// `compiled`: with kernels compiled for the problem, if this cuFFT can do that.
+  /// `compiled`: with kernels compiled for the problem, if this cuFFT supports that.
   explicit CufftTransform(CufftRequest request, bool compiled = false) {
     if (compiled) compiled_ = handle_.compile_kernels();
     cuda::check_cufft(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The batch is axis 0 and the dimensions are the last axes, so that signals of every rank share one form.
+// The batch is axis 0 and the dimensions are the last axes, so that all ranks share one form.
 #include "kernels/dense/gpu/grid.hpp"
 
 namespace sfft::detail {
@@ -8,7 +8,7 @@ cuda::CopyGrid signal_grid(const DenseProblem& problem, Side from, Side to, std:
   cuda::CopyGrid grid;
   const int rank = problem.shape.rank();
   std::int64_t packed = 1;
-  // Axis 0 is the batch; the dimensions are the last ones.
+  // Axis 0 is the batch; the dimensions come last.
   for (int d = rank; d >= 0; --d) {
     const int axis = d == 0 ? 0 : cuda::CopyGrid::kAxes - 1 - (rank - d);
     const std::int64_t extent = d == 0 ? problem.batch : problem.shape[d - 1];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Describes the layouts of a problem's signals as grids that launch_copy() takes.
+// Describes the layouts of a problem's signals as grids for launch_copy().
 #pragma once
 
 #include "kernels/cuda/stages/pack.hpp"
@@ -7,8 +7,8 @@
 
 namespace sfft::detail {
 
-/// How the elements lie that are read or written: in the problem's strides, or row-major in rows of
-/// `row_points` (at least the problem's).
+/// How the elements lie on one side of a copy: in the problem's strides, or row-major in rows of `row_points`
+/// (at least the problem's).
 enum class Side { strided, packed };
 
 /// The copy of the problem's signals from one layout to the other.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Split-half transforms on tensor cores as dense engines: complex floats, powers of two by stages, and other
-// short lines by products with the matrix of the DFT.
+// Split-half transforms on tensor cores as dense engines, for complex floats: powers of two by stages, and
+// other short lines by products with the DFT matrix.
 #include <fmt/format.h>
 
 #include <bit>
@@ -18,7 +18,7 @@ namespace {
   throw Error(ErrorCode::backend_unavailable, "the engine tensor " + why + ": use another engine");
 }
 
-/// Throws for what the kernels do not do.
+/// Throws for problems that the kernels do not support.
 std::vector<tensor::PlannedPass> checked_passes(const DenseProblem& problem) {
   std::vector<int> logs;
   for (int d = 0; d < problem.shape.rank(); ++d) {
@@ -66,7 +66,7 @@ class TensorEngine final : public GpuDenseEngine<float> {
   cuda::TensorTransform transform_;
 };
 
-/// Lines as one product.
+/// Transforms each line by one product.
 class FoldedEngine final : public GpuDenseEngine<float> {
  public:
   explicit FoldedEngine(const DenseProblem& problem)

@@ -16,7 +16,7 @@
 
 namespace sfft::detail::vkfft_calls {
 
-// cuda.h names some functions by macros; these have the plain names.
+// cuda.h maps some names to versioned functions by macros; these are the plain names.
 #define SFFT_CALL(name)              \
   inline auto find_##name() {        \
     return cuda::find_driver().name; \
@@ -30,7 +30,7 @@ SFFT_DRIVER_FUNCTIONS(SFFT_CALL)
 SFFT_NVRTC_FUNCTIONS(SFFT_CALL)
 #undef SFFT_CALL
 
-/// VkFFT prints its errors; here its result reports them.
+/// VkFFT prints its errors; here its return codes report them.
 inline int print(const char*, ...) {
   return 0;
 }
@@ -70,8 +70,8 @@ std::mutex& planning_mutex() {
   return mutex;
 }
 
-/// One application of VkFFT for both directions. Its buffers and its stream are its state, so calls take
-/// turns.
+/// One VkFFT application for both directions. Buffers and stream are part of its
+/// state, so calls take turns.
 class Application {
  public:
   Application(const DenseProblem& problem, bool double_precision);
@@ -81,7 +81,7 @@ class Application {
 
   std::size_t temporary_bytes() const noexcept { return temporary_bytes_; }
   /// `to` is in the problem's contiguous layout; real rows are padded to those of the spectrum. Complex
-  /// transforms read `from`, real ones work in place.
+  /// transforms read `from`; real ones work in place.
   void run(bool inverse, void* from, void* to, std::byte* temporary, cuda::Stream stream);
 
  private:
@@ -98,7 +98,7 @@ class Application {
   VkFFTApplication application_ = {};
 };
 
-/// Sets the extents, fastest first, without those of 1.
+/// Sets the extents, fastest first, without extents of 1.
 std::uint64_t set_sizes(const DenseProblem& problem, VkFFTConfiguration& configuration) {
   std::uint64_t rank = 0;
   for (int d = problem.shape.rank() - 1; d >= 0; --d) {
@@ -161,11 +161,11 @@ Application::~Application() {
     const cuda::DeviceScope scope(ordinal_);
     if (application_.configuration.tempBuffer != nullptr) application_.configuration.tempBuffer[0] = nullptr;
     deleteVkFFT(&application_);
-  } catch (...) {  // the GPU is gone, and what was on it
+  } catch (...) {  // the GPU is gone, and its memory with it
   }
 }
 
-/// VkFFT allocates scratch that executions would share; they bring their own.
+/// VkFFT allocates scratch that executions would share; here each brings its own.
 void Application::release_temporary() {
   if (application_.configuration.allocateTempBuffer == 0) return;
   temporary_bytes_ = cuda::aligned(application_.configuration.tempBufferSize[0]);
@@ -173,8 +173,8 @@ void Application::release_temporary() {
   application_.configuration.tempBuffer[0] = nullptr;
 }
 
-/// Whether a grid exceeds the GPU's limits. VkFFT then copies the position of every part to the GPU and waits
-/// for it.
+/// Whether a grid exceeds the GPU's limits. VkFFT then copies the position of every part to the
+/// GPU and waits.
 bool Application::splits_launches() const noexcept {
   for (const VkFFTPlan* plan : {application_.localFFTPlan, application_.localFFTPlan_inverse}) {
     for (std::uint64_t d = 0; d < application_.configuration.FFTdim; ++d) {

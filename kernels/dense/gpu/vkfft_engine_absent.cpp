@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replaces vkfft_engine.cpp in builds that found no vkFFT.h: asking for the engine throws.
+// Replaces vkfft_engine.cpp in builds without vkFFT.h: requesting the engine throws.
 #include "kernels/base/error.hpp"
 #include "kernels/dense/problem/gpu_engine.hpp"
 

@@ -93,7 +93,7 @@ std::size_t DealtRound<Real>::least_bytes(const Round<Real>& round, Card<Real>& 
   return aligned(data) + aligned(round.work_bytes(*round.kernel(card, units), units));
 }
 
-/// Of a piece on the card, and of what it needs beside it.
+/// Card memory of a piece and its workspace.
 template <class Real>
 std::size_t DealtRound<Real>::needed_bytes(const CardKernel<Real>& kernel, std::int64_t units) const {
   return aligned(data_bytes(units)) + aligned(round_->work_bytes(kernel, units));
@@ -315,7 +315,7 @@ template <class Real>
 RoundProfile DealtRound<Real>::profile_card(const RoundCall<Real>& call, CardSlots<Real>& slots) const {
   if (dealt_.pieces == 0) return {};
   std::byte* const memory = slots.all().front().memory.get();
-  // Of pieces that follow each other, one in the middle has results of its own that leave, and others'.
+  // Among consecutive pieces, one in the middle has results of its own that leave, and others'.
   const std::int64_t count = dealt_.piece_units,
                      first = round_->ordered() ? (dealt_.pieces - 1) / 2 * dealt_.piece_units : 0;
   const auto units = static_cast<double>(count);

@@ -29,7 +29,7 @@ class ExchangedRound final : public Round<Real> {
     constexpr std::int64_t kLine = 128 / static_cast<std::int64_t>(sizeof(std::complex<Real>));
     return std::min(units(), std::lcm(units() / std::gcd(units(), unit_points()), kLine));
   }
-  /// Of results.
+  /// The rows of results.
   std::size_t row_bytes() const noexcept override { return sizeof(std::complex<Real>); }
   std::unique_ptr<const CardKernel<Real>> kernel(Card<Real>& card, std::int64_t units) const override {
     return card.slabs(array_.slab, unit_points(), units);

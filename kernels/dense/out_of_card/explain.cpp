@@ -20,7 +20,7 @@ bool OutOfCardFft<Real>::is_measured_in_place() const {
 
 template <class Real>
 std::vector<RoundTimes> OutOfCardFft<Real>::predicted() const {
-  // Of the columns, and of the card's slabs, this is not copied between the rounds.
+  // These values of the columns and of the card's slabs are not copied between the rounds.
   const bool in_place = options_.in_place || is_measured_in_place();
   const Pair& pair = pairs_[in_place ? 1 : 0];
   const Residency& resident = resident_[in_place ? 1 : 0];

@@ -16,7 +16,7 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
 
-/// Of the first piece, step after step, and of all others, one in each step at a time.
+/// The time of the first piece, step after step, and of all others, one in each step at a time.
 struct CardTimes {
   double first, others;
 };

@@ -33,8 +33,8 @@ void tangle(Complex& a, Complex& b, const Complex& root) {
   b = std::conj(sum - odd);
 }
 
-/// Of rows × width = slabs × slab values. The first round of a call transposes, and, of inverse calls,
-/// tangles before; the second untangles in the end, of forward calls.
+/// Rounds on rows × width = slabs × slab values. The first round of a call transposes, and tangles first if
+/// the call is inverse; the second untangles last if it is forward.
 template <class Real>
 class MirroredRound final : public Round<Real> {
  public:

@@ -102,7 +102,7 @@ class OutOfCardFft final : public OutOfCardPlan<Real> {
   /// Card memory that a stream may use in such a step.
   std::size_t slot_budget(Step::Kind kind) const noexcept;
   void assume_profiles();
-  /// Of calls in place, or others.
+  /// The pair for calls in place, or for other calls.
   Pair find_pair(bool in_place) const;
   /// The one that a step belongs to.
   const Pair& pair_of(std::size_t round) const noexcept { return pairs_[pairs_[1].has(round) ? 1 : 0]; }

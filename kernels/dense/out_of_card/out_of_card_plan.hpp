@@ -50,7 +50,7 @@ class OutOfCardPlan {
   /// Each step's times in the last call, zeros where it took another one; empty before there was a call. Of
   /// real signals with those of the host's passes before and after the steps.
   virtual std::vector<RoundTimes> measured() const = 0;
-  /// Of a call like the last one; before there was one, of a call with another array for the results.
+  /// For a call like the last one or, before any call, for one with another array for the results.
   virtual std::vector<RoundTimes> predicted() const = 0;
   virtual std::string name() const = 0;
 };

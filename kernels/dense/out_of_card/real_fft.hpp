@@ -52,7 +52,7 @@ class OutOfCardRealFft final : public OutOfCardPlan<Real> {
   bool even() const noexcept { return row_ % 2 == 0; }
   /// Whether forward calls find the samples where they belong.
   bool padded() const noexcept { return pitch_ == 2 * (row_ / 2 + 1); }
-  /// Of forward calls.
+  /// The plan that forward calls run first.
   const Fft& first() const noexcept {
     return rows_ != nullptr ? *rows_ : line_ != nullptr ? *line_ : *divided_;
   }

@@ -30,7 +30,7 @@ class Transposition {
   std::int64_t squares() const noexcept { return columns_ % rows_ == 0 ? columns_ / rows_ : 0; }
   std::int64_t square_parts() const noexcept;
   void exchange_stretches(std::int64_t part, std::complex<Real>* matrix, std::byte* scratch) const;
-  /// Of elements that are longer than a row of a tile: they change places one by one.
+  /// Elements that are longer than a row of a tile change places one by one.
   void swap_elements(std::int64_t part, std::complex<Real>* matrix) const;
   void swap_tiles(std::int64_t part, std::complex<Real>* matrix, std::complex<Real>* scratch) const;
   void copy_columns(const std::complex<Real>* begin, std::int64_t count, std::complex<Real>* to) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface of engines that transform stored values in a GPU's memory as they are.
+// The interface of engines that transform stored values in GPU memory directly.
 #pragma once
 
 #include <memory>
@@ -9,11 +9,11 @@
 
 namespace sfft::detail {
 
-/// How the values of a compact problem lie in memory, and how large they may be.
+/// How the values of a compact problem are stored, and how large they may be.
 struct CompactFormats {
   dense::Storage signal = dense::Storage::f16, spectrum = dense::Storage::f16, between = dense::Storage::f32;
   double signal_peak = 65504, spectrum_peak = 65504;
-  /// On a GPU nothing is known of the size of values: their peak is found, and then is the one above.
+  /// On a GPU the size of values is unknown: their peak is found, and is then the one above.
   bool signal_found = false, spectrum_found = false;
 
   dense::Storage source(dense::Direction direction) const noexcept {
@@ -28,14 +28,14 @@ struct CompactFormats {
   bool source_found(dense::Direction direction) const noexcept {
     return direction == dense::Direction::forward ? signal_found : spectrum_found;
   }
-  /// Results, or what lies between steps, would overflow if the peak were not found.
+  /// Whether results, or values between steps, would overflow if the peak were not found.
   bool needs_exponents(dense::Direction direction) const noexcept {
     return source_found(direction) &&
            (target(direction) == dense::Storage::f16 || between == dense::Storage::f16);
   }
 };
 
-/// Transforms of one contiguous problem. Calls are as those of a GpuDenseEngine.
+/// Transforms of one contiguous problem. Calls behave as those of a GpuDenseEngine.
 class GpuCompactEngine {
  public:
   virtual ~GpuCompactEngine() = default;
@@ -47,7 +47,7 @@ class GpuCompactEngine {
                    CUstream_st* stream) const = 0;
   /// How many times values are stored between steps.
   virtual int handovers(dense::Direction direction) const noexcept = 0;
-  virtual double kernel_error() const noexcept = 0;  ///< relative, beside that of floats
+  virtual double kernel_error() const noexcept = 0;  ///< relative, in addition to that of floats
   virtual std::string name() const = 0;
   virtual std::string kernel() const = 0;  ///< as GpuDenseEngine::kernel()
   /// Whether lines are products on tensor cores, or why not; empty where they are as fast without.
@@ -57,7 +57,7 @@ class GpuCompactEngine {
 /// Whether a kernel multiplies f16 numbers on tensor cores, which those of other formats cannot.
 bool multiplies_f16(const std::string& kernel);
 
-/// The tuned kernels. Arguments, and what is thrown, as of make_tuned_engine().
+/// The tuned kernels. Arguments and exceptions are those of make_tuned_engine().
 std::unique_ptr<const GpuCompactEngine> make_compact_engine(const DenseProblem& problem,
                                                             const CompactFormats& formats,
                                                             const std::string& kernel, bool measure);

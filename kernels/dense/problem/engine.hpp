@@ -16,25 +16,25 @@ namespace cpu {
 class ThreadPool;
 }
 
-/// What one execution works with: memory as workspace_bytes() asks for the pool's number of threads, and the
-/// threads; no pool: the caller's alone.
+/// Resources of one execution: workspace_bytes() of memory for the pool's number of threads, and the pool;
+/// without a pool the caller's thread works alone.
 struct EngineScratch {
   std::byte* workspace = nullptr;
   cpu::ThreadPool* pool = nullptr;
 };
 
-/// Transforms of one shape, real or complex, in the layouts of sfft/dense.hpp. Arguments have been checked;
-/// execution is thread-safe with one workspace per thread and leaves its inputs as they are.
+/// Transforms of one shape, real or complex, in the layouts of sfft/dense.hpp. Arguments have been checked.
+/// Execution is thread-safe with one workspace per thread and preserves its inputs.
 template <class Real>
 class DenseEngine {
  public:
   virtual ~DenseEngine() = default;
 
-  /// Bytes of 64-byte aligned scratch for one execution on so many threads, enough for every element type and
+  /// Bytes of 64-byte aligned scratch for one execution on so many threads; enough for every element type and
   /// both directions.
   virtual std::size_t workspace_bytes(int threads) const noexcept = 0;
-  /// With how many of `most` threads one transform is fastest; the others would wait or cost more than they
-  /// save. The result does not depend on how many there are.
+  /// The number of threads, up to `most`, with which one transform is fastest; more would wait or cost more
+  /// than they save. The result does not depend on it.
   virtual int threads_of(int most) const noexcept = 0;
   /// `signal` holds N elements of `type`. It may be the same memory as `spectrum`.
   virtual void forward(const void* signal, ElementType type, std::complex<Real>* spectrum,
@@ -48,8 +48,8 @@ class DenseEngine {
   virtual std::string name() const = 0;
 };
 
-/// `threads` that will share a transform at most: the choice of an algorithm may depend on whether it is one
-/// or more, its result on nothing else.
+/// `threads`: the most that will share a transform. Whether it is one or more may affect the algorithm, but
+/// it affects the result in no other way.
 template <class Real>
 std::unique_ptr<const DenseEngine<Real>> make_built_in_engine(const Shape& shape, bool real, int threads = 1);
 

@@ -16,8 +16,8 @@ struct CUstream_st;  // cudaStream_t is a pointer to it
 
 namespace sfft::detail {
 
-/// A batch of transforms of one shape. Spectra are contiguous, signals lie in `strides` (never all zero here:
-/// they are filled in for contiguous signals too).
+/// A batch of transforms of one shape. Spectra are contiguous, signals lie in `strides` (filled in even for
+/// contiguous signals, so never all zero).
 struct DenseProblem {
   Shape shape{1};
   bool real = false;
@@ -34,16 +34,16 @@ struct DenseProblem {
   bool contiguous() const noexcept;
 };
 
-/// The element type that a plan of this precision computes with; such signals need no conversion.
+/// The element type that a plan of this precision computes with; such signals are not converted.
 template <class Real>
 constexpr ElementType own_type(const DenseProblem& problem) noexcept {
   return problem.real ? element_type_of<Real>::value : element_type_of<std::complex<Real>>::value;
 }
 
-/// A transform of one complex volume in two phases, for callers whose input still arrives while the first one
-/// runs and whose output leaves during the second. One phase works across the planes, for some columns of all
-/// planes, the other plane by plane. Arrays hold the whole volume, in device memory; `scale` multiplies what
-/// the second phase writes.
+/// A transform of one complex volume in two phases, for callers whose input still arrives during the first
+/// phase and whose output leaves during the second. One phase works across the planes, for some columns of
+/// all planes, the other plane by plane. Arrays hold the whole volume in device memory; `scale` multiplies
+/// the output of the second phase.
 template <class Real>
 class GpuPhases {
  public:
@@ -57,7 +57,7 @@ class GpuPhases {
 
   virtual ~GpuPhases() = default;
   virtual bool planes_first(bool inverse) const noexcept = 0;
-  /// Parts of the columns begin at multiples of this; if it is the number of columns, they are one part.
+  /// Parts of the columns begin at multiples of this; if it equals the number of columns, there is one part.
   virtual std::int64_t columns_at_once() const noexcept = 0;
   virtual void columns(const Volume& volume, std::int64_t first, std::int64_t count,
                        CUstream_st* stream) const = 0;
@@ -67,7 +67,7 @@ class GpuPhases {
 
 /// Transforms of one problem in device memory. Arguments have been checked; the problem's device is current.
 /// Calls are ordered in `stream`, return at once, neither allocate nor synchronise, may be captured into a
-/// graph, and are safe from several threads with a workspace each. Inputs are left as they are.
+/// graph, and are thread-safe with one workspace each. Inputs are preserved.
 template <class Real>
 class GpuDenseEngine {
  public:
@@ -75,10 +75,10 @@ class GpuDenseEngine {
 
   /// Bytes of 256-byte aligned device memory for one execution in either direction.
   virtual std::size_t workspace_bytes() const noexcept = 0;
-  /// Whether forward() takes signals of this type as the problem lays them out. It always takes the plan's
-  /// own type, contiguous; whatever else it does not take, the caller converts first.
+  /// Whether forward() reads signals of this type as the problem lays them out. It always reads the plan's
+  /// own type, contiguous; the caller converts everything else first.
   virtual bool reads(ElementType type) const noexcept = 0;
-  /// Whether inverse() writes signals in the problem's strides (always when those are contiguous).
+  /// Whether inverse() writes signals in the problem's strides (always if those are contiguous).
   virtual bool writes_strides() const noexcept = 0;
   /// The result is multiplied by `scale`. For complex problems the arrays may be the same memory.
   virtual void forward(const void* signals, ElementType type, std::complex<Real>* spectra, Real scale,
@@ -86,14 +86,14 @@ class GpuDenseEngine {
   /// `signals`: Reals for a real problem, else complex.
   virtual void inverse(const std::complex<Real>* spectra, void* signals, Real scale, std::byte* workspace,
                        CUstream_st* stream) const = 0;
-  /// Null if transforms are only done as a whole.
+  /// Null if transforms cannot be split into phases.
   virtual const GpuPhases<Real>* phases() const noexcept { return nullptr; }
   virtual std::string name() const = 0;
-  /// For wisdom: the text with which the engine can be made again with the same kernels, without a search.
+  /// For wisdom: the text from which the engine can be rebuilt with the same kernels, without a search.
   virtual std::string kernel() const { return {}; }
 };
 
-/// Forward transforms of one problem that keep a part of the spectra and store nothing else. Otherwise like a
+/// Forward transforms of one problem that keep a part of the spectra and store nothing else. Otherwise as a
 /// GpuDenseEngine.
 template <class Real>
 class GpuKeepingEngine {
@@ -103,28 +103,28 @@ class GpuKeepingEngine {
   virtual std::size_t workspace_bytes() const noexcept = 0;
   /// True for the plan's own type and, for real signals, u8 and u16.
   virtual bool reads(ElementType type) const noexcept = 0;
-  /// `part.count` has been set to 0.
+  /// `part.count` must be 0.
   virtual void forward(const void* signals, ElementType type, const device::KeptPart& part, Real scale,
                        std::byte* workspace, CUstream_st* stream) const = 0;
 };
 
-/// The text for kernels that cuFFT compiles for the problem: planning takes longer, execution is sometimes
+/// Selects kernels that cuFFT compiles for the problem: planning takes longer, and execution is sometimes
 /// faster and sometimes slower.
 constexpr const char* kCompiledKernels = "compiled";
 
-/// Throw Error(backend_unavailable) for a problem that the library cannot do, or if it is missing. `kernel`:
-/// empty or kCompiledKernels.
+/// Throw Error(backend_unavailable) if the library cannot do the problem or is missing. `kernel`: empty or
+/// kCompiledKernels.
 template <class Real>
 std::unique_ptr<const GpuDenseEngine<Real>> make_cufft_engine(const DenseProblem& problem,
                                                               const std::string& kernel = {});
 template <class Real>
 std::unique_ptr<const GpuDenseEngine<Real>> make_vkfft_engine(const DenseProblem& problem);
-/// `kernel`: what wisdom remembers of an earlier tuning; if empty, rules choose. With `measure` the
+/// `kernel`: the text that wisdom keeps from an earlier tuning; if empty, rules choose. With `measure` the
 /// candidates are timed.
 template <class Real>
 std::unique_ptr<const GpuDenseEngine<Real>> make_tuned_engine(const DenseProblem& problem,
                                                               const std::string& kernel, bool measure);
-/// Uses the kernels of a tuned engine for the same problem; `kernel` as there. `keep` is not Keep::all.
+/// Uses the kernels of a tuned engine for the same problem; `kernel` as above. `keep` is not Keep::all.
 template <class Real>
 std::unique_ptr<const GpuKeepingEngine<Real>> make_keeping_engine(const DenseProblem& problem,
                                                                   const std::string& kernel,
@@ -133,9 +133,9 @@ bool have_vkfft() noexcept;
 /// Complex floats, contiguous, powers of two.
 template <class Real>
 std::unique_ptr<const GpuDenseEngine<Real>> make_tensor_engine(const DenseProblem& problem);
-/// For `frames` single forward transforms that are done soon after: made in microseconds, but not the fastest
-/// where there are many or large ones. Null for those, and for lengths that it does not take. It reads every
-/// element type of the problem's kind.
+/// For `frames` single forward transforms that run soon: ready in microseconds, but not the fastest for
+/// many or large frames. Null for those and for unsupported lengths. Reads every element type of the
+/// problem's kind.
 std::unique_ptr<const GpuDenseEngine<double>> make_frame_engine(const DenseProblem& problem,
                                                                 std::int64_t frames);
 

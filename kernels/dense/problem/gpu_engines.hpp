@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the library's own dense transforms on a GPU their engines, because wisdom is above this layer.
+// Passes engines to the library's own GPU transforms, because wisdom is above this layer.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ struct DenseEngines {
   std::function<std::unique_ptr<const GpuDenseEngine<Real>>(const DenseProblem&)> make;
   /// Empty if that engine can only store whole spectra.
   std::function<std::unique_ptr<const GpuKeepingEngine<Real>>(const DenseProblem&, device::Keep)> keep;
-  std::string name;  ///< of the engine that make() is expected to choose
+  std::string name;  ///< the engine that make() is expected to choose
 };
 
 }  // namespace sfft::detail::cuda

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills in strides of 0, then sorts the axes by stride to check that no elements overlap and that the span
-// can be addressed.
+// Fills in strides of 0, then sorts the axes by stride to check that no elements overlap and that the span is
+// addressable.
 #include "kernels/dense/problem/problem.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ namespace sfft::detail {
 
 namespace {
 
-constexpr std::int64_t kMostPoints = std::int64_t{1} << 62;
+constexpr std::int64_t kMaxPoints = std::int64_t{1} << 62;
 
 /// Extents and strides, the batch's first.
 struct Axes {
@@ -32,7 +32,7 @@ Axes axes_of(const DenseProblem& problem) noexcept {
   return axes;
 }
 
-/// Each axis must step over all that the finer ones span: then no two elements overlap.
+/// Each axis must step over everything that the finer ones span, so that no two elements overlap.
 void check_strides(const DenseProblem& problem) {
   Axes axes = axes_of(problem);
   const auto begin = axes.all.begin();
@@ -54,7 +54,7 @@ void check_strides(const DenseProblem& problem) {
           fmt::format("elements of the signals would overlap: a stride of {} is less than the {} elements "
                       "that the finer dimensions span",
                       stride, span));
-    if (extent - 1 > (kMostPoints - span) / stride)
+    if (extent - 1 > (kMaxPoints - span) / stride)
       throw Error(ErrorCode::size_overflow,
                   fmt::format("the strides {} span more than 2^62 elements", to_string(problem)));
     span += (extent - 1) * stride;
@@ -93,7 +93,7 @@ DenseProblem make_problem(const Shape& shape, bool real, const dense::Options& o
   if (options.batch < 1)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("the batch is {}: give the number of signals, 1 or more", options.batch));
-  if (options.batch > kMostPoints / shape.points())
+  if (options.batch > kMaxPoints / shape.points())
     throw Error(ErrorCode::size_overflow,
                 fmt::format("{} signals of {} have more than 2^62 points", options.batch, shape.to_string()));
   const bool given = std::any_of(options.signal.dims.begin(), options.signal.dims.end(),

@@ -7,14 +7,14 @@
 namespace sfft::detail {
 
 dense::Strides contiguous_strides(const Shape& shape) noexcept;
-/// The problem of a plan; strides of 0 are filled in. Throws Error(invalid_argument or size_overflow) when
-/// the options make no sense: a batch below 1, strides that are not positive or let elements overlap.
+/// The problem of a plan; strides of 0 are filled in. Throws Error(invalid_argument or size_overflow) for
+/// invalid options: a batch below 1, strides that are not positive or let elements overlap.
 DenseProblem make_problem(const Shape& shape, bool real, const dense::Options& options);
 /// The same transforms, `batch` of them, contiguous.
 DenseProblem contiguous_problem(const DenseProblem& problem, std::int64_t batch);
 
 /// Whether the rows of real signals begin as far apart as those of half spectra, so that a transform may work
-/// in place. Single signals of one dimension are.
+/// in place. Always true for a single 1D signal.
 bool padded_for_spectrum(const DenseProblem& problem) noexcept;
 /// Elements from the first signal's start to one past the last one's last element.
 std::int64_t span_points(const DenseProblem& problem) noexcept;

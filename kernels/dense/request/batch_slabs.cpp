@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batch that several devices share: each runs a plan for its signals, and nothing is exchanged.
+// A batch that several devices share: each runs a plan for its signals, without any exchange.
 #include "kernels/dense/request/batch_slabs.hpp"
 
 #include <fmt/format.h>

@@ -10,7 +10,7 @@ namespace sfft::detail {
 template <class Real>
 class BatchSlabs final : public SlabRunner<Real> {
  public:
-  /// No more devices than signals. `note`: the reason.
+  /// Uses no more devices than signals. `note`: the reason.
   BatchSlabs(const DenseRequest& request, const std::vector<int>& devices, std::string note);
 
   const std::vector<dense::Slab>& signal_slabs() const noexcept override { return signals_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads of a plan on the CPU: they take whole transforms of a batch, or share one after another.
+// The threads of a CPU plan: they take whole transforms of a batch, or share one transform after another.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace sfft::detail {
 
-/// Thread-safe: concurrent calls have a pool each.
+/// Thread-safe: each concurrent call has a pool of its own.
 class BatchThreads {
  public:
-  /// Threads across the batch, and within a transform; one of them is 1.
+  /// Threads across the batch, and within a transform; one of the two is 1.
   explicit BatchThreads(int across, int within = 1)
       : across_(across), within_(within), pools_(across > within ? across : within) {}
 
@@ -23,7 +23,7 @@ class BatchThreads {
   int slots() const noexcept { return across_; }
   int within() const noexcept { return within_; }
   /// Calls transform(index, slot, pool) for every index below `batch`; rethrows the first exception. The pool
-  /// is null where a transform has one thread.
+  /// is null if a transform has one thread.
   template <class Transform>
   void run(std::int64_t batch, const Transform& transform) const {
     auto pool = across_ > 1 || within_ > 1 ? pools_.take() : nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every call of a dense plan checks and allocates on the host: overlapping arrays, workspace.
+// Host checks and allocations of every call of a dense plan: overlapping arrays, workspace.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace sfft::detail {
 
-/// The caller's workspace, checked, or one for this call: on the stack if it is small, for allocating takes
-/// longer than the transform of a few dozen points. Throws Error(invalid_argument, out_of_memory).
+/// The caller's workspace, checked, or one for this call: on the stack if small, because allocation takes
+/// longer than a transform of a few dozen points. Throws Error(invalid_argument, out_of_memory).
 class Scratch {
  public:
   Scratch(std::span<std::byte> given, std::size_t bytes) : data_(given.data()) {
@@ -37,7 +37,7 @@ class Scratch {
   std::byte* own_ = nullptr;
 };
 
-/// Input and output may be the same memory where `in_place` says so, otherwise they must be apart: throws
+/// Input and output may be the same memory if `in_place`, otherwise they must not overlap. Throws
 /// Error(invalid_argument).
 void check_overlap(const void* input, std::size_t input_bytes, const void* output, std::size_t output_bytes,
                    bool in_place);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times engines against one another and keeps the fastest.
+// Times engines against each other and keeps the fastest.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 
 namespace sfft::detail {
 
-/// The median of a few runs after one that is not counted; run() returns microseconds. Stops early once the
+/// The median of a few runs after one that does not count; run() returns microseconds. Stops early once the
 /// runs have taken long enough.
 template <class Run>
 double median_us(const Run& run) {
@@ -29,8 +29,8 @@ double median_us(const Run& run) {
   return times[times.size() / 2];
 }
 
-/// Takes engines and keeps the fastest. Those that cannot do the problem, or for which there is no memory,
-/// drop out. Choice: DenseChoice or CompactChoice.
+/// Takes engines and keeps the fastest. Engines that cannot do the problem, or lack memory, drop out. Choice:
+/// DenseChoice or CompactChoice.
 template <class Choice>
 class Contest {
  public:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compact transforms on a GPU: by kernels that read and write stored values, or by a plan for floats between
-// two conversions, which is the only way for block16 of anything but lines.
+// Compact transforms on a GPU: by kernels that read and write stored values, or by a float plan between two
+// conversions, the only way for block16 other than lines.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,10 +27,10 @@ using dense::Engine;
 using dense::Planning;
 using dense::Storage;
 
-/// What wisdom keeps of a plan for floats between two conversions.
+/// Wisdom's name for a float plan between two conversions.
 constexpr const char* kConverted = "converted";
 
-/// Finds exponents where the caller wants them, and reports those of the results.
+/// Finds exponents if the caller wants them, and reports those of the results.
 class CompactGpuRunner : public CompactRunner {
  public:
   explicit CompactGpuRunner(const CompactRequest& request)
@@ -63,10 +63,10 @@ class CompactGpuRunner : public CompactRunner {
 
  protected:
   virtual std::size_t own_bytes() const noexcept = 0;  ///< of the workspace
-  /// `found`: null, or where the exponents are to be found by which the input is divided.
+  /// `found`: null, or receives the exponents by which the input was divided.
   virtual void transform(Direction direction, const void* from, void* to, int* found, std::byte* workspace,
                          CUstream_st* stream) const = 0;
-  /// Finds the exponents of values, which are not f16, and stores what they leave. May be in place.
+  /// Finds the exponents of values that are not f16, and stores the scaled values. May be in place.
   void normalize(Direction direction, Storage storage, const void* from, int* found, void* to,
                  CUstream_st* stream) const {
     const std::int64_t parts = source_parts(problem_, direction);
@@ -82,7 +82,7 @@ class CompactGpuRunner : public CompactRunner {
   std::size_t found_bytes_ = 0;
 };
 
-/// Kernels of the tuned engine.
+/// Runs kernels of the tuned engine.
 class DirectRunner final : public CompactGpuRunner {
  public:
   DirectRunner(const CompactRequest& request, const std::string& kernel, bool measure)
@@ -115,7 +115,7 @@ class DirectRunner final : public CompactGpuRunner {
   }
 
   std::unique_ptr<const GpuCompactEngine> engine_;
-  std::size_t copy_bytes_ = 0;  ///< of an input that exponents were taken from
+  std::size_t copy_bytes_ = 0;  ///< for an input with its exponents removed
 };
 
 CompactFormats with_float_spectra(CompactFormats formats) {
@@ -123,7 +123,7 @@ CompactFormats with_float_spectra(CompactFormats formats) {
   return formats;
 }
 
-/// Kernels of the tuned engine between signals as they are stored and floats, of which block16 is made: half
+/// Kernels of the tuned engine between stored signals and floats, which are then converted to block16: half
 /// spectra of real signals, whose rows begin within blocks.
 class HalfConvertingRunner final : public CompactGpuRunner {
  public:
@@ -170,7 +170,7 @@ class HalfConvertingRunner final : public CompactGpuRunner {
   std::size_t spectrum_bytes_;
 };
 
-/// Any engine for floats.
+/// Runs any float engine.
 class ConvertingRunner final : public CompactGpuRunner {
  public:
   ConvertingRunner(const CompactRequest& request, std::unique_ptr<const DenseRunner<float>> floats)
@@ -204,7 +204,7 @@ class ConvertingRunner final : public CompactGpuRunner {
     narrow(written, target_parts(problem_, direction), factor, request_.formats.target(direction), to,
            stream);
   }
-  /// `parts` of each transform.
+  /// `parts` values of each transform.
   void widen(const void* from, Storage storage, std::int64_t parts, float* to, CUstream_st* stream) const {
     if (storage == Storage::block16)
       return cuda::launch_widen_blocks(from, problem_.batch, parts, to, stream);
@@ -232,8 +232,8 @@ WisdomProblem key_of(const CompactRequest& request, const CompactFormats& format
   return key;
 }
 
-/// The kernels that wisdom names for the same transform of f16 or bf16 values; empty if it has none. They are
-/// good for other formats of 16 bits, unless they multiply f16 numbers.
+/// The kernels that wisdom names for the same transform of f16 or bf16 values; empty if none. They also serve
+/// other 16-bit formats, unless they multiply f16 numbers.
 std::string kernel_for_other_formats(const WisdomPlatform& platform, const CompactRequest& request) {
   const bool narrow = is_16_bit(request.formats.between);
   for (const Storage stored : {Storage::f16, Storage::bf16}) {

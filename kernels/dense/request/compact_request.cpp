@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks of compact plans, and what their transforms cost in accuracy.
+// Checks compact plans and predicts the error of their transforms.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ void check_storage(Storage storage) {
 
 namespace {
 
-/// What found exponents leave: parts below 2^15.
+/// Bound after exponents have been found: parts are below 2^15.
 constexpr double kFoundPeak = 0x1p15;
 
 double peak_of(double given, Storage storage) {
@@ -36,7 +36,7 @@ double peak_of(double given, Storage storage) {
   return storage == Storage::f16 ? std::min(given, kLargestF16) : given;
 }
 
-/// Bound of the parts of unnormalised sums of N values with |re|, |im| <= peak.
+/// Bound on the parts of unnormalised sums of N values with |re|, |im| <= peak.
 double largest_part(const CompactRequest& request, Direction direction) noexcept {
   return std::numbers::sqrt2 * static_cast<double>(request.dense.problem.shape.points()) *
          request.formats.source_peak(direction);
@@ -46,10 +46,10 @@ double factor_of(const DenseRequest& request, Direction direction) noexcept {
   return direction == Direction::forward ? request.scales.forward : request.scales.inverse;
 }
 
-/// Below the largest float by what fused twiddle factors multiply by (tuned::fused_roots_of()).
+/// Below the largest float by the factor of fused twiddles (tuned::fused_roots_of()).
 constexpr double kLargestSum = 0x1p102;
 
-/// Refuses sums that no float holds.
+/// Rejects sums beyond the range of float.
 void check_peak(const CompactRequest& request, Direction direction) {
   const char* const peak = direction == Direction::forward ? "signal_peak" : "spectrum_peak";
   const CompactFormats& formats = request.formats;
@@ -105,8 +105,8 @@ std::int64_t target_parts(const DenseProblem& problem, Direction direction) noex
 }
 
 double arithmetic_error(const DenseProblem& problem) noexcept {
-  // Grows with the root of the depth (Gentleman and Sande 1966). The factors were measured from 64 to 2^22
-  // points: true errors were 0.7 to 1.0 times the result.
+  // Grows with the square root of the depth (Gentleman and Sande 1966). The factors were measured from 64 to
+  // 2^22 points: true errors were 0.7 to 1.0 times the result.
   constexpr double kEpsilon = std::numeric_limits<float>::epsilon();
   const auto extents = problem.shape.extents();
   const bool convolves = std::any_of(extents.begin(), extents.end(), [](std::int64_t n) {

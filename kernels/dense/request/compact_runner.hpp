@@ -15,21 +15,21 @@ struct CompactRequest {
   CompactFormats formats;
 };
 
-/// Throws as make_request(), and Error(invalid_argument) for strides, unknown formats, and peaks that make no
-/// sense.
+/// Throws as make_request() does, and Error(invalid_argument) for strides,
+/// unknown formats and invalid peaks.
 CompactRequest make_compact_request(const Shape& shape, bool real, const dense::CompactOptions& options);
 
-/// Throws Error(invalid_argument) for a format that is none.
+/// Throws Error(invalid_argument) for an unknown format.
 void check_storage(dense::Storage storage);
 
 /// Real and imaginary parts of one transform's input and of its output.
 std::int64_t source_parts(const DenseProblem& problem, dense::Direction direction) noexcept;
 std::int64_t target_parts(const DenseProblem& problem, dense::Direction direction) noexcept;
-/// Relative L2 error, root mean square, that float arithmetic adds to a transform.
+/// Relative RMS error that float arithmetic adds to a transform.
 double arithmetic_error(const DenseProblem& problem) noexcept;
 
-/// On a GPU: a result is what is stored times 2^exponent, beside the exponent of what was transformed and
-/// what was found.
+/// On a GPU: the constant part of a result's exponent, which adds to the input's
+/// exponent and the found one.
 int exponent_of(const CompactRequest& request, dense::Direction direction) noexcept;
 
 /// Arguments have been checked. Thread-safe with one workspace per call.
@@ -39,7 +39,7 @@ class CompactRunner {
 
   /// Bytes of 64-byte aligned host memory for one execution.
   virtual std::size_t workspace_bytes() const noexcept = 0;
-  /// `from_scales`: one for each transform, or null for exponents and errors of 0. `to_scales` may be null.
+  /// `from_scales`: one per transform, or null for exponents and errors of 0. `to_scales` may be null.
   virtual void run(dense::Direction direction, const void* from, const dense::CompactScale* from_scales,
                    void* to, dense::CompactScale* to_scales, std::byte* workspace) const = 0;
 
@@ -51,7 +51,7 @@ class CompactRunner {
                        CUstream_st* stream) const = 0;
   /// How many times values are stored in `between`.
   virtual int handovers(dense::Direction direction) const noexcept = 0;
-  /// The relative error that kernels add to that of floats: of matrices in 16 bits.
+  /// The relative error that kernels add to that of float ones, from 16-bit matrices.
   virtual double kernel_error() const noexcept { return 0; }
   virtual bool on_gpu() const noexcept = 0;
   virtual std::string name() const = 0;
@@ -63,9 +63,9 @@ struct CompactChoice {
   std::string reason;
 };
 
-/// For engine automatic, or one of the CPU's.
+/// For the engine automatic or a CPU engine.
 CompactChoice choose_compact_on_cpu(const CompactRequest& request);
-/// For engine automatic, or one of the GPU's. Throws Error(backend_unavailable) if there is none.
+/// For the engine automatic or a GPU engine. Throws Error(backend_unavailable) if there is none.
 CompactChoice choose_compact_on_gpu(const CompactRequest& request);
 
 }  // namespace sfft::detail

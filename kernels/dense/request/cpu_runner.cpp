@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that take one signal of the batch at a time have their own parts of the workspace. Strided signals
+// Threads that transform separate signals of the batch have their own parts of the workspace. Strided signals
 // are packed there first.
 #include "kernels/dense/request/cpu_runner.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs dense plans on the CPU: threads take whole signals of the batch, or share the transform of one after
-// another.
+// Runs dense plans on the CPU: threads take whole signals of the batch, or share
+// one transform after another.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ namespace sfft::detail {
 template <class Real>
 class CpuRunner final : public HostMemoryRunner<Real> {
  public:
-  /// `together`: signals of the batch that a SignalGroup takes at a time; 1: the engine takes each.
+  /// `together`: signals of the batch that a SignalGroup transforms at once; 1: the engine transforms each.
   CpuRunner(std::unique_ptr<const DenseEngine<Real>> engine, const DenseRequest& request,
             std::int64_t together = 1);
 
@@ -32,18 +32,18 @@ class CpuRunner final : public HostMemoryRunner<Real> {
   const char* why_not_queued() const noexcept override {
     return "this plan is on the CPU and cannot be queued: plan with Options{.backend = Backend::cuda}";
   }
-  /// Calls grouped(group, first signal, workspace) for the signals that go together, transform(signal,
-  /// scratch) for others; rethrows the first exception.
+  /// Calls grouped(group, first signal, workspace) for signals in groups, transform(signal, scratch) for the
+  /// rest; rethrows the first exception.
   template <class Grouped, class Transform>
   void over_batch(std::byte* workspace, const Grouped& grouped, const Transform& transform) const;
 
   std::unique_ptr<const DenseEngine<Real>> engine_;
   DenseProblem problem_;
-  std::optional<SignalGroup<Real>> group_, rest_;  ///< `together` signals, and what remains of the batch
+  std::optional<SignalGroup<Real>> group_, rest_;  ///< groups of `together` signals, and the rest
   DenseScales scales_;
-  bool packed_;  ///< a signal's own elements are contiguous, whatever lies between signals
+  bool packed_;  ///< each signal's elements are contiguous, whatever lies between signals
   BatchThreads threads_;
-  bool alone_;  ///< one packed signal, one thread, no scale: the engine does all of a forward call
+  bool alone_;  ///< one packed signal, one thread, no scale: the engine alone does a forward call
   std::size_t engine_bytes_, slot_bytes_;
 };
 

@@ -10,11 +10,11 @@
 
 namespace sfft::detail {
 
-/// Blocks of threads that store into other GPUs: they keep a link busy, and more would take the
-/// multiprocessors from the FFTs (measured on H200s).
+/// Thread blocks that store into other GPUs: enough to keep a link busy; more would take multiprocessors from
+/// the FFTs (measured on H200s).
 inline constexpr int kSendingBlocks = 24;
 
-/// Whether copy engines are fast: they slow down where they have many short rows.
+/// Whether copy engines are fast; many short rows slow them down.
 template <class Real>
 bool long_rows(std::span<const SlabPiece<Real>> pieces) {
   constexpr std::size_t kLeastBytes = 16 << 10;
@@ -23,7 +23,7 @@ bool long_rows(std::span<const SlabPiece<Real>> pieces) {
   });
 }
 
-/// The streams of one call. Groups of planes go to streams in turns; work in the caller's stream that follows
+/// The streams of one call. Groups of planes alternate between streams; later work in the caller's stream
 /// waits for all of them.
 template <class Real>
 class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
@@ -32,7 +32,7 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
 
   std::vector<const void*> from;  ///< signals of a forward transform
   ElementType type = ElementType::c64;
-  std::vector<void*> to;  ///< signals of an inverse one
+  std::vector<void*> to;  ///< signals of an inverse transform
 
   void record(int place, Lane lane, int event) override {
     at(place, [&](const Place& p) {
@@ -113,15 +113,15 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
   void receive(int place, const SlabPiece<Real>& piece) override {
     copy(place, piece, stream(place, Lane::receive));
   }
-  /// The caller's streams wait for all work.
+  /// Makes the caller's streams wait for all work.
   void finish() {
     for (std::size_t p = 0; p < states_.size(); ++p) join(static_cast<int>(p));
   }
 
  private:
   struct State {
-    bool turns = false;        ///< there is work on streams that take turns
-    std::vector<bool> of_all;  ///< events that stand for that, too
+    bool turns = false;        ///< there is work on alternating streams
+    std::vector<bool> of_all;  ///< events that cover that work, too
   };
 
   /// Calls job(place, group, turn, stream) for groups of planes.
@@ -180,7 +180,7 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
     }
     cuda::launch_exchange(all.data(), all.size(), scale, blocks, stream);
   }
-  /// By a copy engine.
+  /// Copies by a copy engine.
   void copy(int place, const SlabPiece<Real>& piece, cuda::Stream stream) const {
     constexpr std::size_t kValue = sizeof(std::complex<Real>);
     at(place, [&](const Place&) {

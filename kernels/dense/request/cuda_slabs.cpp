@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans the kernels: those of volumes in slabs, or plans for planes, which are batches, and cuFFT for the
-// lines across them.
+// Plans the kernels: those for volumes in slabs; or plans for planes, as batches, and cuFFT for the lines
+// across them.
 #include "kernels/dense/request/cuda_slabs.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace sfft::detail {
 
 namespace {
 
-/// A transform in slabs of the devices, and which of them reach which.
+/// A transform in slabs over the devices, and which devices can reach each other.
 template <class Real>
 SlabFft<Real> slab_fft(const DenseProblem& problem, const std::vector<int>& devices, bool staged) {
   const auto count = static_cast<int>(devices.size());
@@ -29,15 +29,15 @@ SlabFft<Real> slab_fft(const DenseProblem& problem, const std::vector<int>& devi
   return SlabFft<Real>(grid, problem.real, cuts, std::move(reaches));
 }
 
-/// Whether tuned kernels for lines of a real volume are faster than cuFFT. Measured with floats; tiles of
-/// longer lines hold short runs of neighbours.
+/// Whether tuned kernels beat cuFFT for lines of a real volume (measured in float); tiles of longer lines
+/// hold short runs of neighbours.
 template <class Real>
 bool has_fast_lines(std::int64_t points) {
   constexpr std::int64_t kMost = 1024;
   return sizeof(Real) == 4 && points <= kMost && has_radices(static_cast<int>(points));
 }
 
-/// An engine for planes of a large volume. That of real ones is the tuned one, by its rules, where nothing
+/// An engine for planes of a large volume. For real planes it is the tuned one, by its rules, if nothing
 /// else is known.
 template <class Real>
 DenseChoice<Real> choose_for_planes(const DenseProblem& planes, dense::Options options, bool large) {
@@ -103,19 +103,19 @@ CudaSlabs<Real>::~CudaSlabs() {
   while (!places_.empty()) {
     try {
       const cuda::DeviceScope scope(places_.back().device);
-      // Kernels may still use staging memory and streams of the plan.
+      // Kernels may still be using staging memory and streams of the plan.
       cuda::synchronize(places_.back().send.get());
       cuda::synchronize(places_.back().receive.get());
       for (const cuda::OwnedStream& turn : places_.back().turns) cuda::synchronize(turn.get());
       places_.pop_back();
-    } catch (...) {  // the GPU is gone, and what was on it
+    } catch (...) {  // the GPU is gone, and its memory with it
       places_.pop_back();
     }
   }
 }
 
-/// Compiling kernels for the volume takes a second, which small ones are not worth. Lines of real ones need
-/// tiles that begin at lines of the cache.
+/// Compiling kernels for a volume takes a second, too long for small ones. Lines of real volumes need tiles
+/// that begin at cache lines.
 template <class Real>
 void CudaSlabs<Real>::plan_steps(const DenseRequest& request) {
   constexpr std::int64_t kAligned = 16;  // rows together
@@ -144,13 +144,13 @@ void CudaSlabs<Real>::plan_steps(const DenseRequest& request) {
   if (!problem_.real) engine_ = dense::Engine::tuned;
 }
 
-/// Places of one GPU share plans for the same number of planes.
+/// Places of the same GPU share plans for the same number of planes.
 template <class Real>
 void CudaSlabs<Real>::plan_planes(const DenseRequest& request) {
   std::map<std::pair<int, std::int64_t>, std::shared_ptr<const DenseRunner<Real>>> known;
   for (int p = 0; p < fft_.grid().devices; ++p) {
     Place& place = places_[static_cast<std::size_t>(p)];
-    std::set<std::int64_t> counts;  // of groups, and of the last one of a chunk
+    std::set<std::int64_t> counts;  // sizes of groups, and of a chunk's last one
     for (int chunk = 0; chunk < fft_.chunks(); ++chunk) {
       const std::int64_t planes = fft_.chunk_of(p, chunk).count, at_once = turns_.planes;
       if (planes >= at_once) counts.insert(at_once);

@@ -18,7 +18,7 @@ namespace sfft::detail {
 template <class Real>
 class CudaSlabs final : public SlabRunner<Real> {
  public:
-  /// At least two devices. `staged`: for tests, as if none reached another one.
+  /// At least two devices. `staged`: for tests, pretends that devices cannot reach each other.
   CudaSlabs(const DenseRequest& request, const ChosenDevices& chosen, bool staged = false);
   ~CudaSlabs() override;
 
@@ -36,27 +36,27 @@ class CudaSlabs final : public SlabRunner<Real> {
 
  private:
   class Queues;
-  /// What belongs to one place of the list, made with its device current.
+  /// Resources of one place of the list, created with its device current.
   struct Place {
     int device = 0;
     cuda::OwnedStream send, receive;
-    std::vector<cuda::OwnedStream> turns;  ///< take turns with the caller's stream
-    /// By their number, those of the work of each stream that takes turns one after the other, and one more.
+    std::vector<cuda::OwnedStream> turns;  ///< alternate with the caller's stream
+    /// By number: those of the work of each alternating stream, and one more.
     std::vector<cuda::Event> events;
-    /// Kernels of large volumes: for all three dimensions or, of real ones, for lines across planes.
+    /// Kernels of large volumes: all three dimensions or, for real ones, lines across planes.
     std::shared_ptr<const SlabSteps<Real>> steps;
-    /// Without them: lines across planes, by their number.
+    /// Without them: plans for lines across planes, by number of lines.
     std::map<std::int64_t, std::shared_ptr<const CufftTransform>> columns;
-    /// Without those for all dimensions: plans for groups of planes, by their number.
+    /// Without kernels for all dimensions: plans for groups of planes, by number of planes.
     std::map<std::int64_t, std::shared_ptr<const DenseRunner<Real>>> planes;
-    int all_blocks = 1;  ///< that keep the GPU busy
+    int all_blocks = 1;  ///< enough to keep the GPU busy
 
     bool all_in_steps() const noexcept { return steps != nullptr && steps->has_planes(); }
   };
-  /// Where the parts of a workspace begin.
+  /// Offsets of the parts of a workspace.
   struct Parts {
     std::size_t planes = 0, rows = 0, engine = 0, end = 0;
-    std::size_t engine_bytes = 0;  ///< for each of the streams that take turns
+    std::size_t engine_bytes = 0;  ///< for each of the alternating streams
   };
 
   void plan_steps(const DenseRequest& request);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of the engines and of the formats of values, and which engines this build has.
+// The names of engines and storage formats, and which engines this build has.
 #include "kernels/dense/problem/engine.hpp"
 #include "kernels/dense/request/runner.hpp"
 

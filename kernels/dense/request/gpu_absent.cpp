@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands in for the GPU's planning in builds without a CUDA toolkit: plans for a GPU throw.
+// Replaces GPU planning in builds without a CUDA toolkit: plans for a GPU throw.
 #include "kernels/dense/out_of_card/card.hpp"
 #include "kernels/dense/request/compact_runner.hpp"
 #include "kernels/dense/request/selective_runner.hpp"
@@ -35,7 +35,7 @@ std::unique_ptr<const SlabRunner<Real>> make_slab_runner(const DenseRequest&) {
   no_backend();
 }
 
-// Only plans that exist call these.
+// Never called, because no such plan exists.
 void copy_to_slabs(const void*, const Shape&, std::size_t, const std::vector<dense::Slab>&,
                    std::span<void* const>) {}
 void copy_from_slabs(void*, const Shape&, std::size_t, const std::vector<dense::Slab>&,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the engine of a dense plan on a GPU: the one asked for, else by measurement or wisdom, else cuFFT.
+// Chooses the engine of a dense plan on a GPU: the requested one, else by measurement or wisdom, else cuFFT.
 #include <fmt/format.h>
 
 #include <optional>
@@ -16,7 +16,7 @@ namespace {
 
 using dense::Engine;
 
-/// An engine, with its kernels, that is timed against the others.
+/// An engine with its kernels, to be timed against the others.
 struct Entrant {
   Engine engine;
   const char* kernel;
@@ -37,7 +37,7 @@ std::unique_ptr<const GpuDenseEngine<Real>> make_engine(Engine engine, const Den
   return make_cufft_engine<Real>(problem, kernel);
 }
 
-/// The engine of this build that wisdom names.
+/// The engine that wisdom names, if this build has it.
 std::optional<Engine> named_by(const WisdomEntry& known) {
   for (const Entrant& entrant : kEntrants) {
     if (known.engine == dense::to_string(entrant.engine) && gpu_engine_in_build(entrant.engine))
@@ -83,7 +83,7 @@ DenseChoice<Real> fastest(const DenseRequest& request, const WisdomPlatform& pla
   for (const Entrant& entrant : kEntrants) {
     const Engine engine = entrant.engine;
     if (!gpu_engine_in_build(engine)) continue;
-    // Tuned before: only time it again.
+    // Tuned before, so only time it again.
     const bool tuned = known && engine == Engine::tuned && known->engine == dense::to_string(engine);
     const std::string kernel = tuned ? known->kernel : entrant.kernel;
     contest.enter(
@@ -106,7 +106,7 @@ DenseChoice<Real> named(const DenseRequest& request, const std::optional<WisdomE
           engine, "the engine was asked for"};
 }
 
-/// Follows wisdom, or takes cuFFT if wisdom names what this machine lacks.
+/// Follows wisdom, or takes cuFFT if wisdom names an engine that this machine lacks.
 template <class Real>
 DenseChoice<Real> remembered(const DenseRequest& request, const WisdomEntry& known) {
   std::string lacking = "this build lacks it";
@@ -133,7 +133,7 @@ bool gpu_engine_in_build(dense::Engine engine) noexcept {
 
 template <class Real>
 DenseChoice<Real> choose_on_gpu(const DenseRequest& request) {
-  static_cast<void>(cuda::device_info(request.problem.device));  // throws if there is none
+  static_cast<void>(cuda::device_info(request.problem.device));  // throws without a usable GPU
   const cuda::DeviceScope scope(request.problem.device);
   const WisdomPlatform platform = gpu_platform(request.problem.device);
   const WisdomProblem key = wisdom_problem<Real>(request.problem);
@@ -151,7 +151,7 @@ DenseChoice<Real> choose_on_gpu(const DenseRequest& request) {
 
 template <class Real>
 cuda::DenseEngines<Real> remembered_engines(const DenseProblem& problem, Wisdom::Batch batch) {
-  static_cast<void>(cuda::device_info(problem.device));  // throws if there is none
+  static_cast<void>(cuda::device_info(problem.device));  // throws without a usable GPU
   const auto known =
       Wisdom::global().find(gpu_platform(problem.device), wisdom_problem<Real>(problem), batch);
   const Engine engine = known ? named_by(*known).value_or(Engine::cufft) : Engine::cufft;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals that an engine does not take are converted by one copy kernel; host arrays go through a
-// DenseTransfer that is made on first use.
+// A copy kernel converts signals that an engine does not read; host arrays go through a DenseTransfer that is
+// made on first use.
 #include "kernels/dense/request/gpu_runner.hpp"
 
 #include "kernels/dense/gpu/grid.hpp"
@@ -28,7 +28,7 @@ GpuRunner<Real>::GpuRunner(const DenseProblem& problem, const DenseScales& scale
     try {
       strided_ = make_(problem_, nullptr);
       if (!strided_->reads(own_type<Real>(problem_)) && !strided_->writes_strides()) strided_ = nullptr;
-    } catch (const Error& error) {  // then everything is converted
+    } catch (const Error& error) {  // everything is then converted
       if (error.code() != ErrorCode::backend_unavailable) throw;
     }
     if (strided_ != nullptr && reads_everything(*strided_) && strided_->writes_strides()) return;
@@ -50,7 +50,7 @@ GpuRunner<Real>::~GpuRunner() {
     chunk_ = nullptr;
     strided_ = nullptr;
     packed_ = nullptr;
-  } catch (...) {  // the GPU is gone, and what was on it
+  } catch (...) {  // the GPU is gone, and its memory with it
   }
 }
 

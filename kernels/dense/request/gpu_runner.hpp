@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs dense plans on a GPU: through an engine, with conversions of what it does not read or write itself.
+// Runs dense plans on a GPU: through an engine, with conversions of what it cannot read or write.
 #pragma once
 
 #include <functional>
@@ -16,11 +16,11 @@ namespace sfft::detail {
 template <class Real>
 class GpuRunner final : public DenseRunner<Real> {
  public:
-  /// `like`: an engine that was made for another batch of the same transforms; null at first.
+  /// `like`: an engine made for another batch of the same transforms; null at first.
   using Make = std::function<std::unique_ptr<const GpuDenseEngine<Real>>(const DenseProblem&,
                                                                          const GpuDenseEngine<Real>* like)>;
 
-  /// `make` is called again when the plan is first used on host memory. The problem's device is current.
+  /// `make` is called again when the plan is first used on host memory. The problem's device must be current.
   GpuRunner(const DenseProblem& problem, const DenseScales& scales, Make make);
   ~GpuRunner() override;
 
@@ -41,7 +41,7 @@ class GpuRunner final : public DenseRunner<Real> {
   using Engine = GpuDenseEngine<Real>;
 
   const Engine& any_engine() const noexcept { return strided_ != nullptr ? *strided_ : *packed_; }
-  /// The engine that takes signals where they lie; may be null.
+  /// The engine that reads signals in place; may be null.
   const Engine* direct() const noexcept {
     return strided_ != nullptr ? strided_.get() : contiguous_ ? packed_.get() : nullptr;
   }
@@ -52,7 +52,7 @@ class GpuRunner final : public DenseRunner<Real> {
   DenseScales scales_;
   Make make_;
   bool contiguous_;
-  std::unique_ptr<const Engine> strided_;  ///< for strided problems that the library takes as they are
+  std::unique_ptr<const Engine> strided_;  ///< for strided problems that the library supports directly
   std::unique_ptr<const Engine> packed_;   ///< for contiguous signals; null if nothing is ever converted
   std::size_t conversion_bytes_ = 0;       ///< after the workspace of packed_
   mutable std::once_flag once_;
@@ -60,8 +60,8 @@ class GpuRunner final : public DenseRunner<Real> {
   mutable std::unique_ptr<const DenseTransfer<Real>> transfer_;
 };
 
-/// For the library's own forward transforms of `problem` and of other batches of it: the engine that wisdom
-/// names, or cuFFT. `batch`: whether wisdom about another batch counts.
+/// For the library's own forward transforms of `problem`, in this and other batch sizes: the engine that
+/// wisdom names, or cuFFT. `batch`: whether wisdom about another batch size counts.
 template <class Real>
 cuda::DenseEngines<Real> remembered_engines(const DenseProblem& problem,
                                             Wisdom::Batch batch = Wisdom::Batch::nearest);

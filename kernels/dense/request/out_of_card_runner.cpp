@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides whether a transform exceeds the GPU, and remembers measured shares in wisdom.
+// Decides whether a transform exceeds the GPU's memory, and keeps measured shares in wisdom.
 #include "kernels/dense/request/out_of_card_runner.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace sfft::detail {
 
 namespace {
 
-/// Signal and spectrum.
+/// Bytes of signal and spectrum.
 template <class Real>
 double bytes_of_arrays(const DenseProblem& problem) {
   const double sample = problem.real ? sizeof(Real) : sizeof(std::complex<Real>);
@@ -25,12 +25,12 @@ double bytes_of_arrays(const DenseProblem& problem) {
          static_cast<double>(total_spectrum_points(problem)) * sizeof(std::complex<Real>);
 }
 
-/// Contiguous signals, and real ones whose rows have room for half spectra.
+/// Supports contiguous signals, and real ones whose rows have room for half spectra.
 bool works(const DenseProblem& problem) {
   return problem.contiguous() || padded_for_spectrum(problem);
 }
 
-/// Rows of real signals that are not contiguous.
+/// Row pitch of real signals that are not contiguous.
 std::int64_t row_pitch(const DenseProblem& problem) {
   return problem.contiguous() ? problem.row_points() : 2 * (problem.row_points() / 2 + 1);
 }
@@ -45,7 +45,7 @@ std::unique_ptr<OutOfCardPlan<Real>> make_plan(const DenseProblem& problem, std:
                                               options);
 }
 
-/// What was measured holds for this budget and this number of threads.
+/// The wisdom key: measurements hold for one budget and one number of threads.
 template <class Real>
 WisdomProblem wisdom_key(const DenseRequest& request) {
   WisdomProblem key = wisdom_problem<Real>(request.problem);
@@ -54,7 +54,7 @@ WisdomProblem wisdom_key(const DenseRequest& request) {
   return key;
 }
 
-/// "host_shares=0.1000,0.2500": one share for each step. Empty for a text that says something else.
+/// Parses "host_shares=0.1000,0.2500", one share per step. Empty for any other text.
 std::vector<double> shares_of(const std::string& text) {
   constexpr std::string_view kName = "host_shares=";
   std::vector<double> shares;
@@ -68,7 +68,7 @@ std::vector<double> shares_of(const std::string& text) {
   return shares;
 }
 
-/// Deals the rounds out as a measurement says, of now or of before, and says so.
+/// Deals the rounds out according to a measurement, new or remembered, and says so.
 template <class Real>
 std::string choose_shares(OutOfCardPlan<Real>& fft, const DenseRequest& request,
                           const WisdomPlatform& platform) {
@@ -127,13 +127,13 @@ std::optional<DenseChoice<Real>> choose_out_of_card(const DenseRequest& request)
     const bool asked = options.host_share >= 0 || options.device_memory > 0;
     const double needed = options.host_share < 0 ? bytes_of_arrays<Real>(request.problem) : HUGE_VAL;
     if (asked && needed <= static_cast<double>(options.device_memory)) return std::nullopt;
-    // Planning in the card says better what is missing.
+    // Planning in GPU memory reports better what is missing.
     if (!asked && (!works(request.problem) || !gpu_usable(request.problem.device))) return std::nullopt;
     card = make_gpu_card<Real>(request.problem.device);
-    // Not what is free: the arrays of calls that are queued may have been allocated before.
+    // Not the free memory: arrays of queued calls may already be allocated.
     const auto memory = static_cast<double>(card->memory_bytes());
     if (options.device_memory == 0 && needed <= memory) return std::nullopt;
-    // Batches of signals that fit go through the card in parts, from any type of elements.
+    // Batches of signals that fit go through the GPU in parts, from any element type.
     const DenseProblem one = contiguous_problem(request.problem, 1);
     if (!asked && request.problem.batch > 1 && bytes_of_arrays<Real>(one) <= memory) return std::nullopt;
   }

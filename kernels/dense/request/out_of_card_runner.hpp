@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs dense plans whose arrays stay in host memory and go through a card in pieces.
+// Runs dense plans whose arrays stay in host memory and stream through a GPU in pieces.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ class OutOfCardRunner final : public HostMemoryRunner<Real> {
   OutOfCardRunner(std::unique_ptr<OutOfCardPlan<Real>> fft, const DenseRequest& request);
 
   std::size_t workspace_bytes() const noexcept override { return fft_->workspace_bytes(); }
-  /// Throws Error(type_mismatch) for elements that are not the plan's own.
+  /// Throws Error(type_mismatch) for elements other than the plan's own.
   void forward(const void* signals, ElementType type, std::complex<Real>* spectra,
                std::byte* workspace) const override;
   void inverse(const std::complex<Real>* spectra, void* signals, std::byte* workspace) const override;

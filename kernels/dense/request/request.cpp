@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks of every dense plan: of its options and of its calls.
+// Checks the options and the calls of every dense plan.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ using dense::Engine;
 
 namespace {
 
-/// One device is as if it had been named alone; several cannot do all that one can.
+/// A single device counts as if named alone; several do not support all that one does.
 void check_devices(DenseRequest& request) {
   dense::Options& options = request.options;
   if (options.devices.empty()) return;

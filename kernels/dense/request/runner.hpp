@@ -15,31 +15,31 @@
 
 namespace sfft::detail {
 
-/// What a plan was asked for, checked.
+/// The request for a plan, checked.
 struct DenseRequest {
   DenseProblem problem;
   DenseScales scales;
   dense::Options options;
 };
 
-/// Throws Error(invalid_argument, size_overflow, backend_unavailable) for options that make no sense and
-/// engines that the build lacks.
-/// `devices` of the result has none, or several.
+/// Throws Error(invalid_argument, size_overflow, backend_unavailable) for
+/// invalid options and for engines that the build lacks. `devices` of the result
+/// is empty or names several.
 DenseRequest make_request(const Shape& shape, bool real, const dense::Options& options);
 /// Throws Error(backend_unavailable) if the request is for several devices.
 void refuse_several(const DenseRequest& request, const char* plan);
 /// Whether a plan with these options runs on a GPU.
 bool for_gpu(const dense::Options& options) noexcept;
-/// Threads of the host that the options ask for: at least 1.
+/// Host threads that the options ask for; at least 1.
 int thread_count(const dense::Options& options) noexcept;
-/// Throw Error(invalid_argument) for a workspace that is too small or not aligned, and
+/// Throw Error(invalid_argument) for a workspace that is too small or misaligned, and
 /// Error(backend_unavailable) for a queued call of a plan that is not on a GPU.
 void check_workspace(std::span<std::byte> given, std::size_t bytes, std::size_t alignment,
                      const char* function);
 void check_queued(bool on_gpu, std::span<std::byte> workspace, std::size_t bytes);
 
-/// Arguments have been checked. Signals are in the problem's strides. Thread-safe with one workspace per
-/// call.
+/// Arguments have been checked. Signals are in the problem's strides. Thread-safe with one
+/// workspace per call.
 template <class Real>
 class DenseRunner {
  public:
@@ -60,14 +60,14 @@ class DenseRunner {
   virtual void enqueue_inverse(const std::complex<Real>* spectra, void* signals, std::byte* workspace,
                                CUstream_st* stream) const = 0;
   virtual bool on_gpu() const noexcept = 0;
-  /// Whether real transforms may work in place, where signals lie as half spectra do.
+  /// Whether real transforms may work in place if signals lie as half spectra do.
   virtual bool real_in_place() const noexcept { return false; }
   virtual std::string name() const = 0;
-  /// What it does and how long that took, where there is more to say than name().
+  /// What the plan does and how long that took, if there is more to say than name().
   virtual std::string explain() const { return name(); }
 };
 
-/// One whose arrays are in host memory: it cannot be queued.
+/// A runner whose arrays are in host memory; it cannot be queued.
 template <class Real>
 class HostMemoryRunner : public DenseRunner<Real> {
  public:
@@ -80,7 +80,7 @@ class HostMemoryRunner : public DenseRunner<Real> {
   }
 
  private:
-  /// And what to call instead.
+  /// The reason, and what to call instead.
   virtual const char* why_not_queued() const noexcept = 0;
 };
 
@@ -91,22 +91,22 @@ struct DenseChoice {
   std::string reason;
 };
 
-/// For engine automatic, or one of the CPU's.
+/// For the engine automatic or a CPU engine.
 template <class Real>
 DenseChoice<Real> choose_on_cpu(const DenseRequest& request);
-/// For engine automatic, or one of the GPU's. Throws Error(backend_unavailable) if there is none.
+/// For the engine automatic or a GPU engine. Throws Error(backend_unavailable) if there is none.
 template <class Real>
 DenseChoice<Real> choose_on_gpu(const DenseRequest& request);
-/// For plans on a GPU: pieces through it, and the host's share, if the transform exceeds what the GPU may use
-/// or if the options ask for a share; else nothing. Throws Error(backend_unavailable) for transforms that
-/// were asked to work so and cannot.
+/// For plans on a GPU: a runner that streams pieces through it and gives the host a share, if the transform
+/// exceeds the memory that the GPU may use or the options ask for a share; else nothing. Throws
+/// Error(backend_unavailable) for a requested transform that cannot work so.
 template <class Real>
 std::optional<DenseChoice<Real>> choose_out_of_card(const DenseRequest& request);
-/// For several devices: a batch that they share, or one transform in slabs, from and to host memory. Throws
+/// For several devices: a shared batch, or one transform in slabs, from and to host memory. Throws
 /// Error(backend_unavailable, out_of_memory).
 template <class Real>
 DenseChoice<Real> choose_on_several(const DenseRequest& request);
-/// Whether this build has the engine; for engines of the GPU.
+/// Whether this build has the engine; for GPU engines.
 bool gpu_engine_in_build(dense::Engine engine) noexcept;
 
 }  // namespace sfft::detail

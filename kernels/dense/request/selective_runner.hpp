@@ -11,7 +11,7 @@
 
 namespace sfft::detail {
 
-/// Arguments have been checked: if there is a support, it is not empty.
+/// Arguments have been checked; a support is not empty.
 template <class Real>
 class SelectiveRunner {
  public:
@@ -31,7 +31,7 @@ class SelectiveRunner {
   virtual std::string name() const = 0;
 };
 
-/// With an empty support, coefficients above a magnitude are kept. Throws as choose_on_gpu().
+/// With an empty support, keeps coefficients above a magnitude. Throws as choose_on_gpu() does.
 template <class Real>
 std::unique_ptr<const SelectiveRunner<Real>> select_on_gpu(const DenseRequest& request,
                                                            std::span<const std::int64_t> support);

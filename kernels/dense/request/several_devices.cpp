@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes the first devices of the list: as many as have something to do and are predicted to be fastest. A
-// list that names a device twice is a test, and is followed.
+// Uses the first devices of the list: as many as have work and are predicted to be fastest. A list that names
+// a device twice is a test and is followed as given.
 #include "kernels/dense/request/several_devices.hpp"
 
 #include <algorithm>
@@ -17,10 +17,10 @@ namespace sfft::detail {
 
 namespace {
 
-/// The share of the rate that clock and width of a memory promise which copies reach.
+/// The share of a memory's nominal rate (clock times width) that copies reach.
 constexpr double kMemoryEfficiency = 0.85;
 
-/// Gathers the slowest rates, and what makes them slow.
+/// Collects the slowest rates, and their causes.
 SlabRates rates_of(const std::vector<int>& devices, std::vector<std::string>& notes) {
   SlabRates rates;
   rates.link = SlabLink::memory;
@@ -70,11 +70,11 @@ double slab_bytes_of(const DenseProblem& problem, int devices) {
       (problem.real ? value / 2 : value);
   const double planes = static_cast<double>(grid.planes_values(0)) * value;
   const double spectrum = static_cast<double>(grid.spectrum_values(0)) * value;
-  // An inverse transform keeps transformed rows, and a real one planes beside them.
+  // An inverse transform keeps transformed rows, and a real one also planes.
   return signal + spectrum + (problem.real ? planes + spectrum : std::max(planes, spectrum));
 }
 
-/// Whether the first `count` devices hold their slabs, those of a device that is named again, too.
+/// Whether the first `count` devices can hold their slabs, counting a device once per mention.
 template <class Real>
 bool fits(const DenseProblem& problem, const std::vector<int>& devices, int count) {
   std::map<int, double> bytes;
@@ -85,7 +85,7 @@ bool fits(const DenseProblem& problem, const std::vector<int>& devices, int coun
   });
 }
 
-/// What the transform takes on one device, if that was measured and its engine is a free choice.
+/// The measured time of the transform on one device, if its engine is a free choice.
 template <class Real>
 std::optional<double> measured_alone_us(const DenseRequest& request, int device) {
   if (request.options.engine != dense::Engine::automatic) return std::nullopt;

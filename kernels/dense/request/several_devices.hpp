@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of the devices that a plan may use it uses, and why.
+// Which of the devices available to a plan it uses, and why.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 
 namespace sfft::detail {
 
-/// Runs a job with the device current; its errors say which one it was.
+/// Runs a job with the device current; its errors name the device.
 template <class Job>
 void on_device(int device, const Job& job) {
   try {
@@ -27,12 +27,12 @@ void on_device(int device, const Job& job) {
 struct ChosenDevices {
   std::vector<int> devices;
   std::string reason;              ///< one sentence
-  std::vector<std::string> notes;  ///< what else is worth knowing
-  SlabRates rates;                 ///< of one transform in slabs
+  std::vector<std::string> notes;  ///< further remarks
+  SlabRates rates;                 ///< for one transform in slabs
 };
 
-/// Throws Error: backend_unavailable for devices that are not there and transforms that are not shared out,
-/// out_of_memory where one transform does not fit in the memory of the devices.
+/// Throws Error: backend_unavailable for missing devices and transforms that cannot be shared, out_of_memory
+/// if one transform does not fit in the devices' memory.
 template <class Real>
 ChosenDevices choose_devices(const DenseRequest& request);
 

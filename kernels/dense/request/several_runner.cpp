@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of the GPUs is allocated on all of them before an array is touched, and kept for the next call.
+// GPU memory is allocated on all devices before an array is touched, and kept for the next call.
 #include "kernels/dense/request/several_runner.hpp"
 
 #include "kernels/cpu/platform/pool_loan.hpp"
@@ -36,7 +36,7 @@ SharedBatchRunner<Real>::SharedBatchRunner(const DenseRequest& request,
                                            std::unique_ptr<const BatchSlabs<Real>> slabs)
     : problem_(request.problem), slabs_(std::move(slabs)) {}
 
-/// A thread for each GPU; throws what the first of them that failed threw, once all have ended.
+/// Starts one thread per GPU; once all have ended, throws the first failure.
 template <class Real>
 template <class Job>
 void SharedBatchRunner<Real>::on_all(const Job& job) const {
@@ -66,7 +66,7 @@ void SharedBatchRunner<Real>::inverse(const std::complex<Real>* spectra, void* s
   });
 }
 
-/// What the slabs of one call need on the GPUs.
+/// GPU memory for the slabs of one call.
 template <class Real>
 struct HostSlabsRunner<Real>::Memory {
   struct Part {
@@ -86,7 +86,7 @@ struct HostSlabsRunner<Real>::Memory {
       try {
         const cuda::DeviceScope scope(parts.back().device);
         parts.pop_back();
-      } catch (...) {  // the GPU is gone, and what was on it
+      } catch (...) {  // the GPU is gone, and its memory with it
         parts.pop_back();
       }
     }

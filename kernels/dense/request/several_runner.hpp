@@ -15,7 +15,7 @@ namespace sfft::detail {
 inline constexpr const char* kSeveralNotQueued =
     "a Plan over several GPUs takes host memory: use SlabPlan for arrays in the memory of GPUs";
 
-/// A batch: each GPU's plan transfers and transforms its signals, with a host thread for each.
+/// Runs a batch: each GPU's plan transfers and transforms its signals, with a host thread per GPU.
 template <class Real>
 class SharedBatchRunner final : public HostMemoryRunner<Real> {
  public:
@@ -38,7 +38,7 @@ class SharedBatchRunner final : public HostMemoryRunner<Real> {
   std::unique_ptr<const BatchSlabs<Real>> slabs_;
 };
 
-/// One transform in slabs, which are copied to the GPUs and back. Calls take turns.
+/// Runs one transform in slabs, which are copied to the GPUs and back. Calls take turns.
 template <class Real>
 class HostSlabsRunner final : public HostMemoryRunner<Real> {
  public:
@@ -58,7 +58,7 @@ class HostSlabsRunner final : public HostMemoryRunner<Real> {
 
   const char* why_not_queued() const noexcept override { return kSeveralNotQueued; }
 
-  /// Room on all GPUs, for signals of elements of that size; nothing has been touched if there is none.
+  /// Memory on all GPUs for signals with elements of this size; if it throws, nothing has been touched.
   Memory& memory(std::size_t element) const;
 
   DenseProblem problem_;

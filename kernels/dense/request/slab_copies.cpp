@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A slab of a whole array is rows of bytes at a pitch: cut along the slowest dimension they are one row,
-// along the next one a row for each index of the slowest.
+// A slab of a whole array is rows of bytes at a pitch: a cut along the slowest dimension gives one row, a cut
+// along the next gives one row per index of the slowest.
 #include "kernels/cuda/runtime/runtime.hpp"
 #include "kernels/dense/request/slab_runner.hpp"
 
@@ -8,7 +8,7 @@ namespace sfft::detail {
 
 namespace {
 
-/// Copies all slabs at once, each in a stream of its own device.
+/// Copies all slabs concurrently, each in a stream of its own device.
 template <class Copy>
 void copy_all(const Shape& whole, std::size_t element, const std::vector<dense::Slab>& slabs,
               const Copy& copy) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs transforms whose arrays lie on several devices: one in slabs, or whole signals of a batch.
+// Runs transforms whose arrays lie on several devices: one transform in slabs, or whole signals of a batch.
 #pragma once
 
 #include <memory>
@@ -11,15 +11,15 @@
 
 namespace sfft::detail {
 
-/// Where a call's scratch lies and in which streams it is ordered, an entry for each slab. Workspaces are
-/// aligned to 256 bytes.
+/// Scratch and streams of a call, one entry per slab. Workspaces are aligned to 256
+/// bytes.
 struct SlabCall {
   std::span<std::byte* const> workspaces;
   std::span<CUstream_st* const> streams;
 };
 
-/// Arguments have been checked; every span has an entry for each slab. Calls return at once, and are safe
-/// from several threads with workspaces each.
+/// Arguments have been checked; every span has one entry per slab. Calls return at once, and are thread-safe
+/// with separate workspaces.
 template <class Real>
 class SlabRunner {
  public:
@@ -35,16 +35,16 @@ class SlabRunner {
   virtual dense::Engine engine() const noexcept = 0;
   virtual std::string name() const = 0;
   virtual std::string reason() const = 0;
-  virtual std::string explain() const = 0;  ///< more lines than the reason
+  virtual std::string explain() const = 0;  ///< several lines, beginning with the reason
 };
 
-/// Throws Error: backend_unavailable for what is not shared out, and for devices that are not there;
-/// out_of_memory where the arrays do not fit.
+/// Throws Error: backend_unavailable for transforms that cannot be shared and for missing devices,
+/// out_of_memory if the arrays do not fit.
 template <class Real>
 std::unique_ptr<const SlabRunner<Real>> make_slab_runner(const DenseRequest& request);
 
-/// Copies between the array that all slabs are parts of, contiguous in host memory, and slabs in device
-/// memory; blocks. `whole_extents`: of one signal, or of one spectrum.
+/// Copies between the whole array, contiguous in host memory, and its slabs in device memory; blocks.
+/// `whole_extents`: of one signal, or of one spectrum.
 void copy_to_slabs(const void* whole, const Shape& whole_extents, std::size_t element_bytes,
                    const std::vector<dense::Slab>& slabs, std::span<void* const> parts);
 void copy_from_slabs(void* whole, const Shape& whole_extents, std::size_t element_bytes,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups of rows and columns are planes, so that a launch takes any number of planes. Those of lines across
-// planes are blocks of neighbouring rows: all lines of a block are neighbours, whatever the length of rows.
+// Groups of rows and columns are planes, so that a launch takes any number of planes. For lines across planes
+// they are blocks of neighbouring rows: all lines of a block are neighbours, whatever the row length.
 #include "kernels/dense/request/slab_steps.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ namespace sfft::detail {
 
 namespace {
 
-/// What comes before and after a share of n.
+/// The ranges before and after a share of n.
 std::array<Share, 2> outside(const Share& share, std::int64_t n) {
   const std::int64_t end = share.first + share.count;
   return {Share{0, share.first}, Share{end, n - end}};

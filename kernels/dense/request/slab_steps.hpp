@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of volumes in slabs, dimension by dimension: of real ones for the lines across planes only.
-// Rows that stay on their GPU are transformed on their way to where they belong, the others in the planes
-// before they are sent.
+// The kernels of volumes in slabs, dimension by dimension; for real volumes only the lines across planes.
+// Rows that stay on their GPU are transformed on the way to their place, other rows in their planes before
+// they are sent.
 #pragma once
 
 #include <string>
@@ -17,26 +17,26 @@ class SlabSteps {
  public:
   using Value = std::complex<Real>;
 
-  /// Rows whose lines across planes kernels take together: parts of slabs consist of whole blocks of so many.
+  /// Rows whose lines across planes are transformed together: parts of slabs are whole blocks of so many.
   static std::int64_t rows_together(const SlabGrid& grid) noexcept;
 
-  /// For one GPU, whatever places of the list it has. `planes`: of complex volumes. Throws
+  /// For one GPU, which may have several places in the list. `planes`: of complex volumes. Throws
   /// Error(backend_unavailable).
   SlabSteps(const SlabFft<Real>& fft, int device, bool planes, bool measure);
 
   bool has_planes() const noexcept { return has_planes_; }
 
-  /// Columns of `count` planes, along the second dimension.
+  /// Transforms columns of `count` planes, along the second dimension.
   void columns(const Value* from, Value* to, std::int64_t count, bool inverse, cuda::Stream stream) const;
-  /// Rows of `count` planes that others will have; in place where the arrays are the same.
+  /// Transforms rows of `count` planes that other GPUs will hold; in place if the arrays are the same.
   void rows_for_others(int place, const Value* from, Value* to, std::int64_t count, double scale,
                        cuda::Stream stream) const;
-  /// In place: `count` rows from a first one on, in all planes of others.
+  /// In place: `count` rows from a given one, in all planes of other GPUs.
   void rows_of_others(int place, Value* rows, std::int64_t count, double scale, cuda::Stream stream) const;
-  /// Lines across all planes, of `count` rows from a first one on.
+  /// Transforms lines across all planes, for `count` rows from a given one.
   void lines(int place, const Value* from, Value* to, std::int64_t count, bool inverse,
              cuda::Stream stream) const;
-  /// Rows of a piece, on their way.
+  /// Transforms rows of a piece while moving it.
   void rows(const SlabPiece<Real>& piece, double scale, bool inverse, cuda::Stream stream) const;
 
   std::string name() const;
@@ -45,7 +45,7 @@ class SlabSteps {
   std::size_t find(const tuned::Lines& kind) const;
   tuned::Lines columns_of(bool inverse) const;
   tuned::Lines lines_of(int place, bool inverse) const;
-  /// `rows` rows of each of some planes.
+  /// `rows` rows of each plane in a group.
   tuned::Lines rows_of(std::int64_t rows, std::int64_t from_pitch, std::int64_t to_pitch, bool inverse) const;
 
   SlabGrid grid_;

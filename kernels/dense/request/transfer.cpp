@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of a batch take turns in up to three slots, each with a stream, device memory and page-locked
+// Parts of a batch rotate through up to three slots, each with a stream, device memory and page-locked
 // buffers; a single volume is transformed in phases while it is copied.
 #include "kernels/dense/request/transfer.hpp"
 
@@ -13,11 +13,11 @@ namespace sfft::detail {
 
 namespace {
 
-constexpr int kMostSlots = 3;
+constexpr int kMaxSlots = 3;
 
-/// Large enough for the full speed of the bus, small enough for several parts.
+/// Large enough for full bus speed, small enough for several parts.
 constexpr std::int64_t kPartBytes = std::int64_t{16} << 20;
-/// Length of pieces that lie apart in memory: shorter ones are copied more slowly.
+/// Length of scattered pieces; shorter ones are copied more slowly.
 constexpr std::int64_t kPieceBytes = std::int64_t{128} << 10;
 
 template <class Kind>
@@ -52,7 +52,7 @@ struct DenseTransfer<Real>::Pass {
   bool gather = false, scatter = false;       ///< strided signals
 };
 
-/// Memory and streams of the parts under way.
+/// Memory and streams of the parts in flight.
 template <class Real>
 class DenseTransfer<Real>::Slots {
  public:
@@ -60,13 +60,13 @@ class DenseTransfer<Real>::Slots {
     cuda::OwnedStream stream;
     cuda::DeviceBuffer in, out, workspace;
     cuda::PinnedBuffer staged_in, staged_out;
-    std::int64_t part = -1;  ///< the part under way
+    std::int64_t part = -1;  ///< the part in flight
   };
   cuda::OwnedStream copies;  ///< beside the first slot's stream, for phases
   cuda::Event done;
 
   explicit Slots(std::int64_t parts)
-      : slots_(static_cast<std::size_t>(std::min<std::int64_t>(kMostSlots, parts))) {}
+      : slots_(static_cast<std::size_t>(std::min<std::int64_t>(kMaxSlots, parts))) {}
   ~Slots() { drain(); }
   Slots(const Slots&) = delete;
   Slots& operator=(const Slots&) = delete;
@@ -84,12 +84,12 @@ class DenseTransfer<Real>::Slots {
   }
   Slot& of(std::int64_t part) { return slots_[static_cast<std::size_t>(part) % slots_.size()]; }
   std::int64_t count() const { return static_cast<std::int64_t>(slots_.size()); }
-  /// Nothing of this object is in use afterwards.
+  /// Afterwards nothing of this object is in use.
   void drain() noexcept {
     for (Slot& slot : slots_) {
       try {
         cuda::synchronize(slot.stream.get());
-      } catch (...) {  // a failure was reported where it was queued
+      } catch (...) {  // a failure was reported when the work was queued
       }
     }
     try {
@@ -145,7 +145,7 @@ template <class Real>
 void DenseTransfer<Real>::run(const Pass& asked) const {
   const std::int64_t parts = (problem_.batch + part_ - 1) / part_;
   Pass pass = asked;
-  // A single part has nothing to overlap with: the driver copies pageable memory as well as we could.
+  // A single part overlaps with nothing, and the driver copies pageable memory as fast as we could.
   pass.stage_from = pass.gather || (parts > 1 && cuda::mapped_address(pass.from) == nullptr);
   pass.stage_to = pass.scatter || (parts > 1 && cuda::mapped_address(pass.to) == nullptr);
   std::unique_ptr<Slots> slots;
@@ -165,7 +165,7 @@ void DenseTransfer<Real>::run(const Pass& asked) const {
   if (idle_ == nullptr) idle_ = std::move(slots);
 }
 
-/// What has arrived is transformed while the rest is copied, and what is done is copied while the rest is
+/// Transforms what has arrived while the rest is copied, and copies what is done while the rest is
 /// transformed.
 template <class Real>
 void DenseTransfer<Real>::run_phases(const Pass& pass, Slots& slots) const {
@@ -245,7 +245,7 @@ void DenseTransfer<Real>::run_parts(const Pass& pass, Slots& slots) const {
     const cuda::Stream stream = slot.stream.get();
     slot.part = part;
     cuda::copy_to_device(slot.in.data(), pass.stage_from ? slot.staged_in.data() : from, bytes, stream);
-    // A short last part transforms a whole one: places without a signal must hold finite numbers.
+    // A short last part transforms a whole one, so places without a signal must hold finite numbers.
     if (count < part_)
       cuda::clear(slot.in.data() + bytes, static_cast<std::size_t>(part_ - count) * pass.from_bytes, stream);
     if (pass.inverse) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Passes signals and spectra in host memory through a GPU plan: parts of the batch run on several streams, so
-// that one is copied while another is transformed.
+// Streams signals and spectra in host memory through a GPU plan: parts of the batch run on several streams,
+// so that one is copied while another is transformed.
 #pragma once
 
 #include <array>
@@ -12,21 +12,21 @@
 
 namespace sfft::detail {
 
-/// How many signals of the problem make a part.
+/// The number of signals in a part.
 template <class Real>
 std::int64_t transfer_part(const DenseProblem& problem);
 
 template <class Real>
 class DenseTransfer {
  public:
-  /// `runner` transforms `part` contiguous signals and outlives this, as does `phases`, which is for a single
-  /// signal whose transform may begin before all of it has arrived, else null.
+  /// `runner` transforms `part` contiguous signals and must outlive this object. So must `phases`, which lets
+  /// a single signal's transform begin before it has arrived completely; else null.
   DenseTransfer(const DenseProblem& problem, std::int64_t part, const DenseRunner<Real>& runner,
                 const GpuPhases<Real>* phases = nullptr, const DenseScales& scales = {});
   ~DenseTransfer();
 
-  /// Both block. The problem's device is current. One set of GPU memory, and of page-locked memory for arrays
-  /// that are not page-locked, is kept for the next call, whatever the number of threads.
+  /// Both block. The problem's device must be current. One set of GPU memory, and of page-locked memory for
+  /// pageable arrays, is kept for the next call, whatever the number of threads.
   void forward(const void* signals, ElementType type, std::complex<Real>* spectra) const;
   void inverse(const std::complex<Real>* spectra, void* signals) const;
 

@@ -25,7 +25,7 @@ struct SlabGrid {
   std::int64_t planes = 1, across = 1, inner = 1;
   int devices = 1;
 
-  /// Of 2D or 3D.
+  /// For 2D or 3D.
   SlabGrid(const Shape& shape, bool real, int devices);
 
   /// The most devices of which each has something to do.

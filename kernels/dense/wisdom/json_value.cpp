@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nlohmann's parser calls a builder, which limits the depth and refuses a field that is given twice.
+// nlohmann's parser calls a builder, which limits the depth and rejects duplicate fields.
 #include "kernels/dense/wisdom/json_value.hpp"
 
 #include <fmt/format.h>
@@ -10,14 +10,14 @@ namespace sfft::detail {
 
 namespace {
 
-constexpr std::size_t kNameLength = 200;  // of a field, in messages
+constexpr std::size_t kNameLength = 200;  // of a field's name, in messages
 
 template <class... Values>
 [[noreturn]] void refuse(fmt::format_string<Values...> why, Values&&... values) {
   throw JsonRefusal(fmt::format(why, std::forward<Values>(values)...));
 }
 
-/// Receives what nlohmann's parser reads.
+/// Receives the parser's events.
 class Builder {
  public:
   using Kind = JsonValue::Kind;
@@ -35,7 +35,7 @@ class Builder {
     text.text() = std::move(value);
     return put(std::move(text));
   }
-  bool binary(nlohmann::json::binary_t&) { return false; }  // not in texts
+  bool binary(nlohmann::json::binary_t&) { return false; }  // does not occur in text
   bool start_object(std::size_t) { return open(JsonValue(Kind::object)); }
   bool start_array(std::size_t) { return open(JsonValue(Kind::list)); }
   bool end_object() { return close(); }
@@ -52,7 +52,7 @@ class Builder {
   }
 
  private:
-  /// Where the next value belongs.
+  /// Where the next value goes.
   JsonValue& place() {
     if (open_.empty()) return root_;
     if (open_.back()->kind() == Kind::object) return open_.back()->fields().back().second;
@@ -66,7 +66,7 @@ class Builder {
     if (open_.size() == depth_) refuse("it is nested deeper than {} levels", depth_);
     JsonValue& placed = place();
     placed = std::move(value);
-    open_.push_back(&placed);  // stays where it is: its parent grows only once it is closed
+    open_.push_back(&placed);  // a stable address: its parent grows only once this is closed
     return true;
   }
   bool close() {

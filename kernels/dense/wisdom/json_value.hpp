@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a JSON text into values. nlohmann's own values allocate in their destructors, which ends the process
-// when memory is short; its parser is fine.
+// Parses JSON text into values. nlohmann's own values allocate in their destructors, which ends the process
+// when memory is short; its parser does not.
 #pragma once
 
 #include <cstddef>
@@ -32,14 +32,14 @@ class JsonValue {
   Kind kind() const noexcept { return kind_; }
   bool is_integer() const noexcept { return kind_ == Kind::integer || kind_ == Kind::unsigned_integer; }
   bool is_number() const noexcept { return is_integer() || kind_ == Kind::real; }
-  /// For integers; one beyond the signed type turns negative.
+  /// For integers; values beyond the signed type turn negative.
   std::int64_t integer() const noexcept { return static_cast<std::int64_t>(bits_); }
   /// For numbers.
   double real() const noexcept;
-  /// An integer as it was written.
+  /// An integer as written.
   std::string digits() const;
 
-  /// For a text, a list and an object; no two fields have the same name.
+  /// For text, lists and objects; field names are unique.
   std::string& text() const noexcept;
   std::vector<JsonValue>& items() const noexcept;
   std::vector<Field>& fields() const noexcept;
@@ -55,10 +55,10 @@ class JsonValue {
   Kind kind_;
   std::uint64_t bits_ = 0;
   double real_ = 0;
-  std::unique_ptr<Parts, Free> parts_;  ///< for texts, lists and objects: numbers stay small
+  std::unique_ptr<Parts, Free> parts_;  ///< for text, lists and objects, so that numbers stay small
 };
 
-/// Throws JsonRefusal for a text that is not JSON, is nested deeper than `depth`, or gives a field twice.
+/// Throws JsonRefusal for text that is not JSON, is nested deeper than `depth`, or repeats a field.
 JsonValue parse_json_text(const std::string& text, std::size_t depth);
 
 }  // namespace sfft::detail

@@ -22,7 +22,7 @@ extern const int kShippedWisdomCount;
 
 namespace {
 
-/// The entry whose batch has the smallest ratio to the one asked for, and that ratio's logarithm.
+/// The entry whose batch is closest by ratio to the requested one, and the logarithm of that ratio.
 template <class Known>
 std::pair<const WisdomEntry*, double> nearest(const Known& known, const WisdomProblem& problem) {
   std::pair<const WisdomEntry*, double> best{nullptr, 0.0};
@@ -83,7 +83,7 @@ void Wisdom::clear() {
 }
 
 dense::WisdomReport Wisdom::parse(const std::string& json, const PlatformHere& here) {
-  std::map<std::string, std::optional<WisdomPlatform>> platforms;  // each device is asked for once
+  std::map<std::string, std::optional<WisdomPlatform>> platforms;  // each device is queried once
   WisdomRecords read = read_wisdom(json, [&](const WisdomRecord& record) -> std::string {
     const auto [found, is_new] = platforms.try_emplace(record.platform.device);
     if (is_new) found->second = here(record.platform.device);
@@ -94,7 +94,7 @@ dense::WisdomReport Wisdom::parse(const std::string& json, const PlatformHere& h
     return other("the driver", record.platform.driver, platform->driver);
   });
   const std::lock_guard lock(mutex_);
-  auto merged = entries_;  // a failed allocation on the way leaves what was known
+  auto merged = entries_;  // a failed allocation must keep what was known
   for (WisdomRecord& record : read.records)
     merged[record.platform].insert_or_assign(record.problem, std::move(record.entry));
   entries_.swap(merged);

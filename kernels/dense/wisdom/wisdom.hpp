@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What planning measured: the fastest engine for a problem on a device, kept for the process and in files.
+// What planning measured: the fastest engine for a problem on a device, kept in the process and in files.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace sfft::detail {
 
-/// Where and with what a measurement was made: it holds for nothing else.
+/// The conditions of a measurement; it holds for no others.
 struct WisdomPlatform {
   std::string device;   ///< "NVIDIA H200", or "CPU AVX-512" for CPU engines
   std::string driver;   ///< "13.0", the newest CUDA that the driver knows; empty for CPUs
@@ -21,7 +21,7 @@ struct WisdomPlatform {
   friend auto operator<=>(const WisdomPlatform&, const WisdomPlatform&) = default;
 };
 
-/// What was transformed: "f32 c2c 1080x1920".
+/// The transform that was measured: "f32 c2c 1080x1920".
 struct WisdomProblem {
   std::string transform;
   std::int64_t batch = 1;
@@ -31,15 +31,15 @@ struct WisdomProblem {
 struct WisdomEntry {
   std::string engine;  ///< dense::to_string(Engine)
   std::string kernel;  ///< the engine's own description of its kernels (GpuDenseEngine::kernel), opaque here
-  double us = 0;       ///< of the whole batch, when it was measured
+  double us = 0;       ///< time of the whole batch when measured
   friend bool operator==(const WisdomEntry&, const WisdomEntry&) = default;
 };
 
 WisdomPlatform cpu_platform();
-/// Throws Error(device) when there is no such GPU, backend_unavailable in builds without CUDA. Creates no
-/// context.
+/// Throws Error(device) if there is no such GPU, backend_unavailable in builds without CUDA.
+/// Creates no context.
 WisdomPlatform gpu_platform(int device);
-/// The platform of this machine that has the device's name. Asks the GPU driver only for the name of a GPU.
+/// The platform of this machine with this device name. Queries the GPU driver only for GPU names.
 std::optional<WisdomPlatform> platform_here(const std::string& device);
 
 /// Thread-safe.
@@ -49,25 +49,25 @@ class Wisdom {
 
   enum class Batch : std::uint8_t { nearest, exact };
 
-  /// The wisdom of the process; begins with what is shipped.
+  /// The wisdom of the process; starts with the shipped entries.
   static Wisdom& global();
 
-  /// The entry of this batch, or of the nearest one, by ratio, that is known for the same transform. At the
-  /// same distance, what was measured here goes before what was shipped.
+  /// The entry for this batch, or for the nearest batch, by ratio, known for the same transform. At equal
+  /// distance, local measurements take precedence over shipped ones.
   std::optional<WisdomEntry> find(const WisdomPlatform& platform, const WisdomProblem& problem,
                                   Batch batch = Batch::nearest) const;
   /// Replaces what was known for the same platform and problem.
   void add(const WisdomPlatform& platform, const WisdomProblem& problem, WisdomEntry entry);
   void clear();
 
-  /// Adds the entries of a file's text. Those of other devices are kept (several machines may share a file);
-  /// those of this machine's devices made with another driver or library version are ignored. A text that
-  /// cannot be read to its end adds nothing.
+  /// Adds the entries of a file's text. Entries of other devices are kept (several machines may share a
+  /// file). Those of this machine's devices made with another driver or library version are ignored. A text
+  /// that cannot be read to its end adds nothing.
   dense::WisdomReport parse(const std::string& json, const PlatformHere& here = platform_here);
-  /// The same for wisdom that comes with the library: it holds for the device's name with any driver, and
-  /// for all versions of the library that share its first two numbers. format() leaves it out.
+  /// The same for shipped wisdom: it holds for the device's name with any driver, and for all library
+  /// versions with the same first two numbers. format() omits it.
   dense::WisdomReport parse_shipped(const std::string& json);
-  /// A file's text of what was measured or parsed, without what is shipped.
+  /// The file text of what was measured or parsed, without shipped wisdom.
   std::string format() const;
 
  private:

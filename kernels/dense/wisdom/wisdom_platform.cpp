@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the driver for names and versions of GPUs; builds without CUDA know only the CPU.
+// Queries the driver for names and versions of GPUs; builds without CUDA know only the CPU.
 #include "kernels/base/error.hpp"
 #include "kernels/cpu/small_fft/small_fft.hpp"
 #include "kernels/dense/wisdom/wisdom.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names a problem for wisdom.
+// Names problems for wisdom.
 #pragma once
 
 #include "kernels/dense/problem/problem.hpp"
@@ -7,7 +7,7 @@
 
 namespace sfft::detail {
 
-/// Its name in wisdom: "f32 c2c 1080x1920", "f64 r2c 12x35 strided 64,1,1024" with the batch's stride last.
+/// "f32 c2c 1080x1920", "f64 r2c 12x35 strided 64,1,1024" with the batch's stride last.
 template <class Real>
 WisdomProblem wisdom_problem(const DenseProblem& problem);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks every field's type and bounds; a bad entry is left out, a bad file gives no entries.
+// Checks the type and bounds of every field; a bad entry is skipped, a bad file gives no entries.
 #include "kernels/dense/wisdom/wisdom_text.hpp"
 
 #include <fmt/format.h>
@@ -80,7 +80,7 @@ WisdomRecord record_of(const Json& object) {
   record.problem.transform = text_field(object, "transform", 1, kNameLength);
   const Json& batch = field(object, "batch");
   if (!batch.is_integer()) refuse("its 'batch' is not a whole number");
-  // A number beyond the signed type is unsigned and turns negative here.
+  // Numbers beyond the signed type are unsigned and turn negative here.
   record.problem.batch = batch.integer();
   if (record.problem.batch < 1) refuse("its 'batch' is {}, not positive", batch.digits());
   record.entry.engine = engine_field(object, record.platform.device);
@@ -109,7 +109,7 @@ const std::vector<Json>& entries_of(const Json& file) {
   return entries.items();
 }
 
-/// A JSON string; what is not UTF-8 is replaced.
+/// A JSON string; invalid UTF-8 is replaced.
 std::string quoted(const std::string& text) {
   using Writer = nlohmann::json;
   return Writer(text).dump(-1, ' ', false, Writer::error_handler_t::replace);

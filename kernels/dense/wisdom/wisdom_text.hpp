@@ -10,7 +10,7 @@
 
 namespace sfft::detail {
 
-constexpr std::size_t kWisdomBytes = std::size_t{16} << 20;  ///< no text may be longer
+constexpr std::size_t kWisdomBytes = std::size_t{16} << 20;  ///< longest accepted text
 
 struct WisdomRecord {
   WisdomPlatform platform;
@@ -23,11 +23,11 @@ struct WisdomRecords {
   dense::WisdomReport report;
 };
 
-/// Why a well-formed record is to be ignored; empty to take it.
+/// The reason to ignore a well-formed record; empty to accept it.
 using WisdomJudge = std::function<std::string(const WisdomRecord&)>;
 
-/// A text that is not wisdom, is of another version or is damaged gives no records and the reason. An entry
-/// that is malformed or that `judge` refuses is left out by itself; the report names the first.
+/// A text that is not wisdom, has another version or is damaged gives no records and the reason. A malformed
+/// entry, or one that `judge` rejects, is skipped alone; the report names the first.
 WisdomRecords read_wisdom(const std::string& json, const WisdomJudge& judge);
 std::string write_wisdom(const std::vector<WisdomRecord>& records);
 

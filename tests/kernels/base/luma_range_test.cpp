@@ -10,7 +10,7 @@
 namespace sfft::detail {
 namespace {
 
-/// Of 0 … 2^bits - 1, before rounding.
+/// The exact value for a sample in 0 … 2^bits - 1, before rounding.
 double stretched(int sample, int bits) {
   const double unit = std::ldexp(1.0, bits - 8), top = std::ldexp(1.0, bits) - 1;
   return std::clamp((sample - 16 * unit) * top / (219 * unit), 0.0, top);

@@ -75,7 +75,7 @@ class Population {
   std::mt19937 random_;
 };
 
-/// Of each transform of a batch: multiplied by the power of two that makes its largest part some 1.
+/// Scales each transform of a batch by the power of two that makes its largest part about 1.
 std::vector<double> at_ordinary_size(std::vector<double> parts) {
   double largest = 0;
   for (const double part : parts) largest = std::max(largest, std::abs(part));

@@ -72,7 +72,7 @@ TEST(OutOfCardPlan, OptionsThatMakeNoSense) {
       << "a line of a large prime length";
 }
 
-/// Of every second kind of shape: a real batch apart and, in rows with room for half spectra, in place.
+/// Uses every second kind of shape: a real batch apart and, in rows with room for half spectra, in place.
 TEST(OutOfCardPlan, RealBatchesApartAndInPlace) {
   for (const Shape& shape : {Shape(360), Shape(105), Shape({20, 36}), Shape({9, 15}), Shape({6, 10, 14})}) {
     constexpr std::int64_t kBatch = 3;

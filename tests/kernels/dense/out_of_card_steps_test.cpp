@@ -111,7 +111,7 @@ TEST(PieceParts, CoverEveryByteOnceAndKeepTheirBounds) {
 }
 
 std::string kinds(const std::vector<Step>& steps) {
-  // Of columns, turned and exchanged ones, slabs, transpositions.
+  // Columns, turned and exchanged ones, slabs, transpositions.
   constexpr char kLetters[] = {'c', 'T', 'x', 's', 't'};
   std::string text;
   for (const Step& step : steps) text += kLetters[static_cast<int>(step.kind)];

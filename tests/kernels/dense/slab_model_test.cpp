@@ -83,7 +83,7 @@ TEST(SlabModel, GroupsOfPlanesFitTheCache) {
   const detail::SlabTurns turns = detail::slab_turns(2 << 20, 32);
   EXPECT_GT(turns.planes, 1);
   EXPECT_LE(turns.planes * turns.streams * (2 << 20), 48 << 20);
-  // Of a chunk that is small, or whose planes are large, there is one group.
+  // A small chunk, or one with large planes, is a single group.
   for (const auto& [bytes, planes] : {std::pair<std::size_t, int>{2 << 20, 1}, {1 << 30, 32}, {8, 3}}) {
     EXPECT_EQ(detail::slab_turns(bytes, planes).planes, planes);
     EXPECT_EQ(detail::slab_turns(bytes, planes).streams, 1);

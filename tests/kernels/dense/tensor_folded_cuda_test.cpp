@@ -36,7 +36,7 @@ TEST_F(TensorFoldedCuda, EveryLengthAgainstDouble) {
   }
 }
 
-/// Of an impulse every sum has one addend besides zeros.
+/// For an impulse every sum has one non-zero addend.
 TEST_F(TensorFoldedCuda, ImpulsesHaveTheBitsOfTheEmulation) {
   for (const int points : {3, 31, 33, 60, 95, 127, 150, 191, 223, 254, 255}) {
     constexpr std::size_t kLines = 100;
