@@ -50,6 +50,42 @@ TEST(GuardBusyTest, AnExposureThatFollowsTheSceneIsNoFlicker) {
   EXPECT_LT(flicker([](int frame) { return 0.5 * (frame % 12 < 6 ? 1.1 : 0.9); }), 1);
 }
 
+TEST(GuardBusyTest, AFlickerIsDatedByItsFirstAndLastSwing) {
+  constexpr int kFrom = 40;
+  constexpr int kTo = 90;
+  for (const double period : {2.0, 3.3, 4.0}) {
+    Judge judge({}, 100);
+    bool found = false;
+    double before = 0.5;
+    for (int frame = 0; frame < 140; ++frame) {
+      const bool on = frame >= kFrom && frame < kTo;
+      const double level = on ? 0.5 + 0.05 * std::cos(6.2832 * (frame - kFrom) / period) : 0.5;
+      Observation seen;
+      seen.brightening = std::log(level / before);
+      before = level;
+      const double flickers = strength(judge, seen, EventKind::flicker);
+      if (flickers > 1 && !found) {
+        EXPECT_NEAR(static_cast<double>(judge.flickering_frames()), frame - kFrom, 4);
+      }
+      found = found || flickers > 1;
+    }
+    EXPECT_TRUE(found);
+    EXPECT_NEAR(static_cast<double>(judge.steady_frames()), 139 - kTo, 4) << period;
+  }
+}
+
+TEST(GuardBusyTest, AWhitePictureWithATraceOfTheSceneIsBlinded) {
+  Judge judge = experienced();
+  Observation seen;
+  seen.level = 0.97;
+  seen.bright = 0.98;
+  seen.gain = 2;
+  seen.detail = 0.03;
+  EXPECT_GT(strength(judge, seen, EventKind::blinded), 1);
+  seen.detail = 0.5;
+  EXPECT_LT(strength(judge, seen, EventKind::blinded), 1);
+}
+
 TEST(GuardBusyTest, FramesInWhichManyWalkTellWhatIsUsual) {
   Observation seen;
   Findings findings;
@@ -128,6 +164,11 @@ TEST(GuardBusyTest, WhatHasComeByAndByHasToStay) {
   EXPECT_GT(most, 1);
   EXPECT_EQ(cloth.covering_frames(), 36);
   EXPECT_FALSE(cloth.passing());
+  // A cover is one behind a lorry, too.
+  Judge behind = calm;
+  for (int frame = 0; frame < 12; ++frame)
+    EXPECT_LT(strength(behind, hidden(0.1 * std::min(frame, 4)), EventKind::covered), 1);
+  EXPECT_GT(strength(behind, hidden(0.8), EventKind::covered), 1);
   // What is there at once counts at once, be the scene calm or half hidden by somebody.
   Judge paper = calm;
   strength(paper, hidden(0), EventKind::covered);

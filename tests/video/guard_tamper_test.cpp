@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "video/guard/activity.hpp"
+#include "video/guard/freeze_detector.hpp"
 #include "video/guard/guard.hpp"
 #include "video/guard/move_check.hpp"
 
@@ -197,40 +198,60 @@ TEST(StillnessTest, TilesThatAreRenewedNowAndThenAreNotLively) {
   EXPECT_EQ(stillness.lively(), 0);
 }
 
-/// Cars in twelve of the tiles.
-TileActivity cars() {
+/// Activity of a street: each tile's own, of a log-normal distribution.
+TileActivity street(std::mt19937& random) {
+  std::normal_distribution<float> spread(0, 0.6F);
   TileActivity activity{};
-  for (std::size_t t = 0; t < 12; ++t) activity[t] = 5 + static_cast<float>(t);
+  for (std::size_t t = 0; t < activity.size(); ++t)
+    activity[t] = (t % 4 == 0 ? 50.0F : 0.5F) * std::exp(spread(random));
   return activity;
 }
 
-TEST(StillnessTest, WhatStopsAtOnceHasStopped) {
-  SuddenStop stop;
-  for (int i = 0; i < 20; ++i) stop.add(cars());
-  EXPECT_EQ(stop.frames(), 0);
-  // A clock in two tiles, and a key frame in every 12.
-  for (int i = 1; i <= 40; ++i) {
-    TileActivity activity{};
-    activity[0] = activity[1] = i % 3 == 0 ? 50 : 0;
-    if (i % 12 == 0) activity.fill(3);
-    stop.add(activity);
-    EXPECT_EQ(stop.frames(), i);
-  }
-  stop.add(cars());
-  stop.add(cars());
-  EXPECT_EQ(stop.frames(), 0);
+/// A frame that a detector takes, and by how much the picture stands still in it.
+double frozen(FreezeDetector& detector, const TileActivity& activity) {
+  Observation seen;
+  seen.spread = 0.2;
+  seen.activity = activity;
+  seen.repeats = std::ranges::all_of(activity, [](float a) { return a == 0; });
+  return detector.judge(seen, 1);
 }
 
-TEST(StillnessTest, WhatStopsOneByOneHasNot) {
-  SuddenStop stop;
-  for (int i = 0; i < 60; ++i) {
-    TileActivity activity = cars();
-    // A lorry leaves a column of tiles per two frames.
-    for (std::size_t t = 0; t < 4 * static_cast<std::size_t>(std::max(0, i - 20) / 2); ++t)
-      if (t < activity.size()) activity[t] = 0;
-    stop.add(activity);
-    EXPECT_EQ(stop.frames(), 0);
+TEST(FreezeDetectorTest, DatesStreamsThatStopByWhenTheyDid) {
+  std::mt19937 random(5);
+  // The encoder goes on refining what has stopped; the fewer frames the finer it was.
+  for (const int refined : {0, 3, 8, 20}) {
+    FreezeDetector detector(1);
+    for (int i = 0; i < 150; ++i) EXPECT_LT(frozen(detector, street(random)), 1);
+    bool found = false;
+    for (int i = 0; i < 60; ++i) {
+      TileActivity activity{};
+      if (i < refined) activity.fill(0.5F * std::pow(0.75F, static_cast<float>(i)));
+      if (i % 25 == 22) activity.fill(4);  // a key frame
+      activity[0] = activity[1] = 30;      // a clock
+      const double strength = frozen(detector, activity);
+      if (found) {
+        EXPECT_GE(strength, 1) << i;
+      }
+      if (found || strength <= 1) continue;
+      found = true;
+      EXPECT_NEAR(static_cast<double>(detector.frames()), i + 2, 8) << refined;
+    }
+    EXPECT_TRUE(found) << refined;
+    int i = 0;
+    while (frozen(detector, street(random)) >= 1 && i < 60) ++i;
+    EXPECT_LT(i, 12);
+    EXPECT_NEAR(static_cast<double>(detector.frames()), i + 1, 1);
   }
+}
+
+TEST(FreezeDetectorTest, DatesRepeatsByTheFirst) {
+  std::mt19937 random(6);
+  FreezeDetector detector(1);
+  for (int i = 0; i < 40; ++i) EXPECT_LT(frozen(detector, street(random)), 1);
+  int repeats = 1;
+  while (frozen(detector, {}) <= 1 && repeats < 20) ++repeats;
+  EXPECT_EQ(repeats, 8);
+  EXPECT_EQ(detector.frames(), repeats + 1);
 }
 
 TEST(StillnessTest, KeyFramesAndAClockAreNoLife) {

@@ -138,6 +138,14 @@ TEST_F(GuardTest, ATurnedCameraIsMovedAndNothingElse) {
   EXPECT_EQ(started_, std::set{EventKind::moved});
 }
 
+TEST_F(GuardTest, ACameraThatIsTurnedAndShiftedIsMoved) {
+  learn();
+  for (int i = 0; i < 10; ++i) push(scene_.draw(25, -18, 0, 1, 0.07));
+  EXPECT_EQ(started_, std::set{EventKind::moved});
+  EXPECT_NEAR(last_.shift_x, 25, 1);
+  EXPECT_NEAR(last_.shift_y, -18, 1);
+}
+
 TEST_F(GuardTest, TellsDefocus) {
   learn();
   for (int i = 0; i < 10; ++i) push(scene_.draw(0, 0, 2.5));

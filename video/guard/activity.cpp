@@ -3,7 +3,9 @@
 #include "video/guard/activity.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <numeric>
 #include <type_traits>
 #include <utility>
 
@@ -30,20 +32,18 @@ constexpr std::size_t kWhole = 3 * kTiles / 4;
 constexpr std::int64_t kApart = 8;
 /// Activity of a tile in which any value has changed.
 constexpr float kAny = 1e-9F;
-/// Activity that is motion, tiles in which there has to be some, those that may go on, and the part of its
-/// activity that is left of a tile that has stopped.
-constexpr float kMotion = 1;
-constexpr std::size_t kMoving = 9;
-constexpr std::size_t kGoesOn = 3;
-constexpr float kRest = 0.02F;
 /// Times the longest usual quiet run that is one too long, and the part of that which is left after a frame.
 constexpr double kLonger = 2;
 constexpr double kForgetRun = 0.99998;
 /// Frames of a window that do not count, those with the most activity: key frames make a still picture anew.
 constexpr std::size_t kKeyFrames = 2;
-constexpr std::int64_t kKept = 2 * Stillness::kWindow;
-/// Frames until the least that was seen means something.
+/// Frames until the least that was seen means something, and until it means all that it ever will.
+constexpr std::int64_t kGuessed = Stillness::kKept;
 constexpr std::int64_t kKnown = 4 * Stillness::kWindow;
+/// Activity beside which less is none, for levels: one pixel in 300 has changed by a grey level. Frames of
+/// which a level is the mean.
+constexpr double kHardlyAny = 0.003;
+constexpr std::int64_t kLevelFrames = 8;
 
 struct Sums {
   std::int64_t count = 0, sum = 0, squares = 0;
@@ -145,50 +145,21 @@ std::int64_t QuietRun::frames() const noexcept {
   return frames_ - latest[kOverlay];
 }
 
-std::size_t SuddenStop::moving(const TileActivity& activity) const noexcept {
-  std::size_t count = 0;
-  for (std::size_t t = 0; t < kTiles; ++t) {
-    if (before_[t] > 0 && activity[t] > kRest * before_[t]) ++count;
-  }
-  return count;
-}
-
-void SuddenStop::add(const TileActivity& activity) {
-  ++frames_;
-  if (stopped_ == 0 && frames_ > static_cast<std::int64_t>(kBefore)) {
-    std::size_t moved = 0;
-    for (std::size_t t = 0; t < kTiles; ++t) {
-      // A key frame, or two, are no motion.
-      std::array<float, kBefore> earlier{};
-      std::ranges::transform(latest_, earlier.begin(), [t](const TileActivity& a) { return a[t]; });
-      std::ranges::nth_element(earlier, earlier.begin() + kBefore / 4);
-      const float usual = earlier[kBefore / 4];
-      before_[t] = usual > kMotion ? usual : 0;
-      if (before_[t] > 0) ++moved;
-    }
-    const TileActivity& last = latest_[static_cast<std::size_t>(frames_ - 1) % kBefore];
-    if (moved >= kMoving && moving(last) >= kMoving && moving(activity) <= kGoesOn) stopped_ = 1;
-    key_ = frames_;
-  } else if (stopped_ > 0) {
-    const bool still = moving(activity) <= kGoesOn;
-    const bool key_frame = !still && frames_ - key_ >= kApart;
-    stopped_ = still || key_frame ? stopped_ + 1 : 0;
-    if (key_frame) key_ = frames_;
-  }
-  latest_[static_cast<std::size_t>(frames_) % kBefore] = activity;
-}
-
 void Stillness::add(const TileActivity& activity) {
-  stop_.add(activity);
-  latest_[static_cast<std::size_t>(frames_ % kKept)] = activity;
+  const auto place = static_cast<std::size_t>(frames_ % kKept);
+  latest_[place] = activity;
+  levels_[place] = 0;
+  for (const float tile : activity) levels_[place] += std::log(tile + kHardlyAny) / kTiles;
   ++frames_;
   add_run(activity);
-  if (held_ || frames_ < kKept) return;
+  since_held_ = held_ ? 0 : since_held_ + 1;
+  if (since_held_ < 2 * kWindow || frames_ < 2 * kWindow) return;
   // What happens now is compared with what was before it.
   for (std::size_t t = 0; t < usual_.size(); ++t) {
     const float before = mean(t, kWindow, kWindow);
-    usual_[t] = frames_ == kKept ? before : std::min(kForget * usual_[t], before);
+    usual_[t] = windows_ == 0 ? before : std::min(kForget * usual_[t], before);
   }
+  ++windows_;
 }
 
 void Stillness::add_run(const TileActivity& activity) {
@@ -196,17 +167,9 @@ void Stillness::add_run(const TileActivity& activity) {
   run_.add(activity);
   const auto now = static_cast<double>(run_.frames());
   usual_run_ *= kForgetRun;
-  ++since_run_;
   if (frames_ <= kKnown) usual_run_ = std::max(usual_run_, now);
-  if (now < before && before >= least_run()) {
-    long_run_ = before;
-    since_run_ = 0;
-  } else if (now < before && since_run_ >= kWindow) {
-    usual_run_ = std::max(usual_run_, before);
-  }
   // Where something happens again, it is usual that nothing does for so long.
-  if (since_run_ == kWindow && 2 * now < kWindow)
-    usual_run_ = std::max(usual_run_, std::min(long_run_, least_run()));
+  if (now < before) usual_run_ = std::max(usual_run_, std::min(before, least_run()));
 }
 
 double Stillness::least_run() const noexcept {
@@ -214,15 +177,55 @@ double Stillness::least_run() const noexcept {
 }
 
 double Stillness::strength() const noexcept {
-  if (frames_ < kKnown) return 0;
-  // Where nothing ever happens nothing is missed. A key frame may need others before it is as good.
-  const auto now = static_cast<double>(run_.frames());
-  const double run = std::max(now, since_run_ < kWindow ? long_run_ : 0);
-  const double stop = static_cast<double>(stop_.frames()) / kWindow;
-  return std::max({lost_noise(), stop, usual_run_ > kWindow ? 0 : run / least_run()});
+  // Where nothing ever happens nothing is missed.
+  const bool eventful = frames_ >= kKnown && usual_run_ <= kWindow;
+  return std::max(lost_noise(), eventful ? static_cast<double>(run_.frames()) / least_run() : 0);
+}
+
+std::vector<double> Stillness::levels(std::int64_t frames) const {
+  std::vector<double> latest;
+  for (std::int64_t i = std::min({frames, frames_ - 1, kKept}); i > 0; --i)
+    latest.push_back(levels_[static_cast<std::size_t>((frames_ - i) % kKept)]);
+  std::vector<double> medians = latest;
+  for (std::size_t i = 1; i + 1 < latest.size(); ++i) {
+    const auto [least, most] = std::minmax(latest[i - 1], latest[i + 1]);
+    medians[i] = std::clamp(latest[i], least, most);
+  }
+  return medians;
+}
+
+double Stillness::level() const {
+  const std::vector<double> latest = levels(kLevelFrames + 1);
+  double sum = 0;
+  for (std::size_t i = 1; i < latest.size(); ++i) sum += latest[i];
+  return sum / static_cast<double>(kLevelFrames);
+}
+
+ActivityStep Stillness::step(std::int64_t frames) const {
+  const std::vector<double> latest = levels(frames);
+  const double total = std::accumulate(latest.begin(), latest.end(), 0.0);
+  const auto count = static_cast<double>(latest.size());
+  ActivityStep best;
+  double most = -1;
+  double sum = 0;
+  for (std::size_t i = 1; i < latest.size(); ++i) {
+    sum += latest[i - 1];
+    const auto first = static_cast<double>(i);
+    const double before = sum / first;
+    const double after = (total - sum) / (count - first);
+    const double explained = first * (count - first) * (before - after) * (before - after);
+    if (explained <= most) continue;
+    most = explained;
+    best = {static_cast<std::int64_t>(latest.size() - i), before, after};
+  }
+  return best;
 }
 
 double Stillness::lost_noise() const noexcept {
+  if (frames_ < kGuessed) return 0;
+  // The least of a few windows is not yet the least of many.
+  const double known =
+      std::min(1.0, static_cast<double>(windows_ + kWindow) / static_cast<double>(kKnown - kWindow));
   std::array<double, kTiles> ratios{};
   std::size_t noisy = 0;
   for (std::size_t t = 0; t < usual_.size(); ++t) {
@@ -233,7 +236,7 @@ double Stillness::lost_noise() const noexcept {
   const auto last = ratios.begin() + static_cast<std::ptrdiff_t>(noisy);
   const auto place = ratios.begin() + static_cast<std::ptrdiff_t>((1 - kMost) * static_cast<double>(noisy));
   std::nth_element(ratios.begin(), place, last);
-  return *place;
+  return known * *place;
 }
 
 double Stillness::lively() const noexcept {

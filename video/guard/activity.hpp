@@ -48,21 +48,10 @@ class QuietRun {
   bool whole_ = true;                          ///< most tiles of the latest frame have changed
 };
 
-/// Counts the frames since which everything that moved has stood still, if all of it stopped at once: cars,
-/// people and leaves come to rest one by one. A clock may run on, and key frames may make the picture anew.
-class SuddenStop {
- public:
-  void add(const TileActivity& activity);
-  std::int64_t frames() const noexcept { return stopped_; }
-
- private:
-  static constexpr std::size_t kBefore = 8;  ///< frames in which there was motion
-  std::size_t moving(const TileActivity& activity) const noexcept;
-
-  std::int64_t frames_ = 0, stopped_ = 0;
-  std::int64_t key_ = 0;  ///< the latest key frame since then
-  std::array<TileActivity, kBefore> latest_{};
-  TileActivity before_{};  ///< in most of them, of the tiles that moved, 0 of others
+/// When the picture came to change less than before, or more.
+struct ActivityStep {
+  std::int64_t frames = 0;       ///< since then, with the latest
+  double before = 0, after = 0;  ///< mean levels of both parts
 };
 
 /// Tells a stream that has stopped from a scene in which nothing happens: a camera has noise. A recorder that
@@ -72,19 +61,25 @@ class Stillness {
  public:
   void add(const TileActivity& activity);
   /// By how many times the picture has become stiller than it ever was, of the times that noise does not
-  /// explain, or by how much a quiet run is longer than any before, or a sudden stop than any could be: above
-  /// 1 it stands still.
+  /// explain, or by how much a quiet run is longer than any before: above 1 it stands still.
   double strength() const noexcept;
-  /// Frames since all that moved has stopped at once, 0 where it has not.
-  std::int64_t stopped_frames() const noexcept { return stop_.frames(); }
   /// Share of the tiles that showed noise in most of the latest frames. An encoder that leaves none renews a
   /// tile now and then.
   double lively() const noexcept;
   /// Keeps the present from becoming usual. Call before add().
   void hold(bool on) noexcept { held_ = on; }
 
+  /// How much the picture has changed in the latest frames: mean logarithm of the activity, which a clock, a
+  /// key frame or the last touches of an encoder hardly move.
+  double level() const;
+  /// The step that divides the latest frames, at most so many, into two parts of the most different levels:
+  /// it leaves the least squares.
+  ActivityStep step(std::int64_t frames) const;
+
   /// Frames that have to be still.
   static constexpr int kWindow = 24;
+  /// Frames that are kept.
+  static constexpr std::int64_t kKept = 64;
 
  private:
   /// Mean over `count` frames before frame `from`, without the key frames of a long run.
@@ -94,15 +89,16 @@ class Stillness {
   double lost_noise() const noexcept;
   void add_run(const TileActivity& activity);
   double least_run() const noexcept;  ///< that is an event
+  /// Of the latest frames, at most so many; a frame by itself does not count.
+  std::vector<double> levels(std::int64_t frames) const;
 
-  SuddenStop stop_;
   QuietRun run_;
-  double usual_run_ = 0;              ///< the longest until now, forgotten slowly
-  double long_run_ = 0;               ///< the latest that ended and was an event
-  std::int64_t since_run_ = kWindow;  ///< frames since it ended
-  std::array<TileActivity, 2 * kWindow> latest_{};
+  double usual_run_ = 0;  ///< the longest until now, forgotten slowly
+  std::array<TileActivity, kKept> latest_{};
+  std::array<double, kKept> levels_{};
   TileActivity usual_{};  ///< the least until now, of means of windows, forgotten slowly
-  std::int64_t frames_ = 0;
+  std::int64_t frames_ = 0, windows_ = 0;
+  std::int64_t since_held_ = kKept;
   bool held_ = false;
 };
 

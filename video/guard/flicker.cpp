@@ -16,23 +16,30 @@ constexpr std::size_t kTurns = kFrames / 3;
 constexpr double kLeastSwing = 0.005;
 constexpr double kFiner = 1.1;
 
-/// How often a series turns round and goes back by at least `swing`.
-std::size_t turns(const std::vector<double>& levels, double swing) {
+struct Turns {
   std::size_t count = 0;
-  double low = levels.front();
-  double high = low;
+  std::size_t first = 0, last = 0;  ///< places of the level before the first swing, and of the last turn
+};
+
+/// Where a series turns round and goes back by at least `swing`.
+Turns turns(const std::vector<double>& levels, double swing) {
+  Turns found;
+  std::size_t low = 0;
+  std::size_t high = 0;
   int direction = 0;
-  for (const double level : levels) {
-    low = std::min(low, level);
-    high = std::max(high, level);
-    const bool falls = direction >= 0 && level <= high - swing;
-    const bool rises = direction <= 0 && level >= low + swing;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    if (levels[i] <= levels[low]) low = i;
+    if (levels[i] >= levels[high]) high = i;
+    const bool falls = direction >= 0 && levels[i] <= levels[high] - swing;
+    const bool rises = direction <= 0 && levels[i] >= levels[low] + swing;
     if (!falls && !rises) continue;
-    count += direction != 0 ? 1 : 0;
+    found.last = falls ? high : low;
+    if (direction == 0) found.first = found.last;
+    found.count += direction != 0 ? 1 : 0;
     direction = falls ? -1 : 1;
-    low = high = level;
+    low = high = i;
   }
-  return count;
+  return found;
 }
 
 }  // namespace
@@ -42,7 +49,14 @@ double Flicker::add(double brightening) {
   if (levels_.size() > kFrames) levels_.erase(levels_.begin());
   if (levels_.size() < kFrames) return 0;
   double swing = 0;
-  for (double next = kLeastSwing; turns(levels_, next) >= kTurns; next *= kFiner) swing = next;
+  ++steady_;
+  for (double next = kLeastSwing;; next *= kFiner) {
+    const Turns found = turns(levels_, next);
+    if (found.count < kTurns) break;
+    swing = next;
+    frames_ = static_cast<std::int64_t>(levels_.size() - 1 - found.first);
+    steady_ = static_cast<std::int64_t>(levels_.size() - 1 - found.last);
+  }
   return swing;
 }
 

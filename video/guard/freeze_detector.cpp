@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace sfft::video {
 
@@ -21,11 +22,11 @@ constexpr double kAllWhite = 0.9;
 constexpr double kDimmed = 0.7;
 /// Logarithm of the factor on the light from one frame to the next, from which noise has to be learned anew.
 constexpr double kOtherLight = 0.15;
+/// The same from which what changes says nothing of noise.
+constexpr double kUnsteadyLight = 0.03;
 /// Share of the scene that is hidden, and part of the detail that is left, with which noise may be gone, too.
 constexpr double kHidden = 0.6;
 constexpr double kSoft = 0.8;
-/// Part of the threshold at which a picture no longer stands still.
-constexpr double kReleased = 0.7;
 
 }  // namespace
 
@@ -34,25 +35,39 @@ double FreezeDetector::judge(const Observation& seen, double usual_detail) {
   if (std::abs(seen.brightening) > kOtherLight) {
     stillness_ = {};
     lively_ = 0;
+    moves_ = -std::numeric_limits<double>::infinity();
   }
-  stillness_.hold(frames_ > 0);
-  if (!seen.repeats) lively_ = stillness_.lively();
+  stillness_.hold(frozen_ || std::abs(seen.brightening) > kUnsteadyLight);
+  if (!seen.repeats && !frozen_) lively_ = stillness_.lively();
   stillness_.add(seen.activity);
   const bool plain_picture = seen.spread < kFlat || seen.bright > kAllWhite;
   const double repeats = repeating(seen);
   // What hides the scene, dims it or takes its detail away takes noise away, too.
   const bool visible =
       seen.changed < kHidden && seen.gain > kDimmed && seen.detail > kSoft * usual_detail && !plain_picture;
-  const double standing = visible ? sensitivity_ * stillness_.strength() : 0;
+  // What has just moved again is not still because it was.
+  ++frames_;
+  const bool known = frozen_ || frames_ > Stillness::kWindow;
+  const double standing = visible && known ? sensitivity_ * stillness_.strength() : 0;
   const double strength = plain_picture ? 0 : std::max(repeats, standing);
-  if (strength < kReleased) {
-    frames_ = 0;
-  } else if (stillness_.stopped_frames() > repeats_) {
-    frames_ = static_cast<int>(stillness_.stopped_frames());
-  } else if (frames_ == 0 || repeats > 0) {
-    frames_ = repeats >= standing ? repeats_ : Stillness::kWindow;
+  if (!frozen_) {
+    if (strength > 1) freeze(repeats >= standing);
+    return strength;
   }
-  return strength;
+  if (!plain_picture && stillness_.level() < moves_) return std::max(strength, 1.0);
+  frozen_ = false;
+  frames_ = plain_picture ? 1 : stillness_.step(Stillness::kWindow).frames;
+  return 0;
+}
+
+void FreezeDetector::freeze(bool repeats) {
+  frozen_ = true;
+  const ActivityStep step = stillness_.step(Stillness::kKept);
+  moves_ = 0.5 * (step.before + step.after);
+  // An encoder goes on refining a stopped picture for a while before it repeats it.
+  const bool refined = step.frames >= repeats_ && step.frames <= repeats_ + Stillness::kWindow;
+  // The first frame is the one that the others are like.
+  frames_ = 1 + (!repeats || refined ? step.frames : repeats_);
 }
 
 double FreezeDetector::repeating(const Observation& seen) {

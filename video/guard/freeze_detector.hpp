@@ -2,6 +2,8 @@
 // Detects a frozen picture: a camera that hangs, or a recorder that repeats what it got last.
 #pragma once
 
+#include <cstdint>
+
 #include "video/guard/activity.hpp"
 #include "video/guard/observation.hpp"
 
@@ -14,16 +16,21 @@ class FreezeDetector {
 
   /// 1 at the threshold. `usual_detail`: of Observation::detail.
   double judge(const Observation& seen, double usual_detail);
-  /// Frames since which the picture stands still, where it does.
-  int frames() const noexcept { return frames_; }
+  /// Frames since which the picture stands still, where it does, or moves again, where it did; with the
+  /// latest.
+  std::int64_t frames() const noexcept { return frames_; }
 
  private:
   double repeating(const Observation& seen);
+  /// Dates what has begun.
+  void freeze(bool repeats);
 
   double sensitivity_;
   Stillness stillness_;
   double lively_ = 0;  ///< share of the tiles with noise before frames began to repeat
-  int frames_ = 0;
+  bool frozen_ = false;
+  double moves_ = 0;  ///< level of activity above which a frozen picture moves again
+  std::int64_t frames_ = 0;
   int repeats_ = 0;           ///< frames in a row that repeat the one before
   double usual_repeats_ = 0;  ///< longest such run that was no event, forgotten slowly
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Learns from the first frames, then observes, judges, and lets conditions that last become events. The
-// reference follows the scene while nothing happens.
+// Learns from the first frames, then observes, judges, and lets conditions that last become events.
 #include "video/guard/guard.hpp"
 
 #include <fmt/format.h>
@@ -15,29 +14,10 @@ namespace sfft::video {
 
 namespace {
 
-/// Frames between two steps of the reference: to where the scene is, and to what it looks like. The share is
-/// that of the way; a change of light takes some hundred frames, and about sixty once it is an event. Sooner
-/// would make a part of the scene of whatever has come before it meanwhile.
-constexpr int kFollowEvery = 2;
-constexpr int kAdaptEvery = 6;
-constexpr double kAdaptShare = 0.04;
-constexpr double kLightShare = 0.1;
-/// What passes by is not to become part of the reference: share of the picture that may be changed.
-constexpr double kCalm = 0.12;
-/// Coherence of the phases from which a frame may give new landmarks.
-constexpr double kSameScene = 0.3;
-/// Part of the threshold of a move up to which the reference follows the scene.
-constexpr double kFollow = 0.9;
-/// What is left of the strength of a move that is none: the reference does not follow it either.
-constexpr double kDenied = 0.95;
-/// Frames after which it is the scene that is different, and pixels within which it is the same move.
-constexpr int kRearranged = 50;
-constexpr double kSamePlace = 1;
-/// Frames between two that are kept to check moves by.
-constexpr int kRemember = 25;
-/// An event goes on down to this part of the threshold that it began at.
-constexpr double kRelease = 0.7;
 constexpr std::size_t kTimes = 64;
+/// Frames in which a camera that is moved comes to rest, and times its shift then that are another move.
+constexpr std::int64_t kSettling = 24;
+constexpr double kFurther = 1.25;
 /// Pixels that a plan reads by default: more lower the noise of aliasing, and take time.
 constexpr double kSamples = 64e3;
 
@@ -176,7 +156,11 @@ const GuardFrame& Guard::push(const SignalView& frame, double seconds, bool made
     latest_.seen = observer_->observe(region);
     latest_.seen->frame = frames_;
     latest_.findings = judge_->judge(*latest_.seen);
-    if (missed_ > 0) follow_missed();
+    if (hidden()) {
+      ++missed_;
+    } else if (missed_ > 0) {
+      follow_missed();
+    }
     if (doubtful) {
       follow();
     } else {
@@ -229,137 +213,34 @@ void Guard::update_events() {
     const double limit = condition.active() ? kRelease : 1;
     const Hysteresis::Change change = condition.update(frames_, finding.strength > limit);
     if (change == Hysteresis::Change::begins) {
-      // Frames repeat since the run of repeats began; glare was white before it was one that stays.
+      // What has to last before it is an event began before; glare was white before it was one that stays.
       std::int64_t start = condition.start();
-      if (kind == EventKind::frozen) start = frames_ - judge_->still_frames();
+      if (kind == EventKind::frozen) start = frames_ + 1 - judge_->still_frames();
+      if (kind == EventKind::flicker) start = frames_ + 1 - judge_->flickering_frames();
       if (kind == EventKind::blinded) start = std::min(start, frames_ + 1 - judge_->white_frames());
       if (kind == EventKind::covered) start = std::min(start, frames_ + 1 - judge_->covering_frames());
       begin(kind, start, seconds_of(start));
     }
-    if (change == Hysteresis::Change::ends) finish(kind, condition.end(), seconds_of(condition.end()));
+    if (change == Hysteresis::Change::ends) {
+      std::int64_t end = condition.end();
+      if (kind == EventKind::frozen) end = frames_ + 1 - judge_->still_frames();
+      if (kind == EventKind::flicker) end = std::min(end, frames_ + 1 - judge_->steady_frames());
+      finish(kind, end, seconds_of(end));
+    }
     if (!condition.active()) continue;
     const auto open = std::ranges::find(open_, kind, &Event::kind);
     if (open == open_.end()) continue;
     const double sure = confidence(finding.strength);
-    if (sure <= open->confidence) continue;
-    open->confidence = sure;
-    if (std::isfinite(finding.shift_px)) {
+    open->confidence = std::max(open->confidence, sure);
+    // A scene that sways after it was moved has not been moved further.
+    const bool settles = frames_ - open->start_frame < kSettling;
+    if (std::isfinite(finding.shift_px) && finding.strength > 1 &&
+        (settles || !(finding.shift_px < kFurther * open->shift_px))) {
       open->shift_px = finding.shift_px;
       open->shift_x = finding.shift_x;
       open->shift_y = finding.shift_y;
     }
   }
-}
-
-void Guard::check_move(const SignalView& region) {
-  Finding& moved = latest_.findings[static_cast<std::size_t>(EventKind::moved)];
-  const bool active = conditions_[static_cast<std::size_t>(EventKind::moved)].active();
-  if (active || !(moved.strength > 1) || !std::isfinite(moved.shift_px) || !check_->ready()) {
-    if (!(moved.strength > 1)) denied_ = 0;
-    return;
-  }
-  const Pose pose = latest_.seen->registration.pose();
-  const Pose before{pose.x - moved.shift_x, pose.y - moved.shift_y};
-  if (!check_->vote(region, pose, before).deny()) {
-    denied_ = 0;
-    return;
-  }
-  moved.strength = kDenied;
-  judge_->deny();
-  const Pose off = pose - denied_pose_;
-  denied_ = denied_ > 0 && std::hypot(off.x, off.y) < kSamePlace ? denied_ + 1 : 1;
-  if (denied_ == 1) denied_pose_ = pose;
-  if (denied_ < kRearranged) return;
-  // Things that are elsewhere now are the scene.
-  observer_->accept(region, before);
-  denied_ = 0;
-}
-
-void Guard::adapt(const SignalView& region) {
-  bool anything = judge_->passing();
-  for (int i = 0; i < kEventKinds; ++i) {
-    const auto kind = static_cast<EventKind>(i);
-    if (kind == EventKind::light || kind == EventKind::flicker) continue;
-    const Hysteresis& condition = conditions_[static_cast<std::size_t>(i)];
-    anything = anything || condition.active() || condition.pending();
-  }
-  const Hysteresis& moved = conditions_[static_cast<std::size_t>(EventKind::moved)];
-  if (moved.active()) {
-    const double now = times_.back();
-    const auto open = std::ranges::find(open_, EventKind::moved, &Event::kind);
-    if (open != open_.end() && now - open->start_s > options_.settle_s) {
-      // The camera stays where it is: what it shows now is the scene.
-      for (int i = 0; i < kEventKinds; ++i) {
-        const auto kind = static_cast<EventKind>(i);
-        if (kind == EventKind::frozen || kind == EventKind::offline) continue;
-        if (conditions_[static_cast<std::size_t>(i)].stop(frames_) == Hysteresis::Change::ends)
-          finish(kind, frames_, now);
-      }
-      observer_.reset();
-      judge_.reset();
-      return;
-    }
-  }
-  const Observation& seen = *latest_.seen;
-  follow();
-  if (anything) {
-    quiet_ = 0;
-    return;
-  }
-  ++quiet_;
-  if (denied_ == 0 && (!check_->ready() || ++unchecked_ >= kRemember)) {
-    check_->remember(region, observer_->pose());
-    unchecked_ = 0;
-  }
-  if (Judge::usual(latest_.findings, seen)) {
-    judge_->learn(seen);
-    // Landmarks that are worn are not to be replaced by those of what has come before the scene.
-    observer_->note_usual(seen.changed < kCalm && seen.registration.coherence > kSameScene);
-  }
-  observer_->note_noise(std::max(0.01, 1.0 / (quiet_ + 1)));
-  const bool light = conditions_[static_cast<std::size_t>(EventKind::light)].active();
-  // What came to stay, or was taken away, becomes a part of it; what moves does not, and objects that hold
-  // still for a while would leave a blur of all their places.
-  const bool stays = seen.changed - seen.struck < 0.4 * kCalm && !seen.rearranged;
-  const bool calm_picture = seen.changed < kCalm || stays;
-  if (quiet_ % kAdaptEvery == 0 && calm_picture) observer_->adapt(light ? kLightShare : kAdaptShare);
-}
-
-/// Whatever else happens, a scene that sways or drifts is followed.
-void Guard::follow() {
-  const Observation& seen = *latest_.seen;
-  const Hysteresis& moved = conditions_[static_cast<std::size_t>(EventKind::moved)];
-  if (frames_ % kFollowEvery != 0 || !judge_->believes(seen) || moved.active() || moved.pending() ||
-      latest_.findings[static_cast<std::size_t>(EventKind::moved)].strength >= kFollow)
-    return;
-  check_->follow(seen.registration.pose());
-  observer_->follow();
-  judge_->followed(seen.registration.pose());
-}
-
-/// Between the last two frames, by the pace of those before.
-double Guard::missed_frames() const {
-  constexpr double kMany = 12;
-  const std::size_t count = times_.size();
-  if (count < 3) return 0;
-  const double usual = (times_[count - 2] - times_.front()) / static_cast<double>(count - 2);
-  const double missed = usual > 0 ? (times_[count - 1] - times_[count - 2]) / usual - 1 : 0;
-  return missed > kMany ? missed : 0;
-}
-
-void Guard::follow_missed() {
-  const Observation& seen = *latest_.seen;
-  Finding& moved = latest_.findings[static_cast<std::size_t>(EventKind::moved)];
-  if (!judge_->believes(seen)) return;
-  const Pose pose = seen.registration.pose();
-  const double drift = Judge::kSlowPx / options_.sensitivity *
-                       std::min(1.0, missed_ / static_cast<double>(Judge::kSlowFrames));
-  missed_ = 0;
-  if (conditions_[static_cast<std::size_t>(EventKind::moved)].active() || !(moved.shift_px < drift)) return;
-  check_->follow(pose);
-  observer_->follow();
-  judge_->resume(pose);
-  moved = {};
 }
 
 const GuardFrame& Guard::restart(double seconds) {

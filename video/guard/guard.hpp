@@ -59,6 +59,9 @@ class Guard {
   const Learned* scene() const noexcept { return observer_ ? &observer_->learned() : nullptr; }
 
  private:
+  /// An event goes on down to this part of the threshold that it began at.
+  static constexpr double kRelease = 0.7;
+
   SignalView region_of(const SignalView& frame) const;
   void start(const SignalView& frame);
   void update_events();
@@ -69,7 +72,8 @@ class Guard {
   void adapt(const SignalView& region);
   void follow();
   double missed_frames() const;
-  /// Takes what a scene has drifted while no frames came for no move.
+  bool hidden() const;
+  /// Takes what a scene has drifted while it was not seen for no move.
   void follow_missed();
   double seconds_of(std::int64_t frame) const;
 
@@ -88,7 +92,7 @@ class Guard {
   GuardFrame latest_;
   int quiet_ = 0;      ///< frames in a row without anything
   int made_up_ = 0;    ///< frames in a row that the decoder has made up in parts
-  double missed_ = 0;  ///< frames that were missed since the scene was last seen
+  double missed_ = 0;  ///< frames that were missed, or hid the scene, since it was last seen
   std::optional<MoveCheck> check_;
   int unchecked_ = 0;  ///< frames since the check has taken one
   int denied_ = 0;     ///< frames in a row with the same move that is none

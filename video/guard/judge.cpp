@@ -27,6 +27,7 @@ constexpr double kHalfStill = 0.5;
 /// Share of the pixels near white with which nothing can be seen; headlights last at most these frames.
 constexpr double kWhite = 0.6;
 constexpr int kGlare = 25;
+constexpr double kAllWhite = 0.9;
 /// Part of the scene's contrast with which there is nothing to be seen.
 constexpr double kNoLight = 0.12;
 constexpr double kLostSharpness = 0.32;
@@ -221,7 +222,9 @@ bool Judge::phases_agree(const Observation& seen) const {
 bool Judge::landmarks_know(const Observation& seen) const {
   // Blurred landmarks, and those along edges, hardly tell places apart.
   const Registration& r = seen.registration;
-  const bool exact = seen.landmarks.standard_error < kInexact || r.coherence >= r.still_coherence;
+  // A scene that was turned has no common phase.
+  const bool exact = seen.landmarks.standard_error < kInexact || r.coherence >= r.still_coherence ||
+                     (r.turned && seen.landmarks.lost < kHiddenLandmarks);
   return seen.landmarks.located && exact && !blurred(seen) &&
          !phases_contradict(r.coherence, r.still_coherence, r.chance);
 }
@@ -305,6 +308,8 @@ double Judge::lasting_cover(double strength, double changed) {
   const bool sudden = strength < kLow || more > kSudden * (1 - changed + more);
   since_sudden_ = sudden ? 0 : since_sudden_ + 1;
   covering_ = strength > (covering_ > 0 ? kReleased : 1) ? covering_ + 1 : 0;
+  // Behind something that passes, too.
+  if (passing_ && more > kSudden) covering_ = std::min(covering_, 1);
   if (covering_ == 1) passing_ = since_sudden_ > kAtOnce;
   passing_ = passing_ && covering_ > 0 && covering_ <= kLeaving;
   return passing_ ? std::min(strength, kNotYet) : strength;
@@ -356,7 +361,9 @@ Findings Judge::judge(const Observation& seen) {
   const bool no_structure = seen.changed > 0.5 || seen.gain < kNoLight || seen.richness < kNoLight * kNoLight;
   if (seen.level < 0.08 && seen.dark > 0.9 && no_structure)
     at(EventKind::dark).strength = std::min(3.0, seen.dark / 0.9 * 0.08 / std::max(0.01, seen.level));
-  const bool white = seen.bright > kWhite && no_structure;
+  // The scene may be there, with next to no contrast.
+  const bool faint = seen.bright > kAllWhite && seen.detail * seen.gain < kNoLight;
+  const bool white = seen.bright > kWhite && (no_structure || faint);
   white_ = white ? white_ + 1 : 0;
   since_dim_ = seen.bright < 0.5 * kWhite ? 0 : since_dim_ + 1;
   // Headlights approach; what turns white at once is something else.

@@ -65,8 +65,12 @@ class Judge {
   /// Whether the scene is where the observation says, so that the reference may follow.
   bool believes(const Observation& seen) const;
 
-  /// Frames since which the picture stands still, where it does.
-  int still_frames() const noexcept { return freeze_.frames(); }
+  /// Frames since which the picture stands still, where it does, or moves again.
+  std::int64_t still_frames() const noexcept { return freeze_.frames(); }
+
+  /// Frames since the light began to go up and down, where it does, and since it last turned round.
+  std::int64_t flickering_frames() const noexcept { return flicker_.frames(); }
+  std::int64_t steady_frames() const noexcept { return flicker_.steady_frames(); }
 
   /// Number of successive frames that show nothing but white.
   int white_frames() const noexcept { return white_; }

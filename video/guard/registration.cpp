@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "video/guard/least_squares.hpp"
@@ -42,6 +43,8 @@ constexpr double kDenied = 0.5;
 /// Radians, or shares, between turns that are tried, and how many either way.
 constexpr double kTurnStep = 0.015;
 constexpr int kTurnSteps = 14;
+/// Turns, of those, at which the small pictures correlate best and landmarks are looked for.
+constexpr int kTurns = 6;
 /// Peaks of the correlation of small pictures that are looked at.
 constexpr std::size_t kPeaks = 6;
 /// Grey levels that the residuals of a small picture are taken to have at least.
@@ -156,8 +159,9 @@ Registrar::Step Registrar::step(const ReferencePicture& reference, double x, dou
   return step;
 }
 
-std::vector<Pose> Registrar::correlation_peaks(const ReferencePicture& reference) {
-  pictures_.correlate(reference.low, low_, surface_);
+std::vector<Registrar::Peak> Registrar::correlation_peaks(const ReferencePicture& reference,
+                                                          std::span<const std::complex<float>> low) {
+  pictures_.correlate(reference.low, low, surface_);
   const int width = pictures_.width();
   const int height = pictures_.height();
   const int reach_x = width / 3;
@@ -165,31 +169,25 @@ std::vector<Pose> Registrar::correlation_peaks(const ReferencePicture& reference
   const auto value = [&](int column, int row) {
     return surface_[static_cast<std::size_t>((row + height) % height * width + (column + width) % width)];
   };
-  struct Peak {
-    float height;
-    int x, y;
-  };
   std::vector<Peak> peaks;
   for (int row = -reach_y; row <= reach_y; ++row) {
     for (int column = -reach_x; column <= reach_x; ++column) {
       const float here = value(column, row);
-      if (here < value(column - 1, row) || here < value(column + 1, row) || here < value(column, row - 1) ||
-          here < value(column, row + 1))
-        continue;
-      peaks.push_back({here, column, row});
+      const float left = value(column - 1, row);
+      const float right = value(column + 1, row);
+      const float above = value(column, row - 1);
+      const float below = value(column, row + 1);
+      if (here < std::max({left, right, above, below})) continue;
+      peaks.push_back({here,
+                       {pictures_.step_x() * (column + peak_offset(left, here, right)),
+                        pictures_.step_y() * (row + peak_offset(above, here, below))}});
     }
   }
   const std::size_t count = std::min(kPeaks, peaks.size());
   std::partial_sort(peaks.begin(), peaks.begin() + static_cast<std::ptrdiff_t>(count), peaks.end(),
                     [](const Peak& a, const Peak& b) { return a.height > b.height; });
-  std::vector<Pose> places;
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto [at, x, y] = peaks[i];
-    places.push_back({pictures_.step_x() * (x + peak_offset(value(x - 1, y), at, value(x + 1, y))),
-                      pictures_.step_y() * (y + peak_offset(value(x, y - 1), at, value(x, y + 1)))});
-  }
-  if (places.empty()) places.push_back({});
-  return places;
+  peaks.resize(std::max<std::size_t>(1, count));
+  return peaks;
 }
 
 void Registrar::search(const ReferencePicture& reference, PhaseAgreement& best, const Registration& start,
@@ -213,8 +211,8 @@ void Registrar::search(const ReferencePicture& reference, PhaseAgreement& best, 
     return landmarks.try_at({near.x, near.y}, patient);
   };
   // After a jump, low frequencies lead to where the landmarks are.
-  const std::vector<Pose> peaks = correlation_peaks(reference);
-  const Pose& peak = peaks.front();
+  const std::vector<Peak> peaks = correlation_peaks(reference, low_);
+  const Pose& peak = peaks.front().place;
   if (try_near(peak, false)) return;
   consider(peak.x, peak.y);
   if (settled() || landmarks.try_at(start.pose(), true)) return;
@@ -237,21 +235,28 @@ void Registrar::search(const ReferencePicture& reference, PhaseAgreement& best, 
   const Pose turned{coarse.x, coarse.y, coarse.rotation, coarse.zoom};
   if (landmarks.try_at({coarse.x, coarse.y}, true) || landmarks.try_at(turned, true)) return;
   // Much that moves in front of the scene has peaks of its own.
-  for (std::size_t i = 1; i < peaks.size() && !landmarks.agreed(); ++i) try_near(peaks[i], true);
+  for (std::size_t i = 1; i < peaks.size() && !landmarks.agreed(); ++i) try_near(peaks[i].place, true);
   if (!landmarks.agreed() && (without_ >= kPatience || without_ % kGlance == 0))
-    search_turns(start.pose(), landmarks);
+    search_turns(reference, start.pose(), landmarks);
 }
 
-void Registrar::search_turns(const Pose& from, Landmarks& landmarks) const {
-  Pose best;
+void Registrar::search_turns(const ReferencePicture& reference, const Pose& from, Landmarks& landmarks) {
+  std::vector<Peak> peaks;
+  Pose alike;
   double most = 0;
   const auto consider = [&](const Pose& turn) {
     for (const Pose& pose : {turn, from + turn}) {
       const double likeness = landmarks.likeness_at(pose);
       if (likeness <= most) continue;
       most = likeness;
-      best = pose;
+      alike = pose;
     }
+    pictures_.turn_back(low_, turn, turned_);
+    Peak peak = correlation_peaks(reference, turned_).front();
+    // The picture was turned about its centre after it was shifted.
+    const auto [by_x, by_y] = turn.shift_at(peak.place.x, peak.place.y);
+    peak.place = peak.place + turn + Pose{by_x, by_y};
+    peaks.push_back(peak);
   };
   for (int step = 1; step <= kTurnSteps; ++step) {
     for (const double sign : {-1.0, 1.0}) {
@@ -259,7 +264,10 @@ void Registrar::search_turns(const Pose& from, Landmarks& landmarks) const {
       consider({0, 0, 0, sign * step * kTurnStep});
     }
   }
-  landmarks.try_at(best, true);
+  if (landmarks.try_at(alike, true)) return;
+  std::ranges::partial_sort(peaks, peaks.begin() + kTurns, std::greater<>{}, &Peak::height);
+  for (int i = 0; i < kTurns && !landmarks.agreed(); ++i)
+    landmarks.try_at(peaks[static_cast<std::size_t>(i)].place, true);
 }
 
 bool Registrar::followed(const Landmarks& landmarks, const Registration& start) const {

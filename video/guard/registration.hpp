@@ -81,15 +81,20 @@ class Registrar {
   /// `still`: coherence of the phases for a scene that has not moved.
   void search(const ReferencePicture& reference, PhaseAgreement& best, const Registration& start,
               double still, Landmarks& landmarks);
-  /// Tries turns and enlargements about the picture's centre that are too large for a step.
-  void search_turns(const Pose& from, Landmarks& landmarks) const;
-  /// Of the small pictures' correlation, the highest first; at least one.
-  std::vector<Pose> correlation_peaks(const ReferencePicture& reference);
+  /// Tries turns and enlargements that are too large for a step, wherever the picture's centre may be.
+  void search_turns(const ReferencePicture& reference, const Pose& from, Landmarks& landmarks);
+  struct Peak {
+    float height = 0;
+    Pose place;
+  };
+  /// Of the correlation of a frame's small picture with the reference's, the highest first; at least one.
+  std::vector<Peak> correlation_peaks(const ReferencePicture& reference,
+                                      std::span<const std::complex<float>> low);
 
   const Layout layout_;
   SmallPictures pictures_;
   PhaseMatch phases_;
-  std::vector<std::complex<float>> low_;
+  std::vector<std::complex<float>> low_, turned_;
   std::vector<float> structure_, surface_, residuals_;
   /// State of the landmarks when the latest search found or confirmed the scene.
   struct Trust {

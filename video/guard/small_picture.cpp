@@ -53,13 +53,16 @@ SmallPictures::SmallPictures(const Layout& layout)
   }
 }
 
-void SmallPictures::transform(std::vector<float>& picture) {
-  picture.resize(points());
+std::span<std::byte> SmallPictures::room() {
   void* start = workspace_.data();
   std::size_t room = workspace_.size();
   std::align(64, plan_.workspace_bytes(), start, room);
-  plan_.inverse(std::span<const std::complex<float>>(half_), std::span<float>(picture),
-                {static_cast<std::byte*>(start), plan_.workspace_bytes()});
+  return {static_cast<std::byte*>(start), plan_.workspace_bytes()};
+}
+
+void SmallPictures::transform(std::vector<float>& picture) {
+  picture.resize(points());
+  plan_.inverse(std::span<const std::complex<float>>(half_), std::span<float>(picture), room());
 }
 
 void SmallPictures::draw(std::span<const std::complex<float>> low, double x, double y, bool structure,
@@ -68,13 +71,11 @@ void SmallPictures::draw(std::span<const std::complex<float>> low, double x, dou
   phase_ramp(x / static_cast<double>(region_width_), columns_, false, ramp_x_);
   phase_ramp(y / static_cast<double>(region_height_), rows_, true, ramp_y_);
   const std::vector<float>& taper = structure ? structure_taper_ : taper_;
-  const int stride = width_ / 2 + 1;
   std::size_t i = 0;
   for (int fx = 0; fx <= columns_; ++fx) {
     for (int fy = -rows_; fy <= rows_; ++fy, ++i) {
-      half_[static_cast<std::size_t>((fy < 0 ? fy + height_ : fy) * stride + fx)] =
-          taper[i] * times(low[i], times(ramp_x_[static_cast<std::size_t>(fx)],
-                                         ramp_y_[static_cast<std::size_t>(fy + rows_)]));
+      half_[half_at(fx, fy)] = taper[i] * times(low[i], times(ramp_x_[static_cast<std::size_t>(fx)],
+                                                              ramp_y_[static_cast<std::size_t>(fy + rows_)]));
     }
   }
   transform(picture);
@@ -82,7 +83,6 @@ void SmallPictures::draw(std::span<const std::complex<float>> low, double x, dou
 
 void SmallPictures::gradients(std::span<const std::complex<float>> low, std::vector<float>& by_x,
                               std::vector<float>& by_y) {
-  const int stride = width_ / 2 + 1;
   for (const bool vertical : {false, true}) {
     std::ranges::fill(half_, std::complex<float>{});
     std::size_t i = 0;
@@ -91,12 +91,38 @@ void SmallPictures::gradients(std::span<const std::complex<float>> low, std::vec
         const double cycles = vertical ? static_cast<double>(fy) / static_cast<double>(region_height_)
                                        : static_cast<double>(fx) / static_cast<double>(region_width_);
         const std::complex<float> slope(0, static_cast<float>(2 * std::numbers::pi * cycles));
-        half_[static_cast<std::size_t>((fy < 0 ? fy + height_ : fy) * stride + fx)] =
-            structure_taper_[i] * slope * low[i];
+        half_[half_at(fx, fy)] = structure_taper_[i] * slope * low[i];
       }
     }
     transform(vertical ? by_y : by_x);
   }
+}
+
+void SmallPictures::turn_back(std::span<const std::complex<float>> low, const Pose& turn,
+                              std::vector<std::complex<float>>& turned) {
+  draw(low, 0, 0, true, upright_);
+  turned_.assign(points(), 0.0F);
+  for (int row = 0; row < height_; ++row) {
+    for (int column = 0; column < width_; ++column) {
+      const auto [by_x, by_y] =
+          turn.shift_at((column - 0.5 * width_) * step_x_, (row - 0.5 * height_) * step_y_);
+      const double x = column + by_x / step_x_;
+      const double y = row + by_y / step_y_;
+      const int left = static_cast<int>(std::floor(x));
+      const int top = static_cast<int>(std::floor(y));
+      if (left < 0 || top < 0 || left + 1 >= width_ || top + 1 >= height_) continue;
+      const auto at = static_cast<std::size_t>(top * width_ + left);
+      const auto below = at + static_cast<std::size_t>(width_);
+      turned_[static_cast<std::size_t>(row * width_ + column)] =
+          static_cast<float>(std::lerp(std::lerp(upright_[at], upright_[at + 1], x - left),
+                                       std::lerp(upright_[below], upright_[below + 1], x - left), y - top));
+    }
+  }
+  plan_.forward(SignalView(turned_, Shape{height_, width_}), half_, room());
+  turned.resize(low.size());
+  std::size_t i = 0;
+  for (int fx = 0; fx <= columns_; ++fx)
+    for (int fy = -rows_; fy <= rows_; ++fy, ++i) turned[i] = half_[half_at(fx, fy)];
 }
 
 void SmallPictures::window(std::span<const std::complex<float>> low,
@@ -118,7 +144,6 @@ void SmallPictures::correlate(std::span<const std::complex<float>> reference,
   std::ranges::fill(half_, std::complex<float>{});
   window(low, windowed_);
   window(reference, reference_);
-  const int stride = width_ / 2 + 1;
   for (int fx = 0; fx < columns_; ++fx) {
     for (int fy = -rows_ + 1; fy < rows_; ++fy) {
       if (fx <= 1 && std::abs(fy) <= 1) continue;
@@ -126,8 +151,7 @@ void SmallPictures::correlate(std::span<const std::complex<float>> reference,
       const std::complex<float> product = times(windowed_[i], std::conj(reference_[i]));
       const float strength = std::sqrt(std::norm(product));
       if (!(strength > 0)) continue;
-      half_[static_cast<std::size_t>((fy < 0 ? fy + height_ : fy) * stride + fx)] =
-          product / std::sqrt(strength);
+      half_[half_at(fx, fy)] = product / std::sqrt(strength);
     }
   }
   transform(surface);

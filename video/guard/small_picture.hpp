@@ -8,6 +8,7 @@
 
 #include "sfft/dense.hpp"
 #include "video/guard/layout.hpp"
+#include "video/guard/pose.hpp"
 
 namespace sfft::video {
 
@@ -31,6 +32,9 @@ class SmallPictures {
   /// Derivatives by x and y, per pixel of the frame, of the structure.
   void gradients(std::span<const std::complex<float>> low, std::vector<float>& by_x,
                  std::vector<float>& by_y);
+  /// The low block, up to a factor, of the structure in `low` with a turn and an enlargement taken out.
+  void turn_back(std::span<const std::complex<float>> low, const Pose& turn,
+                 std::vector<std::complex<float>>& turned);
   /// Correlation of two scenes over shifts of whole steps, both under a Hann window, of which every
   /// frequency counts by the root of its strength. Row-major, shift (0, 0) first, negative shifts wrapped.
   void correlate(std::span<const std::complex<float>> reference, std::span<const std::complex<float>> low,
@@ -38,6 +42,10 @@ class SmallPictures {
 
  private:
   void transform(std::vector<float>& picture);
+  std::span<std::byte> room();
+  std::size_t half_at(int fx, int fy) const noexcept {
+    return static_cast<std::size_t>((fy < 0 ? fy + height_ : fy) * (width_ / 2 + 1) + fx);
+  }
   /// A scene's low block under a Hann window, in the same order; void at the block's limits.
   void window(std::span<const std::complex<float>> low, std::vector<std::complex<float>>& windowed);
 
@@ -48,6 +56,7 @@ class SmallPictures {
   dense::Plan<float> plan_;
   /// In the order of Layout::block, divided by the points of the region; of all, and of the structure.
   std::vector<float> taper_, structure_taper_;
+  std::vector<float> upright_, turned_;
   std::vector<std::complex<float>> half_, ramp_x_, ramp_y_, lines_, windowed_, reference_;
   std::vector<std::byte> workspace_;
 };
