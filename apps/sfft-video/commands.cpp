@@ -29,6 +29,19 @@ bool is_template_file(const std::string& path) {
 
 }  // namespace
 
+int exit_code(video::RunStatus worst) noexcept {
+  switch (worst) {
+    case video::RunStatus::failed:
+      return kUsage;
+    case video::RunStatus::interrupted:
+      return kInterrupted;
+    case video::RunStatus::input_damaged:
+      return kInput;
+    default:
+      return kFine;
+  }
+}
+
 int exit_code(ErrorCode code) noexcept {
   switch (code) {
     case ErrorCode::file_unreadable:

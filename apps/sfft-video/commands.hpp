@@ -27,6 +27,8 @@ enum ExitCode : int {
 
 /// The exit code for an error that ends a command.
 int exit_code(ErrorCode code) noexcept;
+/// The exit code of a command whose worst input ended so.
+int exit_code(video::RunStatus worst) noexcept;
 
 struct RunCommand {
   std::vector<std::string> inputs;

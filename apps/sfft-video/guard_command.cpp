@@ -2,6 +2,7 @@
 // sfft-video guard: one thread per source, events on standard output as they happen, reports at the end.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -55,17 +56,13 @@ int guard_command(const GuardCommand& command, const std::atomic<bool>& stop) {
   outputs.save("html", [&] { return video::guard_page(reports, command.options.guard.sensitivity); });
   outputs.save("svg", [&] { return video::guard_svg(reports.front()); });
   if (!command.quiet) put(stderr, video::guard_summary(reports));
-  bool damaged = false;
-  bool failed = false;
+  video::RunStatus worst = stop ? video::RunStatus::interrupted : video::RunStatus::complete;
   for (const video::WatchReport& report : reports) {
-    if (report.status == video::WatchStatus::complete) continue;
-    complain(report.message);
-    damaged = damaged || report.status == video::WatchStatus::input_damaged;
-    failed = failed || report.status == video::WatchStatus::failed;
+    if (report.status != video::RunStatus::complete) complain(report.message);
+    worst = std::max(worst, report.status);
   }
-  if (outputs.failed() || failed) return kUsage;
-  if (stop) return kInterrupted;
-  if (damaged) return kInput;
+  if (outputs.failed()) return kUsage;
+  if (worst != video::RunStatus::complete) return exit_code(worst);
   return asked_for(command, reports) ? kEvents : kFine;
 }
 

@@ -17,16 +17,6 @@
 
 namespace sfft::apps {
 
-namespace {
-
-int exit_code(video::RunStatus status) {
-  return status == video::RunStatus::complete      ? kFine
-         : status == video::RunStatus::interrupted ? kInterrupted
-                                                   : kInput;
-}
-
-}  // namespace
-
 RunOutcome run_one(RunCommand command, const std::atomic<bool>& stop) {
   const std::string& input = command.inputs.front();
   Outputs outputs(command);

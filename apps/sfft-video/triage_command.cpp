@@ -205,18 +205,12 @@ int triage_command(const TriageCommand& command, const std::atomic<bool>& stop) 
   outputs.save("svg", [&] { return video::triage_svg(files, threshold); });
   if (!command.clips.empty()) save_clips(command.clips, files, inputs, outputs, stop);
   if (!command.quiet) put(stderr, video::triage_summary(files));
-  bool damaged = false;
-  bool failed = outputs.failed();
+  video::RunStatus worst = stop ? video::RunStatus::interrupted : video::RunStatus::complete;
   for (const video::TriageFile& file : files) {
-    if (file.status == video::TriageStatus::complete || file.status == video::TriageStatus::not_read)
-      continue;
-    complain(file.message);
-    damaged = damaged || file.status == video::TriageStatus::input_damaged;
-    failed = failed || file.status == video::TriageStatus::failed;
+    if (file.status > video::RunStatus::not_read) complain(file.message);
+    worst = std::max(worst, file.status);
   }
-  if (failed) return kUsage;
-  if (stop) return kInterrupted;
-  return damaged ? kInput : kFine;
+  return outputs.failed() ? kUsage : exit_code(worst);
 }
 
 }  // namespace sfft::apps

@@ -43,7 +43,7 @@ int vibration_command(const VibrationCommand& command, const std::atomic<bool>& 
         *source, options, [&](std::int64_t read, std::int64_t expected) { progress.update(read, expected); },
         stop);
   } catch (const video::InputError& error) {  // it never opened, but there is still a report to write
-    series.status = stop ? video::VibrationStatus::interrupted : video::VibrationStatus::input_damaged;
+    series.status = stop ? video::RunStatus::interrupted : video::RunStatus::input_damaged;
     series.message = stop ? "interrupted before the first frame" : error.what();
     series.input.path = command.input;
   }
@@ -51,10 +51,8 @@ int vibration_command(const VibrationCommand& command, const std::atomic<bool>& 
   save(outputs, series, report);
   if (report.frames > 0 && !command.quiet)
     print(outputs.on_standard_output() ? stderr : stdout, "{}", video::vibration_summary(report));
-  if (report.status != video::VibrationStatus::complete) complain(report.message);
-  if (outputs.failed()) return kUsage;
-  if (report.status == video::VibrationStatus::complete) return kFine;
-  return report.status == video::VibrationStatus::interrupted ? kInterrupted : kInput;
+  if (report.status != video::RunStatus::complete) complain(report.message);
+  return outputs.failed() ? kUsage : exit_code(report.status);
 }
 
 }  // namespace sfft::apps

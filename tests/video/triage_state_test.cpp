@@ -20,7 +20,7 @@ namespace {
 TriageFile result(const std::string& path) {
   TriageFile file;
   file.path = path;
-  file.status = TriageStatus::complete;
+  file.status = RunStatus::complete;
   file.frames = 250;
   file.seconds = 10;
   file.fps = 25;
@@ -147,7 +147,7 @@ TEST(Triage, GoesOnWithinARecordingAsIfItHadNotStopped) {
   TriageCallbacks callbacks;
   callbacks.on_part = [&](TriagePart part) { parts.push_back(std::move(part)); };
   const TriageFile whole = triage(recording.path(), options, callbacks, go);
-  ASSERT_EQ(whole.status, TriageStatus::complete) << whole.message;
+  ASSERT_EQ(whole.status, RunStatus::complete) << whole.message;
   ASSERT_EQ(whole.events.size(), 3U);
   ASSERT_GT(parts.size(), 20U);
   callbacks = {};
@@ -166,7 +166,7 @@ TEST(Triage, GoesOnWithinARecordingAsIfItHadNotStopped) {
     callbacks = {};
     callbacks.on_part = [&](TriagePart part) { state.keep_part(std::move(part)); };
     callbacks.on_progress = [&](std::int64_t read, std::int64_t) { stop = read > 450; };
-    EXPECT_EQ(triage(recording.path(), options, callbacks, stop).status, TriageStatus::interrupted);
+    EXPECT_EQ(triage(recording.path(), options, callbacks, stop).status, RunStatus::interrupted);
     state.save();
   }
   TriageState state(recording.state(), options);

@@ -273,7 +273,7 @@ TEST(VibrationRecording, TornShortAndFlatInputsAreTold) {
   film.place = wave(0.3, 40, 0);
   film.breaks_after = 100;
   const Result torn = watch(film);
-  EXPECT_EQ(torn.report.status, VibrationStatus::input_damaged);
+  EXPECT_EQ(torn.report.status, RunStatus::input_damaged);
   EXPECT_EQ(torn.report.message, "the film is torn");
   ASSERT_FALSE(torn.report.regions[0].motion.peaks.empty()) << "what was read is kept";
   EXPECT_NEAR(torn.report.regions[0].motion.peaks[0].frequency_hz, 40, 0.2);
@@ -284,7 +284,7 @@ TEST(VibrationRecording, TornShortAndFlatInputsAreTold) {
   ASSERT_EQ(brief.report.warnings.size(), 1U);
   EXPECT_NE(brief.report.warnings[0].find("too few"), std::string::npos);
   film.frames = 0;
-  EXPECT_EQ(watch(film).report.status, VibrationStatus::input_damaged);
+  EXPECT_EQ(watch(film).report.status, RunStatus::input_damaged);
   film.frames = 40;
   film.noise = 0;
   film.lamp = [](double) { return 0.0; };

@@ -181,7 +181,7 @@ std::string guard_summary(std::span<const WatchReport> reports) {
     text += fmt::format("{}: {} frames of {}x{}, {:.1f} s, {:.0f} us per frame after decoding",
                         printable(report.input.path), report.frames, report.input.width, report.input.height,
                         report.seconds, report.us_per_frame);
-    if (report.status != WatchStatus::complete) text += fmt::format("  [{}]", printable(report.message));
+    if (report.status != RunStatus::complete) text += fmt::format("  [{}]", printable(report.message));
     text += "\n";
     std::string kinds;
     for (int kind = 0; kind < kEventKinds; ++kind) {
@@ -205,7 +205,7 @@ std::string guard_page(std::span<const WatchReport> reports, double sensitivity)
     body +=
         fmt::format("<h2>{}</h2><p class='sub'>{} frames of {}×{}, {:.1f} s</p>", escape(report.input.path),
                     report.frames, report.input.width, report.input.height, report.seconds);
-    if (report.status != WatchStatus::complete)
+    if (report.status != RunStatus::complete)
       body += fmt::format("<p class='status'>{}</p>", escape(report.message));
     for (const std::string& warning : report.warnings)
       body += fmt::format("<p class='status'>{}</p>", escape(warning));

@@ -245,19 +245,6 @@ class Watch {
 
 }  // namespace
 
-const char* to_string(WatchStatus status) noexcept {
-  switch (status) {
-    case WatchStatus::complete:
-      return "complete";
-    case WatchStatus::input_damaged:
-      return "input_damaged";
-    case WatchStatus::interrupted:
-      return "interrupted";
-    default:
-      return "failed";
-  }
-}
-
 WatchReport watch(const std::string& input, const WatchOptions& options, const EventCallback& on_event,
                   const std::atomic<bool>& stop) noexcept {
   WatchReport report;
@@ -266,22 +253,22 @@ WatchReport watch(const std::string& input, const WatchOptions& options, const E
     try {
       run.run();
       if (stop) {
-        report.status = WatchStatus::interrupted;
+        report.status = RunStatus::interrupted;
         report.message = fmt::format("interrupted after {} frames", report.frames);
       }
     } catch (const InputError& error) {
-      report.status = stop ? WatchStatus::interrupted : WatchStatus::input_damaged;
+      report.status = stop ? RunStatus::interrupted : RunStatus::input_damaged;
       report.message = stop ? fmt::format("interrupted after {} frames", report.frames) : error.what();
       run.broke();
     } catch (const Error& error) {
       // Frames that change their size, or are too small, are the input's fault.
       report.status =
-          error.code() == ErrorCode::shape_mismatch ? WatchStatus::input_damaged : WatchStatus::failed;
+          error.code() == ErrorCode::shape_mismatch ? RunStatus::input_damaged : RunStatus::failed;
       report.message = error.what();
     }
     run.finish();
   } catch (const std::exception& error) {
-    report.status = WatchStatus::failed;
+    report.status = RunStatus::failed;
     try {
       report.message = error.what();
     } catch (const std::exception&) {

@@ -10,17 +10,15 @@
 
 #include "video/events/timeline.hpp"
 #include "video/guard/guard.hpp"
+#include "video/sources/run_status.hpp"
 #include "video/sources/source.hpp"
 
 namespace sfft::video {
 
-enum class WatchStatus : std::uint8_t { complete, input_damaged, interrupted, failed };
-const char* to_string(WatchStatus status) noexcept;
-
 /// What became of a source. Of its events the latest are kept.
 struct WatchReport {
   SourceInfo input;
-  WatchStatus status = WatchStatus::complete;
+  RunStatus status = RunStatus::complete;
   std::string message;  ///< why, when not complete
   std::vector<std::string> warnings;
   SourceLog input_log;

@@ -12,6 +12,7 @@
 
 #include "sfft/sfft.hpp"
 #include "video/pipeline/frame_log.hpp"
+#include "video/sources/run_status.hpp"
 #include "video/sources/source.hpp"
 
 namespace sfft::video {
@@ -38,8 +39,6 @@ struct RunOptions {
   bool keep_template = false;    ///< hand RunReport::last_template to the caller
   std::function<void(const FrameRecord&)> on_frame;  ///< called for every transformed frame; may be empty
 };
-
-enum class RunStatus : std::uint8_t { complete, input_damaged, interrupted, failed };
 
 /// Everything that a run hands to the reports.
 struct RunReport {

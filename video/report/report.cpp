@@ -63,27 +63,6 @@ void add_log(const SourceLog& log, nlohmann::ordered_json& input) {
 
 }  // namespace
 
-const char* to_string(RunStatus status) noexcept {
-  switch (status) {
-    case RunStatus::complete:
-      return "complete";
-    case RunStatus::input_damaged:
-      return "input_damaged";
-    case RunStatus::interrupted:
-      return "interrupted";
-    case RunStatus::failed:
-      return "failed";
-  }
-  return "unknown";
-}
-
-std::optional<RunStatus> run_status_named(std::string_view name) noexcept {
-  for (const RunStatus status :
-       {RunStatus::complete, RunStatus::input_damaged, RunStatus::interrupted, RunStatus::failed})
-    if (name == to_string(status)) return status;
-  return std::nullopt;
-}
-
 std::string json_report(const RunReport& report) {
   using nlohmann::ordered_json;
   const RunStatistics numbers(report);

@@ -2,18 +2,12 @@
 // The reports of a run: for scripts (JSON, CSV), for people (summary, page).
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "video/pipeline/run.hpp"
 
 namespace sfft::video {
-
-/// "complete", "input_damaged", …, as in the reports.
-const char* to_string(RunStatus status) noexcept;
-std::optional<RunStatus> run_status_named(std::string_view name) noexcept;
 
 /// The JSON report, schema "sfft-video/1" (docs/sfft-video.md). Unmeasured numbers are null.
 std::string json_report(const RunReport& report);

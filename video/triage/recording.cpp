@@ -290,21 +290,6 @@ class Reading {
 
 }  // namespace
 
-const char* to_string(TriageStatus status) noexcept {
-  switch (status) {
-    case TriageStatus::complete:
-      return "complete";
-    case TriageStatus::input_damaged:
-      return "input_damaged";
-    case TriageStatus::interrupted:
-      return "interrupted";
-    case TriageStatus::not_read:
-      return "not_read";
-    default:
-      return "failed";
-  }
-}
-
 TriageFile triage(const std::string& path, const TriageOptions& options, const TriageCallbacks& callbacks,
                   const std::atomic<bool>& stop, const TriagePart* part) noexcept {
   TriageFile file;
@@ -313,20 +298,19 @@ TriageFile triage(const std::string& path, const TriageOptions& options, const T
     Reading reading(options, callbacks, stop, file);
     try {
       reading.run(part);
-      file.status = stop ? TriageStatus::interrupted : TriageStatus::complete;
+      file.status = stop ? RunStatus::interrupted : RunStatus::complete;
     } catch (const InputError& error) {
-      file.status = stop ? TriageStatus::interrupted : TriageStatus::input_damaged;
+      file.status = stop ? RunStatus::interrupted : RunStatus::input_damaged;
       file.message = error.what();
     } catch (const Error& error) {
       // Frames that change their size are the input's fault.
-      file.status =
-          error.code() == ErrorCode::shape_mismatch ? TriageStatus::input_damaged : TriageStatus::failed;
+      file.status = error.code() == ErrorCode::shape_mismatch ? RunStatus::input_damaged : RunStatus::failed;
       file.message = error.what();
     }
     if (stop) file.message = fmt::format("interrupted after {} frames of '{}'", file.frames, path);
     reading.finish();
   } catch (const std::exception& error) {
-    file.status = TriageStatus::failed;
+    file.status = RunStatus::failed;
     try {
       file.message = error.what();
     } catch (const std::exception&) {

@@ -9,25 +9,17 @@
 #include <vector>
 
 #include "video/events/timeline.hpp"
+#include "video/sources/run_status.hpp"
 #include "video/sources/source.hpp"
 #include "video/triage/change_meter.hpp"
 #include "video/triage/event_list.hpp"
 
 namespace sfft::video {
 
-enum class TriageStatus : std::uint8_t {
-  complete,
-  input_damaged,
-  interrupted,
-  failed,
-  not_read  ///< the run ended before it came to this file
-};
-const char* to_string(TriageStatus status) noexcept;
-
 /// What became of a file.
 struct TriageFile {
   std::string path;
-  TriageStatus status = TriageStatus::not_read;
+  RunStatus status = RunStatus::not_read;
   std::string message;  ///< why, when not complete
   std::vector<std::string> warnings;
   SourceLog input_log;  ///< not of what an earlier run read

@@ -203,7 +203,7 @@ std::string triage_page(std::span<const TriageFile> files, double sensitivity, d
     body += fmt::format("<h2>{}</h2><p class='sub'>{} frames of {}×{}, {}, {} event{}</p>", escape(file.path),
                         file.frames, file.width, file.height, clock(file.seconds), file.events.size(),
                         file.events.size() == 1 ? "" : "s");
-    if (file.status != TriageStatus::complete)
+    if (file.status != RunStatus::complete)
       body += fmt::format("<p class='status'>{}</p>",
                           escape(file.message.empty() ? to_string(file.status) : file.message));
     for (const std::string& warning : file.warnings)

@@ -140,7 +140,7 @@ std::string triage_summary(std::span<const TriageFile> files) {
   for (const TriageFile& file : files) {
     seconds += file.seconds;
     events += file.events.size();
-    if (file.status == TriageStatus::not_read || file.frames == 0) {
+    if (file.status == RunStatus::not_read || file.frames == 0) {
       text += fmt::format("{}: not read\n", printable(file.path));
       continue;
     }

@@ -108,7 +108,7 @@ Json to_json(const TriageFile& file) {
 TriageFile file_from(const Json& json) {
   TriageFile file;
   file.path = text_of(json.at("path_bytes"));
-  file.status = TriageStatus::complete;
+  file.status = RunStatus::complete;
   file.resumed = true;
   json.at("warnings").get_to(file.warnings);
   json.at("frames").get_to(file.frames);
@@ -152,7 +152,7 @@ TriageState::TriageState(std::string path, const TriageOptions& options)
       if (crc32_of(part.memory) != entry.at("crc32").get<std::uint32_t>())
         throw Error(ErrorCode::file_corrupt, "memory");
       part.file.resumed = false;
-      part.file.status = TriageStatus::not_read;
+      part.file.status = RunStatus::not_read;
       std::string name = part.file.path;
       parts_[std::move(name)] = {std::move(part), entry.at("stamp").get<std::string>()};
     }
@@ -176,7 +176,7 @@ const TriagePart* TriageState::find_part(const std::string& file) const {
 
 void TriageState::keep(const TriageFile& file) {
   std::string stamp = path_.empty() ? std::string() : file_stamp(file.path);
-  if (stamp.empty() || file.status != TriageStatus::complete) return;
+  if (stamp.empty() || file.status != RunStatus::complete) return;
   parts_.erase(file.path);
   entries_[file.path] = {file, std::move(stamp)};
   save_now_and_then();

@@ -75,7 +75,7 @@ struct TileVibration {
 };
 
 struct VibrationReport {
-  VibrationStatus status = VibrationStatus::complete;
+  RunStatus status = RunStatus::complete;
   std::string message;
   SourceInfo input;
   std::int64_t frames = 0;

@@ -189,15 +189,15 @@ VibrationSeries follow(FrameSource& source, const VibrationOptions& options,
   try {
     read(source, options, progress, stop, following, series);
   } catch (const InputError& error) {
-    series.status = VibrationStatus::input_damaged;
+    series.status = RunStatus::input_damaged;
     series.message = error.what();
   }
   if (stop) {  // a signal that cuts a blocked read short is not damage
-    series.status = VibrationStatus::interrupted;
+    series.status = RunStatus::interrupted;
     series.message =
         fmt::format("interrupted after {} frame{}", series.frames, series.frames == 1 ? "" : "s");
   } else if (series.frames == 0 && series.message.empty()) {
-    series.status = VibrationStatus::input_damaged;
+    series.status = RunStatus::input_damaged;
     series.message = fmt::format("'{}' holds no frames", series.input.path);
   }
   following.finish();

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "video/sources/run_status.hpp"
 #include "video/sources/source.hpp"
 #include "video/vibration/region_motion.hpp"
 
@@ -24,8 +25,6 @@ struct VibrationOptions {
   std::vector<double> expect_hz;  ///< frequencies that a peak may be an alias of
   double false_alarm_probability = 1e-3;
 };
-
-enum class VibrationStatus : std::uint8_t { complete, input_damaged, interrupted };
 
 /// The motion of one region, a value per frame.
 struct RegionSeries {
@@ -44,7 +43,7 @@ struct RegionSeries {
 
 /// The series of all regions and tiles, and the state of the input.
 struct VibrationSeries {
-  VibrationStatus status = VibrationStatus::complete;
+  RunStatus status = RunStatus::complete;
   std::string message;
   SourceInfo input;
   std::int64_t frames = 0;

@@ -170,7 +170,7 @@ std::string vibration_page(const VibrationSeries& series, const VibrationReport&
       fmt::format("<h1>{}</h1><p class='sub'>{} frame{} of {}×{}, {:.6g} a second · sfft {}</p>",
                   escape(input.path), report.frames, report.frames == 1 ? "" : "s", input.width, input.height,
                   report.clock.rate_hz, version());
-  if (report.status != VibrationStatus::complete)
+  if (report.status != RunStatus::complete)
     body += fmt::format("<p class='status'>{}</p>", escape(report.message));
   for (const std::string& warning : report.warnings)
     body += fmt::format("<p class='status'>{}</p>", escape(warning));

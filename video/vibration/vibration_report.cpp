@@ -15,18 +15,6 @@
 
 namespace sfft::video {
 
-const char* to_string(VibrationStatus status) noexcept {
-  switch (status) {
-    case VibrationStatus::complete:
-      return "complete";
-    case VibrationStatus::input_damaged:
-      return "input_damaged";
-    case VibrationStatus::interrupted:
-      return "interrupted";
-  }
-  return "unknown";
-}
-
 namespace {
 
 using Json = nlohmann::ordered_json;

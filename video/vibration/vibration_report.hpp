@@ -21,7 +21,4 @@ std::string vibration_picture(const VibrationReport& report);
 void write_vibration_arrays(detail::OutputFile& output, const VibrationSeries& series,
                             const VibrationReport& report);
 
-/// "complete", "input_damaged", "interrupted".
-const char* to_string(VibrationStatus status) noexcept;
-
 }  // namespace sfft::video
