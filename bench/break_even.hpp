@@ -33,19 +33,19 @@ struct BreakEven {
 
 inline BreakEven break_even(const StreamCost& ours, const StreamCost& peer) {
   if (!ours.is_valid() || !peer.is_valid()) return {{}, {}, "a time is missing"};
-  constexpr double kMost = 9e15;  // doubles hold integers exactly up to there
+  constexpr double kMax = 9e15;  // doubles hold integers exactly up to there
   const double debt = ours.preparation - peer.preparation, gain = peer.frame - ours.frame;
   if (debt > 0 && gain <= 0) return {{}, {}, "more preparation and no faster frames"};
   // Monotone in n, despite the rounding of the quotient below.
   const auto ahead = [&](std::int64_t n) { return static_cast<double>(n) * gain >= debt; };
   if (debt > 0) {
-    if (debt / gain > kMost) return {{}, {}, "frames are hardly faster"};
+    if (debt / gain > kMax) return {{}, {}, "frames are hardly faster"};
     auto n = static_cast<std::int64_t>(std::ceil(debt / gain));
     while (n > 1 && ahead(n - 1)) --n;
     while (!ahead(n)) ++n;
     return {n, {}, {}};
   }
-  if (gain >= 0 || debt / gain > kMost) return {0, {}, {}};
+  if (gain >= 0 || debt / gain > kMax) return {0, {}, {}};
   auto n = static_cast<std::int64_t>(std::floor(debt / gain));
   while (ahead(n + 1)) ++n;
   while (n > 0 && !ahead(n)) --n;

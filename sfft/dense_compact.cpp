@@ -44,8 +44,8 @@ void check_device_array(const void* array, Storage storage) {
 }
 
 void check_scale(const CompactScale& scale) {
-  constexpr int kMost = 1 << 20;  // far beyond any reported exponent
-  if (scale.exponent < -kMost || scale.exponent > kMost || !(scale.relative_error >= 0)) {
+  constexpr int kMax = 1 << 20;  // far beyond any reported exponent
+  if (scale.exponent < -kMax || scale.exponent > kMax || !(scale.relative_error >= 0)) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("a scale has the exponent {} and the error {}: give what was reported with the "
                             "values, or CompactScale{{}}",

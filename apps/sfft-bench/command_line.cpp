@@ -13,7 +13,7 @@ namespace sfft::apps {
 
 namespace {
 
-constexpr std::int64_t kMost = std::int64_t{1} << 28;
+constexpr std::int64_t kMax = std::int64_t{1} << 28;
 
 constexpr const char* kDescription =
     "Times sparse and dense transforms beside FFTW and the published sparse FFT algorithms: one process, the "
@@ -118,12 +118,12 @@ void add_sparse(CLI::App& app, CommandLine& line, Settings& settings) {
       ->capture_default_str();
   command->add_option("--sizes", sparse.sizes, "Lengths N of the sweeps over n (default: 2^12 … 2^24)")
       ->delimiter(',')
-      ->check(CLI::Range(std::int64_t{16}, kMost));
+      ->check(CLI::Range(std::int64_t{16}, kMax));
   command
       ->add_option("--k", sparse.k,
                    "Numbers of coefficients of the sweeps over n (default: 50,64; under noise 64)")
       ->delimiter(',')
-      ->check(CLI::Range(std::int64_t{1}, kMost));
+      ->check(CLI::Range(std::int64_t{1}, kMax));
   command
       ->add_option("--snr", sparse.snr_db,
                    "Total signal power over total noise power, in dB, of the sweep under noise (default: 20)")
@@ -133,9 +133,9 @@ void add_sparse(CLI::App& app, CommandLine& line, Settings& settings) {
       ->add_option("--k-sweep", sparse.k_sweep,
                    "Numbers of coefficients of the sweep over k (default: 50 … 4000)")
       ->delimiter(',')
-      ->check(CLI::Range(std::int64_t{1}, kMost));
+      ->check(CLI::Range(std::int64_t{1}, kMax));
   command->add_option("--points", sparse.points, "Length N of the sweep over k (default: 2^22)")
-      ->check(CLI::Range(std::int64_t{16}, kMost));
+      ->check(CLI::Range(std::int64_t{16}, kMax));
   command->add_option("--only", sparse.only, kOnlyHelp);
   add_common(*command, line.common, settings);
 }
@@ -147,9 +147,9 @@ void add_noise(CLI::App& app, CommandLine& line, Settings& settings) {
       ->check(CLI::Range(-60.0, 200.0));
   command->add_option("--sizes", line.noise.sizes, "Lengths N (default: 2^18 and 2^22)")
       ->delimiter(',')
-      ->check(CLI::Range(std::int64_t{16}, kMost));
+      ->check(CLI::Range(std::int64_t{16}, kMax));
   command->add_option("--k", line.noise.k, "Number of coefficients")
-      ->check(CLI::Range(std::int64_t{1}, kMost))
+      ->check(CLI::Range(std::int64_t{1}, kMax))
       ->capture_default_str();
   command->add_option("--only", line.noise.only, kOnlyHelp);
   add_common(*command, line.common, settings);
@@ -173,7 +173,7 @@ void add_video(CLI::App& app, CommandLine& line, Settings& settings) {
       ->required();
   command->add_option("--k", video.k, "Frequencies to keep (default: 500,1000)")
       ->delimiter(',')
-      ->check(CLI::Range(std::int64_t{1}, kMost));
+      ->check(CLI::Range(std::int64_t{1}, kMax));
   command
       ->add_option(
           "--frames", video.frames,
@@ -181,7 +181,7 @@ void add_video(CLI::App& app, CommandLine& line, Settings& settings) {
           "for each")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::Range(std::int64_t{1}, kMost));
+      ->check(CLI::Range(std::int64_t{1}, kMax));
   command->add_flag("--loop", video.loop, "Start a recording again where it is shorter than --frames");
   command
       ->add_option("--batch", video.batch,

@@ -78,7 +78,7 @@ class Stream {
  private:
   /// Reads up to the next frame after which totals are reported.
   void read_block() {
-    constexpr std::size_t kMost = 32;
+    constexpr std::size_t kMax = 32;
     block_.clear();
     exact_.clear();
     do {
@@ -88,7 +88,7 @@ class Stream {
         exact_.emplace(block_.size() - 1, exact_plan_.spectrum_points());
         exact_plan_.forward(block_.back().view(), exact_.rbegin()->second);
       }
-    } while (!is_mark(frames_.count(), frames_.last()) && block_.size() < kMost);
+    } while (!is_mark(frames_.count(), frames_.last()) && block_.size() < kMax);
   }
 
   void push_block(std::size_t which) {

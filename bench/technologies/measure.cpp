@@ -177,7 +177,7 @@ class Session {
 
   void validate_and_time(Row& row) {
     constexpr double kSlowUs = 5e5;  // one run is enough of what takes so long, but for the first
-    constexpr std::size_t kFewest = 5, kMost = 200;
+    constexpr std::size_t kFewest = 5, kMax = 200;
     technology_->upload(material_.signal());
     spectrum_.assign(static_cast<std::size_t>(row.problem.points()), Complex(kMarker, kMarker));
     const Sample first = technology_->run();
@@ -190,7 +190,7 @@ class Session {
     std::vector<double> wall, device, submit;
     const Stopwatch watch;
     while (wall.empty() || (watch.us() < kSlowUs && wall.size() < kFewest) ||
-           (watch.us() < 1e6 * course_.row_seconds && wall.size() < kMost)) {
+           (watch.us() < 1e6 * course_.row_seconds && wall.size() < kMax)) {
       const Sample sample = technology_->run();
       wall.push_back(sample.wall_us);
       if (std::isfinite(sample.device_us)) device.push_back(sample.device_us);

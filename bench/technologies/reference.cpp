@@ -78,8 +78,8 @@ void transpose(std::vector<Wide>& values, std::int64_t length) {
 }  // namespace
 
 std::vector<Wide> direct_spectrum(const Problem& problem, const Complex* signal) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 20;
-  if (problem.points() > kMost)
+  constexpr std::int64_t kMax = std::int64_t{1} << 20;
+  if (problem.points() > kMax)
     throw Failure("the reference of " + problem.name() + " needs FFTW in double precision");
   std::vector<Wide> values(signal, signal + problem.points());
   const auto rows = [&] {

@@ -40,9 +40,9 @@ class Values {
   void add(double value) {
     if (seen_++ % stride_ != 0) return;
     values_.push_back(static_cast<float>(value));
-    if (values_.size() < kMost) return;
-    for (std::size_t i = 0; 2 * i < kMost; ++i) values_[i] = values_[2 * i];
-    values_.resize(kMost / 2);
+    if (values_.size() < kMax) return;
+    for (std::size_t i = 0; 2 * i < kMax; ++i) values_[i] = values_[2 * i];
+    values_.resize(kMax / 2);
     stride_ *= 2;
   }
   /// NaN for no values.
@@ -54,7 +54,7 @@ class Values {
   }
 
  private:
-  static constexpr std::size_t kMost = 1 << 16;
+  static constexpr std::size_t kMax = 1 << 16;
   std::vector<float> values_;
   std::uint64_t seen_ = 0, stride_ = 1;
 };

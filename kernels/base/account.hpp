@@ -98,8 +98,8 @@ SFFT_HOST_DEVICE Ratios account_ratios(const ErrorModel& model, const ErrorRecip
   const double noise = out.gain_scale * model.gain_sum;
   out.error = noise + out.bias_scale * model.bias_sum + 16 * epsilon * epsilon * sums.norm;
   // Noise adds to the computed norm, so the error relative to the true norm is larger.
-  constexpr double kLeastNorm = 1.0 / 16;
-  const double cleaned = sums.norm - noise, least = kLeastNorm * sums.norm;
+  constexpr double kMinNorm = 1.0 / 16;
+  const double cleaned = sums.norm - noise, least = kMinNorm * sums.norm;
   out.norm = cleaned > least ? cleaned : least;
   out.total = out.tail + sums.held;
   out.finite = sums.finite && sums.norm - sums.norm == 0 && seen - seen == 0;

@@ -7,7 +7,7 @@
 namespace sfft::detail::block16 {
 
 /// Finite values reach ±32766.
-constexpr int kTopBit = 14, kMostInteger = 32766, kInfinite = 32767, kNan = -32768;
+constexpr int kTopBit = 14, kMaxInteger = 32766, kInfinite = 32767, kNan = -32768;
 constexpr float kLargest = 3.402823466e38f;
 
 /// 2^exponent, from −126 to 127.
@@ -21,14 +21,13 @@ struct Powers {
   float first, second;
 };
 
-/// The exponent with which values up to `most` become integers up to kMostInteger.
+/// The exponent with which values up to `most` become integers up to kMaxInteger.
 SFFT_INLINE int exponent_of(float most) {
-  constexpr int kLeast = -128;
+  constexpr int kMin = -128;
   const int top = static_cast<int>(half::bits_of(most) >> 23) - 127 - kTopBit;
-  const int exponent = top < kLeast ? kLeast : top;
+  const int exponent = top < kMin ? kMin : top;
   const Powers scale(-exponent);
-  return most * scale.first * scale.second < static_cast<float>(kMostInteger) + 0.5f ? exponent
-                                                                                     : exponent + 1;
+  return most * scale.first * scale.second < static_cast<float>(kMaxInteger) + 0.5f ? exponent : exponent + 1;
 }
 
 SFFT_INLINE bool is_ordinary(float value) {
@@ -54,7 +53,7 @@ SFFT_INLINE float number_of(int integer, float value) {
   constexpr unsigned kNanBits = 0x7fc00000, kInfinityBits = 0x7f800000, kSignBit = 0x80000000;
   const float beyond =
       half::from_bits(integer == kNan ? kNanBits : (integer > 0 ? kInfinityBits : kInfinityBits | kSignBit));
-  return integer > kMostInteger || integer < -kMostInteger ? beyond : value;
+  return integer > kMaxInteger || integer < -kMaxInteger ? beyond : value;
 }
 
 }  // namespace sfft::detail::block16

@@ -204,8 +204,8 @@ int scale_exponent(std::span<const SignalView> frames) {
   for (const SignalView& frame : frames) {
     for (const double x : scaled_samples(frame, 0)) largest = std::max(largest, std::fabs(x));
   }
-  constexpr int kMost = 1000;
-  return std::isfinite(largest) && largest > 0 ? std::clamp(std::ilogb(largest), -kMost, kMost) : 0;
+  constexpr int kMax = 1000;
+  return std::isfinite(largest) && largest > 0 ? std::clamp(std::ilogb(largest), -kMax, kMax) : 0;
 }
 
 std::vector<double> scaled_samples(const SignalView& frame, int exponent) {

@@ -13,11 +13,11 @@ namespace detail {
 namespace {
 
 void check_box(const Box& box, std::size_t values) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 40;
+  constexpr std::int64_t kMax = std::int64_t{1} << 40;
   std::int64_t points = 1;
   for (std::size_t d = 0; d < 3; ++d) {
-    if (box.begin[d] < 0 || box.extent[d] < 0 || box.begin[d] > kMost || box.extent[d] > kMost ||
-        (box.extent[d] > 0 && points > kMost / box.extent[d]))
+    if (box.begin[d] < 0 || box.extent[d] < 0 || box.begin[d] > kMax || box.extent[d] > kMax ||
+        (box.extent[d] > 0 && points > kMax / box.extent[d]))
       throw Error(
           ErrorCode::invalid_argument,
           fmt::format("a box from {} on with {} elements in dimension {}", box.begin[d], box.extent[d], d));

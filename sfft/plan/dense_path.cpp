@@ -97,13 +97,13 @@ bool DenseExecutor<Real>::execute_quickly(const dense::Plan<Real>& plan, const v
                                           std::byte* scratch) const noexcept {
   // The tail as a share of the energy without the mean, which float rounding changes by some 1e-7, and this
   // energy as a share of all, which rounding in double changes by some 1e-13.
-  constexpr double kLeastTail = 1e-4, kLeastEnergy = 1e-6;
+  constexpr double kMinTail = 1e-4, kMinEnergy = 1e-6;
   const auto points = static_cast<double>(shape_.points());
   double sum = 0, squares = 0;
   cpu::layout_kernels<Real>().add_moments[static_cast<std::size_t>(type)](frame, shape_.points(), &sum,
                                                                           &squares);
   const double energy = points * (squares - sum * (sum / points));  // without f = 0
-  if (!(energy > kLeastEnergy * points * squares && energy > 1e-200 && energy < 1e200)) return false;
+  if (!(energy > kMinEnergy * points * squares && energy > 1e-200 && energy < 1e200)) return false;
   if (picked_) {
     picked_->forward(frame, type, values, scratch);
   } else {
@@ -119,7 +119,7 @@ bool DenseExecutor<Real>::execute_quickly(const dense::Plan<Real>& plan, const v
       held += picks_[i].multiplicity * std::norm(std::complex<double>(values[i]));
     if (picks_[i].conjugate) values[i] = std::conj(values[i]);
   }
-  if (!(energy - held > kLeastTail * energy)) return false;
+  if (!(energy - held > kMinTail * energy)) return false;
   stats.finite = true;
   stats.scale = energy - held + (mean ? 0 : sum * sum);
   return true;

@@ -36,13 +36,13 @@ inline constexpr std::int64_t kDirectProducts = std::int64_t{1} << 16;
 /// A sparse plan that predicts a larger relative error than this is useless.
 inline constexpr double kUselessError = 0.5;
 /// With more threads, waiting costs more than it saves.
-inline constexpr int kMostPlanningThreads = 8;
+inline constexpr int kMaxPlanningThreads = 8;
 
 template <class Real>
 class Designer {
  public:
   Designer(const Template& tmpl, const PlanOptions& options)
-      : threads_(std::min(thread_count(options.threads), kMostPlanningThreads)),
+      : threads_(std::min(thread_count(options.threads), kMaxPlanningThreads)),
         options_(options),
         data_(*tmpl.data()),
         support_(data_),

@@ -12,9 +12,9 @@ namespace sfft {
 namespace {
 
 bool plausible(const DevicePlane& plane) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 20;
+  constexpr std::int64_t kMax = std::int64_t{1} << 20;
   if (plane.data == nullptr || plane.width < 1 || plane.height < 1) return false;
-  if (plane.width > kMost || plane.height > kMost) return false;
+  if (plane.width > kMax || plane.height > kMax) return false;
   if (plane.bits < 1 || plane.bits > 16 || plane.shift < 0) return false;
   const std::int64_t sample = plane.bits > 8 ? 2 : 1;
   return plane.bits + plane.shift <= 8 * sample && plane.pitch_bytes >= sample * plane.width &&

@@ -33,8 +33,8 @@ HostRing<Real>::HostRing(std::int64_t k) : k_(k) {}
 template <class Real>
 void HostRing<Real>::fit(std::size_t frame_bytes, std::size_t host_bytes, int frames) {
   // A slot of a few frames is enough to overlap. Dense transforms are efficient in larger rounds.
-  constexpr int kMostFrames = 64;
-  const int wanted = std::clamp(frames, 1, kMostFrames);
+  constexpr int kMaxFrames = 64;
+  const int wanted = std::clamp(frames, 1, kMaxFrames);
   std::size_t bytes = frame_bytes * static_cast<std::size_t>(wanted);
   host_bytes *= static_cast<std::size_t>(wanted);
   const Slot& last = slots_.back();

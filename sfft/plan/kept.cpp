@@ -14,7 +14,7 @@ namespace sfft::detail {
 
 namespace {
 
-constexpr std::size_t kMostPlans = 64;
+constexpr std::size_t kMaxPlans = 64;
 
 const char* name(PlanEffort effort) {
   return effort == PlanEffort::quick ? "quick" : effort == PlanEffort::normal ? "normal" : "thorough";
@@ -105,7 +105,7 @@ KeptMatch find_kept(const TemplateData& data, const PlanKey& key) {
 
 void keep(TemplateData& data, const KeptPlan& plan) {
   std::erase_if(data.plans, [&](const KeptPlan& other) { return other.key == plan.key; });
-  if (data.plans.size() >= kMostPlans) data.plans.erase(data.plans.begin());
+  if (data.plans.size() >= kMaxPlans) data.plans.erase(data.plans.begin());
   data.plans.push_back(plan);
 }
 

@@ -96,10 +96,10 @@ void PlanImpl<Real>::check(const DeviceFrames& frames, const DeviceSpectra<Real>
                 fmt::format("the frames are {}, the template is for {} signals", to_string(frames.type),
                             source.is_real() ? "real" : "complex"));
   }
-  constexpr std::int64_t kMostFrames = 1 << 24;
-  if (frames.count < 0 || frames.count > kMostFrames)
+  constexpr std::int64_t kMaxFrames = 1 << 24;
+  if (frames.count < 0 || frames.count > kMaxFrames)
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("{} frames: at most {} at a time", frames.count, kMostFrames));
+                fmt::format("{} frames: at most {} at a time", frames.count, kMaxFrames));
   if (frames.pitch != 0 && frames.pitch < source.shape().points()) {
     throw Error(ErrorCode::invalid_argument, fmt::format("frames of {} elements at a pitch of {} overlap",
                                                          source.shape().points(), frames.pitch));
@@ -214,11 +214,11 @@ void PlanImpl<Real>::give_account(FrameData frame, ElementType type, const cpu::
 template <class Real>
 bool PlanImpl<Real>::powers_fit(const Spectrum<Real>& spectrum) const noexcept {
   constexpr bool kSingle = sizeof(Real) == sizeof(float);
-  constexpr double kLeast = kSingle ? 1e-9 : 1e-130, kMost = kSingle ? 1e14 : 1e130;
+  constexpr double kMin = kSingle ? 1e-9 : 1e-130, kMax = kSingle ? 1e14 : 1e130;
   const double norm =
       spectrum.error_l2 > 0 && spectrum.relative_error > 0 ? spectrum.error_l2 / spectrum.relative_error : 0;
   const double sample = norm / static_cast<double>(design->source.shape().points());
-  return sample > kLeast && sample < kMost;
+  return sample > kMin && sample < kMax;
 }
 
 template <class Real>

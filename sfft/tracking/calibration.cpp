@@ -28,13 +28,13 @@ constexpr double kFading = 0.75;
 /// Frames scatter by some tenths about their median, and erring on the safe side costs little.
 constexpr double kMargin = 1.1;
 /// Factors beyond these are not a matter of calibration.
-const double kLeast = std::log(0.02), kMost = std::log(64.0);
+const double kMin = std::log(0.02), kMax = std::log(64.0);
 /// A report that looks larger than this allows is more likely a lucky frame, unless the last comparisons at
 /// its level, `kWitnesses` at least, all say so.
 const double kLeastAlone = std::log(0.35);
 constexpr int kWitnesses = 5;
 /// Weight of the prior factor of 1, in comparisons at the level in question.
-constexpr double kIgnorance = 0.25, kLeastWeight = 1e-6;
+constexpr double kIgnorance = 0.25, kMinWeight = 1e-6;
 /// The fit: its passes, the scatter of ratios, and the squared spread of levels below which they determine no
 /// slope.
 constexpr int kPasses = 3;
@@ -43,7 +43,7 @@ constexpr double kScatter = 0.15, kRidge = 0.05;
 /// after a surprise it shrinks. Below, where reports are on the safe side, it may be as far off as a
 /// contradiction.
 const double kAgreement = std::log(1.3);
-constexpr std::int64_t kLeastStep = 4, kShortStep = 8, kNextStep = 2, kManyFrames = 16;
+constexpr std::int64_t kMinStep = 4, kShortStep = 8, kNextStep = 2, kManyFrames = 16;
 /// A true error this many times the reported one means that earlier comparisons no longer hold.
 const double kContradiction = std::log(1.7);
 
@@ -62,7 +62,7 @@ double Calibration::nearest(double level) const {
 
 /// The least log of a factor that is believed at this level.
 double Calibration::least(double level) const {
-  double largest = kLeast;
+  double largest = kMin;
   int witnesses = 0;
   for (auto one = known_.rbegin(); one != known_.rend() && witnesses < kWitnesses; ++one) {
     if (std::fabs(one->level - level) > kOneLevel) continue;
@@ -125,7 +125,7 @@ double Calibration::factor(double reported) const {
       squares += weight * distance * distance;
       products += weight * distance * ratio;
     }
-    if (!(weights > kLeastWeight)) return kMargin;
+    if (!(weights > kMinWeight)) return kMargin;
     squares -= levels * levels / weights;
     products -= levels * ratios / weights;
     // The slope lies between 0, true errors follow the report, and −1, they stay the same whatever is
@@ -133,7 +133,7 @@ double Calibration::factor(double reported) const {
     slope = std::clamp(products / (squares + kRidge), -1.0, 0.0);
     mean = (ratios - slope * levels) / weights;
   }
-  return std::exp(std::clamp(all / (all + kIgnorance) * mean, least(level), kMost)) * kMargin;
+  return std::exp(std::clamp(all / (all + kIgnorance) * mean, least(level), kMax)) * kMargin;
 }
 
 void Calibration::bring_forward() noexcept {
@@ -154,9 +154,9 @@ void Calibration::compared(double true_l2, double reported_l2, double reported) 
     if (more_come && surprise > kAgreement)
       step_ = kNextStep;
     else if (!more_come && (surprise > kAgreement || surprise < -kContradiction))
-      step_ = std::clamp(step_ / 2, kLeastStep, kShortStep);
+      step_ = std::clamp(step_ / 2, kMinStep, kShortStep);
     if (known_.size() == kMemory) known_.erase(known_.begin());
-    known_.push_back({std::log(reported), std::clamp(log_ratio, kLeast, kMost)});
+    known_.push_back({std::log(reported), std::clamp(log_ratio, kMin, kMax)});
   }
   if (frames_ < next_) return;  // the comparison was out of turn
   step_ = longer(step_);

@@ -75,7 +75,7 @@ std::size_t DenseBeside<Real>::find(const void* samples) noexcept {
 
 template <class Real>
 void DenseBeside<Real>::begin(const SignalView& frame) noexcept {
-  if (!plan_ || end_ - first_ == kMost || find(frame.data()) < end_) return;
+  if (!plan_ || end_ - first_ == kMax || find(frame.data()) < end_) return;
   const PlanImpl<Real>& plan = inside(*plan_);
   if (!plan.design->device) return;
   try {

@@ -27,7 +27,7 @@ class DenseBeside {
   DenseBeside& operator=(const DenseBeside&) = delete;
 
   /// Frames that can be under way, or done and not asked for yet.
-  static constexpr std::size_t kMost = 8;
+  static constexpr std::size_t kMax = 8;
 
   /// The template is another: `plan` is for it, made with options(), or will be made when it is needed.
   void renew(std::optional<Plan<Real>> plan = std::nullopt) noexcept;
@@ -61,7 +61,7 @@ class DenseBeside {
   };
 
   void make(const Template& tmpl);
-  Begun& begun(std::size_t at) noexcept { return begun_[at % kMost]; }
+  Begun& begun(std::size_t at) noexcept { return begun_[at % kMax]; }
   std::size_t find(const void* samples) noexcept;
   void transform(std::size_t at, const SignalView& frame) noexcept;
   void send(std::size_t at, const SignalView& frame) noexcept;
@@ -77,7 +77,7 @@ class DenseBeside {
   std::int64_t executed_ = 0;
   /// A ring; frames are counted from when none was under way: those before first_ are gone, those before
   /// done_ transformed, those before end_ under way.
-  std::array<Begun, kMost> begun_;
+  std::array<Begun, kMax> begun_;
   std::size_t first_ = 0;
   std::atomic<std::size_t> done_{0}, end_{0};
   std::size_t awaited_ = 0;              ///< the thread's: frames that it has taken and that are not done

@@ -99,8 +99,8 @@ double StreamMemory::distance_to(const SignalView& frame) {
 }
 
 void StreamMemory::begin(const SignalView& frame) noexcept {
-  constexpr std::size_t kMost = 6;
-  if (begun_.size() >= kMost || empty() || frame.type() != type_ || frame.bytes() != frame_.size()) return;
+  constexpr std::size_t kMax = 6;
+  if (begun_.size() >= kMax || empty() || frame.type() != type_ || frame.bytes() != frame_.size()) return;
   const auto same = [&](const Begun& begun) { return begun.samples == frame.data(); };
   if (std::ranges::any_of(begun_, same)) return;
   const bool from_original = original_ != nullptr;

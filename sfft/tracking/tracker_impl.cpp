@@ -166,7 +166,7 @@ void TrackerImpl<Real>::expect_comparisons(std::span<const SignalView> frames, s
   found_.erase(found_.begin(), found_.lower_bound(frames_));
   const auto found = [&](std::size_t next) { return found_ahead(frames, next); };
   calibration_.expected(frames.size(), reported, found, [&](std::size_t next) {
-    if (expected_.size() == DenseBeside<Real>::kMost) return false;
+    if (expected_.size() == DenseBeside<Real>::kMax) return false;
     expected_.push_back(frames_ + static_cast<std::int64_t>(next));
     return true;
   });
@@ -340,11 +340,11 @@ void TrackerImpl<Real>::prepare(const SignalView& like) {
       frame = SignalView(place, static_cast<std::size_t>(like.shape().points()), like.type(), like.shape());
     }
   }
-  constexpr int kMostReady = 256;
+  constexpr int kMaxReady = 256;
   ahead_.prepare(frames);
   if (differencing()) static_cast<void>(plan_.with_reference(frames[0], plan_.source().values()));
   results_.resize(
-      std::max(results_.size(), static_cast<std::size_t>(std::min(options_.plan.batch, kMostReady))));
+      std::max(results_.size(), static_cast<std::size_t>(std::min(options_.plan.batch, kMaxReady))));
   for (TrackedFrame<Real>& result : results_) result.spectrum = plan_.make_spectrum();
   retired_.wake();
   if (options_.learn_beside) learning_.prepare(like.bytes());

@@ -226,14 +226,14 @@ class Lister {
   /// Errors fall with the number of samples, so grids whose candidates all have far fewer samples than others
   /// are dropped.
   void keep_full(std::vector<Folding::Grid>& grids) const {
-    constexpr double kLeast = 0.7;
+    constexpr double kMin = 0.7;
     const auto samples = [&](const Folding::Grid& grid) {
       const std::int64_t buckets = grid[0] * grid[1] * grid[2];
       return static_cast<double>(buckets * (most_delays(buckets) / step_ * step_));
     };
     double most = 0;
     for (const Folding::Grid& grid : grids) most = std::max(most, samples(grid));
-    std::erase_if(grids, [&](const Folding::Grid& grid) { return samples(grid) < kLeast * most; });
+    std::erase_if(grids, [&](const Folding::Grid& grid) { return samples(grid) < kMin * most; });
   }
 
   /// The relative error estimated from a bound on its square.

@@ -28,7 +28,7 @@ class RandomBounds {
     for (std::size_t i = 0; i < tails.size(); ++i) {
       const auto members = static_cast<std::size_t>(members_of[i]);
       // Up to this denominator the power is smaller.
-      const double by_power = std::min(tails[i] / power[i], static_cast<double>(kMost));
+      const double by_power = std::min(tails[i] / power[i], static_cast<double>(kMax));
       // Written so that NaN (0/0) gives 0.
       const std::size_t last = by_power >= 1 ? static_cast<std::size_t>(by_power) + members - 1 : 0;
       const std::size_t begin = std::min(last + 1, kSteps - 1);
@@ -50,7 +50,7 @@ class RandomBounds {
   }
 
  private:
-  static constexpr std::size_t kMost = CombModel::kMaxDelays, kSteps = 2 * kMost + 2;
+  static constexpr std::size_t kMax = CombModel::kMaxDelays, kSteps = 2 * kMax + 2;
   std::array<double, kSteps> powers_{};  ///< Σ over coefficients that contribute their power at r
   std::vector<double> begins_;           ///< tails that start to contribute, per [members − 1][r]
   std::vector<double> tail_;             ///< contributing tails, per members − 1

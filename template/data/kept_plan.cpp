@@ -56,8 +56,8 @@ std::string impossible_comb(const KeptPlan& plan, const Shape& shape) {
       return fmt::format("{} buckets do not divide {} points", plan.buckets[d], strides[d]);
     strides[d] /= plan.buckets[d];
   }
-  constexpr std::size_t kMost = 24;
-  if (plan.delays.empty() || plan.delays.size() > kMost) return "its number of delays";
+  constexpr std::size_t kMax = 24;
+  if (plan.delays.empty() || plan.delays.size() > kMax) return "its number of delays";
   for (const auto& delay : plan.delays) {
     if (!within(delay, strides)) return "a delay is outside its stride";
   }
@@ -69,8 +69,8 @@ std::string impossible_comb(const KeptPlan& plan, const Shape& shape) {
 }
 
 std::string impossible_flat(const KeptPlan& plan, const Shape& shape) {
-  constexpr std::size_t kMost = 64;
-  if (plan.delays.empty() || plan.delays.size() > kMost) return "its number of lines";
+  constexpr std::size_t kMax = 64;
+  if (plan.delays.empty() || plan.delays.size() > kMax) return "its number of lines";
   if (plan.buckets[0] != 1 || plan.buckets[1] != 1 || plan.buckets[2] < 1 || plan.buckets[2] > shape.points())
     return "its number of buckets";
   const std::array<std::int64_t, 3> all = extents(shape);

@@ -25,8 +25,8 @@ constexpr double kEpsilon = std::numeric_limits<Real>::epsilon();
 /// divided by that quantile of a mean of `delays` unit exponentials (Wilson and Hilferty 1931).
 template <class Real>
 double noise_by_quantile(const std::vector<Real>& power, std::int64_t delays) {
-  constexpr std::size_t kMost = 4096;
-  const std::size_t step = std::max<std::size_t>(1, power.size() / kMost);
+  constexpr std::size_t kMax = 4096;
+  const std::size_t step = std::max<std::size_t>(1, power.size() / kMax);
   std::vector<Real> some;
   some.reserve(power.size() / step + 1);
   for (std::size_t b = 0; b < power.size(); b += step) some.push_back(power[b]);

@@ -103,8 +103,8 @@ void ScaledSamples::scaled_read(const SampleSet& set, Real* re, Real* im) {
   const Real largest = std::max(largest_of(re, values), largest_of(im, values));
   if (std::isfinite(largest) && largest > 0) {
     // The power of two and its inverse must both be representable in the type.
-    constexpr int kMost = sizeof(Real) == 4 ? 120 : 1000;
-    const int own = std::clamp(std::ilogb(largest), -kMost, kMost);
+    constexpr int kMax = sizeof(Real) == 4 ? 120 : 1000;
+    const int own = std::clamp(std::ilogb(largest), -kMax, kMax);
     const int wanted = std::abs(own) <= kOrdinary ? 0 : own;
     if (!chosen_) {
       exponent_ = wanted;

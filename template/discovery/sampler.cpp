@@ -16,9 +16,9 @@
 namespace sfft::detail {
 
 struct BlindScratch::Shelf {
-  static constexpr std::size_t kMostBlocks = 4;
+  static constexpr std::size_t kMaxBlocks = 4;
   static constexpr std::size_t kMaxBytes = std::size_t{32} << 20;
-  Shelf() { blocks.reserve(kMostBlocks); }
+  Shelf() { blocks.reserve(kMaxBlocks); }
   std::mutex mutex;
   std::vector<Block> blocks;
 };
@@ -57,7 +57,7 @@ void BlindScratch::give_back() noexcept {
   if (block.bytes > Shelf::kMaxBytes) return;
   Shelf& kept = shelf();
   const std::lock_guard lock(kept.mutex);
-  if (kept.blocks.size() < Shelf::kMostBlocks) {
+  if (kept.blocks.size() < Shelf::kMaxBlocks) {
     kept.blocks.push_back(std::move(block));
     return;
   }

@@ -234,7 +234,7 @@ TEST_F(GuardTest, WhatTheDecoderMadeUpBringsNoEventForAWhile) {
   for (int i = 0; i < 20; ++i) push(scene_.draw(0, 0));
   EXPECT_TRUE(started_.empty());
   // A stream that is never whole is judged as it is.
-  for (int i = 0; i < kMostMadeUp + 10; ++i) push(smeared, true);
+  for (int i = 0; i < kMaxMadeUp + 10; ++i) push(smeared, true);
   EXPECT_EQ(started_.count(EventKind::defocused), 1U);
 }
 

@@ -170,8 +170,8 @@ TEST(Vibration, SilenceIsSilent) {
   const PeakSearch found = search(nothing);
   EXPECT_TRUE(found.searched);
   EXPECT_TRUE(found.peaks.empty());
-  EXPECT_FALSE(search({Series(kLeastSamples - 1, 1)}).searched);
-  EXPECT_TRUE(search({Series(kLeastSamples, 1)}).peaks.empty());
+  EXPECT_FALSE(search({Series(kMinSamples - 1, 1)}).searched);
+  EXPECT_TRUE(search({Series(kMinSamples, 1)}).peaks.empty());
 }
 
 TEST(Vibration, WildSamplesHardlyMatter) {

@@ -24,7 +24,7 @@ constexpr double kNoiseFrames = 0.75;
 /// Share of the tiles that have to have noise, and that of those which have to be still: the others may show
 /// a clock.
 constexpr std::size_t kNoisy = kTiles / 2;
-constexpr double kMost = 0.75;
+constexpr double kMax = 0.75;
 /// Tiles that a clock or a name may cover, and tiles that a key frame renews.
 constexpr std::size_t kOverlay = kTiles / 4;
 constexpr std::size_t kWhole = 3 * kTiles / 4;
@@ -234,7 +234,7 @@ double Stillness::lost_noise() const noexcept {
   }
   if (noisy < kNoisy) return 0;
   const auto last = ratios.begin() + static_cast<std::ptrdiff_t>(noisy);
-  const auto place = ratios.begin() + static_cast<std::ptrdiff_t>((1 - kMost) * static_cast<double>(noisy));
+  const auto place = ratios.begin() + static_cast<std::ptrdiff_t>((1 - kMax) * static_cast<double>(noisy));
   std::nth_element(ratios.begin(), place, last);
   return known * *place;
 }

@@ -40,7 +40,7 @@ class Votes {
  public:
   Votes(std::span<const Landmark> landmarks, double unit) : unit_(unit) {
     for (const Landmark& landmark : landmarks) {
-      if (landmark.usable() && landmark.correlation > kLeastCorrelation) votes_.push_back({&landmark, 0});
+      if (landmark.usable() && landmark.correlation > kMinCorrelation) votes_.push_back({&landmark, 0});
     }
   }
 

@@ -18,7 +18,7 @@ struct CommonMove {
 };
 
 /// Landmarks with a lower correlation are ignored.
-inline constexpr double kLeastCorrelation = 0.3;
+inline constexpr double kMinCorrelation = 0.3;
 
 /// `turning`: with rotation and zoom in any case, otherwise if they explain twice as much. `reach`: half a
 /// diagonal of the picture, in pixels. `unit`: a 255th of the full range.

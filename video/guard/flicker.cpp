@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kFrames = 24;
 constexpr std::size_t kTurns = kFrames / 3;
 /// The smallest swing, and the factor between one trial and the next.
-constexpr double kLeastSwing = 0.005;
+constexpr double kMinSwing = 0.005;
 constexpr double kFiner = 1.1;
 
 struct Turns {
@@ -50,7 +50,7 @@ double Flicker::add(double brightening) {
   if (levels_.size() < kFrames) return 0;
   double swing = 0;
   ++steady_;
-  for (double next = kLeastSwing;; next *= kFiner) {
+  for (double next = kMinSwing;; next *= kFiner) {
     const Turns found = turns(levels_, next);
     if (found.count < kTurns) break;
     swing = next;

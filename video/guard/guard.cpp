@@ -131,7 +131,7 @@ const GuardFrame& Guard::push(const SignalView& frame, double seconds, bool made
   const SignalView region = region_of(frame);
   made_up_ = made_up ? made_up_ + 1 : 0;
   // After a loss pictures are good again by then; where all are damaged, they must do.
-  const bool doubtful = made_up_ > 0 && made_up_ <= kMostMadeUp;
+  const bool doubtful = made_up_ > 0 && made_up_ <= kMaxMadeUp;
   missed_ = std::max(missed_, missed_frames());
   if (!observer_ && doubtful) {  // not to be learned from
   } else if (!observer_) {

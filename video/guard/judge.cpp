@@ -51,9 +51,9 @@ constexpr double kLight = 0.18;
 /// Swings of the light, as logarithms of factors.
 constexpr double kFlicker = 0.02;
 /// However unsteady a scene is, thresholds stay below what a person sees at a glance: these times theirs.
-constexpr double kMostShift = 1.35;
-constexpr double kMostCovered = 1.0;
-constexpr double kMostLost = 1.5;
+constexpr double kMaxShift = 1.35;
+constexpr double kMaxCovered = 1.0;
+constexpr double kMaxLost = 1.5;
 /// Share of the usual below which nothing is left of the phases, or of the amplitudes.
 constexpr double kNoCoherence = 0.35;
 /// With this many landmarks, phases alone do not prove a move.
@@ -70,7 +70,7 @@ constexpr double kNoSharpness = 0.3;
 /// A picture is plain without these landmarks, of so many, and with that part of the structure's energy that
 /// the light would leave.
 constexpr int kFewLandmarks = 6;
-constexpr double kMostLandmarks = 0.6;
+constexpr double kMaxLandmarks = 0.6;
 constexpr double kPlain = 0.15;
 /// Pixels from its place, and frames of the last few with which a scene is seen on its way out of the
 /// picture.
@@ -191,7 +191,7 @@ void Judge::look_for_leaving(const Observation& seen) {
     displaced_ = 0;
   }
   since_calm_ = seen.changed < kCalmPicture ? 0 : since_calm_ + 1;
-  const bool lost = !landmarks.located && landmarks.count >= kFewLandmarks && landmarks.lost > kMostLandmarks;
+  const bool lost = !landmarks.located && landmarks.count >= kFewLandmarks && landmarks.lost > kMaxLandmarks;
   const bool scenery = seen.richness > kScenery && !plain(seen);
   if (elsewhere_ > 0) {
     elsewhere_ = lost || (!r.sure && scenery) ? elsewhere_ + 1 : 0;
@@ -244,7 +244,7 @@ Finding Judge::moved(const Observation& seen) const {
     return finding;
   }
   const double shift = std::hypot(r.x, r.y);
-  const double least = std::max(limit(kShiftPx, kMostShift, shift_), 8 * r.standard_error);
+  const double least = std::max(limit(kShiftPx, kMaxShift, shift_), 8 * r.standard_error);
   const bool by_landmarks = landmarks_know(seen);
   if (by_landmarks || phases_agree(seen)) {
     finding.strength = shift / least;
@@ -283,7 +283,7 @@ Finding Judge::moved(const Observation& seen) const {
 
 bool Judge::plain(const Observation& seen) const {
   const LandmarkReport& landmarks = seen.landmarks;
-  return !landmarks.located && landmarks.count >= kFewLandmarks && landmarks.lost > kMostLandmarks &&
+  return !landmarks.located && landmarks.count >= kFewLandmarks && landmarks.lost > kMaxLandmarks &&
          seen.richness < kPlain * std::min(1.0, seen.gain * seen.gain);
 }
 
@@ -292,12 +292,12 @@ double Judge::covered(const Observation& seen) {
   // A cover is not as rich as what it hides. Objects are, that turn or go elsewhere before a camera that has
   // not moved.
   const double struck = objects_moved(seen) ? 0 : seen.struck;
-  const double passing = seen.changed / limit(kHidden, kMostCovered, changed_);
+  const double passing = seen.changed / limit(kHidden, kMaxCovered, changed_);
   hidden_ = passing > 1 ? hidden_ + 1 : 0;
   // Whoever passes close to the camera is gone in a second; a hand or a cloth before the lens is not.
   const bool stays = hidden_ > kPassing || struck > kHalfStill * kCovered;
   const double moving = stays ? passing : std::min(passing, kNotYet);
-  const double strength = std::max(struck / limit(kCovered, kMostCovered, still_), moving);
+  const double strength = std::max(struck / limit(kCovered, kMaxCovered, still_), moving);
   // In front of a plain scene a plain cover changes little, except that nothing of the scene is left.
   return gone(seen) || plain(seen) ? std::max(strength, 1 + seen.changed) : strength;
 }
@@ -331,7 +331,7 @@ double Judge::defocused(const Observation& seen) const {
   if (seen.bright + seen.dark > clipped_.level() + 3 * clipped_.spread() + kClipped) return 0;
   const auto lost = [&](double share, double now, const Usual& usual) {
     const double least = share * usual.level() / options_.sensitivity;
-    return (usual.level() - now) / std::clamp(kFar * usual.spread(), least, kMostLost * least);
+    return (usual.level() - now) / std::clamp(kFar * usual.spread(), least, kMaxLost * least);
   };
   // Nothing is as smooth as that but a blur, or what hides the scene and keeps still.
   const bool soft = seen.struck < kCovered && seen.sharpness < kSoft * sharpness_.level();

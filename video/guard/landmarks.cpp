@@ -10,7 +10,7 @@ namespace sfft::video {
 
 namespace {
 
-constexpr int kLeastCount = 10;
+constexpr int kMinCount = 10;
 /// Usual frames after which new landmarks say what is sharp.
 constexpr int kKnown = 12;
 /// Tiles whose median is taken, the error from which they have the same say, and that of a median over that
@@ -25,7 +25,7 @@ constexpr double kVisible = 0.5;
 /// Mean correlation, of the usual, that promises nothing.
 constexpr double kHopeless = 0.5;
 /// Landmarks, and their share, whose agreement on a pose is no accident.
-constexpr int kLeastAgreeing = 7;
+constexpr int kMinAgreeing = 7;
 constexpr double kAgreed = 0.25;
 /// Mean correlation, of the usual, and share of the landmarks with which a shift needs no second guess. Along
 /// edges most landmarks look alike, and few know better.
@@ -152,7 +152,7 @@ Landmarks::Visibility Landmarks::visibility() const {
     gains.push_back({landmark.gain, 1.0});
     rests.push_back({landmark.rest, 1.0});
   }
-  if (gains.size() >= kLeastCount / 2) return {weighted_median(gains), weighted_median(rests)};
+  if (gains.size() >= kMinCount / 2) return {weighted_median(gains), weighted_median(rests)};
   // Where hardly any is seen, noise hides them or something else does. Noise is as fine as pixels are, and
   // what is close to the lens is not.
   rests.clear();
@@ -209,8 +209,8 @@ bool Landmarks::try_at(const Pose& guess, bool patient) {
   const Agreement found = climb(guess, patient);
   current_ = found.score() > best_.score() || best_.count == 0;
   if (current_) best_ = found;
-  return best_.converged && best_.count >= kLeastCount && best_.likeness > kClear &&
-         best_.share > kNearlyAll && best_.standard_error < kExact;
+  return best_.converged && best_.count >= kMinCount && best_.likeness > kClear && best_.share > kNearlyAll &&
+         best_.standard_error < kExact;
 }
 
 double Landmarks::likeness_at(const Pose& guess) {
@@ -223,11 +223,11 @@ double Landmarks::likeness_at(const Pose& guess) {
     ++count;
     alike += std::clamp(landmark.correlation / landmark.usual, 0.0, 1.0);
   }
-  return count >= kLeastCount ? alike / count : 0;
+  return count >= kMinCount ? alike / count : 0;
 }
 
 bool Landmarks::agreed() const noexcept {
-  return best_.agreeing >= kLeastAgreeing && best_.agreeing > kAgreed * best_.count;
+  return best_.agreeing >= kMinAgreeing && best_.agreeing > kAgreed * best_.count;
 }
 
 LandmarkReport Landmarks::finish() {

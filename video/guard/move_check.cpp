@@ -25,7 +25,7 @@ constexpr double kExplained = 0.5;
 /// Energy of residuals that rounding and compression leave, of a patch, in squares of a 255th.
 constexpr double kFloor = 0.25 * kPatchPixels;
 /// Number and share of patches whose evidence rejects a move.
-constexpr int kLeastStayed = 10;
+constexpr int kMinStayed = 10;
 /// Number that suffices where fewer have moved.
 constexpr int kAFew = 3;
 constexpr double kStayed = 0.25;
@@ -67,7 +67,7 @@ double unexplained(const Patch& seen, const Patch& expected) {
 
 bool MoveCheck::Votes::deny() const noexcept {
   if (stayed >= kAFew && stayed > moved) return true;
-  return stayed >= kLeastStayed && stayed > kStayed * (moved + stayed);
+  return stayed >= kMinStayed && stayed > kStayed * (moved + stayed);
 }
 
 void MoveCheck::remember(const SignalView& frame, const Pose& pose) {

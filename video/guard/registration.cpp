@@ -48,7 +48,7 @@ constexpr int kTurns = 6;
 /// Peaks of the correlation of small pictures that are looked at.
 constexpr std::size_t kPeaks = 6;
 /// Grey levels that the residuals of a small picture are taken to have at least.
-constexpr double kLeastSpread = 0.05;
+constexpr double kMinSpread = 0.05;
 
 float median_of(std::vector<float>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -122,7 +122,7 @@ Registrar::Step Registrar::step(const ReferencePicture& reference, double x, dou
     }
     std::vector<float>& sorted = surface_;
     sorted = residuals_;
-    step.spread = std::max(kLeastSpread, 1.4826 * static_cast<double>(median_of(sorted)));
+    step.spread = std::max(kMinSpread, 1.4826 * static_cast<double>(median_of(sorted)));
     equations = {};
     const double limit = kTukey * step.spread;
     double inside = 0;

@@ -22,7 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kMostEvents = 20000;
+constexpr std::size_t kMaxEvents = 20000;
 
 /// Sets a flag again and again until it is destroyed, and at once when the run is to stop.
 class Waker {
@@ -136,7 +136,7 @@ class Watch {
           fmt::format("The decoder made up parts of {} frames, or of those that they were predicted from: no "
                       "event begins "
                       "in the first {} of a row.",
-                      report_.made_up, kMostMadeUp));
+                      report_.made_up, kMaxMadeUp));
     }
   }
 
@@ -219,7 +219,7 @@ class Watch {
   void keep(const Event& event, EventPhase phase) {
     if (phase == EventPhase::start) {
       ++report_.counts[static_cast<std::size_t>(event.kind)];
-      if (report_.events.size() >= kMostEvents) {
+      if (report_.events.size() >= kMaxEvents) {
         report_.events.erase(report_.events.begin());
         ++report_.events_left_out;
       }

@@ -44,7 +44,7 @@ struct Axes {
 };
 
 /// Shares below this of the larger axis are rounding, not structure.
-constexpr double kLeastAxis = 1e-9;
+constexpr double kMinAxis = 1e-9;
 /// Huber's bound, in standard deviations: costs 3 % of the precision where noise is normal.
 constexpr double kHuber = 1.7;
 
@@ -227,7 +227,7 @@ class Fit {
     for (int a = 0; a < 2; ++a) {
       const double ex = direction[a][0];
       const double ey = direction[a][1];
-      if (!(axes.along[a] > kLeastAxis * axes.along[0])) continue;
+      if (!(axes.along[a] > kMinAxis * axes.along[0])) continue;
       const double information = axes.along[a] + prior;
       const double along = (ex * bx + ey * by + prior * (ex * from_x + ey * from_y)) / information;
       x += along * ex;

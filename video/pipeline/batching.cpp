@@ -19,7 +19,7 @@ constexpr int kGpuBatch = 64, kLiveBatch = 8;
 constexpr int kFramesPerThread = 4, kCpuBatch = 32;
 /// Frames that one push waits behind another: what the decoder has always run ahead.
 constexpr std::size_t kAhead = 4;
-constexpr std::int64_t kMostBytes = std::int64_t{256} << 20;
+constexpr std::int64_t kMaxBytes = std::int64_t{256} << 20;
 
 }  // namespace
 
@@ -47,11 +47,11 @@ Batching choose_batching(const BatchingRequest& request, std::size_t frame_bytes
 
 std::size_t frames_ahead(const BatchingRequest& request, std::size_t frame_bytes,
                          std::int64_t limit_bytes) noexcept {
-  constexpr std::int64_t kMostAheadBytes = std::int64_t{12} << 20;
-  constexpr std::size_t kMostAhead = 32;
+  constexpr std::int64_t kMaxAheadBytes = std::int64_t{12} << 20;
+  constexpr std::size_t kMaxAhead = 32;
   if (request.live) return 0;
-  const auto room = static_cast<std::size_t>(std::clamp<std::int64_t>(limit_bytes / 2, 0, kMostAheadBytes));
-  return std::min(kMostAhead, room / std::max<std::size_t>(1, frame_bytes));
+  const auto room = static_cast<std::size_t>(std::clamp<std::int64_t>(limit_bytes / 2, 0, kMaxAheadBytes));
+  return std::min(kMaxAhead, room / std::max<std::size_t>(1, frame_bytes));
 }
 
 void Pace::note(std::span<const DecodedFrame> frames) noexcept {
@@ -62,7 +62,7 @@ void Pace::note(std::span<const DecodedFrame> frames) noexcept {
 }
 
 std::int64_t batch_limit_bytes() {
-  return std::min(kMostBytes, held_frames_limit_bytes());
+  return std::min(kMaxBytes, held_frames_limit_bytes());
 }
 
 DevicePictures picture_slots(std::size_t slots, std::size_t frame_bytes, int device) noexcept {

@@ -96,11 +96,11 @@ void note(const ErrorCheck& check, FrameRecord& record) {
 }
 
 bool timed_densely(std::int64_t index, const std::vector<double>& times_us) {
-  constexpr std::size_t kLeast = 3;
-  constexpr std::size_t kMost = 9;
+  constexpr std::size_t kMin = 3;
+  constexpr std::size_t kMax = 9;
   constexpr double kEnoughUs = 1000;
-  if (times_us.size() >= kMost) return false;
-  if (times_us.size() >= kLeast && std::accumulate(times_us.begin(), times_us.end(), 0.0) > kEnoughUs)
+  if (times_us.size() >= kMax) return false;
+  if (times_us.size() >= kMin && std::accumulate(times_us.begin(), times_us.end(), 0.0) > kEnoughUs)
     return false;
   return index < 4 || index % 10 == 0;
 }

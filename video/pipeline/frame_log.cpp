@@ -9,7 +9,7 @@
 namespace sfft::video {
 
 namespace {
-constexpr std::size_t kMostRecords = 2048;
+constexpr std::size_t kMaxRecords = 2048;
 }
 
 void ThinnedRecords::add(const FrameRecord& record, double value) {
@@ -20,19 +20,19 @@ void ThinnedRecords::add(const FrameRecord& record, double value) {
     values_.back() = value;
     return;
   }
-  if (records_.size() == kMostRecords) {
-    for (std::size_t i = 0; i < kMostRecords / 2; ++i) {
+  if (records_.size() == kMaxRecords) {
+    for (std::size_t i = 0; i < kMaxRecords / 2; ++i) {
       const std::size_t kept = values_[2 * i + 1] > values_[2 * i] ? 2 * i + 1 : 2 * i;
       if (kept != i) records_[i] = std::move(records_[kept]);
       values_[i] = values_[kept];
     }
-    records_.resize(kMostRecords / 2);
-    values_.resize(kMostRecords / 2);
+    records_.resize(kMaxRecords / 2);
+    values_.resize(kMaxRecords / 2);
     stretch_ *= 2;
   }
   if (records_.empty()) {  // all at once: growing in steps leaves holes in the heap
-    records_.reserve(kMostRecords);
-    values_.reserve(kMostRecords);
+    records_.reserve(kMaxRecords);
+    values_.reserve(kMaxRecords);
   }
   records_.push_back(record);
   values_.push_back(value);

@@ -27,20 +27,20 @@ std::vector<ChartPoint> similarity_line(const RunReport& report, double Similari
 
 /// The renewals and their similarity to the previous template; only the first of very many.
 std::string renewal_table(const RunReport& report) {
-  constexpr std::size_t kMost = 40;
+  constexpr std::size_t kMax = 40;
   const std::vector<FrameRecord>& renewals = report.frames.renewals();
   std::string text =
       "<div class='scroll'><table><tr><th>frame</th><th>renewal</th><th>overlap of supports</th>"
       "<th>correlation</th><th>energy of the old support</th></tr>";
-  for (std::size_t i = 0; i < std::min(kMost, renewals.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kMax, renewals.size()); ++i) {
     const Similarity known = renewals[i].similarity.value_or(Similarity{});
     text += fmt::format("<tr title='{}'><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
                         escape(renewals[i].reason), renewals[i].index, to_string(renewals[i].action),
                         percent(known.overlap), percent(known.correlation), percent(known.energy));
   }
   text += "</table></div>";
-  if (renewals.size() > kMost)
-    text += fmt::format("<p class='note'>The first {} of {}; the JSON report has more.</p>", kMost,
+  if (renewals.size() > kMax)
+    text += fmt::format("<p class='note'>The first {} of {}; the JSON report has more.</p>", kMax,
                         renewals.size());
   return text;
 }

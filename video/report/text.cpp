@@ -25,11 +25,11 @@ std::size_t shown_character(std::string_view text) {
     if ((byte(i) & 0xC0u) != 0x80) return 0;
     code = code << 6 | (byte(i) & 0x3Fu);
   }
-  constexpr std::uint32_t kLeast[5] = {0, 0, 0xA0, 0x800, 0x10000};
+  constexpr std::uint32_t kMin[5] = {0, 0, 0xA0, 0x800, 0x10000};
   const bool surrogate = code >= 0xD800 && code < 0xE000;
   // Marks that change the writing direction can make one name look like another.
   const bool turning = (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
-  return code >= kLeast[length] && code <= 0x10FFFF && !surrogate && !turning ? length : 0;
+  return code >= kMin[length] && code <= 0x10FFFF && !surrogate && !turning ? length : 0;
 }
 
 }  // namespace

@@ -47,11 +47,11 @@ std::vector<std::string> files_of(const std::vector<std::string>& paths) {
 
 /// "shard 2 of 4, …"; "3, 7, 11 and 5 more".
 std::string some_of(const std::vector<std::size_t>& numbers) {
-  constexpr std::size_t kMost = 5;
+  constexpr std::size_t kMax = 5;
   std::string text;
-  for (std::size_t i = 0; i < numbers.size() && i < kMost; ++i)
+  for (std::size_t i = 0; i < numbers.size() && i < kMax; ++i)
     text += fmt::format("{}{}", i == 0 ? "" : ", ", numbers[i] + 1);
-  return numbers.size() > kMost ? text + fmt::format(" and {} more", numbers.size() - kMost) : text;
+  return numbers.size() > kMax ? text + fmt::format(" and {} more", numbers.size() - kMax) : text;
 }
 
 std::string missing_shards(const std::vector<int>& missing, int count) {

@@ -40,7 +40,7 @@ void DamageWatch::count_losses(std::int64_t packet) {
 }
 
 void DamageWatch::follow_key_frames(const AVFrame& picture) {
-  constexpr int kShort = 100, kLong = kMostMadeUp;  // pictures, where no key frame comes
+  constexpr int kShort = 100, kLong = kMaxMadeUp;  // pictures, where no key frame comes
   const bool key = is_key(picture);
   if (key) group_ = std::clamp(since_key_, group_, kLong);
   since_key_ = key ? 0 : std::min(since_key_ + 1, kLong);

@@ -105,13 +105,13 @@ class FileSource final : public FrameSource {
  private:
   /// Notes frames much further apart than before, where nothing was recorded.
   void note_hole(double before, double now) {
-    constexpr double kLeast = 2, kTimes = 10;  // seconds, and usual intervals
+    constexpr double kMin = 2, kTimes = 10;  // seconds, and usual intervals
     constexpr std::int64_t kFew = 5;
     constexpr std::size_t kMaxHoles = 10000;
     const double interval = now - before;
     if (count_ == 0) hidden_ = now;
     const double usual = (before - hidden_) / static_cast<double>(std::max<std::int64_t>(1, count_ - 1));
-    if (count_ < kFew || interval < kLeast || interval < kTimes * usual) return;
+    if (count_ < kFew || interval < kMin || interval < kTimes * usual) return;
     hidden_ += interval;
     if (holes_.size() == kMaxHoles) holes_.erase(holes_.begin());
     holes_.push_back({count_, before, interval, 0, "the time stamps jump"});

@@ -30,9 +30,9 @@ void check(const Selection& selection) {
     refuse("the end of the frames to read is not after their start");
   if (!selection.roi) return;
   const Region& roi = *selection.roi;
-  constexpr std::int64_t kMost = std::int64_t{1} << 32;
+  constexpr std::int64_t kMax = std::int64_t{1} << 32;
   if (roi.x < 0 || roi.y < 0 || roi.width < 1 || roi.height < 1 ||
-      std::max({roi.x, roi.y, roi.width, roi.height}) > kMost)
+      std::max({roi.x, roi.y, roi.width, roi.height}) > kMax)
     refuse("a region is X,Y,WIDTH,HEIGHT in pixels, its sides at least 1");
 }
 

@@ -33,7 +33,7 @@ struct FrameFormat {
 };
 
 /// Most pictures after a loss that count as concealed if no key frame comes.
-inline constexpr int kMostMadeUp = 600;
+inline constexpr int kMaxMadeUp = 600;
 
 /// One grey frame, row-major; `bit_depth16` says whether samples are 16-bit.
 struct Frame {

@@ -28,7 +28,7 @@ constexpr double kWeatherParts = 0.25;
 constexpr float kWeatherToSpread = 0.5F;
 /// Slow deviations are no noise: lamps are on for half of the time, and leave what is no smooth light.
 constexpr float kMedianToSpread = 1.5F * 1.4826F;
-constexpr float kMostSlowSpread = 6.5F;  ///< grey levels
+constexpr float kMaxSlowSpread = 6.5F;  ///< grey levels
 
 /// The value of this rank among the `count` that `value(n, i)` gives, for every point i.
 template <class Value>
@@ -209,7 +209,7 @@ void Background::measure_spread(std::span<Kept* const> chosen) {
   std::vector<float> deviation(usual_.size());
   select_ranks(chosen.size(), (chosen.size() - 1) / 2, deviation,
                [&](std::size_t n, std::size_t i) { return std::abs(chosen[n]->left[i]); });
-  for (float& value : deviation) value = std::min(kMedianToSpread * value, kMostSlowSpread);
+  for (float& value : deviation) value = std::min(kMedianToSpread * value, kMaxSlowSpread);
   if (fast.size() >= kFewestPairs) {
     std::vector<float> quick(usual_.size());
     const auto rank = static_cast<std::size_t>(kQuickShare * static_cast<double>(fast.size() - 1));
@@ -220,7 +220,7 @@ void Background::measure_spread(std::span<Kept* const> chosen) {
       deviation[i] = std::max(deviation[i], kQuickToSpread * quick[i]);
   }
   // What moves at a point eventually reaches its neighbours.
-  spread_.assign(usual_.size(), kLeastSpread);
+  spread_.assign(usual_.size(), kMinSpread);
   for (int y = 0; y < height_; ++y) {
     for (int x = 0; x < width_; ++x) {
       float& most = spread_[static_cast<std::size_t>(y * width_ + x)];

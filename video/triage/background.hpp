@@ -23,7 +23,7 @@ struct BackgroundOptions {
 class Background {
  public:
   /// Grey levels of 255 that no point is steadier than: codecs and rounding.
-  static constexpr float kLeastSpread = 1.05F;
+  static constexpr float kMinSpread = 1.05F;
 
   Background(int width, int height, const BackgroundOptions& options);
 

@@ -12,23 +12,23 @@ namespace sfft::video {
 
 namespace {
 
-constexpr std::int64_t kLeastWindow = 120, kMostWindow = 1600;  ///< frames
+constexpr std::int64_t kMinWindow = 120, kMaxWindow = 1600;  ///< frames
 constexpr double kUnknownRate = 25;
 /// Rain and sensor noise differ from frame to frame, objects stay for some frames.
 constexpr double kSmoothingSeconds = 0.16;
 /// A light takes at most this long to come on. Where frames are further apart than half of it, things appear
 /// as suddenly.
 constexpr double kSwitchSeconds = 0.2;
-constexpr std::int64_t kMostAround = 128;  ///< frames before and after, to be looked at for a switch
+constexpr std::int64_t kMaxAround = 128;  ///< frames before and after, to be looked at for a switch
 
 }  // namespace
 
 ChangeMeter::ChangeMeter(const ChangeOptions& options, double fps) : options_(options) {
   const double rate = fps > 0 ? fps : kUnknownRate;
-  window_ = std::clamp(static_cast<std::int64_t>(options.window_s * rate), kLeastWindow, kMostWindow);
+  window_ = std::clamp(static_cast<std::int64_t>(options.window_s * rate), kMinWindow, kMaxWindow);
   recent_ = std::clamp<std::int64_t>(static_cast<std::int64_t>(options.settle_s * rate), 9, window_ / 6);
   interval_s_ = 1 / rate;
-  around_ = std::min(kMostAround, recent_ / 2 + static_cast<std::int64_t>(2 * kSwitchSeconds * rate));
+  around_ = std::min(kMaxAround, recent_ / 2 + static_cast<std::int64_t>(2 * kSwitchSeconds * rate));
   smoothing_ = static_cast<float>(2 / (std::clamp(kSmoothingSeconds * rate, 1.0, 8.0) + 1));
 }
 
@@ -120,7 +120,7 @@ void ChangeMeter::measure(std::vector<Change>& out) {
   deviation_.resize(usual.size());
   recent_deviation_.resize(usual.size());
   spread_.resize(usual.size());
-  const float least = Background::kLeastSpread * std::max(1.0F, gain);
+  const float least = Background::kMinSpread * std::max(1.0F, gain);
   for (std::size_t i = 0; i < usual.size(); ++i) {
     const float shown = next.picture[i];
     const float level =

@@ -20,8 +20,8 @@ constexpr std::size_t kPoints = 700;  ///< so many take part, or up to twice as 
 constexpr double kContrast = 2;
 /// Pictures with a lower correlation show different scenes, or most of it is hidden: their light is unknown.
 constexpr double kAlike = 0.6;
-constexpr double kLeastScale = 0.5;  ///< grey levels
-constexpr double kClose = 0.03;      ///< grey levels
+constexpr double kMinScale = 0.5;  ///< grey levels
+constexpr double kClose = 0.03;    ///< grey levels
 
 /// Points that take part, less the means that all of them have, in whole fours.
 class Points {
@@ -132,7 +132,7 @@ Light fit_light(std::span<const float> picture, std::span<const float> reference
   Light light = start;
   double likeness = 1;
   for (int pass = 0; pass < kIterations; ++pass) {
-    const double reach = 4.685 * std::max(kLeastScale, 1.4826 * points.median_deviation(light));
+    const double reach = 4.685 * std::max(kMinScale, 1.4826 * points.median_deviation(light));
     const Points::Sums sums = points.weigh(light, reach);
     if (!(sums.w > 0)) return light;
     const double x = sums.x / sums.w;

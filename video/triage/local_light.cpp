@@ -10,9 +10,9 @@ namespace sfft::video {
 
 namespace {
 
-constexpr int kReach = 5;            ///< points from the middle of a square to its limits
-constexpr float kPrior = 1;          ///< variance of structure that says nothing
-constexpr float kLeastGain = -0.7F;  ///< light that leaves less of the structure's contrast is no light
+constexpr int kReach = 5;          ///< points from the middle of a square to its limits
+constexpr float kPrior = 1;        ///< variance of structure that says nothing
+constexpr float kMinGain = -0.7F;  ///< light that leaves less of the structure's contrast is no light
 
 }  // namespace
 
@@ -71,7 +71,7 @@ void LocalLight::remove(std::span<const float> first, std::span<const float> sec
   average(values_, means_);
   for (std::size_t i = 0; i < level_.size(); ++i) {
     const auto gain = [&](float mean, float product) {
-      return std::max(kLeastGain, (product - mean * mean_level_[i]) * per_variance_[i]);
+      return std::max(kMinGain, (product - mean * mean_level_[i]) * per_variance_[i]);
     };
     const Four mean = means_[i];
     const float a = gain(mean[0], mean[1]);

@@ -22,10 +22,10 @@ namespace sfft::video {
 
 namespace {
 
-constexpr std::size_t kMostPoints = 4096;  ///< of the timeline
+constexpr std::size_t kMaxPoints = 4096;  ///< of the timeline
 constexpr std::int64_t kThumbnailSide = 200;
 constexpr double kThumbnailsPerSecond = 5;
-constexpr std::size_t kMostThumbnails = 640;
+constexpr std::size_t kMaxThumbnails = 640;
 
 /// Time that this thread has computed for, which other programs do not lengthen.
 double thread_us() noexcept {
@@ -193,7 +193,7 @@ class Reading {
     } catch (const std::exception&) {  // whatever is wrong with it, the file itself is there
       file_ = fresh;
       last_seconds_ = busy_us_ = 0;
-      timeline_ = Timeline(kMostPoints);
+      timeline_ = Timeline(kMaxPoints);
       return nullptr;
     }
   }
@@ -216,7 +216,7 @@ class Reading {
     busy_us_ += thread_us() - start;
     if (options_.thumbnails && seconds >= next_thumbnail_) {
       thumbnails_.emplace_back(file_.frames, thumbnail_of(frame.view()));
-      if (thumbnails_.size() > kMostThumbnails) thumbnails_.pop_front();
+      if (thumbnails_.size() > kMaxThumbnails) thumbnails_.pop_front();
       next_thumbnail_ = seconds + 1 / kThumbnailsPerSecond;
     }
     ++file_.frames;
@@ -276,7 +276,7 @@ class Reading {
   std::optional<ChangeMeter> meter_;
   std::optional<EventList> events_;
   std::vector<Change> changes_;
-  Timeline timeline_{kMostPoints};
+  Timeline timeline_{kMaxPoints};
   std::deque<std::pair<std::int64_t, Image>> thumbnails_;
   Image shown_;
   std::int64_t shown_frame_ = -1;

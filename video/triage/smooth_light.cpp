@@ -11,7 +11,7 @@ namespace sfft::video {
 namespace {
 
 /// Light that leaves a smaller part of the structure's contrast does not count.
-constexpr double kLeastContrast = -0.7;
+constexpr double kMinContrast = -0.7;
 
 }  // namespace
 
@@ -108,7 +108,7 @@ double SmoothLight::leaves(std::span<const float> deviation, std::span<const flo
   }
   const double structure = std::max(0.0, of.level_level);
   const double prior = across_ * down_ * kPrior * kPrior;
-  const double contrast = std::max(kLeastContrast, of.off_level / (structure + prior));
+  const double contrast = std::max(kMinContrast, of.off_level / (structure + prior));
   const double left_over = of.off_off - 2 * contrast * of.off_level + contrast * contrast * structure;
   return std::max(0.0, left_over - kImperfect * (energy - of.off_off));
 }

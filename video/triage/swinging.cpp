@@ -19,7 +19,7 @@ constexpr float kSmallest = 0.3F, kLargest = 3;
 /// Least share of the moments in which it must be seen.
 constexpr float kShare = 0.04F;
 /// A deviation of which light explains more may be a thing that fills the square.
-constexpr float kLeastOfDeviation = 0.5F;
+constexpr float kMinOfDeviation = 0.5F;
 constexpr float kPrior = 1;  ///< grey levels of structure that say nothing
 
 void remove(std::span<const float> direction, std::span<float> from) {
@@ -47,7 +47,7 @@ bool Swinging::find(const Moments& moments, const PointSquare& square, std::span
   remove(even_, swing_);
   remove(structure_, swing_);
   const float energy = product(swing_, swing_);
-  if (energy < kLeastOfDeviation * product(deviation, deviation)) return false;
+  if (energy < kMinOfDeviation * product(deviation, deviation)) return false;
 
   std::size_t opposite = 0;
   for (std::size_t n = 0; n < moments.size(); ++n) {

@@ -12,7 +12,7 @@ namespace sfft::video {
 
 namespace {
 
-constexpr float kLeastJump = 1;       ///< grey levels, root mean square
+constexpr float kMinJump = 1;         ///< grey levels, root mean square
 constexpr float kLeftAtMost = 0.05F;  ///< share of the pattern's energy, in the mean over the period
 constexpr float kLeftAtOnce = 0.3F;   ///< the same in any picture
 /// How much of the pattern shows may range over this much of what the jump takes: what drifts ranges further.
@@ -74,7 +74,7 @@ bool SwitchedLight::find(const Moments& moments, const PointSquare& square, floa
     jump = n;
   }
   const auto points = static_cast<float>(square.points());
-  if (energy < kLeastJump * kLeastJump * points) return false;
+  if (energy < kMinJump * kMinJump * points) return false;
   for (std::size_t n = jump + 1; n <= jump + step; ++n)
     if (moments.gap(n)) return false;
   const std::span<const float> before = moments.shown(jump);

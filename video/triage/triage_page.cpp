@@ -16,10 +16,10 @@ namespace sfft::video {
 namespace {
 
 constexpr double kWidth = 960, kHeight = 260, kLeft = 46, kRight = 12, kTop = 22, kBottom = 40;
-constexpr double kLowest = 0.3;            ///< of the logarithmic axis of scores
-constexpr std::size_t kMostDrawn = 24000;  ///< points of the line
-constexpr std::size_t kMostShown = 500;    ///< events with their rows
-constexpr std::size_t kMostPictured = 200;
+constexpr double kLowest = 0.3;           ///< of the logarithmic axis of scores
+constexpr std::size_t kMaxDrawn = 24000;  ///< points of the line
+constexpr std::size_t kMaxShown = 500;    ///< events with their rows
+constexpr std::size_t kMaxPictured = 200;
 
 std::string clock(double seconds) {
   const auto whole = static_cast<std::int64_t>(seconds);
@@ -56,7 +56,7 @@ class Chart {
   std::string content() const {
     std::string text;
     std::string line;
-    const std::size_t thin = points_ / kMostDrawn + 1;
+    const std::size_t thin = points_ / kMaxDrawn + 1;
     double from = 0;
     for (const TriageFile& file : files_) {
       for (const TriageEvent& event : file.events) {
@@ -211,12 +211,12 @@ std::string triage_page(std::span<const TriageFile> files, double sensitivity, d
     body += "<div class='events'>";
     std::size_t left_out = 0;
     for (const TriageEvent& event : file.events) {
-      if (shown >= kMostShown) {
+      if (shown >= kMaxShown) {
         ++left_out;
         continue;
       }
       TriageEvent card = event;
-      if (shown >= kMostPictured) card.thumbnail.clear();
+      if (shown >= kMaxPictured) card.thumbnail.clear();
       body += event_card(card);
       ++shown;
     }

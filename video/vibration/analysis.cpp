@@ -16,15 +16,15 @@ namespace sfft::video {
 
 namespace {
 
-constexpr double kDriftPeriods = 2;   ///< in the whole recording; slower is drift
-constexpr double kLeastPeriods = 3;   ///< in the whole recording; faster is looked for
-constexpr double kSlowPeriods = 10;   ///< fewer count as sway where the noise rises towards drift
-constexpr double kFollowed = 0.5;     ///< share of the frames without which silence says nothing
-constexpr double kLeastNoise = 1e-5;  ///< pixels: below is rounding
+constexpr double kDriftPeriods = 2;  ///< in the whole recording; slower is drift
+constexpr double kMinPeriods = 3;    ///< in the whole recording; faster is looked for
+constexpr double kSlowPeriods = 10;  ///< fewer count as sway where the noise rises towards drift
+constexpr double kFollowed = 0.5;    ///< share of the frames without which silence says nothing
+constexpr double kMinNoise = 1e-5;   ///< pixels: below is rounding
 /// Relative error of amplitudes of motion, from noise in the reference and from what a template leaves out.
 /// Measured with pictures that were moved by known amounts.
 constexpr double kScaleError = 0.05;
-constexpr double kLeastFlicker = 2e-4;  ///< share of the mean, per frame: below is coding
+constexpr double kMinFlicker = 2e-4;  ///< share of the mean, per frame: below is coding
 /// By how much more than the whole picture a tile may flicker: encoders leave it out in some blocks and
 /// exaggerate it in others. Measured with made-up light on coded scenes.
 constexpr double kCoarseLight = 5;
@@ -114,7 +114,7 @@ class Analysis {
     PeakOptions search;
     search.rate_hz = report_.clock.rate_hz;
     search.false_alarm_probability = probability;
-    search.least_periods = kLeastPeriods;
+    search.least_periods = kMinPeriods;
     search.least_noise = least_noise;
     for (const KnownFrequency& one : expected_)
       search.expected_hz.push_back(folded(one.hz, report_.clock.rate_hz));
@@ -143,7 +143,7 @@ class Analysis {
   }
 
   /// Nothing is known better than samples in whole levels tell it, even where frames repeat to the bit.
-  static double least_noise(const RegionSeries& from) { return std::max(kLeastNoise, from.rounding_px); }
+  static double least_noise(const RegionSeries& from) { return std::max(kMinNoise, from.rounding_px); }
 
   /// Whether the places scatter less than that.
   static bool at_floor(const Signal& motion, const RegionSeries& from) {
@@ -214,7 +214,7 @@ class Analysis {
     std::vector<double> light = from.brightness;
     const double mean = median(light);
     for (double& value : light) value = mean > 0 ? value / mean - 1 : 0;
-    result.brightness = signal({std::move(light)}, probability, kLeastFlicker);
+    result.brightness = signal({std::move(light)}, probability, kMinFlicker);
     compare(result, from.unevenness_px);
     name_aliases(result.motion.peaks, false);
     name_aliases(result.brightness.peaks, true);

@@ -18,19 +18,19 @@ namespace sfft::video {
 
 namespace {
 
-constexpr std::size_t kLeastIntervals = 4;
+constexpr std::size_t kMinIntervals = 4;
 constexpr double kRegular = 0.8;
 /// Cycles of the encoder in the recording: fewer, and its lines lie close to any other.
-constexpr std::int64_t kLeastCycles = 8;
+constexpr std::int64_t kMinCycles = 8;
 constexpr double kStandsOut = 5;
 constexpr std::size_t kSeveral = 2;
 /// How far lines are split by drift, in widths of what a line may be off, and in distances of key frames.
 constexpr double kSplit = 10;
-constexpr double kMostSplit = 0.15;
+constexpr double kMaxSplit = 0.15;
 constexpr double kStandsOutSplit = 2;  ///< of those
 /// A line of the sequence of kinds is this many times its usual power: by chance once in 4000 frequencies.
 constexpr double kLine = 12;
-constexpr std::size_t kLeastFrames = 64;
+constexpr std::size_t kMinFrames = 64;
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -43,19 +43,19 @@ double median(std::vector<double> values) {
 std::int64_t coding_period(std::span<const std::int64_t> key_frames, std::int64_t frames) {
   std::vector<std::int64_t> intervals;
   for (std::size_t i = 1; i < key_frames.size(); ++i) intervals.push_back(key_frames[i] - key_frames[i - 1]);
-  if (intervals.size() < kLeastIntervals) return 0;
+  if (intervals.size() < kMinIntervals) return 0;
   const auto middle = intervals.begin() + static_cast<std::ptrdiff_t>(intervals.size() / 2);
   std::ranges::nth_element(intervals, middle);
   const std::int64_t period = *middle;
   const auto alike = static_cast<double>(std::ranges::count(intervals, period));
   const bool regular = alike >= kRegular * static_cast<double>(intervals.size());
-  return regular && period > 1 && frames >= kLeastCycles * period ? period : 0;
+  return regular && period > 1 && frames >= kMinCycles * period ? period : 0;
 }
 
 std::vector<CodingBand> coding_rhythm(const std::vector<bool>& between) {
   const std::size_t n = between.size();
   const auto number = static_cast<double>(std::ranges::count(between, true));
-  if (n < kLeastFrames || number == 0) return {};
+  if (n < kMinFrames || number == 0) return {};
   const Taper taper(n);
   const std::size_t length = std::bit_ceil(2 * n);
   std::vector<double> series(length);
@@ -103,7 +103,7 @@ void mark_coding(std::vector<VibrationPeak>& peaks, double spacing, std::span<co
       lines.push_back({i, harmonic, true});
     } else if (rhythmic) {
       lines.push_back({i, 0, true});
-    } else if (harmonic > 0 && apart <= std::min(kSplit * tolerance_hz, kMostSplit * base) + reach) {
+    } else if (harmonic > 0 && apart <= std::min(kSplit * tolerance_hz, kMaxSplit * base) + reach) {
       lines.push_back({i, harmonic, false});
     } else if (base > 0 && std::abs(apart - 0.5 * base) <= reach) {
       lines.push_back({i, std::floor(hz / base) + 0.5, false});

@@ -46,8 +46,8 @@ MotionModel::MotionModel(const Plan<float>& plan, Picture reference, double prio
   for (const float error : spectrum_.standard_error) most = std::max(most, static_cast<double>(error));
   for (std::size_t i = 0; i < support.size(); ++i) {
     const double error = most > 0 ? static_cast<double>(spectrum_.standard_error[i]) / most : 1;
-    constexpr double kLeast = 0.05;
-    const double bounded = std::max(error, kLeast);
+    constexpr double kMin = 0.05;
+    const double bounded = std::max(error, kMin);
     weight_.push_back(support[i] == 0 ? 0.0F : static_cast<float>(1 / (bounded * bounded)));
   }
 }
@@ -73,8 +73,8 @@ MotionModel::Cell MotionModel::make_cell(double x, double y) {
 const MotionModel::Cell& MotionModel::cell(int column, int row) {
   const auto known = cells_.find({column, row});
   if (known != cells_.end()) return known->second;
-  constexpr std::size_t kMost = 512;
-  if (cells_.size() >= kMost) cells_.clear();
+  constexpr std::size_t kMax = 512;
+  if (cells_.size() >= kMax) cells_.clear();
   return cells_.emplace(std::pair(column, row), make_cell(column * step_, row * step_)).first->second;
 }
 

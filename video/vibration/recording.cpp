@@ -68,13 +68,13 @@ class Following {
     const int columns = options_.tile_columns < 0 ? automatic_tiles(first.width) : options_.tile_columns;
     const int rows = options_.tile_rows < 0 ? automatic_tiles(first.height) : options_.tile_rows;
     if (columns < 1 || rows < 1 || (columns == 1 && rows == 1)) return;
-    constexpr std::int64_t kLeast = 16;
-    if (first.width / columns < kLeast || first.height / rows < kLeast) {
+    constexpr std::int64_t kMin = 16;
+    if (first.width / columns < kMin || first.height / rows < kMin) {
       if (options_.tile_columns > 0)
         throw Error(
             ErrorCode::invalid_argument,
             fmt::format("{}x{} tiles of a region of {}x{} pixels are smaller than {} pixels: give fewer",
-                        columns, rows, first.width, first.height, kLeast));
+                        columns, rows, first.width, first.height, kMin));
       return;
     }
     series_.tile_columns = columns;
@@ -143,8 +143,8 @@ class Following {
     if (scenes_++ == 0) first_scene_ = series_.frames;
     lost_ = 0;
     // Where it happens again and again, things pass by, and the old scene comes back.
-    constexpr int kMost = 96;
-    patience_ = std::min(2 * patience_, kMost);
+    constexpr int kMax = 96;
+    patience_ = std::min(2 * patience_, kMax);
   }
 
   const VibrationOptions& options_;

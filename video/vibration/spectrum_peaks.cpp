@@ -204,7 +204,7 @@ class Search {
 
   std::vector<double> floor_at(std::size_t bin) const {
     std::vector<double> noise;
-    for (const NoiseFloor& floor : floors_) noise.push_back(std::max(floor.power[bin], kLeastPower));
+    for (const NoiseFloor& floor : floors_) noise.push_back(std::max(floor.power[bin], kMinPower));
     return noise;
   }
 
@@ -272,7 +272,7 @@ class Search {
     result_.peaks.push_back(std::move(peak));
   }
 
-  static constexpr double kLeastPower = 1e-300;
+  static constexpr double kMinPower = 1e-300;
   static constexpr double kApart = 3;            ///< width of a tapered line in 1/T
   static constexpr double kSkirt = 12;           ///< reach of the skirts of a line in 1/T
   static constexpr double kExpectedReach = 1.5;  ///< how far from where it is expected a line may be, in 1/T
@@ -298,7 +298,7 @@ class Search {
 }  // namespace
 
 PeakSearch find_peaks(std::span<const std::vector<double>> channels, const PeakOptions& options) {
-  if (channels.empty() || channels[0].size() < kLeastSamples) return {};
+  if (channels.empty() || channels[0].size() < kMinSamples) return {};
   return Search(channels, options).run();
 }
 

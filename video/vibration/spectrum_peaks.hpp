@@ -51,6 +51,6 @@ struct PeakSearch {
 PeakSearch find_peaks(std::span<const std::vector<double>> channels, const PeakOptions& options);
 
 /// Least number of samples for a search.
-constexpr std::size_t kLeastSamples = 24;
+constexpr std::size_t kMinSamples = 24;
 
 }  // namespace sfft::video

@@ -26,11 +26,11 @@ const char* doubt(const VibrationPeak& peak) {
 
 void add_warnings(VibrationReport& report) {
   const auto count = report.frames;
-  if (count < static_cast<std::int64_t>(kLeastSamples)) {
+  if (count < static_cast<std::int64_t>(kMinSamples)) {
     report.warnings.push_back(
         fmt::format("{} too few to look for vibration: at least {} are needed, and three periods of "
                     "what vibrates.",
-                    frames_are(count), kLeastSamples));
+                    frames_are(count), kMinSamples));
     return;
   }
   for (const RegionVibration& region : report.regions) {
@@ -53,7 +53,7 @@ std::string verdict(const VibrationReport& report) {
   const RegionVibration& region = report.regions[0];
   const PeakSearch& search = region.motion.search;
   if (!region.structured) return "The picture has no structure whose motion could be seen.";
-  if (report.frames < static_cast<std::int64_t>(kLeastSamples))
+  if (report.frames < static_cast<std::int64_t>(kMinSamples))
     return frames_are(report.frames) + " too few to look for vibration.";
   std::string part;
   if (!report.elsewhere.empty()) {

@@ -14,7 +14,7 @@
 
 namespace sfft::detail::tensor {
 
-constexpr int kLeastFolded = 3, kMostFolded = 255;
+constexpr int kMinFolded = 3, kMaxFolded = 255;
 
 /// Edge of the matrices in tiles of 16: rows are outputs 0 … n/2, columns are pairs 0 … n/2.
 SFFT_HOST_DEVICE constexpr int folded_tiles(int points) {

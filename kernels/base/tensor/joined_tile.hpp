@@ -12,11 +12,11 @@
 
 namespace sfft::detail::tensor {
 
-constexpr int kMostJoinedLog = 13;
+constexpr int kMaxJoinedLog = 13;
 
 /// Four parts, as long as a warp has registers for one: blocks of few warps wait less for each other.
 SFFT_HOST_DEVICE constexpr int joined_part_log_of(int log) {
-  return log - 2 < kMostWarpLog ? log - 2 : kMostWarpLog;
+  return log - 2 < kMaxWarpLog ? log - 2 : kMaxWarpLog;
 }
 
 template <int kLogPoints>
@@ -29,7 +29,7 @@ struct JoinedTile {
   static constexpr int kPairs = (1 << (kLogPart - 1)) / kThreads, kResults = kPairs * kParts;
   /// Points of the tables that precede the factors after the butterflies: those of the parts.
   static constexpr int kPartTwiddles = 32 * Part::kSlots;
-  static_assert(kLog > kMostWarpLog && kLog <= kMostJoinedLog);
+  static_assert(kLog > kMaxWarpLog && kLog <= kMaxJoinedLog);
 
   /// The first point of a thread's pair, within a part.
   static SFFT_HOST_DEVICE constexpr unsigned point_of(int thread, int pair) {

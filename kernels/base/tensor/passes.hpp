@@ -12,23 +12,23 @@
 namespace sfft::detail::tensor {
 
 /// Logarithms of the lengths of a 1D transform: at most three passes.
-constexpr int kLeastLog = 1, kMostLog = 27;
+constexpr int kMinLog = 1, kMaxLog = 27;
 /// The longest line of one pass: in a batch, and side by side.
-constexpr int kMostBatchLog = kMostJoinedLog, kMostSideLog = 10;
+constexpr int kMaxBatchLog = kMaxJoinedLog, kMaxSideLog = 10;
 /// The shortest lines side by side; a longer transform's factors are no shorter.
-constexpr int kLeastSideLog = 3;
-constexpr int kLeastRowsLog = 7;
+constexpr int kMinSideLog = 3;
+constexpr int kMinRowsLog = 7;
 /// Columns and rows of planes done in one pass, for transforms of few points.
-constexpr int kLeastPlaneLog = 3, kMostPlaneLog = 6;
+constexpr int kMinPlaneLog = 3, kMaxPlaneLog = 6;
 /// Columns and rows of one stage each, or two each. Mixed planes leave warps idle and are slower.
 SFFT_HOST_DEVICE constexpr bool is_plane(int log_column, int log_row) {
   const int least = log_column < log_row ? log_column : log_row, most = log_column + log_row - least;
-  return least >= kLeastPlaneLog && most <= kMostPlaneLog && stages_of(least) == stages_of(most);
+  return least >= kMinPlaneLog && most <= kMaxPlaneLog && stages_of(least) == stages_of(most);
 }
 
 /// Whether one warp transforms a line, or a part of one (not in small tiles).
 SFFT_HOST_DEVICE constexpr bool by_warps(TileKind kind, int log) {
-  return kind == TileKind::batch ? log >= kLeastDirectLog : log >= kLeastWarpLog && log <= kMostWarpLog;
+  return kind == TileKind::batch ? log >= kMinDirectLog : log >= kMinWarpLog && log <= kMaxWarpLog;
 }
 
 /// Lines per tile, as a logarithm: what was fastest on an H200.
@@ -38,7 +38,7 @@ SFFT_HOST_DEVICE constexpr bool by_warps(TileKind kind, int log) {
 /// sectors, and more of the shortest lines, because every block costs time.
 SFFT_HOST_DEVICE constexpr int lines_log_of(TileKind kind, int log, bool small) {
   if (!small && kind == TileKind::batch)
-    return !by_warps(kind, log) ? 12 - log : log == kLeastDirectLog ? 5 : log <= kMostWarpLog ? 2 : 0;
+    return !by_warps(kind, log) ? 12 - log : log == kMinDirectLog ? 5 : log <= kMaxWarpLog ? 2 : 0;
   if (!small && kind == TileKind::rows && log < 9) return 4;
   if (!small) return log < 8 ? 12 - log : 13 - log;
   const int least = log == 6 ? 4 : kColumnBits + radix_bits_of(log, 0) - log;
@@ -49,7 +49,7 @@ SFFT_HOST_DEVICE constexpr int lines_log_of(TileKind kind, int log, bool small) 
 template <TileKind kKind, bool kSmall, int kLog, class Use>
 void with_tile_of(const Use& use) {
   constexpr int kLines = lines_log_of(kKind, kLog, kSmall);
-  if constexpr (!kSmall && kKind == TileKind::batch && kLog > kMostWarpLog) {
+  if constexpr (!kSmall && kKind == TileKind::batch && kLog > kMaxWarpLog) {
     use(JoinedTile<kLog>{});
   } else if constexpr (!kSmall && by_warps(kKind, kLog)) {
     use(WarpTile<kLog, kLines, kKind>{});
@@ -65,14 +65,14 @@ void with_tile_among(int log, const Use& use, std::integer_sequence<int, i...>) 
 template <bool kSmall, class Use>
 void with_tile(TileKind kind, int log, const Use& use) {
   if (kind == TileKind::batch) {
-    with_tile_among<TileKind::batch, kSmall, kLeastLog>(
-        log, use, std::make_integer_sequence<int, kMostBatchLog - kLeastLog + 1>());
+    with_tile_among<TileKind::batch, kSmall, kMinLog>(
+        log, use, std::make_integer_sequence<int, kMaxBatchLog - kMinLog + 1>());
   } else if (kind == TileKind::columns) {
-    with_tile_among<TileKind::columns, kSmall, kLeastSideLog>(
-        log, use, std::make_integer_sequence<int, kMostSideLog - kLeastSideLog + 1>());
+    with_tile_among<TileKind::columns, kSmall, kMinSideLog>(
+        log, use, std::make_integer_sequence<int, kMaxSideLog - kMinSideLog + 1>());
   } else {
-    with_tile_among<TileKind::rows, kSmall, kLeastRowsLog>(
-        log, use, std::make_integer_sequence<int, kMostSideLog - kLeastRowsLog + 1>());
+    with_tile_among<TileKind::rows, kSmall, kMinRowsLog>(
+        log, use, std::make_integer_sequence<int, kMaxSideLog - kMinRowsLog + 1>());
   }
 }
 /// Planes per tile, as a logarithm: what the columns of a warp need.
@@ -89,13 +89,12 @@ void with_plane_of(const Use& use) {
 }
 template <int kLogColumn, int... i, class Use>
 void with_plane_among(int log_row, const Use& use, std::integer_sequence<int, i...>) {
-  ((log_row == kLeastPlaneLog + i ? with_plane_of<kLogColumn, kLeastPlaneLog + i>(use) : void()), ...);
+  ((log_row == kMinPlaneLog + i ? with_plane_of<kLogColumn, kMinPlaneLog + i>(use) : void()), ...);
 }
 /// Calls use() with the tile type for planes of 2^log points with rows of 2^log_row.
 template <int... i, class Use>
 void with_plane(int log, int log_row, const Use& use, std::integer_sequence<int, i...> all) {
-  ((log - log_row == kLeastPlaneLog + i ? with_plane_among<kLeastPlaneLog + i>(log_row, use, all) : void()),
-   ...);
+  ((log - log_row == kMinPlaneLog + i ? with_plane_among<kMinPlaneLog + i>(log_row, use, all) : void()), ...);
 }
 /// The tile of a pass.
 struct TileChoice {
@@ -115,7 +114,7 @@ template <class Use>
 void with_tile(const TileChoice& choice, const Use& use) {
   if (choice.log_row > 0) {
     return with_plane(choice.log, choice.log_row, use,
-                      std::make_integer_sequence<int, kMostPlaneLog - kLeastPlaneLog + 1>());
+                      std::make_integer_sequence<int, kMaxPlaneLog - kMinPlaneLog + 1>());
   }
   choice.small ? with_tile<true>(choice.kind, choice.log, use)
                : with_tile<false>(choice.kind, choice.log, use);
@@ -147,10 +146,9 @@ inline TileChoice choice_of(TileKind kind, int log, int log_across, const Count&
 /// The factors of a length above one pass, as logarithms: nearly equal, the larger first. A few transforms of
 /// the longest single-pass line are split in two, because such lines leave most of a GPU idle.
 inline std::vector<int> factors_of(int log, const Count& count) {
-  if (log == kMostBatchLog && count.transforms << log < count.few)
-    return {log - kLeastRowsLog, kLeastRowsLog};
-  if (log <= kMostBatchLog) return {log};
-  const int passes = log <= 2 * kMostSideLog ? 2 : 3;
+  if (log == kMaxBatchLog && count.transforms << log < count.few) return {log - kMinRowsLog, kMinRowsLog};
+  if (log <= kMaxBatchLog) return {log};
+  const int passes = log <= 2 * kMaxSideLog ? 2 : 3;
   std::vector<int> factors;
   for (int i = 0; i < passes; ++i) factors.push_back((log + passes - 1 - i) / passes);
   return factors;
@@ -220,11 +218,11 @@ inline std::vector<PlannedPass> planned_passes(int log, const Count& count) {
 
 /// Whether planned_passes() supports these dimensions, slowest first, as logarithms.
 inline bool has_passes(const std::vector<int>& logs) {
-  if (logs.size() == 1) return logs[0] >= kLeastLog && logs[0] <= kMostLog;
+  if (logs.size() == 1) return logs[0] >= kMinLog && logs[0] <= kMaxLog;
   int across = 0;
   for (std::size_t d = logs.size(); d-- > 0; across += logs[d]) {
     const bool last = d + 1 == logs.size();
-    if (logs[d] < (last ? kLeastLog : kLeastSideLog) || logs[d] > (last ? kMostBatchLog : kMostSideLog))
+    if (logs[d] < (last ? kMinLog : kMinSideLog) || logs[d] > (last ? kMaxBatchLog : kMaxSideLog))
       return false;
     if (!last && lines_log_of(TileKind::columns, logs[d], true) > across) return false;
   }

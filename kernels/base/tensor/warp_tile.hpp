@@ -18,7 +18,7 @@
 
 namespace sfft::detail::tensor {
 
-constexpr int kLeastWarpLog = 7, kMostWarpLog = 10, kLeastDirectLog = 6;
+constexpr int kMinWarpLog = 7, kMaxWarpLog = 10, kMinDirectLog = 6;
 
 template <int kLogPoints, int kLogLinesOfTile, TileKind kKindOfTile>
 struct WarpTile {
@@ -48,7 +48,7 @@ struct WarpTile {
                        kTurns = 1 << (kLogLines - kLogTogether - kLogWarps);
   /// Pairs of points that a thread carries in and out.
   static constexpr int kUnits = (1 << (kBits - 1)) / kThreads;
-  static_assert(kBits <= 13 && kLog >= (kDirect ? kLeastDirectLog : kLeastWarpLog) && kLog <= kMostWarpLog &&
+  static_assert(kBits <= 13 && kLog >= (kDirect ? kMinDirectLog : kMinWarpLog) && kLog <= kMaxWarpLog &&
                 kLogLines >= 1);
 
   /// The point in a slot [s][a][q][j], j the lowest bit, of a lane.

@@ -53,8 +53,8 @@ void ThreadPool::start(std::size_t worker) {
 /// tends to follow at once, and waking up takes tens of microseconds.
 template <class Ready>
 void ThreadPool::look_for(const Ready& ready) const {
-  constexpr int kTimes = 4000, kMost = 16000;
-  for (int n = 0, all = 0; looks_ && n < kTimes && all < kMost && !ready(); ++all) {
+  constexpr int kTimes = 4000, kMax = 16000;
+  for (int n = 0, all = 0; looks_ && n < kTimes && all < kMax && !ready(); ++all) {
     n = running_ > 0 ? 0 : n + 1;
 #if defined(__x86_64__)
     __builtin_ia32_pause();

@@ -127,7 +127,7 @@ void write(const float* __restrict from, std::int64_t count, float first, float 
   }
 }
 
-using block16::kMostInteger;
+using block16::kMaxInteger;
 using block16::Powers;
 
 /// Calls action(size, at) for every block: kBlockValues, a compile-time
@@ -145,7 +145,7 @@ int largest_number(const short* values, std::int64_t size) {
   int most = 0;
   for (std::int64_t i = 0; i < size; ++i) {
     const int own = values[i] < 0 ? -values[i] : values[i];
-    if (own <= kMostInteger && own > most) most = own;
+    if (own <= kMaxInteger && own > most) most = own;
   }
   return most;
 }
@@ -161,7 +161,7 @@ float largest_of_blocks(const StoredArray<const void>& stored, std::int64_t coun
       highest = values[i] > highest ? values[i] : highest;
       lowest = values[i] < lowest ? values[i] : lowest;
     }
-    const bool numbers = highest <= kMostInteger && lowest >= -kMostInteger;
+    const bool numbers = highest <= kMaxInteger && lowest >= -kMaxInteger;
     const int own = numbers ? (highest > -lowest ? highest : -lowest) : largest_number(values + at, size);
     const Powers power(exponents[at / dense::kBlockValues]);
     const float value = static_cast<float>(own) * power.first * power.second;

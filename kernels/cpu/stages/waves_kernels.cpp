@@ -112,8 +112,8 @@ template <class Real, bool kReal>
 void sums_of(const WaveTables<Real>& tables, double* re, double* im) {
   // Vectors of sums that fit the instruction set's registers.
   constexpr int kRoom = SFFT_VECTOR_BYTES == 64 ? 4 : 2;
-  constexpr int kMost = static_cast<int>(kWaveOffsets) / Simd<Real>::kLanes;
-  constexpr int kVectors = kRoom < kMost ? kRoom : kMost;
+  constexpr int kMax = static_cast<int>(kWaveOffsets) / Simd<Real>::kLanes;
+  constexpr int kVectors = kRoom < kMax ? kRoom : kMax;
   constexpr int kRows = kVectors < kRoom ? 4 : 2;
   for (std::int64_t offset = 0; offset < kWaveOffsets; offset += kVectors * Simd<Real>::kLanes) {
     for (std::int64_t anchor = 0; anchor < tables.anchors; anchor += kRows)

@@ -148,13 +148,13 @@ __device__ __forceinline__ Complex<Real> operator+(const Complex<Real>& a, const
   return {a.re + b.re, a.im + b.im};
 }
 
-/// zero + Σ part(c) over c < cluster <= kMost; issues all loads first.
-template <int kMost, class T, class Part>
+/// zero + Σ part(c) over c < cluster <= kMax; issues all loads first.
+template <int kMax, class T, class Part>
 __device__ __forceinline__ T sum_over_blocks(int cluster, T zero, const Part& part) {
-  T values[kMost];
+  T values[kMax];
 #pragma unroll
-  for (int c = 0; c < kMost; ++c) values[c] = c < cluster ? part(c) : zero;
-  return tree_sum<kMost>(values);
+  for (int c = 0; c < kMax; ++c) values[c] = c < cluster ? part(c) : zero;
+  return tree_sum<kMax>(values);
 }
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900

@@ -12,8 +12,8 @@ constexpr int kThreads = 256;
 
 /// Blocks of kThreads for `count` elements: enough to fill any GPU, no more.
 inline unsigned strided_blocks(std::int64_t count) {
-  constexpr std::int64_t kMost = 4096;
-  return static_cast<unsigned>(std::clamp<std::int64_t>((count + kThreads - 1) / kThreads, 1, kMost));
+  constexpr std::int64_t kMax = 4096;
+  return static_cast<unsigned>(std::clamp<std::int64_t>((count + kThreads - 1) / kThreads, 1, kMax));
 }
 
 }  // namespace sfft::detail::cuda

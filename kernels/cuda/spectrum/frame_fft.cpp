@@ -17,7 +17,7 @@ constexpr std::int64_t kMaxPoints = std::int64_t{1} << 24;
 /// A direct sum over a prime factor p takes p times as long per point as a pass of butterflies.
 constexpr std::int64_t kLargestPrime = 127;
 
-constexpr int kMostThreads = 256;
+constexpr int kMaxThreads = 256;
 constexpr int kMinThreads = 64;
 /// Columns that fill two sectors; an element has 16 bytes.
 constexpr int kColumns = 4;
@@ -102,7 +102,7 @@ void FrameFft::add_step(std::int64_t outer, std::int64_t n, std::int64_t inner, 
     }
   }
   work *= step.lanes_per_block;
-  step.threads = static_cast<int>(std::clamp<std::int64_t>((work + 31) / 32 * 32, kMinThreads, kMostThreads));
+  step.threads = static_cast<int>(std::clamp<std::int64_t>((work + 31) / 32 * 32, kMinThreads, kMaxThreads));
   steps_.push_back(step);
 }
 

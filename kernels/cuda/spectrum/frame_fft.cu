@@ -13,7 +13,7 @@ namespace sfft::detail::cuda {
 
 namespace {
 
-constexpr int kMostThreads = 256;
+constexpr int kMaxThreads = 256;
 constexpr int kMaxSteps = 3;
 
 struct TableArguments {
@@ -107,7 +107,7 @@ __device__ __forceinline__ void load_complex(const RowArguments& a, std::int64_t
   });
 }
 
-__global__ void __launch_bounds__(kMostThreads) row_kernel(const __grid_constant__ RowArguments a) {
+__global__ void __launch_bounds__(kMaxThreads) row_kernel(const __grid_constant__ RowArguments a) {
   const std::int64_t first_lane = static_cast<std::int64_t>(blockIdx.x) * a.lanes_per_block;
   const std::int64_t left = a.lanes - first_lane;
   const int lanes = left < a.lanes_per_block ? static_cast<int>(left) : a.lanes_per_block;
@@ -166,7 +166,7 @@ struct ColumnArguments {
   FastDivisor by_lanes, by_row_points;
 };
 
-__global__ void __launch_bounds__(kMostThreads) column_kernel(const __grid_constant__ ColumnArguments a) {
+__global__ void __launch_bounds__(kMaxThreads) column_kernel(const __grid_constant__ ColumnArguments a) {
   const std::int64_t outer = blockIdx.x / a.blocks_per_outer;
   const std::int64_t first = (blockIdx.x - outer * a.blocks_per_outer) * a.lanes_per_block;
   const std::int64_t left = a.inner - first;

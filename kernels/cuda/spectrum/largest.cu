@@ -17,10 +17,10 @@ namespace {
 /// Minimum number of elements per block of the digit kernels, and elements of a chunk.
 constexpr std::int64_t kBlockElements = 4 * kThreads;
 constexpr std::int64_t kMinChunk = 8 * kThreads;
-constexpr std::int64_t kMostBlocks = 512;
+constexpr std::int64_t kMaxBlocks = 512;
 
 std::int64_t chunk_elements(std::int64_t points) {
-  const std::int64_t chunk = std::max(kMinChunk, (points + kMostBlocks - 1) / kMostBlocks);
+  const std::int64_t chunk = std::max(kMinChunk, (points + kMaxBlocks - 1) / kMaxBlocks);
   return (chunk + kThreads - 1) / kThreads * kThreads;
 }
 
@@ -132,7 +132,7 @@ void SelectLargest::enqueue(const std::complex<double>* spectrum, double* power,
 
   LaunchShape shape;
   shape.threads = kThreads;
-  shape.blocks = std::clamp<std::int64_t>((a.points + kBlockElements - 1) / kBlockElements, 1, kMostBlocks);
+  shape.blocks = std::clamp<std::int64_t>((a.points + kBlockElements - 1) / kBlockElements, 1, kMaxBlocks);
   for (a.pass = 0; a.pass < (a.few ? kFewPasses : kPasses); ++a.pass)
     launch(count_digits_kernel, shape, a, stream, "counting the digits of powers");
   if (a.few) launch(list_keys_kernel, shape, a, stream, "listing powers of equal digits");

@@ -57,7 +57,7 @@ __global__ void largest_of_blocks_kernel(const unsigned char* __restrict__ from,
     const std::int64_t transform = i / blocks, block = i % blocks, value = block * dense::kBlockValues + lane;
     const unsigned char* const own = from + transform * bytes;
     int integer = value < count ? reinterpret_cast<const short*>(own)[value] : 0;
-    if (integer > block16::kMostInteger || integer < -block16::kMostInteger) integer = 0;
+    if (integer > block16::kMaxInteger || integer < -block16::kMaxInteger) integer = 0;
     const block16::Powers power(reinterpret_cast<const signed char*>(own + 2 * count)[block]);
     unsigned most = size_of(static_cast<float>(integer) * power.first * power.second);
     for (int distance = 16; distance > 0; distance /= 2)
@@ -69,7 +69,7 @@ __global__ void largest_of_blocks_kernel(const unsigned char* __restrict__ from,
 __global__ void normalize_blocks_kernel(const unsigned char* from, unsigned char* to, std::int64_t batch,
                                         std::int64_t count, std::int64_t bytes,
                                         const int* __restrict__ found) {
-  constexpr int kLeast = -128, kMost = 127;
+  constexpr int kMin = -128, kMax = 127;
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x, first = 2 * count,
                      end = first + blocks_in(count);
   for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < batch * bytes;
@@ -78,7 +78,7 @@ __global__ void normalize_blocks_kernel(const unsigned char* from, unsigned char
     if (at >= end) continue;  // padding
     const int exponent = static_cast<signed char>(from[i]) - found[transform];
     const bool is_exponent = at >= first && at < end;
-    to[i] = is_exponent ? static_cast<unsigned char>(min(max(exponent, kLeast), kMost)) : from[i];
+    to[i] = is_exponent ? static_cast<unsigned char>(min(max(exponent, kMin), kMax)) : from[i];
   }
 }
 

@@ -16,11 +16,11 @@ namespace sfft::detail::cuda {
 namespace {
 
 struct Shelf {
-  static constexpr std::size_t kMostBlocks = 4;
+  static constexpr std::size_t kMaxBlocks = 4;
   static constexpr std::size_t kMaxBytes = std::size_t{32} << 20;
   std::mutex mutex;
   std::vector<PinnedBuffer> blocks;
-  Shelf() { blocks.reserve(kMostBlocks); }
+  Shelf() { blocks.reserve(kMaxBlocks); }
 };
 
 /// Never destroyed: when the process ends the driver may be gone already.
@@ -52,8 +52,8 @@ std::byte* PinnedLoan::fit(std::size_t bytes) {
     }
   }
   // Sizes are powers of two with a minimum, so that a somewhat larger set still fits.
-  constexpr std::size_t kLeastBytes = std::size_t{1} << 20;
-  block_ = PinnedBuffer(std::bit_ceil(std::max(bytes, kLeastBytes)));
+  constexpr std::size_t kMinBytes = std::size_t{1} << 20;
+  block_ = PinnedBuffer(std::bit_ceil(std::max(bytes, kMinBytes)));
   return block_.data();
 }
 
@@ -63,7 +63,7 @@ void PinnedLoan::give_back() noexcept {
   if (block.bytes() == 0 || block.bytes() > Shelf::kMaxBytes) return;
   Shelf& kept = shelf();
   const std::lock_guard lock(kept.mutex);
-  if (kept.blocks.size() < Shelf::kMostBlocks) {
+  if (kept.blocks.size() < Shelf::kMaxBlocks) {
     kept.blocks.push_back(std::move(block));
     return;
   }

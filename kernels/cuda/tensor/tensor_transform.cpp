@@ -30,9 +30,9 @@ TensorTransform::TensorTransform(std::vector<tensor::PlannedPass> passes, std::i
                                  int device, bool forward_only)
     : passes_(std::move(passes)), points_(points_of_batch), overlap_(device_info(device).overlap) {
   check_tensor_device(device);
-  constexpr std::int64_t kMostBlocks = 0x7fffffff;
+  constexpr std::int64_t kMaxBlocks = 0x7fffffff;
   for (const tensor::PlannedPass& pass : passes_) {
-    if (pass.pass.tiles > kMostBlocks) {
+    if (pass.pass.tiles > kMaxBlocks) {
       throw Error(
           ErrorCode::backend_unavailable,
           fmt::format("the engine tensor cannot start {} blocks: give a smaller batch", pass.pass.tiles));

@@ -11,9 +11,9 @@ namespace {
 /// As many columns as keep the four buffers in the L2 cache, in whole cache lines. All blocks have this
 /// width: the last one starts within the one before.
 std::int64_t block_width(std::int64_t slabs, std::int64_t columns) {
-  constexpr std::int64_t kCacheBytes = 512 << 10, kLine = 8, kMost = 64;
+  constexpr std::int64_t kCacheBytes = 512 << 10, kLine = 8, kMax = 64;
   const std::int64_t fitting = kCacheBytes / (slabs * 4 * static_cast<std::int64_t>(sizeof(double)));
-  return std::min(columns, std::clamp(fitting / kLine * kLine, kLine, kMost));
+  return std::min(columns, std::clamp(fitting / kLine * kLine, kLine, kMax));
 }
 
 }  // namespace

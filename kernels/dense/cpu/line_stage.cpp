@@ -31,8 +31,8 @@ void split_elements(const void* from, ElementType type, std::int64_t count, Real
 
 template <class Real>
 void prefetch_for_writing(const std::complex<Real>* values, std::int64_t count) {
-  constexpr std::int64_t kLine = 64 / static_cast<std::int64_t>(sizeof(std::complex<Real>)), kMost = 1024;
-  for (std::int64_t at = 0; at < std::min(count, kMost); at += kLine) __builtin_prefetch(values + at, 1);
+  constexpr std::int64_t kLine = 64 / static_cast<std::int64_t>(sizeof(std::complex<Real>)), kMax = 1024;
+  for (std::int64_t at = 0; at < std::min(count, kMax); at += kLine) __builtin_prefetch(values + at, 1);
 }
 
 template <class Real>

@@ -25,8 +25,8 @@ const cpu::StoredKernels& kernels_of(Storage storage) noexcept {
 template <class Real>
 struct Factors {
   explicit Factors(int exponent) {
-    constexpr int kMost = std::numeric_limits<Real>::max_exponent - 2;
-    const int total = std::clamp(exponent, -2 * kMost, 2 * kMost), part = std::clamp(total, -kMost, kMost);
+    constexpr int kMax = std::numeric_limits<Real>::max_exponent - 2;
+    const int total = std::clamp(exponent, -2 * kMax, 2 * kMax), part = std::clamp(total, -kMax, kMax);
     first = std::ldexp(Real(1), part);
     second = std::ldexp(Real(1), total - part);
   }

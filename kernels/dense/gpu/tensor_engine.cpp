@@ -25,7 +25,7 @@ std::vector<tensor::PlannedPass> checked_passes(const DenseProblem& problem) {
     const auto extent = static_cast<std::uint64_t>(problem.shape[d]);
     if (!std::has_single_bit(extent)) {
       refuse(fmt::format("takes powers of two, in one dimension also {} to {} points, and not {}",
-                         tensor::kLeastFolded, tensor::kMostFolded, problem.shape.to_string()));
+                         tensor::kMinFolded, tensor::kMaxFolded, problem.shape.to_string()));
     }
     if (extent > 1) logs.push_back(static_cast<int>(std::bit_width(extent)) - 1);
   }
@@ -33,8 +33,8 @@ std::vector<tensor::PlannedPass> checked_passes(const DenseProblem& problem) {
     refuse(fmt::format(
         "takes 2^{} to 2^{} points in one dimension, in more of them rows of at most 2^{} points and "
         "columns of 2^{} to 2^{}, and not {}",
-        tensor::kLeastLog, tensor::kMostLog, tensor::kMostBatchLog, tensor::kLeastSideLog,
-        tensor::kMostSideLog, problem.shape.to_string()));
+        tensor::kMinLog, tensor::kMaxLog, tensor::kMaxBatchLog, tensor::kMinSideLog, tensor::kMaxSideLog,
+        problem.shape.to_string()));
   }
   return tensor::planned_passes(logs, {problem.batch});
 }
@@ -94,7 +94,7 @@ class FoldedEngine final : public GpuDenseEngine<float> {
 
 bool is_folded(const Shape& shape) {
   const std::int64_t points = shape[0];
-  return shape.rank() == 1 && points >= tensor::kLeastFolded && points <= tensor::kMostFolded &&
+  return shape.rank() == 1 && points >= tensor::kMinFolded && points <= tensor::kMaxFolded &&
          !std::has_single_bit(static_cast<std::uint64_t>(points));
 }
 

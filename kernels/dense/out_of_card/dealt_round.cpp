@@ -21,7 +21,7 @@ using Clock = std::chrono::steady_clock;
 
 /// Enough for the full speed of the bus: pieces, and rows that lie apart. More would only take memory from
 /// what may stay on the card.
-constexpr std::size_t kMostPieceBytes = std::size_t{128} << 20;
+constexpr std::size_t kMaxPieceBytes = std::size_t{128} << 20;
 constexpr std::size_t kLongRowBytes = std::size_t{8} << 10, kShortRowBytes = std::size_t{4} << 10;
 
 double us_since(Clock::time_point start) {
@@ -110,8 +110,8 @@ DealtRound<Real>::DealtRound(std::unique_ptr<Round<Real>> round, Card<Real>* car
     // Most transforms need a workspace as large as the piece, some none.
     const std::size_t row_bytes = round_->row_bytes(),
                       enough = row_bytes == 0
-                                   ? kMostPieceBytes
-                                   : std::max(kMostPieceBytes, unit_bytes * kLongRowBytes / row_bytes);
+                                   ? kMaxPieceBytes
+                                   : std::max(kMaxPieceBytes, unit_bytes * kLongRowBytes / row_bytes);
     auto units = static_cast<std::int64_t>(std::min(slot_bytes, std::max(enough, unit_bytes)) / unit_bytes);
     units = std::max(units, limits_.grain);
     for (units = std::min(units, limits_.units); limits_.most == 0; units = units * 3 / 4) {

@@ -48,8 +48,8 @@ class ExchangedRound final : public Round<Real> {
     return work;
   }
   std::size_t kept_bytes(std::int64_t strip, const Residency& found) const override {
-    constexpr std::int64_t kMostStrips = 64;  // narrower ones are copied slowly
-    if (strips(strip) > kMostStrips) return std::numeric_limits<std::size_t>::max() / 2;
+    constexpr std::int64_t kMaxStrips = 64;  // narrower ones are copied slowly
+    if (strips(strip) > kMaxStrips) return std::numeric_limits<std::size_t>::max() / 2;
     return placed(strip, found).bytes;
   }
 

@@ -104,13 +104,13 @@ class Grouping {
   /// n = first · second, as equal as they can be; `multiple`: with a second that is a small multiple of the
   /// first, which is transposed faster. 0: there are none.
   std::int64_t first_factor(std::int64_t n, bool multiple) const {
-    constexpr std::int64_t kMostSquares = 64;
+    constexpr std::int64_t kMaxSquares = 64;
     const auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n))) + 1;
     for (std::int64_t first = std::min(root, n / 2); first >= 2 && n / first <= limits_.longest_line;
          --first) {
       const std::int64_t second = n / first;
       if (n % first != 0 || first > second || !short_enough(first) || !short_enough(second)) continue;
-      if (multiple && second > kMostSquares * first) return 0;
+      if (multiple && second > kMaxSquares * first) return 0;
       if (!multiple || second % first == 0) return first;
     }
     return 0;

@@ -55,10 +55,10 @@ double median(std::vector<double> values) {
 /// those of a sample do if those of the array do. Every thread gets two slabs, if they are not too large.
 template <class Real>
 std::int64_t OutOfCardFft<Real>::sample_units(const Part& part) const {
-  constexpr std::size_t kMostBytes = std::size_t{5} << 29;
+  constexpr std::size_t kMaxBytes = std::size_t{5} << 29;
   const Round<Real>& round = part.round->round();
   const bool exchanged = part.step.kind == Step::Kind::exchanged;
-  const auto fitting = static_cast<std::int64_t>(kMostBytes / array_bytes<Real>(round.unit_points()));
+  const auto fitting = static_cast<std::int64_t>(kMaxBytes / array_bytes<Real>(round.unit_points()));
   std::int64_t least = std::max(2 * streams_ * round.grain(), fitting);
   if (part.step.kind == Step::Kind::slabs)
     least = std::max(least, std::min<std::int64_t>(2 * options_.threads, 2 * fitting));
@@ -180,10 +180,10 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
 /// On a matrix of the same proportions.
 template <class Real>
 void OutOfCardFft<Real>::measure_transposition(Part& part) {
-  constexpr std::int64_t kMostValues = 1 << 27;
+  constexpr std::int64_t kMaxValues = 1 << 27;
   const std::int64_t element = part.step.array.slab[1];
   std::int64_t rows = part.step.array.slabs, columns = part.step.array.slab[0];
-  while (rows * columns * element > kMostValues && rows % 2 == 0 && columns % 2 == 0) {
+  while (rows * columns * element > kMaxValues && rows % 2 == 0 && columns % 2 == 0) {
     rows /= 2;
     columns /= 2;
   }

@@ -18,7 +18,7 @@ namespace sfft::detail {
 namespace {
 
 /// One to copy in, one to compute, one to copy out.
-constexpr int kMostStreams = 3;
+constexpr int kMaxStreams = 3;
 
 }  // namespace
 
@@ -36,7 +36,7 @@ OutOfCardFft<Real>::OutOfCardFft(const OutOfCardGrid& grid, std::shared_ptr<Card
     : grid_(grid),
       card_(options.host_share >= 1 ? nullptr : std::move(card)),
       options_(options),
-      pools_(options.threads + (card_ ? kMostStreams : 0)) {
+      pools_(options.threads + (card_ ? kMaxStreams : 0)) {
   const std::size_t free = card_ == nullptr ? 0 : card_->free_bytes();
   plan_steps(options.device_memory == 0 ? free / 10 * 9 : std::min(options.device_memory, free));
   assume_profiles();
@@ -129,7 +129,7 @@ void OutOfCardFft<Real>::plan_steps(std::size_t budget, bool exchanges) {
     streams_ = streams;
     return make_rounds();
   };
-  auto streams = static_cast<int>(std::min<std::size_t>(kMostStreams, budget / least));
+  auto streams = static_cast<int>(std::min<std::size_t>(kMaxStreams, budget / least));
   bool fast = false;
   for (bool fits = false; !fits; streams -= fits ? 0 : 1) {
     try {
@@ -139,7 +139,7 @@ void OutOfCardFft<Real>::plan_steps(std::size_t budget, bool exchanges) {
       if (error.code() != ErrorCode::out_of_memory || streams == 1) throw;
     }
   }
-  if (fast || streams < kMostStreams) return;
+  if (fast || streams < kMaxStreams) return;
   // Two streams overlap nearly as much as three, but their pieces have longer rows.
   if (!with_streams(streams - 1)) with_streams(streams);
 }
@@ -244,7 +244,7 @@ std::size_t OutOfCardFft<Real>::workspace_bytes() const noexcept {
   for (const Part& part : parts_)
     one = std::max(
         one, part.round != nullptr ? part.round->round().host_bytes() : part.transposition->scratch_bytes());
-  return static_cast<std::size_t>(options_.threads + (card_ ? kMostStreams : 0)) * one;
+  return static_cast<std::size_t>(options_.threads + (card_ ? kMaxStreams : 0)) * one;
 }
 
 template <class Real>

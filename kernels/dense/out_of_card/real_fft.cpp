@@ -183,9 +183,9 @@ void OutOfCardRealFft<Real>::assume_passes() {
 /// Both passes of a forward call on fewer rows, or on a shorter one where there is but one.
 template <class Real>
 void OutOfCardRealFft<Real>::measure_passes() {
-  constexpr std::int64_t kMostSamples = 1 << 24;
-  const std::int64_t row = row_, gap = pitch_ - row, n = std::min(row, kMostSamples + row % 2),
-                     rows = std::min(passes_.rows(), std::max<std::int64_t>(1, kMostSamples / n));
+  constexpr std::int64_t kMaxSamples = 1 << 24;
+  const std::int64_t row = row_, gap = pitch_ - row, n = std::min(row, kMaxSamples + row % 2),
+                     rows = std::min(passes_.rows(), std::max<std::int64_t>(1, kMaxSamples / n));
   // Signals of one row have no opposite ones.
   const bool lines = shape_.rank() == 1;
   const RealPasses<Real> sample(lines ? Shape(n) : Shape({rows, n}), lines ? rows : 1, n + gap);

@@ -17,9 +17,9 @@ inline constexpr int kSendingBlocks = 24;
 /// Whether copy engines are fast; many short rows slow them down.
 template <class Real>
 bool long_rows(std::span<const SlabPiece<Real>> pieces) {
-  constexpr std::size_t kLeastBytes = 16 << 10;
+  constexpr std::size_t kMinBytes = 16 << 10;
   return std::all_of(pieces.begin(), pieces.end(), [](const SlabPiece<Real>& piece) {
-    return static_cast<std::size_t>(piece.width) * sizeof(std::complex<Real>) >= kLeastBytes;
+    return static_cast<std::size_t>(piece.width) * sizeof(std::complex<Real>) >= kMinBytes;
   });
 }
 

@@ -35,8 +35,8 @@ SlabFft<Real> slab_fft(const DenseProblem& problem, const std::vector<int>& devi
 /// hold short runs of neighbours.
 template <class Real>
 bool has_fast_lines(std::int64_t points) {
-  constexpr std::int64_t kMost = 1024;
-  return sizeof(Real) == 4 && points <= kMost && has_radices(static_cast<int>(points));
+  constexpr std::int64_t kMax = 1024;
+  return sizeof(Real) == 4 && points <= kMax && has_radices(static_cast<int>(points));
 }
 
 /// An engine for planes of a large volume. For real planes it is the tuned one, by its rules, if nothing

@@ -55,8 +55,8 @@ SlabGrid::SlabGrid(const Shape& shape, bool real, int count) : devices(count) {
 
 int SlabGrid::most_devices(const Shape& shape, bool real) noexcept {
   const std::int64_t second = shape.rank() == 2 && real ? shape[1] / 2 + 1 : shape[1];
-  constexpr std::int64_t kMost = 1 << 20;
-  return static_cast<int>(std::min({shape[0], second, kMost}));
+  constexpr std::int64_t kMax = 1 << 20;
+  return static_cast<int>(std::min({shape[0], second, kMax}));
 }
 
 std::vector<dense::Slab> signal_slabs(const Shape& shape, const std::vector<int>& devices) {

@@ -18,11 +18,11 @@ constexpr double kTogetherUs = 30;  // several devices wait for each other (256Â
 constexpr double kAnswerUs = 10;    // from the first launch until the host knows that all is done
 // Measured with two H200s.
 constexpr double kChunkBytes = 32e6, kPartBytes = 60e6;
-constexpr int kMostChunks = 16, kMostParts = 8;
+constexpr int kMaxChunks = 16, kMaxParts = 8;
 constexpr double kFirstPart = 0.65;  ///< of the rows
 constexpr std::size_t kTurnBytes = 16 << 20;
 constexpr int kTurnStreams = 2;
-constexpr std::int64_t kLeastOfTurn = 8;  ///< planes: fewer do not fill a GPU
+constexpr std::int64_t kMinOfTurn = 8;  ///< planes: fewer do not fill a GPU
 
 double slab_bytes(const Shape& shape, bool real, std::size_t value_bytes, int devices) {
   const Shape spectrum = spectrum_shape(shape, real);
@@ -48,18 +48,18 @@ double exchange_rate(SlabLink link, int devices) noexcept {
 /// While planes are transformed, links carry what takes as long; the rest of the rows follows.
 SlabCuts slab_cuts(const Shape& shape, bool real, std::size_t value_bytes, int devices) {
   const double bytes = slab_bytes(shape, real, value_bytes, devices);
-  const auto planes = static_cast<int>(std::min<std::int64_t>(kMostChunks, shape[0] / devices));
+  const auto planes = static_cast<int>(std::min<std::int64_t>(kMaxChunks, shape[0] / devices));
   SlabCuts cuts;
   cuts.chunks = std::clamp(static_cast<int>(bytes / kChunkBytes), 1, std::max(1, planes));
   if (cuts.chunks == 1) return cuts;
-  cuts.parts = 1 + std::clamp(static_cast<int>((1 - kFirstPart) * bytes / kPartBytes), 1, kMostParts - 1);
+  cuts.parts = 1 + std::clamp(static_cast<int>((1 - kFirstPart) * bytes / kPartBytes), 1, kMaxParts - 1);
   cuts.first_part = kFirstPart;
   return cuts;
 }
 
 SlabTurns slab_turns(std::size_t plane_bytes, std::int64_t planes) {
   const auto fitting = static_cast<std::int64_t>(kTurnBytes / plane_bytes);
-  if (fitting < kLeastOfTurn || fitting >= planes) return {planes, 1};
+  if (fitting < kMinOfTurn || fitting >= planes) return {planes, 1};
   const std::int64_t groups = (planes + fitting - 1) / fitting;
   return {(planes + groups - 1) / groups, kTurnStreams};
 }

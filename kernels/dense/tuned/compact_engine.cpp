@@ -146,7 +146,7 @@ std::optional<TransformPolicy> fitted(const DenseProblem& problem, const Compact
   for (tuned::KernelPolicy& kernel : policy.kernels) {
     int& lines = kernel.transforms_per_block;
     lines = (lines + kOfBlock - 1) / kOfBlock * kOfBlock;
-    if (lines * kernel.threads_per_transform > tuned::kMostThreads) return std::nullopt;
+    if (lines * kernel.threads_per_transform > tuned::kMaxThreads) return std::nullopt;
     if (fits(problem, formats, policy)) return policy;
   }
   return std::nullopt;

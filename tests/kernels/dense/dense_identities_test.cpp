@@ -27,7 +27,7 @@ using sfft::test::relative_l2;
 using Complex = std::complex<double>;
 using Position = std::array<std::int64_t, 3>;
 
-constexpr std::int64_t kMostPoints = 20000;
+constexpr std::int64_t kMaxPoints = 20000;
 constexpr int kShapesPerRank = 16;
 
 std::vector<Shape> random_shapes() {
@@ -41,7 +41,7 @@ std::vector<Shape> random_shapes() {
       std::vector<std::int64_t> extents(rank);
       for (auto& extent : extents) extent = kSides[any(generator)];
       const Shape shape{std::span<const std::int64_t>(extents)};
-      if (shape.points() > kMostPoints) continue;
+      if (shape.points() > kMaxPoints) continue;
       shapes.push_back(shape);
       ++found;
     }

@@ -82,7 +82,7 @@ TEST_F(TensorCuda, ProductsAreThoseOfTheEmulation) {
 }
 
 TEST_F(TensorCuda, EveryPowerOfTwoAgainstDoubleAndEmulation) {
-  for (int log = tensor::kLeastLog; log <= 18; ++log) {
+  for (int log = tensor::kMinLog; log <= 18; ++log) {
     const std::size_t n = std::size_t{1} << log, batch = log <= 13 ? 1 + (std::size_t{5000} >> log) : 3;
     const Values x = uniform_noise(n * batch, static_cast<unsigned>(log));
     const Values got = forward_on_device(tensor_plan(n, batch), x);
@@ -93,7 +93,7 @@ TEST_F(TensorCuda, EveryPowerOfTwoAgainstDoubleAndEmulation) {
 
 /// Enough lines for large tiles, and the last one not full.
 TEST_F(TensorCuda, ManyLines) {
-  for (int log = tensor::kLeastLog; log <= tensor::kMostBatchLog; ++log) {
+  for (int log = tensor::kMinLog; log <= tensor::kMaxBatchLog; ++log) {
     const std::size_t n = std::size_t{1} << log,
                       batch = 1 + (static_cast<std::size_t>(tensor::kFewPoints) >> log);
     const Values x = uniform_noise(n * batch, static_cast<unsigned>(log));

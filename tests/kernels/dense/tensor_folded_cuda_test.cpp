@@ -27,7 +27,7 @@ dense::Plan<float> folded_plan(int points, std::size_t batch) {
 }
 
 TEST_F(TensorFoldedCuda, EveryLengthAgainstDouble) {
-  for (int points = tensor::kLeastFolded; points <= tensor::kMostFolded; ++points) {
+  for (int points = tensor::kMinFolded; points <= tensor::kMaxFolded; ++points) {
     if (std::has_single_bit(static_cast<unsigned>(points))) continue;
     const Values x = uniform_noise(static_cast<std::size_t>(37 * points), static_cast<unsigned>(points));
     EXPECT_LE(relative_l2(forward_on_device(folded_plan(points, 37), x), exact_spectra(x, Shape{points})),

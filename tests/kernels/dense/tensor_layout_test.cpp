@@ -263,13 +263,13 @@ void expect_all(tensor::JoinedTile<kLog>) {
 
 TEST(TensorLayout, SharedMemoryHasNoConflictsAndGlobalMemoryWholeSectors) {
   for (const auto kind : {TileKind::batch, TileKind::columns, TileKind::rows}) {
-    for (int log = tensor::kLeastLog; log <= tensor::kMostBatchLog; ++log) {
+    for (int log = tensor::kMinLog; log <= tensor::kMaxBatchLog; ++log) {
       for (const bool small : {false, true})
         tensor::with_tile({kind, log, small}, [](auto tile) { expect_all(tile); });
     }
   }
-  for (int column = tensor::kLeastPlaneLog; column <= tensor::kMostPlaneLog; ++column) {
-    for (int row = tensor::kLeastPlaneLog; row <= tensor::kMostPlaneLog; ++row)
+  for (int column = tensor::kMinPlaneLog; column <= tensor::kMaxPlaneLog; ++column) {
+    for (int row = tensor::kMinPlaneLog; row <= tensor::kMaxPlaneLog; ++row)
       tensor::with_tile({TileKind::batch, column + row, true, row}, [](auto tile) { expect_all(tile); });
   }
 }

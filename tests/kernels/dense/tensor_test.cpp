@@ -91,7 +91,7 @@ TEST(Tensor, MatricesOfTwoAndFourPointsAreExact) {
 }
 
 TEST(Tensor, EveryPowerOfTwoAgainstDouble) {
-  for (int log = tensor::kLeastLog; log <= 20; ++log) {
+  for (int log = tensor::kMinLog; log <= 20; ++log) {
     // More lines than one tile holds, and not a multiple of that.
     const std::size_t batch = log <= 13 ? 1 + (std::size_t{5000} >> log) : (log <= 15 ? 2 : 1);
     const Values x = uniform_noise(batch << log, static_cast<unsigned>(log));
@@ -137,8 +137,8 @@ TEST(Tensor, SeveralDimensions) {
 
 /// Planes of few points are one pass where both dimensions have as many stages; others are two.
 TEST(Tensor, Planes) {
-  for (int column = tensor::kLeastPlaneLog; column <= tensor::kMostPlaneLog; ++column) {
-    for (int row = tensor::kLeastPlaneLog; row <= tensor::kMostPlaneLog; ++row) {
+  for (int column = tensor::kMinPlaneLog; column <= tensor::kMaxPlaneLog; ++column) {
+    for (int row = tensor::kMinPlaneLog; row <= tensor::kMaxPlaneLog; ++row) {
       const std::vector<int> logs{column, row};
       if (!tensor::has_passes(logs)) continue;
       EXPECT_EQ(tensor::planned_passes(logs, {3}).size(), tensor::is_plane(column, row) ? 1u : 2u);

@@ -49,8 +49,8 @@ class Memory {
     return found == known_.end() ? nullptr : &found->second;
   }
   void add(const std::string& key, const Compiled& compiled) {
-    constexpr std::size_t kMost = 2048;  // some tens of kilobytes each
-    if (known_.size() >= kMost) known_.clear();
+    constexpr std::size_t kMax = 2048;  // some tens of kilobytes each
+    if (known_.size() >= kMax) known_.clear();
     known_[key] = compiled;
   }
   std::mutex mutex;

@@ -15,7 +15,7 @@ namespace {
 
 /// The most threads of a multiprocessor that the compiler is asked to leave registers for, at least 40 each:
 /// a policy may ask for more blocks than its largest kernel can have.
-constexpr int kMostAtOnce = 65536 / 40;
+constexpr int kMaxAtOnce = 65536 / 40;
 
 std::string literal(bool value) {
   return value ? "true" : "false";
@@ -162,7 +162,7 @@ extern "C" __global__ void __launch_bounds__({}, {}) sfft_kernel(const __grid_co
 )";
   return fmt::format(kText, setters_of(kernel.compiled_step()), single ? "float" : "double", type_of(kernel),
                      kernel.threads(),
-                     std::clamp(kMostAtOnce / kernel.threads(), 1, kernel.min_blocks_per_multiprocessor));
+                     std::clamp(kMaxAtOnce / kernel.threads(), 1, kernel.min_blocks_per_multiprocessor));
 }
 
 }  // namespace sfft::detail::tuned

@@ -123,8 +123,8 @@ class BlockTile {
   /// before they are scaled by `unit`.
   struct Scaled {
     __device__ __forceinline__ Scaled(float most, float unit) {
-      constexpr int kLeast = 14, kInfinite = 255, kTop = 127 + detail::block16::kTopBit;
-      constexpr float kRoom = static_cast<float>(detail::block16::kMostInteger) + 0.25f;
+      constexpr int kMin = 14, kInfinite = 255, kTop = 127 + detail::block16::kTopBit;
+      constexpr float kRoom = static_cast<float>(detail::block16::kMaxInteger) + 0.25f;
       const float size = size_of(most);
       const int top = static_cast<int>(detail::half::bits_of(size) >> 23);
       float power = detail::half::from_bits(static_cast<unsigned>(127 + kTop - top) << 23);
@@ -135,7 +135,7 @@ class BlockTile {
       }
       factor = unit * power;
       ordinary =
-          top >= kLeast && top < kInfinite && size_of(factor) >= 0x1p-126f && size_of(factor) <= 0x1p126f;
+          top >= kMin && top < kInfinite && size_of(factor) >= 0x1p-126f && size_of(factor) <= 0x1p126f;
     }
     float factor;
     int exponent;

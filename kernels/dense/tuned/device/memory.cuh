@@ -164,10 +164,10 @@ struct PartOf<Real, dense::Storage::block16> {
 
 /// 2^exponent, from −128 to 127.
 __device__ __forceinline__ float power_of_block(int exponent) {
-  constexpr int kLeastNormal = -126;
+  constexpr int kMinNormal = -126;
   constexpr unsigned kBelow = 0x00400000;
-  return detail::half::from_bits(exponent >= kLeastNormal ? static_cast<unsigned>(exponent + 127) << 23
-                                                          : kBelow >> (kLeastNormal - 1 - exponent));
+  return detail::half::from_bits(exponent >= kMinNormal ? static_cast<unsigned>(exponent + 127) << 23
+                                                        : kBelow >> (kMinNormal - 1 - exponent));
 }
 /// The integer in the low 16 bits of `word`, and the power of two of its block, or what makes their product
 /// infinite or a NaN.
@@ -177,11 +177,11 @@ __device__ __forceinline__ float integer_of_block(unsigned word) {
   return detail::half::from_bits(((word & 0xffffu) ^ kBias) | kUnit) - kZero;
 }
 __device__ __forceinline__ float number_of_block(unsigned word, float power) {
-  constexpr auto kMost = static_cast<float>(detail::block16::kMostInteger);
+  constexpr auto kMax = static_cast<float>(detail::block16::kMaxInteger);
   constexpr unsigned kInfinity = 0x7f800000, kNan = 0x7fffffff;
   const float integer = integer_of_block(word);
-  float factor = integer > kMost || integer < -kMost ? detail::half::from_bits(kInfinity) : power;
-  factor = integer < -kMost - 1 ? detail::half::from_bits(kNan) : factor;
+  float factor = integer > kMax || integer < -kMax ? detail::half::from_bits(kInfinity) : power;
+  factor = integer < -kMax - 1 ? detail::half::from_bits(kNan) : factor;
   return integer * factor;
 }
 
@@ -233,8 +233,8 @@ class OrdinaryBlocks {
     high = detail::half::from_bits(high_half(biased, unit_)) * power + zero;
   }
   __device__ __forceinline__ bool all() const {
-    constexpr unsigned kMostExponent = 104;  // zero is finite
-    return largest_ <= (kMostExponent + 129) << 23 && (smallest_ & 0xffffu) > 2 && smallest_ >> 16 > 2;
+    constexpr unsigned kMaxExponent = 104;  // zero is finite
+    return largest_ <= (kMaxExponent + 129) << 23 && (smallest_ & 0xffffu) > 2 && smallest_ >> 16 > 2;
   }
 
  private:

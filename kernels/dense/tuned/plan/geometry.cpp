@@ -27,9 +27,8 @@ void check_line(const Step& s) {
 
 void check_product(const Step& s) {
   if (s.multiplies() && !s.can_multiply())
-    throw Error(
-        ErrorCode::invalid_argument,
-        fmt::format("tensor cores transform batches of f16 lines of up to {} points", kMostOfProduct));
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("tensor cores transform batches of f16 lines of up to {} points", kMaxOfProduct));
 }
 
 }  // namespace

@@ -150,7 +150,7 @@ void Layout::volume_in_two_steps() {
   };
   if (width % beside != 0)
     throw Error(ErrorCode::invalid_argument, fmt::format("rows of {} in groups of {}", width, beside));
-  if (y1 * width > kMostLength || y2 * depth > kMostLength)
+  if (y1 * width > kMaxLength || y2 * depth > kMaxLength)
     throw Error(ErrorCode::invalid_argument, fmt::format("grids of {} and {}", y1 * width, y2 * depth));
   Step first = step(0, y1 * width, 1, y2, false, false);
   set_rows(first, y1);

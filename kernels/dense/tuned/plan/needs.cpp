@@ -21,9 +21,9 @@ bool is_odd_prime(int n) {
 }
 
 bool prefers_products(const LineNeed& need) {
-  constexpr int kLeastOfOthers = 45, kPointsOfWord = 4;
+  constexpr int kMinOfOthers = 45, kPointsOfWord = 4;
   const bool whole_words = need.points % kPointsOfWord == 0;
-  return need.products && (!has_radices(need.points) || (!whole_words && need.points >= kLeastOfOthers));
+  return need.products && (!has_radices(need.points) || (!whole_words && need.points >= kMinOfOthers));
 }
 
 std::optional<Method> method_of(int points, int length, bool twiddled) {
@@ -40,7 +40,7 @@ bool fits(int points, bool single, const Limits& limits) {
     length = is_odd_prime(points) && has_radices(points - 1) ? points - 1 : 2 * points - 1;
   while (!has_radices(length)) ++length;
   const auto whole = static_cast<std::size_t>(length * value_bytes(single));
-  return length <= kMostLength / (single ? 1 : 2) && whole / 2 <= limits.shared_bytes;
+  return length <= kMaxLength / (single ? 1 : 2) && whole / 2 <= limits.shared_bytes;
 }
 
 std::vector<LineNeed> needs_of(const DenseProblem& problem, bool single, const std::vector<int>& factors,
@@ -77,7 +77,7 @@ std::vector<LineNeed> needs_of(const DenseProblem& problem, bool single, const s
   if (narrow && needs.size() == 1 && !half && !needs[0].transposed && has_radices(needs[0].points))
     needs[0].narrow_bytes = (is_16_bit(formats.source) ? 4 : 8) + (is_16_bit(formats.target) ? 4 : 8);
   if (!needs.empty() && limits.multiplies_f16 && grid.rank() == 1 && !problem.real && problem.contiguous() &&
-      needs[0].points <= kMostOfProduct && formats.source == dense::Storage::f16 &&
+      needs[0].points <= kMaxOfProduct && formats.source == dense::Storage::f16 &&
       formats.target == dense::Storage::f16)
     needs[0].products = true;
   for (const LineNeed& need : needs) {
@@ -96,7 +96,7 @@ namespace {
 std::vector<std::vector<int>> factors_of_volume(const DenseProblem& problem, const Grid& grid, bool single,
                                                 const Limits& limits) {
   const std::int64_t beside = cache_line_values(single) / 2, bytes = single ? 8 : 16,
-                     most = std::min(kMostGridBytes, static_cast<std::int64_t>(limits.shared_bytes)) / bytes;
+                     most = std::min(kMaxGridBytes, static_cast<std::int64_t>(limits.shared_bytes)) / bytes;
   const std::int64_t depth = grid.extents[0], height = grid.extents[1], width = grid.row();
   const bool factored = std::all_of(grid.extents.begin(), grid.extents.end(), [&](std::int64_t n) {
     return n > 1 && n <= most && has_radices(static_cast<int>(n));

@@ -68,7 +68,7 @@ struct StepTwiddle {
 };
 
 /// Points of a line on tensor cores at most: products and matrices grow with the square of it.
-constexpr int kMostOfProduct = 128;
+constexpr int kMaxOfProduct = 128;
 
 struct Step {
   int points = 1;  ///< of a line; the FFT is longer or shorter if it computes a convolution
@@ -151,11 +151,11 @@ struct Step {
   constexpr bool multiplies() const { return policy.tensor_cores; }
   constexpr bool can_multiply() const {
     const int threads = policy.threads_per_transform;
-    return method == Method::plain && policy.radices.size() == 1 && points <= kMostOfProduct &&
-           threads <= 4 && 32 % threads == 0 && policy.transforms_per_block % (32 / threads) == 0 &&
-           whole_lines(in) && whole_lines(out) && outer == 1 && inner == 0 && !load_interleaved &&
-           !store_interleaved && swap_in == swap_out && twiddle.modulus == 0 && mirror_rows == 0 &&
-           rows == 0 && keep == device::Keep::all;
+    return method == Method::plain && policy.radices.size() == 1 && points <= kMaxOfProduct && threads <= 4 &&
+           32 % threads == 0 && policy.transforms_per_block % (32 / threads) == 0 && whole_lines(in) &&
+           whole_lines(out) && outer == 1 && inner == 0 && !load_interleaved && !store_interleaved &&
+           swap_in == swap_out && twiddle.modulus == 0 && mirror_rows == 0 && rows == 0 &&
+           keep == device::Keep::all;
   }
   constexpr bool whole_lines(const Side& side) const {
     return side.form == Form::complex && side.storage == dense::Storage::f16 && side.element == 1 &&

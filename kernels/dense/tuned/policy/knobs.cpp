@@ -36,11 +36,11 @@ struct Row<kMember> {
 // The name in texts is the member's own.
 #define SFFT_KNOB(Policy, member, ...) Row<&Policy::member>::of(#member, __VA_ARGS__)
 
-constexpr int kMostCount = 999'999;  ///< for what has no bound of its own
-constexpr int kMostPad = 64;         ///< slots
-constexpr int kMostDelay = 100'000;  ///< clock cycles
-constexpr int kMostDistance = 1000;  ///< per cent
-constexpr int kMostStreams = 4;
+constexpr int kMaxCount = 999'999;  ///< for what has no bound of its own
+constexpr int kMaxPad = 64;         ///< slots
+constexpr int kMaxDelay = 100'000;  ///< clock cycles
+constexpr int kMaxDistance = 1000;  ///< per cent
+constexpr int kMaxStreams = 4;
 
 constexpr const char* kTwiddleWords[] = {"one_root", "two_roots", "table", "fused"};
 constexpr const char* kLoadWords[] = {"cached", "bypass_l1", "prefetch_l2"};
@@ -64,7 +64,7 @@ Values blocks_of_some_tiles(Context context) {
   const int tile =
       context.kernel().length() * context.kernel().transforms_per_block * (context.single ? 8 : 16);
   for (const int bytes : kTileBytes) {
-    const int count = std::min(bytes / tile, kMostBlocks);
+    const int count = std::min(bytes / tile, kMaxBlocks);
     if (count > 0 && (counts.empty() || counts.back() != count)) counts.push_back(count);
   }
   return counts;
@@ -91,8 +91,8 @@ Values cached_or_not(Context) {
 constexpr auto kTwoRoots = static_cast<int>(Twiddles::two_roots);
 
 const Knob<KernelPolicy> kKernelKnobs[] = {
-    SFFT_KNOB(KernelPolicy, threads_per_transform, 1, kMostThreads),
-    SFFT_KNOB(KernelPolicy, transforms_per_block, 1, kMostThreads),
+    SFFT_KNOB(KernelPolicy, threads_per_transform, 1, kMaxThreads),
+    SFFT_KNOB(KernelPolicy, transforms_per_block, 1, kMaxThreads),
     SFFT_KNOB(KernelPolicy, interleaved_shared, 0, 1),
     SFFT_KNOB(KernelPolicy, half_shared, 0, 1),
     SFFT_KNOB(KernelPolicy, staged, 0, 1),
@@ -103,11 +103,11 @@ const Knob<KernelPolicy> kKernelKnobs[] = {
           return Values{0, 1, 2, 3};
         },
         [](Context) { return Values{kTwoRoots}; }),
-    tried(SFFT_KNOB(KernelPolicy, pad_interval, 0, kMostLength),
+    tried(SFFT_KNOB(KernelPolicy, pad_interval, 0, kMaxLength),
           [](Context context) {
             return Values{0, context.kernel().radices[0], 8, 16, 32};
           }),
-    tried(SFFT_KNOB(KernelPolicy, pad, 0, kMostPad),
+    tried(SFFT_KNOB(KernelPolicy, pad, 0, kMaxPad),
           [](Context) {
             return Values{0, 1, 2};
           }),
@@ -118,12 +118,11 @@ const Knob<KernelPolicy> kKernelKnobs[] = {
         tried(SFFT_KNOB(KernelPolicy, loads, 0, 2, kLoadWords), cached_or_not, cached_or_not)),
     SFFT_KNOB(KernelPolicy, streaming, 0, 1),
     SFFT_KNOB(KernelPolicy, tensor_cores, 0, 1),
-    tried(SFFT_KNOB(KernelPolicy, max_blocks_per_multiprocessor, 0, kMostBlocks), blocks_of_some_tiles),
-    tried(SFFT_KNOB(KernelPolicy, prefetch_distance, 0, kMostDistance), distances),
-    tried(SFFT_KNOB(KernelPolicy, block_delay, 0, kMostDelay), block_delays, block_delays),
+    tried(SFFT_KNOB(KernelPolicy, max_blocks_per_multiprocessor, 0, kMaxBlocks), blocks_of_some_tiles),
+    tried(SFFT_KNOB(KernelPolicy, prefetch_distance, 0, kMaxDistance), distances),
+    tried(SFFT_KNOB(KernelPolicy, block_delay, 0, kMaxDelay), block_delays, block_delays),
     together_with<&KernelPolicy::prefetch_distance>(
-        distances,
-        tried(SFFT_KNOB(KernelPolicy, multiprocessor_delay, 0, kMostDelay), multiprocessor_delays)),
+        distances, tried(SFFT_KNOB(KernelPolicy, multiprocessor_delay, 0, kMaxDelay), multiprocessor_delays)),
     tried(SFFT_KNOB(KernelPolicy, early_prefetch, 0, 1),
           [](Context context) {
             return !context.real && context.base.kernels.size() == 1 ? Values{0, 1} : Values{};
@@ -149,14 +148,14 @@ constexpr Knob<TransformPolicy> tried(Knob<TransformPolicy> knob, Tried tries) {
 }
 
 const Knob<TransformPolicy> kTransformKnobs[] = {
-    SFFT_KNOB(TransformPolicy, alternating_groups, 0, kMostCount),
-    SFFT_KNOB(TransformPolicy, streams, 1, kMostStreams),
+    SFFT_KNOB(TransformPolicy, alternating_groups, 0, kMaxCount),
+    SFFT_KNOB(TransformPolicy, streams, 1, kMaxStreams),
     SFFT_KNOB(TransformPolicy, ring_buffer, 0, 1),
-    tried(SFFT_KNOB(TransformPolicy, min_blocks_per_multiprocessor, 1, kMostBlocks),
+    tried(SFFT_KNOB(TransformPolicy, min_blocks_per_multiprocessor, 1, kMaxBlocks),
           [](Context) {
             return Values{2, 3, 4, 6, 8};
           }),
-    SFFT_KNOB(TransformPolicy, outputs_per_group, 1, kMostCount),
+    SFFT_KNOB(TransformPolicy, outputs_per_group, 1, kMaxCount),
 };
 static_assert(std::size(kTransformKnobs) + 2 == member_count<TransformPolicy>(),
               "each member of TransformPolicy but the factors and kernels needs a row");

@@ -8,13 +8,13 @@
 namespace sfft::detail::tuned {
 
 /// Points of an FFT within a block: 256 KiB of floats, which pass through half as much shared memory.
-constexpr int kMostLength = 1 << 15;
+constexpr int kMaxLength = 1 << 15;
 /// Complex floats in the registers of a thread; half as many complex doubles.
-constexpr int kMostRegisters = 64;
-constexpr int kMostThreads = 1024;  ///< of a block
-constexpr int kMostBlocks = 32;     ///< of a multiprocessor
+constexpr int kMaxRegisters = 64;
+constexpr int kMaxThreads = 1024;  ///< of a block
+constexpr int kMaxBlocks = 32;     ///< of a multiprocessor
 /// Bytes of a tile of a grid: what a multiprocessor's registers hold besides the rest.
-constexpr std::int64_t kMostGridBytes = 192 << 10;
+constexpr std::int64_t kMaxGridBytes = 192 << 10;
 
 /// The compute capability from which tensor cores have mma.m16n8k16 of f16 numbers.
 constexpr int kMajorOfProducts = 8;

@@ -20,7 +20,7 @@ namespace sfft::detail::tuned {
 namespace {
 
 constexpr std::string_view kKernel = "kernel", kBytes = "bytes";
-constexpr std::size_t kMostText = 4000, kMostKernels = 3, kMostDigits = 6;
+constexpr std::size_t kMaxText = 4000, kMaxKernels = 3, kMaxDigits = 6;
 
 using Words = std::vector<std::string>;
 
@@ -44,7 +44,7 @@ void add_words(std::span<const Knob<Policy>> knobs, const Policy& policy, Words&
 
 /// A number of at most six digits, or nothing.
 std::optional<int> number(std::string_view text) {
-  if (text.empty() || text.size() > kMostDigits) return std::nullopt;
+  if (text.empty() || text.size() > kMaxDigits) return std::nullopt;
   if (text.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
   int value = 0;
   for (const char digit : text) value = 10 * value + (digit - '0');
@@ -99,7 +99,7 @@ bool set_radices(std::string_view text, KernelPolicy& kernel) {
   std::int64_t length = 1;
   for (const int radix : *radices) {
     length *= radix;
-    if (length > kMostLength) return false;
+    if (length > kMaxLength) return false;
   }
   kernel.radices = IntList::of(*radices);
   return true;
@@ -111,18 +111,18 @@ std::optional<KernelPolicy> parse_kernel(std::span<const std::string> words) {
     return name == "radices" ? set_radices(value, kernel) : set_knob(kernel_knobs(), name, value, kernel);
   });
   if (!good || kernel.radices.empty() ||
-      kernel.threads_per_transform * kernel.transforms_per_block > kMostThreads)
+      kernel.threads_per_transform * kernel.transforms_per_block > kMaxThreads)
     return std::nullopt;
   const bool known = std::all_of(kernel.radices.begin(), kernel.radices.end(),
                                  [](int radix) { return find_radix(radix) != nullptr; });
-  if (!kernel.tensor_cores && (!known || kernel.registers() > kMostRegisters)) return std::nullopt;
+  if (!kernel.tensor_cores && (!known || kernel.registers() > kMaxRegisters)) return std::nullopt;
   return kernel;
 }
 
 bool parse_whole(std::span<const std::string> words, TransformPolicy& policy) {
   return take_words(words, [&](std::string_view name, std::string_view value) {
     if (name != "factors") return set_knob(transform_knobs(), name, value, policy);
-    const auto factors = numbers(value, kMostKernels);
+    const auto factors = numbers(value, kMaxKernels);
     if (!factors || factors->size() < 2) return false;
     policy.factors = *factors;
     return true;
@@ -137,14 +137,14 @@ std::optional<TransformPolicy> parse_words(std::span<const std::string> words) {
     part = end + 1;
     end = std::find(part, words.end(), kKernel);
     const auto kernel = parse_kernel({part, end});
-    if (!kernel || policy.kernels.size() == kMostKernels) return std::nullopt;
+    if (!kernel || policy.kernels.size() == kMaxKernels) return std::nullopt;
     policy.kernels.push_back(*kernel);
   }
   return policy.kernels.empty() ? std::nullopt : std::optional(policy);
 }
 
 std::optional<Words> words_of(const std::string& text) {
-  if (text.size() > kMostText) return std::nullopt;
+  if (text.size() > kMaxText) return std::nullopt;
   std::istringstream in(text);
   Words words;
   for (std::string word; in >> word;) words.push_back(word);

@@ -29,7 +29,7 @@ constexpr double kConflictFree = 0.6;
 /// Grids of at least this many points lose more by exchanges than by having few threads (measured).
 constexpr int kLargeGrid = 2048;
 /// Points per thread in float: tiles of grids are large.
-constexpr int kMostOfLine = 32, kMostOfGrid = 48, kMostOfNarrow = 48;
+constexpr int kMaxOfLine = 32, kMaxOfGrid = 48, kMaxOfNarrow = 48;
 constexpr std::size_t kPadded = 96;  ///< candidates of 16-bit lines whose bank conflicts are counted
 constexpr int kCoalesced = 16;       ///< neighbouring points that one access to memory reads well
 
@@ -59,7 +59,7 @@ void factorise(int left, int largest, std::vector<int>& chosen, std::vector<std:
 std::vector<std::vector<int>> factorisations(int length, bool single, bool narrow = false) {
   std::vector<std::vector<int>> all;
   std::vector<int> chosen;
-  factorise(length, narrow ? kMostOfNarrow : single ? 40 : 20, chosen, all);
+  factorise(length, narrow ? kMaxOfNarrow : single ? 40 : 20, chosen, all);
   std::size_t fewest = 99;
   for (const auto& radices : all) fewest = std::min(fewest, radices.size());
   std::erase_if(all, [&](const auto& radices) { return radices.size() > fewest + 1; });
@@ -156,7 +156,7 @@ std::vector<int> transform_counts(const LineNeed& need, Method method, int threa
   std::sort(counts.begin(), counts.end());
   counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
   std::erase_if(counts, [&](int n) {
-    return n * threads > kMostThreads || (need.lines > 0 && n > need.lines) ||
+    return n * threads > kMaxThreads || (need.lines > 0 && n > need.lines) ||
            (need.rows > 0 && need.lines % n != 0);
   });
   return counts;
@@ -173,13 +173,13 @@ void pad(const LineNeed& need, bool single, const Limits& limits, Ranked& candid
 
 /// Adds the counts by which transforms lie within warps, as long as most threads have work.
 void add_parts_of_warps(const IntList& radices, int most_registers, std::vector<int>& counts) {
-  constexpr double kMostIdle = 1.3;
+  constexpr double kMaxIdle = 1.3;
   const int length = radices.product();
   for (const int threads : {2, 4, 8, 16, 32}) {
     double slots = 0;
     for (const int radix : radices) slots += (length / radix + threads - 1) / threads * threads * radix;
     const KernelPolicy kernel{.radices = radices, .threads_per_transform = threads};
-    if (slots <= kMostIdle * length * radices.size() && kernel.registers() <= most_registers &&
+    if (slots <= kMaxIdle * length * radices.size() && kernel.registers() <= most_registers &&
         std::find(counts.begin(), counts.end(), threads) == counts.end())
       counts.push_back(threads);
   }
@@ -247,7 +247,7 @@ std::vector<int> thread_counts(const IntList& radices, int most_registers) {
   for (const int radix : radices) {
     for (int rounds = 1; rounds <= 8; ++rounds) {
       const int threads = (length / radix + rounds - 1) / rounds;
-      if (threads > kMostThreads || threads * most < length) continue;
+      if (threads > kMaxThreads || threads * most < length) continue;
       counts.push_back(threads);
     }
   }
@@ -262,7 +262,7 @@ std::vector<int> fft_lengths(int points, bool twiddled) {
   if (has_radices(points - 1) && method_of(points, points - 1, twiddled)) lengths.push_back(points - 1);
   const int least = 2 * points - 1;
   std::vector<std::pair<double, int>> ranked;
-  for (int m = least; m <= std::min(least + least / 6 + 8, kMostLength); ++m) {
+  for (int m = least; m <= std::min(least + least / 6 + 8, kMaxLength); ++m) {
     if (has_radices(m)) ranked.push_back({best_cost(m) * m, m});
   }
   std::sort(ranked.begin(), ranked.end());
@@ -285,15 +285,15 @@ std::vector<KernelPolicy> candidates(const LineNeed& need, bool single, const Li
         if (need.transposed && radices.size() < 2) continue;
         if (need.rows > 0 && KernelPolicy{.radices = IntList::of(radices)}.column_passes(need.rows) == 0)
           continue;
-        const int points = (narrow          ? kMostOfNarrow
-                            : need.rows > 0 ? kMostOfGrid
-                                            : kMostOfLine) /
+        const int points = (narrow          ? kMaxOfNarrow
+                            : need.rows > 0 ? kMaxOfGrid
+                                            : kMaxOfLine) /
                            (single ? 1 : 2);
         std::vector<int> counts = thread_counts(IntList::of(radices), points);
         if (narrow) add_parts_of_warps(IntList::of(radices), points, counts);
         for (const int threads : counts) {
           const KernelPolicy kernel{.radices = IntList::of(radices), .threads_per_transform = threads};
-          if (kernel.registers() <= kMostRegisters / (single ? 1 : 2))
+          if (kernel.registers() <= kMaxRegisters / (single ? 1 : 2))
             variants(need, method, kernel, single, limits, ranked);
         }
       } while (std::next_permutation(radices.begin(), radices.end()));

@@ -74,7 +74,7 @@ double narrow_cost(const LineNeed& need, const KernelPolicy& kernel, std::size_t
   const int threads = (kernel.threads_per_transform * kernel.transforms_per_block + 31) / 32 * 32,
             registers = registers_of(kernel),
             fit = static_cast<int>(limits.shared_bytes / (shared_bytes + 1024)),
-            blocks = std::min({65536 / (registers * threads), 2048 / threads, fit, kMostBlocks});
+            blocks = std::min({65536 / (registers * threads), 2048 / threads, fit, kMaxBlocks});
   const int warps = blocks * threads / 32;
   const bool within_warp = 32 % kernel.threads_per_transform == 0;
   const int outputs = kernel.length() / kernel.radices.back();

@@ -146,7 +146,7 @@ class Tuner {
     std::vector<Candidate> all;
     for (const KernelPolicy& kernel : kernels) {
       for (const int blocks : {1, 2}) {  // with all registers only one block of many threads fits
-        if (blocks > 1 && 2 * kernel.threads_per_transform * kernel.transforms_per_block <= kMostThreads / 2)
+        if (blocks > 1 && 2 * kernel.threads_per_transform * kernel.transforms_per_block <= kMaxThreads / 2)
           continue;
         all.push_back({.policy = base, .only = step});
         all.back().policy.kernels[step] = kernel;

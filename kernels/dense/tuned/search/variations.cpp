@@ -11,7 +11,7 @@ namespace sfft::detail::tuned {
 
 namespace {
 
-constexpr int kMostPoints = 32;  ///< of a thread
+constexpr int kMaxPoints = 32;  ///< of a thread
 
 /// Adds every value of `knob` that `tries` names in one kernel, or in all, together with the values of the
 /// other knob that its row names.
@@ -51,7 +51,7 @@ std::vector<TransformPolicy> neighbours(const TransformPolicy& base) {
     wider.kernels[1].transforms_per_block *= 2;
     wider.kernels[2].transforms_per_block *= 2;
     const auto fits = [](const KernelPolicy& kernel) {
-      return kernel.threads_per_transform * kernel.transforms_per_block <= kMostThreads;
+      return kernel.threads_per_transform * kernel.transforms_per_block <= kMaxThreads;
     };
     if (std::all_of(wider.kernels.begin(), wider.kernels.end(), fits)) all.push_back(wider);
   }
@@ -64,8 +64,8 @@ std::vector<TransformPolicy> neighbours(const TransformPolicy& base) {
       kernel.threads_per_transform = threads;
       kernel.transforms_per_block = transforms;
       if (best.pad_interval == best.radices[0]) kernel.pad_interval = radices[0];
-      if (kernel == best || transforms < 1 || threads * transforms > kMostThreads ||
-          kernel.registers() > std::max(kMostPoints, best.registers()))
+      if (kernel == best || transforms < 1 || threads * transforms > kMaxThreads ||
+          kernel.registers() > std::max(kMaxPoints, best.registers()))
         return;
       all.push_back(base);
       all.back().kernels[step] = kernel;
@@ -76,7 +76,7 @@ std::vector<TransformPolicy> neighbours(const TransformPolicy& base) {
       add(order, best.threads_per_transform, best.transforms_per_block);
     } while (std::next_permutation(order.begin(), order.end()));
     const int transforms = best.transforms_per_block;
-    for (const int threads : thread_counts(best.radices, kMostPoints)) {
+    for (const int threads : thread_counts(best.radices, kMaxPoints)) {
       for (const int count : {transforms / 2, transforms, 2 * transforms}) add(best.radices, threads, count);
     }
   }

@@ -41,8 +41,8 @@ TEST(TunedTables, RootsAreExactAndSymmetric) {
 /// (re z, im z/re z) of the roots w^(R/size) exp(−2πi m/size), w = exp(−2πi q/(before R)), for every position
 /// q.
 TEST(TunedTables, RootsOfFusedButterflies) {
-  constexpr double kLeast = 0x1p-30;
-  const Table table = detail::tuned::pass_roots_of({8, 16, 4}, Twiddles::fused, 0, kLeast);
+  constexpr double kMin = 0x1p-30;
+  const Table table = detail::tuned::pass_roots_of({8, 16, 4}, Twiddles::fused, 0, kMin);
   std::size_t at = 0;
   double worst = 0;
   for (const auto& [before, radix] : {std::pair{8, 16}, {8 * 16, 4}}) {
@@ -52,7 +52,7 @@ TEST(TunedTables, RootsOfFusedButterflies) {
         for (int q = 0; q < before; ++q, ++at) {
           ASSERT_LT(at, table.size());
           const double re = table[at].real();
-          ASSERT_GE(std::abs(re), kLeast);
+          ASSERT_GE(std::abs(re), kMin);
           const std::complex<double> root(re, re * table[at].imag());
           worst = std::max(worst, distance(root, q * (radix / size) + m * (n / size), n));
         }
@@ -60,7 +60,7 @@ TEST(TunedTables, RootsOfFusedButterflies) {
     }
   }
   EXPECT_EQ(at, table.size());
-  EXPECT_LE(worst, 1.01 * kLeast) << "only real parts of 0 are moved";
+  EXPECT_LE(worst, 1.01 * kMin) << "only real parts of 0 are moved";
 }
 
 /// w^k, w = exp(−2πi q/(before R)), for k = 1 … R − 1 and every position q; among fused passes, those of
