@@ -123,6 +123,16 @@ class Streams(unittest.TestCase):
                         if command == "guard":
                             self.assertLessEqual({event["kind"] for event in report["events"]}, {"offline", "light"})
 
+    def test_pictures_of_another_size_are_made_up_before_their_first_key_frame(self):
+        keys = [i for i, unit in enumerate(self.other.units) if unit[2]]
+        first, key = keys[0] + 10, keys[1]
+        camera = self.camera(HttpCamera, [("play", 0, 100), ("use", self.other), ("play", first, len(self.other.units)), ("bye",)], AWAY)
+        report = self.ask("guard", camera.url, "--reconnect", "0.5")
+        source = report["sources"][0]
+        self.assertEqual([event["kind"] for event in report["events"]], ["offline"])
+        self.assertEqual(len(source["changes"]), 1)
+        self.assertEqual(source["frames_made_up"], key - first)
+
     def test_a_stall_within_a_connection_is_timed_by_the_clock(self):
         camera = self.camera(RtspCamera, [("play", 0, 100), ("stall", 3), ("play", 100, 200), ("bye",)], AWAY, pace=1)
         report = self.ask("guard", camera.url, "--silence", "1", "--reconnect", "1", "--frames", "190")

@@ -39,14 +39,23 @@ void DamageWatch::count_losses(std::int64_t packet) {
   since_damage_ = 0;
 }
 
+bool DamageWatch::changes_size(const AVFrame& picture) {
+  const bool other = width_ > 0 && (picture.width != width_ || picture.height != height_);
+  width_ = picture.width;
+  height_ = picture.height;
+  return other;
+}
+
 void DamageWatch::follow_key_frames(const AVFrame& picture) {
   constexpr int kShort = 100, kLong = kMaxMadeUp;  // pictures, where no key frame comes
-  const bool key = is_key(picture);
+  const bool key = is_key(picture), other = changes_size(picture);
   if (key) group_ = std::clamp(since_key_, group_, kLong);
   since_key_ = key ? 0 : std::min(since_key_ + 1, kLong);
   if ((picture.flags & AV_FRAME_FLAG_CORRUPT) != 0 || picture.decode_error_flags != 0) {
     ++pictures_;
     since_damage_ = 0;
+  } else if (other && !key) {
+    since_damage_ = 0;  // predicted from pictures that this size does not have
   } else if (since_damage_ >= 0 && (key || ++since_damage_ > std::max(kShort, group_))) {
     since_damage_ = -1;
   }

@@ -34,9 +34,11 @@ class DamageWatch {
  private:
   void count_losses(std::int64_t packet);
   void follow_key_frames(const AVFrame& picture);
+  bool changes_size(const AVFrame& picture);
 
   int since_key_ = 0, group_ = 0;  ///< pictures since the last key frame; the most between two
   int since_damage_ = -1;          ///< pictures since the last damage; -1: a key frame has come since
+  int width_ = 0, height_ = 0;     ///< of the last picture
   std::vector<PictureOrder::Loss> losses_;  ///< whose pictures the decoder has not output yet
   std::int64_t packets_ = 0, pictures_ = 0, lost_before_ = 0, lost_ = 0;
 };
