@@ -133,6 +133,12 @@ class Streams(unittest.TestCase):
         self.assertEqual(len(source["changes"]), 1)
         self.assertEqual(source["frames_made_up"], key - first)
 
+    def test_parameters_that_come_before_the_first_key_frame_count(self):
+        camera = self.camera(HttpCamera, [("play", 10, 40), ("use", self.other), ("play", 10, len(self.other.units)), ("bye",)], AWAY)
+        read = self.ask("run", camera.url, "--reconnect", "0.5", "--k", "50")["input"]
+        self.assertEqual((read["width"], read["height"], read["damaged_frames"], read["changes"]), (768, 432, 0, []))
+        self.assertEqual(read["frames_read"], len(self.other.units) - 60)
+
     def test_a_stall_within_a_connection_is_timed_by_the_clock(self):
         camera = self.camera(RtspCamera, [("play", 0, 100), ("stall", 3), ("play", 100, 200), ("bye",)], AWAY, pace=1)
         report = self.ask("guard", camera.url, "--silence", "1", "--reconnect", "1", "--frames", "190")

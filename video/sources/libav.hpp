@@ -8,8 +8,10 @@ extern "C" {
 #include <libavutil/hwcontext.h>
 }
 
+#include <cstdint>
 #include <memory>
 #include <new>
+#include <span>
 #include <string>
 
 namespace sfft::video::libav {
@@ -52,6 +54,13 @@ inline std::string error_text(int code) {
   char text[AV_ERROR_MAX_STRING_SIZE] = {};
   av_strerror(code, text, sizeof text);
   return text;
+}
+
+/// The codec's new parameters that a packet brings; empty for most.
+inline std::span<const std::uint8_t> new_parameters(const AVPacket& packet) {
+  std::size_t bytes = 0;
+  const std::uint8_t* const data = av_packet_get_side_data(&packet, AV_PKT_DATA_NEW_EXTRADATA, &bytes);
+  return {data, data == nullptr ? 0 : bytes};
 }
 
 }  // namespace sfft::video::libav

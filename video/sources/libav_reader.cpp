@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -204,13 +205,20 @@ bool LibavReader::feed() {
   return true;
 }
 
-/// Streams with gradual refresh have no key frames.
+/// Whether to drop the packet. Streams with gradual refresh have no key frames.
 bool LibavReader::precedes_key_frame() {
   constexpr int kPatience = 300;
   if (before_key_ < 0) return false;
+  const std::span<const std::uint8_t> parameters = libav::new_parameters(*packet_);
+  if (!parameters.empty()) parameters_.assign(parameters.begin(), parameters.end());
   const bool key = (packet_->flags & AV_PKT_FLAG_KEY) != 0;
   if (!key && ++before_key_ <= kPatience) return true;
   before_key_ = -1;
+  if (parameters.empty() && !parameters_.empty()) {
+    std::uint8_t* const to = libav::allocated(
+        av_packet_new_side_data(packet_.get(), AV_PKT_DATA_NEW_EXTRADATA, parameters_.size()));
+    std::ranges::copy(parameters_, to);
+  }
   return false;
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sfft/device_pictures.hpp"
 #include "video/sources/damage_watch.hpp"
@@ -115,6 +116,7 @@ class LibavReader {
   bool held_ = false;   ///< a packet waits until the decoder has output everything before it
   int failures_ = 0;    ///< consecutive failures
   int before_key_ = 0;  ///< packets dropped since the stream was opened; -1: a key frame has come
+  std::vector<std::uint8_t> parameters_;  ///< the last that a dropped packet brought
   DamageWatch damage_;
   std::int64_t packet_number_ = 0;  ///< of the packet read last
 };

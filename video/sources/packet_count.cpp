@@ -3,6 +3,9 @@
 // decoding.
 #include "video/sources/packet_count.hpp"
 
+#include <algorithm>
+#include <span>
+
 namespace sfft::video {
 
 namespace {
@@ -16,13 +19,31 @@ PacketCount::PacketCount(const AVStream& stream) : codec_(stream.codecpar->codec
   if (!mpeg(codec_) && !ordered && codec_ != AV_CODEC_ID_VC1) return;
   context_.reset(libav::allocated(avcodec_alloc_context3(nullptr)));
   if (avcodec_parameters_to_context(context_.get(), stream.codecpar) < 0) throw std::bad_alloc();
+  open_parser();
+  if (parser_ && ordered) order_.emplace(stream.codecpar->video_delay);
+}
+
+void PacketCount::open_parser() {
   parser_.reset(av_parser_init(codec_));
-  if (!parser_) return;
-  parser_->flags |= PARSER_FLAG_COMPLETE_FRAMES;
-  if (ordered) order_.emplace(stream.codecpar->video_delay);
+  if (parser_) parser_->flags |= PARSER_FLAG_COMPLETE_FRAMES;
+}
+
+/// A parser reads the parameters in its context once.
+void PacketCount::take_parameters(const AVPacket& packet) {
+  const std::span<const std::uint8_t> parameters = libav::new_parameters(packet);
+  if (parameters.empty() || !parser_) return;
+  av_freep(&context_->extradata);
+  context_->extradata_size = 0;
+  context_->extradata = static_cast<std::uint8_t*>(
+      libav::allocated(av_mallocz(parameters.size() + AV_INPUT_BUFFER_PADDING_SIZE)));
+  std::ranges::copy(parameters, context_->extradata);
+  context_->extradata_size = static_cast<int>(parameters.size());
+  open_parser();
+  libav::allocated(parser_.get());
 }
 
 void PacketCount::parse(const AVPacket& packet) {
+  take_parameters(packet);
   if (!parser_) return;
   std::uint8_t* out = nullptr;
   int out_bytes = 0;

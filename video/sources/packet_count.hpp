@@ -28,6 +28,8 @@ class PacketCount {
   std::int64_t frames() const noexcept { return frames_; }
 
  private:
+  void open_parser();
+  void take_parameters(const AVPacket& packet);
   void parse(const AVPacket& packet);
   void follow_order(std::int64_t number);
   bool yields_frame(const AVPacket& packet);
