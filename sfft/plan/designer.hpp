@@ -35,6 +35,9 @@ namespace sfft::detail {
 inline constexpr std::int64_t kDirectProducts = std::int64_t{1} << 16;
 /// A sparse plan that predicts a larger relative error than this is useless.
 inline constexpr double kUselessError = 0.5;
+/// A comb whose error was not asked for must take no more than this share of the time of a dense transform,
+/// which has none.
+inline constexpr double kWorthAnError = 2.0 / 3;
 /// With more threads, waiting costs more than it saves.
 inline constexpr int kMaxPlanningThreads = 8;
 
@@ -191,7 +194,8 @@ class Designer {
     }
     const double limit_us =
         options_.path == Path::automatic ? dense_us : std::numeric_limits<double>::infinity();
-    if (!forced(Path::flat_window)) find_comb(limit_us);
+    const bool exact = prior_.least_squares() || options_.accuracy > 0;  // or as accurate as asked
+    if (!forced(Path::flat_window)) find_comb(exact ? limit_us : kWorthAnError * limit_us);
     const bool comb_useful = comb_ && acceptable(comb_->predicted_error);
     if (forced(Path::flat_window) || (!forced(Path::comb) && !comb_useful)) find_flat(limit_us);
     if (options_.path != Path::automatic) return use_forced();
@@ -205,7 +209,7 @@ class Designer {
           direct_us);
     }
     if (!comb_ && !(flat_error_ > 0))
-      return use_dense("no sparse plan is predicted to be faster than a dense transform");
+      return use_dense("no sparse plan is predicted to be enough faster than a dense transform");
     use_dense(fmt::format("the sparse plans predict a relative error of {:.2g}, more than {:.2g}",
                           comb_ ? comb_->predicted_error : flat_error_,
                           options_.accuracy > 0 ? options_.accuracy : kUselessError));

@@ -289,6 +289,21 @@ TEST(Plan, IsTheSameForAnyNumberOfThreads) {
   EXPECT_EQ(one.info().predicted_error, three.info().predicted_error);
 }
 
+TEST(Plan, AnErrorHasToSaveTime) {
+  const Shape shape{144, 192};
+  const auto first = test::film_frame(144, 192, 0);
+  const SignalView frame(std::span<const std::uint8_t>(first), shape);
+  int combs = 0;
+  for (const std::int64_t k : {50, 200, 800, 3000}) {
+    const Template tmpl = learn(frame, {.k = k, .reference = true});
+    const PlanInfo info = Plan<float>(tmpl, {.backend = Backend::cpu, .max_samples = 1, .threads = 1}).info();
+    if (info.path != Path::comb) continue;
+    ++combs;
+    EXPECT_LE(info.predicted_us, 0.67 * info.predicted_dense_us) << k;
+  }
+  EXPECT_GT(combs, 0);
+}
+
 TEST(Plan, NoiseIsNotSparse) {
   std::mt19937 random(2);
   std::normal_distribution<double> noise(0, 1);
