@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <tuple>
 
 #include "sfft/error.hpp"
 #include "video/sources/decoder.hpp"
@@ -252,28 +253,19 @@ WatchReport watch(const std::string& input, const WatchOptions& options, const E
     Watch run(input, options, on_event, stop, report);
     try {
       run.run();
-      if (stop) {
-        report.status = RunStatus::interrupted;
-        report.message = fmt::format("interrupted after {} frames", report.frames);
-      }
-    } catch (const InputError& error) {
-      report.status = stop ? RunStatus::interrupted : RunStatus::input_damaged;
-      report.message = stop ? fmt::format("interrupted after {} frames", report.frames) : error.what();
+    } catch (const InputError&) {
+      std::tie(report.status, report.message) = thrown_status();
       run.broke();
-    } catch (const Error& error) {
-      // Frames that change their size, or are too small, are the input's fault.
-      report.status =
-          error.code() == ErrorCode::shape_mismatch ? RunStatus::input_damaged : RunStatus::failed;
-      report.message = error.what();
+    } catch (const Error&) {
+      std::tie(report.status, report.message) = thrown_status();
+    }
+    if (stop && report.status != RunStatus::failed) {
+      report.status = RunStatus::interrupted;
+      report.message = fmt::format("interrupted after {} frames", report.frames);
     }
     run.finish();
-  } catch (const std::exception& error) {
-    report.status = RunStatus::failed;
-    try {
-      report.message = error.what();
-    } catch (const std::exception&) {
-      report.message.clear();
-    }
+  } catch (const std::exception&) {
+    std::tie(report.status, report.message) = thrown_status();
   }
   return report;
 }

@@ -1,16 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// One table for both directions.
+// One table for both directions, and one place that sorts exceptions.
 #include "video/sources/run_status.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <exception>
+
+#include "sfft/error.hpp"
+#include "video/sources/source.hpp"
 
 namespace sfft::video {
 
 namespace {
 
 constexpr std::array kNames{"complete", "not_read", "input_damaged", "interrupted", "failed"};
+
+/// Without the message, where there is no memory for it.
+std::pair<RunStatus, std::string> told(RunStatus status, const std::exception& error) noexcept {
+  try {
+    return {status, error.what()};
+  } catch (const std::exception&) {
+    return {status, {}};
+  }
+}
 
 }  // namespace
 
@@ -22,6 +35,19 @@ std::optional<RunStatus> run_status_named(std::string_view name) noexcept {
   const auto found = std::ranges::find(kNames, name);
   if (found == kNames.end()) return std::nullopt;
   return static_cast<RunStatus>(found - kNames.begin());
+}
+
+std::pair<RunStatus, std::string> thrown_status() noexcept {
+  try {
+    throw;
+  } catch (const InputError& error) {
+    return told(RunStatus::input_damaged, error);
+  } catch (const Error& error) {
+    return told(error.code() == ErrorCode::shape_mismatch ? RunStatus::input_damaged : RunStatus::failed,
+                error);
+  } catch (const std::exception& error) {
+    return told(RunStatus::failed, error);
+  }
 }
 
 }  // namespace sfft::video

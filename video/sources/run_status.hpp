@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 
 namespace sfft::video {
 
@@ -21,5 +23,9 @@ enum class RunStatus : std::uint8_t {
 const char* to_string(RunStatus status) noexcept;
 /// Empty for a name that to_string() never returns.
 std::optional<RunStatus> run_status_named(std::string_view name) noexcept;
+
+/// For a catch block: the status and message of what was thrown while an input was read. InputError and
+/// frames that change their size are damage, all else is a failure.
+std::pair<RunStatus, std::string> thrown_status() noexcept;
 
 }  // namespace sfft::video

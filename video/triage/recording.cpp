@@ -12,6 +12,7 @@
 #include <deque>
 #include <limits>
 #include <memory>
+#include <tuple>
 
 #include "sfft/error.hpp"
 #include "video/report/input_log.hpp"
@@ -298,24 +299,19 @@ TriageFile triage(const std::string& path, const TriageOptions& options, const T
     Reading reading(options, callbacks, stop, file);
     try {
       reading.run(part);
-      file.status = stop ? RunStatus::interrupted : RunStatus::complete;
-    } catch (const InputError& error) {
-      file.status = stop ? RunStatus::interrupted : RunStatus::input_damaged;
-      file.message = error.what();
-    } catch (const Error& error) {
-      // Frames that change their size are the input's fault.
-      file.status = error.code() == ErrorCode::shape_mismatch ? RunStatus::input_damaged : RunStatus::failed;
-      file.message = error.what();
+      file.status = RunStatus::complete;
+    } catch (const InputError&) {
+      std::tie(file.status, file.message) = thrown_status();
+    } catch (const Error&) {
+      std::tie(file.status, file.message) = thrown_status();
     }
-    if (stop) file.message = fmt::format("interrupted after {} frames of '{}'", file.frames, path);
+    if (stop && file.status != RunStatus::failed) {
+      file.status = RunStatus::interrupted;
+      file.message = fmt::format("interrupted after {} frames of '{}'", file.frames, path);
+    }
     reading.finish();
-  } catch (const std::exception& error) {
-    file.status = RunStatus::failed;
-    try {
-      file.message = error.what();
-    } catch (const std::exception&) {
-      file.message.clear();
-    }
+  } catch (const std::exception&) {
+    std::tie(file.status, file.message) = thrown_status();
   }
   return file;
 }
