@@ -25,6 +25,8 @@ struct JoinedTile {
                        kParts = 1 << kLogParts;
   using Part = WarpTile<kLogPart, kLogParts, TileKind::batch>;
   static constexpr int kThreads = 32 * kParts;
+  /// Few blocks fit a multiprocessor, so that memory would rest while they calculate.
+  static constexpr bool kFetchesAhead = kLog > 11;
   /// Butterflies of a thread are for two neighbours; it carries as many pairs of results as it reads points.
   static constexpr int kPairs = (1 << (kLogPart - 1)) / kThreads, kResults = kPairs * kParts;
   /// Points of the tables that precede the factors after the butterflies: those of the parts.

@@ -27,6 +27,7 @@ struct Pass {
   std::int64_t from_line = 0, from_point = 0;
   std::int64_t to_point = 0;  ///< in the output of rows and columns, whose lines are neighbours
   std::int64_t tiles = 0;
+  std::int64_t ahead = 0;  ///< a block of a batch asks for the tile this many tiles ahead; 0: for none
   std::int64_t lines = 0;  ///< in all tiles: the last tile of a batch may have fewer
   int log_parts = 0, log_groups = 0;
   /// Frequency k of line j of group q is multiplied by exp(∓2πi k·(q·lines + j)/2^log_order). 0: no factor.

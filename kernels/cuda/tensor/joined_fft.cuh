@@ -20,15 +20,15 @@ class JoinedKernel {
   __device__ __forceinline__ void run(std::int64_t tile) const {
     const TileBase base = base_of(pass_, tile, 0);
     cuda::await_previous_kernel();
-    pass_.wide ? run<true>(pass_.from + base.from, pass_.to + base.to)
-               : run<false>(pass_.from + base.from, pass_.to + base.to);
+    pass_.wide ? run<true>(tile, pass_.from + base.from, pass_.to + base.to)
+               : run<false>(tile, pass_.from + base.from, pass_.to + base.to);
   }
 
  private:
   template <bool kWide>
-  __device__ __forceinline__ void run(const Point* from, Point* to) const {
+  __device__ __forceinline__ void run(std::int64_t tile, const Point* from, Point* to) const {
     const int thread = static_cast<int>(threadIdx.x), lane = thread & 31, warp = thread >> 5;
-    const Scale out = separate<kWide>(from, thread);
+    const Scale out = separate<kWide>(tile, from, thread);
     __syncthreads();
     LinePoints<Part::kSlots> line[1];
     load_lines<Part>(shared_, static_cast<unsigned>(warp), lane, line);
@@ -40,12 +40,13 @@ class JoinedKernel {
   }
   /// Leaves the parts in shared memory. Returns the scale of the results.
   template <bool kWide>
-  __device__ __forceinline__ Scale separate(const Point* from, int thread) const {
+  __device__ __forceinline__ Scale separate(std::int64_t tile, const Point* from, int thread) const {
     JoinedPoints<Tile> points;
     load_joined<Tile, kWide>(from, thread, points);
     const unsigned own = __reduce_max_sync(~0u, largest_of_joined(points));
     if ((thread & 31) == 0) largest_[thread >> 5] = own;
     __syncthreads();
+    if constexpr (kWide && Tile::kFetchesAhead) fetch_ahead(tile, from);
     unsigned most = 0;
 #pragma unroll
     for (int i = 0; i < Tile::kParts; ++i) most = max(most, largest_[i]);
@@ -54,6 +55,15 @@ class JoinedKernel {
     separate_parts<Tile>(pass_.tables.twiddles, thread, pass_.sign, points);
     store_joined<Tile>(points, thread, shared_);
     return scales.out;
+  }
+
+  /// Asks for the line that a later block will read: memory works while this one calculates.
+  __device__ __forceinline__ void fetch_ahead(std::int64_t tile, const Point* from) const {
+#if __CUDA_ARCH__ >= 900
+    if (pass_.ahead == 0 || threadIdx.x != 0 || tile + pass_.ahead >= pass_.tiles) return;
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from + (pass_.ahead << Tile::kLog)),
+                 "n"(static_cast<int>(sizeof(Point)) << Tile::kLog));
+#endif
   }
 
   const Pass& pass_;

@@ -133,8 +133,10 @@ bool have_tensor_kernels() {
   return found.ptxVersion >= 80;
 }
 
-void prepare_tensor_pass(const tensor::TileChoice& choice) {
-  tensor::with_tile(choice, [](auto tile) {
+int prepare_tensor_pass(const tensor::TileChoice& choice) {
+  int blocks = 0;
+  tensor::with_tile(choice, [&blocks](auto tile) {
+    blocks = resident(tile);
     // The rest is L1 cache, for twiddle factors.
     constexpr int kPerMultiprocessor = 228 << 10, kReserved = 2 << 10;
     const int bytes = shared_bytes(tile),
@@ -148,6 +150,7 @@ void prepare_tensor_pass(const tensor::TileChoice& choice) {
             "share of shared memory of a tensor kernel");
     }
   });
+  return blocks;
 }
 
 void launch_tensor_pass(const tensor::TileChoice& choice, const Pass& pass, bool overlap, Stream stream) {

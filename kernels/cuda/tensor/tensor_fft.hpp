@@ -11,8 +11,9 @@ namespace sfft::detail::cuda {
 /// Whether the kernels were compiled for a GPU with the instructions, or for an older one, whose code newer
 /// GPUs also run.
 bool have_tensor_kernels();
-/// Lets kernels use the shared memory that their tiles need, on the current device.
-void prepare_tensor_pass(const tensor::TileChoice& choice);
+/// Lets kernels use the shared memory that their tiles need, on the current device. Returns how many blocks a
+/// multiprocessor runs at once.
+int prepare_tensor_pass(const tensor::TileChoice& choice);
 /// All arrays are in device memory. `overlap`: the device can start a kernel before the stream's previous one
 /// ends. Stream-ordered, allocates nothing.
 void launch_tensor_pass(const tensor::TileChoice& choice, const tensor::Pass& pass, bool overlap,

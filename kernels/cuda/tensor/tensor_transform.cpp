@@ -31,13 +31,14 @@ TensorTransform::TensorTransform(std::vector<tensor::PlannedPass> passes, std::i
     : passes_(std::move(passes)), points_(points_of_batch), overlap_(device_info(device).overlap) {
   check_tensor_device(device);
   constexpr std::int64_t kMaxBlocks = 0x7fffffff;
-  for (const tensor::PlannedPass& pass : passes_) {
+  for (tensor::PlannedPass& pass : passes_) {
     if (pass.pass.tiles > kMaxBlocks) {
       throw Error(
           ErrorCode::backend_unavailable,
           fmt::format("the engine tensor cannot start {} blocks: give a smaller batch", pass.pass.tiles));
     }
-    prepare_tensor_pass(pass.tile);
+    // Half as far as blocks run at once: their lines would push others out of the cache.
+    pass.pass.ahead = std::int64_t{device_info(device).multiprocessors} * prepare_tensor_pass(pass.tile) / 2;
     add_tables(pass.tile, -1);
     if (!forward_only) add_tables(pass.tile, 1);
   }
