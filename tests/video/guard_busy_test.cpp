@@ -173,6 +173,11 @@ TEST(GuardBusyTest, WhatHasComeByAndByHasToStay) {
   Judge paper = calm;
   strength(paper, hidden(0), EventKind::covered);
   EXPECT_GT(strength(paper, hidden(0.8), EventKind::covered), 1);
+  // It stays one though a frame looks less covered, by chance.
+  for (int frame = 0; frame < 3; ++frame) strength(paper, hidden(0.4), EventKind::covered);
+  EXPECT_LT(strength(paper, hidden(0.2), EventKind::covered), 1);
+  EXPECT_GT(strength(paper, hidden(0.36), EventKind::covered), 1);
+  EXPECT_EQ(paper.covering_frames(), 6);
   Judge busy = calm;
   for (int frame = 0; frame < 20; ++frame) strength(busy, hidden(0.3), EventKind::covered);
   EXPECT_GT(strength(busy, hidden(0.6), EventKind::covered), 1);

@@ -47,6 +47,8 @@ constexpr double kSoft = 0.8;
 constexpr double kLostHalf = 0.5;
 /// Part of the threshold down to which much of the scene counts as hidden, once it was.
 constexpr double kReleased = 0.7;
+/// Frames in a row that may look less covered before it is over.
+constexpr int kDips = 2;
 constexpr double kLight = 0.18;
 /// Swings of the light, as logarithms of factors.
 constexpr double kFlicker = 0.02;
@@ -307,7 +309,9 @@ double Judge::lasting_cover(double strength, double changed) {
   changed_before_ = changed;
   const bool sudden = strength < kLow || more > kSudden * (1 - changed + more);
   since_sudden_ = sudden ? 0 : since_sudden_ + 1;
-  covering_ = strength > (covering_ > 0 ? kReleased : 1) ? covering_ + 1 : 0;
+  // Noise in front of nothing resembles the scene now and then.
+  since_hidden_ = strength > (covering_ > 0 ? kReleased : 1) ? 0 : since_hidden_ + 1;
+  covering_ = since_hidden_ == 0 || (covering_ > 0 && since_hidden_ <= kDips) ? covering_ + 1 : 0;
   // Behind something that passes, too.
   if (passing_ && more > kSudden) covering_ = std::min(covering_, 1);
   if (covering_ == 1) passing_ = since_sudden_ > kAtOnce;

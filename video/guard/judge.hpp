@@ -124,6 +124,7 @@ class Judge {
   int since_dim_ = 0;          ///< frames since they were not half as white
   bool glare_ = false;         ///< it has come by and by
   int covering_ = 0;           ///< frames in a row in which much is hidden, be it by what passes
+  int since_hidden_ = 0;       ///< frames since the last of them
   bool passing_ = false;       ///< it has come by and by, and may be about to leave
   int since_sudden_ = 0;       ///< frames since hardly anything was hidden, or much more than just before
   double changed_before_ = 0;  ///< share of the picture that was changed then
