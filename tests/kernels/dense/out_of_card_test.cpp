@@ -65,7 +65,9 @@ class OutOfCardTest : public testing::Test {
     std::byte* const workspace = memory.data() + (64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64);
     fft.transform(from.data(), to.data(), inverse, scale, workspace);
   }
-  static void check(const OutOfCardFft<Real>& fft, const Shape& shape) {
+  /// Calls in place are bit for bit equal to others that share out the work alike; measured shares may
+  /// differ.
+  static void check(const OutOfCardFft<Real>& fft, const Shape& shape, bool shared_alike = true) {
     const auto signal =
         as_samples<std::complex<Real>>(random_signal(static_cast<std::size_t>(shape.points()), 41));
     const ComplexSignal sums = expected_spectra(signal, shape, false);
@@ -74,13 +76,15 @@ class OutOfCardTest : public testing::Test {
     transform(fft, signal, spectrum, false);
     EXPECT_LE(relative_l2(spectrum, sums), bound);
     transform(fft, in_place, in_place, false);
-    EXPECT_EQ(in_place, spectrum);
+    EXPECT_LE(relative_l2(in_place, sums), bound);
+    if (shared_alike) EXPECT_EQ(in_place, spectrum);
     const auto scale = static_cast<Real>(1 / static_cast<double>(shape.points()));
     Values back(signal.size());
     transform(fft, spectrum, back, true, scale);
     EXPECT_LE(relative_l2(back, signal), 2 * bound);
     transform(fft, in_place, in_place, true, scale);
-    EXPECT_EQ(in_place, back);
+    EXPECT_LE(relative_l2(in_place, signal), 2 * bound);
+    if (shared_alike) EXPECT_EQ(in_place, back);
     Values halved(signal.size()), half = sums.empty() ? Values{} : Values(sums.begin(), sums.end());
     for (auto& value : half) value *= Real(0.5);
     transform(fft, signal, halved, false, Real(0.5));
@@ -207,7 +211,7 @@ TYPED_TEST(OutOfCardTest, MeasuringChoosesSharesAndExplains) {
   EXPECT_GT(predicted[0].us, 0);
   EXPECT_EQ(predicted[1].us, 0) << "of calls in place";
   EXPECT_GT(predicted[2].us, 0);
-  this->check(*made.fft, shape);
+  this->check(*made.fft, shape, false);
   const std::string said = made.fft->explain();
   for (const char* word :
        {"round 1, of calls that are not in place, columns", "round 2, of calls in place, columns",
