@@ -77,14 +77,18 @@ class OutOfCardTest : public testing::Test {
     EXPECT_LE(relative_l2(spectrum, sums), bound);
     transform(fft, in_place, in_place, false);
     EXPECT_LE(relative_l2(in_place, sums), bound);
-    if (shared_alike) EXPECT_EQ(in_place, spectrum);
+    if (shared_alike) {
+      EXPECT_EQ(in_place, spectrum);
+    }
     const auto scale = static_cast<Real>(1 / static_cast<double>(shape.points()));
     Values back(signal.size());
     transform(fft, spectrum, back, true, scale);
     EXPECT_LE(relative_l2(back, signal), 2 * bound);
     transform(fft, in_place, in_place, true, scale);
     EXPECT_LE(relative_l2(in_place, signal), 2 * bound);
-    if (shared_alike) EXPECT_EQ(in_place, back);
+    if (shared_alike) {
+      EXPECT_EQ(in_place, back);
+    }
     Values halved(signal.size()), half = sums.empty() ? Values{} : Values(sums.begin(), sums.end());
     for (auto& value : half) value *= Real(0.5);
     transform(fft, signal, halved, false, Real(0.5));
