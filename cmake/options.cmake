@@ -11,7 +11,6 @@ option(SFFT_WITH_LIBAV "Read recordings and streams with FFmpeg's libraries when
 option(SFFT_WITH_OPENCV "Read cameras and image sequences with OpenCV when it is found; recordings, too, without FFmpeg's libraries" ON)
 option(SFFT_WITH_HDF5 "Write spectra as HDF5 when it is found" ON)
 option(SFFT_WITH_CUDA "Build the GPU backend when a CUDA compiler is found" ON)
-option(SFFT_PREVIEW "Build GPU code whose tests on a GPU are not complete: cuFFTMp" OFF)
 option(SFFT_WITH_MPI "Build sfft-mpi, dense transforms over several processes, when MPI is found" ${PROJECT_IS_TOP_LEVEL})
 option(SFFT_WITH_VKFFT "Offer VkFFT for dense transforms on GPUs when its header is found" ON)
 option(SFFT_BASELINE_ONLY "Compile the hot loops for the baseline instruction set alone: shorter builds" OFF)

@@ -29,7 +29,7 @@ class Impl;
 /// |----------|----------------------------------------------------------------------------------------|
 /// | built_in | this library's dense FFTs in each process, and messages between them: slabs and pencils |
 /// | fftw     | FFTW's MPI transforms, in builds with SFFT_WITH_FFTW=ON that find them (GPL): slabs     |
-/// | cufftmp  | cuFFTMp on a GPU per process, in builds with CUDA and SFFT_PREVIEW=ON: slabs        |
+/// | cufftmp  | cuFFTMp on a GPU per process, in builds with CUDA where its library is found: slabs     |
 enum class Engine : std::uint8_t { automatic, built_in, fftw, cufftmp };
 /// How the signal is distributed over P processes. `automatic`: slabs where every process gets part of both
 /// signal and spectrum, otherwise pencils for 3D.

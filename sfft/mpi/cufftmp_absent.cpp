@@ -5,8 +5,7 @@
 namespace sfft::mpi::detail {
 
 std::string cufftmp_missing() {
-  return "this build has no cuFFTMp: it is a preview, for builds with CUDA and -DSFFT_PREVIEW=ON "
-         "(docs/cluster.md)";
+  return "this build has no cuFFTMp: configure with a CUDA compiler (docs/cluster.md)";
 }
 
 template <class Real>

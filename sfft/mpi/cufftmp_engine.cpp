@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuFFTMp on one GPU per process (a preview: not yet run on GPUs). Its slabs equal ours if both shared
-// dimensions are multiples of the number of processes. Host memory is copied to its symmetric memory and
-// back. NVSHMEM reads its own environment (NVSHMEM_DISABLE_NVLS, …), which stays unchanged.
+// cuFFTMp on one GPU per process. Its slabs equal ours if both shared dimensions are multiples of the number
+// of processes. Host memory is copied to its symmetric memory and back. NVSHMEM reads its own environment
+// (NVSHMEM_DISABLE_NVLS, …), which stays unchanged.
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
@@ -27,19 +27,28 @@ void check(cudaError_t code, const char* what) {
                 fmt::format("{}: {}", what, cudaGetErrorString(code)));
 }
 
-/// The GPU of this process during this object's lifetime; the processes of a machine take its GPUs in turn.
-class OnDevice {
+/// Puts back the GPU that was in use.
+class KeepDevice {
  public:
-  explicit OnDevice(int device) {
-    check(cudaGetDevice(&before_), "the GPU in use is not known");
-    check(cudaSetDevice(device), "the GPU cannot be used");
+  KeepDevice() : known_(cudaGetDevice(&before_) == cudaSuccess) {}
+  ~KeepDevice() {
+    if (known_) static_cast<void>(cudaSetDevice(before_));
   }
-  ~OnDevice() { static_cast<void>(cudaSetDevice(before_)); }
-  OnDevice(const OnDevice&) = delete;
-  OnDevice& operator=(const OnDevice&) = delete;
+  KeepDevice(const KeepDevice&) = delete;
+  KeepDevice& operator=(const KeepDevice&) = delete;
 
  private:
   int before_ = 0;
+  bool known_;
+};
+
+/// The GPU of this process during this object's lifetime; the processes of a machine take its GPUs in turn.
+class OnDevice {
+ public:
+  explicit OnDevice(int device) { check(cudaSetDevice(device), "the GPU cannot be used"); }
+
+ private:
+  KeepDevice before_;
 };
 
 int device_of(const Comm& comm) {
@@ -49,24 +58,34 @@ int device_of(const Comm& comm) {
   MPI_Comm_rank(machine, &place);
   MPI_Comm_free(&machine);
   int count = 0;
-  check(cudaGetDeviceCount(&count), "GPUs cannot be counted");
-  if (count == 0) throw Error(ErrorCode::backend_unavailable, "this machine has no GPU for cuFFTMp");
+  if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0)  // no driver, or no GPU
+    throw Error(ErrorCode::backend_unavailable, "this machine has no GPU for cuFFTMp");
   return place % count;
 }
 
+/// Released on the GPU that it was made on: NVSHMEM ends with the last plan.
 struct PlanHandle {
   cufftHandle value = 0;
+  int device = 0;
 
   PlanHandle() = default;
   ~PlanHandle() {
-    if (value != 0) cufftmp_library().destroy(value);
+    if (value == 0) return;
+    const KeepDevice before;
+    static_cast<void>(cudaSetDevice(device));
+    cufftmp_library().destroy(value);
   }
   PlanHandle(const PlanHandle&) = delete;
   PlanHandle& operator=(const PlanHandle&) = delete;
 };
 
 struct ReleaseMemory {
-  void operator()(cudaLibXtDesc* memory) const { cufftmp_library().release(memory); }
+  int device = 0;
+  void operator()(cudaLibXtDesc* memory) const {
+    const KeepDevice before;
+    static_cast<void>(cudaSetDevice(device));
+    cufftmp_library().release(memory);
+  }
 };
 
 template <class Real>
@@ -86,14 +105,14 @@ class CufftMpEngine final : public DistributedEngine<Real> {
     const bool real = problem.real;
     constexpr bool kSingle = sizeof(Real) == 4;
     const cufftType complex = kSingle ? CUFFT_C2C : CUFFT_Z2Z;
-    make(forward_.value, real ? (kSingle ? CUFFT_R2C : CUFFT_D2Z) : complex);
-    make(inverse_.value, real ? (kSingle ? CUFFT_C2R : CUFFT_Z2D) : complex);
+    make(forward_, real ? (kSingle ? CUFFT_R2C : CUFFT_D2Z) : complex);
+    make(inverse_, real ? (kSingle ? CUFFT_C2R : CUFFT_Z2D) : complex);
     comm_->together([&] {
       const OnDevice device(device_);
       cudaLibXtDesc* memory = nullptr;
       check(library_.allocate(forward_.value, &memory, CUFFT_XT_FORMAT_INPLACE),
             "allocating symmetric memory");
-      memory_.reset(memory);
+      memory_ = {memory, ReleaseMemory{device_}};
     });
   }
 
@@ -156,16 +175,17 @@ class CufftMpEngine final : public DistributedEngine<Real> {
         refuse(fmt::format("cufftmp counts dimensions with 31 bits: {} is more", extent));
   }
 
-  void make(cufftHandle& plan, cufftType type) {
+  void make(PlanHandle& plan, cufftType type) {
     comm_->together([&] {
       const OnDevice device(device_);
       MPI_Comm communicator = comm_->get();
       std::size_t workspace = 0;
-      check(library_.create(&plan), "making a plan");
-      check(library_.attach(plan, kCommunicatorOfMpi, &communicator), "attaching the communicator");
+      plan.device = device_;
+      check(library_.create(&plan.value), "making a plan");
+      check(library_.attach(plan.value, kCommunicatorOfMpi, &communicator), "attaching the communicator");
       const auto n = [&](std::size_t d) { return static_cast<int>(problem_.signal_extents[d]); };
-      check(problem_.shape.rank() == 2 ? library_.make_2d(plan, n(0), n(1), type, &workspace)
-                                       : library_.make_3d(plan, n(0), n(1), n(2), type, &workspace),
+      check(problem_.shape.rank() == 2 ? library_.make_2d(plan.value, n(0), n(1), type, &workspace)
+                                       : library_.make_3d(plan.value, n(0), n(1), n(2), type, &workspace),
             "planning");
     });
   }

@@ -1,16 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads libcufftMp.so with RTLD_DEEPBIND, so that it uses its own functions and not those of libcufft.so.
+// NVSHMEM is loaded before it, and without: it would take parts of the C++ library that libcufftMp.so has for
+// itself.
 #include "sfft/mpi/cufftmp_library.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <vector>
 
 namespace sfft::mpi::detail {
 
 namespace {
+
+/// Where the wheels have NVSHMEM, relative to libcufftMp.so, or where the loader looks. Whatever fails here
+/// fails again, with a reason, when libcufftMp.so asks for it.
+void load_nvshmem(const std::string& cufftmp) {
+  constexpr const char* kName = "libnvshmem_host.so.3";
+  const std::filesystem::path folder = std::filesystem::path(cufftmp).parent_path();
+  if (::dlopen(kName, RTLD_NOW | RTLD_LOCAL) != nullptr || folder.empty()) return;
+  for (const char* const among : {".", "../../../nvshmem/lib"}) {
+    if (::dlopen((folder / among / kName).c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) return;
+  }
+}
 
 CufftMp load() {
   CufftMp found{};
@@ -20,7 +34,8 @@ CufftMp load() {
                        : std::vector<std::string>{"libcufftMp.so.12", "libcufftMp.so.11"};
   void* library = nullptr;
   for (const std::string& name : names) {
-    if (library == nullptr) library = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+    load_nvshmem(name);
+    library = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
     if (library != nullptr) break;
     const char* const why = ::dlerror();
     if (found.problem.empty())
