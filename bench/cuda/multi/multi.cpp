@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One transform over several GPUs, compared with cuFFT on one and cuFFT Xt on all.
-//   bench_cuda_multi [--devices 0,1,2,3] [--edges 512,1024] [--real] [--measure] [--frames 256]
+//   bench_cuda_multi [--devices 0,1,2,3] [--edges 512,1024] [--real] [--measure] [--packed] [--frames 256]
 //                    [--out FILE.json]
 // Cubes of floats in GPU memory. Signals are plane waves, and every coefficient is checked. Times are
 // wall clock from the first enqueued call until all GPUs are done, over several consecutive calls,
@@ -38,6 +38,7 @@ struct Settings {
   std::vector<int> devices;         ///< empty: the first
   std::vector<std::int64_t> edges;  ///< empty: 512
   bool real = false, measure = false;
+  bool packed = false;  ///< values travel in block16
   std::int64_t frames = 0;
   std::string out;
 };
@@ -169,7 +170,8 @@ json time_library(const Shape& shape, const Settings& settings, const std::set<i
       shape, settings.real,
       {.planning = settings.measure ? dense::Planning::measure : dense::Planning::estimate,
        .normalization = dense::Normalization::none,
-       .devices = settings.devices});
+       .devices = settings.devices,
+       .exchange = settings.packed ? dense::Storage::block16 : dense::Storage::f32});
   const Arrays arrays(plan);
   const Waves waves = draw_waves(shape, settings.real, 5);
   const auto fill = [&] {
@@ -278,6 +280,7 @@ Settings parse(int argc, char** argv) {
                  {"--edges", settings.edges},
                  {"--real", settings.real},
                  {"--measure", settings.measure},
+                 {"--packed", settings.packed},
                  {"--frames", settings.frames},
                  {"--out", settings.out}});
   if (settings.devices.empty()) settings.devices = {0};

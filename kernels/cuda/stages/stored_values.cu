@@ -39,10 +39,11 @@ void convert(const void* from, void* to, std::int64_t count, float factor, Strea
 /// Layout of the blocks of a batch.
 struct Blocks {
   std::int64_t count, blocks, bytes, total;  ///< values, blocks and bytes of a transform; blocks of all
+  std::int64_t pitch;                        ///< of the floats of transforms
 };
-Blocks blocks_of(std::int64_t batch, std::int64_t count) {
+Blocks blocks_of(std::int64_t batch, std::int64_t count, std::int64_t pitch) {
   const std::int64_t blocks = (count + dense::kBlockValues - 1) / dense::kBlockValues;
-  return {count, blocks, (2 * count + blocks + 3) / 4 * 4, batch * blocks};
+  return {count, blocks, (2 * count + blocks + 3) / 4 * 4, batch * blocks, pitch == 0 ? count : pitch};
 }
 
 /// Threads per block of values, and values of each.
@@ -52,8 +53,8 @@ constexpr int kTeam = 4, kOwn = dense::kBlockValues / kTeam;
 /// two if their number is even.
 int values_at_once(const Blocks& all, const void* floats, const void* stored) {
   const auto addresses = reinterpret_cast<std::uintptr_t>(floats) | reinterpret_cast<std::uintptr_t>(stored);
-  if (all.bytes % 16 == 0 && all.count % kOwn == 0 && addresses % 16 == 0) return kOwn;
-  return all.count % 2 == 0 && addresses % 8 == 0 ? 2 : 1;
+  if (all.bytes % 16 == 0 && all.count % kOwn == 0 && all.pitch % 4 == 0 && addresses % 16 == 0) return kOwn;
+  return all.count % 2 == 0 && all.pitch % 2 == 0 && addresses % 8 == 0 ? 2 : 1;
 }
 
 /// Index of a thread's k-th value in its block: neighbouring threads move neighbours.
@@ -107,7 +108,7 @@ __global__ void widen_blocks_kernel(const unsigned char* __restrict__ from, floa
         numbers.values[i] =
             block16::number_of(integer, static_cast<float>(integer) * power.first * power.second);
       }
-      *reinterpret_cast<Neighbours<kAtOnce, float>*>(to + static_cast<std::int64_t>(transform) * all.count +
+      *reinterpret_cast<Neighbours<kAtOnce, float>*>(to + static_cast<std::int64_t>(transform) * all.pitch +
                                                      at) = numbers;
     }
   });
@@ -118,7 +119,7 @@ __global__ void narrow_blocks_kernel(const float* __restrict__ from, unsigned ch
                                      Blocks all, float factor) {
   for_blocks<Index>(all, [&](Index transform, Index block) {
     unsigned char* const own = to + static_cast<std::int64_t>(transform) * all.bytes;
-    const float* const numbers = from + static_cast<std::int64_t>(transform) * all.count;
+    const float* const numbers = from + static_cast<std::int64_t>(transform) * all.pitch;
     const std::int64_t first = static_cast<std::int64_t>(block) * dense::kBlockValues;
     float values[kOwn];
     unsigned most = 0;
@@ -171,8 +172,9 @@ void choose(const Blocks& all, int at_once, const Launch& launch) {
 
 }  // namespace
 
-void launch_widen_blocks(const void* from, std::int64_t batch, std::int64_t count, float* to, Stream stream) {
-  const Blocks all = blocks_of(batch, count);
+void launch_widen_blocks(const void* from, std::int64_t batch, std::int64_t count, float* to, Stream stream,
+                         std::int64_t pitch) {
+  const Blocks all = blocks_of(batch, count, pitch);
   choose(all, values_at_once(all, to, from), [&](auto index, auto at_once) {
     widen_blocks_kernel<decltype(index), decltype(at_once)::value>
         <<<strided_blocks(kTeam * all.total), kThreads, 0, stream>>>(static_cast<const unsigned char*>(from),
@@ -181,8 +183,8 @@ void launch_widen_blocks(const void* from, std::int64_t batch, std::int64_t coun
   check_launch("reading of block16 values");
 }
 void launch_narrow_blocks(const float* from, std::int64_t batch, std::int64_t count, float factor, void* to,
-                          Stream stream) {
-  const Blocks all = blocks_of(batch, count);
+                          Stream stream, std::int64_t pitch) {
+  const Blocks all = blocks_of(batch, count, pitch);
   choose(all, values_at_once(all, from, to), [&](auto index, auto at_once) {
     narrow_blocks_kernel<decltype(index), decltype(at_once)::value>
         <<<strided_blocks(kTeam * all.total), kThreads, 0, stream>>>(from, static_cast<unsigned char*>(to),

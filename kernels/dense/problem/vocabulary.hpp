@@ -56,6 +56,9 @@ struct Options {
   /// the plan runs on them and `device` is ignored. Plan then takes host memory, SlabPlan memory of the GPUs.
   /// Tests may name one GPU several times (docs/dense.md).
   std::vector<int> devices{};
+  /// How values of float travel between GPUs that share one transform: f32, or block16 for half the bytes and
+  /// a relative error of 3e-5 or so. Nothing travels where a batch is shared, or one GPU does it all.
+  Storage exchange = Storage::f32;
   std::int64_t batch = 1;  ///< transforms per call
   Strides signal{};        ///< what forward reads and inverse writes; spectra are contiguous
   /// For plans on a GPU: bytes of its memory that a call may use; 0: all that is free. If signal and spectrum

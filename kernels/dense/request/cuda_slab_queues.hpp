@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/cuda/stages/exchange.hpp"
+#include "kernels/cuda/stages/stored_values.hpp"
 #include "kernels/dense/request/cuda_slabs.hpp"
 
 namespace sfft::detail {
@@ -131,6 +132,7 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
     });
   }
   void send(int place, std::span<const SlabPiece<Real>> pieces, double scale) override {
+    if (of_.packed_) return pack(place, pieces, scale);
     if (of_.places_[index(place)].all_in_steps() || (scale == 1.0 && long_rows(pieces))) {
       for (const SlabPiece<Real>& piece : pieces) copy(place, piece, stream(place, Lane::send));
       return;
@@ -138,6 +140,7 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
     at(place, [&](const Place&) { exchange(pieces, scale, kSendingBlocks, stream(place, Lane::send)); });
   }
   void receive(int place, const SlabPiece<Real>& piece) override {
+    if (of_.packed_) return unpack(place, piece);
     copy(place, piece, stream(place, Lane::receive));
   }
   /// Makes the caller's streams wait for all work.
@@ -210,6 +213,23 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
                      piece.from_pitch, piece.to_pitch, piece.width, piece.rows});
     }
     cuda::launch_exchange(all.data(), all.size(), scale, blocks, stream);
+  }
+  /// The rows of a piece in block16, one behind the other, where the piece is sent to. Steps have applied the
+  /// scale by then.
+  void pack(int place, std::span<const SlabPiece<Real>> pieces, double scale) const {
+    at(place, [&](const Place& p) {
+      const double left = p.all_in_steps() ? 1.0 : scale;
+      for (const SlabPiece<Real>& piece : pieces)
+        cuda::launch_narrow_blocks(reinterpret_cast<const float*>(piece.from), piece.rows, 2 * piece.width,
+                                   static_cast<float>(left), piece.to, stream(place, Lane::send),
+                                   2 * piece.from_pitch);
+    });
+  }
+  void unpack(int place, const SlabPiece<Real>& piece) const {
+    at(place, [&](const Place&) {
+      cuda::launch_widen_blocks(piece.from, piece.rows, 2 * piece.width, reinterpret_cast<float*>(piece.to),
+                                stream(place, Lane::receive), 2 * piece.to_pitch);
+    });
   }
   /// Copies by a copy engine.
   void copy(int place, const SlabPiece<Real>& piece, cuda::Stream stream) const {

@@ -15,15 +15,25 @@ namespace sfft::detail {
 
 namespace {
 
-/// A transform in slabs over the devices, and which devices can reach each other.
 template <class Real>
-SlabFft<Real> slab_fft(const DenseProblem& problem, const std::vector<int>& devices, const SlabTrial& trial) {
+bool is_packed(const DenseRequest& request) {
+  if (request.options.exchange != dense::Storage::block16) return false;
+  if (sizeof(Real) == sizeof(float)) return true;
+  throw Error(ErrorCode::invalid_argument,
+              "block16 holds values of float: leave Options::exchange at f32 for plans of double");
+}
+
+/// A transform in slabs over the devices, and which of them store where results belong: packed values never
+/// do.
+template <class Real>
+SlabFft<Real> slab_fft(const DenseProblem& problem, const std::vector<int>& devices, bool packed,
+                       const SlabTrial& trial) {
   const auto count = static_cast<int>(devices.size());
   std::vector<bool> reaches;
   for (std::size_t from = 0; from < devices.size(); ++from)
     for (std::size_t to = 0; to < devices.size(); ++to)
       reaches.push_back(from == to ||
-                        (!trial.staged && cuda::reach_peer(devices[from], devices[to]).empty()));
+                        (!packed && !trial.staged && cuda::reach_peer(devices[from], devices[to]).empty()));
   const SlabGrid grid(problem.shape, problem.real, count);
   SlabCuts cuts =
       trial.cuts.value_or(slab_cuts(problem.shape, problem.real, sizeof(std::complex<Real>), count));
@@ -70,7 +80,8 @@ CudaSlabs<Real>::CudaSlabs(const DenseRequest& request, const ChosenDevices& cho
     : problem_(request.problem),
       scales_(request.scales),
       chosen_(chosen),
-      fft_(slab_fft<Real>(request.problem, chosen.devices, trial)),
+      packed_(is_packed<Real>(request)),
+      fft_(slab_fft<Real>(request.problem, chosen.devices, packed_, trial)),
       turns_(trial.turns.value_or(
           slab_turns(static_cast<std::size_t>(fft_.grid().plane_values()) * sizeof(std::complex<Real>),
                      fft_.chunk_of(0, 0).count))),
@@ -90,13 +101,31 @@ CudaSlabs<Real>::CudaSlabs(const DenseRequest& request, const ChosenDevices& cho
   plan_steps(request);
   if (places_[0].steps == nullptr) plan_columns();
   if (!places_[0].all_in_steps()) plan_planes(request);
+  staged_ = trial.staged;
+  allocate_slots();
+}
+
+/// Slots lie in the memory of the host, or, for packed values, of a device that the sender reaches. They have
+/// room for values that are not packed.
+template <class Real>
+void CudaSlabs<Real>::allocate_slots() {
   const int count = fft_.grid().devices;
   for (int from = 0; from < count; ++from) {
     for (int to = 0; to < count; ++to) {
+      Place& there = places_[static_cast<std::size_t>(to)];
+      const bool direct =
+          packed_ && !staged_ &&
+          cuda::reach_peer(places_[static_cast<std::size_t>(from)].device, there.device).empty();
       for (int slot = 0; slot < SlabStaging<Real>::kSlots; ++slot) {
-        const auto values = static_cast<std::size_t>(fft_.staging_values(from, to));
-        staging_memory_.emplace_back(values * sizeof(std::complex<Real>));
-        staging_.slots.push_back(staging_memory_.back().template as<std::complex<Real>>());
+        const std::size_t bytes =
+            static_cast<std::size_t>(fft_.staging_values(from, to)) * sizeof(std::complex<Real>);
+        if (direct) {
+          on_device(there.device, [&] { there.inbox.emplace_back(bytes); });
+          staging_.slots.push_back(there.inbox.back().template as<std::complex<Real>>());
+        } else {
+          staging_memory_.emplace_back(bytes);
+          staging_.slots.push_back(staging_memory_.back().template as<std::complex<Real>>());
+        }
       }
     }
   }
@@ -104,16 +133,22 @@ CudaSlabs<Real>::CudaSlabs(const DenseRequest& request, const ChosenDevices& cho
 
 template <class Real>
 CudaSlabs<Real>::~CudaSlabs() {
+  for (const Place& place : places_) {
+    try {
+      const cuda::DeviceScope scope(place.device);
+      // Kernels may still be using slots and streams of the plan.
+      cuda::synchronize(place.send.get());
+      cuda::synchronize(place.receive.get());
+      cuda::synchronize(place.by_itself.get());
+      for (const cuda::OwnedStream& turn : place.turns) cuda::synchronize(turn.get());
+    } catch (...) {  // the GPU is gone, and its memory with it
+    }
+  }
   while (!places_.empty()) {
     try {
       const cuda::DeviceScope scope(places_.back().device);
-      // Kernels may still be using staging memory and streams of the plan.
-      cuda::synchronize(places_.back().send.get());
-      cuda::synchronize(places_.back().receive.get());
-      cuda::synchronize(places_.back().by_itself.get());
-      for (const cuda::OwnedStream& turn : places_.back().turns) cuda::synchronize(turn.get());
       places_.pop_back();
-    } catch (...) {  // the GPU is gone, and its memory with it
+    } catch (...) {
       places_.pop_back();
     }
   }
@@ -306,6 +341,7 @@ std::string CudaSlabs<Real>::explain() const {
   text +=
       fmt::format("exchange in {} chunks of planes and {} parts of rows: {}\n", fft_.chunks(), fft_.parts(),
                   staged() ? "through page-locked memory of the host" : "copies between GPUs");
+  if (packed_) text += "values travel in block16, with a relative error of 3e-5 or so\n";
   if (has_graphs())
     text += "forward, planes and exchange of each GPU are one graph, captured when arrays are new\n";
   for (const std::string& note : chosen_.notes) text += note + "\n";

@@ -49,7 +49,8 @@ class CudaSlabs final : public SlabRunner<Real> {
   struct Place {
     int device = 0;
     cuda::OwnedStream send, receive, by_itself;
-    std::vector<cuda::OwnedStream> turns;  ///< alternate with the caller's stream
+    std::vector<cuda::OwnedStream> turns;   ///< alternate with the caller's stream
+    std::vector<cuda::DeviceBuffer> inbox;  ///< slots for packed values from the others
     /// By number: those of the work of each alternating stream, and one more.
     std::vector<cuda::Event> events;
     /// Kernels of large volumes: all three dimensions or, for real ones, lines across planes.
@@ -73,13 +74,16 @@ class CudaSlabs final : public SlabRunner<Real> {
   void plan_columns();
   Parts parts_of(int place) const noexcept;
   SlabArrays<Real> arrays_of(const SlabCall& call) const;
+  void allocate_slots();
   bool staged() const noexcept;
   /// Whether a GPU by itself has more than a few launches, and does not wait for memory of the host.
-  bool has_graphs() const noexcept { return fft_.chunks() > 1 && !staged(); }
+  bool has_graphs() const noexcept { return fft_.chunks() > 1 && !staged() && !packed_; }
 
   DenseProblem problem_;
   DenseScales scales_;
   ChosenDevices chosen_;
+  bool staged_ = false;  ///< as if no device reached another one
+  bool packed_;          ///< values travel in block16, by way of slots where they arrive
   SlabFft<Real> fft_;
   SlabTurns turns_;
   std::vector<dense::Slab> signals_, spectra_;

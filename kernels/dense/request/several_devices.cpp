@@ -21,8 +21,10 @@ namespace {
 constexpr double kMemoryEfficiency = 0.85;
 
 /// Collects the slowest rates, and their causes.
-SlabRates rates_of(const std::vector<int>& devices, std::vector<std::string>& notes) {
+SlabRates rates_of(const std::vector<int>& devices, dense::Storage exchange,
+                   std::vector<std::string>& notes) {
   SlabRates rates;
+  if (exchange == dense::Storage::block16) rates.travelling = 0.5 * (1 + 1.0 / 64);
   rates.link = SlabLink::memory;
   double least = 0;
   for (const int device : devices) {
@@ -161,7 +163,7 @@ ChosenDevices choose_devices(const DenseRequest& request) {
         ErrorCode::backend_unavailable,
         "one transform in slabs takes contiguous signals: leave the strides at 0, or name one device");
   }
-  chosen.rates = rates_of(chosen.devices, chosen.notes);
+  chosen.rates = rates_of(chosen.devices, request.options.exchange, chosen.notes);
   choose_for_slabs<Real>(request, chosen, repeated);
   if (chosen.reason.empty())
     chosen.reason = fmt::format("one transform in slabs on {} devices", chosen.devices.size());

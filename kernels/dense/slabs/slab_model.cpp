@@ -77,8 +77,11 @@ SlabTimes predict_slabs(const Shape& shape, bool real, std::size_t value_bytes, 
   }
   const SlabCuts cuts = slab_cuts(shape, real, value_bytes, devices);
   const double sent = bytes * (devices - 1) / devices;
-  const double through_memory_us = 1e6 * 2 * sent / rates.memory_rate;  // read here, written there
-  times.exchange_us = std::max(through_memory_us, 1e6 * sent / exchange_rate(rates.link, devices));
+  // Read here, written there; if packed, read and written there once more.
+  const double passes = rates.travelling < 1 ? 2 + 2 * rates.travelling : 2;
+  const double through_memory_us = 1e6 * passes * sent / rates.memory_rate;
+  times.exchange_us =
+      std::max(through_memory_us, 1e6 * rates.travelling * sent / exchange_rate(rates.link, devices));
   const double first_us = times.planes_us / cuts.chunks;
   const double last_us = times.columns_us * (cuts.parts > 1 ? (1 - cuts.first_part) / (cuts.parts - 1) : 1);
   const double links_us = first_us + times.exchange_us + last_us;

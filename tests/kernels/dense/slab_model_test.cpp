@@ -23,7 +23,7 @@ constexpr std::size_t kFloat = 8, kDouble = 16;
 const Shape kCube{1024, 1024, 1024};
 
 SlabTimes predict(const Shape& shape, int devices, SlabLink link) {
-  return detail::predict_slabs(shape, false, kFloat, devices, {4e12, link});
+  return detail::predict_slabs(shape, false, kFloat, devices, {.link = link});
 }
 
 TEST(SlabModel, FollowsFromBytes) {
@@ -47,6 +47,18 @@ TEST(SlabModel, SlowerLinksTakeLonger) {
   EXPECT_LT(predict(kCube, 4, SlabLink::memory).total_us, nvlink);
   EXPECT_LT(nvlink, bus);
   EXPECT_LT(bus, staged);
+}
+
+TEST(SlabModel, PackedValuesTravelFasterAndPassThroughMemoryOnceMore) {
+  SlabRates rates{.link = SlabLink::bus};
+  const SlabTimes whole = detail::predict_slabs(kCube, false, kFloat, 2, rates);
+  rates.travelling = 0.5;
+  const SlabTimes packed = detail::predict_slabs(kCube, false, kFloat, 2, rates);
+  EXPECT_NEAR(packed.exchange_us, whole.exchange_us / 2, 1);
+  EXPECT_LT(packed.total_us, 0.6 * whole.total_us);
+  rates.link = SlabLink::nvlink;  // there, memory is what two devices wait for
+  EXPECT_GT(detail::predict_slabs(kCube, false, kFloat, 2, rates).total_us,
+            predict(kCube, 2, SlabLink::nvlink).total_us);
 }
 
 TEST(SlabModel, RealAndDoubleCountTheirBytes) {
@@ -123,6 +135,16 @@ TEST(DeviceLists, AreOfGpus) {
   EXPECT_EQ(code({.engine = dense::Engine::built_in, .devices = {0, 1}}), ErrorCode::invalid_argument);
   EXPECT_EQ(code({.devices = {0, 1}, .device_memory = 1000}), ErrorCode::invalid_argument);
   EXPECT_EQ(code({.devices = {0, 1}, .host_share = 0.5}), ErrorCode::invalid_argument);
+}
+
+TEST(DeviceLists, ExchangeFloatsOrBlocks) {
+  for (const auto& [exchange, expected] : {std::pair(dense::Storage::f32, std::optional<ErrorCode>()),
+                                           {dense::Storage::block16, {}},
+                                           {dense::Storage::f16, ErrorCode::invalid_argument},
+                                           {dense::Storage::bf16, ErrorCode::invalid_argument}}) {
+    const dense::Options options{.devices = {0, 1}, .exchange = exchange};
+    EXPECT_EQ(code_of([&] { static_cast<void>(detail::make_request({8, 8}, false, options)); }), expected);
+  }
 }
 
 TEST(DeviceLists, AreRefusedWherePlansRunOnOne) {
