@@ -42,7 +42,7 @@ class KeepDevice {
   bool known_;
 };
 
-/// The GPU of this process during this object's lifetime; the processes of a machine take its GPUs in turn.
+/// The GPU of this process during this object's lifetime.
 class OnDevice {
  public:
   explicit OnDevice(int device) { check(cudaSetDevice(device), "the GPU cannot be used"); }
@@ -51,16 +51,21 @@ class OnDevice {
   KeepDevice before_;
 };
 
+/// NVSHMEM gives every process a GPU of its own.
 int device_of(const Comm& comm) {
   MPI_Comm machine = MPI_COMM_NULL;
-  int place = 0;
+  int place = 0, processes = 0;
   MPI_Comm_split_type(comm.get(), MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL, &machine);
   MPI_Comm_rank(machine, &place);
+  MPI_Comm_size(machine, &processes);
   MPI_Comm_free(&machine);
   int count = 0;
-  if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0)  // no driver, or no GPU
-    throw Error(ErrorCode::backend_unavailable, "this machine has no GPU for cuFFTMp");
-  return place % count;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) count = 0;  // no driver
+  if (processes > count)
+    throw Error(
+        ErrorCode::backend_unavailable,
+        fmt::format("cufftmp needs a GPU for every process: this machine has {} for {}", count, processes));
+  return place;
 }
 
 /// Released on the GPU that it was made on: NVSHMEM ends with the last plan.
