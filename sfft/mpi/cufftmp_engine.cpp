@@ -51,6 +51,14 @@ class OnDevice {
   KeepDevice before_;
 };
 
+/// Plans and their memory go where they were made: NVSHMEM ends with the last plan.
+template <class Release>
+void release_on(int device, const Release& release) noexcept {
+  const KeepDevice before;
+  static_cast<void>(cudaSetDevice(device));
+  release();
+}
+
 /// NVSHMEM gives every process a GPU of its own.
 int device_of(const Comm& comm) {
   MPI_Comm machine = MPI_COMM_NULL;
@@ -68,17 +76,13 @@ int device_of(const Comm& comm) {
   return place;
 }
 
-/// Released on the GPU that it was made on: NVSHMEM ends with the last plan.
 struct PlanHandle {
   cufftHandle value = 0;
   int device = 0;
 
   PlanHandle() = default;
   ~PlanHandle() {
-    if (value == 0) return;
-    const KeepDevice before;
-    static_cast<void>(cudaSetDevice(device));
-    cufftmp_library().destroy(value);
+    if (value != 0) release_on(device, [this] { cufftmp_library().destroy(value); });
   }
   PlanHandle(const PlanHandle&) = delete;
   PlanHandle& operator=(const PlanHandle&) = delete;
@@ -87,9 +91,7 @@ struct PlanHandle {
 struct ReleaseMemory {
   int device = 0;
   void operator()(cudaLibXtDesc* memory) const {
-    const KeepDevice before;
-    static_cast<void>(cudaSetDevice(device));
-    cufftmp_library().release(memory);
+    release_on(device, [memory] { cufftmp_library().release(memory); });
   }
 };
 
