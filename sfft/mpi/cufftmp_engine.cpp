@@ -42,7 +42,7 @@ class KeepDevice {
   bool known_;
 };
 
-/// The GPU of this process during this object's lifetime; the processes of a machine take its GPUs in turn.
+/// The GPU of this process during this object's lifetime.
 class OnDevice {
  public:
   explicit OnDevice(int device) { check(cudaSetDevice(device), "the GPU cannot be used"); }
@@ -51,29 +51,38 @@ class OnDevice {
   KeepDevice before_;
 };
 
-int device_of(const Comm& comm) {
-  MPI_Comm machine = MPI_COMM_NULL;
-  int place = 0;
-  MPI_Comm_split_type(comm.get(), MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL, &machine);
-  MPI_Comm_rank(machine, &place);
-  MPI_Comm_free(&machine);
-  int count = 0;
-  if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0)  // no driver, or no GPU
-    throw Error(ErrorCode::backend_unavailable, "this machine has no GPU for cuFFTMp");
-  return place % count;
+/// Plans and their memory go where they were made: NVSHMEM ends with the last plan.
+template <class Release>
+void release_on(int device, const Release& release) noexcept {
+  const KeepDevice before;
+  static_cast<void>(cudaSetDevice(device));
+  release();
 }
 
-/// Released on the GPU that it was made on: NVSHMEM ends with the last plan.
+/// NVSHMEM gives every process a GPU of its own.
+int device_of(const Comm& comm) {
+  MPI_Comm machine = MPI_COMM_NULL;
+  int place = 0, processes = 0;
+  MPI_Comm_split_type(comm.get(), MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL, &machine);
+  MPI_Comm_rank(machine, &place);
+  MPI_Comm_size(machine, &processes);
+  MPI_Comm_free(&machine);
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) count = 0;  // no driver
+  if (processes > count)
+    throw Error(
+        ErrorCode::backend_unavailable,
+        fmt::format("cufftmp needs a GPU for every process: this machine has {} for {}", count, processes));
+  return place;
+}
+
 struct PlanHandle {
   cufftHandle value = 0;
   int device = 0;
 
   PlanHandle() = default;
   ~PlanHandle() {
-    if (value == 0) return;
-    const KeepDevice before;
-    static_cast<void>(cudaSetDevice(device));
-    cufftmp_library().destroy(value);
+    if (value != 0) release_on(device, [this] { cufftmp_library().destroy(value); });
   }
   PlanHandle(const PlanHandle&) = delete;
   PlanHandle& operator=(const PlanHandle&) = delete;
@@ -82,9 +91,7 @@ struct PlanHandle {
 struct ReleaseMemory {
   int device = 0;
   void operator()(cudaLibXtDesc* memory) const {
-    const KeepDevice before;
-    static_cast<void>(cudaSetDevice(device));
-    cufftmp_library().release(memory);
+    release_on(device, [memory] { cufftmp_library().release(memory); });
   }
 };
 

@@ -15,15 +15,16 @@ namespace sfft::mpi::detail {
 
 namespace {
 
-/// Where the wheels have NVSHMEM, relative to libcufftMp.so, or where the loader looks. Whatever fails here
-/// fails again, with a reason, when libcufftMp.so asks for it.
+/// From where libcufftMp.so would take it: beside itself, where the wheels have it, or where the loader
+/// looks. Whatever fails here fails again, with a reason, when libcufftMp.so asks for it.
 void load_nvshmem(const std::string& cufftmp) {
   constexpr const char* kName = "libnvshmem_host.so.3";
   const std::filesystem::path folder = std::filesystem::path(cufftmp).parent_path();
-  if (::dlopen(kName, RTLD_NOW | RTLD_LOCAL) != nullptr || folder.empty()) return;
   for (const char* const among : {".", "../../../nvshmem/lib"}) {
+    if (folder.empty()) break;
     if (::dlopen((folder / among / kName).c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) return;
   }
+  static_cast<void>(::dlopen(kName, RTLD_NOW | RTLD_LOCAL));
 }
 
 CufftMp load() {
