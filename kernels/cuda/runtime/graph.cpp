@@ -54,5 +54,8 @@ void record_outside(const Event& event, Stream stream) {
   check(cudaEventRecordWithFlags(event.get(), stream, cudaEventRecordExternal),
         "recording an event in a graph");
 }
+void hold_from_outside(const Event& event, Stream stream) {
+  check(cudaStreamWaitEvent(stream, event.get(), cudaEventWaitExternal), "making a graph wait for an event");
+}
 
 }  // namespace sfft::detail::cuda

@@ -33,5 +33,8 @@ class Graph {
 
 /// In a stream that is being captured: each launch of the graph records the event, for streams outside of it.
 void record_outside(const Event& event, Stream stream);
+/// The same, for later work in the stream that waits until the event as it was recorded last, outside of the
+/// graph or by record_outside(), has been reached.
+void hold_from_outside(const Event& event, Stream stream);
 
 }  // namespace sfft::detail::cuda

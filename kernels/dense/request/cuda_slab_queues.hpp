@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernels/cuda/runtime/graph.hpp"
 #include "kernels/cuda/stages/exchange.hpp"
 #include "kernels/cuda/stages/stored_values.hpp"
 #include "kernels/dense/request/cuda_slabs.hpp"
@@ -41,10 +42,10 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
       const bool turns = lane == Lane::work && states_[index(place)].turns;
       states_[index(place)].of_all.resize(p.events.size());
       states_[index(place)].of_all[first_of(event)] = turns;
-      const bool outside = lane == Lane::send && states_[index(place)].captured;
       for (std::size_t s = 0; s <= (turns ? p.turns.size() : 0); ++s) {
         const cuda::Stream recorded = s == 0 ? stream(place, lane) : p.turns[s - 1].get();
-        if (outside)
+        const bool outside = lane == Lane::send && states_[index(place)].captured;
+        if (outside || crosses_graph(event, recorded))
           cuda::record_outside(p.events[first_of(event) + s], recorded);
         else
           record(p, first_of(event) + s, recorded);
@@ -57,8 +58,13 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
       const Place& p = of_.places_[index(other)];
       const std::vector<bool>& of_all = states_[index(other)].of_all;
       const bool turns = first_of(event) < of_all.size() && of_all[first_of(event)];
-      for (std::size_t s = 0; s <= (turns ? p.turns.size() : 0); ++s)
-        p.events[first_of(event) + s].hold(stream(place, lane));
+      for (std::size_t s = 0; s <= (turns ? p.turns.size() : 0); ++s) {
+        const cuda::Event& reached = p.events[first_of(event) + s];
+        if (crosses_graph(event, stream(place, lane)))
+          cuda::hold_from_outside(reached, stream(place, lane));
+        else
+          reached.hold(stream(place, lane));
+      }
     });
   }
   /// A call that is being captured itself consists of the launches, not of a graph. The graph has a stream of
@@ -182,6 +188,10 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
         p.events.back().hold(stream(place, Lane::work));
       }
     });
+  }
+  /// Whether an event ties a call that is being captured to calls outside of its graph.
+  bool crosses_graph(int event, cuda::Stream stream) const {
+    return event == of_.fft_.lasting_event() && cuda::capture_of(stream) != 0;
   }
   static void record(const Place& place, std::size_t event, cuda::Stream stream) {
     const_cast<cuda::Event&>(place.events[event]).record(stream);

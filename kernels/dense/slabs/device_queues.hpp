@@ -29,7 +29,8 @@ class DeviceQueues {
  public:
   virtual ~DeviceQueues() = default;
 
-  /// Event `event` of `device` is where its lane is now; recording it again replaces that.
+  /// Event `event` of `device` is where its lane is now; recording it again replaces that. Later calls find
+  /// SlabFft::lasting_event() so.
   virtual void record(int device, Lane lane, int event) = 0;
   /// The lane waits for an event of a device, this one or another. One that was never recorded holds nothing.
   virtual void wait(int device, Lane lane, int of, int event) = 0;

@@ -71,7 +71,12 @@ int SlabFft<Real>::emptied(int from, int slot) const noexcept {
 }
 template <class Real>
 int SlabFft<Real>::events() const noexcept {
-  return emptied(grid_.devices, 0);
+  return emptied(grid_.devices, 0) + 1;
+}
+template <class Real>
+int SlabFft<Real>::turn_of(int chunk, int part, bool inverse) const noexcept {
+  if (inverse) return part == 0 ? parts_ - 1 + chunk : parts_ - 1 - part;
+  return part == 0 ? chunk : chunks_ - 1 + part;
 }
 
 template <class Real>
@@ -156,7 +161,8 @@ void SlabFft<Real>::send_others(DeviceQueues<Real>& queues, const SlabArrays<Rea
                                 const SlabStaging<Real>& staging, double scale, bool inverse, int from,
                                 int chunk, int part) const {
   constexpr int kSlots = SlabStaging<Real>::kSlots;
-  const int slot = sent(chunk, part) % kSlots;
+  const int turn = turn_of(chunk, part, inverse), slot = turn % kSlots;
+  const int turns = chunks_ + parts_ - 1;
   std::vector<SlabPiece<Real>> sent_pieces;
   std::vector<std::pair<int, SlabPiece<Real>>> staged;
   for (int i = 1; i < grid_.devices; ++i) {
@@ -170,7 +176,7 @@ void SlabFft<Real>::send_others(DeviceQueues<Real>& queues, const SlabArrays<Rea
       piece.to_pitch = piece.width;
       staged.back().second.from = piece.to;
       staged.back().second.from_pitch = piece.width;
-      queues.wait(from, Lane::send, to, emptied(from, slot));
+      queues.wait(from, Lane::send, to, turn < kSlots ? lasting_event() : emptied(from, slot));
     }
     sent_pieces.push_back(piece);
   }
@@ -181,6 +187,7 @@ void SlabFft<Real>::send_others(DeviceQueues<Real>& queues, const SlabArrays<Rea
     queues.wait(to, Lane::receive, from, sent(chunk, part));
     queues.receive(to, piece);
     queues.record(to, Lane::receive, emptied(from, slot));
+    if (turn == turns - 1) queues.record(to, Lane::receive, lasting_event());
     queues.record(to, Lane::receive, received(chunk, part));
   }
 }

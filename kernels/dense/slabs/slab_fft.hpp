@@ -55,6 +55,8 @@ class SlabFft {
   /// Rows of the device in a part, counted from the device's first.
   Share part_of(int device, int part) const noexcept;
   int events() const noexcept;  ///< of each device
+  /// The only one that calls find as an earlier call has left it: where a device has emptied its slots.
+  int lasting_event() const noexcept { return events() - 1; }
 
   /// Values of SlabArrays::planes and ::rows on a device; 0: it is not used.
   std::int64_t planes_values(int device, bool inverse) const noexcept;
@@ -98,6 +100,8 @@ class SlabFft {
   int sent(int chunk, int part) const noexcept;
   int received(int chunk, int part) const noexcept;
   int emptied(int from, int slot) const noexcept;  ///< a slot which `from` had filled
+  /// How many times a device has sent before this chunk and part.
+  int turn_of(int chunk, int part, bool inverse) const noexcept;
 
   SlabGrid grid_;
   bool real_;
