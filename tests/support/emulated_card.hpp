@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/base/error.hpp"
+#include "kernels/dense/cpu/stored_values.hpp"
 #include "kernels/dense/out_of_card/card.hpp"
 #include "tests/support/direct_dft.hpp"
 #include "tests/support/emulated_streams.hpp"
@@ -216,7 +217,31 @@ class EmulatedCard final : public detail::Card<Real> {
     });
   }
 
+  void unpack(const std::byte* packed, const detail::CardRows& floats,
+              detail::CardStream& stream) const override {
+    static_cast<EmulatedStream&>(stream).push([=] {
+      over_rows(floats, [&](std::byte* row, std::int64_t count, std::size_t offset) {
+        detail::read_stored(packed + offset, dense::Storage::block16, count, 0,
+                            reinterpret_cast<float*>(row));
+      });
+    });
+  }
+  void pack(const detail::CardRows& floats, std::byte* packed, detail::CardStream& stream) const override {
+    static_cast<EmulatedStream&>(stream).push([=] {
+      over_rows(floats, [&](std::byte* row, std::int64_t count, std::size_t offset) {
+        detail::write_stored(reinterpret_cast<const float*>(row), count, 0, 0, dense::Storage::block16,
+                             packed + offset);
+      });
+    });
+  }
+
  private:
+  template <class Job>
+  static void over_rows(const detail::CardRows& floats, const Job& job) {
+    const auto count = static_cast<std::int64_t>(floats.width / sizeof(float));
+    const std::size_t bytes = detail::storage_bytes(dense::Storage::block16, count);
+    for (std::size_t r = 0; r < floats.rows; ++r) job(floats.data + r * floats.pitch, count, r * bytes);
+  }
   /// The spectrum of even samples E, that of odd ones O: pairs are E + i·O, half spectra E + w^k·O.
   template <class Job>
   static void exchange(std::complex<Real>* piece, const detail::MirroredPiece& of, const Job& job) {

@@ -9,6 +9,7 @@
 #include "kernels/cuda/stages/column_factors.hpp"
 #include "kernels/cuda/stages/mirrored_columns.hpp"
 #include "kernels/cuda/stages/row_copy.hpp"
+#include "kernels/cuda/stages/stored_values.hpp"
 #include "kernels/dense/gpu/cufft_transform.hpp"
 #include "kernels/dense/out_of_card/card.hpp"
 
@@ -223,11 +224,28 @@ class CudaCard final : public Card<Real> {
     cuda::launch_tangle(reinterpret_cast<cuda::Complex<Real>*>(piece),
                         {columns.rows, columns.columns, columns.first, columns.width}, queue_of(stream));
   }
+  void unpack(const std::byte* packed, const CardRows& floats, CardStream& stream) const override {
+    const cuda::DeviceScope scope(device_);
+    cuda::launch_widen_blocks(packed, rows_of(floats), floats_of(floats.width),
+                              reinterpret_cast<float*>(floats.data), queue_of(stream),
+                              floats_of(floats.pitch));
+  }
+  void pack(const CardRows& floats, std::byte* packed, CardStream& stream) const override {
+    const cuda::DeviceScope scope(device_);
+    cuda::launch_narrow_blocks(reinterpret_cast<const float*>(floats.data), rows_of(floats),
+                               floats_of(floats.width), 1, packed, queue_of(stream), floats_of(floats.pitch));
+  }
 
  private:
   static cuda::ColumnFactors factors_of(const PieceFactors& by) noexcept {
     return {by.rows,    by.columns, by.first_column,  by.twiddles.length, by.twiddles.element,
             by.inverse, by.scale,   by.mirrored_width};
+  }
+  static std::int64_t rows_of(const CardRows& floats) noexcept {
+    return static_cast<std::int64_t>(floats.rows);
+  }
+  static std::int64_t floats_of(std::size_t bytes) noexcept {
+    return static_cast<std::int64_t>(bytes / sizeof(float));
   }
   template <class Kind>
   std::shared_ptr<std::byte> shared(std::size_t bytes) const {

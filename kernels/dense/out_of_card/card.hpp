@@ -137,6 +137,10 @@ class Card {
   virtual void untangle(std::complex<Real>* piece, const MirroredPiece& columns, double scale,
                         CardStream& stream) const = 0;
   virtual void tangle(std::complex<Real>* piece, const MirroredPiece& columns, CardStream& stream) const = 0;
+  /// Rows of floats from block16, and back: in card memory at `packed` they follow each other, each with its
+  /// exponents behind it.
+  virtual void unpack(const std::byte* packed, const CardRows& floats, CardStream& stream) const = 0;
+  virtual void pack(const CardRows& floats, std::byte* packed, CardStream& stream) const = 0;
 };
 
 /// Whether there is such a GPU and this build has code for it.

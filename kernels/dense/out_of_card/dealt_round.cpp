@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies in, kernels and copies out of different pieces overlap. One thread of the host asks for all pieces,
 // or, where pieces have to be copied to memory that the card reads, one for each slot. The other threads take
-// parts of the host's share.
+// parts of the host's share, and then of those copies.
 #include "kernels/dense/out_of_card/dealt_round.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <utility>
 
 #include "kernels/base/error.hpp"
+#include "kernels/dense/cpu/stored_values.hpp"
 
 namespace sfft::detail {
 
@@ -26,11 +26,6 @@ constexpr std::size_t kLongRowBytes = std::size_t{8} << 10, kShortRowBytes = std
 
 double us_since(Clock::time_point start) {
   return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
-}
-
-void copy_rows(const CardRows& to, const CardRows& from) {
-  for (std::size_t r = 0; r < from.rows; ++r)
-    std::memcpy(to.data + r * to.pitch, from.data + r * from.pitch, from.width);
 }
 
 void raise(std::atomic<double>& most, double value) {
@@ -87,22 +82,27 @@ std::size_t aligned(std::size_t bytes) {
 }  // namespace
 
 template <class Real>
-std::size_t DealtRound<Real>::least_bytes(const Round<Real>& round, Card<Real>& card) {
+std::size_t DealtRound<Real>::least_bytes(const Round<Real>& round, Card<Real>& card, bool packed) {
   const std::int64_t units = std::min(round.grain(), round.units());
   const auto data = static_cast<std::size_t>(units * round.unit_points()) * sizeof(std::complex<Real>);
-  return aligned(data) + aligned(round.work_bytes(*round.kernel(card, units), units));
+  const std::size_t beside = packed ? aligned((round.ordered() ? 2 : 1) * data) : 0;
+  return aligned(data) + aligned(round.work_bytes(*round.kernel(card, units), units)) + beside;
 }
 
 /// Card memory of a piece and its workspace.
 template <class Real>
 std::size_t DealtRound<Real>::needed_bytes(const CardKernel<Real>& kernel, std::int64_t units) const {
-  return aligned(data_bytes(units)) + aligned(round_->work_bytes(kernel, units));
+  return aligned(data_bytes(units)) + aligned(round_->work_bytes(kernel, units)) + packed_bytes(units);
+}
+template <class Real>
+std::size_t DealtRound<Real>::packed_bytes(std::int64_t units) const noexcept {
+  return packed_ ? aligned((round_->ordered() ? 2 : 1) * data_bytes(units)) : 0;
 }
 
 template <class Real>
 DealtRound<Real>::DealtRound(std::unique_ptr<Round<Real>> round, Card<Real>* card, std::size_t slot_bytes,
-                             int streams, std::size_t least_piece_bytes)
-    : round_(std::move(round)), card_(card), slot_budget_(slot_bytes) {
+                             int streams, std::size_t least_piece_bytes, bool packed)
+    : round_(std::move(round)), card_(card), slot_budget_(slot_bytes), packed_(packed) {
   limits_ = {round_->units(), round_->grain(), 0, 1, streams};
   if (card_ != nullptr) {
     const std::size_t unit_bytes = data_bytes(1);
@@ -121,7 +121,7 @@ DealtRound<Real>::DealtRound(std::unique_ptr<Round<Real>> round, Card<Real>* car
             ErrorCode::out_of_memory,
             fmt::format("the card's memory of {} bytes for each of {} streams holds no piece: one needs {} "
                         "bytes",
-                        slot_bytes, streams, least_bytes(*round_, *card_)));
+                        slot_bytes, streams, least_bytes(*round_, *card_, packed_)));
       }
       try {
         if (within_budget(needed_bytes(*round_->kernel(*card_, units), units), units)) limits_.most = units;
@@ -171,7 +171,7 @@ std::size_t DealtRound<Real>::slot_bytes() const noexcept {
   const std::int64_t rest = dealt_.card_units - (dealt_.pieces - 1) * dealt_.piece_units;
   const std::size_t whole = round_->work_bytes(*full_, dealt_.piece_units),
                     last = rest_ != nullptr ? round_->work_bytes(*rest_, rest) : 0;
-  return aligned(piece_bytes()) + aligned(std::max(whole, last));
+  return aligned(piece_bytes()) + aligned(std::max(whole, last)) + packed_bytes(dealt_.piece_units);
 }
 
 /// The piece before may be leaving the slot.
@@ -228,39 +228,90 @@ void DealtRound<Real>::ask_out(std::vector<PieceSegment> segments, Copier copier
 }
 
 template <class Real>
+template <class Ask>
+bool DealtRound<Real>::in_turn(std::int64_t piece, Turns& turns, const Ask& ask) {
+  {
+    std::unique_lock lock(turns.mutex);
+    turns.taken.wait(lock, [&] { return turns.next == piece || turns.failed; });
+    if (turns.failed) return false;
+    ask();
+    ++turns.next;
+  }
+  turns.taken.notify_all();
+  return true;
+}
+
+template <class Real>
 void DealtRound<Real>::card_piece(std::int64_t piece, const RoundCall<Real>& call, CardSlots<Real>& slots,
-                                  Slot& slot, Turns& turns) const {
+                                  Slot& slot, Turns& turns, HostCopies& copies) const {
+  if (packed_) return packed_piece(piece, call, slots, slot, turns, copies);
   const std::int64_t first = piece * dealt_.piece_units;
   const std::int64_t count = std::min(dealt_.piece_units, dealt_.card_units - first);
   std::vector<PieceSegment> in = round_->segments_in(call, first, count, slot.memory.get());
   if (!call.reads_from) {
     const std::vector<PieceSegment> from = std::exchange(in, through(in, slot.staging.get()));
-    for (std::size_t i = 0; i < in.size(); ++i)
-      if (!in[i].resident) copy_rows(in[i].array, from[i].array);
+    copies.to_buffer(buffered(from, false), slot.staging.get(), false);
   }
-  std::unique_lock lock(turns.mutex);
-  turns.taken.wait(lock, [&] { return turns.next == piece || turns.failed; });
-  if (turns.failed) return;
-  const Copier copier = copier_in(in);
-  ask_in(std::move(in), copier, slots, slot);
-  std::byte* const results = ask_kernels(first, count, call, slots, slot);
-  const std::vector<PieceSegment> to = round_->segments_out(call, first, count, results),
-                                  out = call.writes_to ? to : through(to, slot.staging.get());
-  ask_out(out, copier_out(out, copier), slots, slot);
-  ++turns.next;
-  lock.unlock();
-  turns.taken.notify_all();
-  if (call.reads_from && call.writes_to) return;
+  std::vector<PieceSegment> to;
+  const bool asked = in_turn(piece, turns, [&] {
+    const Copier copier = copier_in(in);
+    ask_in(std::move(in), copier, slots, slot);
+    to = round_->segments_out(call, first, count, ask_kernels(first, count, call, slots, slot));
+    const std::vector<PieceSegment> out = call.writes_to ? to : through(to, slot.staging.get());
+    ask_out(out, copier_out(out, copier), slots, slot);
+  });
+  if (!asked || (call.reads_from && call.writes_to)) return;
   slot.left.back()->wait();
-  if (call.writes_to) return;
-  for (std::size_t i = 0; i < out.size(); ++i)
-    if (!out[i].resident) copy_rows(to[i].array, out[i].array);
+  if (!call.writes_to) copies.from_buffer(buffered(to, false), slot.staging.get(), false);
+}
+
+template <class Real>
+void DealtRound<Real>::packed_piece(std::int64_t piece, const RoundCall<Real>& call, CardSlots<Real>& slots,
+                                    Slot& slot, Turns& turns, HostCopies& copies) const {
+  const std::int64_t first = piece * dealt_.piece_units;
+  const std::int64_t count = std::min(dealt_.piece_units, dealt_.card_units - first);
+  std::byte *const packed = packed_in(slot), *const buffer = slot.staging.get();
+  const auto all_of = [](const std::vector<BufferedRows>& rows, std::byte* memory) {
+    const std::size_t bytes = rows.empty() ? 0 : rows.back().end();
+    return CardRows{memory, bytes, bytes, bytes > 0 ? std::size_t{1} : 0};
+  };
+  const std::vector<PieceSegment> in = round_->segments_in(call, first, count, slot.memory.get());
+  const std::vector<BufferedRows> from = buffered(in, true);
+  copies.to_buffer(from, buffer, true);
+  std::vector<BufferedRows> to;
+  const bool asked = in_turn(piece, turns, [&] {
+    slots.in().follow(*slot.left.back());
+    for (const PieceSegment& segment : in)
+      if (segment.resident) slots.in().copy_within(segment.piece, segment.array);
+    if (!from.empty()) slots.in().copy_in(all_of(from, packed), all_of(from, buffer), Copier::engine);
+    slots.in().mark(*slot.filled);
+    CardStream& kernels = slots.kernels();
+    kernels.follow(*slot.filled);
+    for (const BufferedRows& rows : from) card_->unpack(packed + rows.offset, rows.piece, kernels);
+    std::byte* const memory = slot.memory.get();
+    const CardKernel<Real>& kernel = count == dealt_.piece_units ? *full_ : *rest_;
+    std::byte* const results =
+        round_->compute(*card_, kernel, call, first, count, memory, memory + aligned(piece_bytes()), kernels);
+    const std::vector<PieceSegment> out = round_->segments_out(call, first, count, results);
+    to = buffered(out, true);
+    for (const BufferedRows& rows : to) card_->pack(rows.piece, packed + rows.offset, kernels);
+    kernels.mark(*slot.computed);
+    slot.in_place = false;
+    slots.out().follow(*slot.computed);
+    for (const PieceSegment& segment : out)
+      if (segment.resident) slots.out().copy_within(segment.array, segment.piece);
+    if (!to.empty()) slots.out().copy_out(all_of(to, buffer), all_of(to, packed), Copier::engine);
+    slots.out().mark(*slot.left.back());
+  });
+  if (!asked) return;
+  slot.left.back()->wait();
+  copies.from_buffer(to, buffer, true);
 }
 
 template <class Real>
 RoundTimes DealtRound<Real>::run(const RoundCall<Real>& call, CardSlots<Real>* slots, cpu::ThreadPool* pool,
                                  int threads, std::byte* scratch) const {
-  const bool staged = !call.reads_from || !call.writes_to;
+  const bool staged = packed_ || !call.reads_from || !call.writes_to;
   const auto all = dealt_.pieces == 0 ? std::int64_t{0} : static_cast<std::int64_t>(slots->all().size()),
              askers = staged ? all : std::min<std::int64_t>(all, 1);
   const std::int64_t parts = round_->host_parts();
@@ -270,13 +321,17 @@ RoundTimes DealtRound<Real>::run(const RoundCall<Real>& call, CardSlots<Real>* s
   std::mutex failing;
   std::exception_ptr failure;
   Turns turns;
+  HostCopies copies;
+  std::atomic<std::int64_t> pieces_left = dealt_.pieces;
+  const bool helps = staged && dealt_.pieces > 0;
   const auto start = Clock::now();
   const auto work = [&](std::int64_t worker) {
     try {
       if (worker < askers) {
         for (std::int64_t p = next_piece++; p < dealt_.pieces && !failed; p = next_piece++) {
           const std::int64_t slot = staged ? worker : p % all;
-          card_piece(p, call, *slots, slots->all()[static_cast<std::size_t>(slot)], turns);
+          card_piece(p, call, *slots, slots->all()[static_cast<std::size_t>(slot)], turns, copies);
+          if (--pieces_left == 0) copies.finish();
         }
         if (!staged) slots->out().wait();
         raise(card_us, us_since(start));
@@ -286,8 +341,10 @@ RoundTimes DealtRound<Real>::run(const RoundCall<Real>& call, CardSlots<Real>* s
       for (std::int64_t p = next_part++; p < parts && !failed; p = next_part++)
         round_->host_part(p, call, own);
       if (parts > 0) raise(host_us, us_since(start));
+      if (helps) copies.help();
     } catch (...) {
       failed = true;
+      copies.finish();
       {
         const std::lock_guard lock(turns.mutex);
         turns.failed = true;
@@ -297,7 +354,7 @@ RoundTimes DealtRound<Real>::run(const RoundCall<Real>& call, CardSlots<Real>* s
       if (!failure) failure = std::current_exception();
     }
   };
-  const std::int64_t workers = askers + (parts > 0 ? threads : 0);
+  const std::int64_t workers = askers + (parts > 0 || helps ? threads : 0);
   if (pool != nullptr) {
     pool->run(workers, [&](std::int64_t worker, int) { work(worker); });
   } else {
@@ -329,6 +386,23 @@ RoundProfile DealtRound<Real>::profile_card(const RoundCall<Real>& call, CardSlo
   };
   RoundProfile profile;
   std::byte* results = nullptr;
+  if (packed_) {
+    // The buffers of slots are where values are packed.
+    const std::size_t bytes = aligned(
+        storage_bytes(dense::Storage::block16, static_cast<std::int64_t>(piece_bytes() / sizeof(float))));
+    Slot& slot = slots.all().front();
+    const std::size_t bus_bytes = std::min(bytes, staging_bytes());
+    const CardRows card{packed_in(slot), bus_bytes, bus_bytes, 1},
+        host{slot.staging.get(), bus_bytes, bus_bytes, 1};
+    profile.in_us =
+        timed(slots.in(), [&](CardStream& stream) { stream.copy_in(card, host, Copier::engine); });
+    profile.out_us =
+        timed(slots.out(), [&](CardStream& stream) { stream.copy_out(host, card, Copier::engine); });
+    profile.kernel_us = timed(slots.kernels(), [&](CardStream& stream) {
+      round_->compute(*card_, *full_, call, first, count, memory, memory + aligned(piece_bytes()), stream);
+    });
+    return profile;
+  }
   const std::vector<PieceSegment> in = round_->segments_in(call, first, count, memory);
   const Copier copier = copier_in(in);
   profile.in_us = timed(slots.in(), [&](CardStream& stream) {

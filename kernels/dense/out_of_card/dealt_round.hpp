@@ -11,6 +11,7 @@
 
 #include "kernels/cpu/platform/thread_pool.hpp"
 #include "kernels/dense/out_of_card/card_slots.hpp"
+#include "kernels/dense/out_of_card/host_copies.hpp"
 #include "kernels/dense/out_of_card/load_model.hpp"
 #include "kernels/dense/out_of_card/round.hpp"
 
@@ -21,12 +22,13 @@ class DealtRound {
  public:
   /// `slot_bytes`: of the card's memory, for each of `streams`. Throws Error(out_of_memory) that says how
   /// much is needed if not even the smallest piece fits. Pieces are not made smaller than `least_piece_bytes`
-  /// only to have more of them. Without a card the host does everything.
+  /// only to have more of them. Without a card the host does everything. `packed`: floats cross the bus in
+  /// block16.
   DealtRound(std::unique_ptr<Round<Real>> round, Card<Real>* card, std::size_t slot_bytes, int streams,
-             std::size_t least_piece_bytes);
+             std::size_t least_piece_bytes, bool packed = false);
 
   /// The least card memory of one stream with which the round works.
-  static std::size_t least_bytes(const Round<Real>& round, Card<Real>& card);
+  static std::size_t least_bytes(const Round<Real>& round, Card<Real>& card, bool packed);
 
   void deal_out(double host_share);
   /// Whether the rows of pieces are long enough for the bus.
@@ -40,8 +42,9 @@ class DealtRound {
   /// Card memory of a stream for the pieces as they are dealt, and bytes of one of them.
   std::size_t slot_bytes() const noexcept;
   std::size_t piece_bytes() const noexcept { return data_bytes(dealt_.piece_units); }
-  /// Host memory that a piece passes through where the card does not read the arrays.
+  /// Host memory that a piece passes through where the card does not read the arrays, or is packed in.
   std::size_t staging_bytes() const noexcept { return (round_->ordered() ? 2 : 1) * piece_bytes(); }
+  bool packed() const noexcept { return packed_; }
   /// Card memory of a call beside the streams, where the round finds so much on the card.
   std::size_t kept_bytes(const Residency& found = {}) const {
     return dealt_.pieces == 0 ? 0 : round_->kept_bytes(dealt_.piece_units, found);
@@ -61,6 +64,11 @@ class DealtRound {
     return static_cast<std::size_t>(units * round_->unit_points()) * sizeof(std::complex<Real>);
   }
   std::size_t needed_bytes(const CardKernel<Real>& kernel, std::int64_t units) const;
+  /// Card memory at the end of a slot for the packed values of a piece, which may need no less than others.
+  std::size_t packed_bytes(std::int64_t units) const noexcept;
+  std::byte* packed_in(const Slot& slot) const noexcept {
+    return slot.memory.get() + slot_bytes() - packed_bytes(dealt_.piece_units);
+  }
   bool within_budget(std::size_t slot_bytes, std::int64_t units) const {
     const auto streams = static_cast<std::size_t>(limits_.streams);
     return streams * slot_bytes + round_->kept_bytes(units, {}) <= streams * slot_budget_;
@@ -75,7 +83,13 @@ class DealtRound {
   /// Takes a piece through the card. Where the card does not read and write the arrays itself: until results
   /// are in theirs.
   void card_piece(std::int64_t piece, const RoundCall<Real>& call, CardSlots<Real>& slots, Slot& slot,
-                  Turns& turns) const;
+                  Turns& turns, HostCopies& copies) const;
+  /// The same where floats cross the bus in block16.
+  void packed_piece(std::int64_t piece, const RoundCall<Real>& call, CardSlots<Real>& slots, Slot& slot,
+                    Turns& turns, HostCopies& copies) const;
+  /// Waits for the turn of a piece, calls ask(), and passes it on. False if another piece has failed.
+  template <class Ask>
+  static bool in_turn(std::int64_t piece, Turns& turns, const Ask& ask);
   void ask_in(std::vector<PieceSegment> segments, Copier copier, CardSlots<Real>& slots, Slot& slot) const;
   void ask_out(std::vector<PieceSegment> segments, Copier copier, CardSlots<Real>& slots, Slot& slot) const;
   /// Where the results of a piece are on the card.
@@ -88,6 +102,7 @@ class DealtRound {
   std::unique_ptr<Round<Real>> round_;
   Card<Real>* card_;
   std::size_t slot_budget_;
+  bool packed_;
   PieceLimits limits_;
   Deal dealt_;
   std::unique_ptr<const CardKernel<Real>> full_, rest_;  ///< of whole pieces, and of a shorter last one

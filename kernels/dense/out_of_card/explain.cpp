@@ -88,6 +88,7 @@ std::string OutOfCardFft<Real>::explain() const {
                                    : "apart ",
                         resident.slabs, resident.columns);
   }
+  if (options_.packed && card_ != nullptr) text += ", values cross the bus in block16";
   const std::vector<RoundTimes> expected = predicted(), last = measured();
   for (std::size_t r = 0; r < parts_.size(); ++r) {
     text += fmt::format("\nround {}, {}", r + 1, describe(parts_[r]));

@@ -88,7 +88,7 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
     sample.slabs = units;
   }
   DealtRound<Real> trial(make_round<Real>(part.step.kind, sample), card_.get(), slot_budget(part.step.kind),
-                         streams_, options_.least_piece_bytes);
+                         streams_, options_.least_piece_bytes, options_.packed);
   // Half spectra of a real line have one value more; a second array begins where whole arrays do, too.
   const std::int64_t room = (sample.points() / 512 + 1) * 512;
   std::byte* const memory = scratch_array.of(*card_, array_bytes<Real>(apart ? 2 * room : room));
@@ -130,14 +130,14 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
     fill(values, sample.points() + 1, pool.get());
     const auto threads = static_cast<std::size_t>(options_.threads);
     const cpu::LargeBuffer scratch = cpu::make_large_buffer(threads * trial.round().host_bytes() + 64);
-    CardSlots<Real> slots(*card_, streams_, trial.slot_bytes(), 0);
+    CardSlots<Real> slots(*card_, streams_, trial.slot_bytes(), options_.packed ? trial.staging_bytes() : 0);
     static_cast<void>(trial.run(call(), &slots, pool.get(), options_.threads, scratch.get()));
     return trial.run(call(), &slots, pool.get(), options_.threads, scratch.get());
   };
   RoundProfile& profile = part.profile;
   {
     trial.deal_out(0);
-    CardSlots<Real> slots(*card_, streams_, trial.slot_bytes(), 0);
+    CardSlots<Real> slots(*card_, streams_, trial.slot_bytes(), options_.packed ? trial.staging_bytes() : 0);
     RoundCall<Real> whole_piece{values, results};
     whole_piece.reads_from = whole_piece.writes_to = true;
     whole_piece.kept = kept.get();

@@ -78,7 +78,7 @@ void OutOfCardFft<Real>::plan_steps(std::size_t budget, bool exchanges) {
   limits.longest_line = options_.longest_line;
   limits.in_place = options_.in_place;
   const auto least_bytes = [&](const Step& step) {
-    return DealtRound<Real>::least_bytes(*make_round<Real>(step.kind, step.array), *card_);
+    return DealtRound<Real>::least_bytes(*make_round<Real>(step.kind, step.array), *card_, options_.packed);
   };
   // What steps need that did not fit, so that a refusal can say how much would do.
   std::set<std::size_t> needed;
@@ -148,9 +148,9 @@ template <class Real>
 bool OutOfCardFft<Real>::make_rounds() {
   bool fast = true;
   const auto make = [&](Part& part) {
-    part.round =
-        std::make_unique<DealtRound<Real>>(make_round<Real>(part.step.kind, part.step.array), card_.get(),
-                                           slot_budget(part.step.kind), streams_, options_.least_piece_bytes);
+    part.round = std::make_unique<DealtRound<Real>>(make_round<Real>(part.step.kind, part.step.array),
+                                                    card_.get(), slot_budget(part.step.kind), streams_,
+                                                    options_.least_piece_bytes, options_.packed);
     fast = fast && part.round->copies_fast();
   };
   exchanged_bytes_ = 0;
@@ -176,7 +176,7 @@ std::size_t OutOfCardFft<Real>::slot_budget(Step::Kind kind) const noexcept {
 template <class Real>
 void OutOfCardFft<Real>::assume_profiles() {
   constexpr double kBusBytesPerUs = 50e3, kCardBytesPerUs = 500e3, kThreadBytesPerUs = 0.8e3,
-                   kCopiedBytesPerUs = 4e3;
+                   kCopiedBytesPerUs = 4e3, kPackedBytesPerUs = 4e3, kPackedShare = 0.51;
   for (Part& part : parts_) {
     if (part.round == nullptr) {
       const double passes = part.transposition->passes();
@@ -185,7 +185,10 @@ void OutOfCardFft<Real>::assume_profiles() {
       continue;
     }
     const auto bytes = static_cast<double>(array_bytes<Real>(part.round->round().unit_points()));
-    part.profile.in_us = part.profile.out_us = bytes / kBusBytesPerUs;
+    part.profile.in_us = part.profile.out_us =
+        options_.packed ? std::max(kPackedShare * bytes / kBusBytesPerUs,
+                                   2 * bytes / (kPackedBytesPerUs * options_.threads))
+                        : bytes / kBusBytesPerUs;
     part.profile.kernel_us = bytes / kCardBytesPerUs;
     part.profile.host_us = bytes / (kThreadBytesPerUs * options_.threads);
   }
@@ -257,7 +260,7 @@ CardSlots<Real>* OutOfCardFft<Real>::slots_for(Call& call) const {
   call.reads_from = card_->reads(call.from, from_samples ? samples : array);
   call.reads_to = card_->reads(call.to, to_samples ? samples : array);
   call.reads_between = call.between == call.to ? call.reads_to : card_->reads(call.between, array);
-  const bool staged = !call.reads_from || !call.reads_to || !call.reads_between;
+  const bool staged = options_.packed || !call.reads_from || !call.reads_to || !call.reads_between;
   std::size_t bytes = 0, staging = 0;
   for (const Part& part : parts_) {
     if (part.round == nullptr) continue;

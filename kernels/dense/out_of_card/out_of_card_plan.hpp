@@ -21,6 +21,9 @@ struct OutOfCardOptions {
   std::size_t least_piece_bytes = std::size_t{32} << 20;
   std::int64_t longest_line = GroupingLimits{}.longest_line;
   bool in_place = false;  ///< all calls are
+  /// Floats cross the bus in block16: threads of the host convert them on their way through page-locked
+  /// buffers.
+  bool packed = false;
 };
 
 /// Arrays are in host memory. Thread-safe: calls take turns. If a call fails, what it writes to is partly

@@ -15,14 +15,6 @@ namespace sfft::detail {
 
 namespace {
 
-template <class Real>
-bool is_packed(const DenseRequest& request) {
-  if (request.options.exchange != dense::Storage::block16) return false;
-  if (sizeof(Real) == sizeof(float)) return true;
-  throw Error(ErrorCode::invalid_argument,
-              "block16 holds values of float: leave Options::exchange at f32 for plans of double");
-}
-
 /// A transform in slabs over the devices, and which of them store where results belong: packed values never
 /// do.
 template <class Real>
@@ -80,7 +72,7 @@ CudaSlabs<Real>::CudaSlabs(const DenseRequest& request, const ChosenDevices& cho
     : problem_(request.problem),
       scales_(request.scales),
       chosen_(chosen),
-      packed_(is_packed<Real>(request)),
+      packed_(travels_packed<Real>(request)),
       fft_(slab_fft<Real>(request.problem, chosen.devices, packed_, trial)),
       turns_(trial.turns.value_or(
           slab_turns(static_cast<std::size_t>(fft_.grid().plane_values()) * sizeof(std::complex<Real>),

@@ -49,8 +49,9 @@ std::unique_ptr<OutOfCardPlan<Real>> make_plan(const DenseProblem& problem, std:
 template <class Real>
 WisdomProblem wisdom_key(const DenseRequest& request) {
   WisdomProblem key = wisdom_problem<Real>(request.problem);
-  key.transform += fmt::format(" out-of-card {} bytes {} threads", request.options.device_memory,
-                               thread_count(request.options));
+  key.transform +=
+      fmt::format(" out-of-card {} bytes {} threads{}", request.options.device_memory,
+                  thread_count(request.options), travels_packed<Real>(request) ? " block16" : "");
   return key;
 }
 
@@ -146,9 +147,10 @@ std::optional<DenseChoice<Real>> choose_out_of_card(const DenseRequest& request)
             "negative",
             wisdom_problem<Real>(request.problem).transform));
   }
-  auto fft = make_plan<Real>(request.problem, std::move(card),
-                             OutOfCardOptions{static_cast<std::size_t>(options.device_memory),
-                                              options.host_share, thread_count(options)});
+  OutOfCardOptions card_options{static_cast<std::size_t>(options.device_memory), options.host_share,
+                                thread_count(options)};
+  card_options.packed = travels_packed<Real>(request);
+  auto fft = make_plan<Real>(request.problem, std::move(card), card_options);
   std::string reason = "the host does all of it, as asked for";
   if (!host_alone) {
     reason = fmt::format("the transform exceeds the GPU's memory: {}",

@@ -32,11 +32,6 @@ void check_devices(DenseRequest& request) {
     request.problem.device = options.device = options.devices[0];
     options.backend = Backend::cuda;
     options.devices.clear();
-  } else if (options.exchange == dense::Storage::f16 || options.exchange == dense::Storage::bf16) {
-    throw Error(
-        ErrorCode::invalid_argument,
-        "values travel between GPUs as f32 or block16, which is more accurate than f16 and bf16 in as "
-        "many bytes: choose one of those for Options::exchange");
   } else if (options.device_memory > 0 || options.host_share >= 0) {
     throw Error(ErrorCode::invalid_argument,
                 "an array goes in pieces through one GPU only: leave device_memory and host_share as they "
@@ -49,6 +44,12 @@ void check_devices(DenseRequest& request) {
 DenseRequest make_request(const Shape& shape, bool real, const dense::Options& options) {
   DenseRequest request{make_problem(shape, real, options), scales_of(options.normalization, shape.points()),
                        options};
+  if (options.exchange == dense::Storage::f16 || options.exchange == dense::Storage::bf16) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        "values travel as f32 or block16, which is more accurate than f16 and bf16 in as many bytes: choose "
+        "one of those for Options::exchange");
+  }
   if (options.threads < 0) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("threads is {}: give a positive number, or 0 for one per core", options.threads));
