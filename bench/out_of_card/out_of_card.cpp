@@ -2,7 +2,8 @@
 // Transforms of arrays in page-locked host memory that exceed a budget of GPU memory, for host shares from 0
 // to 1, compared with FFTW, if available, on the same array.
 //   bench_out_of_card --shape 1024x1024x1024 … [--budget BYTES …] [--share S …] [--auto] [--no-gpu]
-//                     [--real] [--apart] [--lock] [--threads N] [--repeat N] [--fftw-threads N,N…]
+//                     [--real] [--apart] [--lock] [--pageable] [--packed] [--threads N] [--repeat N]
+//                     [--fftw-threads N,N…]
 //                     [--fftw-estimate] [--fftw-seconds S] [--out FILE.json]
 //   bench_out_of_card --bus [--out FILE.json]
 // Float, forward, in place or, with --apart, into another array; FFTW likewise. Shapes of one to three
@@ -10,8 +11,8 @@
 // shares (Planning::measure); the result also predicts the times of the requested shares. Times are
 // medians of wall clocks after a call that does not count (--repeat 0: of that call), and the file is
 // written after every row. --lock page-locks ordinary memory that is already filled, which is faster for
-// large arrays; neither is part of "ms". Ten thousand outputs are compared with direct sums. --bus
-// measures only copies of columns.
+// large arrays; neither is part of "ms". --pageable leaves it as it is. --packed: values cross the bus in
+// block16. Ten thousand outputs are compared with direct sums. --bus measures only copies of columns.
 #include <fmt/format.h>
 
 #ifdef SFFT_BENCH_FFTW
@@ -46,7 +47,8 @@ struct Arguments {
   std::vector<Shape> shapes;
   std::vector<double> budgets, shares;
   std::vector<int> fftw;
-  bool automatic = false, no_gpu = false, real = false, apart = false, lock = false, bus = false;
+  bool automatic = false, no_gpu = false, real = false, apart = false, lock = false, bus = false,
+       pageable = false, packed = false;
   bool fftw_estimate = false;
   double fftw_seconds = 600;
   int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency())), repeat = 3;
@@ -65,6 +67,8 @@ Arguments parse(int argc, char** argv) {
        {"--real", arguments.real},
        {"--apart", arguments.apart},
        {"--lock", arguments.lock},
+       {"--pageable", arguments.pageable},
+       {"--packed", arguments.packed},
        {"--bus", arguments.bus},
        {"--no-gpu", arguments.no_gpu},
        {"--threads", arguments.threads},
@@ -82,9 +86,9 @@ class Bench {
  public:
   explicit Bench(Arguments arguments) : arguments_(std::move(arguments)) {
     file_ = {
-        {"commit", SFFT_COMMIT},         {"command", arguments_.command}, {"processor", bench::processor()},
-        {"threads", arguments_.threads}, {"real", arguments_.real},       {"apart", arguments_.apart},
-        {"rows", json::array()}};
+        {"commit", SFFT_COMMIT},           {"command", arguments_.command}, {"processor", bench::processor()},
+        {"threads", arguments_.threads},   {"real", arguments_.real},       {"apart", arguments_.apart},
+        {"pageable", arguments_.pageable}, {"packed", arguments_.packed},   {"rows", json::array()}};
     if (arguments_.no_gpu) return;
     file_["device"] = detail::make_gpu_card<float>(0)->name();
     file_["bus_gb_s"] = bench::bus_rates();
@@ -120,14 +124,14 @@ class Bench {
       array_row_[name] = array_row_.value(name, 0.0) + bench::seconds_since(start);
       return result;
     };
-    if (!arguments_.no_gpu && !arguments_.lock)
+    if (!arguments_.no_gpu && !arguments_.lock && !arguments_.pageable)
       return timed("allocate_s", [&] { return detail::make_gpu_card<float>(0)->allocate_on_host(bytes); });
     std::shared_ptr<std::byte> memory = timed("touch_s", [&] {
       std::shared_ptr<std::byte> fresh{detail::cpu::make_large_buffer(bytes)};
       bench::touch(fresh.get(), bytes, arguments_.threads);
       return fresh;
     });
-    if (arguments_.no_gpu) return memory;
+    if (arguments_.no_gpu || arguments_.pageable) return memory;
     return timed("lock_s", [&] { return bench::page_locked(std::move(memory), bytes); });
   }
 
@@ -140,7 +144,8 @@ class Bench {
     std::shared_ptr<detail::Card<float>> card;
     if (!arguments_.no_gpu) card = detail::make_gpu_card<float>(0);
     const double share = arguments_.no_gpu ? 1 : -1;
-    const detail::OutOfCardOptions options{static_cast<std::size_t>(budget), share, arguments_.threads};
+    detail::OutOfCardOptions options{static_cast<std::size_t>(budget), share, arguments_.threads};
+    options.packed = arguments_.packed;
     if (!arguments_.real) return std::make_unique<detail::OutOfCardFft<float>>(shape, card, options);
     return std::make_unique<detail::OutOfCardRealFft<float>>(shape, 1, real_pitch(shape), card, options);
   }
