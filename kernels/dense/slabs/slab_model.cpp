@@ -13,6 +13,9 @@ namespace sfft::detail {
 namespace {
 
 constexpr double kNvlinkRate = 389e9, kBusRate = 51e9, kAllBusesRate = 82e9;
+/// Of floats that a device packs into memory of another and unpacks, beside the FFTs (512³, 1024³, two
+/// H200s).
+constexpr double kPackingRate = 190e9;
 constexpr double kQueueUs = 2.5;    // the host, for one kernel, event or wait
 constexpr double kTogetherUs = 30;  // several devices wait for each other (256³ on two H200s)
 constexpr double kAnswerUs = 10;    // from the first launch until the host knows that all is done
@@ -77,11 +80,13 @@ SlabTimes predict_slabs(const Shape& shape, bool real, std::size_t value_bytes, 
   }
   const SlabCuts cuts = slab_cuts(shape, real, value_bytes, devices);
   const double sent = bytes * (devices - 1) / devices;
+  const bool packed = rates.travelling < 1;
   // Read here, written there; if packed, read and written there once more.
-  const double passes = rates.travelling < 1 ? 2 + 2 * rates.travelling : 2;
+  const double passes = packed ? 2 + 2 * rates.travelling : 2;
   const double through_memory_us = 1e6 * passes * sent / rates.memory_rate;
   times.exchange_us =
-      std::max(through_memory_us, 1e6 * rates.travelling * sent / exchange_rate(rates.link, devices));
+      std::max({through_memory_us, 1e6 * rates.travelling * sent / exchange_rate(rates.link, devices),
+                packed ? 1e6 * sent / kPackingRate : 0});
   const double first_us = times.planes_us / cuts.chunks;
   const double last_us = times.columns_us * (cuts.parts > 1 ? (1 - cuts.first_part) / (cuts.parts - 1) : 1);
   const double links_us = first_us + times.exchange_us + last_us;
