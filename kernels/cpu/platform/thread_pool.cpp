@@ -21,9 +21,11 @@ ThreadPool::ThreadPool(int threads, Idle idle)
 }
 
 void ThreadPool::wake() noexcept {
-  if (!looks_) return;
+  if (!looks_ || sleepers_ == 0) return;
   {
-    const std::lock_guard lock(mutex_);
+    // Threads that have just been woken pass the mutex on to each other; there is no need to stand in line.
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock) return;
     ++woken_;
   }
   start_.notify_all();

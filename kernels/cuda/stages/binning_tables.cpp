@@ -58,21 +58,23 @@ void BinningTables<Real>::set_weights(std::int64_t delays, const std::vector<std
   };
   const std::size_t beta = (rows * row_buckets + 1) / 2 * 2;
   view_.lane_beta = static_cast<int>(beta * sizeof(Complex<Real>));
-  for (std::size_t l = 0; l < static_cast<std::size_t>(view_.lanes); ++l) {
-    std::vector<Complex<Real>> lane(view_.real ? beta + rows * row_buckets : beta, Complex<Real>{0, 0});
-    for (std::size_t i = 0; i < rows; ++i) {
-      for (std::size_t q = 0; q < row_buckets; ++q) {
-        const std::complex<double>* row = &weights[(i * row_buckets + q) * streams];
+  const auto lanes = static_cast<std::size_t>(view_.lanes);
+  for (std::size_t l = 0; l < lanes; ++l)
+    parts.lanes.emplace_back(view_.real ? beta + rows * row_buckets : beta, Complex<Real>{0, 0});
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t q = 0; q < row_buckets; ++q) {
+      const std::complex<double>* const row = &weights[(i * row_buckets + q) * streams];
+      const std::size_t at = q * rows + i;
+      for (std::size_t l = 0; l < lanes; ++l) {
         if (!view_.real) {
-          lane[q * rows + i] = as_real(row[l]);
+          parts.lanes[l][at] = as_real(row[l]);
           continue;
         }
         const LaneWeights pair = real_lane_weights(row[2 * l], 2 * l + 1 < streams ? row[2 * l + 1] : 0.0);
-        lane[q * rows + i] = as_real(pair.alpha);
-        lane[beta + q * rows + i] = as_real(pair.beta);
+        parts.lanes[l][at] = as_real(pair.alpha);
+        parts.lanes[l][beta + at] = as_real(pair.beta);
       }
     }
-    parts.lanes.push_back(std::move(lane));
   }
 }
 
