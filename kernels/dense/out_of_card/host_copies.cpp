@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copies are parts of about a megabyte: whoever asks for one and whoever helps take them one by one.
 #include "kernels/dense/out_of_card/host_copies.hpp"
 
 #include <algorithm>

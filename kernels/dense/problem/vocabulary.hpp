@@ -56,9 +56,9 @@ struct Options {
   /// the plan runs on them and `device` is ignored. Plan then takes host memory, SlabPlan memory of the GPUs.
   /// Tests may name one GPU several times (docs/dense.md).
   std::vector<int> devices{};
-  /// How values of float travel between GPUs that share one transform, and over the bus of one that goes through
-  /// a GPU in pieces: f32, or block16 for half the bytes and a relative error of 4e-5 or so. Nothing travels
-  /// where a batch is shared, or an array fits one GPU. Faster only where the way is slow (docs/dense.md).
+  /// How values of float travel between GPUs that share one transform, and over the bus of one that goes
+  /// through a GPU in pieces: f32, or block16 for half the bytes and a relative error of 4e-5 or so, which is
+  /// faster only where the way is slow (docs/dense.md). A batch that is shared, and what fits, do not travel.
   Storage exchange = Storage::f32;
   std::int64_t batch = 1;  ///< transforms per call
   Strides signal{};        ///< what forward reads and inverse writes; spectra are contiguous
