@@ -25,6 +25,8 @@ struct StoredKernels {
   /// the squares of those values, both times unit².
   void (*write)(const float* from, std::int64_t count, float first, float second, float unit,
                 const StoredArray<void>& stored, double& error, double& norm);
+  /// The same without factors, and without measuring errors, which takes most of the time.
+  void (*pack)(const float* from, std::int64_t count, const StoredArray<void>& stored);
 };
 
 /// Indexed by dense::Storage.

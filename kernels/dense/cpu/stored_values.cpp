@@ -144,6 +144,10 @@ double write_stored(const Real* values, std::int64_t count, int exponent, int la
   return norm > 0 ? std::sqrt(error / norm) : 0.0;
 }
 
+void pack_stored(const float* values, std::int64_t count, Storage storage, void* stored) noexcept {
+  kernels_of(storage).pack(values, count, array_of(stored, storage, count));
+}
+
 template void read_stored(const void*, Storage, std::int64_t, int, float*);
 template void read_stored(const void*, Storage, std::int64_t, int, double*);
 template double write_stored(const float*, std::int64_t, int, int, Storage, void*);

@@ -40,5 +40,7 @@ void read_stored(const void* stored, dense::Storage storage, std::int64_t count,
 template <class Real>
 double write_stored(const Real* values, std::int64_t count, int exponent, int largest, dense::Storage storage,
                     void* stored);
+/// The same values as write_stored() stores with an exponent of 0, several times as fast.
+void pack_stored(const float* values, std::int64_t count, dense::Storage storage, void* stored) noexcept;
 
 }  // namespace sfft::detail

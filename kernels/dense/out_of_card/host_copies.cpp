@@ -65,8 +65,8 @@ void HostCopies::over_rows(const std::vector<BufferedRows>& all, const Copy& cop
 void HostCopies::to_buffer(const std::vector<BufferedRows>& rows, std::byte* buffer, bool packed) {
   over_rows(rows, [&](const BufferedRows& of, const std::byte* from, std::size_t offset) {
     if (packed) {
-      write_stored(reinterpret_cast<const float*>(from), floats_of(of), 0, 0, dense::Storage::block16,
-                   buffer + offset);
+      pack_stored(reinterpret_cast<const float*>(from), floats_of(of), dense::Storage::block16,
+                  buffer + offset);
     } else {
       std::memcpy(buffer + offset, from, of.array.width);
     }

@@ -94,6 +94,34 @@ TEST_P(StoredValues, SpecialValuesStayWhereTheyAre) {
   }
 }
 
+/// Blocks of every kind: ordinary, tiny, huge, with numbers that are none here and there, or nowhere.
+std::vector<float> floats_of_every_size(std::size_t count, bool finite) {
+  std::mt19937 random(7);
+  std::vector<float> values(count);
+  unsigned exponent = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i % 24 == 0) exponent = static_cast<unsigned>(random()) % (finite ? 255 : 256);
+    const unsigned own = exponent - std::min(exponent, static_cast<unsigned>(random()) % 20);
+    values[i] = std::bit_cast<float>(static_cast<unsigned>(random()) % 2 << 31 | own << 23 |
+                                     static_cast<unsigned>(random()) % 0x800000u);
+  }
+  return values;
+}
+
+TEST(PackedValues, AreThoseThatAreWrittenWithTheirErrors) {
+  for (const Storage storage : {Storage::f16, Storage::bf16, Storage::block16}) {
+    for (const std::int64_t count : {1, 31, 32, 33, 511, 512, 513, 544, 2000, 40007}) {
+      for (const bool finite : {true, false}) {
+        const auto values = floats_of_every_size(static_cast<std::size_t>(count), finite);
+        std::vector<unsigned char> written(detail::storage_bytes(storage, count)), packed(written.size());
+        detail::write_stored(values.data(), count, 0, 0, storage, written.data());
+        detail::pack_stored(values.data(), count, storage, packed.data());
+        ASSERT_EQ(packed, written) << to_string(storage) << " " << count;
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Formats, StoredValues, testing::Values(Storage::f16, Storage::bf16),
                          [](const auto& format) { return std::string(to_string(format.param)); });
 
