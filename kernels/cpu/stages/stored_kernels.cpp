@@ -185,16 +185,24 @@ void read_blocks(const StoredArray<const void>& stored, std::int64_t count, floa
   });
 }
 
-/// The largest magnitude of the finite values; `finite` tells whether all are.
-SFFT_INLINE float largest_finite(const float* values, std::int64_t size, bool& finite) {
-  constexpr int kBeyond = static_cast<int>(kInfinity<float>);
-  int all = 0, most = 0;
+constexpr int kBeyond = static_cast<int>(kInfinity<float>);
+
+/// The bits of the largest magnitude: kBeyond or more if a value is not finite.
+template <class Size>
+SFFT_INLINE int largest_bits(const float* values, Size size) {
+  int all = 0;
   for (std::int64_t i = 0; i < size; ++i) {
     const int own = static_cast<int>(half::bits_of(values[i]) & 0x7fffffffu);
     all = own > all ? own : all;
   }
-  finite = all < kBeyond;
-  if (finite) return half::from_bits(static_cast<unsigned>(all));
+  return all;
+}
+
+template <class Size>
+SFFT_INLINE float largest_finite(const float* values, Size size) {
+  const int all = largest_bits(values, size);
+  if (all < kBeyond) return half::from_bits(static_cast<unsigned>(all));
+  int most = 0;
   for (std::int64_t i = 0; i < size; ++i) {
     const int own = static_cast<int>(half::bits_of(values[i]) & 0x7fffffffu);
     if (own < kBeyond && own > most) most = own;
@@ -202,19 +210,6 @@ SFFT_INLINE float largest_finite(const float* values, std::int64_t size, bool& f
   return half::from_bits(static_cast<unsigned>(most));
 }
 
-/// The integers of a block, all of whose values are finite, and their errors. `back` undoes `scale`.
-template <bool kMeasured, class Size>
-SFFT_INLINE void write_finite(const float* __restrict values, Size size, const Powers& scale,
-                              const Powers& back, float unit, short* __restrict to,
-                              float* __restrict errors) {
-  for (std::int64_t i = 0; i < size; ++i) {
-    const float scaled = values[i] * scale.first * scale.second, whole = block16::rounded(scaled);
-    to[i] = static_cast<short>(static_cast<int>(whole));
-    if constexpr (kMeasured) errors[i] = (whole - scaled) * back.first * unit * back.second;
-  }
-}
-
-template <bool kMeasured>
 void write_blocks(const float* __restrict from, std::int64_t count, float first, float second, float unit,
                   const StoredArray<void>& stored, double& error, double& norm) {
   auto* __restrict to = static_cast<short*>(stored.values);
@@ -223,24 +218,16 @@ void write_blocks(const float* __restrict from, std::int64_t count, float first,
   for_blocks(count, [&](auto size, std::int64_t at) {
     float values[dense::kBlockValues], errors[dense::kBlockValues];
     for (std::int64_t i = 0; i < size; ++i) values[i] = from[at + i] * first * second;
-    bool finite = true;
-    const int exponent = block16::exponent_of(largest_finite(values, size, finite));
+    const int exponent = block16::exponent_of(largest_finite(values, size));
     exponents[at / dense::kBlockValues] = static_cast<signed char>(exponent);
     const Powers scale(-exponent), back(exponent);
-    if (finite) {
-      write_finite<kMeasured>(values, size, scale, back, unit, to + at, errors);
-      if constexpr (kMeasured)
-        for (std::int64_t i = 0; i < size; ++i) values[i] *= unit;
-    } else {
-      for (std::int64_t i = 0; i < size; ++i) {
-        const float value = values[i];
-        const float scaled = block16::scaled(value, scale), whole = block16::rounded(scaled);
-        to[at + i] = block16::integer_of(value, whole);
-        errors[i] = (whole - scaled) * back.first * unit * back.second;
-        values[i] = block16::is_ordinary(value) ? value * unit : 0.0f;
-      }
+    for (std::int64_t i = 0; i < size; ++i) {
+      const float value = values[i];
+      const float scaled = block16::scaled(value, scale), whole = block16::rounded(scaled);
+      to[at + i] = block16::integer_of(value, whole);
+      errors[i] = (whole - scaled) * back.first * unit * back.second;
+      values[i] = block16::is_ordinary(value) ? value * unit : 0.0f;
     }
-    if constexpr (!kMeasured) return;
     of_errors.add(errors, size);
     of_values.add(values, size);
     if ((at + size) % kAtOnce != 0 && at + size != count) return;
@@ -251,43 +238,43 @@ void write_blocks(const float* __restrict from, std::int64_t count, float first,
 
 /// Exponents of several blocks come first: the steps of one wait for each other.
 void pack_blocks(const float* __restrict from, std::int64_t count, const StoredArray<void>& stored) {
-  constexpr std::int64_t kBlock = dense::kBlockValues, kBlocks = 16;
+  constexpr std::integral_constant<std::int64_t, dense::kBlockValues> kBlock;
+  constexpr std::int64_t kBlocks = 16;
   auto* __restrict to = static_cast<short*>(stored.values);
   auto* __restrict exponents = static_cast<signed char*>(stored.exponents);
-  double none = 0;
-  for (; count >= kBlock * kBlocks; count -= kBlock * kBlocks) {
-    int most[kBlocks], all = 0;
-    for (std::int64_t b = 0; b < kBlocks; ++b) {
-      int own = 0;
-      for (std::int64_t i = 0; i < kBlock; ++i) {
-        const int bits = static_cast<int>(half::bits_of(from[b * kBlock + i]) & 0x7fffffffu);
-        own = bits > own ? bits : own;
-      }
-      most[b] = own;
-      all = own > all ? own : all;
+  while (count > 0) {
+    const std::int64_t whole = count / kBlock, blocks = whole < kBlocks ? whole : kBlocks;
+    float most[kBlocks];
+    bool finite = blocks > 0;
+    for (std::int64_t b = 0; b < blocks; ++b) {
+      const int bits = largest_bits(from + b * kBlock, kBlock);
+      finite = finite && bits < kBeyond;
+      most[b] = half::from_bits(static_cast<unsigned>(bits));
     }
-    if (all >= static_cast<int>(kInfinity<float>)) {
-      write_blocks<false>(from, kBlock * kBlocks, 1, 1, 1, {to, exponents}, none, none);
-    } else {
+    const std::int64_t size = blocks > 0 ? blocks * kBlock : count;
+    if (finite) {
       float first[kBlocks], second[kBlocks];
-      for (std::int64_t b = 0; b < kBlocks; ++b) {
-        const int exponent = block16::exponent_of(half::from_bits(static_cast<unsigned>(most[b])));
+      for (std::int64_t b = 0; b < blocks; ++b) {
+        const int exponent = block16::exponent_of(most[b]);
         exponents[b] = static_cast<signed char>(exponent);
         const Powers scale(-exponent);
         first[b] = scale.first;
         second[b] = scale.second;
       }
-      for (std::int64_t b = 0; b < kBlocks; ++b) {
+      for (std::int64_t b = 0; b < blocks; ++b) {
         const float one = first[b], other = second[b];
         for (std::int64_t i = b * kBlock; i < (b + 1) * kBlock; ++i)
           to[i] = static_cast<short>(static_cast<int>(block16::rounded(from[i] * one * other)));
       }
+    } else {
+      double error = 0, norm = 0;
+      write_blocks(from, size, 1, 1, 1, {to, exponents}, error, norm);
     }
-    from += kBlock * kBlocks;
-    to += kBlock * kBlocks;
-    exponents += kBlocks;
+    from += size;
+    to += size;
+    exponents += blocks;
+    count -= size;
   }
-  if (count > 0) write_blocks<false>(from, count, 1, 1, 1, {to, exponents}, none, none);
 }
 
 template <class Part>
@@ -298,7 +285,7 @@ void pack(const float* __restrict from, std::int64_t count, const StoredArray<vo
 template <class Part>
 constexpr StoredKernels kOf{largest<Part>, read<Part>, write<Part>, pack<Part>};
 constexpr StoredKernels kTable[] = {
-    kOf<float>, kOf<F16>, kOf<Bf16>, {largest_of_blocks, read_blocks, write_blocks<true>, pack_blocks}};
+    kOf<float>, kOf<F16>, kOf<Bf16>, {largest_of_blocks, read_blocks, write_blocks, pack_blocks}};
 
 }  // namespace
 

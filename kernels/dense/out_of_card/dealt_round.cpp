@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies in, kernels and copies out of different pieces overlap. One thread of the host asks for all pieces,
-// or, where pieces have to be copied to memory that the card reads, one for each slot. The other threads take
-// parts of the host's share, and then of those copies.
+// One thread of the host asks for all pieces, or, where pieces have to be copied to memory that the card
+// reads, one for each slot. The other threads take parts of the host's share, and then of those copies.
 #include "kernels/dense/out_of_card/dealt_round.hpp"
 
 #include <fmt/format.h>
@@ -11,72 +10,20 @@
 #include <utility>
 
 #include "kernels/base/error.hpp"
-#include "kernels/dense/cpu/stored_values.hpp"
 
 namespace sfft::detail {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// Enough for the full speed of the bus: pieces, and rows that lie apart. More would only take memory from
 /// what may stay on the card.
 constexpr std::size_t kMaxPieceBytes = std::size_t{128} << 20;
 constexpr std::size_t kLongRowBytes = std::size_t{8} << 10, kShortRowBytes = std::size_t{4} << 10;
 
-double us_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
-}
-
 void raise(std::atomic<double>& most, double value) {
   double known = most.load();
   while (known < value && !most.compare_exchange_weak(known, value)) {
   }
-}
-
-/// With a buffer in place of the host's arrays, packed.
-std::vector<PieceSegment> through(std::vector<PieceSegment> segments, std::byte* staging) {
-  for (PieceSegment& segment : segments) {
-    if (segment.resident) continue;
-    segment.array = segment.array.packed_at(staging);
-    staging += segment.array.bytes();
-  }
-  return segments;
-}
-
-/// Copy engines are as fast with rows of 32 KB as without gaps. Beside kernels they lose a third of their
-/// rate with rows of 8 and 16 KB, and half of it with 4 KB (H200).
-bool is_short(const CardRows& rows) {
-  constexpr std::size_t kFullSpeedBytes = std::size_t{32} << 10;
-  return rows.rows > 1 && rows.width < std::min(rows.pitch, kFullSpeedBytes);
-}
-/// Kernels copy words of 16 bytes; shorter ones are slower than engines.
-bool has_words(const PieceSegment& segment) {
-  const CardRows &card = segment.piece, &host = segment.array;
-  const auto place = [](const CardRows& rows) { return reinterpret_cast<std::uintptr_t>(rows.data); };
-  return (place(card) | place(host) | card.pitch | host.pitch | host.width) % 16 == 0;
-}
-bool rows_are_short(const std::vector<PieceSegment>& segments) {
-  bool any = false;
-  for (const PieceSegment& segment : segments) {
-    if (segment.resident) continue;
-    if (!has_words(segment)) return false;
-    any = any || is_short(segment.array);
-  }
-  return any;
-}
-/// A kernel copies short rows in, and short rows out where none come in: two kernels are slower than one
-/// beside an engine.
-Copier copier_in(const std::vector<PieceSegment>& in) {
-  return rows_are_short(in) ? Copier::kernel : Copier::engine;
-}
-Copier copier_out(const std::vector<PieceSegment>& out, Copier in) {
-  return in == Copier::engine ? copier_in(out) : Copier::engine;
-}
-
-/// Data and workspace of a piece begin at multiples of 256 bytes.
-std::size_t aligned(std::size_t bytes) {
-  return (bytes + 255) / 256 * 256;
 }
 
 }  // namespace
@@ -174,140 +121,6 @@ std::size_t DealtRound<Real>::slot_bytes() const noexcept {
   return aligned(piece_bytes()) + aligned(std::max(whole, last)) + packed_bytes(dealt_.piece_units);
 }
 
-/// The piece before may be leaving the slot.
-template <class Real>
-void DealtRound<Real>::ask_in(std::vector<PieceSegment> segments, Copier copier, CardSlots<Real>& slots,
-                              Slot& slot) const {
-  CardStream& stream = slots.in();
-  PieceParts parts(std::move(segments));
-  stream.follow(*slot.computed);
-  for (std::size_t part = 0; part < CardSlots<Real>::kParts; ++part) {
-    if (slot.in_place) stream.follow(*slot.left[part]);
-    parts.pass(part_end(slot, part), true, [&](const PieceSegment& segment) {
-      segment.resident ? stream.copy_within(segment.piece, segment.array)
-                       : stream.copy_in(segment.piece, segment.array, copier);
-    });
-  }
-  stream.mark(*slot.filled);
-}
-
-template <class Real>
-std::byte* DealtRound<Real>::ask_kernels(std::int64_t first, std::int64_t count, const RoundCall<Real>& call,
-                                         CardSlots<Real>& slots, Slot& slot) const {
-  CardStream& stream = slots.kernels();
-  stream.follow(*slot.filled);
-  stream.follow(*slot.left.back());
-  std::byte* const memory = slot.memory.get();
-  std::byte* const results = round_->compute(*card_, count == dealt_.piece_units ? *full_ : *rest_, call,
-                                             first, count, memory, memory + aligned(piece_bytes()), stream);
-  stream.mark(*slot.computed);
-  slot.in_place = results == memory;
-  return results;
-}
-
-/// Results beside the piece leave as a whole: the next one comes where they are not.
-template <class Real>
-void DealtRound<Real>::ask_out(std::vector<PieceSegment> segments, Copier copier, CardSlots<Real>& slots,
-                               Slot& slot) const {
-  CardStream& stream = slots.out();
-  stream.follow(*slot.computed);
-  const auto copy = [&](const PieceSegment& segment) {
-    segment.resident ? stream.copy_within(segment.array, segment.piece)
-                     : stream.copy_out(segment.array, segment.piece, copier);
-  };
-  if (!slot.in_place) {
-    for (const PieceSegment& segment : segments) copy(segment);
-    stream.mark(*slot.left.back());
-    return;
-  }
-  PieceParts parts(std::move(segments));
-  for (std::size_t part = 0; part < CardSlots<Real>::kParts; ++part) {
-    parts.pass(part_end(slot, part), false, copy);
-    stream.mark(*slot.left[part]);
-  }
-}
-
-template <class Real>
-template <class Ask>
-bool DealtRound<Real>::in_turn(std::int64_t piece, Turns& turns, const Ask& ask) {
-  {
-    std::unique_lock lock(turns.mutex);
-    turns.taken.wait(lock, [&] { return turns.next == piece || turns.failed; });
-    if (turns.failed) return false;
-    ask();
-    ++turns.next;
-  }
-  turns.taken.notify_all();
-  return true;
-}
-
-template <class Real>
-void DealtRound<Real>::card_piece(std::int64_t piece, const RoundCall<Real>& call, CardSlots<Real>& slots,
-                                  Slot& slot, Turns& turns, HostCopies& copies) const {
-  if (packed_) return packed_piece(piece, call, slots, slot, turns, copies);
-  const std::int64_t first = piece * dealt_.piece_units;
-  const std::int64_t count = std::min(dealt_.piece_units, dealt_.card_units - first);
-  std::vector<PieceSegment> in = round_->segments_in(call, first, count, slot.memory.get());
-  if (!call.reads_from) {
-    const std::vector<PieceSegment> from = std::exchange(in, through(in, slot.staging.get()));
-    copies.to_buffer(buffered(from, false), slot.staging.get(), false);
-  }
-  std::vector<PieceSegment> to;
-  const bool asked = in_turn(piece, turns, [&] {
-    const Copier copier = copier_in(in);
-    ask_in(std::move(in), copier, slots, slot);
-    to = round_->segments_out(call, first, count, ask_kernels(first, count, call, slots, slot));
-    const std::vector<PieceSegment> out = call.writes_to ? to : through(to, slot.staging.get());
-    ask_out(out, copier_out(out, copier), slots, slot);
-  });
-  if (!asked || (call.reads_from && call.writes_to)) return;
-  slot.left.back()->wait();
-  if (!call.writes_to) copies.from_buffer(buffered(to, false), slot.staging.get(), false);
-}
-
-template <class Real>
-void DealtRound<Real>::packed_piece(std::int64_t piece, const RoundCall<Real>& call, CardSlots<Real>& slots,
-                                    Slot& slot, Turns& turns, HostCopies& copies) const {
-  const std::int64_t first = piece * dealt_.piece_units;
-  const std::int64_t count = std::min(dealt_.piece_units, dealt_.card_units - first);
-  std::byte *const packed = packed_in(slot), *const buffer = slot.staging.get();
-  const auto all_of = [](const std::vector<BufferedRows>& rows, std::byte* memory) {
-    const std::size_t bytes = rows.empty() ? 0 : rows.back().end();
-    return CardRows{memory, bytes, bytes, bytes > 0 ? std::size_t{1} : 0};
-  };
-  const std::vector<PieceSegment> in = round_->segments_in(call, first, count, slot.memory.get());
-  const std::vector<BufferedRows> from = buffered(in, true);
-  copies.to_buffer(from, buffer, true);
-  std::vector<BufferedRows> to;
-  const bool asked = in_turn(piece, turns, [&] {
-    slots.in().follow(*slot.left.back());
-    for (const PieceSegment& segment : in)
-      if (segment.resident) slots.in().copy_within(segment.piece, segment.array);
-    if (!from.empty()) slots.in().copy_in(all_of(from, packed), all_of(from, buffer), Copier::engine);
-    slots.in().mark(*slot.filled);
-    CardStream& kernels = slots.kernels();
-    kernels.follow(*slot.filled);
-    for (const BufferedRows& rows : from) card_->unpack(packed + rows.offset, rows.piece, kernels);
-    std::byte* const memory = slot.memory.get();
-    const CardKernel<Real>& kernel = count == dealt_.piece_units ? *full_ : *rest_;
-    std::byte* const results =
-        round_->compute(*card_, kernel, call, first, count, memory, memory + aligned(piece_bytes()), kernels);
-    const std::vector<PieceSegment> out = round_->segments_out(call, first, count, results);
-    to = buffered(out, true);
-    for (const BufferedRows& rows : to) card_->pack(rows.piece, packed + rows.offset, kernels);
-    kernels.mark(*slot.computed);
-    slot.in_place = false;
-    slots.out().follow(*slot.computed);
-    for (const PieceSegment& segment : out)
-      if (segment.resident) slots.out().copy_within(segment.array, segment.piece);
-    if (!to.empty()) slots.out().copy_out(all_of(to, buffer), all_of(to, packed), Copier::engine);
-    slots.out().mark(*slot.left.back());
-  });
-  if (!asked) return;
-  slot.left.back()->wait();
-  copies.from_buffer(to, buffer, true);
-}
-
 template <class Real>
 RoundTimes DealtRound<Real>::run(const RoundCall<Real>& call, CardSlots<Real>* slots, cpu::ThreadPool* pool,
                                  int threads, std::byte* scratch) const {
@@ -324,7 +137,7 @@ RoundTimes DealtRound<Real>::run(const RoundCall<Real>& call, CardSlots<Real>* s
   HostCopies copies;
   std::atomic<std::int64_t> pieces_left = dealt_.pieces;
   const bool helps = staged && dealt_.pieces > 0;
-  const auto start = Clock::now();
+  const auto start = std::chrono::steady_clock::now();
   const auto work = [&](std::int64_t worker) {
     try {
       if (worker < askers) {
@@ -366,59 +179,6 @@ RoundTimes DealtRound<Real>::run(const RoundCall<Real>& call, CardSlots<Real>* s
     std::rethrow_exception(failure);
   }
   return {us_since(start), card_us, host_us};
-}
-
-template <class Real>
-RoundProfile DealtRound<Real>::profile_card(const RoundCall<Real>& call, CardSlots<Real>& slots) const {
-  if (dealt_.pieces == 0) return {};
-  std::byte* const memory = slots.all().front().memory.get();
-  // Among consecutive pieces, one in the middle has results of its own that leave, and others'.
-  const std::int64_t count = dealt_.piece_units,
-                     first = round_->ordered() ? (dealt_.pieces - 1) / 2 * dealt_.piece_units : 0;
-  const auto units = static_cast<double>(count);
-  const auto timed = [&](CardStream& stream, const auto& step) {
-    step(stream);  // the first time pays for what is set up late
-    stream.wait();
-    const auto start = Clock::now();
-    step(stream);
-    stream.wait();
-    return us_since(start) / units;
-  };
-  RoundProfile profile;
-  std::byte* results = nullptr;
-  if (packed_) {
-    // The buffers of slots are where values are packed.
-    const std::size_t bytes = aligned(
-        storage_bytes(dense::Storage::block16, static_cast<std::int64_t>(piece_bytes() / sizeof(float))));
-    Slot& slot = slots.all().front();
-    const std::size_t bus_bytes = std::min(bytes, staging_bytes());
-    const CardRows card{packed_in(slot), bus_bytes, bus_bytes, 1},
-        host{slot.staging.get(), bus_bytes, bus_bytes, 1};
-    profile.in_us =
-        timed(slots.in(), [&](CardStream& stream) { stream.copy_in(card, host, Copier::engine); });
-    profile.out_us =
-        timed(slots.out(), [&](CardStream& stream) { stream.copy_out(host, card, Copier::engine); });
-    profile.kernel_us = timed(slots.kernels(), [&](CardStream& stream) {
-      round_->compute(*card_, *full_, call, first, count, memory, memory + aligned(piece_bytes()), stream);
-    });
-    return profile;
-  }
-  const std::vector<PieceSegment> in = round_->segments_in(call, first, count, memory);
-  const Copier copier = copier_in(in);
-  profile.in_us = timed(slots.in(), [&](CardStream& stream) {
-    for (const PieceSegment& segment : in) stream.copy_in(segment.piece, segment.array, copier);
-  });
-  profile.kernel_us = timed(slots.kernels(), [&](CardStream& stream) {
-    results =
-        round_->compute(*card_, *full_, call, first, count, memory, memory + aligned(piece_bytes()), stream);
-  });
-  const std::vector<PieceSegment> out = round_->segments_out(call, first, count, results);
-  profile.out_us = timed(slots.out(), [&](CardStream& stream) {
-    for (const PieceSegment& segment : out)
-      segment.resident ? stream.copy_within(segment.array, segment.piece)
-                       : stream.copy_out(segment.array, segment.piece, copier_out(out, copier));
-  });
-  return profile;
 }
 
 template class DealtRound<float>;

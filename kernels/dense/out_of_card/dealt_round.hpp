@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <memory>
@@ -16,6 +17,10 @@
 #include "kernels/dense/out_of_card/round.hpp"
 
 namespace sfft::detail {
+
+inline double us_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+}
 
 template <class Real>
 class DealtRound {
@@ -44,7 +49,6 @@ class DealtRound {
   std::size_t piece_bytes() const noexcept { return data_bytes(dealt_.piece_units); }
   /// Host memory that a piece passes through where the card does not read the arrays, or is packed in.
   std::size_t staging_bytes() const noexcept { return (round_->ordered() ? 2 : 1) * piece_bytes(); }
-  bool packed() const noexcept { return packed_; }
   /// Card memory of a call beside the streams, where the round finds so much on the card.
   std::size_t kept_bytes(const Residency& found = {}) const {
     return dealt_.pieces == 0 ? 0 : round_->kept_bytes(dealt_.piece_units, found);
@@ -60,6 +64,8 @@ class DealtRound {
  private:
   using Slot = typename CardSlots<Real>::Slot;
 
+  /// Data and workspace of a piece begin at multiples of 256 bytes.
+  static std::size_t aligned(std::size_t bytes) noexcept { return (bytes + 255) / 256 * 256; }
   std::size_t data_bytes(std::int64_t units) const noexcept {
     return static_cast<std::size_t>(units * round_->unit_points()) * sizeof(std::complex<Real>);
   }
@@ -84,14 +90,20 @@ class DealtRound {
   /// are in theirs.
   void card_piece(std::int64_t piece, const RoundCall<Real>& call, CardSlots<Real>& slots, Slot& slot,
                   Turns& turns, HostCopies& copies) const;
-  /// The same where floats cross the bus in block16.
-  void packed_piece(std::int64_t piece, const RoundCall<Real>& call, CardSlots<Real>& slots, Slot& slot,
-                    Turns& turns, HostCopies& copies) const;
   /// Waits for the turn of a piece, calls ask(), and passes it on. False if another piece has failed.
   template <class Ask>
   static bool in_turn(std::int64_t piece, Turns& turns, const Ask& ask);
   void ask_in(std::vector<PieceSegment> segments, Copier copier, CardSlots<Real>& slots, Slot& slot) const;
   void ask_out(std::vector<PieceSegment> segments, Copier copier, CardSlots<Real>& slots, Slot& slot) const;
+  /// Asks for all of it where floats cross the bus in block16. Where results go.
+  std::vector<PieceSegment> ask_packed(std::int64_t first, std::int64_t count, const RoundCall<Real>& call,
+                                       const std::vector<PieceSegment>& in, const BufferedPiece& from,
+                                       CardSlots<Real>& slots, Slot& slot) const;
+  std::vector<PieceSegment> compute_packed(std::int64_t first, std::int64_t count,
+                                           const RoundCall<Real>& call, const BufferedPiece& from,
+                                           const Slot& slot, CardStream& stream) const;
+  std::byte* compute(std::int64_t first, std::int64_t count, const RoundCall<Real>& call, const Slot& slot,
+                     CardStream& stream) const;
   /// Where the results of a piece are on the card.
   std::byte* ask_kernels(std::int64_t first, std::int64_t count, const RoundCall<Real>& call,
                          CardSlots<Real>& slots, Slot& slot) const;

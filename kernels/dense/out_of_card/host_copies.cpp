@@ -20,13 +20,13 @@ std::int64_t floats_of(const BufferedRows& rows) {
 
 }  // namespace
 
-std::vector<BufferedRows> buffered(const std::vector<PieceSegment>& segments, bool packed) {
-  std::vector<BufferedRows> all;
+BufferedPiece buffered(const std::vector<PieceSegment>& segments, bool packed) {
+  BufferedPiece all{{}, packed};
   const auto add = [&](const CardRows& piece, const CardRows& array) {
     if (piece.rows == 0 || piece.width == 0) return;
-    BufferedRows rows{piece, array, all.empty() ? 0 : all.back().end(), piece.width};
+    BufferedRows rows{piece, array, all.bytes(), piece.width};
     if (packed) rows.row_bytes = storage_bytes(dense::Storage::block16, floats_of(rows));
-    all.push_back(rows);
+    all.rows.push_back(rows);
   };
   for (const PieceSegment& segment : segments) {
     if (segment.resident) continue;
@@ -62,9 +62,9 @@ void HostCopies::over_rows(const std::vector<BufferedRows>& all, const Copy& cop
   });
 }
 
-void HostCopies::to_buffer(const std::vector<BufferedRows>& rows, std::byte* buffer, bool packed) {
-  over_rows(rows, [&](const BufferedRows& of, const std::byte* from, std::size_t offset) {
-    if (packed) {
+void HostCopies::to_buffer(const BufferedPiece& piece, std::byte* buffer) {
+  over_rows(piece.rows, [&](const BufferedRows& of, const std::byte* from, std::size_t offset) {
+    if (piece.packed) {
       pack_stored(reinterpret_cast<const float*>(from), floats_of(of), dense::Storage::block16,
                   buffer + offset);
     } else {
@@ -73,9 +73,9 @@ void HostCopies::to_buffer(const std::vector<BufferedRows>& rows, std::byte* buf
   });
 }
 
-void HostCopies::from_buffer(const std::vector<BufferedRows>& rows, const std::byte* buffer, bool packed) {
-  over_rows(rows, [&](const BufferedRows& of, std::byte* to, std::size_t offset) {
-    if (packed) {
+void HostCopies::from_buffer(const BufferedPiece& piece, const std::byte* buffer) {
+  over_rows(piece.rows, [&](const BufferedRows& of, std::byte* to, std::size_t offset) {
+    if (piece.packed) {
       read_stored(buffer + offset, dense::Storage::block16, floats_of(of), 0, reinterpret_cast<float*>(to));
     } else {
       std::memcpy(to, buffer + offset, of.array.width);

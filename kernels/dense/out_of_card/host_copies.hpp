@@ -23,14 +23,20 @@ struct BufferedRows {
 
   std::size_t end() const noexcept { return offset + piece.rows * row_bytes; }
 };
-/// Those of all segments but resident ones. They need no more room than the segments.
-std::vector<BufferedRows> buffered(const std::vector<PieceSegment>& segments, bool packed);
+struct BufferedPiece {
+  std::vector<BufferedRows> rows;
+  bool packed = false;  ///< in block16
+
+  std::size_t bytes() const noexcept { return rows.empty() ? 0 : rows.back().end(); }
+};
+/// The rows of all segments but resident ones. They need no more room than the segments.
+BufferedPiece buffered(const std::vector<PieceSegment>& segments, bool packed);
 
 class HostCopies {
  public:
   /// Copies to a buffer, or from there, with the help of others. Blocks until that is done.
-  void to_buffer(const std::vector<BufferedRows>& rows, std::byte* buffer, bool packed);
-  void from_buffer(const std::vector<BufferedRows>& rows, const std::byte* buffer, bool packed);
+  void to_buffer(const BufferedPiece& piece, std::byte* buffer);
+  void from_buffer(const BufferedPiece& piece, const std::byte* buffer);
   /// Takes part in others' copies until finish().
   void help();
   void finish() noexcept;

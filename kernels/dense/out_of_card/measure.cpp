@@ -124,20 +124,23 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
     staying_there.memory = kept.get();
     return one;
   };
+  const auto slots_of_trial = [&] {
+    return CardSlots<Real>(*card_, streams_, trial.slot_bytes(), options_.packed ? trial.staging_bytes() : 0);
+  };
   /// The second of two runs.
   const auto run = [&](double share) {
     trial.deal_out(share);
     fill(values, sample.points() + 1, pool.get());
     const auto threads = static_cast<std::size_t>(options_.threads);
     const cpu::LargeBuffer scratch = cpu::make_large_buffer(threads * trial.round().host_bytes() + 64);
-    CardSlots<Real> slots(*card_, streams_, trial.slot_bytes(), options_.packed ? trial.staging_bytes() : 0);
+    CardSlots<Real> slots = slots_of_trial();
     static_cast<void>(trial.run(call(), &slots, pool.get(), options_.threads, scratch.get()));
     return trial.run(call(), &slots, pool.get(), options_.threads, scratch.get());
   };
   RoundProfile& profile = part.profile;
   {
     trial.deal_out(0);
-    CardSlots<Real> slots(*card_, streams_, trial.slot_bytes(), options_.packed ? trial.staging_bytes() : 0);
+    CardSlots<Real> slots = slots_of_trial();
     RoundCall<Real> whole_piece{values, results};
     whole_piece.reads_from = whole_piece.writes_to = true;
     whole_piece.kept = kept.get();

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the GPU's conversions of block16 against those of the host, bit by bit.
-#include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <random>
 
 #include "kernels/cuda/stages/stored_values.hpp"
 #include "kernels/dense/cpu/stored_values.hpp"
 #include "tests/support/dense_device.hpp"
+#include "tests/support/stored_floats.hpp"
 
 namespace sfft::test {
 namespace {
@@ -15,21 +14,6 @@ namespace {
 using dense::Storage;
 
 class Block16Cuda : public GpuTest {};
-
-/// Floats of every size in blocks of every kind: ordinary, tiny, huge, with numbers that are none.
-std::vector<float> floats_of_every_size(std::size_t count) {
-  std::mt19937 random(7);
-  std::vector<float> values(count);
-  unsigned exponent = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (i % 24 == 0) exponent = static_cast<unsigned>(random()) % 256;
-    const unsigned own = exponent - std::min(exponent, static_cast<unsigned>(random()) % 20),
-                   bits = static_cast<unsigned>(random()) % 2 << 31 | own << 23 |
-                          static_cast<unsigned>(random()) % 0x800000u;
-    std::memcpy(&values[i], &bits, sizeof bits);
-  }
-  return values;
-}
 
 TEST_F(Block16Cuda, ConversionsAreThoseOfTheHost) {
   constexpr std::int64_t kBatch = 3;

@@ -14,6 +14,7 @@
 
 #include "kernels/base/half.hpp"
 #include "sfft/dense.hpp"
+#include "tests/support/stored_floats.hpp"
 
 namespace sfft::test {
 namespace {
@@ -92,20 +93,6 @@ TEST_P(StoredValues, SpecialValuesStayWhereTheyAre) {
       }
     }
   }
-}
-
-/// Blocks of every kind: ordinary, tiny, huge, with numbers that are none here and there, or nowhere.
-std::vector<float> floats_of_every_size(std::size_t count, bool finite) {
-  std::mt19937 random(7);
-  std::vector<float> values(count);
-  unsigned exponent = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (i % 24 == 0) exponent = static_cast<unsigned>(random()) % (finite ? 255 : 256);
-    const unsigned own = exponent - std::min(exponent, static_cast<unsigned>(random()) % 20);
-    values[i] = std::bit_cast<float>(static_cast<unsigned>(random()) % 2 << 31 | own << 23 |
-                                     static_cast<unsigned>(random()) % 0x800000u);
-  }
-  return values;
 }
 
 TEST(PackedValues, AreThoseThatAreWrittenWithTheirErrors) {

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// The way of a piece through the card. Copies in, kernels and copies out of different pieces overlap.
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "kernels/dense/out_of_card/dealt_round.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+/// With a buffer in place of the host's arrays, packed.
+std::vector<PieceSegment> through(std::vector<PieceSegment> segments, std::byte* staging) {
+  for (PieceSegment& segment : segments) {
+    if (segment.resident) continue;
+    segment.array = segment.array.packed_at(staging);
+    staging += segment.array.bytes();
+  }
+  return segments;
+}
+
+/// Copy engines are as fast with rows of 32 KB as without gaps. Beside kernels they lose a third of their
+/// rate with rows of 8 and 16 KB, and half of it with 4 KB (H200).
+bool is_short(const CardRows& rows) {
+  constexpr std::size_t kFullSpeedBytes = std::size_t{32} << 10;
+  return rows.rows > 1 && rows.width < std::min(rows.pitch, kFullSpeedBytes);
+}
+/// Kernels copy words of 16 bytes; shorter ones are slower than engines.
+bool has_words(const PieceSegment& segment) {
+  const CardRows &card = segment.piece, &host = segment.array;
+  const auto place = [](const CardRows& rows) { return reinterpret_cast<std::uintptr_t>(rows.data); };
+  return (place(card) | place(host) | card.pitch | host.pitch | host.width) % 16 == 0;
+}
+bool rows_are_short(const std::vector<PieceSegment>& segments) {
+  bool any = false;
+  for (const PieceSegment& segment : segments) {
+    if (segment.resident) continue;
+    if (!has_words(segment)) return false;
+    any = any || is_short(segment.array);
+  }
+  return any;
+}
+/// A kernel copies short rows in, and short rows out where none come in: two kernels are slower than one
+/// beside an engine.
+Copier copier_in(const std::vector<PieceSegment>& in) {
+  return rows_are_short(in) ? Copier::kernel : Copier::engine;
+}
+Copier copier_out(const std::vector<PieceSegment>& out, Copier in) {
+  return in == Copier::engine ? copier_in(out) : Copier::engine;
+}
+
+/// All of a piece in a buffer of the host, or of the card.
+CardRows whole(const BufferedPiece& piece, std::byte* buffer) {
+  return {buffer, piece.bytes(), piece.bytes(), piece.rows.empty() ? std::size_t{0} : 1};
+}
+
+}  // namespace
+
+template <class Real>
+std::byte* DealtRound<Real>::compute(std::int64_t first, std::int64_t count, const RoundCall<Real>& call,
+                                     const Slot& slot, CardStream& stream) const {
+  const CardKernel<Real>& kernel = count == dealt_.piece_units ? *full_ : *rest_;
+  std::byte* const memory = slot.memory.get();
+  return round_->compute(*card_, kernel, call, first, count, memory, memory + aligned(piece_bytes()), stream);
+}
+
+template <class Real>
+std::vector<PieceSegment> DealtRound<Real>::compute_packed(std::int64_t first, std::int64_t count,
+                                                           const RoundCall<Real>& call,
+                                                           const BufferedPiece& from, const Slot& slot,
+                                                           CardStream& stream) const {
+  std::byte* const packed = packed_in(slot);
+  for (const BufferedRows& rows : from.rows) card_->unpack(packed + rows.offset, rows.piece, stream);
+  std::vector<PieceSegment> out =
+      round_->segments_out(call, first, count, compute(first, count, call, slot, stream));
+  for (const BufferedRows& rows : buffered(out, true).rows)
+    card_->pack(rows.piece, packed + rows.offset, stream);
+  return out;
+}
+
+/// The piece before may be leaving the slot.
+template <class Real>
+void DealtRound<Real>::ask_in(std::vector<PieceSegment> segments, Copier copier, CardSlots<Real>& slots,
+                              Slot& slot) const {
+  CardStream& stream = slots.in();
+  PieceParts parts(std::move(segments));
+  stream.follow(*slot.computed);
+  for (std::size_t part = 0; part < CardSlots<Real>::kParts; ++part) {
+    if (slot.in_place) stream.follow(*slot.left[part]);
+    parts.pass(part_end(slot, part), true, [&](const PieceSegment& segment) {
+      segment.resident ? stream.copy_within(segment.piece, segment.array)
+                       : stream.copy_in(segment.piece, segment.array, copier);
+    });
+  }
+  stream.mark(*slot.filled);
+}
+
+template <class Real>
+std::byte* DealtRound<Real>::ask_kernels(std::int64_t first, std::int64_t count, const RoundCall<Real>& call,
+                                         CardSlots<Real>& slots, Slot& slot) const {
+  CardStream& stream = slots.kernels();
+  stream.follow(*slot.filled);
+  stream.follow(*slot.left.back());
+  std::byte* const results = compute(first, count, call, slot, stream);
+  stream.mark(*slot.computed);
+  slot.in_place = results == slot.memory.get();
+  return results;
+}
+
+/// Results beside the piece leave as a whole: the next one comes where they are not.
+template <class Real>
+void DealtRound<Real>::ask_out(std::vector<PieceSegment> segments, Copier copier, CardSlots<Real>& slots,
+                               Slot& slot) const {
+  CardStream& stream = slots.out();
+  stream.follow(*slot.computed);
+  const auto copy = [&](const PieceSegment& segment) {
+    segment.resident ? stream.copy_within(segment.array, segment.piece)
+                     : stream.copy_out(segment.array, segment.piece, copier);
+  };
+  if (!slot.in_place) {
+    for (const PieceSegment& segment : segments) copy(segment);
+    stream.mark(*slot.left.back());
+    return;
+  }
+  PieceParts parts(std::move(segments));
+  for (std::size_t part = 0; part < CardSlots<Real>::kParts; ++part) {
+    parts.pass(part_end(slot, part), false, copy);
+    stream.mark(*slot.left[part]);
+  }
+}
+
+/// Packed values lie beside the piece, and cross the bus in one copy.
+template <class Real>
+std::vector<PieceSegment> DealtRound<Real>::ask_packed(std::int64_t first, std::int64_t count,
+                                                       const RoundCall<Real>& call,
+                                                       const std::vector<PieceSegment>& in,
+                                                       const BufferedPiece& from, CardSlots<Real>& slots,
+                                                       Slot& slot) const {
+  std::byte *const packed = packed_in(slot), *const buffer = slot.staging.get();
+  slots.in().follow(*slot.left.back());
+  for (const PieceSegment& segment : in)
+    if (segment.resident) slots.in().copy_within(segment.piece, segment.array);
+  if (!from.rows.empty()) slots.in().copy_in(whole(from, packed), whole(from, buffer), Copier::engine);
+  slots.in().mark(*slot.filled);
+  slots.kernels().follow(*slot.filled);
+  std::vector<PieceSegment> out = compute_packed(first, count, call, from, slot, slots.kernels());
+  slots.kernels().mark(*slot.computed);
+  slot.in_place = false;
+  const BufferedPiece to = buffered(out, true);
+  slots.out().follow(*slot.computed);
+  for (const PieceSegment& segment : out)
+    if (segment.resident) slots.out().copy_within(segment.array, segment.piece);
+  if (!to.rows.empty()) slots.out().copy_out(whole(to, buffer), whole(to, packed), Copier::engine);
+  slots.out().mark(*slot.left.back());
+  return out;
+}
+
+template <class Real>
+template <class Ask>
+bool DealtRound<Real>::in_turn(std::int64_t piece, Turns& turns, const Ask& ask) {
+  {
+    std::unique_lock lock(turns.mutex);
+    turns.taken.wait(lock, [&] { return turns.next == piece || turns.failed; });
+    if (turns.failed) return false;
+    ask();
+    ++turns.next;
+  }
+  turns.taken.notify_all();
+  return true;
+}
+
+template <class Real>
+void DealtRound<Real>::card_piece(std::int64_t piece, const RoundCall<Real>& call, CardSlots<Real>& slots,
+                                  Slot& slot, Turns& turns, HostCopies& copies) const {
+  const std::int64_t first = piece * dealt_.piece_units;
+  const std::int64_t count = std::min(dealt_.piece_units, dealt_.card_units - first);
+  const bool copied_in = packed_ || !call.reads_from, copied_out = packed_ || !call.writes_to;
+  std::vector<PieceSegment> in = round_->segments_in(call, first, count, slot.memory.get()), to;
+  const BufferedPiece from = copied_in ? buffered(in, packed_) : BufferedPiece{};
+  if (copied_in) copies.to_buffer(from, slot.staging.get());
+  const bool asked = in_turn(piece, turns, [&] {
+    if (packed_) {
+      to = ask_packed(first, count, call, in, from, slots, slot);
+      return;
+    }
+    if (copied_in) in = through(std::move(in), slot.staging.get());
+    const Copier copier = copier_in(in);
+    ask_in(std::move(in), copier, slots, slot);
+    to = round_->segments_out(call, first, count, ask_kernels(first, count, call, slots, slot));
+    const std::vector<PieceSegment> out = copied_out ? through(to, slot.staging.get()) : to;
+    ask_out(out, copier_out(out, copier), slots, slot);
+  });
+  if (!asked || !(copied_in || copied_out)) return;
+  slot.left.back()->wait();
+  if (copied_out) copies.from_buffer(buffered(to, packed_), slot.staging.get());
+}
+
+template <class Real>
+RoundProfile DealtRound<Real>::profile_card(const RoundCall<Real>& call, CardSlots<Real>& slots) const {
+  if (dealt_.pieces == 0) return {};
+  Slot& slot = slots.all().front();
+  // Among consecutive pieces, one in the middle has results of its own that leave, and others'.
+  const std::int64_t count = dealt_.piece_units,
+                     first = round_->ordered() ? (dealt_.pieces - 1) / 2 * dealt_.piece_units : 0;
+  const auto units = static_cast<double>(count);
+  const auto timed = [&](CardStream& stream, const auto& step) {
+    step(stream);  // the first time pays for what is set up late
+    stream.wait();
+    const auto start = std::chrono::steady_clock::now();
+    step(stream);
+    stream.wait();
+    return us_since(start) / units;
+  };
+  RoundProfile profile;
+  const std::vector<PieceSegment> in = round_->segments_in(call, first, count, slot.memory.get());
+  const BufferedPiece from = buffered(in, packed_);
+  const Copier copier = copier_in(in);
+  profile.in_us = timed(slots.in(), [&](CardStream& stream) {
+    if (packed_)
+      return stream.copy_in(whole(from, packed_in(slot)), whole(from, slot.staging.get()), Copier::engine);
+    for (const PieceSegment& segment : in) stream.copy_in(segment.piece, segment.array, copier);
+  });
+  std::vector<PieceSegment> out;
+  profile.kernel_us = timed(slots.kernels(), [&](CardStream& stream) {
+    out = packed_ ? compute_packed(first, count, call, from, slot, stream)
+                  : round_->segments_out(call, first, count, compute(first, count, call, slot, stream));
+  });
+  const BufferedPiece to = buffered(out, packed_);
+  profile.out_us = timed(slots.out(), [&](CardStream& stream) {
+    if (packed_)
+      return stream.copy_out(whole(to, slot.staging.get()), whole(to, packed_in(slot)), Copier::engine);
+    for (const PieceSegment& segment : out)
+      segment.resident ? stream.copy_within(segment.array, segment.piece)
+                       : stream.copy_out(segment.array, segment.piece, copier_out(out, copier));
+  });
+  return profile;
+}
+
+template std::byte* DealtRound<float>::compute(std::int64_t, std::int64_t, const RoundCall<float>&,
+                                               const Slot&, CardStream&) const;
+template std::vector<PieceSegment> DealtRound<float>::compute_packed(std::int64_t, std::int64_t,
+                                                                     const RoundCall<float>&,
+                                                                     const BufferedPiece&, const Slot&,
+                                                                     CardStream&) const;
+template void DealtRound<float>::ask_in(std::vector<PieceSegment>, Copier, CardSlots<float>&, Slot&) const;
+template std::byte* DealtRound<float>::ask_kernels(std::int64_t, std::int64_t, const RoundCall<float>&,
+                                                   CardSlots<float>&, Slot&) const;
+template void DealtRound<float>::ask_out(std::vector<PieceSegment>, Copier, CardSlots<float>&, Slot&) const;
+template std::vector<PieceSegment> DealtRound<float>::ask_packed(std::int64_t, std::int64_t,
+                                                                 const RoundCall<float>&,
+                                                                 const std::vector<PieceSegment>&,
+                                                                 const BufferedPiece&, CardSlots<float>&,
+                                                                 Slot&) const;
+template void DealtRound<float>::card_piece(std::int64_t, const RoundCall<float>&, CardSlots<float>&, Slot&,
+                                            Turns&, HostCopies&) const;
+template RoundProfile DealtRound<float>::profile_card(const RoundCall<float>&, CardSlots<float>&) const;
+template std::byte* DealtRound<double>::compute(std::int64_t, std::int64_t, const RoundCall<double>&,
+                                                const Slot&, CardStream&) const;
+template std::vector<PieceSegment> DealtRound<double>::compute_packed(std::int64_t, std::int64_t,
+                                                                      const RoundCall<double>&,
+                                                                      const BufferedPiece&, const Slot&,
+                                                                      CardStream&) const;
+template void DealtRound<double>::ask_in(std::vector<PieceSegment>, Copier, CardSlots<double>&, Slot&) const;
+template std::byte* DealtRound<double>::ask_kernels(std::int64_t, std::int64_t, const RoundCall<double>&,
+                                                    CardSlots<double>&, Slot&) const;
+template void DealtRound<double>::ask_out(std::vector<PieceSegment>, Copier, CardSlots<double>&, Slot&) const;
+template std::vector<PieceSegment> DealtRound<double>::ask_packed(std::int64_t, std::int64_t,
+                                                                  const RoundCall<double>&,
+                                                                  const std::vector<PieceSegment>&,
+                                                                  const BufferedPiece&, CardSlots<double>&,
+                                                                  Slot&) const;
+template void DealtRound<double>::card_piece(std::int64_t, const RoundCall<double>&, CardSlots<double>&,
+                                             Slot&, Turns&, HostCopies&) const;
+template RoundProfile DealtRound<double>::profile_card(const RoundCall<double>&, CardSlots<double>&) const;
+
+}  // namespace sfft::detail
