@@ -20,6 +20,16 @@ bool OutOfCardFft<Real>::is_measured_in_place() const {
 
 template <class Real>
 std::vector<RoundTimes> OutOfCardFft<Real>::predicted() const {
+  std::vector<double> buffered(parts_.size(), buffered_always());
+  {
+    const std::lock_guard lock(mutex_);
+    if (!buffered_.empty()) buffered = buffered_;
+  }
+  return predicted(buffered);
+}
+
+template <class Real>
+std::vector<RoundTimes> OutOfCardFft<Real>::predicted(const std::vector<double>& buffered) const {
   const bool in_place = options_.in_place || is_measured_in_place();
   std::vector<RoundTimes> times;
   for (std::size_t r = 0; r < parts_.size(); ++r) {
@@ -33,8 +43,8 @@ std::vector<RoundTimes> OutOfCardFft<Real>::predicted() const {
       times.push_back({part.profile.host_us * repeats, 0, part.profile.host_us * repeats});
       continue;
     }
-    const RoundTimes one =
-        predict(with_residency(r, staying(r, in_place)), part.round->limits(), part.round->host_share());
+    const RoundTimes one = predict(profile_of(r, staying(r, in_place), buffered[r]), part.round->limits(),
+                                   part.round->host_share());
     times.push_back({one.us * repeats, one.card_us * repeats, one.host_us * repeats});
   }
   return times;
@@ -89,12 +99,15 @@ std::string OutOfCardFft<Real>::explain() const {
                         resident.slabs, resident.columns);
   }
   if (options_.packed && card_ != nullptr) text += ", values cross the bus in block16";
-  const std::vector<RoundTimes> expected = predicted(), last = measured();
+  const std::vector<RoundTimes> expected = predicted(), last = measured(),
+                                copied = predicted(std::vector<double>(parts_.size(), 1));
   for (std::size_t r = 0; r < parts_.size(); ++r) {
     text += fmt::format("\nround {}, {}", r + 1, describe(parts_[r]));
     if (expected[r].us == 0) continue;
     text += fmt::format("; predicted {:.4g} ms ({})", expected[r].us / 1e3,
                         profiled_ ? "from profiling runs" : "from assumed rates");
+    if (last.empty() && copied[r].us > expected[r].us)
+      text += fmt::format(", {:.4g} ms from and to memory that is not page-locked", copied[r].us / 1e3);
     if (!last.empty()) {
       text += fmt::format(", last measured {:.4g} ms (card {:.4g}, host {:.4g})", last[r].us / 1e3,
                           last[r].card_us / 1e3, last[r].host_us / 1e3);
@@ -112,6 +125,8 @@ template bool OutOfCardFft<float>::is_measured_in_place() const;
 template bool OutOfCardFft<double>::is_measured_in_place() const;
 template std::vector<RoundTimes> OutOfCardFft<float>::predicted() const;
 template std::vector<RoundTimes> OutOfCardFft<double>::predicted() const;
+template std::vector<RoundTimes> OutOfCardFft<float>::predicted(const std::vector<double>&) const;
+template std::vector<RoundTimes> OutOfCardFft<double>::predicted(const std::vector<double>&) const;
 template std::string OutOfCardFft<float>::name() const;
 template std::string OutOfCardFft<double>::name() const;
 template std::string OutOfCardFft<float>::describe(const Part&) const;

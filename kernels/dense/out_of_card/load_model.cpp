@@ -61,8 +61,10 @@ RoundTimes predict(const RoundProfile& profile, const PieceLimits& limits, doubl
     const CardTimes card = card_times(profile, limits, dealt);
     times.card_us = (card.first + card.others * profile.overlap) * (both ? profile.card_beside_host : 1);
   }
+  const double copied_us = static_cast<double>(dealt.card_units) * profile.copied_us;
   times.host_us = static_cast<double>(limits.units - dealt.card_units) * profile.host_us *
                   (both ? profile.host_beside_card : 1);
+  if (copied_us > 0) times.card_us = std::max(times.card_us, times.host_us + copied_us);
   times.us = std::max(times.card_us, times.host_us);
   return times;
 }

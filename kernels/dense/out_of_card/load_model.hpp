@@ -26,11 +26,12 @@ struct PieceLimits {
 /// The host's share is rounded to whole grains. Several pieces for every stream, where they are large enough.
 Deal deal(const PieceLimits& limits, double host_share);
 
-/// Three profiling runs: one piece through the card step by step, the card alone, and the host's threads
-/// together.
+/// Profiling runs: one piece through the card step by step, the card alone with arrays that it reads and with
+/// others, and the host's threads together.
 struct RoundProfile {
   double in_us = 0, kernel_us = 0, out_us = 0;  ///< of one unit
   double host_us = 0;                           ///< of one unit, all threads working
+  double copied_us = 0;         ///< of one unit on its way to and from page-locked buffers, likewise
   double overlap = 1;           ///< how much longer steps take when others happen at the same time
   double card_beside_host = 1;  ///< how much longer the card takes while the host works, too
   double host_beside_card = 1;
@@ -41,7 +42,7 @@ struct RoundTimes {
   double card_us = 0, host_us = 0;  ///< of each processor; the round takes as long as the slower one
 };
 /// Card: passes of a piece per stream, in which the three steps of different streams overlap, each step's
-/// pieces one after another. Host: its units.
+/// pieces one after another. Host: its units; its threads copy pieces that pass through buffers after that.
 RoundTimes predict(const RoundProfile& profile, const PieceLimits& limits, double host_share);
 
 /// The factor that makes the prediction for the card alone come true.

@@ -114,9 +114,9 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
       exchanged
           ? trial.kept_bytes(resident())
           : static_cast<std::size_t>(staying * static_cast<double>(array_bytes<Real>(sample.points()))));
-  const auto call = [&] {
+  const auto call = [&](bool card_reads) {
     RoundCall<Real> one{values, results};
-    one.reads_from = one.writes_to = true;
+    one.reads_from = one.writes_to = card_reads;
     one.kept = kept.get();
     if (!pair.has(number)) return one;
     Residency& staying_there = pair.first(number, false) ? one.left : one.found;
@@ -124,29 +124,33 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
     staying_there.memory = kept.get();
     return one;
   };
-  const auto slots_of_trial = [&] {
-    return CardSlots<Real>(*card_, streams_, trial.slot_bytes(), options_.packed ? trial.staging_bytes() : 0);
+  const auto slots_of_trial = [&](bool card_reads) {
+    const bool buffers = options_.packed || !card_reads;
+    return CardSlots<Real>(*card_, streams_, trial.slot_bytes(), buffers ? trial.staging_bytes() : 0);
   };
   /// The second of two runs.
-  const auto run = [&](double share) {
+  const auto run = [&](double share, bool card_reads = true) {
     trial.deal_out(share);
     fill(values, sample.points() + 1, pool.get());
     const auto threads = static_cast<std::size_t>(options_.threads);
     const cpu::LargeBuffer scratch = cpu::make_large_buffer(threads * trial.round().host_bytes() + 64);
-    CardSlots<Real> slots = slots_of_trial();
-    static_cast<void>(trial.run(call(), &slots, pool.get(), options_.threads, scratch.get()));
-    return trial.run(call(), &slots, pool.get(), options_.threads, scratch.get());
+    CardSlots<Real> slots = slots_of_trial(card_reads);
+    static_cast<void>(trial.run(call(card_reads), &slots, pool.get(), options_.threads, scratch.get()));
+    return trial.run(call(card_reads), &slots, pool.get(), options_.threads, scratch.get());
   };
   RoundProfile& profile = part.profile;
   {
     trial.deal_out(0);
-    CardSlots<Real> slots = slots_of_trial();
+    CardSlots<Real> slots = slots_of_trial(true);
     RoundCall<Real> whole_piece{values, results};
     whole_piece.reads_from = whole_piece.writes_to = true;
     whole_piece.kept = kept.get();
     profile = trial.profile_card(whole_piece, slots);
   }
-  profile.overlap = overlap_of(with_residency(number, staying), trial.limits(), run(0).card_us);
+  if (!options_.packed)
+    profile.overlap = overlap_of(profile_of(number, staying, 0), trial.limits(), run(0).card_us);
+  const auto all = static_cast<double>(units);
+  profile.copied_us = run(0, false).card_us / (all * (pair.has(number) ? 1 - staying / 2 : 1));
   if (exchanged) return pools_.give_back(std::move(pool));
   // Large slabs are few in the sample: some threads have none in the end, or at all.
   const auto waiting = [&] {
@@ -154,13 +158,13 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
     if (parts == 0) return 1.0;
     return static_cast<double>((parts + threads - 1) / threads * threads) / static_cast<double>(parts);
   };
-  profile.host_us = run(1).host_us / static_cast<double>(units);
+  profile.host_us = run(1).host_us / all;
   profile.host_us /= waiting();
   // How much longer each takes while the other works, by the median of what was seen.
   std::vector<double> card_factors, host_factors;
   const auto learn_from = [&](double share, const RoundTimes& times) {
     profile.card_beside_host = profile.host_beside_card = 1;
-    const RoundTimes alone = predict(with_residency(number, staying), trial.limits(), share);
+    const RoundTimes alone = predict(profile_of(number, staying, buffered_always()), trial.limits(), share);
     if (alone.card_us > 0 && alone.host_us > 0) {
       card_factors.push_back(times.card_us / alone.card_us);
       host_factors.push_back(times.host_us / (alone.host_us * waiting()));
@@ -168,7 +172,9 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
     profile.card_beside_host = median(card_factors);
     profile.host_beside_card = median(host_factors);
   };
-  const auto best = [&] { return best_host_share(with_residency(number, staying), trial.limits()); };
+  const auto best = [&] {
+    return best_host_share(profile_of(number, staying, buffered_always()), trial.limits());
+  };
   // Both are slower together: the share at which they end at the same time is another one then.
   const double first = best();
   learn_from(first, run(first));

@@ -172,24 +172,26 @@ std::size_t OutOfCardFft<Real>::slot_budget(Step::Kind kind) const noexcept {
   return (budget_ - kept) / static_cast<std::size_t>(streams_) / 256 * 256;
 }
 
-/// Rates to begin with, where nothing was measured. Packing is bound by the host's memory: that of 16 threads
-/// moved 183 GB/s while arrays in ordinary memory were copied.
+/// Rates to begin with, where nothing was measured. Copies through buffers are bound by the threads that do
+/// them, those that ask for pieces among them, or by the host's memory.
 template <class Real>
 void OutOfCardFft<Real>::assume_profiles() {
   constexpr double kBusBytesPerUs = 50e3, kCardBytesPerUs = 500e3, kThreadBytesPerUs = 0.8e3,
-                   kCopiedBytesPerUs = 4e3, kPackedBytesPerUs = 5.5e3, kPackedShare = 0.51;
+                   kTransposedBytesPerUs = 4e3, kCopiedBytesPerUs = 6e3, kCopiedBytesAtMost = 56e3,
+                   kPackedBytesPerUs = 8e3, kPackedBytesAtMost = 88e3, kPackedShare = 0.51;
+  const double copying = options_.threads + kMaxStreams;
+  const double copied = options_.packed ? std::min(kPackedBytesPerUs * copying, kPackedBytesAtMost)
+                                        : std::min(kCopiedBytesPerUs * copying, kCopiedBytesAtMost);
   for (Part& part : parts_) {
     if (part.round == nullptr) {
       const double passes = part.transposition->passes();
       part.profile.host_us = passes * static_cast<double>(array_bytes<Real>(part.step.array.points())) /
-                             (kCopiedBytesPerUs * options_.threads);
+                             (kTransposedBytesPerUs * options_.threads);
       continue;
     }
     const auto bytes = static_cast<double>(array_bytes<Real>(part.round->round().unit_points()));
-    part.profile.in_us = part.profile.out_us =
-        options_.packed ? std::max(kPackedShare * bytes / kBusBytesPerUs,
-                                   2 * bytes / (kPackedBytesPerUs * options_.threads))
-                        : bytes / kBusBytesPerUs;
+    part.profile.in_us = part.profile.out_us = (options_.packed ? kPackedShare : 1) * bytes / kBusBytesPerUs;
+    part.profile.copied_us = 2 * bytes / copied;
     part.profile.kernel_us = bytes / kCardBytesPerUs;
     part.profile.host_us = bytes / (kThreadBytesPerUs * options_.threads);
   }
@@ -219,7 +221,8 @@ void OutOfCardFft<Real>::choose_shares() {
     for (std::size_t r = 0; r < parts_.size(); ++r) {
       if (parts_[r].round == nullptr) continue;
       const double resident = staying(r, pairs_[1].has(r));
-      parts_[r].round->deal_out(best_host_share(with_residency(r, resident), parts_[r].round->limits()));
+      parts_[r].round->deal_out(
+          best_host_share(profile_of(r, resident, buffered_always()), parts_[r].round->limits()));
     }
     plan_residency();
   }
@@ -348,6 +351,7 @@ void OutOfCardFft<Real>::transform(const std::complex<Real>* from, std::complex<
   CardSlots<Real>* const slots = slots_for(call);
   auto pool = pools_.take();
   std::vector<RoundTimes> times(parts_.size());
+  std::vector<double> buffered(parts_.size());
   try {
     const std::vector<std::size_t> steps = order(from == to, inverse);
     for (const std::size_t r : steps) {
@@ -357,6 +361,7 @@ void OutOfCardFft<Real>::transform(const std::complex<Real>* from, std::complex<
       round.reads_from = first ? call.reads_from : call.reads_between;
       round.writes_to = last ? call.reads_to : call.reads_between;
       round.kept = call.resident.memory;
+      buffered[r] = options_.packed ? 1 : (round.reads_from ? 0 : 0.5) + (round.writes_to ? 0 : 0.5);
       if (pairs_[from == to ? 1 : 0].has(r)) (first ? round.left : round.found) = call.resident;
       times[r] = run(parts_[r], round, slots, pool.get(), workspace);
     }
@@ -366,6 +371,7 @@ void OutOfCardFft<Real>::transform(const std::complex<Real>* from, std::complex<
   }
   pools_.give_back(std::move(pool));
   measured_ = std::move(times);
+  buffered_ = std::move(buffered);
   measured_in_place_ = from == to;
 }
 

@@ -139,8 +139,12 @@ class OutOfCardFft final : public OutOfCardPlan<Real> {
   double residency(const Pair& pair) const;
   /// The share of what a round's card does in calls as dealt out.
   double staying(std::size_t round, bool in_place) const noexcept;
-  /// The profile of a round when so much stays.
-  RoundProfile with_residency(std::size_t round, double share) const noexcept;
+  /// The profile of a round when so much stays, and so much of the rest passes through buffers: 0, 1/2 where
+  /// the card does not read one of the arrays, 1.
+  RoundProfile profile_of(std::size_t round, double staying, double buffered) const noexcept;
+  /// Of arrays that the card reads.
+  double buffered_always() const noexcept { return options_.packed ? 1 : 0; }
+  std::vector<RoundTimes> predicted(const std::vector<double>& buffered) const;
   void plan_residency();
   /// The best by the load model.
   void choose_shares();
@@ -164,7 +168,8 @@ class OutOfCardFft final : public OutOfCardPlan<Real> {
   mutable std::unique_ptr<CardSlots<Real>> slots_;
   mutable std::shared_ptr<std::byte> kept_;  ///< the memory of what stays on the card
   mutable std::size_t kept_bytes_ = 0;
-  mutable std::vector<RoundTimes> measured_;
+  mutable std::vector<RoundTimes> measured_;  ///< the last call's, and what of its pieces was
+  mutable std::vector<double> buffered_;      ///< copied through buffers in each step
   mutable bool measured_in_place_ = false;
   mutable cpu::PoolCache pools_;
 };

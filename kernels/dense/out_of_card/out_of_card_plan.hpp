@@ -54,7 +54,8 @@ class OutOfCardPlan {
   /// Each step's times in the last call, zeros where it took another one; empty before there was a call. Of
   /// real signals with those of the host's passes before and after the steps.
   virtual std::vector<RoundTimes> measured() const = 0;
-  /// For a call like the last one or, before any call, for one with another array for the results.
+  /// For a call like the last one or, before any call, for one with another array for the results, both
+  /// page-locked.
   virtual std::vector<RoundTimes> predicted() const = 0;
   virtual std::string name() const = 0;
 };

@@ -77,10 +77,14 @@ double OutOfCardFft<Real>::staying(std::size_t round, bool in_place) const noexc
 }
 
 template <class Real>
-RoundProfile OutOfCardFft<Real>::with_residency(std::size_t round, double share) const noexcept {
+RoundProfile OutOfCardFft<Real>::profile_of(std::size_t round, double staying,
+                                            double buffered) const noexcept {
   RoundProfile profile = parts_[round].profile;
+  profile.copied_us *= buffered;
   const Pair& pair = pair_of(round);
-  if (pair.has(round)) (pair.first(round, false) ? profile.out_us : profile.in_us) *= 1 - share;
+  if (!pair.has(round)) return profile;
+  (pair.first(round, false) ? profile.out_us : profile.in_us) *= 1 - staying;
+  profile.copied_us *= 1 - staying / 2;
   return profile;
 }
 
@@ -90,13 +94,13 @@ template void OutOfCardFft<float>::plan_residency();
 template Residency OutOfCardFft<float>::residency(const Pair&, std::int64_t) const;
 template double OutOfCardFft<float>::residency(const Pair&) const;
 template double OutOfCardFft<float>::staying(std::size_t, bool) const noexcept;
-template RoundProfile OutOfCardFft<float>::with_residency(std::size_t, double) const noexcept;
+template RoundProfile OutOfCardFft<float>::profile_of(std::size_t, double, double) const noexcept;
 template OutOfCardFft<double>::Pair OutOfCardFft<double>::find_pair(bool) const;
 template std::size_t OutOfCardFft<double>::slots_bytes() const noexcept;
 template void OutOfCardFft<double>::plan_residency();
 template Residency OutOfCardFft<double>::residency(const Pair&, std::int64_t) const;
 template double OutOfCardFft<double>::residency(const Pair&) const;
 template double OutOfCardFft<double>::staying(std::size_t, bool) const noexcept;
-template RoundProfile OutOfCardFft<double>::with_residency(std::size_t, double) const noexcept;
+template RoundProfile OutOfCardFft<double>::profile_of(std::size_t, double, double) const noexcept;
 
 }  // namespace sfft::detail

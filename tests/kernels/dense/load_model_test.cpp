@@ -68,6 +68,20 @@ TEST(LoadModel, ThreeStreamsHideTheShorterSteps) {
   EXPECT_EQ(times.host_us, 0);
 }
 
+/// By hand: all threads copy what passes through buffers, once the host's own units are done.
+TEST(LoadModel, CopiesThroughBuffersTakeTheHostsThreads) {
+  const PieceLimits limits{100, 1, 10, 1, 3};
+  RoundProfile profile{1, 2, 3, 6};
+  profile.copied_us = 5;
+  EXPECT_DOUBLE_EQ(predict(profile, limits, 0).us, 100 * 5.0) << "slower than every step of the card";
+  EXPECT_DOUBLE_EQ(predict(profile, limits, 0.25).us, 25 * 6.0 + 75 * 5.0);
+  EXPECT_DOUBLE_EQ(predict(profile, limits, 0.25).host_us, 25 * 6.0);
+  EXPECT_DOUBLE_EQ(predict(profile, limits, 1).us, 600);
+  EXPECT_EQ(best_host_share(profile, limits), 0) << "a share of the host delays the copies";
+  profile.copied_us = 0.5;
+  EXPECT_DOUBLE_EQ(predict(profile, limits, 0).us, predict({1, 2, 3, 6}, limits, 0).us) << "hidden";
+}
+
 TEST(LoadModel, TheBestShareBalancesBothProcessors) {
   const PieceLimits limits{100000, 1, 100, 1, 3};
   const RoundProfile profile{1, 0.1, 1, 4};  // a unit takes the card 1, the host 4

@@ -273,6 +273,36 @@ TYPED_TEST(OutOfCardTest, MeasuringChoosesSharesAndExplains) {
     EXPECT_NE(said.find(word), std::string::npos) << said;
 }
 
+/// Half as much of a round is copied where the card reads one of two arrays.
+TYPED_TEST(OutOfCardTest, PredictionsKnowWhatIsCopiedThroughBuffers) {
+  const Shape shape({24, 400});
+  auto values = as_samples<std::complex<TypeParam>>(random_signal(9600, 47));
+  std::vector<std::complex<TypeParam>> results(values.size());
+  const auto made = this->plan(shape, this->budget(shape, 4), 0, 2);
+  const std::string before = made.fft->explain();
+  EXPECT_NE(before.find("ms from and to memory that is not page-locked"), std::string::npos) << before;
+  const auto us = [&] {
+    double sum = 0;
+    for (const detail::RoundTimes& times : made.fft->predicted()) sum += times.us;
+    return sum;
+  };
+  const double locked = us();
+  this->transform(*made.fft, values, results, false);
+  const double copied = us();
+  EXPECT_GT(copied, locked) << made.fft->explain();
+  EXPECT_EQ(made.fft->explain().find("not page-locked"), std::string::npos);
+  const auto on_host =
+      EmulatedCard<TypeParam>(made.state).allocate_on_host(values.size() * sizeof(values[0]));
+  auto* const array = reinterpret_cast<std::complex<TypeParam>*>(on_host.get());
+  std::vector<std::byte> memory(made.fft->workspace_bytes() + 64);
+  std::byte* const workspace = memory.data() + (64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64);
+  made.fft->transform(values.data(), array, false, 1, workspace);
+  EXPECT_LT(us(), copied) << "only the first round reads from ordinary memory";
+  std::copy(values.begin(), values.end(), array);
+  made.fft->transform(array, array, false, 1, workspace);
+  EXPECT_LE(us(), locked);
+}
+
 TYPED_TEST(OutOfCardTest, CallsOfSeveralThreadsTakeTurns) {
   const Shape shape({24, 40});
   const auto made = this->plan(shape, this->budget(shape, 2), 0.4, 2);
