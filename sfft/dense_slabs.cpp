@@ -103,6 +103,12 @@ class SlabImpl {
   static sfft::detail::DenseRequest checked(const Shape& shape, bool real, const Options& options) {
     if (options.devices.empty())
       throw Error(ErrorCode::invalid_argument, "a SlabPlan needs Options::devices, the GPUs to run on");
+    if (options.device_memory > 0 || options.host_share >= 0) {
+      throw Error(
+          ErrorCode::invalid_argument,
+          "a SlabPlan's arrays are in GPU memory: leave device_memory and host_share as they are, or use "
+          "Plan for arrays that go through the GPUs in pieces");
+    }
     sfft::detail::DenseRequest request = sfft::detail::make_request(shape, real, options);
     request.options.devices = options.devices;
     if (!request.problem.contiguous()) {

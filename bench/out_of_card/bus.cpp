@@ -6,9 +6,12 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "kernels/cuda/runtime/runtime.hpp"
 
@@ -40,35 +43,84 @@ class Way {
   cuda::Event begin_{cuda::Event::Kind::timed}, end_{cuda::Event::Kind::timed};
 };
 
-/// {"in", "out", "in_of_both", "out_of_both"}
-nlohmann::json rates_of(const Way::Copy& copy_in, const Way::Copy& copy_out, int repeats) {
-  Way in, out;
+/// Both directions of a GPU.
+class Bus {
+ public:
+  Bus(int device, Way::Copy in, Way::Copy out)
+      : device_(device), in_copy_(std::move(in)), out_copy_(std::move(out)) {
+    const cuda::DeviceScope scope(device_);
+    in_ = std::make_unique<Way>();
+    out_ = std::make_unique<Way>();
+  }
+
+  void start_in(int repeats) { start(*in_, in_copy_, repeats); }
+  void start_out(int repeats) { start(*out_, out_copy_, repeats); }
+  double in_gb_s(int repeats) { return rate(*in_, repeats); }
+  double out_gb_s(int repeats) { return rate(*out_, repeats); }
+
+ private:
+  void start(Way& way, const Way::Copy& copy, int repeats) {
+    const cuda::DeviceScope scope(device_);
+    way.start(copy, repeats);
+  }
+  double rate(Way& way, int repeats) {
+    const cuda::DeviceScope scope(device_);
+    return way.gb_s(repeats);
+  }
+
+  int device_;
+  Way::Copy in_copy_, out_copy_;
+  std::unique_ptr<Way> in_, out_;
+};
+
+/// {"in", "out", "in_of_both", "out_of_both"}, of all buses together.
+nlohmann::json rates_of(std::vector<Bus> buses, int repeats) {
+  const auto sum = [&](double (Bus::*rate)(int)) {
+    double all = 0;
+    for (Bus& bus : buses) all += (bus.*rate)(repeats);
+    return all;
+  };
   const auto both = [&] {
-    in.start(copy_in, repeats);
-    out.start(copy_out, repeats);
-    return std::pair(in.gb_s(repeats), out.gb_s(repeats));
+    for (Bus& bus : buses) {
+      bus.start_in(repeats);
+      bus.start_out(repeats);
+    }
+    return std::pair(sum(&Bus::in_gb_s), sum(&Bus::out_gb_s));
   };
   static_cast<void>(both());
   nlohmann::json rates;
-  in.start(copy_in, repeats);
-  rates["in"] = in.gb_s(repeats);
-  out.start(copy_out, repeats);
-  rates["out"] = out.gb_s(repeats);
+  for (Bus& bus : buses) bus.start_in(repeats);
+  rates["in"] = sum(&Bus::in_gb_s);
+  for (Bus& bus : buses) bus.start_out(repeats);
+  rates["out"] = sum(&Bus::out_gb_s);
   std::tie(rates["in_of_both"], rates["out_of_both"]) = both();
   return rates;
 }
 
+/// What one GPU copies to and from.
+struct BusMemory {
+  cuda::PinnedBuffer host_in{kBytes}, host_out{kBytes};
+  cuda::DeviceBuffer card_in{kBytes}, card_out{kBytes};
+};
+
 }  // namespace
 
-nlohmann::json bus_rates() {
+nlohmann::json bus_rates(int gpus) {
   constexpr int kRepeats = 32;
-  const cuda::DeviceScope scope(0);
-  const cuda::PinnedBuffer host_in(kBytes), host_out(kBytes);
-  const cuda::DeviceBuffer card_in(kBytes), card_out(kBytes);
-  return rates_of(
-      [&](int, cuda::Stream stream) { cuda::copy_to_device(card_in.data(), host_in.data(), kBytes, stream); },
-      [&](int, cuda::Stream stream) { cuda::copy_to_host(host_out.data(), card_out.data(), kBytes, stream); },
-      kRepeats);
+  std::vector<Bus> buses;
+  for (int gpu = 0; gpu < gpus; ++gpu) {
+    const cuda::DeviceScope scope(gpu);
+    const auto memory = std::make_shared<BusMemory>();
+    buses.emplace_back(
+        gpu,
+        [memory](int, cuda::Stream stream) {
+          cuda::copy_to_device(memory->card_in.data(), memory->host_in.data(), kBytes, stream);
+        },
+        [memory](int, cuda::Stream stream) {
+          cuda::copy_to_host(memory->host_out.data(), memory->card_out.data(), kBytes, stream);
+        });
+  }
+  return rates_of(std::move(buses), kRepeats);
 }
 
 nlohmann::json column_rates() {
@@ -86,7 +138,9 @@ nlohmann::json column_rates() {
         for (std::size_t c = 0; c < copies; ++c)
           copy((static_cast<std::size_t>(number) * copies + c) % (pitch / width) * width);
       };
-      nlohmann::json row = rates_of(
+      std::vector<Bus> buses;
+      buses.emplace_back(
+          0,
           [&](int number, cuda::Stream stream) {
             each(number, [&](std::size_t at) {
               cuda::copy_rows(card_in.data(), width, host_in.data() + at, pitch, width, count, stream);
@@ -96,8 +150,8 @@ nlohmann::json column_rates() {
             each(number, [&](std::size_t at) {
               cuda::copy_rows(host_out.data() + at, pitch, card_out.data(), width, width, count, stream);
             });
-          },
-          kRepeats);
+          });
+      nlohmann::json row = rates_of(std::move(buses), kRepeats);
       // A whole number of copies may be less than kBytes.
       for (auto& rate : row)
         rate = rate.get<double>() * static_cast<double>(copies * count * width) / static_cast<double>(kBytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bandwidth of the bus between page-locked host memory and the first GPU, and memory that it reads.
+// Bandwidth of the buses between page-locked host memory and GPUs, and memory that GPUs read.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,10 @@
 
 namespace sfft::bench {
 
-/// GB/s of long copies: {"in", "out", "in_of_both", "out_of_both"}, the last two at the same time. Null in
-/// builds without CUDA.
-nlohmann::json bus_rates();
-/// The same of columns of an array, for widths and pitches in bytes.
+/// GB/s of long copies of the first GPUs together: {"in", "out", "in_of_both", "out_of_both"}, the last two
+/// at the same time. Null in builds without CUDA.
+nlohmann::json bus_rates(int gpus);
+/// The same of the first GPU and columns of an array, for widths and pitches in bytes.
 nlohmann::json column_rates();
 
 /// Page-locks memory in place, as long as the result lives. Throws std::runtime_error.

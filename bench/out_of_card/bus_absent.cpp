@@ -6,7 +6,7 @@
 
 namespace sfft::bench {
 
-nlohmann::json bus_rates() {
+nlohmann::json bus_rates(int) {
   return nullptr;
 }
 

@@ -2,17 +2,18 @@
 // Transforms of arrays in page-locked host memory that exceed a budget of GPU memory, for host shares from 0
 // to 1, compared with FFTW, if available, on the same array.
 //   bench_out_of_card --shape 1024x1024x1024 … [--budget BYTES …] [--share S …] [--auto] [--no-gpu]
-//                     [--real] [--apart] [--lock] [--pageable] [--packed] [--threads N] [--repeat N]
-//                     [--fftw-threads N,N…]
-//                     [--fftw-estimate] [--fftw-seconds S] [--out FILE.json]
+//                     [--gpus N,N…] [--real] [--apart] [--lock] [--pageable] [--packed] [--threads N]
+//                     [--repeat N] [--fftw-threads N,N…] [--fftw-estimate] [--fftw-seconds S]
+//                     [--out FILE.json]
 //   bench_out_of_card --bus [--out FILE.json]
 // Float, forward, in place or, with --apart, into another array; FFTW likewise. Shapes of one to three
 // dimensions, complex, or real, in place in rows with room for half spectra. --auto measures the best
-// shares (Planning::measure); the result also predicts the times of the requested shares. Times are
-// medians of wall clocks after a call that does not count (--repeat 0: of that call), and the file is
-// written after every row. --lock page-locks ordinary memory that is already filled, which is faster for
-// large arrays; neither is part of "ms". --pageable leaves it as it is. --packed: values cross the bus in
-// block16. Ten thousand outputs are compared with direct sums. --bus measures only copies of columns.
+// shares (Planning::measure); the result also predicts the times of the requested shares. --gpus: the first
+// N GPUs share the array, each with the budget; rows for each N. Times are medians of wall clocks after a
+// call that does not count (--repeat 0: of that call), and the file is written after every row. --lock
+// page-locks ordinary memory that is already filled, which is faster for large arrays; neither is part of
+// "ms". --pageable leaves it as it is. --packed: values cross the bus in block16. Ten thousand outputs are
+// compared with direct sums. --bus measures only copies of columns.
 #include <fmt/format.h>
 
 #ifdef SFFT_BENCH_FFTW
@@ -46,7 +47,7 @@ using Clock = std::chrono::steady_clock;
 struct Arguments {
   std::vector<Shape> shapes;
   std::vector<double> budgets, shares;
-  std::vector<int> fftw;
+  std::vector<int> fftw, gpus;
   bool automatic = false, no_gpu = false, real = false, apart = false, lock = false, bus = false,
        pageable = false, packed = false;
   bool fftw_estimate = false;
@@ -72,6 +73,7 @@ Arguments parse(int argc, char** argv) {
        {"--bus", arguments.bus},
        {"--no-gpu", arguments.no_gpu},
        {"--threads", arguments.threads},
+       {"--gpus", arguments.gpus},
        {"--repeat", arguments.repeat},
        {"--fftw-threads", arguments.fftw},
        {"--fftw-estimate", arguments.fftw_estimate},
@@ -79,6 +81,7 @@ Arguments parse(int argc, char** argv) {
        {"--out", arguments.out}});
   if (arguments.shapes.empty() && !arguments.bus) throw std::invalid_argument("give at least one --shape");
   if (arguments.budgets.empty()) arguments.budgets.push_back(0);
+  if (arguments.gpus.empty()) arguments.gpus.push_back(1);
   return arguments;
 }
 
@@ -91,7 +94,9 @@ class Bench {
         {"pageable", arguments_.pageable}, {"packed", arguments_.packed},   {"rows", json::array()}};
     if (arguments_.no_gpu) return;
     file_["device"] = detail::make_gpu_card<float>(0)->name();
-    file_["bus_gb_s"] = bench::bus_rates();
+    file_["bus_gb_s"] = bench::bus_rates(1);
+    for (const int gpus : arguments_.gpus)
+      if (gpus > 1) file_["buses_gb_s"][std::to_string(gpus)] = bench::bus_rates(gpus);
     if (arguments_.bus) file_["columns_gb_s"] = bench::column_rates();
     write();
   }
@@ -105,7 +110,8 @@ class Bench {
                                        other = arguments_.apart ? array(bytes) : memory;
       const Arrays arrays{reinterpret_cast<Complex*>(memory.get()), reinterpret_cast<Complex*>(other.get()),
                           signal};
-      for (const double budget : arguments_.budgets) shares(shape, budget, arrays);
+      for (const int gpus : arguments_.gpus)
+        for (const double budget : arguments_.budgets) shares(shape, gpus, budget, arrays);
       for (const int threads : arguments_.fftw) fftw(shape, threads, arrays);
     }
   }
@@ -140,14 +146,15 @@ class Bench {
     const std::int64_t row = shape[shape.rank() - 1];
     return shape.points() / row * (arguments_.real ? row / 2 + 1 : row);
   }
-  std::unique_ptr<detail::OutOfCardPlan<float>> plan(const Shape& shape, double budget) const {
-    std::shared_ptr<detail::Card<float>> card;
-    if (!arguments_.no_gpu) card = detail::make_gpu_card<float>(0);
+  std::unique_ptr<detail::OutOfCardPlan<float>> plan(const Shape& shape, int gpus, double budget) const {
+    detail::Cards<float> cards;
+    for (int gpu = 0; gpu < gpus && !arguments_.no_gpu; ++gpu)
+      cards.push_back(detail::make_gpu_card<float>(gpu));
     const double share = arguments_.no_gpu ? 1 : -1;
     detail::OutOfCardOptions options{static_cast<std::size_t>(budget), share, arguments_.threads};
     options.packed = arguments_.packed;
-    if (!arguments_.real) return std::make_unique<detail::OutOfCardFft<float>>(shape, card, options);
-    return std::make_unique<detail::OutOfCardRealFft<float>>(shape, 1, real_pitch(shape), card, options);
+    if (!arguments_.real) return std::make_unique<detail::OutOfCardFft<float>>(shape, cards, options);
+    return std::make_unique<detail::OutOfCardRealFft<float>>(shape, 1, real_pitch(shape), cards, options);
   }
   std::int64_t real_pitch(const Shape& shape) const {
     const std::int64_t row = shape[shape.rank() - 1];
@@ -180,12 +187,12 @@ class Bench {
   }
 
   /// One plan, with the shares that it chooses and the requested ones.
-  void shares(const Shape& shape, double budget, const Arrays& arrays) {
+  void shares(const Shape& shape, int gpus, double budget, const Arrays& arrays) {
     json row = array_row_;
-    row.update({{"shape", shape.to_string()}, {"budget_bytes", budget}});
+    row.update({{"shape", shape.to_string()}, {"budget_bytes", budget}, {"gpus", gpus}});
     try {
       const auto planning = Clock::now();
-      const auto fft = plan(shape, budget);
+      const auto fft = plan(shape, gpus, budget);
       if (arguments_.automatic) fft->measure();
       const double plan_s = bench::seconds_since(planning);
       const std::size_t steps = fft->host_shares().size();

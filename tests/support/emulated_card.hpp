@@ -33,7 +33,7 @@ class EmulatedKernel final : public detail::CardKernel<Real> {
   }
   void run(std::complex<Real>* piece, bool inverse, std::byte* workspace,
            detail::CardStream& stream) const override {
-    static_cast<EmulatedStream&>(stream).push([=, this] {
+    static_cast<EmulatedStream&>(stream).launch(*state_, piece, [=, this] {
       std::memset(workspace, 0xFF, workspace_bytes());
       const std::int64_t row = grid_.back() * lanes_, rows = points_ * lanes_ / row;
       for (std::int64_t b = 0; b < batch_; ++b) {
@@ -72,7 +72,7 @@ class EmulatedRealKernel final : public detail::CardKernel<Real> {
   }
   void run(std::complex<Real>* piece, bool inverse, std::byte* workspace,
            detail::CardStream& stream) const override {
-    static_cast<EmulatedStream&>(stream).push([=, this] {
+    static_cast<EmulatedStream&>(stream).launch(*state_, piece, [=, this] {
       std::memset(workspace, 0xFF, workspace_bytes());
       for (std::int64_t b = 0; b < batch_; ++b) {
         std::complex<Real>* const one = piece + b * rows() * kept();
@@ -139,28 +139,35 @@ class EmulatedCard final : public detail::Card<Real> {
       throw Error(ErrorCode::out_of_memory, "the emulated card is full");
     }
     if (used > state_->most_used) state_->most_used = used;
-    return {new std::byte[bytes], [state = state_, bytes](std::byte* memory) {
-              delete[] memory;
-              state->used -= bytes;
-            }};
-  }
-  std::shared_ptr<std::byte> allocate_on_host(std::size_t bytes) override {
-    if (state_->fail_allocation == 1) state_->pins_nothing = true;
-    if (state_->fail_allocation > 0) --state_->fail_allocation;
-    if (state_->pins_nothing) throw Error(ErrorCode::out_of_memory, "no memory can be page-locked");
-    std::shared_ptr<std::byte> memory(new std::byte[bytes], [state = state_](std::byte* released) {
+    std::shared_ptr<std::byte> memory(new std::byte[bytes], [state = state_, bytes](std::byte* released) {
       const std::lock_guard lock(state->mutex);
-      state->on_host.erase(released);
+      state->on_card.erase(released);
       delete[] released;
+      state->used -= bytes;
     });
     const std::lock_guard lock(state_->mutex);
-    state_->on_host.emplace(memory.get(), bytes);
+    state_->on_card.emplace(memory.get(), bytes);
     return memory;
   }
-  bool reads(const void* host, std::size_t) const noexcept override {
-    if (std::this_thread::get_id() != state_->asking) return false;
-    if (state_->reads_everything) return true;
-    return state_->page_locked(static_cast<const std::byte*>(host));
+  std::shared_ptr<std::byte> allocate_on_host(std::size_t bytes) override {
+    if (state_->fail_allocation == 1) state_->host().pins_nothing = true;
+    if (state_->fail_allocation > 0) --state_->fail_allocation;
+    EmulatedState& host = state_->host();
+    if (host.pins_nothing) throw Error(ErrorCode::out_of_memory, "no memory can be page-locked");
+    std::shared_ptr<std::byte> memory(new std::byte[bytes], [state = state_](std::byte* released) {
+      const std::lock_guard lock(state->host().mutex);
+      state->host().on_host.erase(released);
+      delete[] released;
+    });
+    const std::lock_guard lock(host.mutex);
+    host.on_host.emplace(memory.get(), bytes);
+    return memory;
+  }
+  bool reads(const void* memory, std::size_t) const noexcept override {
+    EmulatedState& host = state_->host();
+    if (std::this_thread::get_id() != host.asking) return false;
+    if (host.reads_everything) return true;
+    return state_->page_locked(static_cast<const std::byte*>(memory));
   }
   std::unique_ptr<detail::CardStream> make_stream() override {
     return std::make_unique<EmulatedStream>(state_);
@@ -184,20 +191,20 @@ class EmulatedCard final : public detail::Card<Real> {
   }
   void multiply(std::complex<Real>* piece, const detail::PieceFactors& by,
                 detail::CardStream& stream) const override {
-    static_cast<EmulatedStream&>(stream).push([=] {
+    static_cast<EmulatedStream&>(stream).launch(*state_, piece, [=] {
       for (std::int64_t i = 0; i < by.rows * by.columns; ++i) piece[i] = multiplied(piece, by, i);
     });
   }
   void multiply_turned(const std::complex<Real>* piece, const detail::PieceFactors& by,
                        std::complex<Real>* to, detail::CardStream& stream) const override {
-    static_cast<EmulatedStream&>(stream).push([=] {
+    static_cast<EmulatedStream&>(stream).launch(*state_, piece, [=] {
       for (std::int64_t i = 0; i < by.rows * by.columns; ++i)
         to[i % by.columns * by.rows + i / by.columns] = multiplied(piece, by, i);
     });
   }
   void untangle(std::complex<Real>* piece, const detail::MirroredPiece& of, double scale,
                 detail::CardStream& stream) const override {
-    static_cast<EmulatedStream&>(stream).push([=] {
+    static_cast<EmulatedStream&>(stream).launch(*state_, piece, [=] {
       exchange(piece, of, [&](std::complex<double>& a, std::complex<double>& b, std::complex<double> root) {
         const std::complex<double> even = 0.5 * (a + std::conj(b)),
                                    odd = (a - std::conj(b)) / std::complex<double>(0, 2);
@@ -208,7 +215,7 @@ class EmulatedCard final : public detail::Card<Real> {
   }
   void tangle(std::complex<Real>* piece, const detail::MirroredPiece& of,
               detail::CardStream& stream) const override {
-    static_cast<EmulatedStream&>(stream).push([=] {
+    static_cast<EmulatedStream&>(stream).launch(*state_, piece, [=] {
       exchange(piece, of, [&](std::complex<double>& a, std::complex<double>& b, std::complex<double> root) {
         const std::complex<double> even = a + std::conj(b), odd = std::conj(root) * (a - std::conj(b));
         a = even + std::complex<double>(0, 1) * odd;
@@ -219,7 +226,7 @@ class EmulatedCard final : public detail::Card<Real> {
 
   void unpack(const std::byte* packed, const detail::CardRows& floats,
               detail::CardStream& stream) const override {
-    static_cast<EmulatedStream&>(stream).push([=] {
+    static_cast<EmulatedStream&>(stream).launch(*state_, floats.data, [=] {
       over_rows(floats, [&](std::byte* row, std::int64_t count, std::size_t offset) {
         detail::read_stored(packed + offset, dense::Storage::block16, count, 0,
                             reinterpret_cast<float*>(row));
@@ -227,7 +234,7 @@ class EmulatedCard final : public detail::Card<Real> {
     });
   }
   void pack(const detail::CardRows& floats, std::byte* packed, detail::CardStream& stream) const override {
-    static_cast<EmulatedStream&>(stream).push([=] {
+    static_cast<EmulatedStream&>(stream).launch(*state_, floats.data, [=] {
       over_rows(floats, [&](std::byte* row, std::int64_t count, std::size_t offset) {
         detail::write_stored(reinterpret_cast<const float*>(row), count, 0, 0, dense::Storage::block16,
                              packed + offset);
@@ -272,5 +279,18 @@ class EmulatedCard final : public detail::Card<Real> {
 
   std::shared_ptr<EmulatedState> state_;
 };
+
+/// Cards of one host, with the budget of the first each. `states`: of all of them.
+template <class Real>
+detail::Cards<Real> emulated_cards(const std::shared_ptr<EmulatedState>& first, int count,
+                                   std::vector<std::shared_ptr<EmulatedState>>* states = nullptr) {
+  detail::Cards<Real> cards;
+  for (int c = 0; c < count; ++c) {
+    const auto state = c == 0 ? first : std::make_shared<EmulatedState>(first->budget, first);
+    cards.push_back(std::make_shared<EmulatedCard<Real>>(state));
+    if (states != nullptr) states->push_back(state);
+  }
+  return cards;
+}
 
 }  // namespace sfft::test

@@ -39,7 +39,9 @@ struct EmulatedQueue {
 
 /// What the tests ask of an emulated card, and what they ask it afterwards.
 struct EmulatedState {
-  explicit EmulatedState(std::size_t bytes) : budget(bytes) {}
+  /// `first`: another card of the same host, whose flags hold for both.
+  explicit EmulatedState(std::size_t bytes, std::shared_ptr<EmulatedState> first = nullptr)
+      : budget(bytes), first_(std::move(first)) {}
 
   std::size_t budget;
   bool reads_everything = false;  ///< as if all host memory were page-locked
@@ -54,14 +56,21 @@ struct EmulatedState {
   std::atomic<std::size_t> bus_bytes{0};  ///< copied in and out
   std::mutex mutex;
   std::map<const std::byte*, std::size_t> on_host;  ///< what allocate_on_host() gave
+  std::map<const std::byte*, std::size_t> on_card;  ///< what allocate() gave
   std::mutex queueing;                              ///< of the following, and of what happens in the streams
   std::vector<EmulatedQueue*> queues;
   std::mt19937 generator{1};
 
-  bool page_locked(const std::byte* host) {
+  EmulatedState& host() { return first_ != nullptr ? *first_ : *this; }
+  bool page_locked(const std::byte* memory) {
+    const std::lock_guard lock(host().mutex);
+    return has(host().on_host, memory);
+  }
+  /// Copies and kernels use a card's own memory.
+  void expect_own(const void* memory) {
     const std::lock_guard lock(mutex);
-    const auto after = on_host.upper_bound(host);
-    return after != on_host.begin() && host < std::prev(after)->first + std::prev(after)->second;
+    if (!has(on_card, static_cast<const std::byte*>(memory)))
+      throw Error(ErrorCode::invalid_argument, "the card was given memory that is not its own");
   }
 
   /// Allocations come from one thread.
@@ -102,6 +111,14 @@ struct EmulatedState {
     }
     if (until.failure) std::rethrow_exception(until.failure);
   }
+
+ private:
+  static bool has(const std::map<const std::byte*, std::size_t>& all, const std::byte* memory) {
+    const auto after = all.upper_bound(memory);
+    return after != all.begin() && memory < std::prev(after)->first + std::prev(after)->second;
+  }
+
+  std::shared_ptr<EmulatedState> first_;
 };
 
 class EmulatedMark final : public detail::CardMark {
@@ -132,12 +149,18 @@ class EmulatedStream final : public detail::CardStream {
   }
 
   void copy_in(const detail::CardRows& to, const detail::CardRows& from, detail::Copier) override {
+    state_->expect_own(to.data);
     over_bus(to, from, from.data);
   }
   void copy_out(const detail::CardRows& to, const detail::CardRows& from, detail::Copier) override {
+    state_->expect_own(from.data);
     over_bus(to, from, to.data);
   }
-  void copy_within(const detail::CardRows& to, const detail::CardRows& from) override { copy(to, from); }
+  void copy_within(const detail::CardRows& to, const detail::CardRows& from) override {
+    state_->expect_own(to.data);
+    state_->expect_own(from.data);
+    copy(to, from);
+  }
   void mark(detail::CardMark& mark) override {
     auto& emulated = static_cast<EmulatedMark&>(mark);
     const std::lock_guard lock(state_->queueing);
@@ -149,6 +172,12 @@ class EmulatedStream final : public detail::CardStream {
     if (emulated.progress_ != nullptr) ask({nullptr, emulated.progress_, emulated.place_});
   }
   void push(std::function<void()> work) { ask({std::move(work), nullptr}); }
+  /// A kernel of this card.
+  void launch(const EmulatedState& card, const void* memory, std::function<void()> work) {
+    if (&card != state_.get()) throw Error(ErrorCode::invalid_argument, "the stream is another card's");
+    state_->expect_own(memory);
+    push(std::move(work));
+  }
   void wait() override {
     try {
       state_->run(*queue_.progress, queue_.progress->asked);
@@ -160,7 +189,8 @@ class EmulatedStream final : public detail::CardStream {
 
  private:
   void over_bus(const detail::CardRows& to, const detail::CardRows& from, const std::byte* host) {
-    if (!state_->reads_everything && !state_->pins_nothing && !state_->page_locked(host))
+    const EmulatedState& flags = state_->host();
+    if (!flags.reads_everything && !flags.pins_nothing && !state_->page_locked(host))
       throw Error(ErrorCode::invalid_argument, "the card was given host memory that it does not read");
     state_->bus_bytes += from.bytes();
     copy(to, from);

@@ -27,15 +27,15 @@ struct Drawn {
   std::int64_t batch = 1;
   bool real = false, padded = false;
   double share = 1, budget = 0;  ///< bytes; 0: no card
-  int threads = 1;
+  int threads = 1, cards = 1;
   std::int64_t longest_line = 1 << 22;
   bool page_locked = false, pins_nothing = false;
 
   std::string to_string() const {
     return shape.to_string() + " batch " + std::to_string(batch) + (real ? " real" : " complex") +
            (padded ? " padded" : "") + " share " + std::to_string(share) + " budget " +
-           std::to_string(budget) + " threads " + std::to_string(threads) + " longest line " +
-           std::to_string(longest_line);
+           std::to_string(budget) + " threads " + std::to_string(threads) + " cards " +
+           std::to_string(cards) + " longest line " + std::to_string(longest_line);
   }
 };
 
@@ -78,21 +78,22 @@ inline Drawn draw(std::mt19937& generator) {
     const double points = static_cast<double>(drawn.batch * drawn.shape.points());
     constexpr double kBudgets[] = {0.02, 0.2, 1, 8};
     drawn.budget = std::max(4096.0, 16 * points * kBudgets[below(4)]);
+    drawn.cards = static_cast<int>(below(3) > 0 ? 1 : 2 + below(2));
   }
   return drawn;
 }
 
 template <class Real>
-std::unique_ptr<OutOfCardPlan<Real>> make(const Drawn& drawn, const std::shared_ptr<EmulatedState>& state) {
+std::unique_ptr<OutOfCardPlan<Real>> make(const Drawn& drawn, const std::shared_ptr<EmulatedState>& state,
+                                          std::vector<std::shared_ptr<EmulatedState>>* states = nullptr) {
   const OutOfCardOptions options{static_cast<std::size_t>(drawn.budget), drawn.share, drawn.threads, 1000,
                                  drawn.longest_line};
-  std::shared_ptr<EmulatedCard<Real>> card;
-  if (drawn.budget > 0) card = std::make_shared<EmulatedCard<Real>>(state);
+  const auto cards = emulated_cards<Real>(state, drawn.budget > 0 ? drawn.cards : 0, states);
   if (!drawn.real)
-    return std::make_unique<OutOfCardFft<Real>>(OutOfCardGrid(drawn.shape, drawn.batch), card, options);
+    return std::make_unique<OutOfCardFft<Real>>(OutOfCardGrid(drawn.shape, drawn.batch), cards, options);
   const std::int64_t row = drawn.shape[drawn.shape.rank() - 1];
   return std::make_unique<OutOfCardRealFft<Real>>(drawn.shape, drawn.batch,
-                                                  drawn.padded ? 2 * (row / 2 + 1) : row, card, options);
+                                                  drawn.padded ? 2 * (row / 2 + 1) : row, cards, options);
 }
 
 /// Memory as real or complex values, rows of signals wherever they lie.
@@ -193,9 +194,10 @@ class OutOfCardShapes : public testing::Test {
     auto state = std::make_shared<EmulatedState>(static_cast<std::size_t>(drawn.budget));
     state->reads_everything = drawn.page_locked;
     state->pins_nothing = drawn.pins_nothing;
+    std::vector<std::shared_ptr<EmulatedState>> states;
     std::unique_ptr<OutOfCardPlan<Real>> plan;
     try {
-      plan = make<Real>(drawn, state);
+      plan = make<Real>(drawn, state, &states);
     } catch (const Error& failure) {
       Drawn again = drawn;
       again.budget = least_of(failure) - 1;
@@ -211,13 +213,17 @@ class OutOfCardShapes : public testing::Test {
     }
     SCOPED_TRACE(plan->explain());
     check(drawn, *plan, seed);
-    EXPECT_LE(state->most_used, state->budget);
     EXPECT_FALSE(plan->measured().empty());
+    std::int64_t pieces = 0;
+    for (const auto& card : states) {
+      EXPECT_LE(card->most_used, card->budget);
+      pieces += card->pieces;
+    }
     if (drawn.budget > 0 && drawn.share == 0) {
-      EXPECT_GT(state->pieces, 0);
+      EXPECT_GT(pieces, 0);
     }
     plan.reset();
-    EXPECT_EQ(state->used, 0U) << "everything is given back";
+    for (const auto& card : states) EXPECT_EQ(card->used, 0U) << "everything is given back";
     return true;
   }
 };

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "kernels/base/types.hpp"
 
@@ -142,6 +143,10 @@ class Card {
   virtual void unpack(const std::byte* packed, const CardRows& floats, CardStream& stream) const = 0;
   virtual void pack(const CardRows& floats, std::byte* packed, CardStream& stream) const = 0;
 };
+
+/// Cards that share an array. All have the memory of the smallest; none: the host does everything.
+template <class Real>
+using Cards = std::vector<std::shared_ptr<Card<Real>>>;
 
 /// Whether there is such a GPU and this build has code for it.
 bool gpu_usable(int device);

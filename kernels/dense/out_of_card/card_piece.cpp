@@ -58,24 +58,26 @@ CardRows whole(const BufferedPiece& piece, std::byte* buffer) {
 }  // namespace
 
 template <class Real>
-std::byte* DealtRound<Real>::compute(std::int64_t first, std::int64_t count, const RoundCall<Real>& call,
-                                     const Slot& slot, CardStream& stream) const {
-  const CardKernel<Real>& kernel = count == dealt_.piece_units ? *full_ : *rest_;
+std::byte* DealtRound<Real>::compute(std::int64_t first, std::int64_t count, const OnCard& on,
+                                     const RoundCall<Real>& call, const Slot& slot,
+                                     CardStream& stream) const {
+  const CardKernel<Real>& kernel = count == dealt_.piece_units ? *on.full : *on.rest;
   std::byte* const memory = slot.memory.get();
-  return round_->compute(*card_, kernel, call, first, count, memory, memory + aligned(piece_bytes()), stream);
+  return round_->compute(*on.card, kernel, call, first, count, memory, memory + aligned(piece_bytes()),
+                         stream);
 }
 
 template <class Real>
 std::vector<PieceSegment> DealtRound<Real>::compute_packed(std::int64_t first, std::int64_t count,
-                                                           const RoundCall<Real>& call,
+                                                           const OnCard& on, const RoundCall<Real>& call,
                                                            const BufferedPiece& from, const Slot& slot,
                                                            CardStream& stream) const {
   std::byte* const packed = packed_in(slot);
-  for (const BufferedRows& rows : from.rows) card_->unpack(packed + rows.offset, rows.piece, stream);
+  for (const BufferedRows& rows : from.rows) on.card->unpack(packed + rows.offset, rows.piece, stream);
   std::vector<PieceSegment> out =
-      round_->segments_out(call, first, count, compute(first, count, call, slot, stream));
+      round_->segments_out(call, first, count, compute(first, count, on, call, slot, stream));
   for (const BufferedRows& rows : buffered(out, true).rows)
-    card_->pack(rows.piece, packed + rows.offset, stream);
+    on.card->pack(rows.piece, packed + rows.offset, stream);
   return out;
 }
 
@@ -97,12 +99,12 @@ void DealtRound<Real>::ask_in(std::vector<PieceSegment> segments, Copier copier,
 }
 
 template <class Real>
-std::byte* DealtRound<Real>::ask_kernels(std::int64_t first, std::int64_t count, const RoundCall<Real>& call,
-                                         CardSlots<Real>& slots, Slot& slot) const {
-  CardStream& stream = slots.kernels();
+std::byte* DealtRound<Real>::ask_kernels(std::int64_t first, std::int64_t count, Turns& turns,
+                                         Slot& slot) const {
+  CardStream& stream = turns.slots.kernels();
   stream.follow(*slot.filled);
   stream.follow(*slot.left.back());
-  std::byte* const results = compute(first, count, call, slot, stream);
+  std::byte* const results = compute(first, count, turns.on, turns.call, slot, stream);
   stream.mark(*slot.computed);
   slot.in_place = results == slot.memory.get();
   return results;
@@ -132,11 +134,10 @@ void DealtRound<Real>::ask_out(std::vector<PieceSegment> segments, Copier copier
 
 /// Packed values lie beside the piece, and cross the bus in one copy.
 template <class Real>
-std::vector<PieceSegment> DealtRound<Real>::ask_packed(std::int64_t first, std::int64_t count,
-                                                       const RoundCall<Real>& call,
+std::vector<PieceSegment> DealtRound<Real>::ask_packed(std::int64_t first, std::int64_t count, Turns& turns,
                                                        const std::vector<PieceSegment>& in,
-                                                       const BufferedPiece& from, CardSlots<Real>& slots,
-                                                       Slot& slot) const {
+                                                       const BufferedPiece& from, Slot& slot) const {
+  CardSlots<Real>& slots = turns.slots;
   std::byte *const packed = packed_in(slot), *const buffer = slot.staging.get();
   slots.in().follow(*slot.left.back());
   for (const PieceSegment& segment : in)
@@ -144,7 +145,8 @@ std::vector<PieceSegment> DealtRound<Real>::ask_packed(std::int64_t first, std::
   if (!from.rows.empty()) slots.in().copy_in(whole(from, packed), whole(from, buffer), Copier::engine);
   slots.in().mark(*slot.filled);
   slots.kernels().follow(*slot.filled);
-  std::vector<PieceSegment> out = compute_packed(first, count, call, from, slot, slots.kernels());
+  std::vector<PieceSegment> out =
+      compute_packed(first, count, turns.on, turns.call, from, slot, slots.kernels());
   slots.kernels().mark(*slot.computed);
   slot.in_place = false;
   const BufferedPiece to = buffered(out, true);
@@ -171,8 +173,8 @@ bool DealtRound<Real>::in_turn(std::int64_t piece, Turns& turns, const Ask& ask)
 }
 
 template <class Real>
-void DealtRound<Real>::card_piece(std::int64_t piece, const RoundCall<Real>& call, CardSlots<Real>& slots,
-                                  Slot& slot, Turns& turns, HostCopies& copies) const {
+void DealtRound<Real>::card_piece(std::int64_t piece, Turns& turns, Slot& slot, HostCopies& copies) const {
+  const RoundCall<Real>& call = turns.call;
   const std::int64_t first = piece * dealt_.piece_units;
   const std::int64_t count = std::min(dealt_.piece_units, dealt_.card_units - first);
   const bool copied_in = packed_ || !call.reads_from, copied_out = packed_ || !call.writes_to;
@@ -181,15 +183,15 @@ void DealtRound<Real>::card_piece(std::int64_t piece, const RoundCall<Real>& cal
   if (copied_in) copies.to_buffer(from, slot.staging.get());
   const bool asked = in_turn(piece, turns, [&] {
     if (packed_) {
-      to = ask_packed(first, count, call, in, from, slots, slot);
+      to = ask_packed(first, count, turns, in, from, slot);
       return;
     }
     if (copied_in) in = through(std::move(in), slot.staging.get());
     const Copier copier = copier_in(in);
-    ask_in(std::move(in), copier, slots, slot);
-    to = round_->segments_out(call, first, count, ask_kernels(first, count, call, slots, slot));
+    ask_in(std::move(in), copier, turns.slots, slot);
+    to = round_->segments_out(call, first, count, ask_kernels(first, count, turns, slot));
     const std::vector<PieceSegment> out = copied_out ? through(to, slot.staging.get()) : to;
-    ask_out(out, copier_out(out, copier), slots, slot);
+    ask_out(out, copier_out(out, copier), turns.slots, slot);
   });
   if (!asked || !(copied_in || copied_out)) return;
   slot.left.back()->wait();
@@ -223,8 +225,9 @@ RoundProfile DealtRound<Real>::profile_card(const RoundCall<Real>& call, CardSlo
   });
   std::vector<PieceSegment> out;
   profile.kernel_us = timed(slots.kernels(), [&](CardStream& stream) {
-    out = packed_ ? compute_packed(first, count, call, from, slot, stream)
-                  : round_->segments_out(call, first, count, compute(first, count, call, slot, stream));
+    out = packed_
+              ? compute_packed(first, count, on_[0], call, from, slot, stream)
+              : round_->segments_out(call, first, count, compute(first, count, on_[0], call, slot, stream));
   });
   const BufferedPiece to = buffered(out, packed_);
   profile.out_us = timed(slots.out(), [&](CardStream& stream) {
@@ -237,41 +240,33 @@ RoundProfile DealtRound<Real>::profile_card(const RoundCall<Real>& call, CardSlo
   return profile;
 }
 
-template std::byte* DealtRound<float>::compute(std::int64_t, std::int64_t, const RoundCall<float>&,
-                                               const Slot&, CardStream&) const;
+template std::byte* DealtRound<float>::compute(std::int64_t, std::int64_t, const OnCard&,
+                                               const RoundCall<float>&, const Slot&, CardStream&) const;
 template std::vector<PieceSegment> DealtRound<float>::compute_packed(std::int64_t, std::int64_t,
-                                                                     const RoundCall<float>&,
+                                                                     const OnCard&, const RoundCall<float>&,
                                                                      const BufferedPiece&, const Slot&,
                                                                      CardStream&) const;
 template void DealtRound<float>::ask_in(std::vector<PieceSegment>, Copier, CardSlots<float>&, Slot&) const;
-template std::byte* DealtRound<float>::ask_kernels(std::int64_t, std::int64_t, const RoundCall<float>&,
-                                                   CardSlots<float>&, Slot&) const;
+template std::byte* DealtRound<float>::ask_kernels(std::int64_t, std::int64_t, Turns&, Slot&) const;
 template void DealtRound<float>::ask_out(std::vector<PieceSegment>, Copier, CardSlots<float>&, Slot&) const;
-template std::vector<PieceSegment> DealtRound<float>::ask_packed(std::int64_t, std::int64_t,
-                                                                 const RoundCall<float>&,
+template std::vector<PieceSegment> DealtRound<float>::ask_packed(std::int64_t, std::int64_t, Turns&,
                                                                  const std::vector<PieceSegment>&,
-                                                                 const BufferedPiece&, CardSlots<float>&,
-                                                                 Slot&) const;
-template void DealtRound<float>::card_piece(std::int64_t, const RoundCall<float>&, CardSlots<float>&, Slot&,
-                                            Turns&, HostCopies&) const;
+                                                                 const BufferedPiece&, Slot&) const;
+template void DealtRound<float>::card_piece(std::int64_t, Turns&, Slot&, HostCopies&) const;
 template RoundProfile DealtRound<float>::profile_card(const RoundCall<float>&, CardSlots<float>&) const;
-template std::byte* DealtRound<double>::compute(std::int64_t, std::int64_t, const RoundCall<double>&,
-                                                const Slot&, CardStream&) const;
+template std::byte* DealtRound<double>::compute(std::int64_t, std::int64_t, const OnCard&,
+                                                const RoundCall<double>&, const Slot&, CardStream&) const;
 template std::vector<PieceSegment> DealtRound<double>::compute_packed(std::int64_t, std::int64_t,
-                                                                      const RoundCall<double>&,
+                                                                      const OnCard&, const RoundCall<double>&,
                                                                       const BufferedPiece&, const Slot&,
                                                                       CardStream&) const;
 template void DealtRound<double>::ask_in(std::vector<PieceSegment>, Copier, CardSlots<double>&, Slot&) const;
-template std::byte* DealtRound<double>::ask_kernels(std::int64_t, std::int64_t, const RoundCall<double>&,
-                                                    CardSlots<double>&, Slot&) const;
+template std::byte* DealtRound<double>::ask_kernels(std::int64_t, std::int64_t, Turns&, Slot&) const;
 template void DealtRound<double>::ask_out(std::vector<PieceSegment>, Copier, CardSlots<double>&, Slot&) const;
-template std::vector<PieceSegment> DealtRound<double>::ask_packed(std::int64_t, std::int64_t,
-                                                                  const RoundCall<double>&,
+template std::vector<PieceSegment> DealtRound<double>::ask_packed(std::int64_t, std::int64_t, Turns&,
                                                                   const std::vector<PieceSegment>&,
-                                                                  const BufferedPiece&, CardSlots<double>&,
-                                                                  Slot&) const;
-template void DealtRound<double>::card_piece(std::int64_t, const RoundCall<double>&, CardSlots<double>&,
-                                             Slot&, Turns&, HostCopies&) const;
+                                                                  const BufferedPiece&, Slot&) const;
+template void DealtRound<double>::card_piece(std::int64_t, Turns&, Slot&, HostCopies&) const;
 template RoundProfile DealtRound<double>::profile_card(const RoundCall<double>&, CardSlots<double>&) const;
 
 }  // namespace sfft::detail

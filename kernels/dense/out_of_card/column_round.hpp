@@ -82,18 +82,23 @@ class ColumnRound : public Round<Real> {
   std::unique_ptr<const ColumnStage<Real>> stage_;
 
  private:
-  /// The first slabs may stay on the card.
+  /// Some slabs may stay on the card.
   static std::vector<PieceSegment> segments(const CardRows& array, const Residency& resident,
                                             std::int64_t first, std::byte* memory) {
     const CardRows piece = array.packed_at(memory);
-    const auto staying = static_cast<std::size_t>(resident.slabs), all = array.rows;
+    const auto staying = static_cast<std::size_t>(resident.slabs),
+               from = staying > 0 ? static_cast<std::size_t>(resident.first_slab) : 0, end = from + staying;
     std::vector<PieceSegment> parts;
+    const auto add = [&](std::size_t row, std::size_t count) {
+      if (count > 0) parts.push_back({piece.with_rows(row, count), array.with_rows(row, count)});
+    };
+    add(0, from);
     if (staying > 0) {
-      const CardRows kept{resident.memory + bytes(first), bytes(resident.columns), array.width, staying};
-      parts.push_back({piece.with_rows(0, staying), kept, true});
+      const CardRows kept{resident.memory + bytes(first - resident.first_column), bytes(resident.columns),
+                          array.width, staying};
+      parts.push_back({piece.with_rows(from, staying), kept, true});
     }
-    if (staying < all)
-      parts.push_back({piece.with_rows(staying, all - staying), array.with_rows(staying, all - staying)});
+    add(end, array.rows - end);
     return parts;
   }
 

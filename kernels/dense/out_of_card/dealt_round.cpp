@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread of the host asks for all pieces, or, where pieces have to be copied to memory that the card
-// reads, one for each slot. The other threads take parts of the host's share, and then of those copies.
+// One thread of the host asks a card for all its pieces, or, where pieces have to be copied to memory that
+// the card reads, one for each slot. The other threads take parts of the host's share, and then of those
+// copies.
 #include "kernels/dense/out_of_card/dealt_round.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
 #include <utility>
 
 #include "kernels/base/error.hpp"
@@ -47,11 +49,16 @@ std::size_t DealtRound<Real>::packed_bytes(std::int64_t units) const noexcept {
 }
 
 template <class Real>
-DealtRound<Real>::DealtRound(std::unique_ptr<Round<Real>> round, Card<Real>* card, std::size_t slot_bytes,
-                             int streams, std::size_t least_piece_bytes, bool packed)
-    : round_(std::move(round)), card_(card), slot_budget_(slot_bytes), packed_(packed) {
+DealtRound<Real>::DealtRound(std::unique_ptr<Round<Real>> round, const Cards<Real>& cards,
+                             std::size_t slot_bytes, int streams, std::size_t least_piece_bytes, bool packed)
+    : round_(std::move(round)), slot_budget_(slot_bytes), packed_(packed) {
+  for (const auto& card : cards) {
+    if (on_.empty() || !round_->ordered()) on_.push_back({card.get(), nullptr, nullptr});
+  }
   limits_ = {round_->units(), round_->grain(), 0, 1, streams};
-  if (card_ != nullptr) {
+  limits_.cards = static_cast<int>(std::max<std::size_t>(1, on_.size()));
+  if (!on_.empty()) {
+    Card<Real>& card = *on_[0].card;
     const std::size_t unit_bytes = data_bytes(1);
     limits_.least = std::max<std::int64_t>(1, static_cast<std::int64_t>(least_piece_bytes / unit_bytes));
     // Most transforms need a workspace as large as the piece, some none.
@@ -68,10 +75,10 @@ DealtRound<Real>::DealtRound(std::unique_ptr<Round<Real>> round, Card<Real>* car
             ErrorCode::out_of_memory,
             fmt::format("the card's memory of {} bytes for each of {} streams holds no piece: one needs {} "
                         "bytes",
-                        slot_bytes, streams, least_bytes(*round_, *card_, packed_)));
+                        slot_bytes, streams, least_bytes(*round_, card, packed_)));
       }
       try {
-        if (within_budget(needed_bytes(*round_->kernel(*card_, units), units), units)) limits_.most = units;
+        if (within_budget(needed_bytes(*round_->kernel(card, units), units), units)) limits_.most = units;
       } catch (const Error& error) {
         if (error.code() != ErrorCode::out_of_memory) throw;
       }
@@ -85,20 +92,22 @@ DealtRound<Real>::DealtRound(std::unique_ptr<Round<Real>> round, Card<Real>* car
       break;
     }
   }
-  deal_out(card_ == nullptr ? 1 : 0);
+  deal_out(on_.empty() ? 1 : 0);
 }
 
 template <class Real>
 void DealtRound<Real>::deal_out(double host_share) {
   while (true) {
-    dealt_ = deal(limits_, card_ == nullptr ? 1 : round_->ordered() ? 0 : host_share);
+    dealt_ = deal(limits_, on_.empty() ? 1 : round_->ordered() ? 0 : host_share);
     round_->dealt(dealt_);
-    full_.reset();
-    rest_.reset();
+    for (OnCard& on : on_) {
+      on.full.reset();
+      on.rest.reset();
+    }
     if (dealt_.pieces == 0) break;
-    full_ = round_->kernel(*card_, dealt_.piece_units);
+    for (OnCard& on : on_) on.full = round_->kernel(*on.card, dealt_.piece_units);
     const std::int64_t rest = dealt_.card_units - (dealt_.pieces - 1) * dealt_.piece_units;
-    if (rest != dealt_.piece_units) rest_ = round_->kernel(*card_, rest);
+    if (rest != dealt_.piece_units) on_.back().rest = round_->kernel(*on_.back().card, rest);
     // A smaller piece may need a larger workspace.
     if (within_budget(slot_bytes(), dealt_.piece_units) || limits_.most <= limits_.grain) break;
     limits_.most = std::max(limits_.grain, dealt_.piece_units * 3 / 4 / limits_.grain * limits_.grain);
@@ -116,24 +125,36 @@ template <class Real>
 std::size_t DealtRound<Real>::slot_bytes() const noexcept {
   if (dealt_.pieces == 0) return 0;
   const std::int64_t rest = dealt_.card_units - (dealt_.pieces - 1) * dealt_.piece_units;
-  const std::size_t whole = round_->work_bytes(*full_, dealt_.piece_units),
-                    last = rest_ != nullptr ? round_->work_bytes(*rest_, rest) : 0;
+  const OnCard& on = on_.back();
+  const std::size_t whole = round_->work_bytes(*on.full, dealt_.piece_units),
+                    last = on.rest != nullptr ? round_->work_bytes(*on.rest, rest) : 0;
   return aligned(piece_bytes()) + aligned(std::max(whole, last)) + packed_bytes(dealt_.piece_units);
 }
 
 template <class Real>
-RoundTimes DealtRound<Real>::run(const RoundCall<Real>& call, CardSlots<Real>* slots, cpu::ThreadPool* pool,
-                                 int threads, std::byte* scratch) const {
+void DealtRound<Real>::Turns::fail() {
+  {
+    const std::lock_guard lock(mutex);
+    failed = true;
+  }
+  taken.notify_all();
+}
+
+template <class Real>
+RoundTimes DealtRound<Real>::run(const RoundCall<Real>& call, const std::vector<CardShare<Real>>& shares,
+                                 cpu::ThreadPool* pool, int threads, std::byte* scratch) const {
   const bool staged = packed_ || !call.reads_from || !call.writes_to;
-  const auto all = dealt_.pieces == 0 ? std::int64_t{0} : static_cast<std::int64_t>(slots->all().size()),
-             askers = staged ? all : std::min<std::int64_t>(all, 1);
+  std::deque<Turns> cards;
+  for (std::size_t c = 0; dealt_.pieces > 0 && c < on_.size(); ++c)
+    cards.emplace_back(on_[c], call, shares[c], dealt_.pieces_of(static_cast<std::int64_t>(c)));
+  const auto each = staged ? static_cast<std::int64_t>(limits_.streams) : 1,
+             askers = each * static_cast<std::int64_t>(cards.size());
   const std::int64_t parts = round_->host_parts();
-  std::atomic<std::int64_t> next_piece = 0, next_part = 0;
+  std::atomic<std::int64_t> next_part = 0;
   std::atomic<double> card_us = 0, host_us = 0;
   std::atomic<bool> failed = false;
   std::mutex failing;
   std::exception_ptr failure;
-  Turns turns;
   HostCopies copies;
   std::atomic<std::int64_t> pieces_left = dealt_.pieces;
   const bool helps = staged && dealt_.pieces > 0;
@@ -141,12 +162,13 @@ RoundTimes DealtRound<Real>::run(const RoundCall<Real>& call, CardSlots<Real>* s
   const auto work = [&](std::int64_t worker) {
     try {
       if (worker < askers) {
-        for (std::int64_t p = next_piece++; p < dealt_.pieces && !failed; p = next_piece++) {
-          const std::int64_t slot = staged ? worker : p % all;
-          card_piece(p, call, *slots, slots->all()[static_cast<std::size_t>(slot)], turns, copies);
+        Turns& turns = cards[static_cast<std::size_t>(worker / each)];
+        for (std::int64_t p = turns.to_take++; p < turns.end && !failed; p = turns.to_take++) {
+          const std::int64_t slot = staged ? worker % each : (p - turns.first) % limits_.streams;
+          card_piece(p, turns, turns.slots.all()[static_cast<std::size_t>(slot)], copies);
           if (--pieces_left == 0) copies.finish();
         }
-        if (!staged) slots->out().wait();
+        if (!staged) turns.slots.out().wait();
         raise(card_us, us_since(start));
         return;
       }
@@ -158,11 +180,7 @@ RoundTimes DealtRound<Real>::run(const RoundCall<Real>& call, CardSlots<Real>* s
     } catch (...) {
       failed = true;
       copies.finish();
-      {
-        const std::lock_guard lock(turns.mutex);
-        turns.failed = true;
-      }
-      turns.taken.notify_all();
+      for (Turns& turns : cards) turns.fail();
       const std::lock_guard lock(failing);
       if (!failure) failure = std::current_exception();
     }
@@ -175,7 +193,7 @@ RoundTimes DealtRound<Real>::run(const RoundCall<Real>& call, CardSlots<Real>* s
   }
   if (failure) {
     // Nothing of the arrays may be in use when the caller hears of it.
-    if (slots != nullptr) slots->settle();
+    for (Turns& turns : cards) turns.slots.settle();
     std::rethrow_exception(failure);
   }
   return {us_since(start), card_us, host_us};

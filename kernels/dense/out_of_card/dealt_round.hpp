@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A round with its work dealt out to card and host, and its execution by both at once.
+// A round with its work dealt out to cards and host, and its execution by all at once.
 #pragma once
 
 #include <atomic>
@@ -8,6 +8,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "kernels/cpu/platform/thread_pool.hpp"
@@ -22,15 +23,23 @@ inline double us_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
 }
 
+/// What a call has on one card. The memory of `left` and `found`, and RoundCall::kept, is `kept`.
+template <class Real>
+struct CardShare {
+  CardSlots<Real>* slots = nullptr;
+  std::byte* kept = nullptr;
+  Residency left{}, found{};
+};
+
 template <class Real>
 class DealtRound {
  public:
-  /// `slot_bytes`: of the card's memory, for each of `streams`. Throws Error(out_of_memory) that says how
+  /// `slot_bytes`: of a card's memory, for each of `streams`. Throws Error(out_of_memory) that says how
   /// much is needed if not even the smallest piece fits. Pieces are not made smaller than `least_piece_bytes`
-  /// only to have more of them. Without a card the host does everything. `packed`: floats cross the bus in
-  /// block16.
-  DealtRound(std::unique_ptr<Round<Real>> round, Card<Real>* card, std::size_t slot_bytes, int streams,
-             std::size_t least_piece_bytes, bool packed = false);
+  /// only to have more of them. Without a card the host does everything. An ordered round uses the first card
+  /// alone. `packed`: floats cross the bus in block16.
+  DealtRound(std::unique_ptr<Round<Real>> round, const Cards<Real>& cards, std::size_t slot_bytes,
+             int streams, std::size_t least_piece_bytes, bool packed = false);
 
   /// The least card memory of one stream with which the round works.
   static std::size_t least_bytes(const Round<Real>& round, Card<Real>& card, bool packed);
@@ -44,21 +53,22 @@ class DealtRound {
   double host_share() const noexcept {
     return 1 - static_cast<double>(dealt_.card_units) / static_cast<double>(limits_.units);
   }
-  /// Card memory of a stream for the pieces as they are dealt, and bytes of one of them.
+  /// Memory of a card's stream for the pieces as they are dealt, and bytes of one of them.
   std::size_t slot_bytes() const noexcept;
   std::size_t piece_bytes() const noexcept { return data_bytes(dealt_.piece_units); }
   /// Host memory that a piece passes through where the card does not read the arrays, or is packed in.
   std::size_t staging_bytes() const noexcept { return (round_->ordered() ? 2 : 1) * piece_bytes(); }
-  /// Card memory of a call beside the streams, where the round finds so much on the card.
+  /// Memory of a card in a call beside the streams, where the round finds so much on it.
   std::size_t kept_bytes(const Residency& found = {}) const {
     return dealt_.pieces == 0 ? 0 : round_->kept_bytes(dealt_.piece_units, found);
   }
 
   /// Blocks. `scratch`: round().host_bytes() for each of `threads`. Rethrows the first failure; arrays are
-  /// then partly transformed. `slots` may be null if nothing is dealt to the card.
-  RoundTimes run(const RoundCall<Real>& call, CardSlots<Real>* slots, cpu::ThreadPool* pool, int threads,
-                 std::byte* scratch) const;
-  /// The time of each step of one piece, on one stream, per unit; zeros where nothing is dealt to the card.
+  /// then partly transformed. `shares` may be empty if nothing is dealt to the cards.
+  RoundTimes run(const RoundCall<Real>& call, const std::vector<CardShare<Real>>& shares,
+                 cpu::ThreadPool* pool, int threads, std::byte* scratch) const;
+  /// The time of each step of one piece on the first card, on one stream, per unit; zeros where nothing is
+  /// dealt to the cards.
   RoundProfile profile_card(const RoundCall<Real>& call, CardSlots<Real>& slots) const;
 
  private:
@@ -79,45 +89,67 @@ class DealtRound {
     const auto streams = static_cast<std::size_t>(limits_.streams);
     return streams * slot_bytes + round_->kept_bytes(units, {}) <= streams * slot_budget_;
   }
-  /// Whose turn it is to ask the card for a piece.
+  /// A card with its transforms of whole pieces, and of a shorter one, the last of all.
+  struct OnCard {
+    Card<Real>* card;
+    std::unique_ptr<const CardKernel<Real>> full, rest;
+  };
+  /// What a card does in a call, and whose turn it is to ask it for a piece.
   struct Turns {
+    const OnCard& on;
+    RoundCall<Real> call;
+    CardSlots<Real>& slots;
+    std::int64_t first, end;            ///< pieces
+    std::atomic<std::int64_t> to_take;  ///< by a thread
     std::mutex mutex;
     std::condition_variable taken;
-    std::int64_t next = 0;
+    std::int64_t next;  ///< to be asked for
     bool failed = false;
+
+    Turns(const OnCard& card, const RoundCall<Real>& whole, const CardShare<Real>& share,
+          std::pair<std::int64_t, std::int64_t> pieces)
+        : on(card),
+          call(whole),
+          slots(*share.slots),
+          first(pieces.first),
+          end(pieces.second),
+          to_take(first),
+          next(first) {
+      call.left = share.left;
+      call.found = share.found;
+      call.left.memory = call.found.memory = call.kept = share.kept;
+    }
+    void fail();
   };
-  /// Takes a piece through the card. Where the card does not read and write the arrays itself: until results
+  /// Takes a piece through its card. Where the card does not read and write the arrays itself: until results
   /// are in theirs.
-  void card_piece(std::int64_t piece, const RoundCall<Real>& call, CardSlots<Real>& slots, Slot& slot,
-                  Turns& turns, HostCopies& copies) const;
+  void card_piece(std::int64_t piece, Turns& turns, Slot& slot, HostCopies& copies) const;
   /// Waits for the turn of a piece, calls ask(), and passes it on. False if another piece has failed.
   template <class Ask>
   static bool in_turn(std::int64_t piece, Turns& turns, const Ask& ask);
   void ask_in(std::vector<PieceSegment> segments, Copier copier, CardSlots<Real>& slots, Slot& slot) const;
   void ask_out(std::vector<PieceSegment> segments, Copier copier, CardSlots<Real>& slots, Slot& slot) const;
   /// Asks for all of it where floats cross the bus in block16. Where results go.
-  std::vector<PieceSegment> ask_packed(std::int64_t first, std::int64_t count, const RoundCall<Real>& call,
+  std::vector<PieceSegment> ask_packed(std::int64_t first, std::int64_t count, Turns& turns,
                                        const std::vector<PieceSegment>& in, const BufferedPiece& from,
-                                       CardSlots<Real>& slots, Slot& slot) const;
-  std::vector<PieceSegment> compute_packed(std::int64_t first, std::int64_t count,
+                                       Slot& slot) const;
+  std::vector<PieceSegment> compute_packed(std::int64_t first, std::int64_t count, const OnCard& on,
                                            const RoundCall<Real>& call, const BufferedPiece& from,
                                            const Slot& slot, CardStream& stream) const;
-  std::byte* compute(std::int64_t first, std::int64_t count, const RoundCall<Real>& call, const Slot& slot,
-                     CardStream& stream) const;
+  std::byte* compute(std::int64_t first, std::int64_t count, const OnCard& on, const RoundCall<Real>& call,
+                     const Slot& slot, CardStream& stream) const;
   /// Where the results of a piece are on the card.
-  std::byte* ask_kernels(std::int64_t first, std::int64_t count, const RoundCall<Real>& call,
-                         CardSlots<Real>& slots, Slot& slot) const;
+  std::byte* ask_kernels(std::int64_t first, std::int64_t count, Turns& turns, Slot& slot) const;
   const std::byte* part_end(const Slot& slot, std::size_t part) const noexcept {
     return slot.memory.get() + piece_bytes() * (part + 1) / CardSlots<Real>::kParts;
   }
 
   std::unique_ptr<Round<Real>> round_;
-  Card<Real>* card_;
+  std::vector<OnCard> on_;  ///< empty without a card
   std::size_t slot_budget_;
   bool packed_;
   PieceLimits limits_;
   Deal dealt_;
-  std::unique_ptr<const CardKernel<Real>> full_, rest_;  ///< of whole pieces, and of a shorter last one
 };
 
 extern template class DealtRound<float>;

@@ -2,6 +2,8 @@
 // What an out-of-card plan says about itself: steps, shares, predicted and measured times.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "kernels/dense/out_of_card/out_of_card_fft.hpp"
 
 namespace sfft::detail {
@@ -52,8 +54,10 @@ std::vector<RoundTimes> OutOfCardFft<Real>::predicted(const std::vector<double>&
 
 template <class Real>
 std::string OutOfCardFft<Real>::name() const {
-  if (card_ == nullptr) return "out of card, host alone";
-  return fmt::format("out of card, {} and host", card_->name());
+  if (cards_.empty()) return "out of card, host alone";
+  const std::string card = cards_[0]->name();
+  return cards_.size() == 1 ? fmt::format("out of card, {} and host", card)
+                            : fmt::format("out of card, {} × {} and host", cards_.size(), card);
 }
 
 template <class Real>
@@ -71,8 +75,10 @@ std::string OutOfCardFft<Real>::describe(const Part& part) const {
   text += fmt::format("{}: {} points each, the host does {:.1f} % of {}", round.round().name(),
                       round.round().unit_points(), 100 * round.host_share(), round.limits().units);
   if (dealt.pieces == 0) return text;
-  text += fmt::format(", the card {} in {} passes of {} streams, {} bytes a piece", dealt.card_units,
-                      (dealt.pieces + streams_ - 1) / streams_, streams_, round.piece_bytes());
+  const std::int64_t streams = streams_ * dealt.cards;
+  text += fmt::format(", the {} {} in {} passes of {} streams, {} bytes a piece",
+                      dealt.cards == 1 ? "card" : fmt::format("{} cards", dealt.cards), dealt.card_units,
+                      (dealt.pieces + streams - 1) / streams, streams, round.piece_bytes());
   if (!profiled_) return text;
   const auto ms = [&](double unit_us) { return unit_us * static_cast<double>(dealt.piece_units) / 1e3; };
   const RoundProfile& profile = part.profile;
@@ -84,21 +90,26 @@ template <class Real>
 std::string OutOfCardFft<Real>::explain() const {
   std::string text = fmt::format("{}: {} of {}, {} threads of the host", name(), grid_.batch,
                                  grid_.shape.to_string(), options_.threads);
-  if (card_ != nullptr)
+  if (!cards_.empty())
     text += fmt::format(", {} streams with up to {} bytes of card memory each", streams_,
                         slot_budget(Step::Kind::columns));
   for (const bool in_place : {false, true}) {
-    const Residency& resident = resident_[in_place ? 1 : 0];
-    const bool same = pairs_[0].slabs == pairs_[1].slabs && resident_[0].slabs == resident_[1].slabs &&
-                      resident_[0].columns == resident_[1].columns;
-    if (resident.slabs == 0 || (same && in_place)) continue;
-    text += fmt::format(", {}{} slabs of {} columns stay on the card between the rounds",
-                        same       ? ""
-                        : in_place ? "in place "
-                                   : "apart ",
-                        resident.slabs, resident.columns);
+    const std::vector<Residency>& resident = resident_[in_place ? 1 : 0];
+    const auto same_on_card = [](const Residency& a, const Residency& b) {
+      return a.slabs == b.slabs && a.columns == b.columns;
+    };
+    const bool same = pairs_[0].slabs == pairs_[1].slabs &&
+                      std::equal(resident_[0].begin(), resident_[0].end(), resident_[1].begin(),
+                                 resident_[1].end(), same_on_card);
+    if (resident.empty() || resident[0].slabs == 0 || (same && in_place)) continue;
+    text +=
+        fmt::format(", {}{} slabs of {} columns stay on {} between the rounds",
+                    same       ? ""
+                    : in_place ? "in place "
+                               : "apart ",
+                    resident[0].slabs, resident[0].columns, resident.size() == 1 ? "the card" : "each card");
   }
-  if (options_.packed && card_ != nullptr) text += ", values cross the bus in block16";
+  if (options_.packed && !cards_.empty()) text += ", values cross the bus in block16";
   const std::vector<RoundTimes> expected = predicted(), last = measured(),
                                 copied = predicted(std::vector<double>(parts_.size(), 1));
   for (std::size_t r = 0; r < parts_.size(); ++r) {
@@ -114,7 +125,7 @@ std::string OutOfCardFft<Real>::explain() const {
     }
   }
   const std::lock_guard lock(mutex_);
-  if (slots_ != nullptr && slots_->pageable())
+  if (std::any_of(slots_.begin(), slots_.end(), [](const auto& slots) { return slots->pageable(); }))
     text += "\nhost memory could not be page-locked: buffers are ordinary memory, and copies slower";
   return text;
 }

@@ -16,36 +16,43 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
 
-/// The time of the first piece, step after step, and of all others, one in each step at a time.
+/// The time of a card's first piece, step after step, and of its others, one in each step at a time.
 struct CardTimes {
   double first, others;
 };
 
 CardTimes card_times(const RoundProfile& profile, const PieceLimits& limits, const Deal& dealt) {
-  const auto units = static_cast<double>(dealt.card_units);
-  const double piece = units / static_cast<double>(dealt.pieces);
+  const auto units = static_cast<double>(dealt.card_units) / limits.cards;
+  const double piece = static_cast<double>(dealt.card_units) / static_cast<double>(dealt.pieces);
   const double chain = profile.in_us + profile.kernel_us + profile.out_us;
   // The slowest step is always busy; a slot that is alone fills while it empties, and waits for its kernels.
   const double copies = std::max(profile.in_us, profile.out_us);
   const double step = limits.streams > 1 ? std::max(copies, profile.kernel_us) : copies + profile.kernel_us;
-  return {piece * chain, (units - piece) * step};
+  return {piece * chain, std::max(0.0, units - piece) * step};
 }
 
 }  // namespace
 
+std::pair<std::int64_t, std::int64_t> Deal::units_of(std::int64_t card) const noexcept {
+  const auto [first, end] = pieces_of(card);
+  return {std::min(card_units, first * piece_units), std::min(card_units, end * piece_units)};
+}
+
 Deal deal(const PieceLimits& limits, double host_share) {
   Deal dealt;
+  dealt.cards = limits.cards;
+  const std::int64_t streams = static_cast<std::int64_t>(limits.streams) * limits.cards;
   const std::int64_t grains = ceil_div(limits.units, limits.grain);
   const auto of_card =
       static_cast<std::int64_t>(std::llround(static_cast<double>(grains) * (1 - host_share)));
   dealt.card_units = std::min(limits.units, of_card * limits.grain);
   if (dealt.card_units == 0) return dealt;
   const std::int64_t wanted = std::clamp<std::int64_t>(
-      dealt.card_units / std::max<std::int64_t>(1, limits.least), 1, kPiecesPerStream * limits.streams);
+      dealt.card_units / std::max<std::int64_t>(1, limits.least), 1, kPiecesPerStream * streams);
   const std::int64_t pieces = std::max(wanted, ceil_div(dealt.card_units, limits.most));
   // Two pieces for each stream are worth more than good ones.
   std::int64_t step = std::max(limits.good, limits.grain);
-  while (step > limits.grain && (step > limits.most || 2 * limits.streams * step > dealt.card_units))
+  while (step > limits.grain && (step > limits.most || 2 * streams * step > dealt.card_units))
     step = step / 2 % limits.grain == 0 ? step / 2 : limits.grain;
   const std::int64_t most = limits.most / step * step;
   dealt.piece_units = std::min(most, ceil_div(ceil_div(dealt.card_units, pieces), step) * step);
@@ -71,8 +78,8 @@ RoundTimes predict(const RoundProfile& profile, const PieceLimits& limits, doubl
 
 double overlap_of(const RoundProfile& profile, const PieceLimits& limits, double card_us) {
   const Deal dealt = deal(limits, 0);
-  if (dealt.pieces < 2) return 1;
   const CardTimes card = card_times(profile, limits, dealt);
+  if (card.others == 0) return 1;
   return std::max(0.5, (card_us - card.first) / card.others);
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 namespace sfft::detail {
 
@@ -12,6 +13,14 @@ struct Deal {
   std::int64_t card_units = 0;   ///< the first ones; the host does the others
   std::int64_t piece_units = 0;  ///< of each piece but the last
   std::int64_t pieces = 0;
+  std::int64_t cards = 1;  ///< which have as many pieces each, one behind the other, or one more
+
+  /// Pieces of a card: the first one, and the first of the next card.
+  std::pair<std::int64_t, std::int64_t> pieces_of(std::int64_t card) const noexcept {
+    return {pieces * card / cards, pieces * (card + 1) / cards};
+  }
+  /// The same of units.
+  std::pair<std::int64_t, std::int64_t> units_of(std::int64_t card) const noexcept;
 };
 
 /// What bounds the pieces of a round.
@@ -22,6 +31,7 @@ struct PieceLimits {
   std::int64_t least = 1;  ///< units of a piece that keep the bus busy
   int streams = 1;
   std::int64_t good = 1;  ///< pieces of a multiple of it are copied faster: a multiple of the grain
+  int cards = 1;          ///< with as many streams each
 };
 /// The host's share is rounded to whole grains. Several pieces for every stream, where they are large enough.
 Deal deal(const PieceLimits& limits, double host_share);

@@ -12,7 +12,7 @@ namespace sfft::detail {
 
 template <class Real>
 void OutOfCardFft<Real>::measure() {
-  if (card_ == nullptr) return;
+  if (cards_.empty()) return;
   const std::lock_guard lock(mutex_);
   HostScratch scratch;
   for (std::size_t r = 0; r < parts_.size(); ++r) {
@@ -59,7 +59,8 @@ std::int64_t OutOfCardFft<Real>::sample_units(const Part& part) const {
   const Round<Real>& round = part.round->round();
   const bool exchanged = part.step.kind == Step::Kind::exchanged;
   const auto fitting = static_cast<std::int64_t>(kMaxBytes / array_bytes<Real>(round.unit_points()));
-  std::int64_t least = std::max(2 * streams_ * round.grain(), fitting);
+  std::int64_t least =
+      std::max(2 * streams_ * static_cast<std::int64_t>(cards_.size()) * round.grain(), fitting);
   if (part.step.kind == Step::Kind::slabs)
     least = std::max(least, std::min<std::int64_t>(2 * options_.threads, 2 * fitting));
   std::int64_t units = round.units();
@@ -87,46 +88,56 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
   } else {
     sample.slabs = units;
   }
-  DealtRound<Real> trial(make_round<Real>(part.step.kind, sample), card_.get(), slot_budget(part.step.kind),
+  DealtRound<Real> trial(make_round<Real>(part.step.kind, sample), cards_, slot_budget(part.step.kind),
                          streams_, options_.least_piece_bytes, options_.packed);
   // Half spectra of a real line have one value more; a second array begins where whole arrays do, too.
   const std::int64_t room = (sample.points() / 512 + 1) * 512;
-  std::byte* const memory = scratch_array.of(*card_, array_bytes<Real>(apart ? 2 * room : room));
+  std::byte* const memory = scratch_array.of(*cards_[0], array_bytes<Real>(apart ? 2 * room : room));
   auto* const values = reinterpret_cast<std::complex<Real>*>(memory);
   auto* const results = apart ? values + room : values;
   const Pair& pair = pair_of(number);
   const double staying = pair.has(number) ? residency(pair) : 0;
   auto pool = pools_.take();
-  slots_.reset();
-  kept_.reset();
-  kept_bytes_ = 0;
-  /// As much of the sample stays on the card as will of the array.
-  const auto resident = [&] {
+  free_card_memory();
+  const auto cards = static_cast<std::int64_t>(cards_.size());
+  std::size_t kept_bytes = static_cast<std::size_t>(
+      staying * static_cast<double>(array_bytes<Real>(sample.points())) / static_cast<double>(cards));
+  /// As much of the sample stays on a card as will of the array.
+  const auto resident = [&](std::int64_t card) {
     const bool by_slabs = static_cast<int>(number) == pair.slabs;
-    const std::int64_t slabs = by_slabs ? units : sample.slabs, card_units = trial.dealt().card_units,
+    const std::int64_t slabs = by_slabs ? units : sample.slabs,
                        piece = std::max<std::int64_t>(1, trial.dealt().piece_units);
-    Residency some{nullptr, static_cast<std::int64_t>(staying * static_cast<double>(slabs)),
-                   by_slabs ? round.unit_points() : card_units};
-    if (by_slabs) some.slabs = std::min(some.slabs, card_units) / piece * piece;
+    const auto [first, end] = trial.dealt().units_of(card);
+    Residency some{nullptr, static_cast<std::int64_t>(staying * static_cast<double>(slabs))};
+    if (by_slabs) {
+      some.columns = round.unit_points() / cards;
+      some.first_column = card * some.columns;
+      some.slabs = std::min(some.slabs, end - first) / piece * piece;
+      some.first_slab = first;
+    } else {
+      some.columns = end - first;
+      some.first_column = first;
+      some.first_slab = card * (slabs / cards);
+    }
+    // Cards that have a piece more than others keep fewer slabs.
+    const std::size_t row = std::max(std::size_t{1}, array_bytes<Real>(some.columns));
+    if (!exchanged) some.slabs = std::min(some.slabs, static_cast<std::int64_t>(kept_bytes / row));
     return some;
   };
-  const std::shared_ptr<std::byte> kept = card_->allocate(
-      exchanged
-          ? trial.kept_bytes(resident())
-          : static_cast<std::size_t>(staying * static_cast<double>(array_bytes<Real>(sample.points()))));
+  if (exchanged) kept_bytes = trial.kept_bytes(resident(0));
+  std::vector<std::shared_ptr<std::byte>> kept;
+  for (const auto& card : cards_) kept.push_back(kept_bytes > 0 ? card->allocate(kept_bytes) : nullptr);
   const auto call = [&](bool card_reads) {
     RoundCall<Real> one{values, results};
     one.reads_from = one.writes_to = card_reads;
-    one.kept = kept.get();
-    if (!pair.has(number)) return one;
-    Residency& staying_there = pair.first(number, false) ? one.left : one.found;
-    staying_there = resident();
-    staying_there.memory = kept.get();
     return one;
   };
   const auto slots_of_trial = [&](bool card_reads) {
     const bool buffers = options_.packed || !card_reads;
-    return CardSlots<Real>(*card_, streams_, trial.slot_bytes(), buffers ? trial.staging_bytes() : 0);
+    std::vector<CardSlots<Real>> slots;
+    for (const auto& card : cards_)
+      slots.emplace_back(*card, streams_, trial.slot_bytes(), buffers ? trial.staging_bytes() : 0);
+    return slots;
   };
   /// The second of two runs.
   const auto run = [&](double share, bool card_reads = true) {
@@ -134,18 +145,23 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
     fill(values, sample.points() + 1, pool.get());
     const auto threads = static_cast<std::size_t>(options_.threads);
     const cpu::LargeBuffer scratch = cpu::make_large_buffer(threads * trial.round().host_bytes() + 64);
-    CardSlots<Real> slots = slots_of_trial(card_reads);
-    static_cast<void>(trial.run(call(card_reads), &slots, pool.get(), options_.threads, scratch.get()));
-    return trial.run(call(card_reads), &slots, pool.get(), options_.threads, scratch.get());
+    std::vector<CardSlots<Real>> slots = slots_of_trial(card_reads);
+    std::vector<CardShare<Real>> shares;
+    for (std::size_t c = 0; c < slots.size(); ++c) {
+      shares.push_back({&slots[c], kept[c].get(), {}, {}});
+      if (!pair.has(number)) continue;
+      (pair.first(number, false) ? shares[c].left : shares[c].found) = resident(static_cast<std::int64_t>(c));
+    }
+    static_cast<void>(trial.run(call(card_reads), shares, pool.get(), options_.threads, scratch.get()));
+    return trial.run(call(card_reads), shares, pool.get(), options_.threads, scratch.get());
   };
   RoundProfile& profile = part.profile;
   {
     trial.deal_out(0);
-    CardSlots<Real> slots = slots_of_trial(true);
-    RoundCall<Real> whole_piece{values, results};
-    whole_piece.reads_from = whole_piece.writes_to = true;
-    whole_piece.kept = kept.get();
-    profile = trial.profile_card(whole_piece, slots);
+    std::vector<CardSlots<Real>> slots = slots_of_trial(true);
+    RoundCall<Real> whole_piece = call(true);
+    whole_piece.kept = kept[0].get();
+    profile = trial.profile_card(whole_piece, slots[0]);
   }
   if (!options_.packed)
     profile.overlap = overlap_of(profile_of(number, staying, 0), trial.limits(), run(0).card_us);

@@ -31,13 +31,14 @@ BudgetError::BudgetError(std::size_t budget, std::size_t least)
       least_(least) {}
 
 template <class Real>
-OutOfCardFft<Real>::OutOfCardFft(const OutOfCardGrid& grid, std::shared_ptr<Card<Real>> card,
+OutOfCardFft<Real>::OutOfCardFft(const OutOfCardGrid& grid, Cards<Real> cards,
                                  const OutOfCardOptions& options)
     : grid_(grid),
-      card_(options.host_share >= 1 ? nullptr : std::move(card)),
+      cards_(options.host_share >= 1 ? Cards<Real>{} : std::move(cards)),
       options_(options),
-      pools_(options.threads + (card_ ? kMaxStreams : 0)) {
-  const std::size_t free = card_ == nullptr ? 0 : card_->free_bytes();
+      pools_(call_threads()) {
+  std::size_t free = 0;
+  for (const auto& card : cards_) free = free == 0 ? card->free_bytes() : std::min(free, card->free_bytes());
   plan_steps(options.device_memory == 0 ? free / 10 * 9 : std::min(options.device_memory, free));
   assume_profiles();
   pairs_ = {find_pair(false), find_pair(true)};
@@ -48,7 +49,7 @@ OutOfCardFft<Real>::OutOfCardFft(const OutOfCardGrid& grid, std::shared_ptr<Card
 template <class Real>
 void OutOfCardFft<Real>::plan_steps(std::size_t budget) {
   // Where the host is asked for a share, it transposes, too.
-  if (card_ != nullptr && options_.host_share <= 0) {
+  if (!cards_.empty() && options_.host_share <= 0) {
     try {
       return plan_steps(budget, true);
     } catch (const Error& error) {
@@ -78,12 +79,13 @@ void OutOfCardFft<Real>::plan_steps(std::size_t budget, bool exchanges) {
   limits.longest_line = options_.longest_line;
   limits.in_place = options_.in_place;
   const auto least_bytes = [&](const Step& step) {
-    return DealtRound<Real>::least_bytes(*make_round<Real>(step.kind, step.array), *card_, options_.packed);
+    return DealtRound<Real>::least_bytes(*make_round<Real>(step.kind, step.array), *cards_[0],
+                                         options_.packed);
   };
   // What steps need that did not fit, so that a refusal can say how much would do.
   std::set<std::size_t> needed;
   std::size_t assumed = budget;
-  if (card_ != nullptr) {
+  if (!cards_.empty()) {
     limits.fits = [&](const Step& step) {
       try {
         const std::size_t least = least_bytes(step);
@@ -106,7 +108,7 @@ void OutOfCardFft<Real>::plan_steps(std::size_t budget, bool exchanges) {
     }
   }
   if (assumed > budget) throw BudgetError(budget, assumed);
-  if (card_ != nullptr) split_first(steps);
+  if (!cards_.empty()) split_first(steps);
   if (grid_.real())
     std::rotate(steps.begin(), steps.end() - 1, steps.end());  // in the order of forward calls
   std::size_t least = 1;
@@ -116,11 +118,11 @@ void OutOfCardFft<Real>::plan_steps(std::size_t budget, bool exchanges) {
       const Shape& elements = step.array.slab;
       parts_.back().transposition =
           std::make_unique<const Transposition<Real>>(step.array.slabs, elements[0], elements[1]);
-    } else if (card_ != nullptr) {
+    } else if (!cards_.empty()) {
       least = std::max(least, least_bytes(step));
     }
   }
-  if (card_ == nullptr) {
+  if (cards_.empty()) {
     make_rounds();
     return;
   }
@@ -148,8 +150,8 @@ template <class Real>
 bool OutOfCardFft<Real>::make_rounds() {
   bool fast = true;
   const auto make = [&](Part& part) {
-    part.round = std::make_unique<DealtRound<Real>>(make_round<Real>(part.step.kind, part.step.array),
-                                                    card_.get(), slot_budget(part.step.kind), streams_,
+    part.round = std::make_unique<DealtRound<Real>>(make_round<Real>(part.step.kind, part.step.array), cards_,
+                                                    slot_budget(part.step.kind), streams_,
                                                     options_.least_piece_bytes, options_.packed);
     fast = fast && part.round->copies_fast();
   };
@@ -167,7 +169,7 @@ bool OutOfCardFft<Real>::make_rounds() {
 /// The streams of all rounds share their memory, and beside it lies what a round in place keeps.
 template <class Real>
 std::size_t OutOfCardFft<Real>::slot_budget(Step::Kind kind) const noexcept {
-  if (card_ == nullptr) return 0;
+  if (cards_.empty()) return 0;
   const std::size_t kept = kind == Step::Kind::exchanged ? 0 : exchanged_bytes_;
   return (budget_ - kept) / static_cast<std::size_t>(streams_) / 256 * 256;
 }
@@ -246,24 +248,33 @@ std::vector<std::size_t> OutOfCardFft<Real>::order(bool in_place, bool inverse) 
 }
 
 template <class Real>
+int OutOfCardFft<Real>::call_threads() const noexcept {
+  return options_.threads + kMaxStreams * static_cast<int>(cards_.size());
+}
+
+template <class Real>
 std::size_t OutOfCardFft<Real>::workspace_bytes() const noexcept {
   std::size_t one = 0;
   for (const Part& part : parts_)
     one = std::max(
         one, part.round != nullptr ? part.round->round().host_bytes() : part.transposition->scratch_bytes());
-  return static_cast<std::size_t>(options_.threads + (card_ ? kMaxStreams : 0)) * one;
+  return static_cast<std::size_t>(call_threads()) * one;
 }
 
 template <class Real>
-CardSlots<Real>* OutOfCardFft<Real>::slots_for(Call& call) const {
-  if (!uses_card()) return nullptr;
+std::vector<CardShare<Real>> OutOfCardFft<Real>::shares_for(Call& call) const {
+  if (!uses_card()) return {};
   const std::size_t array = array_bytes<Real>(grid_.points());
   const auto samples =
       static_cast<std::size_t>((grid_.rows() - 1) * grid_.real_pitch + grid_.row_points()) * sizeof(Real);
   const bool from_samples = grid_.real() && !call.inverse, to_samples = grid_.real() && call.inverse;
-  call.reads_from = card_->reads(call.from, from_samples ? samples : array);
-  call.reads_to = card_->reads(call.to, to_samples ? samples : array);
-  call.reads_between = call.between == call.to ? call.reads_to : card_->reads(call.between, array);
+  const auto read = [&](const std::complex<Real>* values, std::size_t size) {
+    return std::all_of(cards_.begin(), cards_.end(),
+                       [&](const auto& card) { return card->reads(values, size); });
+  };
+  call.reads_from = read(call.from, from_samples ? samples : array);
+  call.reads_to = read(call.to, to_samples ? samples : array);
+  call.reads_between = call.between == call.to ? call.reads_to : read(call.between, array);
   const bool staged = options_.packed || !call.reads_from || !call.reads_to || !call.reads_between;
   std::size_t bytes = 0, staging = 0;
   for (const Part& part : parts_) {
@@ -271,27 +282,35 @@ CardSlots<Real>* OutOfCardFft<Real>::slots_for(Call& call) const {
     bytes = std::max(bytes, part.round->slot_bytes());
     if (staged) staging = std::max(staging, part.round->staging_bytes());
   }
-  if (slots_ == nullptr || !slots_->fits(bytes, staging)) {
-    slots_.reset();  // before the new ones are allocated
-    kept_.reset();
-    kept_bytes_ = 0;
-    slots_ = std::make_unique<CardSlots<Real>>(*card_, streams_, bytes, staging);
+  // Old memory goes before new memory is allocated.
+  if (slots_.size() < cards_.size() || !slots_[0]->fits(bytes, staging)) {
+    free_card_memory();
+    for (const auto& card : cards_)
+      slots_.push_back(std::make_unique<CardSlots<Real>>(*card, streams_, bytes, staging));
   }
   std::size_t kept = exchanged_bytes_;
   for (const std::size_t calls : {0, 1}) {
-    if (resident_[calls].slabs == 0) continue;
-    const Part& slabs = parts_[static_cast<std::size_t>(pairs_[calls].slabs)];
-    kept = std::max(kept, slabs.round->kept_bytes(resident_[calls]));
+    for (const Residency& resident : resident_[calls]) {
+      if (resident.slabs == 0) continue;
+      const Part& slabs = parts_[static_cast<std::size_t>(pairs_[calls].slabs)];
+      kept = std::max(kept, slabs.round->kept_bytes(resident));
+    }
   }
-  if (kept_bytes_ < kept) {
-    kept_.reset();
-    kept_bytes_ = 0;
-    kept_ = card_->allocate(kept);
+  if (kept_.size() < cards_.size() || kept_bytes_ < kept) {
+    kept_.clear();
+    for (const auto& card : cards_) kept_.push_back(kept > 0 ? card->allocate(kept) : nullptr);
     kept_bytes_ = kept;
   }
-  call.resident = resident_[call.from == call.to ? 1 : 0];
-  call.resident.memory = kept_.get();
-  return slots_.get();
+  std::vector<CardShare<Real>> shares;
+  for (std::size_t c = 0; c < cards_.size(); ++c) shares.push_back({slots_[c].get(), kept_[c].get(), {}, {}});
+  return shares;
+}
+
+template <class Real>
+void OutOfCardFft<Real>::free_card_memory() const {
+  slots_.clear();
+  kept_.clear();
+  kept_bytes_ = 0;
 }
 
 template <class Real>
@@ -299,15 +318,13 @@ void OutOfCardFft<Real>::prepare(const std::complex<Real>* array) const {
   const std::lock_guard lock(mutex_);
   auto* const to = const_cast<std::complex<Real>*>(array);
   Call call{array, to, false, to};
-  static_cast<void>(slots_for(call));
+  static_cast<void>(shares_for(call));
 }
 
 template <class Real>
 void OutOfCardFft<Real>::release() const {
   const std::lock_guard lock(mutex_);
-  slots_.reset();
-  kept_.reset();
-  kept_bytes_ = 0;
+  free_card_memory();
 }
 
 template <class Real>
@@ -322,8 +339,9 @@ double OutOfCardFft<Real>::transpose(const Transposition<Real>& transposition, s
 
 /// All repeats of one step.
 template <class Real>
-RoundTimes OutOfCardFft<Real>::run(const Part& part, const RoundCall<Real>& call, CardSlots<Real>* slots,
-                                   cpu::ThreadPool* pool, std::byte* workspace) const {
+RoundTimes OutOfCardFft<Real>::run(const Part& part, const RoundCall<Real>& call,
+                                   const std::vector<CardShare<Real>>& shares, cpu::ThreadPool* pool,
+                                   std::byte* workspace) const {
   RoundTimes times;
   for (std::int64_t r = 0; r < part.step.repeats; ++r) {
     const std::int64_t at = r * part.step.stride;
@@ -331,7 +349,7 @@ RoundTimes OutOfCardFft<Real>::run(const Part& part, const RoundCall<Real>& call
       RoundCall<Real> repeat = call;
       repeat.from += at;
       repeat.to += at;
-      const RoundTimes one = part.round->run(repeat, slots, pool, options_.threads, workspace);
+      const RoundTimes one = part.round->run(repeat, shares, pool, options_.threads, workspace);
       times.us += one.us;
       times.card_us += one.card_us;
       times.host_us += one.host_us;
@@ -348,7 +366,8 @@ void OutOfCardFft<Real>::transform(const std::complex<Real>* from, std::complex<
                                    Real scale, std::byte* workspace, std::complex<Real>* between) const {
   const std::lock_guard lock(mutex_);
   Call call{from, to, inverse, between != nullptr ? between : to};
-  CardSlots<Real>* const slots = slots_for(call);
+  std::vector<CardShare<Real>> shares = shares_for(call);
+  const std::size_t calls = from == to ? 1 : 0;
   auto pool = pools_.take();
   std::vector<RoundTimes> times(parts_.size());
   std::vector<double> buffered(parts_.size());
@@ -360,10 +379,12 @@ void OutOfCardFft<Real>::transform(const std::complex<Real>* from, std::complex<
                             last ? scale : Real(1)};
       round.reads_from = first ? call.reads_from : call.reads_between;
       round.writes_to = last ? call.reads_to : call.reads_between;
-      round.kept = call.resident.memory;
       buffered[r] = options_.packed ? 1 : (round.reads_from ? 0 : 0.5) + (round.writes_to ? 0 : 0.5);
-      if (pairs_[from == to ? 1 : 0].has(r)) (first ? round.left : round.found) = call.resident;
-      times[r] = run(parts_[r], round, slots, pool.get(), workspace);
+      for (std::size_t c = 0; c < shares.size(); ++c) {
+        shares[c].left = shares[c].found = {};
+        if (pairs_[calls].has(r)) (first ? shares[c].left : shares[c].found) = resident_[calls][c];
+      }
+      times[r] = run(parts_[r], round, shares, pool.get(), workspace);
     }
   } catch (...) {
     pools_.give_back(std::move(pool));

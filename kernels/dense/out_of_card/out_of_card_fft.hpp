@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transforms of arrays in host memory that exceed what a card may use, by the card and the host together,
-// after Chen and Li (IPCCC 2013).
+// Transforms of arrays in host memory that exceed what a card may use, by one or several cards and the host
+// together, after Chen and Li (IPCCC 2013).
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@ class OutOfCardFft final : public OutOfCardPlan<Real> {
  public:
   /// Without a card the host does everything. Throws Error: out_of_memory for a budget in which not even the
   /// smallest pieces fit, backend_unavailable for lines that cannot be divided.
-  OutOfCardFft(const OutOfCardGrid& grid, std::shared_ptr<Card<Real>> card, const OutOfCardOptions& options);
+  OutOfCardFft(const OutOfCardGrid& grid, Cards<Real> cards, const OutOfCardOptions& options);
 
   const OutOfCardGrid& grid() const noexcept { return grid_; }
   std::size_t steps() const noexcept { return parts_.size(); }
@@ -79,7 +79,6 @@ class OutOfCardFft final : public OutOfCardPlan<Real> {
     bool inverse;
     std::complex<Real>* between = nullptr;
     bool reads_from = false, reads_to = false, reads_between = false;
-    Residency resident{};
   };
   /// Two rounds that need not leave everything in the array between them; negative: there are none.
   struct Pair {
@@ -100,7 +99,7 @@ class OutOfCardFft final : public OutOfCardPlan<Real> {
   void split_first(std::vector<Step>& steps) const;
   /// For the streams and the memory of each. Whether all pieces are copied fast.
   bool make_rounds();
-  /// Card memory that a stream may use in such a step.
+  /// Memory of a card that a stream may use in such a step.
   std::size_t slot_budget(Step::Kind kind) const noexcept;
   void assume_profiles();
   /// The pair for calls in place, or for other calls.
@@ -129,15 +128,17 @@ class OutOfCardFft final : public OutOfCardPlan<Real> {
   /// On the threads of a pool; microseconds.
   static double transpose(const Transposition<Real>& transposition, std::complex<Real>* matrix,
                           cpu::ThreadPool* pool, std::byte* workspace);
-  RoundTimes run(const Part& part, const RoundCall<Real>& call, CardSlots<Real>* slots, cpu::ThreadPool* pool,
-                 std::byte* workspace) const;
-  /// Card memory of the streams, which is that of the largest round.
+  RoundTimes run(const Part& part, const RoundCall<Real>& call, const std::vector<CardShare<Real>>& shares,
+                 cpu::ThreadPool* pool, std::byte* workspace) const;
+  /// Threads of a call: the host's, and those that ask for pieces.
+  int call_threads() const noexcept;
+  /// Memory of a card for its streams, which is that of the largest round.
   std::size_t slots_bytes() const noexcept;
-  /// What stays on the card between two rounds whose work is dealt out, if the card does so many columns.
-  Residency residency(const Pair& pair, std::int64_t columns) const;
-  /// The share of the array that can.
+  /// What stays on a card between two rounds whose work is dealt out, if the cards do so many columns.
+  Residency residency(const Pair& pair, const Deal& columns, std::int64_t card) const;
+  /// The share of the array that can stay on the cards.
   double residency(const Pair& pair) const;
-  /// The share of what a round's card does in calls as dealt out.
+  /// The share of what a round's cards do in calls as dealt out.
   double staying(std::size_t round, bool in_place) const noexcept;
   /// The profile of a round when so much stays, and so much of the rest passes through buffers: 0, 1/2 where
   /// the card does not read one of the arrays, 1.
@@ -151,22 +152,23 @@ class OutOfCardFft final : public OutOfCardPlan<Real> {
   bool uses_card() const noexcept;
   bool is_measured_in_place() const;
   std::string describe(const Part& part) const;
-  /// Null if nothing is dealt to the card.
-  CardSlots<Real>* slots_for(Call& call) const;
+  /// A share for each card; none if nothing is dealt to them.
+  std::vector<CardShare<Real>> shares_for(Call& call) const;
+  void free_card_memory() const;
 
   OutOfCardGrid grid_;
-  std::shared_ptr<Card<Real>> card_;
+  Cards<Real> cards_;
   OutOfCardOptions options_;
-  int streams_ = 0;
+  int streams_ = 0;  ///< of each card
   std::size_t budget_ = 0;
-  std::array<Pair, 2> pairs_;          ///< of calls apart and in place, and what they leave on the card,
-  std::array<Residency, 2> resident_;  ///< without its memory
-  std::size_t exchanged_bytes_ = 0;    ///< of the card's memory, while a round transposes in place
+  std::array<Pair, 2> pairs_;  ///< of calls apart and in place, and what they leave on the card,
+  std::array<std::vector<Residency>, 2> resident_;  ///< without its memory, for each card
+  std::size_t exchanged_bytes_ = 0;                 ///< of a card's memory, while a round transposes in place
   bool profiled_ = false;
   std::vector<Part> parts_;
-  mutable std::mutex mutex_;  ///< of the following
-  mutable std::unique_ptr<CardSlots<Real>> slots_;
-  mutable std::shared_ptr<std::byte> kept_;  ///< the memory of what stays on the card
+  mutable std::mutex mutex_;                                     ///< of the following
+  mutable std::vector<std::unique_ptr<CardSlots<Real>>> slots_;  ///< of each card, and
+  mutable std::vector<std::shared_ptr<std::byte>> kept_;         ///< the memory of what stays there
   mutable std::size_t kept_bytes_ = 0;
   mutable std::vector<RoundTimes> measured_;  ///< the last call's, and what of its pieces was
   mutable std::vector<double> buffered_;      ///< copied through buffers in each step

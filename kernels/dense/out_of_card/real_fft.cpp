@@ -89,7 +89,7 @@ std::size_t refused(const Make& make, std::size_t& budget) {
 
 template <class Real>
 OutOfCardRealFft<Real>::OutOfCardRealFft(const Shape& shape, std::int64_t batch, std::int64_t pitch,
-                                         std::shared_ptr<Card<Real>> card, const OutOfCardOptions& options)
+                                         const Cards<Real>& cards, const OutOfCardOptions& options)
     : shape_(shape),
       batch_(batch),
       pitch_(pitch),
@@ -98,35 +98,35 @@ OutOfCardRealFft<Real>::OutOfCardRealFft(const Shape& shape, std::int64_t batch,
       passes_(shape, batch, pitch),
       whole_points_(batch * shape.points()),
       pools_(options.threads) {
-  plan(card, options);
+  plan(cards, options);
   assume_passes();
 }
 
 template <class Real>
-void OutOfCardRealFft<Real>::plan(const std::shared_ptr<Card<Real>>& card, OutOfCardOptions options) {
+void OutOfCardRealFft<Real>::plan(const Cards<Real>& cards, OutOfCardOptions options) {
   options.in_place = true;
   const Shape pairs = even() ? with_row(shape_, row_ / 2) : shape_;
   const bool alone = passes_.rows() == 1;
   std::size_t budget = 0, rows = 0, divided = 0, tight = 0;
-  rows = refused([&] { plan_rows(card, options); }, budget);
+  rows = refused([&] { plan_rows(cards, options); }, budget);
   if (rows_ == nullptr) {
     try {
       divided = refused(
           [&] {
             const OutOfCardGrid grid = even() ? OutOfCardGrid(pairs, batch_, row_ / 2 + (alone ? 0 : 1))
                                               : OutOfCardGrid(shape_, batch_);
-            divided_ = std::make_unique<Fft>(grid, card, options);
+            divided_ = std::make_unique<Fft>(grid, cards, options);
           },
           budget);
     } catch (const Error&) {
       if (rows == 0) throw;
     }
   }
-  if (divided_ != nullptr && alone && even()) plan_line(card, options);
+  if (divided_ != nullptr && alone && even()) plan_line(cards, options);
   const bool several = rows_ == nullptr ? !alone : rows_->steps() > 1;
   if (even() && several && !padded())
-    tight =
-        refused([&] { tight_ = std::make_unique<Fft>(OutOfCardGrid(pairs, batch_), card, options); }, budget);
+    tight = refused([&] { tight_ = std::make_unique<Fft>(OutOfCardGrid(pairs, batch_), cards, options); },
+                    budget);
   std::size_t least = tight;
   if (rows_ == nullptr && divided_ == nullptr)
     least = std::max(tight, rows == 0 || divided == 0 ? rows + divided : std::min(rows, divided));
@@ -135,11 +135,10 @@ void OutOfCardRealFft<Real>::plan(const std::shared_ptr<Card<Real>>& card, OutOf
 
 /// Lines that lie alone are better divided, and others may have to be.
 template <class Real>
-void OutOfCardRealFft<Real>::plan_rows(const std::shared_ptr<Card<Real>>& card,
-                                       const OutOfCardOptions& options) {
+void OutOfCardRealFft<Real>::plan_rows(const Cards<Real>& cards, const OutOfCardOptions& options) {
   if (row_ == 1 || is_lone_line(shape_, batch_)) return;
   try {
-    rows_ = std::make_unique<Fft>(OutOfCardGrid::of_real(shape_, batch_, pitch_), card, options);
+    rows_ = std::make_unique<Fft>(OutOfCardGrid::of_real(shape_, batch_, pitch_), cards, options);
   } catch (const BudgetError&) {
     throw;
   } catch (const Error& error) {
@@ -149,10 +148,9 @@ void OutOfCardRealFft<Real>::plan_rows(const std::shared_ptr<Card<Real>>& card,
 
 /// Where it fits: else calls are as in place.
 template <class Real>
-void OutOfCardRealFft<Real>::plan_line(const std::shared_ptr<Card<Real>>& card,
-                                       const OutOfCardOptions& options) {
+void OutOfCardRealFft<Real>::plan_line(const Cards<Real>& cards, const OutOfCardOptions& options) {
   try {
-    line_ = std::make_unique<Fft>(OutOfCardGrid::of_real_line(row_ / 2), card, options);
+    line_ = std::make_unique<Fft>(OutOfCardGrid::of_real_line(row_ / 2), cards, options);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::backend_unavailable && error.code() != ErrorCode::out_of_memory) throw;
   }

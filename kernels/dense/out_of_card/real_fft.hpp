@@ -21,8 +21,8 @@ class OutOfCardRealFft final : public OutOfCardPlan<Real> {
  public:
   /// Rows of the signals begin `pitch` samples apart: as many as they are long, or, in place, as half spectra
   /// need. Throws what OutOfCardFft throws.
-  OutOfCardRealFft(const Shape& shape, std::int64_t batch, std::int64_t pitch,
-                   std::shared_ptr<Card<Real>> card, const OutOfCardOptions& options);
+  OutOfCardRealFft(const Shape& shape, std::int64_t batch, std::int64_t pitch, const Cards<Real>& cards,
+                   const OutOfCardOptions& options);
 
   std::size_t workspace_bytes() const noexcept override;
   void forward(const void* signals, std::complex<Real>* spectra, Real scale,
@@ -47,8 +47,8 @@ class OutOfCardRealFft final : public OutOfCardPlan<Real> {
   };
 
   /// Makes those plans that calls will use.
-  void plan(const std::shared_ptr<Card<Real>>& card, OutOfCardOptions options);
-  void plan_rows(const std::shared_ptr<Card<Real>>& card, const OutOfCardOptions& options);
+  void plan(const Cards<Real>& cards, OutOfCardOptions options);
+  void plan_rows(const Cards<Real>& cards, const OutOfCardOptions& options);
   bool even() const noexcept { return row_ % 2 == 0; }
   /// Whether forward calls find the samples where they belong.
   bool padded() const noexcept { return pitch_ == 2 * (row_ / 2 + 1); }
@@ -59,7 +59,7 @@ class OutOfCardRealFft final : public OutOfCardPlan<Real> {
   std::array<const Fft*, 4> plans() const noexcept {
     return {rows_.get(), line_.get(), divided_.get(), tight_.get()};
   }
-  void plan_line(const std::shared_ptr<Card<Real>>& card, const OutOfCardOptions& options);
+  void plan_line(const Cards<Real>& cards, const OutOfCardOptions& options);
   void assume_passes();
   void measure_passes();
   /// One of the plans has the card's memory at a time.

@@ -9,13 +9,15 @@ namespace sfft::detail {
 template <class Real>
 typename OutOfCardFft<Real>::Pair OutOfCardFft<Real>::find_pair(bool in_place) const {
   const std::vector<std::size_t> steps = order(in_place, false);
-  if (card_ == nullptr || steps.size() != 2 || grid_.real_line) return {};
+  if (cards_.empty() || steps.size() != 2 || grid_.real_line) return {};
   const auto is_columns = [&](std::size_t r) { return parts_[r].step.kind == Step::Kind::columns; };
   const bool slabs_first = !is_columns(steps[0]);
   if (is_columns(steps[slabs_first ? 0 : 1])) return {};  // columns of two dimensions
   const std::size_t slabs = steps[slabs_first ? 0 : 1], columns = steps[slabs_first ? 1 : 0];
   if (parts_[columns].round == nullptr || parts_[columns].step.repeats > 1 || parts_[slabs].step.repeats > 1)
     return {};
+  // One card alone does an ordered round, and would find little there.
+  if (cards_.size() > 1 && parts_[slabs].step.kind == Step::Kind::exchanged) return {};
   return {static_cast<int>(slabs), static_cast<int>(columns), slabs_first};
 }
 
@@ -31,21 +33,24 @@ template <class Real>
 void OutOfCardFft<Real>::plan_residency() {
   for (const std::size_t calls : {0, 1}) {
     const Pair& pair = pairs_[calls];
-    resident_[calls] = {};
+    resident_[calls].assign(cards_.size(), {});
     if (pair.slabs < 0) continue;
     const Deal& columns = parts_[static_cast<std::size_t>(pair.columns)].round->dealt();
-    if (columns.pieces > 0) resident_[calls] = residency(pair, columns.card_units);
+    for (std::size_t c = 0; columns.pieces > 0 && c < cards_.size(); ++c)
+      resident_[calls][c] = residency(pair, columns, static_cast<std::int64_t>(c));
   }
 }
 
 /// Whole pieces of the slabs' round.
 template <class Real>
-Residency OutOfCardFft<Real>::residency(const Pair& pair, std::int64_t columns) const {
+Residency OutOfCardFft<Real>::residency(const Pair& pair, const Deal& columns, std::int64_t card) const {
   const DealtRound<Real>& slabs = *parts_[static_cast<std::size_t>(pair.slabs)].round;
   const std::size_t slots = slots_bytes(), free = budget_ > slots ? budget_ - slots : 0;
-  Residency fitting{nullptr, 0, columns}, more = fitting;
-  while (fitting.slabs < slabs.dealt().card_units) {
-    more.slabs = std::min(fitting.slabs + slabs.dealt().piece_units, slabs.dealt().card_units);
+  const auto [first, end] = slabs.dealt().units_of(card);
+  const auto [first_column, end_column] = columns.units_of(card);
+  Residency fitting{nullptr, 0, end_column - first_column, first, first_column}, more = fitting;
+  while (fitting.columns > 0 && fitting.slabs < end - first) {
+    more.slabs = std::min(fitting.slabs + slabs.dealt().piece_units, end - first);
     if (slabs.kept_bytes(more) > free) break;
     fitting = more;
   }
@@ -56,24 +61,27 @@ template <class Real>
 double OutOfCardFft<Real>::residency(const Pair& pair) const {
   if (pair.slabs < 0) return 0;
   const CardArray& array = parts_[static_cast<std::size_t>(pair.columns)].step.array;
-  if (parts_[static_cast<std::size_t>(pair.slabs)].step.kind == Step::Kind::exchanged)
-    return static_cast<double>(residency(pair, array.slab_points()).slabs) / static_cast<double>(array.slabs);
-  const auto bytes = static_cast<double>(array_bytes<Real>(array.points()));
-  return std::clamp((static_cast<double>(budget_) - static_cast<double>(slots_bytes())) / bytes, 0.0, 1.0);
+  if (parts_[static_cast<std::size_t>(pair.slabs)].step.kind == Step::Kind::exchanged) {
+    const Deal all{array.slab_points(), array.slab_points(), 1};
+    return static_cast<double>(residency(pair, all, 0).slabs) / static_cast<double>(array.slabs);
+  }
+  const auto bytes = static_cast<double>(array_bytes<Real>(array.points())),
+             cards = static_cast<double>(cards_.size());
+  return std::clamp(cards * (static_cast<double>(budget_) - static_cast<double>(slots_bytes())) / bytes, 0.0,
+                    1 / cards);
 }
 
 template <class Real>
 double OutOfCardFft<Real>::staying(std::size_t round, bool in_place) const noexcept {
   const Pair& pair = pairs_[in_place ? 1 : 0];
-  const Residency& resident = resident_[in_place ? 1 : 0];
-  if (!pair.has(round) || resident.slabs == 0) return 0;
-  const auto ratio = [](std::int64_t a, std::int64_t b) {
-    return static_cast<double>(a) / static_cast<double>(b);
-  };
-  const CardArray& array = parts_[static_cast<std::size_t>(pair.columns)].step.array;
-  if (static_cast<int>(round) == pair.columns) return ratio(resident.slabs, array.slabs);
-  return ratio(resident.slabs, parts_[round].round->dealt().card_units) *
-         ratio(resident.columns, array.slab_points());
+  if (!pair.has(round)) return 0;
+  double values = 0;
+  for (const Residency& resident : resident_[in_place ? 1 : 0])
+    values += static_cast<double>(resident.slabs) * static_cast<double>(resident.columns);
+  const Round<Real>& of = parts_[round].round->round();
+  return values == 0
+             ? 0
+             : values / static_cast<double>(parts_[round].round->dealt().card_units * of.unit_points());
 }
 
 template <class Real>
@@ -91,14 +99,14 @@ RoundProfile OutOfCardFft<Real>::profile_of(std::size_t round, double staying,
 template OutOfCardFft<float>::Pair OutOfCardFft<float>::find_pair(bool) const;
 template std::size_t OutOfCardFft<float>::slots_bytes() const noexcept;
 template void OutOfCardFft<float>::plan_residency();
-template Residency OutOfCardFft<float>::residency(const Pair&, std::int64_t) const;
+template Residency OutOfCardFft<float>::residency(const Pair&, const Deal&, std::int64_t) const;
 template double OutOfCardFft<float>::residency(const Pair&) const;
 template double OutOfCardFft<float>::staying(std::size_t, bool) const noexcept;
 template RoundProfile OutOfCardFft<float>::profile_of(std::size_t, double, double) const noexcept;
 template OutOfCardFft<double>::Pair OutOfCardFft<double>::find_pair(bool) const;
 template std::size_t OutOfCardFft<double>::slots_bytes() const noexcept;
 template void OutOfCardFft<double>::plan_residency();
-template Residency OutOfCardFft<double>::residency(const Pair&, std::int64_t) const;
+template Residency OutOfCardFft<double>::residency(const Pair&, const Deal&, std::int64_t) const;
 template double OutOfCardFft<double>::residency(const Pair&) const;
 template double OutOfCardFft<double>::staying(std::size_t, bool) const noexcept;
 template RoundProfile OutOfCardFft<double>::profile_of(std::size_t, double, double) const noexcept;

@@ -33,11 +33,12 @@ std::size_t array_bytes(std::int64_t values) noexcept {
   return static_cast<std::size_t>(values) * sizeof(std::complex<Real>);
 }
 
-/// What stays on the card between two rounds: the first columns of the first slabs, as the first of them
-/// leaves them.
+/// What stays on a card between two rounds: columns of slabs, as the first round leaves them. On the first
+/// card these are the first ones.
 struct Residency {
   std::byte* memory = nullptr;
   std::int64_t slabs = 0, columns = 0;
+  std::int64_t first_slab = 0, first_column = 0;
 };
 
 /// The array that a round reads and the one that it writes, which may be the same. Where they hold samples of
@@ -135,25 +136,29 @@ std::unique_ptr<Round<Real>> make_slab_round(const CardArray& array);
 template <class Real>
 std::unique_ptr<Round<Real>> make_real_slab_round(const CardArray& array);
 
-/// Parts of slabs first … first + count − 1, which lie at `memory` on the card and belong to `array`: the
-/// first columns of them may stay on the card.
+/// Parts of slabs first … first + count − 1, which lie at `memory` on the card and belong to `array`: some
+/// columns of them may stay on the card.
 template <class Real>
 std::vector<PieceSegment> segments_of_slabs(const std::complex<Real>* array, std::int64_t slab_points,
                                             std::int64_t first, std::int64_t count, const Residency& resident,
                                             std::byte* memory) {
   const std::size_t slab = array_bytes<Real>(slab_points), rows = static_cast<std::size_t>(count);
   auto* const begin = const_cast<std::byte*>(reinterpret_cast<const std::byte*>(array + first * slab_points));
-  if (first >= resident.slabs) {
+  const std::int64_t before = first - resident.first_slab;
+  if (before < 0 || before >= resident.slabs) {
     const CardRows all{begin, slab * rows, slab * rows, 1};
     return {{all.packed_at(memory), all}};
   }
-  const std::size_t columns = array_bytes<Real>(resident.columns);
+  const std::size_t from = array_bytes<Real>(resident.first_column),
+                    columns = array_bytes<Real>(resident.columns), end = from + columns;
   const CardRows piece{memory, slab, slab, rows}, whole{begin, slab, slab, rows};
-  const CardRows kept{resident.memory + static_cast<std::size_t>(first) * columns, columns, columns, rows};
-  std::vector<PieceSegment> segments{{piece.with_columns(0, columns), kept, true}};
-  if (columns < slab)
-    segments.push_back(
-        {piece.with_columns(columns, slab - columns), whole.with_columns(columns, slab - columns)});
+  const CardRows kept{resident.memory + static_cast<std::size_t>(before) * columns, columns, columns, rows};
+  std::vector<PieceSegment> segments{{piece.with_columns(from, columns), kept, true}};
+  const auto add = [&](std::size_t at, std::size_t bytes) {
+    if (bytes > 0) segments.push_back({piece.with_columns(at, bytes), whole.with_columns(at, bytes)});
+  };
+  add(0, from);
+  add(end, slab - end);
   return segments;
 }
 

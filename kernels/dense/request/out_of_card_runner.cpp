@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides whether a transform exceeds the GPU's memory, and keeps measured shares in wisdom.
+// Decides whether a transform exceeds the memory of its GPUs, and keeps measured shares in wisdom.
 #include "kernels/dense/request/out_of_card_runner.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <sstream>
 #include <string_view>
 
@@ -36,13 +38,38 @@ std::int64_t row_pitch(const DenseProblem& problem) {
 }
 
 template <class Real>
-std::unique_ptr<OutOfCardPlan<Real>> make_plan(const DenseProblem& problem, std::shared_ptr<Card<Real>> card,
+std::unique_ptr<OutOfCardPlan<Real>> make_plan(const DenseProblem& problem, Cards<Real> cards,
                                                const OutOfCardOptions& options) {
   if (problem.real)
-    return std::make_unique<OutOfCardRealFft<Real>>(problem.shape, problem.batch, row_pitch(problem),
-                                                    std::move(card), options);
-  return std::make_unique<OutOfCardFft<Real>>(OutOfCardGrid(problem.shape, problem.batch), std::move(card),
+    return std::make_unique<OutOfCardRealFft<Real>>(problem.shape, problem.batch, row_pitch(problem), cards,
+                                                    options);
+  return std::make_unique<OutOfCardFft<Real>>(OutOfCardGrid(problem.shape, problem.batch), std::move(cards),
                                               options);
+}
+
+/// The GPUs that share the array. Each card is one place in the list of devices, which may name a GPU several
+/// times: cards of one GPU share its memory.
+struct Places {
+  std::vector<int> devices;
+  std::size_t most_of_one = 1;  ///< places that one GPU has
+
+  explicit Places(const DenseRequest& request) : devices(request.options.devices) {
+    if (devices.empty()) devices.push_back(request.problem.device);
+    std::map<int, std::size_t> of;
+    for (const int device : devices) most_of_one = std::max(most_of_one, ++of[device]);
+  }
+  bool several() const noexcept { return devices.size() > 1; }
+  bool usable() const { return std::all_of(devices.begin(), devices.end(), gpu_usable); }
+};
+
+/// Whether signal and spectrum fit where each place has so much memory: in one GPU, which reports better what
+/// is missing for workspaces, or in slabs on several, with workspaces as large as a spectrum or, of real
+/// signals, two.
+template <class Real>
+bool fits_memory(const DenseProblem& problem, const Places& places, std::size_t memory) {
+  const double needed = bytes_of_arrays<Real>(problem), place = static_cast<double>(memory);
+  if (!places.several() || problem.batch > 1 || problem.shape.rank() == 1) return needed <= place;
+  return needed * (problem.real ? 2 : 1.5) <= place * static_cast<double>(places.devices.size());
 }
 
 /// The wisdom key: measurements hold for one budget and one number of threads.
@@ -52,6 +79,8 @@ WisdomProblem wisdom_key(const DenseRequest& request) {
   key.transform +=
       fmt::format(" out-of-card {} bytes {} threads{}", request.options.device_memory,
                   thread_count(request.options), travels_packed<Real>(request) ? " block16" : "");
+  if (const std::size_t gpus = request.options.devices.size(); gpus > 1)
+    key.transform += fmt::format(" {} GPUs", gpus);
   return key;
 }
 
@@ -123,20 +152,33 @@ template <class Real>
 std::optional<DenseChoice<Real>> choose_out_of_card(const DenseRequest& request) {
   const dense::Options& options = request.options;
   const bool host_alone = options.host_share >= 1;
-  std::shared_ptr<Card<Real>> card;
+  const Places places(request);
+  Cards<Real> cards;
+  OutOfCardOptions card_options{static_cast<std::size_t>(options.device_memory), options.host_share,
+                                thread_count(options)};
+  card_options.packed = travels_packed<Real>(request);
   if (!host_alone) {
     const bool asked = options.host_share >= 0 || options.device_memory > 0;
-    const double needed = options.host_share < 0 ? bytes_of_arrays<Real>(request.problem) : HUGE_VAL;
-    if (asked && needed <= static_cast<double>(options.device_memory)) return std::nullopt;
+    if (options.host_share < 0 && options.device_memory > 0 &&
+        fits_memory<Real>(request.problem, places, card_options.device_memory / places.most_of_one))
+      return std::nullopt;
     // Planning in GPU memory reports better what is missing.
-    if (!asked && (!works(request.problem) || !gpu_usable(request.problem.device))) return std::nullopt;
-    card = make_gpu_card<Real>(request.problem.device);
-    // Not the free memory: arrays of queued calls may already be allocated.
-    const auto memory = static_cast<double>(card->memory_bytes());
-    if (options.device_memory == 0 && needed <= memory) return std::nullopt;
-    // Batches of signals that fit go through the GPU in parts, from any element type.
+    if (!asked && (!works(request.problem) || !places.usable())) return std::nullopt;
+    for (const int device : places.devices) cards.push_back(make_gpu_card<Real>(device));
+    std::size_t memory = cards[0]->memory_bytes(), free = cards[0]->free_bytes();
+    for (const auto& card : cards) {
+      memory = std::min(memory, card->memory_bytes() / places.most_of_one);
+      free = std::min(free, card->free_bytes());
+    }
+    // Not the free memory: arrays of queued calls may already be allocated. Batches of signals that fit go
+    // through a GPU in parts, from any element type.
     const DenseProblem one = contiguous_problem(request.problem, 1);
-    if (!asked && request.problem.batch > 1 && bytes_of_arrays<Real>(one) <= memory) return std::nullopt;
+    if (!asked && (fits_memory<Real>(request.problem, places, memory) ||
+                   (request.problem.batch > 1 && bytes_of_arrays<Real>(one) <= static_cast<double>(memory))))
+      return std::nullopt;
+    if (places.most_of_one > 1)
+      card_options.device_memory =
+          (options.device_memory > 0 ? card_options.device_memory : free / 10 * 9) / places.most_of_one;
   }
   if (!works(request.problem)) {
     throw Error(
@@ -147,14 +189,12 @@ std::optional<DenseChoice<Real>> choose_out_of_card(const DenseRequest& request)
             "negative",
             wisdom_problem<Real>(request.problem).transform));
   }
-  OutOfCardOptions card_options{static_cast<std::size_t>(options.device_memory), options.host_share,
-                                thread_count(options)};
-  card_options.packed = travels_packed<Real>(request);
-  auto fft = make_plan<Real>(request.problem, std::move(card), card_options);
+  auto fft = make_plan<Real>(request.problem, std::move(cards), card_options);
   std::string reason = "the host does all of it, as asked for";
   if (!host_alone) {
-    reason = fmt::format("the transform exceeds the GPU's memory: {}",
-                         choose_shares(*fft, request, gpu_platform(request.problem.device)));
+    reason = fmt::format("the transform exceeds the memory of {}: {}",
+                         places.several() ? fmt::format("{} GPUs", places.devices.size()) : "the GPU",
+                         choose_shares(*fft, request, gpu_platform(places.devices[0])));
   }
   return DenseChoice<Real>{std::make_unique<const OutOfCardRunner<Real>>(std::move(fft), request),
                            host_alone ? dense::Engine::built_in : dense::Engine::cufft, std::move(reason)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs dense plans whose arrays stay in host memory and stream through a GPU in pieces.
+// Runs dense plans whose arrays stay in host memory and stream through one or several GPUs in pieces.
 #pragma once
 
 #include <memory>

@@ -32,10 +32,6 @@ void check_devices(DenseRequest& request) {
     request.problem.device = options.device = options.devices[0];
     options.backend = Backend::cuda;
     options.devices.clear();
-  } else if (options.device_memory > 0 || options.host_share >= 0) {
-    throw Error(ErrorCode::invalid_argument,
-                "an array goes in pieces through one GPU only: leave device_memory and host_share as they "
-                "are, or name one device");
   }
 }
 

@@ -111,6 +111,58 @@ TEST_F(OutOfCardCuda, PackedValuesKeepFifteenBits) {
   EXPECT_EQ(code_of([&] { Plan<double>(Shape{256, 256}, false, options); }), ErrorCode::invalid_argument);
 }
 
+/// On the first GPU twice and, where there is another one, on both.
+TEST_F(OutOfCardCuda, SeveralGpusShareAnArray) {
+  std::vector<std::vector<int>> lists{{0, 0}};
+  if (detail::cuda::device_count() > 1) lists.push_back({0, 1});
+  const auto check_on = [](const std::vector<int>& devices, const Shape& shape, double share,
+                           bool page_locked) {
+    SCOPED_TRACE(shape.to_string());
+    const auto points = static_cast<std::size_t>(shape.points());
+    const auto signal = as_samples<std::complex<float>>(random_signal(points, 59));
+    const double bound = 2 * fft_bound<float>(static_cast<double>(points));
+    std::vector<std::complex<float>> expected(points), apart(points), own = signal;
+    Plan<float>(shape, false, {.backend = Backend::cuda}).forward(signal.data(), ElementType::c64, expected);
+    Options options = with(2 * kMegabyte, share);
+    options.devices = devices;
+    const Plan<float> plan(shape, false, options);
+    SCOPED_TRACE(plan.explain());
+    EXPECT_NE(plan.explain().find("2 × "), std::string::npos);
+    const PageLockedMemory locked(page_locked ? points * sizeof(own[0]) : 0);
+    auto* const values = page_locked ? reinterpret_cast<std::complex<float>*>(locked.data()) : own.data();
+    std::copy(signal.begin(), signal.end(), values);
+    const std::span<std::complex<float>> in_place(values, points);
+    plan.forward(values, ElementType::c64, apart);
+    EXPECT_LE(relative_l2(apart, expected), bound);
+    plan.forward(values, ElementType::c64, in_place);
+    EXPECT_LE(relative_l2(in_place, expected), bound);
+    plan.inverse(in_place, in_place);
+    EXPECT_LE(relative_l2(in_place, signal), bound);
+  };
+  for (const auto& devices : lists) {
+    for (const Shape& shape :
+         {Shape({1024, 768}), Shape({60, 100, 126}), Shape({7, 512, 300}), Shape(std::int64_t{1} << 20)}) {
+      for (const double share : {0.0, 0.3, -1.0})
+        for (const bool page_locked : {false, true}) check_on(devices, shape, share, page_locked);
+    }
+    Options options = with(kMegabyte, 0);
+    options.devices = devices;
+    options.exchange = dense::Storage::block16;
+    const Shape shape({256, 1000});
+    const std::vector<float> real(256 * 1000, 0.5F);
+    std::vector<std::complex<float>> spectrum(256 * 501);
+    const Plan<float> packed(shape, true, options);
+    packed.forward(real.data(), ElementType::f32, spectrum);
+    EXPECT_NEAR(spectrum[0].real(), 128000, 128000 * 2e-4) << packed.explain();
+    options.planning = dense::Planning::measure;
+    options.exchange = dense::Storage::f32;
+    const Plan<float> measured(shape, true, options);
+    measured.forward(real.data(), ElementType::f32, spectrum);
+    EXPECT_NEAR(spectrum[0].real(), 128000, 1) << measured.explain();
+    EXPECT_NEAR(std::abs(spectrum[777]), 0, 1);
+  }
+}
+
 TEST_F(OutOfCardCuda, StaysWithinItsBudgetAndGivesItBack) {
   const Shape shape({256, 512});
   const std::int64_t before = detail::cuda::allocated_bytes();

@@ -130,7 +130,7 @@ TEST(OutOfCardPlan, RealPassesArePredictedAndMeasured) {
     const std::int64_t row = shape[shape.rank() - 1];
     for (const std::int64_t pitch : {row, row % 2 == 0 ? row + 2 : row}) {
       const detail::OutOfCardOptions options{.host_share = 1, .threads = 2};
-      Fft fft(shape, 2, pitch, nullptr, options), twice(shape, 4, pitch, nullptr, options);
+      Fft fft(shape, 2, pitch, {}, options), twice(shape, 4, pitch, {}, options);
       const bool in_place = pitch > row;
       std::vector<detail::RoundTimes> assumed = fft.predicted();
       ASSERT_GT(assumed.size(), 2U);
@@ -175,7 +175,7 @@ TEST(OutOfCardPlan, RealRowsAreTransformedInARound) {
     const std::int64_t row = shape[shape.rank() - 1], rows = shape.points() / row, kept = row / 2 + 1;
     for (const std::int64_t pitch : {row, 2 * kept}) {
       const bool room = pitch == 2 * kept;
-      detail::OutOfCardRealFft<float> fft(shape, 1, pitch, nullptr, {.host_share = 1, .threads = 2});
+      detail::OutOfCardRealFft<float> fft(shape, 1, pitch, {}, {.host_share = 1, .threads = 2});
       EXPECT_EQ(fft.predicted().size(), 2U);
       EXPECT_EQ(fft.host_shares().size(), 2U);
       EXPECT_EQ(fft.explain().find("pass of the host") != std::string::npos, !room && row % 2 == 0)

@@ -40,7 +40,8 @@ class OutOfCardTest : public testing::Test {
   using Values = std::vector<std::complex<Real>>;
 
   struct Plan {
-    std::shared_ptr<EmulatedState> state;
+    std::shared_ptr<EmulatedState> state;  ///< of the first card
+    std::vector<std::shared_ptr<EmulatedState>> states;
     std::unique_ptr<OutOfCardFft<Real>> fft;
   };
 
@@ -51,11 +52,12 @@ class OutOfCardTest : public testing::Test {
     const auto least = static_cast<double>(2 * std::max(column_group, inner)) * sizeof(std::complex<Real>);
     return static_cast<std::size_t>(factor * (least + 1024));
   }
-  static Plan plan(const Shape& shape, std::size_t bytes, double share, int threads, bool packed = false) {
+  static Plan plan(const Shape& shape, std::size_t bytes, double share, int threads, bool packed = false,
+                   int cards = 1) {
     Plan made;
     made.state = std::make_shared<EmulatedState>(bytes);
     made.fft = std::make_unique<OutOfCardFft<Real>>(
-        shape, bytes == 0 ? nullptr : std::make_unique<EmulatedCard<Real>>(made.state),
+        shape, emulated_cards<Real>(made.state, bytes == 0 ? 0 : cards, &made.states),
         OutOfCardOptions{bytes, share, threads, 1000, OutOfCardOptions{}.longest_line, false, packed});
     return made;
   }
@@ -200,6 +202,66 @@ TYPED_TEST(OutOfCardTest, WhatFitsStaysOnTheCardBetweenTheRounds) {
       }
     }
   }
+}
+
+/// Cards have columns and slabs of their own. By count: each keeps its columns of its slabs.
+TYPED_TEST(OutOfCardTest, SeveralCardsShareEveryRound) {
+  for (const int cards : {2, 3, 5}) {
+    for (const double share : {0.0, 0.3}) {
+      for (const Shape& shape : {Shape({60, 120}), Shape({12, 10, 24}), Shape({3, 700})}) {
+        const auto made = this->plan(shape, this->budget(shape, 12), share, 2, false, cards);
+        SCOPED_TRACE(made.fft->explain());
+        this->check(*made.fft, shape);
+        made.state->reads_everything = true;
+        this->check(*made.fft, shape);
+        std::int64_t least = made.state->pieces, most = 0;
+        for (const auto& state : made.states) {
+          EXPECT_LE(state->most_used, state->budget);
+          least = std::min<std::int64_t>(least, state->pieces);
+          most = std::max<std::int64_t>(most, state->pieces);
+        }
+        EXPECT_GT(most, 0);
+        if (shape[0] >= 12 && cards == 2) {
+          EXPECT_GT(least, 0) << "each has pieces";
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(OutOfCardTest, SeveralCardsKeepTheirColumnsOfTheirSlabs) {
+  const Shape shape({48, 256});
+  const std::size_t array = 48 * 256 * sizeof(std::complex<TypeParam>);
+  const auto signal = as_samples<std::complex<TypeParam>>(random_signal(48 * 256, 46));
+  std::vector<std::complex<TypeParam>> spectrum(signal.size());
+  const auto made = this->plan(shape, 4 * array, 0, 2, false, 2);
+  SCOPED_TRACE(made.fft->explain());
+  EXPECT_NE(made.fft->explain().find("stay on each card"), std::string::npos);
+  this->transform(*made.fft, signal, spectrum, false);
+  EXPECT_LE(relative_l2(spectrum, expected_spectra(signal, shape, false)), fft_bound<TypeParam>(48 * 256));
+  const std::size_t bus = made.states[0]->bus_bytes + made.states[1]->bus_bytes;
+  // In and out in both rounds, but for half of the array between them, if pieces are dealt out evenly.
+  EXPECT_GE(bus, 3 * array);
+  EXPECT_LE(bus, 3 * array + array / 8);
+  made.fft->measure();
+  this->check(*made.fft, shape);
+}
+
+TYPED_TEST(OutOfCardTest, TheFailureOfOneCardEndsTheOthersWork) {
+  const Shape shape({24, 160});
+  const auto made = this->plan(shape, this->budget(shape, 2), 0.25, 2, false, 3);
+  const auto signal = as_samples<std::complex<TypeParam>>(random_signal(24 * 160, 42));
+  for (int step = 0; step < 9; ++step) {
+    for (const bool page_locked : {false, true}) {
+      auto in = signal, out = signal;
+      made.state->reads_everything = page_locked;
+      made.states[static_cast<std::size_t>(step % 3)]->fail_after = step / 3;
+      EXPECT_EQ(code_of([&] { this->transform(*made.fft, in, out, false); }), ErrorCode::device);
+      EXPECT_EQ(in, signal);
+      for (const auto& state : made.states) state->fail_after = -1;
+    }
+  }
+  this->check(*made.fft, shape);
 }
 
 TYPED_TEST(OutOfCardTest, MemoryThatTheCardReadsIsNotStaged) {
