@@ -3,8 +3,9 @@
 #include "kernels/dense/out_of_card/host_copies.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <array>
 
+#include "kernels/cpu/platform/past_caches.hpp"
 #include "kernels/dense/cpu/stored_values.hpp"
 
 namespace sfft::detail {
@@ -59,27 +60,38 @@ void HostCopies::over_rows(const std::vector<BufferedRows>& all, const Copy& cop
     for (std::size_t r = part.first; r < part.end; ++r)
       copy(*part.rows, part.rows->array.data + r * part.rows->array.pitch,
            part.rows->offset + r * part.rows->row_bytes);
+    cpu::finish_past();
   });
 }
 
+namespace {
+
+/// write(to) into the caches, and from there past them, if there are few bytes.
+template <class Write>
+void past_caches(std::byte* to, std::size_t bytes, const Write& write) {
+  alignas(64) std::array<std::byte, kRowBytes> near;
+  if (bytes > near.size()) return write(to);
+  write(near.data());
+  cpu::copy_past(to, near.data(), bytes);
+}
+
+}  // namespace
+
 void HostCopies::to_buffer(const BufferedPiece& piece, std::byte* buffer) {
   over_rows(piece.rows, [&](const BufferedRows& of, const std::byte* from, std::size_t offset) {
-    if (piece.packed) {
-      pack_stored(reinterpret_cast<const float*>(from), floats_of(of), dense::Storage::block16,
-                  buffer + offset);
-    } else {
-      std::memcpy(buffer + offset, from, of.array.width);
-    }
+    if (!piece.packed) return cpu::copy_past(buffer + offset, from, of.array.width);
+    past_caches(buffer + offset, of.row_bytes, [&](std::byte* to) {
+      pack_stored(reinterpret_cast<const float*>(from), floats_of(of), dense::Storage::block16, to);
+    });
   });
 }
 
 void HostCopies::from_buffer(const BufferedPiece& piece, const std::byte* buffer) {
-  over_rows(piece.rows, [&](const BufferedRows& of, std::byte* to, std::size_t offset) {
-    if (piece.packed) {
+  over_rows(piece.rows, [&](const BufferedRows& of, std::byte* array, std::size_t offset) {
+    if (!piece.packed) return cpu::copy_past(array, buffer + offset, of.array.width);
+    past_caches(array, of.array.width, [&](std::byte* to) {
       read_stored(buffer + offset, dense::Storage::block16, floats_of(of), 0, reinterpret_cast<float*>(to));
-    } else {
-      std::memcpy(to, buffer + offset, of.array.width);
-    }
+    });
   });
 }
 

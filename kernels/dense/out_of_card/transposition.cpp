@@ -10,9 +10,7 @@
 #include <numeric>
 #include <utility>
 
-#if defined(__SSE2__) && defined(__x86_64__)
-#include <emmintrin.h>
-#endif
+#include "kernels/cpu/platform/past_caches.hpp"
 
 namespace sfft::detail {
 
@@ -20,26 +18,6 @@ namespace {
 
 constexpr std::int64_t kTileBytes = 512, kLineBytes = 64;  ///< of a tile's row
 constexpr std::int64_t kStretchValues = 1024;              ///< of a stretch that one part moves
-
-/// Past the caches: a line that will not be read soon need not be fetched before it is written.
-template <class Value>
-void store_past(Value* to, const Value& value) {
-#if defined(__SSE2__) && defined(__x86_64__)
-  long long words[sizeof(Value) / sizeof(long long)];
-  std::memcpy(words, &value, sizeof(Value));
-  for (std::size_t w = 0; w < std::size(words); ++w)
-    _mm_stream_si64(reinterpret_cast<long long*>(to) + w, words[w]);
-#else
-  *to = value;
-#endif
-}
-
-/// What store_past() wrote is visible to other threads afterwards.
-void finish_past() {
-#if defined(__SSE2__) && defined(__x86_64__)
-  _mm_sfence();
-#endif
-}
 
 /// to[i·pitch + j] = tile[j·tile_pitch + i] for i < rows, j < columns: elements of as many values.
 template <bool kPast, class Value>
@@ -50,7 +28,7 @@ void store_turned(const Value* tile, std::int64_t tile_pitch, std::int64_t rows,
       for (std::int64_t e = 0; e < element; ++e) {
         const Value& value = tile[j * tile_pitch + i * element + e];
         if constexpr (kPast) {
-          store_past(to + i * pitch + j * element + e, value);
+          cpu::store_past(to + i * pitch + j * element + e, value);
         } else {
           to[i * pitch + j * element + e] = value;
         }
@@ -192,7 +170,7 @@ void Transposition<Real>::swap_tiles(std::int64_t part, std::complex<Real>* matr
     }
     store(scratch, columns, count, at(other, first));
   }
-  finish_past();
+  cpu::finish_past();
 }
 
 /// `count` columns from `begin` on, contiguous in `to`.
