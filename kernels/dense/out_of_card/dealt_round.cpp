@@ -50,17 +50,24 @@ std::size_t DealtRound<Real>::packed_bytes(std::int64_t units) const noexcept {
 
 template <class Real>
 DealtRound<Real>::DealtRound(std::unique_ptr<Round<Real>> round, const Cards<Real>& cards,
-                             std::size_t slot_bytes, int streams, std::size_t least_piece_bytes, bool packed)
-    : round_(std::move(round)), slot_budget_(slot_bytes), packed_(packed) {
+                             std::size_t slot_bytes, int streams, const OutOfCardOptions& options)
+    : round_(std::move(round)), slot_budget_(slot_bytes), packed_(options.packed) {
   for (const auto& card : cards) {
     if (on_.empty() || !round_->ordered()) on_.push_back({card.get(), nullptr, nullptr});
   }
   limits_ = {round_->units(), round_->grain(), 0, 1, streams};
   limits_.cards = static_cast<int>(std::max<std::size_t>(1, on_.size()));
+  limits_.threads = options.threads;
+  if (!round_->ordered()) {
+    round_->give_host(0);
+    const std::int64_t parts = std::max<std::int64_t>(1, round_->host_parts());
+    limits_.host_part = (limits_.units + parts - 1) / parts;
+  }
   if (!on_.empty()) {
     Card<Real>& card = *on_[0].card;
     const std::size_t unit_bytes = data_bytes(1);
-    limits_.least = std::max<std::int64_t>(1, static_cast<std::int64_t>(least_piece_bytes / unit_bytes));
+    limits_.least =
+        std::max<std::int64_t>(1, static_cast<std::int64_t>(options.least_piece_bytes / unit_bytes));
     // Most transforms need a workspace as large as the piece, some none.
     const std::size_t row_bytes = round_->row_bytes(),
                       enough = row_bytes == 0
@@ -142,7 +149,7 @@ void DealtRound<Real>::Turns::fail() {
 
 template <class Real>
 RoundTimes DealtRound<Real>::run(const RoundCall<Real>& call, const std::vector<CardShare<Real>>& shares,
-                                 cpu::ThreadPool* pool, int threads, std::byte* scratch) const {
+                                 cpu::ThreadPool* pool, std::byte* scratch) const {
   const bool staged = packed_ || !call.reads_from || !call.writes_to;
   std::deque<Turns> cards;
   for (std::size_t c = 0; dealt_.pieces > 0 && c < on_.size(); ++c)
@@ -185,7 +192,7 @@ RoundTimes DealtRound<Real>::run(const RoundCall<Real>& call, const std::vector<
       if (!failure) failure = std::current_exception();
     }
   };
-  const std::int64_t workers = askers + (parts > 0 || helps ? threads : 0);
+  const std::int64_t workers = askers + (parts > 0 || helps ? limits_.threads : 0);
   if (pool != nullptr) {
     pool->run(workers, [&](std::int64_t worker, int) { work(worker); });
   } else {

@@ -15,6 +15,7 @@
 #include "kernels/dense/out_of_card/card_slots.hpp"
 #include "kernels/dense/out_of_card/host_copies.hpp"
 #include "kernels/dense/out_of_card/load_model.hpp"
+#include "kernels/dense/out_of_card/out_of_card_plan.hpp"
 #include "kernels/dense/out_of_card/round.hpp"
 
 namespace sfft::detail {
@@ -35,11 +36,10 @@ template <class Real>
 class DealtRound {
  public:
   /// `slot_bytes`: of a card's memory, for each of `streams`. Throws Error(out_of_memory) that says how
-  /// much is needed if not even the smallest piece fits. Pieces are not made smaller than `least_piece_bytes`
-  /// only to have more of them. Without a card the host does everything. An ordered round uses the first card
-  /// alone. `packed`: floats cross the bus in block16.
+  /// much is needed if not even the smallest piece fits. Without a card the host does everything. An ordered
+  /// round uses the first card alone.
   DealtRound(std::unique_ptr<Round<Real>> round, const Cards<Real>& cards, std::size_t slot_bytes,
-             int streams, std::size_t least_piece_bytes, bool packed = false);
+             int streams, const OutOfCardOptions& options);
 
   /// The least card memory of one stream with which the round works.
   static std::size_t least_bytes(const Round<Real>& round, Card<Real>& card, bool packed);
@@ -63,10 +63,10 @@ class DealtRound {
     return dealt_.pieces == 0 ? 0 : round_->kept_bytes(dealt_.piece_units, found);
   }
 
-  /// Blocks. `scratch`: round().host_bytes() for each of `threads`. Rethrows the first failure; arrays are
-  /// then partly transformed. `shares` may be empty if nothing is dealt to the cards.
+  /// Blocks. `scratch`: round().host_bytes() for each of the host's threads. Rethrows the first failure;
+  /// arrays are then partly transformed. `shares` may be empty if nothing is dealt to the cards.
   RoundTimes run(const RoundCall<Real>& call, const std::vector<CardShare<Real>>& shares,
-                 cpu::ThreadPool* pool, int threads, std::byte* scratch) const;
+                 cpu::ThreadPool* pool, std::byte* scratch) const;
   /// The time of each step of one piece on the first card, on one stream, per unit; zeros where nothing is
   /// dealt to the cards.
   RoundProfile profile_card(const RoundCall<Real>& call, CardSlots<Real>& slots) const;

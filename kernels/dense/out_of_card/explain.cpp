@@ -27,12 +27,12 @@ std::vector<RoundTimes> OutOfCardFft<Real>::predicted() const {
     const std::lock_guard lock(mutex_);
     if (!buffered_.empty()) buffered = buffered_;
   }
-  return predicted(buffered);
+  return predicted(options_.in_place || is_measured_in_place(), buffered);
 }
 
 template <class Real>
-std::vector<RoundTimes> OutOfCardFft<Real>::predicted(const std::vector<double>& buffered) const {
-  const bool in_place = options_.in_place || is_measured_in_place();
+std::vector<RoundTimes> OutOfCardFft<Real>::predicted(bool in_place,
+                                                      const std::vector<double>& buffered) const {
   std::vector<RoundTimes> times;
   for (std::size_t r = 0; r < parts_.size(); ++r) {
     const Part& part = parts_[r];
@@ -111,7 +111,8 @@ std::string OutOfCardFft<Real>::explain() const {
   }
   if (options_.packed && !cards_.empty()) text += ", values cross the bus in block16";
   const std::vector<RoundTimes> expected = predicted(), last = measured(),
-                                copied = predicted(std::vector<double>(parts_.size(), 1));
+                                copied = predicted(options_.in_place || is_measured_in_place(),
+                                                   std::vector<double>(parts_.size(), 1));
   for (std::size_t r = 0; r < parts_.size(); ++r) {
     text += fmt::format("\nround {}, {}", r + 1, describe(parts_[r]));
     if (expected[r].us == 0) continue;
@@ -136,8 +137,8 @@ template bool OutOfCardFft<float>::is_measured_in_place() const;
 template bool OutOfCardFft<double>::is_measured_in_place() const;
 template std::vector<RoundTimes> OutOfCardFft<float>::predicted() const;
 template std::vector<RoundTimes> OutOfCardFft<double>::predicted() const;
-template std::vector<RoundTimes> OutOfCardFft<float>::predicted(const std::vector<double>&) const;
-template std::vector<RoundTimes> OutOfCardFft<double>::predicted(const std::vector<double>&) const;
+template std::vector<RoundTimes> OutOfCardFft<float>::predicted(bool, const std::vector<double>&) const;
+template std::vector<RoundTimes> OutOfCardFft<double>::predicted(bool, const std::vector<double>&) const;
 template std::string OutOfCardFft<float>::name() const;
 template std::string OutOfCardFft<double>::name() const;
 template std::string OutOfCardFft<float>::describe(const Part&) const;

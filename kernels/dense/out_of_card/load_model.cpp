@@ -31,6 +31,13 @@ CardTimes card_times(const RoundProfile& profile, const PieceLimits& limits, con
   return {piece * chain, std::max(0.0, units - piece) * step};
 }
 
+/// Threads take parts, and the last ones may leave some of them idle.
+double host_us_of(const RoundProfile& profile, const PieceLimits& limits, std::int64_t units) {
+  const std::int64_t parts = ceil_div(units, limits.host_part),
+                     of_one = std::min(units, ceil_div(parts, limits.threads) * limits.host_part);
+  return static_cast<double>(std::max(units, of_one * limits.threads)) * profile.host_us;
+}
+
 }  // namespace
 
 std::pair<std::int64_t, std::int64_t> Deal::units_of(std::int64_t card) const noexcept {
@@ -69,8 +76,8 @@ RoundTimes predict(const RoundProfile& profile, const PieceLimits& limits, doubl
     times.card_us = (card.first + card.others * profile.overlap) * (both ? profile.card_beside_host : 1);
   }
   const double copied_us = static_cast<double>(dealt.card_units) * profile.copied_us;
-  times.host_us = static_cast<double>(limits.units - dealt.card_units) * profile.host_us *
-                  (both ? profile.host_beside_card : 1);
+  times.host_us =
+      host_us_of(profile, limits, limits.units - dealt.card_units) * (both ? profile.host_beside_card : 1);
   if (copied_us > 0) times.card_us = std::max(times.card_us, times.host_us + copied_us);
   times.us = std::max(times.card_us, times.host_us);
   return times;

@@ -30,8 +30,10 @@ struct PieceLimits {
   std::int64_t most = 1;   ///< units of a piece that fit a stream's memory
   std::int64_t least = 1;  ///< units of a piece that keep the bus busy
   int streams = 1;
-  std::int64_t good = 1;  ///< pieces of a multiple of it are copied faster: a multiple of the grain
-  int cards = 1;          ///< with as many streams each
+  std::int64_t good = 1;       ///< pieces of a multiple of it are copied faster: a multiple of the grain
+  int cards = 1;               ///< with as many streams each
+  std::int64_t host_part = 1;  ///< units that a thread of the host takes at a time
+  int threads = 1;             ///< of the host
 };
 /// The host's share is rounded to whole grains. Several pieces for every stream, where they are large enough.
 Deal deal(const PieceLimits& limits, double host_share);

@@ -16,14 +16,17 @@ void OutOfCardFft<Real>::measure() {
   const std::lock_guard lock(mutex_);
   HostScratch scratch;
   for (std::size_t r = 0; r < parts_.size(); ++r) {
-    if (parts_[r].round != nullptr) {
-      measure_step(r, scratch);
-    } else {
+    if (parts_[r].round == nullptr) {
       measure_transposition(parts_[r]);
+      continue;
     }
+    measure_step(r, scratch);
+    if (options_.host_share < 0) choose_share(r);  // what stays on the cards for the next one depends on it
   }
   profiled_ = true;
-  if (options_.host_share < 0) choose_shares();
+  if (options_.host_share >= 0) return;
+  choose_shares();
+  for (const bool in_place : {true, false}) balance_pair(in_place);
 }
 
 namespace {
@@ -55,10 +58,12 @@ double median(std::vector<double> values) {
 /// those of a sample do if those of the array do. Every thread gets two slabs, if they are not too large.
 template <class Real>
 std::int64_t OutOfCardFft<Real>::sample_units(const Part& part) const {
-  constexpr std::size_t kMaxBytes = std::size_t{5} << 29;
+  // Slabs of large arrays are large, and the host's threads need several each.
+  const std::size_t most_bytes =
+      std::max(std::size_t{5} << 29, array_bytes<Real>(part.step.array.points()) / 24);
   const Round<Real>& round = part.round->round();
   const bool exchanged = part.step.kind == Step::Kind::exchanged;
-  const auto fitting = static_cast<std::int64_t>(kMaxBytes / array_bytes<Real>(round.unit_points()));
+  const auto fitting = static_cast<std::int64_t>(most_bytes / array_bytes<Real>(round.unit_points()));
   std::int64_t least =
       std::max(2 * streams_ * static_cast<std::int64_t>(cards_.size()) * round.grain(), fitting);
   if (part.step.kind == Step::Kind::slabs)
@@ -89,44 +94,38 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
     sample.slabs = units;
   }
   DealtRound<Real> trial(make_round<Real>(part.step.kind, sample), cards_, slot_budget(part.step.kind),
-                         streams_, options_.least_piece_bytes, options_.packed);
+                         streams_, options_);
   // Half spectra of a real line have one value more; a second array begins where whole arrays do, too.
   const std::int64_t room = (sample.points() / 512 + 1) * 512;
   std::byte* const memory = scratch_array.of(*cards_[0], array_bytes<Real>(apart ? 2 * room : room));
   auto* const values = reinterpret_cast<std::complex<Real>*>(memory);
   auto* const results = apart ? values + room : values;
   const Pair& pair = pair_of(number);
-  const double staying = pair.has(number) ? residency(pair) : 0;
+  const std::size_t calls = pairs_[1].has(number) ? 1 : 0;
   auto pool = pools_.take();
   free_card_memory();
-  const auto cards = static_cast<std::int64_t>(cards_.size());
-  std::size_t kept_bytes = static_cast<std::size_t>(
-      staying * static_cast<double>(array_bytes<Real>(sample.points())) / static_cast<double>(cards));
-  /// As much of the sample stays on a card as will of the array.
-  const auto resident = [&](std::int64_t card) {
-    const bool by_slabs = static_cast<int>(number) == pair.slabs;
-    const std::int64_t slabs = by_slabs ? units : sample.slabs,
-                       piece = std::max<std::int64_t>(1, trial.dealt().piece_units);
-    const auto [first, end] = trial.dealt().units_of(card);
-    Residency some{nullptr, static_cast<std::int64_t>(staying * static_cast<double>(slabs))};
-    if (by_slabs) {
-      some.columns = round.unit_points() / cards;
-      some.first_column = card * some.columns;
-      some.slabs = std::min(some.slabs, end - first) / piece * piece;
+  /// As much of the sample stays on a card as of the array.
+  const auto resident = [&](std::size_t card) {
+    const std::int64_t piece = std::max<std::int64_t>(1, trial.dealt().piece_units);
+    const auto [first, end] = trial.dealt().units_of(static_cast<std::int64_t>(card));
+    if (!pair.has(number)) return Residency{};
+    Residency some = resident_[calls][card];
+    if (static_cast<int>(number) == pair.slabs) {
+      const std::int64_t all = part.round->round().units();
       some.first_slab = first;
+      some.slabs = std::min((some.slabs * units + all - 1) / all, end - first) / piece * piece;
     } else {
-      some.columns = end - first;
       some.first_column = first;
-      some.first_slab = card * (slabs / cards);
+      some.columns = end - first;
     }
-    // Cards that have a piece more than others keep fewer slabs.
-    const std::size_t row = std::max(std::size_t{1}, array_bytes<Real>(some.columns));
-    if (!exchanged) some.slabs = std::min(some.slabs, static_cast<std::int64_t>(kept_bytes / row));
     return some;
   };
-  if (exchanged) kept_bytes = trial.kept_bytes(resident(0));
+  std::size_t kept_bytes = 0;
+  for (std::size_t c = 0; c < cards_.size(); ++c)
+    kept_bytes = std::max(kept_bytes, trial.kept_bytes(resident(c)));
   std::vector<std::shared_ptr<std::byte>> kept;
   for (const auto& card : cards_) kept.push_back(kept_bytes > 0 ? card->allocate(kept_bytes) : nullptr);
+  double staying = 0;  // of what the cards do in the last run
   const auto call = [&](bool card_reads) {
     RoundCall<Real> one{values, results};
     one.reads_from = one.writes_to = card_reads;
@@ -147,13 +146,19 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
     const cpu::LargeBuffer scratch = cpu::make_large_buffer(threads * trial.round().host_bytes() + 64);
     std::vector<CardSlots<Real>> slots = slots_of_trial(card_reads);
     std::vector<CardShare<Real>> shares;
+    std::int64_t stay = 0;
     for (std::size_t c = 0; c < slots.size(); ++c) {
+      Residency some = resident(c);
+      // Cards that have a piece more than without the host keep fewer slabs.
+      while (some.slabs > 0 && trial.kept_bytes(some) > kept_bytes) --some.slabs;
       shares.push_back({&slots[c], kept[c].get(), {}, {}});
-      if (!pair.has(number)) continue;
-      (pair.first(number, false) ? shares[c].left : shares[c].found) = resident(static_cast<std::int64_t>(c));
+      (pair.first(number, false) ? shares[c].left : shares[c].found) = some;
+      stay += some.slabs * some.columns;
     }
-    static_cast<void>(trial.run(call(card_reads), shares, pool.get(), options_.threads, scratch.get()));
-    return trial.run(call(card_reads), shares, pool.get(), options_.threads, scratch.get());
+    const std::int64_t done = std::max<std::int64_t>(1, trial.dealt().card_units * round.unit_points());
+    staying = static_cast<double>(stay) / static_cast<double>(done);
+    static_cast<void>(trial.run(call(card_reads), shares, pool.get(), scratch.get()));
+    return trial.run(call(card_reads), shares, pool.get(), scratch.get());
   };
   RoundProfile& profile = part.profile;
   {
@@ -163,19 +168,15 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
     whole_piece.kept = kept[0].get();
     profile = trial.profile_card(whole_piece, slots[0]);
   }
-  if (!options_.packed)
-    profile.overlap = overlap_of(profile_of(number, staying, 0), trial.limits(), run(0).card_us);
-  const auto all = static_cast<double>(units);
-  profile.copied_us = run(0, false).card_us / (all * (pair.has(number) ? 1 - staying / 2 : 1));
+  if (!options_.packed) {
+    const double card_us = run(0).card_us;
+    profile.overlap = overlap_of(profile_of(number, staying, 0), trial.limits(), card_us);
+  }
+  const double copied_us = run(0, false).card_us;
+  profile.copied_us = copied_us / (static_cast<double>(units) * (1 - staying / 2));
   if (exchanged) return pools_.give_back(std::move(pool));
-  // Large slabs are few in the sample: some threads have none in the end, or at all.
-  const auto waiting = [&] {
-    const std::int64_t parts = trial.round().host_parts(), threads = options_.threads;
-    if (parts == 0) return 1.0;
-    return static_cast<double>((parts + threads - 1) / threads * threads) / static_cast<double>(parts);
-  };
-  profile.host_us = run(1).host_us / all;
-  profile.host_us /= waiting();
+  profile.host_us = 1;
+  profile.host_us = run(1).host_us / predict(profile, trial.limits(), 1).host_us;
   // How much longer each takes while the other works, by the median of what was seen.
   std::vector<double> card_factors, host_factors;
   const auto learn_from = [&](double share, const RoundTimes& times) {
@@ -183,13 +184,14 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
     const RoundTimes alone = predict(profile_of(number, staying, buffered_always()), trial.limits(), share);
     if (alone.card_us > 0 && alone.host_us > 0) {
       card_factors.push_back(times.card_us / alone.card_us);
-      host_factors.push_back(times.host_us / (alone.host_us * waiting()));
+      host_factors.push_back(times.host_us / alone.host_us);
     }
     profile.card_beside_host = median(card_factors);
     profile.host_beside_card = median(host_factors);
   };
   const auto best = [&] {
-    return best_host_share(profile_of(number, staying, buffered_always()), trial.limits());
+    const double stays = this->staying(number, calls == 1);
+    return best_host_share(profile_of(number, stays, buffered_always()), trial.limits());
   };
   // Both are slower together: the share at which they end at the same time is another one then.
   const double first = best();

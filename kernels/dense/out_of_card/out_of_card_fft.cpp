@@ -151,8 +151,7 @@ bool OutOfCardFft<Real>::make_rounds() {
   bool fast = true;
   const auto make = [&](Part& part) {
     part.round = std::make_unique<DealtRound<Real>>(make_round<Real>(part.step.kind, part.step.array), cards_,
-                                                    slot_budget(part.step.kind), streams_,
-                                                    options_.least_piece_bytes, options_.packed);
+                                                    slot_budget(part.step.kind), streams_, options_);
     fast = fast && part.round->copies_fast();
   };
   exchanged_bytes_ = 0;
@@ -215,19 +214,48 @@ void OutOfCardFft<Real>::set_host_shares(const std::vector<double>& shares) {
   plan_residency();
 }
 
-/// What stays on the card depends on the shares, and they on it.
+/// What stays on the cards depends on the shares, and they on it.
 template <class Real>
 void OutOfCardFft<Real>::choose_shares() {
   constexpr int kTimes = 3;
   for (int time = 0; time < kTimes; ++time) {
-    for (std::size_t r = 0; r < parts_.size(); ++r) {
-      if (parts_[r].round == nullptr) continue;
-      const double resident = staying(r, pairs_[1].has(r));
-      parts_[r].round->deal_out(
-          best_host_share(profile_of(r, resident, buffered_always()), parts_[r].round->limits()));
-    }
-    plan_residency();
+    for (std::size_t r = 0; r < parts_.size(); ++r) choose_share(r);
   }
+}
+
+template <class Real>
+void OutOfCardFft<Real>::choose_share(std::size_t r) {
+  if (parts_[r].round == nullptr) return;
+  DealtRound<Real>& round = *parts_[r].round;
+  round.deal_out(
+      best_host_share(profile_of(r, staying(r, pairs_[1].has(r)), buffered_always()), round.limits()));
+  plan_residency();
+}
+
+template <class Real>
+void OutOfCardFft<Real>::balance_pair(bool in_place) {
+  const Pair& pair = pairs_[in_place ? 1 : 0];
+  if (pair.slabs < 0 || (!in_place && pair.columns == pairs_[1].columns)) return;
+  const auto columns = static_cast<std::size_t>(pair.columns), slabs = static_cast<std::size_t>(pair.slabs);
+  const auto us = [&] {
+    double sum = 0;
+    for (const RoundTimes& times : predicted(in_place, std::vector<double>(parts_.size(), buffered_always())))
+      sum += times.us;
+    return sum;
+  };
+  const double most = parts_[columns].round->host_share();
+  std::vector<double> best = host_shares();
+  double best_us = us();
+  for (const double part : {2.0 / 3, 1.0 / 3, 0.0}) {
+    parts_[columns].round->deal_out(part * most);
+    plan_residency();
+    // The slabs' share is that of calls in place.
+    if (in_place || pairs_[1].slabs < 0) choose_share(slabs);
+    if (us() >= best_us) continue;
+    best = host_shares();
+    best_us = us();
+  }
+  set_host_shares(best);
 }
 
 template <class Real>
@@ -349,7 +377,7 @@ RoundTimes OutOfCardFft<Real>::run(const Part& part, const RoundCall<Real>& call
       RoundCall<Real> repeat = call;
       repeat.from += at;
       repeat.to += at;
-      const RoundTimes one = part.round->run(repeat, shares, pool, options_.threads, workspace);
+      const RoundTimes one = part.round->run(repeat, shares, pool, workspace);
       times.us += one.us;
       times.card_us += one.card_us;
       times.host_us += one.host_us;

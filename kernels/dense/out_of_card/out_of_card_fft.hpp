@@ -136,8 +136,6 @@ class OutOfCardFft final : public OutOfCardPlan<Real> {
   std::size_t slots_bytes() const noexcept;
   /// What stays on a card between two rounds whose work is dealt out, if the cards do so many columns.
   Residency residency(const Pair& pair, const Deal& columns, std::int64_t card) const;
-  /// The share of the array that can stay on the cards.
-  double residency(const Pair& pair) const;
   /// The share of what a round's cards do in calls as dealt out.
   double staying(std::size_t round, bool in_place) const noexcept;
   /// The profile of a round when so much stays, and so much of the rest passes through buffers: 0, 1/2 where
@@ -145,10 +143,14 @@ class OutOfCardFft final : public OutOfCardPlan<Real> {
   RoundProfile profile_of(std::size_t round, double staying, double buffered) const noexcept;
   /// Of arrays that the card reads.
   double buffered_always() const noexcept { return options_.packed ? 1 : 0; }
-  std::vector<RoundTimes> predicted(const std::vector<double>& buffered) const;
+  std::vector<RoundTimes> predicted(bool in_place, const std::vector<double>& buffered) const;
   void plan_residency();
-  /// The best by the load model.
+  /// The best by the load model, round by round.
   void choose_shares();
+  /// The best for one round, as far as the others are dealt out.
+  void choose_share(std::size_t round);
+  /// A share of the host for columns leaves less on the cards for the other round: tries smaller ones.
+  void balance_pair(bool in_place);
   bool uses_card() const noexcept;
   bool is_measured_in_place() const;
   std::string describe(const Part& part) const;

@@ -58,20 +58,6 @@ Residency OutOfCardFft<Real>::residency(const Pair& pair, const Deal& columns, s
 }
 
 template <class Real>
-double OutOfCardFft<Real>::residency(const Pair& pair) const {
-  if (pair.slabs < 0) return 0;
-  const CardArray& array = parts_[static_cast<std::size_t>(pair.columns)].step.array;
-  if (parts_[static_cast<std::size_t>(pair.slabs)].step.kind == Step::Kind::exchanged) {
-    const Deal all{array.slab_points(), array.slab_points(), 1};
-    return static_cast<double>(residency(pair, all, 0).slabs) / static_cast<double>(array.slabs);
-  }
-  const auto bytes = static_cast<double>(array_bytes<Real>(array.points())),
-             cards = static_cast<double>(cards_.size());
-  return std::clamp(cards * (static_cast<double>(budget_) - static_cast<double>(slots_bytes())) / bytes, 0.0,
-                    1 / cards);
-}
-
-template <class Real>
 double OutOfCardFft<Real>::staying(std::size_t round, bool in_place) const noexcept {
   const Pair& pair = pairs_[in_place ? 1 : 0];
   if (!pair.has(round)) return 0;
@@ -100,14 +86,12 @@ template OutOfCardFft<float>::Pair OutOfCardFft<float>::find_pair(bool) const;
 template std::size_t OutOfCardFft<float>::slots_bytes() const noexcept;
 template void OutOfCardFft<float>::plan_residency();
 template Residency OutOfCardFft<float>::residency(const Pair&, const Deal&, std::int64_t) const;
-template double OutOfCardFft<float>::residency(const Pair&) const;
 template double OutOfCardFft<float>::staying(std::size_t, bool) const noexcept;
 template RoundProfile OutOfCardFft<float>::profile_of(std::size_t, double, double) const noexcept;
 template OutOfCardFft<double>::Pair OutOfCardFft<double>::find_pair(bool) const;
 template std::size_t OutOfCardFft<double>::slots_bytes() const noexcept;
 template void OutOfCardFft<double>::plan_residency();
 template Residency OutOfCardFft<double>::residency(const Pair&, const Deal&, std::int64_t) const;
-template double OutOfCardFft<double>::residency(const Pair&) const;
 template double OutOfCardFft<double>::staying(std::size_t, bool) const noexcept;
 template RoundProfile OutOfCardFft<double>::profile_of(std::size_t, double, double) const noexcept;
 

@@ -245,14 +245,17 @@ TYPED_TEST(OutOfCardShapes, SharesCanBeMeasuredAndSet) {
   Drawn drawn;
   drawn.share = -1;
   drawn.budget = 32 << 10;
-  for (const bool real : {false, true}) {
+  for (const auto& [real, cards] : {std::pair(false, 1), {true, 1}, {false, 2}, {true, 3}}) {
     drawn.real = real;
+    drawn.cards = cards;
     for (const Shape& shape : {Shape(1440), Shape({24, 60}), Shape({10, 12, 14})}) {
       drawn.shape = shape;
       SCOPED_TRACE(drawn.to_string());
       auto state = std::make_shared<EmulatedState>(static_cast<std::size_t>(drawn.budget));
-      const auto plan = make<TypeParam>(drawn, state);
+      std::vector<std::shared_ptr<EmulatedState>> states;
+      const auto plan = make<TypeParam>(drawn, state, &states);
       plan->measure();
+      for (const auto& card : states) EXPECT_LE(card->most_used, card->budget);
       std::vector<double> shares = plan->host_shares();
       EXPECT_EQ(plan->predicted().size(), shares.size()) << "no passes of the host";
       this->check(drawn, *plan, 21);
