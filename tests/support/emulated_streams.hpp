@@ -67,10 +67,13 @@ struct EmulatedState {
     return has(host().on_host, memory);
   }
   /// Copies and kernels use a card's own memory.
-  void expect_own(const void* memory) {
+  void expect_own(const void* memory, std::size_t bytes = 1) {
     const std::lock_guard lock(mutex);
-    if (!has(on_card, static_cast<const std::byte*>(memory)))
+    if (!has(on_card, static_cast<const std::byte*>(memory), bytes))
       throw Error(ErrorCode::invalid_argument, "the card was given memory that is not its own");
+  }
+  void expect_own(const detail::CardRows& rows) {
+    if (rows.rows > 0) expect_own(rows.data, (rows.rows - 1) * rows.pitch + rows.width);
   }
 
   /// Allocations come from one thread.
@@ -113,9 +116,10 @@ struct EmulatedState {
   }
 
  private:
-  static bool has(const std::map<const std::byte*, std::size_t>& all, const std::byte* memory) {
+  static bool has(const std::map<const std::byte*, std::size_t>& all, const std::byte* memory,
+                  std::size_t bytes = 1) {
     const auto after = all.upper_bound(memory);
-    return after != all.begin() && memory < std::prev(after)->first + std::prev(after)->second;
+    return after != all.begin() && memory + bytes <= std::prev(after)->first + std::prev(after)->second;
   }
 
   std::shared_ptr<EmulatedState> first_;
@@ -149,16 +153,16 @@ class EmulatedStream final : public detail::CardStream {
   }
 
   void copy_in(const detail::CardRows& to, const detail::CardRows& from, detail::Copier) override {
-    state_->expect_own(to.data);
+    state_->expect_own(to);
     over_bus(to, from, from.data);
   }
   void copy_out(const detail::CardRows& to, const detail::CardRows& from, detail::Copier) override {
-    state_->expect_own(from.data);
+    state_->expect_own(from);
     over_bus(to, from, to.data);
   }
   void copy_within(const detail::CardRows& to, const detail::CardRows& from) override {
-    state_->expect_own(to.data);
-    state_->expect_own(from.data);
+    state_->expect_own(to);
+    state_->expect_own(from);
     copy(to, from);
   }
   void mark(detail::CardMark& mark) override {

@@ -29,13 +29,14 @@ struct Drawn {
   double share = 1, budget = 0;  ///< bytes; 0: no card
   int threads = 1, cards = 1;
   std::int64_t longest_line = 1 << 22;
-  bool page_locked = false, pins_nothing = false;
+  bool page_locked = false, pins_nothing = false, measured = false;
 
   std::string to_string() const {
     return shape.to_string() + " batch " + std::to_string(batch) + (real ? " real" : " complex") +
            (padded ? " padded" : "") + " share " + std::to_string(share) + " budget " +
            std::to_string(budget) + " threads " + std::to_string(threads) + " cards " +
-           std::to_string(cards) + " longest line " + std::to_string(longest_line);
+           std::to_string(cards) + (measured ? " measured" : "") + " longest line " +
+           std::to_string(longest_line);
   }
 };
 
@@ -79,6 +80,7 @@ inline Drawn draw(std::mt19937& generator) {
     constexpr double kBudgets[] = {0.02, 0.2, 1, 8};
     drawn.budget = std::max(4096.0, 16 * points * kBudgets[below(4)]);
     drawn.cards = static_cast<int>(below(3) > 0 ? 1 : 2 + below(2));
+    drawn.measured = below(4) == 0;
   }
   return drawn;
 }
@@ -211,6 +213,7 @@ class OutOfCardShapes : public testing::Test {
       }
       return false;
     }
+    if (drawn.measured) plan->measure();
     SCOPED_TRACE(plan->explain());
     check(drawn, *plan, seed);
     EXPECT_FALSE(plan->measured().empty());

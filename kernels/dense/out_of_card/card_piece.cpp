@@ -207,12 +207,16 @@ RoundProfile DealtRound<Real>::profile_card(const RoundCall<Real>& call, CardSlo
                      first = round_->ordered() ? (dealt_.pieces - 1) / 2 * dealt_.piece_units : 0;
   const auto units = static_cast<double>(count);
   const auto timed = [&](CardStream& stream, const auto& step) {
-    step(stream);  // the first time pays for what is set up late
-    stream.wait();
-    const auto start = std::chrono::steady_clock::now();
-    step(stream);
-    stream.wait();
-    return us_since(start) / units;
+    constexpr int kTimes = 3;
+    double least = 0;
+    for (int time = 0; time <= kTimes; ++time) {
+      const auto start = std::chrono::steady_clock::now();
+      step(stream);
+      stream.wait();
+      const double us = us_since(start) / units;
+      if (time == 1 || us < least) least = us;  // the first time pays for what is set up late
+    }
+    return least;
   };
   RoundProfile profile;
   const std::vector<PieceSegment> in = round_->segments_in(call, first, count, slot.memory.get());

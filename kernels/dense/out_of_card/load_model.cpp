@@ -26,7 +26,10 @@ CardTimes card_times(const RoundProfile& profile, const PieceLimits& limits, con
   const double piece = static_cast<double>(dealt.card_units) / static_cast<double>(dealt.pieces);
   const double chain = profile.in_us + profile.kernel_us + profile.out_us;
   // The slowest step is always busy; a slot that is alone fills while it empties, and waits for its kernels.
-  const double copies = std::max(profile.in_us, profile.out_us);
+  // Both directions of a bus are not as fast as each alone, and of two buses at the host's memory even less:
+  // 97 of 2·55 GB/s, 160 of 2·106 (H200).
+  const double both = limits.cards == 1 ? 0.57 : 0.66;
+  const double copies = std::max({profile.in_us, profile.out_us, both * (profile.in_us + profile.out_us)});
   const double step = limits.streams > 1 ? std::max(copies, profile.kernel_us) : copies + profile.kernel_us;
   return {piece * chain, std::max(0.0, units - piece) * step};
 }
@@ -69,15 +72,21 @@ Deal deal(const PieceLimits& limits, double host_share) {
 
 RoundTimes predict(const RoundProfile& profile, const PieceLimits& limits, double host_share) {
   const Deal dealt = deal(limits, host_share);
-  const bool both = dealt.pieces > 0 && dealt.card_units < limits.units;
   RoundTimes times;
   if (dealt.pieces > 0) {
     const CardTimes card = card_times(profile, limits, dealt);
-    times.card_us = (card.first + card.others * profile.overlap) * (both ? profile.card_beside_host : 1);
+    times.card_us = card.first + card.others * profile.overlap;
   }
   const double copied_us = static_cast<double>(dealt.card_units) * profile.copied_us;
-  times.host_us =
-      host_us_of(profile, limits, limits.units - dealt.card_units) * (both ? profile.host_beside_card : 1);
+  times.host_us = host_us_of(profile, limits, limits.units - dealt.card_units);
+  // Whoever ends first has worked beside the other all the time.
+  if (times.card_us / (1 - profile.card_loss) < times.host_us / (1 - profile.host_loss)) {
+    times.card_us /= 1 - profile.card_loss;
+    times.host_us += profile.host_loss * times.card_us;
+  } else {
+    times.host_us /= 1 - profile.host_loss;
+    times.card_us += profile.card_loss * times.host_us;
+  }
   if (copied_us > 0) times.card_us = std::max(times.card_us, times.host_us + copied_us);
   times.us = std::max(times.card_us, times.host_us);
   return times;

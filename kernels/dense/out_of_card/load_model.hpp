@@ -43,10 +43,10 @@ Deal deal(const PieceLimits& limits, double host_share);
 struct RoundProfile {
   double in_us = 0, kernel_us = 0, out_us = 0;  ///< of one unit
   double host_us = 0;                           ///< of one unit, all threads working
-  double copied_us = 0;         ///< of one unit on its way to and from page-locked buffers, likewise
-  double overlap = 1;           ///< how much longer steps take when others happen at the same time
-  double card_beside_host = 1;  ///< how much longer the card takes while the host works, too
-  double host_beside_card = 1;
+  double copied_us = 0;  ///< of one unit on its way to and from page-locked buffers, likewise
+  double overlap = 1;    ///< how much longer steps take when others happen at the same time
+  double card_loss = 0;  ///< the part of the time while the host works, too, that the cards lose by it
+  double host_loss = 0;  ///< the same of the host while the cards work
 };
 
 struct RoundTimes {
@@ -55,10 +55,30 @@ struct RoundTimes {
 };
 /// Card: passes of a piece per stream, in which the three steps of different streams overlap, each step's
 /// pieces one after another. Host: its units; its threads copy pieces that pass through buffers after that.
+/// Each takes longer for as long as the other works.
 RoundTimes predict(const RoundProfile& profile, const PieceLimits& limits, double host_share);
 
 /// The factor that makes the prediction for the card alone come true.
 double overlap_of(const RoundProfile& profile, const PieceLimits& limits, double card_us);
+
+/// What one takes longer than alone and for how long the other worked beside it, run by run: the loss that
+/// fits them best, by least squares.
+class Loss {
+ public:
+  void add(double alone_us, double us, double beside_us) noexcept {
+    const double both = us < beside_us ? us : beside_us;
+    product_ += (us - alone_us) * both;
+    square_ += both * both;
+  }
+  double value() const noexcept {
+    constexpr double kMost = 0.9;
+    const double fitting = square_ > 0 ? product_ / square_ : 0;
+    return fitting < 0 ? 0 : fitting > kMost ? kMost : fitting;
+  }
+
+ private:
+  double product_ = 0, square_ = 0;
+};
 
 /// The share with the shortest predicted time.
 double best_host_share(const RoundProfile& profile, const PieceLimits& limits);

@@ -44,14 +44,6 @@ void fill(std::complex<Real>* values, std::int64_t count, cpu::ThreadPool* pool)
   });
 }
 
-/// 1 if there is none.
-double median(std::vector<double> values) {
-  if (values.empty()) return 1;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 }  // namespace
 
 /// All, or a half, a quarter and so on: columns that are a power of two apart meet in the host's caches, and
@@ -104,13 +96,14 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
   const std::size_t calls = pairs_[1].has(number) ? 1 : 0;
   auto pool = pools_.take();
   free_card_memory();
-  /// As much of the sample stays on a card as of the array.
+  /// As much of the sample stays on a card as of the array, if there is room beside the streams.
   const auto resident = [&](std::size_t card) {
-    const std::int64_t piece = std::max<std::int64_t>(1, trial.dealt().piece_units);
-    const auto [first, end] = trial.dealt().units_of(static_cast<std::int64_t>(card));
     if (!pair.has(number)) return Residency{};
+    const bool by_slabs = static_cast<int>(number) == pair.slabs;
+    const std::int64_t piece = by_slabs ? std::max<std::int64_t>(1, trial.dealt().piece_units) : 1;
+    const auto [first, end] = trial.dealt().units_of(static_cast<std::int64_t>(card));
     Residency some = resident_[calls][card];
-    if (static_cast<int>(number) == pair.slabs) {
+    if (by_slabs) {
       const std::int64_t all = part.round->round().units();
       some.first_slab = first;
       some.slabs = std::min((some.slabs * units + all - 1) / all, end - first) / piece * piece;
@@ -118,13 +111,14 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
       some.first_column = first;
       some.columns = end - first;
     }
+    const std::size_t slots = static_cast<std::size_t>(streams_) * trial.slot_bytes();
+    while (some.slabs > 0 && slots + trial.kept_bytes(some) > budget_) some.slabs -= piece;
     return some;
   };
-  std::size_t kept_bytes = 0;
-  for (std::size_t c = 0; c < cards_.size(); ++c)
-    kept_bytes = std::max(kept_bytes, trial.kept_bytes(resident(c)));
-  std::vector<std::shared_ptr<std::byte>> kept;
-  for (const auto& card : cards_) kept.push_back(kept_bytes > 0 ? card->allocate(kept_bytes) : nullptr);
+  const auto keep = [&](std::size_t card, const Residency& some) {
+    const std::size_t bytes = trial.kept_bytes(some);
+    return bytes > 0 ? cards_[card]->allocate(bytes) : nullptr;
+  };
   double staying = 0;  // of what the cards do in the last run
   const auto call = [&](bool card_reads) {
     RoundCall<Real> one{values, results};
@@ -145,12 +139,12 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
     const auto threads = static_cast<std::size_t>(options_.threads);
     const cpu::LargeBuffer scratch = cpu::make_large_buffer(threads * trial.round().host_bytes() + 64);
     std::vector<CardSlots<Real>> slots = slots_of_trial(card_reads);
+    std::vector<std::shared_ptr<std::byte>> kept;
     std::vector<CardShare<Real>> shares;
     std::int64_t stay = 0;
     for (std::size_t c = 0; c < slots.size(); ++c) {
-      Residency some = resident(c);
-      // Cards that have a piece more than without the host keep fewer slabs.
-      while (some.slabs > 0 && trial.kept_bytes(some) > kept_bytes) --some.slabs;
+      const Residency some = resident(c);
+      kept.push_back(keep(c, some));
       shares.push_back({&slots[c], kept[c].get(), {}, {}});
       (pair.first(number, false) ? shares[c].left : shares[c].found) = some;
       stay += some.slabs * some.columns;
@@ -164,8 +158,9 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
   {
     trial.deal_out(0);
     std::vector<CardSlots<Real>> slots = slots_of_trial(true);
+    const std::shared_ptr<std::byte> kept = keep(0, {});
     RoundCall<Real> whole_piece = call(true);
-    whole_piece.kept = kept[0].get();
+    whole_piece.kept = kept.get();
     profile = trial.profile_card(whole_piece, slots[0]);
   }
   if (!options_.packed) {
@@ -177,17 +172,14 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
   if (exchanged) return pools_.give_back(std::move(pool));
   profile.host_us = 1;
   profile.host_us = run(1).host_us / predict(profile, trial.limits(), 1).host_us;
-  // How much longer each takes while the other works, by the median of what was seen.
-  std::vector<double> card_factors, host_factors;
+  Loss card_loss, host_loss;
   const auto learn_from = [&](double share, const RoundTimes& times) {
-    profile.card_beside_host = profile.host_beside_card = 1;
+    profile.card_loss = profile.host_loss = 0;
     const RoundTimes alone = predict(profile_of(number, staying, buffered_always()), trial.limits(), share);
-    if (alone.card_us > 0 && alone.host_us > 0) {
-      card_factors.push_back(times.card_us / alone.card_us);
-      host_factors.push_back(times.host_us / alone.host_us);
-    }
-    profile.card_beside_host = median(card_factors);
-    profile.host_beside_card = median(host_factors);
+    card_loss.add(alone.card_us, times.card_us, times.host_us);
+    host_loss.add(alone.host_us, times.host_us, times.card_us);
+    profile.card_loss = card_loss.value();
+    profile.host_loss = host_loss.value();
   };
   const auto best = [&] {
     const double stays = this->staying(number, calls == 1);

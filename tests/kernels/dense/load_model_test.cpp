@@ -82,11 +82,49 @@ TEST(LoadModel, CopiesThroughBuffersTakeTheHostsThreads) {
   EXPECT_DOUBLE_EQ(predict(profile, limits, 0).us, predict({1, 2, 3, 6}, limits, 0).us) << "hidden";
 }
 
+/// By hand: whoever ends first has worked beside the other all the time.
+TEST(LoadModel, EachTakesLongerWhileTheOtherWorks) {
+  const PieceLimits limits{100, 1, 10, 1, 3};
+  RoundProfile profile{1, 3, 1, 4};
+  const RoundTimes alone = predict(profile, limits, 0.25);
+  EXPECT_DOUBLE_EQ(alone.host_us, 25 * 4);
+  profile.card_loss = 0.2;
+  profile.host_loss = 0.5;
+  const RoundTimes host_first = predict(profile, limits, 0.25);
+  EXPECT_DOUBLE_EQ(host_first.host_us, 200);
+  EXPECT_DOUBLE_EQ(host_first.card_us, alone.card_us + 0.2 * 200);
+  const RoundTimes card_first = predict(profile, limits, 0.75);
+  profile.card_loss = profile.host_loss = 0;
+  EXPECT_DOUBLE_EQ(card_first.card_us, predict(profile, limits, 0.75).card_us / 0.8);
+  EXPECT_DOUBLE_EQ(card_first.host_us, 300 + 0.5 * card_first.card_us);
+  EXPECT_DOUBLE_EQ(predict(profile, limits, 0).host_us, 0);
+
+  Loss loss;
+  EXPECT_EQ(loss.value(), 0) << "nothing was seen";
+  loss.add(alone.card_us, host_first.card_us, host_first.host_us);
+  EXPECT_NEAR(loss.value(), 0.2, 1e-12);
+  loss.add(100, 90, 1e6);
+  loss.add(100, 90, 1e6);
+  loss.add(100, 10, 1e6);
+  EXPECT_GE(loss.value(), 0) << "noise is no gain";
+}
+
+/// Parts of the host are whole ones, and threads wait for the last of them.
+TEST(LoadModel, ThreadsTakeWholeParts) {
+  PieceLimits limits{100, 1, 10, 1, 3};
+  limits.host_part = 10;
+  limits.threads = 4;
+  const RoundProfile profile{1, 2, 3, 2};
+  EXPECT_DOUBLE_EQ(predict(profile, limits, 1).host_us, 3 * 4 * 10 * 2) << "ten parts in three turns";
+  EXPECT_DOUBLE_EQ(predict(profile, limits, 0.4).host_us, 40 * 2);
+  EXPECT_DOUBLE_EQ(predict(profile, limits, 0.05).host_us, 4 * 5 * 2) << "one thread has all of it";
+}
+
 TEST(LoadModel, TheBestShareBalancesBothProcessors) {
   const PieceLimits limits{100000, 1, 100, 1, 3};
   const RoundProfile profile{1, 0.1, 1, 4};  // a unit takes the card 1, the host 4
   const double share = best_host_share(profile, limits);
-  EXPECT_NEAR(share, 0.2, 0.01);
+  EXPECT_NEAR(share, 1.14 / 5.14, 0.01) << "both directions of the bus take 1.14";
   const RoundTimes best = predict(profile, limits, share);
   EXPECT_NEAR(best.card_us / best.host_us, 1, 0.03);
   EXPECT_LT(best.us, predict(profile, limits, 0).us);
