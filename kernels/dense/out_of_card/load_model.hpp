@@ -80,7 +80,10 @@ class Loss {
   double product_ = 0, square_ = 0;
 };
 
-/// The share with the shortest predicted time.
+/// Times of shares that differ by less than this factor are the same: predictions are no better.
+constexpr double kWorthAShare = 0.97;
+
+/// The share with the shortest predicted time, or none where that saves little.
 double best_host_share(const RoundProfile& profile, const PieceLimits& limits);
 
 }  // namespace sfft::detail

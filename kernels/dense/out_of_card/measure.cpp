@@ -181,9 +181,10 @@ void OutOfCardFft<Real>::measure_step(std::size_t number, HostScratch& scratch_a
     profile.card_loss = card_loss.value();
     profile.host_loss = host_loss.value();
   };
+  // Of the array: parts of the host are larger in the sample.
   const auto best = [&] {
     const double stays = this->staying(number, calls == 1);
-    return best_host_share(profile_of(number, stays, buffered_always()), trial.limits());
+    return best_host_share(profile_of(number, stays, buffered_always()), part.round->limits());
   };
   // Both are slower together: the share at which they end at the same time is another one then.
   const double first = best();

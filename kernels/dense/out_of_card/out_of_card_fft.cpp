@@ -177,12 +177,12 @@ std::size_t OutOfCardFft<Real>::slot_budget(Step::Kind kind) const noexcept {
 /// them, those that ask for pieces among them, or by the host's memory.
 template <class Real>
 void OutOfCardFft<Real>::assume_profiles() {
-  constexpr double kBusBytesPerUs = 50e3, kCardBytesPerUs = 500e3, kThreadBytesPerUs = 0.8e3,
-                   kTransposedBytesPerUs = 4e3, kCopiedBytesPerUs = 6e3, kCopiedBytesAtMost = 56e3,
-                   kPackedBytesPerUs = 8e3, kPackedBytesAtMost = 88e3, kPackedShare = 0.51;
+  constexpr double kBusBytesPerUs = 55e3, kCardBytesPerUs = 500e3, kThreadBytesPerUs = 0.8e3,
+                   kTransposedBytesPerUs = 4e3, kCopiedBytesPerUs = 6e3, kCopiedBytesAtMost = 70e3,
+                   kPackedBytesAtMost = 90e3, kPackedShare = 0.51;
   const double copying = options_.threads + kMaxStreams;
-  const double copied = options_.packed ? std::min(kPackedBytesPerUs * copying, kPackedBytesAtMost)
-                                        : std::min(kCopiedBytesPerUs * copying, kCopiedBytesAtMost);
+  const double copied =
+      std::min(kCopiedBytesPerUs * copying, options_.packed ? kPackedBytesAtMost : kCopiedBytesAtMost);
   for (Part& part : parts_) {
     if (part.round == nullptr) {
       const double passes = part.transposition->passes();
@@ -243,17 +243,31 @@ void OutOfCardFft<Real>::balance_pair(bool in_place) {
       sum += times.us;
     return sum;
   };
-  const double most = parts_[columns].round->host_share();
+  // The slabs' round is that of calls in place, too, and the host has no share of an ordered one.
+  const bool both = (in_place || pairs_[1].slabs < 0) && !parts_[slabs].round->round().ordered();
+  const double most_columns = parts_[columns].round->host_share();
   std::vector<double> best = host_shares();
   double best_us = us();
-  for (const double part : {2.0 / 3, 1.0 / 3, 0.0}) {
-    parts_[columns].round->deal_out(part * most);
+  const auto consider = [&](bool host_works) {
     plan_residency();
-    // The slabs' share is that of calls in place.
-    if (in_place || pairs_[1].slabs < 0) choose_share(slabs);
-    if (us() >= best_us) continue;
+    const double counted_us = (host_works ? 1 : kWorthAShare) * us();
+    if (counted_us >= best_us) return;
     best = host_shares();
-    best_us = us();
+    best_us = counted_us;
+  };
+  for (const double of_columns : {0.0, 1.0 / 3, 2.0 / 3, 1.0}) {
+    parts_[columns].round->deal_out(of_columns * most_columns);
+    if (!both) {
+      consider(of_columns > 0);
+      continue;
+    }
+    plan_residency();
+    choose_share(slabs);
+    const double most_slabs = parts_[slabs].round->host_share();
+    for (const double of_slabs : {0.0, 1.0 / 3, 2.0 / 3, 1.0}) {
+      parts_[slabs].round->deal_out(of_slabs * most_slabs);
+      consider(of_columns > 0 || of_slabs > 0);
+    }
   }
   set_host_shares(best);
 }

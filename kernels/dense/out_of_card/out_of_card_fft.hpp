@@ -149,7 +149,7 @@ class OutOfCardFft final : public OutOfCardPlan<Real> {
   void choose_shares();
   /// The best for one round, as far as the others are dealt out.
   void choose_share(std::size_t round);
-  /// A share of the host for columns leaves less on the cards for the other round: tries smaller ones.
+  /// A share of the host in one round leaves less on the cards for the other: tries smaller ones.
   void balance_pair(bool in_place);
   bool uses_card() const noexcept;
   bool is_measured_in_place() const;
