@@ -5,7 +5,7 @@ import json
 from gpu_tables import RESULTS
 
 # Those that were measured.
-SWEEPS = [name for name in ("2d28", "3d1024", "3d3072", "1d28_apart", "1d28", "real_apart", "real", "1d29_real_apart")
+SWEEPS = [name for name in ("2d28", "3d1024", "3d1024_again", "3d3072", "1d28_apart", "1d28", "real_apart", "real", "1d29_real_apart")
           if (RESULTS / f"out_of_card_{name}.json").exists()]
 
 
@@ -31,15 +31,16 @@ def fftw_ratios(rows, threads, ms):
 
 
 def table_out_of_card():
-    lines = ["| float | budget | the host's share of each round | ms | GB/s of data | of two trips over the bus | FFTW, 4 / 16 threads | rounds: predicted → measured, ms |",
+    lines = ["| float | GPUs, budget of each | the host's share of each round | ms | GB/s of data | of two trips over the bus | FFTW, 4 / 16 threads | rounds: predicted → measured, ms |",
              "|---|---:|---|---:|---:|---:|---:|---|"]
     for name in SWEEPS:
         data = load(f"out_of_card_{name}")
-        bus = data["bus_gb_s"]
         place = "apart" if data.get("apart") else "in place"
         for row in data["rows"]:
             if "fftw_threads" in row:
                 continue
+            gpus = row.get("gpus", 1)
+            bus = data["bus_gb_s"] if gpus == 1 else data["buses_gb_s"][str(gpus)]
             bytes_of_array = points_of(row["shape"]) * (4 if data["real"] else 8)
             # Each pass takes the array in and out at once.
             trips_ms = 2e3 * bytes_of_array / (1e9 * min(bus["in_of_both"], bus["out_of_both"]))
@@ -48,7 +49,7 @@ def table_out_of_card():
             measured = "measured: " if row["asked_share"] < 0 else ""
             rounds = ", ".join(f"{r['predicted_ms']:.0f} → {r['ms']:.0f}" for r in row["rounds"])
             fftw = " / ".join(fftw_ratios(data["rows"], threads, row["ms"]) for threads in (4, 16))
-            budget = f"{row['budget_bytes'] / 1e9:g} GB" if row["budget_bytes"] > 0 else "all"
+            budget = f"{gpus}, {row['budget_bytes'] / 1e9:g} GB" if row["budget_bytes"] > 0 else f"{gpus}, all"
             lines.append(f"| {shape_text(row['shape'], data['real'])}, {place} | {budget} | {measured}{shares} | {row['ms']:.0f} | "
                          f"{1e-6 * bytes_of_array / row['ms']:.1f} | {100 * trips_ms / row['ms']:.0f} % | {fftw} | {rounds} |")
     return "\n".join(lines)

@@ -52,19 +52,20 @@ struct Options {
   int threads = 1;  ///< CPU engines: host threads that share a batch or a transform; 0: one per core
   Backend backend = Backend::cpu;  ///< cuda for a GPU; a named engine overrides this
   int device = 0;                  ///< GPU, numbered as by the driver
-  /// Several GPUs of this machine, which share a batch or the slabs of one 2D or 3D transform. If not empty,
-  /// the plan runs on them and `device` is ignored. Plan then takes host memory, SlabPlan memory of the GPUs.
-  /// Tests may name one GPU several times (docs/dense.md).
+  /// Several GPUs of this machine, which share a batch, the slabs of one 2D or 3D transform, or the pieces of
+  /// an array that exceeds them. If not empty, the plan runs on them and `device` is ignored. Plan then takes
+  /// host memory, SlabPlan memory of the GPUs. Tests may name one GPU several times (docs/dense.md).
   std::vector<int> devices{};
-  /// How values of float travel between GPUs that share one transform, and over the bus of one that goes
-  /// through a GPU in pieces: f32, or block16 for half the bytes and a relative error of 4e-5 or so, which is
+  /// How values of float travel between GPUs that share one transform, and over the buses of one that goes
+  /// through GPUs in pieces: f32, or block16 for half the bytes and a relative error of 4e-5 or so, which is
   /// faster only where the way is slow (docs/dense.md). A batch that is shared, and what fits, do not travel.
   Storage exchange = Storage::f32;
   std::int64_t batch = 1;  ///< transforms per call
   Strides signal{};        ///< what forward reads and inverse writes; spectra are contiguous
-  /// For plans on a GPU: bytes of its memory that a call may use; 0: all that is free. If signal and spectrum
-  /// together need more (0: more than the GPU has), the transform streams through the GPU in pieces, from and
-  /// to host memory (docs/dense.md). This needs a build with CUDA; others throw backend_unavailable.
+  /// For plans on GPUs: bytes of the memory of each that a call may use; 0: all that is free. If signal and
+  /// spectrum together need more (0: more than the GPUs have), the transform streams through the GPUs in
+  /// pieces, from and to host memory (docs/dense.md). This needs a build with CUDA; others throw
+  /// backend_unavailable.
   std::int64_t device_memory = 0;
   /// The share of such a transform that the host's threads do, 0 to 1; negative: as the load model or a
   /// measurement says. A share of 1 needs no GPU. If not negative, the transform streams through the GPU in
