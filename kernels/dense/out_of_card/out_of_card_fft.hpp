@@ -122,8 +122,8 @@ class OutOfCardFft final : public OutOfCardPlan<Real> {
       return memory.get();
     }
   };
-  std::int64_t sample_units(const Part& part) const;
-  void measure_step(std::size_t number, HostScratch& memory);
+  class Sample;
+  void measure_step(std::size_t number, HostScratch& scratch);
   void measure_transposition(Part& part);
   /// On the threads of a pool; microseconds.
   static double transpose(const Transposition<Real>& transposition, std::complex<Real>* matrix,

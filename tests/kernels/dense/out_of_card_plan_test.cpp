@@ -7,6 +7,7 @@
 
 #include "kernels/dense/out_of_card/real_fft.hpp"
 #include "sfft/dense.hpp"
+#include "sfft/dense_slabs.hpp"
 #include "tests/support/dense_reference.hpp"
 #include "tests/support/throws.hpp"
 #include "tests/support/tolerance.hpp"
@@ -51,6 +52,31 @@ TEST(OutOfCardPlan, AShareOfOneNeedsNoGpu) {
   EXPECT_EQ(
       code_of([&] { plan.enqueue_forward(values.data(), ElementType::c64, values.data(), {}, nullptr); }),
       ErrorCode::backend_unavailable);
+}
+
+/// Lists of GPUs, whether there are any or not.
+TEST(OutOfCardPlan, ListsOfGpus) {
+  const Shape shape({24, 40});
+  const auto signal = as_samples<std::complex<float>>(random_signal(960, 48));
+  std::vector<std::complex<float>> spectrum(960);
+  const dense::Plan<float> plan(shape, false, {.threads = 2, .devices = {0, 1}, .host_share = 1});
+  plan.forward(signal.data(), ElementType::c64, spectrum);
+  EXPECT_LE(relative_l2(spectrum, expected_spectra(signal, shape, false)), 2 * fft_bound<float>(960));
+  EXPECT_NE(plan.explain().find("host alone"), std::string::npos) << plan.explain();
+  EXPECT_EQ(code_of([&] {
+              dense::Plan<float>(shape, false, {.devices = {0, 1000}, .device_memory = 1000});
+            }),
+            ErrorCode::backend_unavailable)
+      << "no machine has so many";
+  EXPECT_EQ(code_of([&] {
+              dense::SlabPlan<float>(shape, false, {.devices = {0, 1}, .device_memory = 1000});
+            }),
+            ErrorCode::invalid_argument)
+      << "its arrays are in GPU memory";
+  EXPECT_EQ(code_of([&] {
+              dense::SlabPlan<float>(shape, false, {.devices = {0, 1}, .host_share = 0.5});
+            }),
+            ErrorCode::invalid_argument);
 }
 
 TEST(OutOfCardPlan, OptionsThatMakeNoSense) {
