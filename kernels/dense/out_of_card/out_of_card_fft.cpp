@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fits streams into the budget, deals both rounds out by the load model, and runs one after the other.
+// Fits streams into the budget, and runs one round after the other.
 #include "kernels/dense/out_of_card/out_of_card_fft.hpp"
 
 #include <fmt/format.h>
@@ -171,105 +171,6 @@ std::size_t OutOfCardFft<Real>::slot_budget(Step::Kind kind) const noexcept {
   if (cards_.empty()) return 0;
   const std::size_t kept = kind == Step::Kind::exchanged ? 0 : exchanged_bytes_;
   return (budget_ - kept) / static_cast<std::size_t>(streams_) / 256 * 256;
-}
-
-/// Rates to begin with, where nothing was measured. Copies through buffers are bound by the threads that do
-/// them, those that ask for pieces among them, or by the host's memory.
-template <class Real>
-void OutOfCardFft<Real>::assume_profiles() {
-  constexpr double kBusBytesPerUs = 55e3, kCardBytesPerUs = 500e3, kThreadBytesPerUs = 0.8e3,
-                   kTransposedBytesPerUs = 4e3, kCopiedBytesPerUs = 6e3, kCopiedBytesAtMost = 70e3,
-                   kPackedBytesAtMost = 90e3, kPackedShare = 0.51;
-  const double copying = options_.threads + kMaxStreams;
-  const double copied =
-      std::min(kCopiedBytesPerUs * copying, options_.packed ? kPackedBytesAtMost : kCopiedBytesAtMost);
-  for (Part& part : parts_) {
-    if (part.round == nullptr) {
-      const double passes = part.transposition->passes();
-      part.profile.host_us = passes * static_cast<double>(array_bytes<Real>(part.step.array.points())) /
-                             (kTransposedBytesPerUs * options_.threads);
-      continue;
-    }
-    const auto bytes = static_cast<double>(array_bytes<Real>(part.round->round().unit_points()));
-    part.profile.in_us = part.profile.out_us = (options_.packed ? kPackedShare : 1) * bytes / kBusBytesPerUs;
-    part.profile.copied_us = 2 * bytes / copied;
-    part.profile.kernel_us = bytes / kCardBytesPerUs;
-    part.profile.host_us = bytes / (kThreadBytesPerUs * options_.threads);
-  }
-}
-
-template <class Real>
-std::vector<double> OutOfCardFft<Real>::host_shares() const {
-  std::vector<double> shares;
-  for (const Part& part : parts_) shares.push_back(part.round == nullptr ? 1 : part.round->host_share());
-  return shares;
-}
-
-template <class Real>
-void OutOfCardFft<Real>::set_host_shares(const std::vector<double>& shares) {
-  if (shares.size() != parts_.size()) return;
-  for (std::size_t r = 0; r < parts_.size(); ++r) {
-    if (parts_[r].round != nullptr) parts_[r].round->deal_out(shares[r]);
-  }
-  plan_residency();
-}
-
-/// What stays on the cards depends on the shares, and they on it.
-template <class Real>
-void OutOfCardFft<Real>::choose_shares() {
-  constexpr int kTimes = 3;
-  for (int time = 0; time < kTimes; ++time) {
-    for (std::size_t r = 0; r < parts_.size(); ++r) choose_share(r);
-  }
-}
-
-template <class Real>
-void OutOfCardFft<Real>::choose_share(std::size_t r) {
-  if (parts_[r].round == nullptr) return;
-  DealtRound<Real>& round = *parts_[r].round;
-  round.deal_out(
-      best_host_share(profile_of(r, staying(r, pairs_[1].has(r)), buffered_always()), round.limits()));
-  plan_residency();
-}
-
-template <class Real>
-void OutOfCardFft<Real>::balance_pair(bool in_place) {
-  const Pair& pair = pairs_[in_place ? 1 : 0];
-  if (pair.slabs < 0 || (!in_place && pair.columns == pairs_[1].columns)) return;
-  const auto columns = static_cast<std::size_t>(pair.columns), slabs = static_cast<std::size_t>(pair.slabs);
-  const auto us = [&] {
-    double sum = 0;
-    for (const RoundTimes& times : predicted(in_place, std::vector<double>(parts_.size(), buffered_always())))
-      sum += times.us;
-    return sum;
-  };
-  // The slabs' round is that of calls in place, too, and the host has no share of an ordered one.
-  const bool both = (in_place || pairs_[1].slabs < 0) && !parts_[slabs].round->round().ordered();
-  const double most_columns = parts_[columns].round->host_share();
-  std::vector<double> best = host_shares();
-  double best_us = us();
-  const auto consider = [&](bool host_works) {
-    plan_residency();
-    const double counted_us = (host_works ? 1 : kWorthAShare) * us();
-    if (counted_us >= best_us) return;
-    best = host_shares();
-    best_us = counted_us;
-  };
-  for (const double of_columns : {0.0, 1.0 / 3, 2.0 / 3, 1.0}) {
-    parts_[columns].round->deal_out(of_columns * most_columns);
-    if (!both) {
-      consider(of_columns > 0);
-      continue;
-    }
-    plan_residency();
-    choose_share(slabs);
-    const double most_slabs = parts_[slabs].round->host_share();
-    for (const double of_slabs : {0.0, 1.0 / 3, 2.0 / 3, 1.0}) {
-      parts_[slabs].round->deal_out(of_slabs * most_slabs);
-      consider(of_columns > 0 || of_slabs > 0);
-    }
-  }
-  set_host_shares(best);
 }
 
 template <class Real>
