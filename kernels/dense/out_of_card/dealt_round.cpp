@@ -58,8 +58,8 @@ DealtRound<Real>::DealtRound(std::unique_ptr<Round<Real>> round, const Cards<Rea
   limits_ = {round_->units(), round_->grain(), 0, 1, streams};
   limits_.cards = static_cast<int>(std::max<std::size_t>(1, on_.size()));
   limits_.threads = options.threads;
-  if (!round_->ordered()) {
-    round_->give_host(0);
+  if (on_.empty() || !round_->ordered()) {
+    deal_out(1);
     const std::int64_t parts = std::max<std::int64_t>(1, round_->host_parts());
     limits_.host_part = (limits_.units + parts - 1) / parts;
   }
@@ -98,8 +98,8 @@ DealtRound<Real>::DealtRound(std::unique_ptr<Round<Real>> round, const Cards<Rea
       limits_.good = good;
       break;
     }
+    deal_out(0);
   }
-  deal_out(on_.empty() ? 1 : 0);
 }
 
 template <class Real>

@@ -15,9 +15,9 @@ std::vector<RoundTimes> OutOfCardFft<Real>::measured() const {
 }
 
 template <class Real>
-bool OutOfCardFft<Real>::is_measured_in_place() const {
+bool OutOfCardFft<Real>::predicts_in_place() const {
   const std::lock_guard lock(mutex_);
-  return measured_in_place_;
+  return options_.in_place || measured_in_place_;
 }
 
 template <class Real>
@@ -27,7 +27,7 @@ std::vector<RoundTimes> OutOfCardFft<Real>::predicted() const {
     const std::lock_guard lock(mutex_);
     if (!buffered_.empty()) buffered = buffered_;
   }
-  return predicted(options_.in_place || is_measured_in_place(), buffered);
+  return predicted(predicts_in_place(), buffered);
 }
 
 template <class Real>
@@ -111,8 +111,8 @@ std::string OutOfCardFft<Real>::explain() const {
   }
   if (options_.packed && !cards_.empty()) text += ", values cross the bus in block16";
   const std::vector<RoundTimes> expected = predicted(), last = measured(),
-                                copied = predicted(options_.in_place || is_measured_in_place(),
-                                                   std::vector<double>(parts_.size(), 1));
+                                copied =
+                                    predicted(predicts_in_place(), std::vector<double>(parts_.size(), 1));
   for (std::size_t r = 0; r < parts_.size(); ++r) {
     text += fmt::format("\nround {}, {}", r + 1, describe(parts_[r]));
     if (expected[r].us == 0) continue;
@@ -133,8 +133,8 @@ std::string OutOfCardFft<Real>::explain() const {
 
 template std::vector<RoundTimes> OutOfCardFft<float>::measured() const;
 template std::vector<RoundTimes> OutOfCardFft<double>::measured() const;
-template bool OutOfCardFft<float>::is_measured_in_place() const;
-template bool OutOfCardFft<double>::is_measured_in_place() const;
+template bool OutOfCardFft<float>::predicts_in_place() const;
+template bool OutOfCardFft<double>::predicts_in_place() const;
 template std::vector<RoundTimes> OutOfCardFft<float>::predicted() const;
 template std::vector<RoundTimes> OutOfCardFft<double>::predicted() const;
 template std::vector<RoundTimes> OutOfCardFft<float>::predicted(bool, const std::vector<double>&) const;

@@ -152,7 +152,7 @@ class OutOfCardFft final : public OutOfCardPlan<Real> {
   /// A share of the host in one round leaves less on the cards for the other: tries smaller ones.
   void balance_pair(bool in_place);
   bool uses_card() const noexcept;
-  bool is_measured_in_place() const;
+  bool predicts_in_place() const;
   std::string describe(const Part& part) const;
   /// A share for each card; none if nothing is dealt to them.
   std::vector<CardShare<Real>> shares_for(Call& call) const;

@@ -12,6 +12,8 @@
 #include <string_view>
 
 #include "kernels/dense/out_of_card/real_fft.hpp"
+#include "kernels/dense/slabs/slab_grid.hpp"
+#include "kernels/dense/slabs/slab_model.hpp"
 #include "kernels/dense/wisdom/wisdom.hpp"
 #include "kernels/dense/wisdom/wisdom_problem.hpp"
 
@@ -62,14 +64,16 @@ struct Places {
   bool usable() const { return std::all_of(devices.begin(), devices.end(), gpu_usable); }
 };
 
-/// Whether signal and spectrum fit where each place has so much memory: in one GPU, which reports better what
-/// is missing for workspaces, or in slabs on several, with workspaces as large as a spectrum or, of real
-/// signals, two.
+/// Whether signal and spectrum fit where each place has so much memory: in one GPU, where planning reports
+/// better what is missing for workspaces, or in slabs on as many as there are slabs for.
 template <class Real>
 bool fits_memory(const DenseProblem& problem, const Places& places, std::size_t memory) {
-  const double needed = bytes_of_arrays<Real>(problem), place = static_cast<double>(memory);
-  if (!places.several() || problem.batch > 1 || problem.shape.rank() == 1) return needed <= place;
-  return needed * (problem.real ? 2 : 1.5) <= place * static_cast<double>(places.devices.size());
+  const auto place = static_cast<double>(memory);
+  if (!places.several() || problem.batch > 1 || problem.shape.rank() == 1)
+    return bytes_of_arrays<Real>(problem) <= place;
+  const int slabs =
+      std::min(SlabGrid::most_devices(problem.shape, problem.real), static_cast<int>(places.devices.size()));
+  return slab_memory_bytes(problem.shape, problem.real, sizeof(std::complex<Real>), slabs) <= place;
 }
 
 /// The wisdom key: measurements hold for one budget and one number of threads.

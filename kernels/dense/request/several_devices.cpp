@@ -63,25 +63,13 @@ std::vector<std::string> notes_on(const std::vector<int>& devices) {
   return notes;
 }
 
-template <class Real>
-double slab_bytes_of(const DenseProblem& problem, int devices) {
-  const SlabGrid grid(problem.shape, problem.real, devices);
-  const double value = sizeof(std::complex<Real>);
-  const double signal =
-      static_cast<double>(grid.planes_of(0).count * (problem.shape.points() / grid.planes)) *
-      (problem.real ? value / 2 : value);
-  const double planes = static_cast<double>(grid.planes_values(0)) * value;
-  const double spectrum = static_cast<double>(grid.spectrum_values(0)) * value;
-  // An inverse transform keeps transformed rows, and a real one also planes.
-  return signal + spectrum + (problem.real ? planes + spectrum : std::max(planes, spectrum));
-}
-
 /// Whether the first `count` devices can hold their slabs, counting a device once per mention.
 template <class Real>
 bool fits(const DenseProblem& problem, const std::vector<int>& devices, int count) {
   std::map<int, double> bytes;
   for (int d = 0; d < count; ++d)
-    bytes[devices[static_cast<std::size_t>(d)]] += slab_bytes_of<Real>(problem, count);
+    bytes[devices[static_cast<std::size_t>(d)]] +=
+        slab_memory_bytes(problem.shape, problem.real, sizeof(std::complex<Real>), count);
   return std::all_of(bytes.begin(), bytes.end(), [](const auto& of) {
     return of.second <= static_cast<double>(cuda::device_info(of.first).memory_bytes);
   });
@@ -121,8 +109,9 @@ void choose_for_slabs(const DenseRequest& request, ChosenDevices& chosen, bool a
         ErrorCode::out_of_memory,
         fmt::format("a transform of {} needs {:.0f} bytes on each of {} devices, with GPU {} having {}: "
                     "name more GPUs",
-                    problem.shape.to_string(), slab_bytes_of<Real>(problem, named), named, chosen.devices[0],
-                    cuda::device_info(chosen.devices[0]).memory_bytes));
+                    problem.shape.to_string(),
+                    slab_memory_bytes(problem.shape, problem.real, sizeof(std::complex<Real>), named), named,
+                    chosen.devices[0], cuda::device_info(chosen.devices[0]).memory_bytes));
   }
   const SlabChoice& most = choices.back();
   keep_first(chosen, best->devices,

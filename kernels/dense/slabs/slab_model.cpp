@@ -49,6 +49,17 @@ double exchange_rate(SlabLink link, int devices) noexcept {
 }
 
 /// While planes are transformed, links carry what takes as long; the rest of the rows follows.
+double slab_memory_bytes(const Shape& shape, bool real, std::size_t value_bytes, int devices) {
+  const SlabGrid grid(shape, real, devices);
+  const auto value = static_cast<double>(value_bytes);
+  const double signal = static_cast<double>(grid.planes_of(0).count * (shape.points() / grid.planes)) *
+                        (real ? value / 2 : value);
+  const double planes = static_cast<double>(grid.planes_values(0)) * value;
+  const double spectrum = static_cast<double>(grid.spectrum_values(0)) * value;
+  // An inverse transform keeps transformed rows, and a real one also planes.
+  return signal + spectrum + (real ? planes + spectrum : std::max(planes, spectrum));
+}
+
 SlabCuts slab_cuts(const Shape& shape, bool real, std::size_t value_bytes, int devices) {
   const double bytes = slab_bytes(shape, real, value_bytes, devices);
   const auto planes = static_cast<int>(std::min<std::int64_t>(kMaxChunks, shape[0] / devices));

@@ -28,6 +28,9 @@ struct SlabTimes {
 /// Bytes per second that each of `devices` sends to the others while it receives as much.
 double exchange_rate(SlabLink link, int devices) noexcept;
 
+/// Memory of the device with the largest slabs: signal, spectrum and workspace.
+double slab_memory_bytes(const Shape& shape, bool real, std::size_t value_bytes, int devices);
+
 /// How a transform is cut, but for the rows that belong together.
 SlabCuts slab_cuts(const Shape& shape, bool real, std::size_t value_bytes, int devices);
 

@@ -119,6 +119,17 @@ TEST(SlabModel, ChunksAreWorthALaunch) {
             1);  // one plane for each device
 }
 
+/// By hand: signal, spectrum and workspace of the device that has most.
+TEST(SlabModel, TheLargestSlabsNeedMemory) {
+  EXPECT_EQ(detail::slab_memory_bytes({4, 6, 5}, false, 8, 2), 8 * (60 + 60 + 60));
+  EXPECT_EQ(detail::slab_memory_bytes({5, 6, 4}, false, 8, 2), 8 * (3 * 24 + 3 * 20 + 3 * 24))
+      << "three planes";
+  // Half spectra of 6 samples have 4 values.
+  EXPECT_EQ(detail::slab_memory_bytes({4, 8, 6}, true, 8, 2), 8 * (48 + 64 + 64 + 64));
+  EXPECT_GT(detail::slab_memory_bytes({2, 64, 64}, false, 8, 2),
+            detail::slab_memory_bytes({8, 64, 64}, false, 8, 16));
+}
+
 TEST(DeviceLists, OneDeviceIsThatDevice) {
   const detail::DenseRequest request = detail::make_request({8, 8}, false, {.devices = {3}});
   EXPECT_TRUE(request.options.devices.empty());
