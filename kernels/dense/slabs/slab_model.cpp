@@ -48,7 +48,6 @@ double exchange_rate(SlabLink link, int devices) noexcept {
   return 1e15;  // the pieces lie on the same device: what counts is reading and writing them
 }
 
-/// While planes are transformed, links carry what takes as long; the rest of the rows follows.
 double slab_memory_bytes(const Shape& shape, bool real, std::size_t value_bytes, int devices) {
   const SlabGrid grid(shape, real, devices);
   const auto value = static_cast<double>(value_bytes);
@@ -60,6 +59,7 @@ double slab_memory_bytes(const Shape& shape, bool real, std::size_t value_bytes,
   return signal + spectrum + (real ? planes + spectrum : std::max(planes, spectrum));
 }
 
+/// While planes are transformed, links carry what takes as long; the rest of the rows follows.
 SlabCuts slab_cuts(const Shape& shape, bool real, std::size_t value_bytes, int devices) {
   const double bytes = slab_bytes(shape, real, value_bytes, devices);
   const auto planes = static_cast<int>(std::min<std::int64_t>(kMaxChunks, shape[0] / devices));
