@@ -98,8 +98,10 @@ extern template class Plan<double>;
 /// that is missing, damaged or of another version, and entries for other devices, drivers or library
 /// versions; the report says why. Never throws. Thread-safe, like the next two functions.
 SFFT_EXPORT WisdomReport load_wisdom(const std::string& file) noexcept;
-/// Writes what was measured or loaded, without the shipped wisdom. An existing file is replaced only when the
-/// new one is complete. Throws Error(file_unreadable).
+/// Merges what was measured or loaded, without the shipped wisdom, into a file: entries of other machines and
+/// transforms stay. Processes that save to one file wait for each other (flock). An existing file is replaced
+/// only when the new one is complete. Throws Error(file_unreadable), and Error(file_corrupt) for a file that
+/// is neither empty nor wisdom of this version, which stays as it is.
 SFFT_EXPORT void save_wisdom(const std::string& file);
 /// Forgets all wisdom, including what the library ships.
 SFFT_EXPORT void forget_wisdom() noexcept;

@@ -58,7 +58,16 @@ WisdomReport load_wisdom(const std::string& file) noexcept {
 }
 
 void save_wisdom(const std::string& file) {
-  sfft::detail::write_whole(file, sfft::detail::Wisdom::global().format());
+  sfft::detail::rewrite_whole(file, [&](bool exists) {
+    try {
+      return sfft::detail::Wisdom::global().merged_into(exists ? read_file(file) : std::string());
+    } catch (const Error& error) {
+      throw Error(error.code(),
+                  fmt::format("'{}' was left as it is, because wisdom is merged into a file: {}. "
+                              "Remove it, or save under another name",
+                              file, error.what()));
+    }
+  });
 }
 
 void forget_wisdom() noexcept {

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -245,6 +246,18 @@ void write_whole(const std::string& path, std::string_view bytes) {
   OutputFile file(path);
   file.write(bytes);
   file.commit();
+}
+
+void rewrite_whole(const std::string& path, const std::function<std::string(bool exists)>& make) {
+  const OutputTarget target = find_target(path);
+  Descriptor
+      folder;  // a lock belongs to an open file: each writer opens the folder itself, and closing unlocks
+  if (target.kind == OutputKind::file) {
+    folder = Descriptor(::openat(target.folder.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    while (folder && ::flock(folder.get(), LOCK_EX) != 0 && errno == EINTR) {
+    }
+  }
+  write_whole(path, make(target.kind == OutputKind::file && find_target(path).exists));
 }
 
 }  // namespace sfft::detail

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -60,5 +61,10 @@ class OutputFile {
 
 /// All three steps, for bytes already in memory.
 void write_whole(const std::string& path, std::string_view bytes);
+
+/// Replaces a file by what `make` returns for it, one writer at a time: from before the call of `make` until
+/// the file is in place, other threads and processes that rewrite a file in the same folder wait (flock(2) on
+/// the folder; file systems without locks do not wait). `exists`: the path leads to a regular file.
+void rewrite_whole(const std::string& path, const std::function<std::string(bool exists)>& make);
 
 }  // namespace sfft::detail

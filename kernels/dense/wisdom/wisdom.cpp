@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kernels/base/embedded.hpp"
+#include "kernels/base/error.hpp"
 #include "kernels/dense/wisdom/wisdom_text.hpp"
 #include "sfft_build_config.hpp"
 
@@ -114,15 +115,32 @@ dense::WisdomReport Wisdom::parse_shipped(const std::string& json) {
   return read.report;
 }
 
-std::string Wisdom::format() const {
-  std::vector<WisdomRecord> records;
+std::string Wisdom::merged_into(const std::string& file) const {
+  std::map<WisdomPlatform, Known> merged;
+  if (!file.empty()) {
+    WisdomRecords read = read_wisdom(file, [](const WisdomRecord&) { return std::string(); });
+    if (read.records.empty() && !read.report.reason.empty())
+      throw Error(ErrorCode::file_corrupt, read.report.reason);
+    for (WisdomRecord& record : read.records)
+      merged[record.platform].insert_or_assign(record.problem, std::move(record.entry));
+  }
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [platform, known] : entries_) {
-      for (const auto& [problem, entry] : known) records.push_back({platform, problem, entry});
+      for (const auto& [problem, entry] : known) merged[platform].insert_or_assign(problem, entry);
     }
   }
-  return write_wisdom(records);
+  std::vector<WisdomRecord> records;
+  for (const auto& [platform, known] : merged) {
+    for (const auto& [problem, entry] : known) records.push_back({platform, problem, entry});
+  }
+  std::string text = write_wisdom(records);
+  if (text.size() > kWisdomBytes)
+    throw Error(ErrorCode::file_corrupt,
+                fmt::format("with what was measured here it would have {} bytes, more "
+                            "than the {} that a wisdom file may have",
+                            text.size(), kWisdomBytes));
+  return text;
 }
 
 }  // namespace sfft::detail

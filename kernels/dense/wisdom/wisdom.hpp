@@ -68,7 +68,11 @@ class Wisdom {
   /// versions with the same first two numbers. format() omits it.
   dense::WisdomReport parse_shipped(const std::string& json);
   /// The file text of what was measured or parsed, without shipped wisdom.
-  std::string format() const;
+  std::string format() const { return merged_into({}); }
+  /// The same with the entries of `file`, the text of another wisdom file, that are not known here: those of
+  /// other platforms, and of other transforms. Throws Error(file_corrupt) if `file` is neither empty nor
+  /// wisdom of this version, and if both together exceed kWisdomBytes.
+  std::string merged_into(const std::string& file) const;
 
  private:
   using Known = std::map<WisdomProblem, WisdomEntry>;

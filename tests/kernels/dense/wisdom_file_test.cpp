@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -124,6 +125,63 @@ TEST_F(WisdomFileTest, FailureToSaveLeavesWhatWasThere) {
   EXPECT_EQ(code, ErrorCode::file_unreadable);
   EXPECT_EQ(content(), before);
   EXPECT_EQ(files(), 1);
+}
+
+TEST_F(WisdomFileTest, SavingMergesWithWhatTheFileHolds) {
+  const sfft::detail::WisdomPlatform elsewhere{"NVIDIA B200", "13.1", "0.0.1"};
+  Wisdom::global().add(elsewhere, {"f32 c2c 128", 4}, {"cufft", "", 7.0});
+  fill(2);
+  save_wisdom(file_);
+  forget_wisdom();  // another process, which loads nothing
+  Wisdom::global().add(cpu_platform(), {"f32 c2c 64", 1}, {"built_in", "", 0.5});
+  Wisdom::global().add(cpu_platform(), {"f64 c2c 64", 1}, {"built_in", "", 9.0});
+  save_wisdom(file_);
+  forget_wisdom();
+  EXPECT_EQ(load_wisdom(file_).taken, 4);
+  EXPECT_EQ(Wisdom::global().find(elsewhere, {"f32 c2c 128", 4})->us, 7.0);
+  EXPECT_EQ(Wisdom::global().find(cpu_platform(), {"f32 c2c 64", 1})->us, 0.5)
+      << "what was measured last counts";
+  EXPECT_EQ(Wisdom::global().find(cpu_platform(), {"f32 c2c 64", 2})->us, 3.0);
+  EXPECT_EQ(Wisdom::global().find(cpu_platform(), {"f64 c2c 64", 1})->us, 9.0);
+}
+
+TEST_F(WisdomFileTest, ProcessesThatSaveTogetherLoseNothing) {
+  constexpr int kProcesses = 8, kSizes = 12;
+  std::vector<pid_t> children;
+  for (int process = 0; process < kProcesses; ++process) {
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      for (int i = 0; i < kSizes; ++i) {
+        Wisdom::global().add(cpu_platform(), {fmt::format("f32 c2c {}", 100 * process + i + 1), 1},
+                             {"built_in", "", 1.0});
+        save_wisdom(file_);
+      }
+      ::_exit(0);
+    }
+    children.push_back(child);
+  }
+  for (const pid_t child : children) {
+    int status = 1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_EQ(load_wisdom(file_).taken, kProcesses * kSizes);
+  EXPECT_EQ(files(), 1);
+}
+
+TEST_F(WisdomFileTest, AFileThatIsNotWisdomIsNotReplaced) {
+  fill(1);
+  const auto refused = [this](const std::string& before) {
+    std::ofstream(file_, std::ios::binary) << before;
+    EXPECT_EQ(code_of([this] { save_wisdom(file_); }), ErrorCode::file_corrupt) << before;
+    EXPECT_EQ(content(), before);
+  };
+  refused("my notes");
+  refused(R"({"format": "sfft-wisdom", "version": 99, "entries": []})");
+  std::ofstream(file_).close();  // as mktemp makes it
+  save_wisdom(file_);
+  EXPECT_EQ(load_wisdom(file_).taken, 1);
 }
 
 TEST_F(WisdomFileTest, ReadersNeverSeeHalfAFile) {
