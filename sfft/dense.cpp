@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/base/argument_checks.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/region.hpp"
 #include "kernels/dense/problem/engine.hpp"
@@ -82,8 +83,12 @@ class Impl {
     sfft::detail::check_overlap(signals, span_points * element_bytes(type), spectra,
                                 spectrum_points * sizeof(std::complex<Real>), own_type && works_in_place);
   }
-  void check_device_call(std::span<std::byte> workspace) const {
+  void check_device_call(const void* signals, ElementType type, const std::complex<Real>* spectra,
+                         std::span<std::byte> workspace) const {
     sfft::detail::check_queued(choice.runner->on_gpu(), workspace, choice.runner->device_workspace_bytes());
+    check_arrays(signals, type, spectra);
+    sfft::detail::check_device_alignment(signals, element_bytes(type), "signals");
+    sfft::detail::check_device_alignment(spectra, sizeof(*spectra), "spectra");
   }
 
   template <class T>
@@ -100,8 +105,7 @@ class Impl {
   void enqueue_inverse(const std::complex<Real>* spectra, T* signals, std::span<std::byte> workspace,
                        CUstream_st* stream) const {
     check_kind(std::is_same_v<T, Real>);
-    check_device_call(workspace);
-    check_arrays(signals, element_type_of<T>::value, spectra);
+    check_device_call(signals, element_type_of<T>::value, spectra, workspace);
     choice.runner->enqueue_inverse(spectra, signals, workspace.data(), stream);
   }
 
@@ -160,9 +164,8 @@ void Plan<Real>::inverse(std::span<const std::complex<Real>> spectrum, std::span
 template <class Real>
 void Plan<Real>::enqueue_forward(const void* signals, ElementType type, std::complex<Real>* spectra,
                                  std::span<std::byte> workspace, CUstream_st* stream) const {
-  impl_->check_device_call(workspace);
   impl_->check_type(type);
-  impl_->check_arrays(signals, type, spectra);
+  impl_->check_device_call(signals, type, spectra, workspace);
   impl_->choice.runner->enqueue_forward(signals, type, spectra, workspace.data(), stream);
 }
 template <class Real>

@@ -7,6 +7,7 @@
 
 #include <optional>
 
+#include "kernels/base/argument_checks.hpp"
 #include "kernels/dense/request/selective_runner.hpp"
 
 namespace sfft::dense {
@@ -165,6 +166,9 @@ void SelectivePlan<Real>::enqueue_above(const void* signals, ElementType type, R
   if (kept.count == nullptr || kept.capacity < 0 || !arrays)
     throw Error(ErrorCode::invalid_argument,
                 "an array for the coefficients is null, or the capacity negative");
+  sfft::detail::check_device_alignment(kept.indices, sizeof(*kept.indices), "indices");
+  sfft::detail::check_device_alignment(kept.values, sizeof(*kept.values), "values");
+  sfft::detail::check_device_alignment(kept.count, sizeof(*kept.count), "count");
   impl_->gpu->enqueue_above(signals, type, magnitude, kept, workspace.data(), stream);
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernels/base/argument_checks.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/dense/request/call_checks.hpp"
 #include "kernels/dense/request/slab_runner.hpp"
@@ -56,6 +57,8 @@ class SlabImpl {
   void check_apart(std::span<Signal const> signals, ElementType type,
                    std::span<Spectrum const> spectra) const {
     for (std::size_t s = 0; s < signals.size(); ++s) {
+      sfft::detail::check_device_alignment(signals[s], element_bytes(type), "signals");
+      sfft::detail::check_device_alignment(spectra[s], sizeof(std::complex<Real>), "spectra");
       sfft::detail::check_overlap(
           signals[s], static_cast<std::size_t>(runner->signal_slabs()[s].points()) * element_bytes(type),
           spectra[s],

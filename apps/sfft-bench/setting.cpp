@@ -7,8 +7,8 @@
 
 #include <algorithm>
 #include <cctype>
-#include <thread>
 
+#include "kernels/base/host_resources.hpp"
 #include "sfft/error.hpp"
 
 namespace sfft::apps {
@@ -82,8 +82,8 @@ std::string with_threads(const std::string& name, int threads) {
 }
 
 std::string thread_note(int threads) {
-  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
-  if (threads <= static_cast<int>(cores)) return {};
+  const int cores = sfft::detail::usable_processors();
+  if (threads <= cores) return {};
   return fmt::format("{} threads on {} core{}", threads, cores, cores == 1 ? "" : "s");
 }
 

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "inputs.hpp"
+#include "kernels/base/host_resources.hpp"
 #include "outputs.hpp"
 #include "report_files.hpp"
 #include "signals_blocked.hpp"
@@ -178,7 +179,7 @@ int triage_command(const TriageCommand& command, const std::atomic<bool>& stop) 
   video::TriageOptions options = command.options;
   options.event.threshold /= command.sensitivity;
   options.thumbnails = !command.html.empty() || !command.state.empty();
-  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  const auto cores = static_cast<std::size_t>(detail::usable_processors());
   const std::size_t jobs =
       std::min(inputs.size(), command.jobs > 0 ? static_cast<std::size_t>(command.jobs) : cores);
   if (jobs > 1 && options.source.decode_threads == 0)

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/base/argument_checks.hpp"
 #include "kernels/base/error.hpp"
 #include "sfft/learning/discover_cost.hpp"
 #include "sfft/learning/discover_impl.hpp"
@@ -59,6 +60,9 @@ constexpr double kOutstanding = 6;
 void check(const Shape& shape, ElementType type, const DiscoverOptions& options) {
   const auto invalid = [](const std::string& message) { throw Error(ErrorCode::invalid_argument, message); };
   const detail::SpectrumLayout spectrum{shape, !is_complex(type)};
+  detail::check_enumerator(options.fallback, Fallback::none, "DiscoverOptions::fallback");
+  detail::check_enumerator(options.path, Path::dense, "DiscoverOptions::path");
+  detail::check_enumerator(options.check, Check::everything, "DiscoverOptions::check");
   if (options.k < 0) invalid(fmt::format("k = {} must be positive, or 0 for unknown", options.k));
   if (options.k > spectrum.distinct()) {
     invalid(fmt::format("k = {} exceeds the {} distinct frequencies of a {} {} signal", options.k,

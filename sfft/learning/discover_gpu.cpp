@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "kernels/base/argument_checks.hpp"
 #include "kernels/base/error.hpp"
 #include "sfft/learning/discover_impl.hpp"
 #include "sfft/learning/learning.hpp"
@@ -20,6 +21,7 @@ void check(const DeviceSignal& signal) {
   if (static_cast<std::uint8_t>(signal.type) > static_cast<std::uint8_t>(ElementType::c128))
     throw Error(ErrorCode::invalid_argument, "unknown element type");
   if (signal.data == nullptr) throw Error(ErrorCode::invalid_argument, "the signal's data pointer is null");
+  detail::check_device_alignment(signal.data, element_bytes(signal.type), "samples");
 }
 
 #if SFFT_HAVE_CUDA

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "kernels/base/argument_checks.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/region.hpp"
 #include "sfft/learning/discover_impl.hpp"
@@ -202,10 +203,14 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 void detail::check_finite(const std::complex<double>& mean, std::size_t frame) {
   if (!std::isfinite(mean.real()) || !std::isfinite(mean.imag()))
-    invalid(fmt::format("learning frame {} holds NaN or infinite samples", frame));
+    invalid(fmt::format("the signal holds NaN or infinite samples{}",
+                        frame == 0 ? "" : fmt::format(" in frame {}, counted from 0", frame)));
 }
 
 void detail::check_criteria(const LearnOptions& options) {
+  check_enumerator(options.backend, Backend::cuda, "LearnOptions::backend");
+  check_enumerator(options.method, LearnMethod::automatic, "LearnOptions::method");
+  check_enumerator(options.fallback, Fallback::none, "LearnOptions::fallback");
   const int criteria = (options.k != 0) + (options.energy != 0) + (options.threshold_sigma != 0);
   if (criteria != 1)
     invalid("set exactly one of k, energy and threshold_sigma to say how many frequencies to keep");

@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
 
 #include "kernels/base/error.hpp"
+#include "kernels/base/host_resources.hpp"
 
 namespace sfft::detail {
 
@@ -21,8 +21,7 @@ int thread_count(int asked, std::int64_t points) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("threads is {}: give a positive number, or 0 for one per core", asked));
   }
-  const std::int64_t cores = std::max(1U, std::thread::hardware_concurrency());
-  const std::int64_t wanted = asked == 0 ? cores : asked;
+  const std::int64_t wanted = asked == 0 ? usable_processors() : asked;
   return static_cast<int>(std::clamp<std::int64_t>(points / kPointsPerThread, 1, wanted));
 }
 

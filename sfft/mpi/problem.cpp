@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/base/argument_checks.hpp"
+
 namespace sfft::mpi::detail {
 
 namespace {
@@ -47,6 +49,11 @@ std::array<int, 2> best_grid(const Three& signal, const Three& spectrum, int pro
 
 void check(const Shape& shape, const Options& options, Decomposition decomposition, int processes) {
   const auto refuse = [](const std::string& why) { throw Error(ErrorCode::invalid_argument, why); };
+  using sfft::detail::check_enumerator;
+  check_enumerator(options.engine, Engine::cufftmp, "mpi::Options::engine");
+  check_enumerator(options.decomposition, Decomposition::pencils, "mpi::Options::decomposition");
+  check_enumerator(options.normalization, dense::Normalization::unitary, "mpi::Options::normalization");
+  check_enumerator(options.planning, dense::Planning::measure, "mpi::Options::planning");
   if (shape.rank() == 1)
     refuse(
         "sfft-mpi has no transforms of one dimension: give a long signal as rows and columns, and the "

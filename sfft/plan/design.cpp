@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "kernels/base/argument_checks.hpp"
 #include "kernels/base/error.hpp"
 #include "sfft/plan/designer.hpp"
 
@@ -15,6 +16,14 @@ namespace {
 
 void check(const Template& tmpl, const PlanOptions& options) {
   const auto invalid = [](const std::string& message) { throw Error(ErrorCode::invalid_argument, message); };
+  check_enumerator(options.backend, Backend::cuda, "PlanOptions::backend");
+  check_enumerator(options.path, Path::dense, "PlanOptions::path");
+  check_enumerator(options.witness, Witness::none, "PlanOptions::witness");
+  check_enumerator(options.effort, PlanEffort::thorough, "PlanOptions::effort");
+  check_enumerator(options.transfer, Transfer::rows, "PlanOptions::transfer");
+  check_enumerator(options.frames_in, FramesIn::page_locked, "PlanOptions::frames_in");
+  if (options.compiled_for)
+    check_enumerator(*options.compiled_for, ElementType::c128, "PlanOptions::compiled_for");
   if (!(options.accuracy >= 0) || !std::isfinite(options.accuracy)) {
     invalid(fmt::format("accuracy = {} must be 0 or a positive relative error", options.accuracy));
   }

@@ -102,7 +102,8 @@ class OwnPlan final : public DevicePlan<Real> {
     auto reference = std::make_shared<ReferenceMemory<Real>>(executor_->reference_points(), k_);
     const auto type = static_cast<cuda::Element>(frame.type());
     const void* const managed = cuda::managed_address(frame.data());
-    const void* const there = managed != nullptr ? managed : cuda::mapped_address(frame.data());
+    const void* there = managed != nullptr ? managed : cuda::mapped_address(frame.data());
+    if (reinterpret_cast<std::uintptr_t>(frame.data()) % element_bytes(frame.type()) != 0) there = nullptr;
     std::vector<cuda::Complex<Real>> samples;
     std::vector<Real> witness;
     if (there != nullptr) {

@@ -37,8 +37,9 @@ Transfer HostFrames<Real>::page_locked_way(std::size_t element) const {
 template <class Real>
 Transfer HostFrames<Real>::way_for(const SignalView& frame) const {
   if (executor_.sample_indices().empty() || transfer_ == Transfer::whole) return Transfer::whole;
-  // Kernels and the copy engine take frames only where they have no gaps.
-  if (transfer_ == Transfer::gather || !frame.contiguous()) return Transfer::gather;
+  // Kernels and the copy engine take frames only where they have no gaps, kernels only aligned ones.
+  const bool aligned = reinterpret_cast<std::uintptr_t>(frame.data()) % element_bytes(frame.type()) == 0;
+  if (transfer_ == Transfer::gather || !frame.contiguous() || !aligned) return Transfer::gather;
   if (cuda::mapped_address(frame.data()) != nullptr) return page_locked_way(element_bytes(frame.type()));
   if (cuda::managed_address(frame.data()) != nullptr) return Transfer::mapped;
   if (transfer_ == Transfer::automatic) return Transfer::gather;

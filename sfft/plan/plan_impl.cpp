@@ -8,9 +8,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <thread>
 
+#include "kernels/base/argument_checks.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/base/host_resources.hpp"
 #include "kernels/base/region.hpp"
 #include "kernels/cpu/stages/account_kernels.hpp"
 
@@ -20,7 +21,7 @@ int thread_count(int option) {
   if (option < 0)
     throw Error(ErrorCode::invalid_argument, fmt::format("threads = {} must be 0 or more", option));
   if (option > 0) return option;
-  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  return usable_processors();
 }
 
 template <class Real>
@@ -87,6 +88,7 @@ void PlanImpl<Real>::check(const SignalView& frame) const {
 template <class Real>
 void PlanImpl<Real>::check(const DeviceFrames& frames, const DeviceSpectra<Real>& spectra) const {
   const Template& source = design->source;
+  check_enumerator(frames.type, ElementType::c128, "DeviceFrames::type");
   if (!design->device) {
     throw Error(ErrorCode::backend_unavailable,
                 "enqueue() needs a plan made for the GPU: set PlanOptions::backend to Backend::cuda");
@@ -108,6 +110,10 @@ void PlanImpl<Real>::check(const DeviceFrames& frames, const DeviceSpectra<Real>
                            spectra.standard_error == nullptr || spectra.accounts == nullptr)) {
     throw Error(ErrorCode::invalid_argument, "a pointer to the frames or to the results is null");
   }
+  check_device_alignment(frames.data, element_bytes(frames.type), "frames");
+  check_device_alignment(spectra.values, sizeof(*spectra.values), "values");
+  check_device_alignment(spectra.standard_error, sizeof(*spectra.standard_error), "standard errors");
+  check_device_alignment(spectra.accounts, alignof(FrameAccount), "accounts");
 }
 
 template <class Real>

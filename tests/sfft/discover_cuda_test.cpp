@@ -298,6 +298,8 @@ TEST_F(DiscoverGpu, RefusesWhatItCannotRead) {
   DeviceSignal bad = good;
   bad.data = host.data();
   EXPECT_EQ(code(bad, {.k = 2}), ErrorCode::invalid_argument);
+  bad.data = reinterpret_cast<const std::byte*>(there.get()) + 1;
+  EXPECT_EQ(code(bad, {.k = 2}), ErrorCode::invalid_argument);
   for (const int device : {-1, 99}) {
     bad = good;
     bad.device = device;

@@ -176,6 +176,18 @@ TEST_F(PlanCuda, RefusesWhatDoesNotFit) {
   EXPECT_EQ(enqueue(plan, {there.get(), ElementType::c64, 2, 100}, workspace), ErrorCode::invalid_argument);
   EXPECT_EQ(enqueue(plan, {nullptr, ElementType::c64, 1, 0}, workspace), ErrorCode::invalid_argument);
   EXPECT_EQ(enqueue(plan, {there.get(), ElementType::c64, 0, 0}, workspace), std::nullopt);
+  EXPECT_EQ(enqueue(plan, {there.get(), static_cast<ElementType>(99), 1, 0}, workspace),
+            ErrorCode::invalid_argument);
+  // Off their alignment they would end the CUDA context.
+  for (const std::size_t bytes : {1, 2, 4}) {
+    const void* const off = reinterpret_cast<const std::byte*>(there.get()) + bytes;
+    EXPECT_EQ(enqueue(plan, {off, ElementType::c64, 1, 0}, workspace), ErrorCode::invalid_argument) << bytes;
+    DeviceSpectra<float> bad = results.view();
+    bad.values = reinterpret_cast<std::complex<float>*>(reinterpret_cast<std::byte*>(bad.values) + bytes);
+    EXPECT_EQ(code_of([&] { plan.enqueue(good, bad, workspace, nullptr); }), ErrorCode::invalid_argument);
+  }
+  EXPECT_EQ(enqueue(plan, good, workspace), std::nullopt);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   EXPECT_EQ(code_of([&] { Plan<float>(tmpl, {.backend = Backend::cuda, .device = 99}); }),
             ErrorCode::backend_unavailable);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests that easy mistakes with the API are reported as errors: shared workspaces, objects that were moved
-// from.
+// from, shapes that no memory holds, values that are no enumerators.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -148,6 +148,74 @@ TEST(Moved, SpectraAreFilledAgain) {
   auto workspace = f.plan.make_workspace();
   f.plan.execute(f.frame, spectrum, workspace);
   EXPECT_EQ(*spectrum.support, f.signal.support);
+}
+
+/// Shapes whose arrays no machine holds, and one whose tables this machine does not hold.
+TEST(HugeShapes, AreRefusedBeforePlanning) {
+  const std::vector<std::int64_t> support{1, 5, 77};
+  const std::int64_t most = (std::int64_t{1} << 61) - 1;
+  for (const Shape& shape : {Shape(most), Shape(most + 1), Shape(std::int64_t{1} << 60),
+                             Shape{1 << 20, 1 << 20, 1 << 20}, Shape{std::int64_t{1} << 31, 1 << 30}}) {
+    for (const bool real : {false, true}) {
+      const std::string what = shape.to_string() + (real ? " real" : " complex");
+      EXPECT_EQ(code_of([&] { dense::Plan<float>(shape, real); }), ErrorCode::size_overflow) << what;
+      EXPECT_EQ(code_of([&] { dense::SelectivePlan<float>::above(shape, real); }), ErrorCode::size_overflow);
+      EXPECT_EQ(code_of([&] { dense::SelectivePlan<double>::at(shape, real, support); }),
+                ErrorCode::size_overflow);
+      const Template tmpl = Template::from_support(shape, real, support);
+      for (const Path path : {Path::comb, Path::flat_window, Path::direct, Path::dense}) {
+        const auto code = code_of([&] { Plan<float>(tmpl, {.path = path}); });
+        EXPECT_TRUE(code == std::nullopt || code == ErrorCode::not_sparse || code == ErrorCode::size_overflow)
+            << what << " by " << to_string(path);
+      }
+      EXPECT_EQ(code_of([&] { Plan<float>{tmpl}; }), std::nullopt)
+          << what << ": a sparse plan needs no array";
+    }
+  }
+  EXPECT_EQ(code_of([] { dense::Plan<double>(Shape(std::int64_t{1} << 42), false); }),
+            ErrorCode::out_of_memory);
+  EXPECT_EQ(code_of([] { dense::Plan<float>(Shape{64}, false, {.batch = std::int64_t{1} << 50}); }),
+            ErrorCode::size_overflow);
+}
+
+TEST(Enumerations, OtherValuesAreRefused) {
+  const Fixture f;
+  const auto unknown = []<class Enum>(Enum) { return static_cast<Enum>(9); };
+  const std::vector<std::pair<const char*, dense::Options>> dense_options{
+      {"engine", {.engine = unknown(dense::Engine{})}},
+      {"planning", {.planning = unknown(dense::Planning{})}},
+      {"normalization", {.normalization = unknown(dense::Normalization{})}},
+      {"backend", {.backend = unknown(Backend{})}},
+      {"exchange", {.exchange = unknown(dense::Storage{})}}};
+  for (const auto& [name, options] : dense_options) {
+    EXPECT_EQ(code_of([&] { dense::Plan<float>(kShape, true, options); }), ErrorCode::invalid_argument)
+        << name;
+  }
+  const std::vector<std::pair<const char*, PlanOptions>> plan_options{
+      {"backend", {.backend = unknown(Backend{})}},
+      {"path", {.path = unknown(Path{})}},
+      {"witness", {.witness = unknown(Witness{})}},
+      {"effort", {.effort = unknown(PlanEffort{})}},
+      {"transfer", {.transfer = unknown(Transfer{})}},
+      {"frames_in", {.frames_in = unknown(FramesIn{})}},
+      {"compiled_for", {.compiled_for = unknown(ElementType{})}}};
+  for (const auto& [name, options] : plan_options) {
+    EXPECT_EQ(code_of([&] { Plan<float>(f.tmpl, options); }), ErrorCode::invalid_argument) << name;
+  }
+  const std::vector<std::pair<const char*, LearnOptions>> learn_options{
+      {"backend", {.k = 4, .backend = unknown(Backend{})}},
+      {"method", {.k = 4, .method = unknown(LearnMethod{})}},
+      {"fallback", {.k = 4, .fallback = unknown(Fallback{})}}};
+  for (const auto& [name, options] : learn_options) {
+    EXPECT_EQ(code_of([&] { learn(f.frame, options); }), ErrorCode::invalid_argument) << name;
+  }
+  const std::vector<std::pair<const char*, DiscoverOptions>> discover_options{
+      {"fallback", {.fallback = unknown(Fallback{})}},
+      {"path", {.path = unknown(Path{})}},
+      {"check", {.check = unknown(Check{})}}};
+  for (const auto& [name, options] : discover_options) {
+    EXPECT_EQ(code_of([&] { discover(f.frame, options); }), ErrorCode::invalid_argument) << name;
+  }
 }
 
 }  // namespace

@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <optional>
 #include <span>
-#include <thread>
 #include <utility>
 #include <vector>
 
+#include "kernels/base/host_resources.hpp"
 #include "video/pipeline/batching.hpp"
 #include "video/pipeline/dense_check.hpp"
 #include "video/pipeline/run.hpp"
@@ -167,8 +167,7 @@ class SegmentRun {
 
   BatchingRequest batching_request(bool gpu) const {
     return {options_.batch, gpu, gpu ? one_by_one() : source_.live(),
-            options_.threads > 0 ? options_.threads
-                                 : static_cast<int>(std::max(1U, std::thread::hardware_concurrency())),
+            options_.threads > 0 ? options_.threads : detail::usable_processors(),
             static_cast<int>(devices_.size())};
   }
 

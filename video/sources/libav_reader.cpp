@@ -10,9 +10,9 @@
 #include <cstring>
 #include <limits>
 #include <span>
-#include <thread>
 #include <utility>
 
+#include "kernels/base/host_resources.hpp"
 #include "video/sources/luma.hpp"
 #include "video/sources/nvdec.hpp"
 
@@ -56,7 +56,7 @@ int video_stream(const AVFormatContext& format) {
 /// FFmpeg's own choice is one more, which costs time if another thread reads the pictures. It is also
 /// limited to 16.
 int thread_per_core() {
-  return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 16U));
+  return std::min(detail::usable_processors(), 16);
 }
 
 /// Attaches numbers to packets that the decoded pictures inherit. The means depend on the FFmpeg version.

@@ -9,12 +9,14 @@
 #include <algorithm>
 #include <exception>
 
+#include "kernels/base/host_resources.hpp"
+
 namespace sfft::detail::cpu {
 
 // Starting a thread takes tens of microseconds. Every worker starts two more, so the caller waits
 // for only one.
 ThreadPool::ThreadPool(int threads, Idle idle)
-    : looks_(idle == Idle::look && threads <= static_cast<int>(std::thread::hardware_concurrency())),
+    : looks_(idle == Idle::look && threads <= usable_processors()),
       ranges_(static_cast<std::size_t>(std::max(threads, 1))),
       workers_(ranges_.size() - 1) {
   if (!workers_.empty()) start(0);

@@ -33,7 +33,7 @@ std::int64_t convolution_length(std::int64_t least, std::int64_t inner,
 /// The number of columns whose four work buffers fit a core's L2 cache; at least four vectors.
 std::int64_t block_columns(std::int64_t n, std::int64_t inner, std::int64_t vector, std::size_t real_bytes) {
   constexpr std::int64_t kCacheBytes = 512 << 10;
-  const std::int64_t fitting = kCacheBytes / (16 * n * static_cast<std::int64_t>(real_bytes));
+  const std::int64_t fitting = kCacheBytes / (16 * static_cast<std::int64_t>(real_bytes)) / n;
   return std::min(inner, std::max(4 * vector, fitting / vector * vector));
 }
 

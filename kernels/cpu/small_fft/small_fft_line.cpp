@@ -62,7 +62,7 @@ void append_narrow_roots(const PassChoice& pass, std::int64_t group, std::int64_
 template <class Real>
 std::int64_t rows_ahead(std::int64_t values, std::int64_t radix) {
   constexpr std::int64_t kCacheBytes = 1 << 20, kRows = 16;
-  if (values * 2 * static_cast<std::int64_t>(sizeof(Real)) <= kCacheBytes) return 0;
+  if (values <= kCacheBytes / (2 * static_cast<std::int64_t>(sizeof(Real)))) return 0;
   return std::max<std::int64_t>(1, kRows / radix);
 }
 

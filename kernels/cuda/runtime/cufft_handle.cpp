@@ -13,11 +13,27 @@
 
 namespace sfft::detail::cuda {
 
+namespace {
+
+/// Whether a failure for which cuFFT gives no cause came of full memory: it loads code and tables at the
+/// first use, and a module takes some tens of megabytes.
+bool memory_is_short(int status) {
+  constexpr std::size_t kModule = std::size_t{64} << 20;
+  if (status != CUFFT_INTERNAL_ERROR && status != CUFFT_SETUP_FAILED && status != CUFFT_EXEC_FAILED)
+    return false;
+  std::size_t free = 0, total = 0;
+  return cudaMemGetInfo(&free, &total) == cudaSuccess && free < kModule;
+}
+
+}  // namespace
+
 void check_cufft(int status, const char* what) {
   if (status == CUFFT_SUCCESS) return;
-  static_cast<void>(cudaGetLastError());  // errors that cuFFT's own calls left behind
-  if (status == CUFFT_ALLOC_FAILED)
-    throw Error(ErrorCode::out_of_memory, fmt::format("{}: the GPU is out of memory", what));
+  const cudaError_t left = cudaGetLastError();  // of cuFFT's calls to the runtime
+  if (status == CUFFT_ALLOC_FAILED || left == cudaErrorMemoryAllocation || memory_is_short(status))
+    throw Error(
+        ErrorCode::out_of_memory,
+        fmt::format("{}: cuFFT needs GPU memory for its code and tables, and there is none left", what));
   const bool refused = status == CUFFT_INVALID_SIZE || status == CUFFT_INVALID_VALUE ||
                        status == CUFFT_NOT_SUPPORTED || status == CUFFT_INVALID_TYPE;
   throw Error(refused ? ErrorCode::backend_unavailable : ErrorCode::device,

@@ -116,9 +116,13 @@ void out_of_memory(std::size_t bytes, const char* kind) {
   std::size_t free = 0, total = 0;
   const bool known = cudaMemGetInfo(&free, &total) == cudaSuccess;
   static_cast<void>(cudaGetLastError());
-  throw Error(ErrorCode::out_of_memory,
-              fmt::format("{} bytes of {} memory are needed{}", bytes, kind,
-                          known ? fmt::format("; the GPU has {} of {} free", free, total) : ""));
+  throw Error(
+      ErrorCode::out_of_memory,
+      fmt::format("allocating {} bytes of {} memory failed{}", bytes, kind,
+                  known ? fmt::format("; {} of the GPU's {} bytes are free, of which CUDA allocates whole "
+                                      "blocks of 2 MiB and keeps some for kernels",
+                                      free, total)
+                        : ""));
 }
 
 std::string unavailable(int device) {

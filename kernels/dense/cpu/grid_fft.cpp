@@ -12,7 +12,7 @@ namespace {
 /// width: the last one starts within the one before.
 std::int64_t block_width(std::int64_t slabs, std::int64_t columns) {
   constexpr std::int64_t kCacheBytes = 512 << 10, kLine = 8, kMax = 64;
-  const std::int64_t fitting = kCacheBytes / (slabs * 4 * static_cast<std::int64_t>(sizeof(double)));
+  const std::int64_t fitting = kCacheBytes / (4 * static_cast<std::int64_t>(sizeof(double))) / slabs;
   return std::min(columns, std::clamp(fitting / kLine * kLine, kLine, kMax));
 }
 

@@ -39,7 +39,7 @@ template <class Real>
 std::int64_t columns_in_cache(std::int64_t n, std::int64_t inner) {
   constexpr std::int64_t kCacheBytes = 32 << 10;
   constexpr std::int64_t kLine = 64 / static_cast<std::int64_t>(sizeof(Real));
-  const std::int64_t fitting = kCacheBytes / (n * 4 * static_cast<std::int64_t>(sizeof(Real)));
+  const std::int64_t fitting = kCacheBytes / (4 * static_cast<std::int64_t>(sizeof(Real))) / n;
   return std::min(inner, std::clamp(fitting / kLine * kLine, 2 * kLine, 8 * kLine));
 }
 

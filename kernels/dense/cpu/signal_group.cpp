@@ -67,7 +67,7 @@ std::int64_t SignalGroup<Real>::best_size(const Shape& shape, bool real, std::in
   constexpr std::int64_t kCacheBytes = 32 << 10, kMaxVectors = 4;
   constexpr std::int64_t kMaxForHalf = 255, kMaxForQuarter = 64;
   const std::int64_t values = real ? (shape.points() + 1) / 2 : shape.points();
-  const std::int64_t fitting = kCacheBytes / (4 * static_cast<std::int64_t>(sizeof(Real)) * values);
+  const std::int64_t fitting = kCacheBytes / (4 * static_cast<std::int64_t>(sizeof(Real))) / values;
   const cpu::SmallFftKernels<Real>& kernels = cpu::small_fft_kernels<Real>(cpu::best_isa());
   const auto possible = [&](std::int64_t n) { return cpu::choose_radices(n, 1, kernels).possible; };
   if (const auto extents = shape.extents(); !std::all_of(extents.begin(), extents.end(), possible)) return 1;

@@ -22,16 +22,17 @@ using cpu::kTwoPassLanes;
 constexpr std::int64_t kMinPoints = 2048;  ///< below this the tables take longer than the transform
 /// Both factors must fill the lanes: real signals use two columns per lane and half of the rows.
 constexpr std::int64_t kMinSide = 2 * kTwoPassLanes;
-/// Longer lines leave the L2 cache.
-constexpr std::int64_t kMaxSide = std::int64_t{1} << 14;
+/// Longer lines leave the L2 cache. Beyond 2^28 points they still beat passes over all points, whose tables
+/// are as long as the signal and take minutes.
+constexpr std::int64_t kMaxSide = std::int64_t{1} << 14, kMaxLongSide = std::int64_t{1} << 20;
 constexpr std::int64_t kLargestPrime = 13;
 
 /// The largest divisor up to the square root if both factors are usable, else 0.
 std::int64_t split(std::int64_t n) {
-  if (n < kMinPoints || n > kMaxSide * kMaxSide || !is_smooth(n, kLargestPrime)) return 0;
+  if (n < kMinPoints || n > kMaxLongSide * kMaxLongSide || !is_smooth(n, kLargestPrime)) return 0;
   auto side = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)));
   while (n % side != 0) --side;
-  return side >= kMinSide && n / side <= kMaxSide ? side : 0;
+  return side >= kMinSide && n / side <= (n > kMaxSide * kMaxSide ? kMaxLongSide : kMaxSide) ? side : 0;
 }
 
 /// Buffers and planes begin at different page offsets, or they would compete for the same sets of

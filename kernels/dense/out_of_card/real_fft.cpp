@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
 
@@ -31,9 +32,10 @@ class TakenPool {
 };
 
 Shape with_row(const Shape& shape, std::int64_t row) {
-  std::vector<std::int64_t> extents(shape.extents().begin(), shape.extents().end());
-  extents.back() = row;
-  return Shape(std::span<const std::int64_t>(extents));
+  std::array<std::int64_t, 3> extents{};
+  std::ranges::copy(shape.extents(), extents.begin());
+  extents[static_cast<std::size_t>(shape.rank() - 1)] = row;
+  return Shape(std::span<const std::int64_t>(extents).first(static_cast<std::size_t>(shape.rank())));
 }
 
 /// Runs a pass of the host; microseconds.

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
 
+#include "kernels/base/argument_checks.hpp"
+#include "kernels/base/host_resources.hpp"
+#include "kernels/base/smooth.hpp"
+#include "kernels/dense/cpu/two_pass_fft.hpp"
 #include "kernels/dense/request/call_checks.hpp"
 #include "kernels/dense/request/runner.hpp"
 
@@ -35,9 +38,49 @@ void check_devices(DenseRequest& request) {
   }
 }
 
+void check_enumerators(const dense::Options& options) {
+  check_enumerator(options.engine, Engine::tensor, "Options::engine");
+  check_enumerator(options.planning, dense::Planning::measure, "Options::planning");
+  check_enumerator(options.normalization, dense::Normalization::unitary, "Options::normalization");
+  check_enumerator(options.backend, Backend::cuda, "Options::backend");
+  check_enumerator(options.exchange, dense::Storage::block16, "Options::exchange");
+}
+
+/// Arrays as long as a line that a CPU engine holds in addition to the signal and the spectrum, at least: the
+/// intermediate result of two passes, or tables and four buffers, for a convolution twice as long.
+double line_arrays(std::int64_t n) {
+  if (two_pass_possible(n) || (n % 2 == 0 && two_pass_possible(n / 2))) return 1;
+  constexpr std::int64_t kLargestRadixPrime = 13;
+  return is_smooth(n, kLargestRadixPrime) ? 3 : 6;
+}
+
+/// Throws where a transform can never run, before planning takes time for its size. Arrays have to fit the
+/// address space, and what an engine on the CPU allocates the memory.
+void check_memory(const DenseProblem& problem, const dense::Options& options) {
+  constexpr double kAddressSpace = 0x1p47, kValueBytes = 2 * sizeof(float);
+  const double array = kValueBytes / (problem.real ? 2 : 1) * static_cast<double>(span_points(problem));
+  if (array > kAddressSpace) {
+    throw Error(
+        ErrorCode::size_overflow,
+        fmt::format("{} signal{} of {} points take {:.3g} bytes, more than a process can address: make "
+                    "the shape or the batch smaller",
+                    problem.batch, problem.batch == 1 ? "" : "s", problem.shape.to_string(), array));
+  }
+  if (for_gpu(options)) return;
+  const std::int64_t longest = std::ranges::max(problem.shape.extents());
+  const double line = kValueBytes * line_arrays(longest) * static_cast<double>(longest);
+  if (const double memory = host_memory_bytes(); line > memory) {
+    throw Error(ErrorCode::out_of_memory,
+                fmt::format("a transform of {} points needs at least {:.3g} bytes of memory for tables and "
+                            "workspace, and this machine has {:.3g}: give a smaller shape",
+                            problem.shape.to_string(), line, memory));
+  }
+}
+
 }  // namespace
 
 DenseRequest make_request(const Shape& shape, bool real, const dense::Options& options) {
+  check_enumerators(options);
   DenseRequest request{make_problem(shape, real, options), scales_of(options.normalization, shape.points()),
                        options};
   if (options.exchange == dense::Storage::f16 || options.exchange == dense::Storage::bf16) {
@@ -66,6 +109,7 @@ DenseRequest make_request(const Shape& shape, bool real, const dense::Options& o
                             to_string(options.engine)));
   }
   check_devices(request);
+  check_memory(request.problem, request.options);
   return request;
 }
 
@@ -82,7 +126,7 @@ bool for_gpu(const dense::Options& options) noexcept {
 
 int thread_count(const dense::Options& options) noexcept {
   if (options.threads > 0) return options.threads;
-  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  return usable_processors();
 }
 
 void check_workspace(std::span<std::byte> given, std::size_t bytes, std::size_t alignment,

@@ -54,6 +54,32 @@ TEST_F(DenseCallsCuda, StreamsOfSeveralThreads) {
   }
 }
 
+/// Kernels that read off the alignment of elements would end the CUDA context of the process.
+TEST_F(DenseCallsCuda, RefusesPointersOffTheirAlignment) {
+  const Plan<float> plan(Shape(1000), false, {.backend = Backend::cuda});
+  const OnDevice<C> there(2 * plan.signal_points()), spectra(2 * plan.spectrum_points());
+  const Workspace workspace(plan.device_workspace_bytes());
+  const auto moved = []<class T>(T* pointer, std::size_t bytes) {
+    return reinterpret_cast<T*>(reinterpret_cast<std::byte*>(pointer) + bytes);
+  };
+  for (const std::size_t bytes : {1, 2, 4}) {
+    C* const off = moved(there.get(), bytes);
+    EXPECT_EQ(code_of([&] {
+                plan.enqueue_forward(off, ElementType::c64, spectra.get(), workspace.get(), nullptr);
+              }),
+              ErrorCode::invalid_argument);
+    EXPECT_EQ(code_of([&] {
+                plan.enqueue_forward(there.get(), ElementType::c64, moved(spectra.get(), bytes),
+                                     workspace.get(), nullptr);
+              }),
+              ErrorCode::invalid_argument);
+    EXPECT_EQ(code_of([&] { plan.enqueue_inverse(spectra.get(), off, workspace.get(), nullptr); }),
+              ErrorCode::invalid_argument);
+  }
+  plan.enqueue_forward(there.get() + 1, ElementType::c64, spectra.get() + 1, workspace.get(), nullptr);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+}
+
 TEST_F(DenseCallsCuda, GraphsRepeatForwardAndInverse) {
   for (const Engine engine : gpu_engines()) {
     for (const Shape& shape : {Shape(1000), Shape(1 << 18), Shape({60, 64}), Shape({12, 20, 15})}) {

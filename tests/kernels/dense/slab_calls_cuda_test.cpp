@@ -53,6 +53,9 @@ TEST_F(SlabCallsCuda, RefusesWhatItCannotDo) {
   const auto spectra = memory.spectra();
   const std::vector<const void*> same(spectra.begin(), spectra.end());
   EXPECT_EQ(forward(same, ElementType::c64, memory.workspaces()), ErrorCode::invalid_argument);
+  std::vector<const void*> off(inputs.begin(), inputs.end());
+  off.back() = static_cast<const std::byte*>(off.back()) + 4;
+  EXPECT_EQ(forward(off, ElementType::c64, memory.workspaces()), ErrorCode::invalid_argument);
   const Plan<float> host(Shape{8, 8}, false, {.devices = kTwo});
   EXPECT_EQ(code_of([&] { host.enqueue_inverse(memory.spectra()[0], memory.signals()[0], {}, nullptr); }),
             ErrorCode::backend_unavailable);

@@ -11,6 +11,7 @@
 
 #include "kernels/base/embedded.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/base/host_resources.hpp"
 #include "kernels/cuda/runtime/driver.hpp"
 
 namespace sfft::detail {
@@ -70,7 +71,7 @@ void run_on_all_cores(std::size_t count, const auto& work) {
     for (std::size_t i = next++; i < count; i = next++) work(i);
   };
   std::vector<std::thread> helpers;
-  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  const auto cores = static_cast<std::size_t>(usable_processors());
   for (std::size_t i = 1; i < std::min(cores, count); ++i) helpers.emplace_back(run);
   run();
   for (std::thread& helper : helpers) helper.join();

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks of arguments that every public call shares: enumerations, which a cast or a binding may give any
+// value, and the alignment of device pointers.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "kernels/base/error.hpp"
+
+namespace sfft::detail {
+
+/// Throws Error(invalid_argument) unless `value` is an enumerator, of which `last` is the last; enumerators
+/// count from 0. `option`: as the caller knows it, "Options::normalization".
+template <class Enum>
+void check_enumerator(Enum value, Enum last, const char* option) {
+  using Number = std::make_unsigned_t<std::underlying_type_t<Enum>>;
+  if (static_cast<Number>(value) <= static_cast<Number>(last)) return;
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("{} is {}, which is none of its enumerators: they are numbered 0 to {}", option,
+                          static_cast<unsigned>(value), static_cast<unsigned>(last)));
+}
+
+/// Throws Error(invalid_argument) unless a device pointer is a multiple of `bytes`, the size of its elements:
+/// a kernel that reads elsewhere ends the CUDA context of the whole process (cudaErrorMisalignedAddress).
+inline void check_device_alignment(const void* pointer, std::size_t bytes, const char* what) {
+  if (bytes == 0 || reinterpret_cast<std::uintptr_t>(pointer) % bytes == 0) return;
+  throw Error(
+      ErrorCode::invalid_argument,
+      fmt::format("the {} at {} are not aligned to their elements of {} bytes, as GPUs need: copy them to "
+                  "an aligned address",
+                  what, pointer, bytes));
+}
+
+}  // namespace sfft::detail
