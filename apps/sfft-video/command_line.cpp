@@ -43,7 +43,7 @@ constexpr std::string_view kExamples =
 )";
 
 constexpr const char* kExitCodes =
-    R"(Exit codes: 0 fine, 2 wrong usage, 3 input unreadable or damaged (what was read is reported), 4 no usable GPU,
+    R"(Exit codes: 0 fine, 1 no memory or threads left (what was done is reported), 2 wrong usage, 3 input unreadable or damaged (what was read is reported), 4 no usable GPU,
 its failure or no memory on it, 5 events that guard's --fail-on names, 130 interrupted (what was done is reported).)";
 
 /// Examples of one sub-command, or of all, and the exit codes.

@@ -31,6 +31,8 @@ bool is_template_file(const std::string& path) {
 
 int exit_code(video::RunStatus worst) noexcept {
   switch (worst) {
+    case video::RunStatus::out_of_resources:
+      return kFailure;
     case video::RunStatus::failed:
       return kUsage;
     case video::RunStatus::interrupted:

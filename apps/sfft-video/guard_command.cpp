@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <mutex>
 #include <optional>
-#include <thread>
+#include <tuple>
 
 #include "hook.hpp"
 #include "report_files.hpp"
-#include "signals_blocked.hpp"
 #include "streams.hpp"
 #include "video/guard/guard_report.hpp"
+#include "video/sources/thread.hpp"
 
 namespace sfft::apps {
 
@@ -44,12 +44,14 @@ int guard_command(const GuardCommand& command, const std::atomic<bool>& stop) {
       }
       if (hook) hook->run(event, phase);
     };
-    std::vector<std::jthread> threads;
-    {
-      const SignalsBlocked inherited_by_the_threads;
-      for (std::size_t i = 0; i < command.inputs.size(); ++i)
-        threads.emplace_back(
-            [&, i] { reports[i] = video::watch(command.inputs[i], command.options, tell, stop); });
+    video::ThreadGroup threads;
+    for (std::size_t i = 0; i < command.inputs.size(); ++i) {
+      try {  // an input without a thread does not end the others
+        threads.start("an input",
+                      [&, i] { reports[i] = video::watch(command.inputs[i], command.options, tell, stop); });
+      } catch (const std::exception&) {
+        std::tie(reports[i].status, reports[i].message) = video::thrown_status();
+      }
     }
   }
   outputs.save("json", [&] { return video::guard_json(reports, command.options.guard.sensitivity); });

@@ -14,6 +14,7 @@
 #include <cmath>
 
 #include "streams.hpp"
+#include "video/sources/thread.hpp"
 
 extern char** environ;
 
@@ -83,13 +84,8 @@ pid_t spawn(const std::string& command, std::vector<std::string>& variables, int
 }  // namespace
 
 Hook::Hook(std::string command, std::chrono::seconds limit) : command_(std::move(command)), limit_(limit) {
-  // Signals are left to the main thread.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
   running_.reserve(kMaxAtOnce);
-  thread_ = std::thread([this] { work(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread_ = video::start_thread("the command of --on-event", [this] { work(); });
 }
 
 Hook::~Hook() {
@@ -196,7 +192,7 @@ bool Hook::ended(const Running& one) {
   if (!late) return false;
   ::kill(-one.child, SIGKILL);
   ::waitpid(one.child, &status, 0);
-  complain(fmt::format("the command of --on-event took more than {} s and was ended", limit_.count()));
+  complain(fmt::format("the command of --on-event timed out after {} s and was killed", limit_.count()));
   return true;
 }
 

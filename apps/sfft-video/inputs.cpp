@@ -9,6 +9,7 @@
 #include <set>
 
 #include "video/sources/image_list.hpp"
+#include "video/sources/masked_url.hpp"
 
 namespace sfft::apps {
 
@@ -18,7 +19,7 @@ constexpr const char* kPlaceholder = "{}";
 
 std::string short_name(const std::string& input) {
   if (input == "-") return "stdin";
-  std::string path = input;
+  std::string path = video::masked_url(input);
   if (path.find("://") != std::string::npos) path = path.substr(0, path.find_first_of("?#"));
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   std::string name = path.substr(path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1);
@@ -26,7 +27,7 @@ std::string short_name(const std::string& input) {
   if (dot != std::string::npos && dot > 0) name.resize(dot);
   for (char& c : name) {
     const auto byte = static_cast<unsigned char>(c);
-    if (std::iscntrl(byte) != 0 || c == '/' || c == '%' || c == ':') c = '_';
+    if (std::iscntrl(byte) != 0 || c == '/' || c == '%' || c == ':' || c == '*') c = '_';
   }
   return name.empty() ? "input" : name;
 }

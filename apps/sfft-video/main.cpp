@@ -2,13 +2,19 @@
 // sfft-video: the input-adaptive sparse FFT on recordings and cameras. This file handles signals, failures
 // and exit codes around the subcommands.
 #include <signal.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
+#include <exception>
 #include <iostream>
 #include <new>
+#include <string_view>
 
 #include "command_line.hpp"
+#include "kernels/base/output_file.hpp"
 #include "outputs.hpp"
 #include "streams.hpp"
 
@@ -18,14 +24,21 @@ using namespace sfft::apps;
 
 std::atomic<bool> stop_requested{false};
 std::atomic<bool> memory_short{false};
+std::atomic<std::int64_t> first_signal_ms{0};  ///< of the monotonic clock; 0: none came
 
-/// The first Ctrl-C finishes the current frames and writes the reports; a second one ends the
-/// program at once.
+/// The first Ctrl-C finishes the current frames and writes the reports; another one ends the program at once.
+/// Signals within a second are one request: timeout(1) signals its child and then the process group, and a
+/// terminal that closes sends SIGHUP and SIGTERM.
 extern "C" void on_signal(int number) {
-  if (stop_requested.exchange(true)) {
-    signal(number, SIG_DFL);
-    raise(number);
-  }
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const std::int64_t milliseconds = std::int64_t{1000} * now.tv_sec + now.tv_nsec / 1'000'000;
+  std::int64_t first = 0;
+  stop_requested = true;
+  if (first_signal_ms.compare_exchange_strong(first, milliseconds) || milliseconds - first < 1000) return;
+  sfft::detail::remove_unfinished_files();
+  signal(number, SIG_DFL);
+  raise(number);
 }
 
 void install_signals() {
@@ -56,9 +69,21 @@ void use_reserve() {
   stop_requested = true;
 }
 
+/// Some libraries allocate where no exception may leave (destructors of JSON values, CLI11's noexcept
+/// functions). If memory stays exhausted they terminate the program.
+[[noreturn]] void on_terminate() {
+  if (!memory_short) std::abort();
+  sfft::detail::remove_unfinished_files();
+  constexpr std::string_view kMessage =
+      "sfft-video: out of memory: the program could not finish its reports\n";
+  static_cast<void>(!::write(STDERR_FILENO, kMessage.data(), kMessage.size()));
+  ::_exit(kFailure);
+}
+
 void make_reserve() {
   reserve = std::malloc(kReserveBytes);
   std::set_new_handler(&use_reserve);
+  std::set_terminate(&on_terminate);
 }
 
 int parse_and_run(int argc, char** argv, const std::atomic<bool>& stop) {
@@ -96,7 +121,7 @@ int report_failure() {
     complain(error.what());
     return exit_code(error.code());
   } catch (const std::bad_alloc&) {
-    complain("out of memory");
+    complain("out of memory: close other programs, or transform fewer inputs at once");
   } catch (const std::exception& error) {
     complain(error.what());
   }

@@ -88,17 +88,14 @@ void Outputs::Spectra::write(std::int64_t frame, const Spectrum<float>& spectrum
   outputs_.reconstruction_.reset();
 }
 
-bool Outputs::guarded(const std::function<void()>& action) noexcept {
+void complain_of_output() noexcept {
   try {
-    action();
-    return true;
+    throw;
   } catch (const std::bad_alloc&) {
     complain("out of memory: an output is not written");
   } catch (const std::exception& error) {
     complain(error.what());
   }
-  failed_ = true;
-  return false;
 }
 
 void Outputs::add(const video::FrameRecord& frame) noexcept {
@@ -120,15 +117,6 @@ void Outputs::save_csv() noexcept {
     csv_->commit();
   });
   if (!kept) csv_.reset();
-}
-
-void Outputs::save_text(Output& output, const std::function<std::string()>& text) noexcept {
-  if (!output) return;
-  const bool kept = guarded([&] {
-    output->write(text());
-    output->commit();
-  });
-  if (!kept) output.reset();
 }
 
 void Outputs::save(const video::RunReport& report) {

@@ -2,7 +2,7 @@
 // The outputs of a run: checked before anything is read, and saved independently of each other.
 #pragma once
 
-#include <functional>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +27,22 @@ std::string output_path(const std::string& path);
 
 /// Throws UsageError if an output is a file of the input.
 void refuse_input(const detail::OutputFile& output, const std::string& input);
+
+/// For a catch block: reports on standard error why an output was not written.
+void complain_of_output() noexcept;
+
+/// Runs an action of an output. False after a failure, which is reported on standard error. The action is no
+/// std::function, whose making could fail outside.
+template <class Action>
+bool guarded_output(const Action& action) noexcept {
+  try {
+    action();
+    return true;
+  } catch (const std::exception&) {
+    complain_of_output();
+    return false;
+  }
+}
 
 class Outputs {
  public:
@@ -63,10 +79,23 @@ class Outputs {
     Outputs& outputs_;
   };
 
-  /// False after a failure, which is reported on standard error.
-  bool guarded(const std::function<void()>& action) noexcept;
+  /// False after a failure.
+  template <class Action>
+  bool guarded(const Action& action) noexcept {
+    const bool kept = guarded_output(action);
+    failed_ = failed_ || !kept;
+    return kept;
+  }
   void save_csv() noexcept;
-  void save_text(Output& output, const std::function<std::string()>& text) noexcept;
+  template <class Text>
+  void save_text(Output& output, const Text& text) noexcept {
+    if (!output) return;
+    const bool kept = guarded([&] {
+      output->write(text());
+      output->commit();
+    });
+    if (!kept) output.reset();
+  }
   std::vector<const detail::OutputFile*> all() const;
 
   Output json_, csv_, html_, spectra_file_, template_, reconstruction_;

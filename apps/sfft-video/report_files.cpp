@@ -4,11 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <new>
-
-#include "outputs.hpp"
 #include "sfft/error.hpp"
-#include "streams.hpp"
 
 namespace sfft::apps {
 
@@ -55,32 +51,6 @@ void ReportFiles::check(const char* name,
                         const std::function<void(const detail::OutputFile&)>& action) const {
   const auto file = files_.find(name);
   if (file != files_.end()) as_usage([&] { action(file->second); });
-}
-
-void ReportFiles::save(const char* name, const std::function<std::string()>& text) noexcept {
-  write(name, [&](detail::OutputFile& file) {
-    file.write(text());
-    file.commit();
-  });
-}
-
-void ReportFiles::write(const char* name, const std::function<void(detail::OutputFile&)>& writer) noexcept {
-  guarded([&] {
-    const auto file = files_.find(name);
-    if (file != files_.end()) writer(file->second);
-  });
-}
-
-void ReportFiles::guarded(const std::function<void()>& action) noexcept {
-  try {
-    action();
-    return;
-  } catch (const std::bad_alloc&) {
-    complain("out of memory: an output is not written");
-  } catch (const std::exception& error) {
-    complain(error.what());
-  }
-  failed_ = true;
 }
 
 }  // namespace sfft::apps

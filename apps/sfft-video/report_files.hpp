@@ -10,6 +10,7 @@
 
 #include "commands.hpp"
 #include "kernels/base/output_file.hpp"
+#include "outputs.hpp"
 
 namespace sfft::apps {
 
@@ -31,10 +32,25 @@ class ReportFiles {
   bool on_standard_output() const noexcept { return on_standard_output_; }
 
   /// Writes an output if requested. A failure is reported on standard error and does not stop the others.
-  void save(const char* name, const std::function<std::string()>& text) noexcept;
-  void write(const char* name, const std::function<void(detail::OutputFile&)>& writer) noexcept;
+  template <class Text>
+  void save(const char* name, const Text& text) noexcept {
+    write(name, [&](detail::OutputFile& file) {
+      file.write(text());
+      file.commit();
+    });
+  }
+  template <class Writer>
+  void write(const char* name, const Writer& writer) noexcept {
+    guarded([&] {
+      const auto file = files_.find(name);
+      if (file != files_.end()) writer(file->second);
+    });
+  }
   /// Saves anything else under the same guard.
-  void guarded(const std::function<void()>& action) noexcept;
+  template <class Action>
+  void guarded(const Action& action) noexcept {
+    if (!guarded_output(action)) failed_ = true;
+  }
   bool failed() const noexcept { return failed_; }
 
  private:

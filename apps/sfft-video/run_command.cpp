@@ -14,6 +14,7 @@
 #include "streams.hpp"
 #include "video/report/report.hpp"
 #include "video/report/text.hpp"
+#include "video/sources/masked_url.hpp"
 
 namespace sfft::apps {
 
@@ -44,7 +45,7 @@ RunOutcome run_one(RunCommand command, const std::atomic<bool>& stop) {
   } catch (const video::InputError& error) {  // it never opened, but there is still a report to write
     report.status = stop ? video::RunStatus::interrupted : video::RunStatus::input_damaged;
     report.message = stop ? "interrupted before the first frame" : error.what();
-    report.input.path = input;
+    report.input.path = video::masked_url(input);
   }
   outputs.save(report);
   if (report.frames_read > 0 && !command.quiet)
@@ -103,7 +104,8 @@ int run_several(const RunCommand& command, const std::vector<std::string>& input
     if (together) one.json.clear();
     one.keep_json = together;
     one.summary_aside = together && output->kind() == detail::OutputKind::descriptor;
-    if (!command.quiet) print(stderr, "[{}/{}] {}\n", i + 1, inputs.size(), video::printable(inputs[i]));
+    if (!command.quiet)
+      print(stderr, "[{}/{}] {}\n", i + 1, inputs.size(), video::printable(video::masked_url(inputs[i])));
     RunOutcome outcome = run_one(std::move(one), stop);
     if (together) reports.push_back(std::move(outcome.json));
     if (outcome.status == video::RunStatus::interrupted || worst.status == video::RunStatus::complete) {

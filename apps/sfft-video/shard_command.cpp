@@ -21,6 +21,7 @@
 #include "video/shards/merge.hpp"
 #include "video/shards/shard_file.hpp"
 #include "video/sources/file_stamp.hpp"
+#include "video/sources/masked_url.hpp"
 
 namespace sfft::apps {
 
@@ -77,8 +78,8 @@ void check_inputs(const std::vector<std::string>& inputs) {
     const auto real = std::filesystem::weakly_canonical(input, code);
     const auto [other, fresh] = seen.try_emplace(address || code ? input : real.string(), input);
     if (!fresh)
-      throw UsageError(
-          fmt::format("'{}' and '{}' are the same recording: it would count twice", other->second, input));
+      throw UsageError(fmt::format("'{}' and '{}' are the same recording: it would count twice",
+                                   video::masked_url(other->second), video::masked_url(input)));
   }
 }
 
@@ -91,11 +92,11 @@ video::Shard shard_of(const RunCommand& command) {
 
 /// The outcome of a recording that ended with an error.
 RunOutcome failed_outcome(const std::string& input, const Error& error) {
-  complain(fmt::format("{}: {}", input, error.what()));
+  complain(fmt::format("{}: {}", video::masked_url(input), error.what()));
   video::RunReport report;
   report.status = video::RunStatus::failed;
   report.message = error.what();
-  report.input.path = input;
+  report.input.path = video::masked_url(input);
   return {exit_code(error.code()), report.status, report.message, video::json_report(report)};
 }
 
@@ -132,7 +133,7 @@ int run_shard(const RunCommand& command, const std::vector<std::string>& inputs,
       const std::string stamp = video::input_stamp(inputs[i]);
       const bool finished = file.finished(i, stamp) != nullptr;
       if (!command.quiet)
-        print(stderr, "[{}/{}] {}{}\n", i + 1, inputs.size(), video::printable(inputs[i]),
+        print(stderr, "[{}/{}] {}{}\n", i + 1, inputs.size(), video::printable(video::masked_url(inputs[i])),
               finished ? ": finished before" : "");
       if (finished) continue;
       RunCommand one = command_for(command, inputs[i], names[i]);
@@ -140,7 +141,8 @@ int run_shard(const RunCommand& command, const std::vector<std::string>& inputs,
       RunOutcome outcome = run_recording(std::move(one), stop);
       worst = std::max(worst, outcome.code);
       if (outcome.status != video::RunStatus::interrupted)
-        file.add({i, inputs[i], stamp, outcome.code, outcome.status, outcome.message, outcome.json});
+        file.add({i, video::masked_url(inputs[i]), stamp, outcome.code, outcome.status, outcome.message,
+                  outcome.json});
     }
   } catch (const Error& error) {
     if (error.code() != ErrorCode::file_unreadable) throw;
@@ -154,7 +156,7 @@ int merge_command(const MergeCommand& command) {
   const video::MergedRun merged = video::merge_shards(command.shards);
   for (const std::string& sentence : merged.missing) complain(sentence);
   if (!merged.missing.empty() && !command.partial) {
-    complain("nothing is merged: --partial reports what there is");
+    complain("incomplete shards: pass --partial to merge what is available");
     return kInput;
   }
   outputs.save("json", [&] { return video::merged_json(merged); });

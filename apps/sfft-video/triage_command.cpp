@@ -7,15 +7,14 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
-#include <thread>
 
 #include "inputs.hpp"
 #include "kernels/base/host_resources.hpp"
 #include "outputs.hpp"
 #include "report_files.hpp"
-#include "signals_blocked.hpp"
 #include "streams.hpp"
 #include "triage_progress.hpp"
+#include "video/sources/thread.hpp"
 #include "video/triage/clips.hpp"
 #include "video/triage/triage_report.hpp"
 #include "video/triage/triage_state.hpp"
@@ -89,12 +88,8 @@ class TriageRun {
   }
 
   std::vector<video::TriageFile> run(std::size_t jobs) {
-    std::vector<std::jthread> threads;
-    running_ = jobs;
-    {
-      const SignalsBlocked inherited_by_the_threads;
-      for (std::size_t i = 0; i < jobs; ++i) threads.emplace_back([this] { work(); });
-    }
+    video::ThreadGroup threads;
+    for (std::size_t i = 0; i < jobs; ++i) start(threads, i == 0);
     {
       std::unique_lock lock(mutex_);
       while (running_ > 0) {
@@ -102,13 +97,28 @@ class TriageRun {
         progress_.show();
       }
     }
-    threads.clear();
+    threads.join();
     progress_.close();
     outputs_.guarded([this] { state_.save(); });
     return std::move(files_);
   }
 
  private:
+  /// Where no further thread can be started, those that run read all files; without the first there is none.
+  void start(video::ThreadGroup& threads, bool first) {
+    {
+      const std::lock_guard lock(mutex_);
+      ++running_;
+    }
+    try {
+      threads.start("reading a recording", [this] { work(); });
+    } catch (const std::exception&) {
+      const std::lock_guard lock(mutex_);
+      --running_;
+      if (first) throw;
+    }
+  }
+
   void work() {
     while (!stop_) {
       const std::size_t file = next_++;

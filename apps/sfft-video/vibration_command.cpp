@@ -7,6 +7,7 @@
 #include "streams.hpp"
 #include "video/report/arrays_file.hpp"
 #include "video/report/text.hpp"
+#include "video/sources/masked_url.hpp"
 #include "video/vibration/vibration_report.hpp"
 
 namespace sfft::apps {
@@ -45,7 +46,7 @@ int vibration_command(const VibrationCommand& command, const std::atomic<bool>& 
   } catch (const video::InputError& error) {  // it never opened, but there is still a report to write
     series.status = stop ? video::RunStatus::interrupted : video::RunStatus::input_damaged;
     series.message = stop ? "interrupted before the first frame" : error.what();
-    series.input.path = command.input;
+    series.input.path = video::masked_url(command.input);
   }
   const video::VibrationReport report = video::analyse(series, options);
   save(outputs, series, report);

@@ -11,9 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <random>
+#include <utility>
 
 #include "kernels/base/output_target.hpp"
 
@@ -105,16 +108,49 @@ bool is_kept(const struct stat& status) {
   return S_ISREG(status.st_mode) || S_ISFIFO(status.st_mode);
 }
 
+/// Names of files in preparation where a signal handler can read them.
+struct Unfinished {
+  std::atomic<int> folder{-1};  ///< descriptor of the folder once the name is complete; -1: free or in change
+  std::atomic<bool> taken{false};
+  char name[64] = {};
+};
+std::array<Unfinished, 64> unfinished_files;
+
+Unfinished* note_unfinished(int folder, const std::string& name) noexcept {
+  for (Unfinished& place : unfinished_files) {
+    if (name.size() >= sizeof place.name || place.taken.exchange(true)) continue;
+    name.copy(place.name, name.size());
+    place.name[name.size()] = '\0';
+    place.folder = folder;
+    return &place;
+  }
+  return nullptr;
+}
+
+void forget_unfinished(Unfinished* place) noexcept {
+  if (place == nullptr) return;
+  place->folder = -1;
+  place->taken = false;
+}
+
 }  // namespace
+
+void remove_unfinished_files() noexcept {
+  for (const Unfinished& place : unfinished_files) {
+    if (const int folder = place.folder; folder >= 0) ::unlinkat(folder, place.name, 0);
+  }
+}
 
 struct OutputFile::Impl {
   std::string path;
   OutputTarget target;
   Descriptor file;        ///< the temporary file, or the opened stream
   std::string temporary;  ///< its name in the folder; empty when there is none
+  Unfinished* noted = nullptr;
 
   ~Impl() {
     if (!temporary.empty()) ::unlinkat(target.folder.get(), temporary.c_str(), 0);
+    forget_unfinished(noted);
   }
 
   void prepare() {
@@ -132,6 +168,7 @@ struct OutputFile::Impl {
       cannot_write(path, "its directory is not writable: give a name elsewhere");
     if (!file) cannot_write(path, errno);
     temporary = std::move(name);
+    noted = note_unfinished(target.folder.get(), temporary);
     lock_file(file.get());
     // Report a name that is too long for the file system now, not when the file is renamed.
     struct stat ignored {};
@@ -218,6 +255,7 @@ void OutputFile::commit() {
   if (::renameat(folder, impl.temporary.c_str(), folder, impl.target.name.c_str()) != 0)
     cannot_write(impl.path, errno);
   impl.temporary.clear();
+  forget_unfinished(std::exchange(impl.noted, nullptr));
   static_cast<void>(::fsync(folder));  // the file is complete under either name
 }
 

@@ -59,6 +59,10 @@ class OutputFile {
   std::unique_ptr<Impl> impl_;
 };
 
+/// Removes the files that this process is preparing, of at most 64: for a signal
+/// handler or a terminate handler that ends the process. Async-signal-safe.
+void remove_unfinished_files() noexcept;
+
 /// All three steps, for bytes already in memory.
 void write_whole(const std::string& path, std::string_view bytes);
 

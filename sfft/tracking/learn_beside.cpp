@@ -3,6 +3,7 @@
 #include "sfft/tracking/learn_beside.hpp"
 
 #include <exception>
+#include <system_error>
 #include <utility>
 
 #include "kernels/base/region.hpp"
@@ -31,7 +32,10 @@ typename LearnBeside<Real>::Outcome answer(const SignalView& frame,
 template <class Real>
 void LearnBeside<Real>::prepare(std::size_t frame_bytes) {
   samples_.resize(frame_bytes);
-  worker_.wake();
+  try {
+    worker_.wake();
+  } catch (const std::system_error&) {  // begin() tries again
+  }
 }
 
 template <class Real>

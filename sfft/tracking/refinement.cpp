@@ -10,7 +10,7 @@ namespace sfft::detail {
 
 template <class Real>
 void Refinement<Real>::begin(const Wish& wish) {
-  search_ = std::async(std::launch::async, [wish] {
+  const auto search = [wish] {
     Outcome outcome{wish.tmpl.data(), std::nullopt, {}};
     try {
       outcome.plan.emplace(wish.tmpl, wish.options);
@@ -18,7 +18,11 @@ void Refinement<Real>::begin(const Wish& wish) {
       outcome.problem = error.what();
     }
     return outcome;
-  });
+  };
+  try {
+    search_ = std::async(std::launch::async, search);
+  } catch (const std::system_error&) {  // no further thread: the plan in force stays
+  }
 }
 
 template <class Real>

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <exception>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "kernels/base/error.hpp"
@@ -346,7 +347,10 @@ void TrackerImpl<Real>::prepare(const SignalView& like) {
   results_.resize(
       std::max(results_.size(), static_cast<std::size_t>(std::min(options_.plan.batch, kMaxReady))));
   for (TrackedFrame<Real>& result : results_) result.spectrum = plan_.make_spectrum();
-  retired_.wake();
+  try {
+    retired_.wake();
+  } catch (const std::system_error&) {  // plans are then freed by the caller
+  }
   if (options_.learn_beside) learning_.prepare(like.bytes());
   if (options_.calibrate == 0) return;
   memory_.prepare();

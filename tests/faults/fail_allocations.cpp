@@ -3,6 +3,7 @@
 // allocation fails, and checks how it ends and what it leaves behind. FFTW's own allocations never fail.
 //
 // SFFT_FAIL_FROM, SFFT_FAIL_STEP, SFFT_FAIL_RUNS: which allocations, counted from the start of main().
+// SFFT_FAIL_LASTING: if set, all allocations after it fail, too: memory stays exhausted.
 // SFFT_FAIL_SIZES: names of outputs. Then no allocation fails; the numbers are limits on the size of files in
 // bytes. SFFT_FAIL_TRACE: if set, prints the calls that led to the failed allocation (for a program linked
 // with -rdynamic). SFFT_FAIL_FOLDER: where the program writes; every file in it has to be whole before and
@@ -37,6 +38,7 @@ void* __libc_memalign(std::size_t, std::size_t);
 namespace {
 
 bool trace = false;
+bool lasting = false;        // memory stays exhausted
 bool sizes = false;          // limit file sizes instead of allocations
 std::atomic<long> left{-1};  // allocations until the one that fails; negative: none fails
 // Whether it has failed; in memory shared with the processes that the program forks.
@@ -62,12 +64,12 @@ int note_fftw(dl_phdr_info* library, std::size_t, void*) {
 }
 
 bool fails(const void* caller) noexcept {
-  if (left.load(std::memory_order_relaxed) < 0) return false;
+  if (left.load(std::memory_order_relaxed) < 0 && !(lasting && reached != nullptr && *reached)) return false;
   const auto address = reinterpret_cast<std::uintptr_t>(caller);
   for (int i = 0; i < spared_count; ++i) {
     if (address >= spared[i].begin && address < spared[i].end) return false;
   }
-  if (left.fetch_sub(1) != 0) return false;
+  if (!(lasting && *reached) && left.fetch_sub(1) != 0) return false;
   *reached = true;
   if (trace) {
     void* calls[60];
@@ -144,6 +146,7 @@ int campaign(int argc, char** argv, char** environment) {
   char printed[4096];
   std::snprintf(printed, sizeof printed, "%s/printed", folder);
   trace = std::getenv("SFFT_FAIL_TRACE") != nullptr;
+  lasting = std::getenv("SFFT_FAIL_LASTING") != nullptr;
   sizes = std::getenv("SFFT_FAIL_SIZES") != nullptr;
   if (trace) {
     void* first = nullptr;
@@ -174,6 +177,7 @@ int campaign(int argc, char** argv, char** environment) {
       }
       const int code = program(argc, argv, environment);
       left = -1;
+      lasting = false;
       std::exit(sizes || *reached ? code : 200 + code % 10);
     }
     int status = 0;

@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 PROGRAM = sys.argv[1]
@@ -120,6 +121,24 @@ class Guard(unittest.TestCase):
 
     def test_roi(self):
         self.assertEqual(guard(self.moved, "--roi", "10,10,100,80", "--fail-on", "moved").returncode, 5)
+
+    def test_two_signals_within_a_second_are_one_request(self):
+        """timeout(1) signals its child and then the group, milliseconds apart."""
+        for again_ms in (0, 2, 20, 200):
+            with self.subTest(again_ms), subprocess.Popen([PROGRAM, "guard", "-", "--json", self.path("two.json")], stdin=subprocess.PIPE,
+                                                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+                with open(self.moved, "rb") as file:
+                    run.stdin.write(file.read())
+                run.stdin.flush()
+                run.stdout.readline()  # the event
+                run.terminate()
+                time.sleep(again_ms / 1000)
+                run.terminate()
+                run.communicate(timeout=30)
+                self.assertEqual(run.returncode, 130)
+                with open(self.path("two.json")) as file:
+                    self.assertEqual(json.load(file)["sources"][0]["status"], "interrupted")
+                os.remove(self.path("two.json"))
 
     def test_interrupt_keeps_the_report(self):
         with subprocess.Popen([PROGRAM, "guard", "-", "--json", self.path("i.json")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:

@@ -16,6 +16,8 @@
 
 #include "sfft/error.hpp"
 #include "video/sources/decoder.hpp"
+#include "video/sources/masked_url.hpp"
+#include "video/sources/thread.hpp"
 
 namespace sfft::video {
 
@@ -29,7 +31,7 @@ constexpr std::size_t kMaxEvents = 20000;
 class Waker {
  public:
   Waker(std::atomic<bool>& flag, const std::atomic<bool>& stop)
-      : thread_([this, &flag, &stop] {
+      : thread_(start_thread("the clock of an input", [this, &flag, &stop] {
           std::unique_lock lock(mutex_);
           auto next = Clock::now() + kPause;
           while (!over_) {
@@ -38,7 +40,7 @@ class Waker {
             flag = true;
             next = Clock::now() + kPause;
           }
-        }) {}
+        })) {}
   ~Waker() {
     {
       const std::lock_guard lock(mutex_);
@@ -66,9 +68,9 @@ class Watch {
       : input_(input), options_(options), on_event_(on_event), stop_(stop), report_(report) {}
 
   void run() {
-    report_.input.path = input_;
+    report_.input.path = masked_url(input_);
     GuardOptions guard_options = options_.guard;
-    guard_options.source = input_;
+    guard_options.source = report_.input.path;
     guard_.emplace(guard_options);
     const auto source = open();
     if (!source) return;
@@ -80,7 +82,8 @@ class Watch {
       throw;
     }
     take_notes(*source);
-    if (report_.frames == 0 && !stop_) throw InputError(fmt::format("'{}' holds no frames", input_));
+    if (report_.frames == 0 && !stop_)
+      throw InputError(fmt::format("'{}' holds no frames", report_.input.path));
     // Cameras and streams do not end by themselves.
     if (source->live() && input_ != "-" && !stop_ && !done()) go_offline(report_.seconds);
   }
@@ -259,7 +262,7 @@ WatchReport watch(const std::string& input, const WatchOptions& options, const E
     } catch (const Error&) {
       std::tie(report.status, report.message) = thrown_status();
     }
-    if (stop && report.status != RunStatus::failed) {
+    if (stop && report.status < RunStatus::failed) {
       report.status = RunStatus::interrupted;
       report.message = fmt::format("interrupted after {} frames", report.frames);
     }

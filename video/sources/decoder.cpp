@@ -4,34 +4,17 @@
 // slot belongs to one thread at a time.
 #include "video/sources/decoder.hpp"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+
+#include "video/sources/thread.hpp"
 
 namespace sfft::video {
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-/// Leaves signals to the thread that created the decoder: they must not interrupt a read here while that
-/// thread waits unaware.
-class BlockedSignals {
- public:
-  BlockedSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  BlockedSignals(const BlockedSignals&) = delete;
-  BlockedSignals& operator=(const BlockedSignals&) = delete;
-
- private:
-  sigset_t before_;
-};
 
 }  // namespace
 
@@ -56,8 +39,7 @@ Decoder::Decoder(FrameSource& source, const DecoderOptions& options)
       worth_waking_(std::max<std::size_t>(1, slots_.size() / 4)) {
   spare_.reserve(slots_.size());
   if (options_.like != nullptr) format_ = options_.like->format();
-  const BlockedSignals inherited_by_the_thread;
-  thread_ = std::thread([this] { read_all(); });
+  thread_ = start_thread("the decoder", [this] { read_all(); });
 }
 
 Decoder::~Decoder() {

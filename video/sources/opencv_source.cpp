@@ -17,6 +17,7 @@
 
 #include "video/sources/camera_source.hpp"
 #include "video/sources/image_list.hpp"
+#include "video/sources/masked_url.hpp"
 #include "video/sources/opencv_module.hpp"
 #include "video/sources/recording_end.hpp"
 
@@ -200,13 +201,13 @@ std::unique_ptr<FrameSource> read_recording(const std::string& path_or_url, cons
   if (!opened) {
     throw InputError(url ? fmt::format("'{}' cannot be opened (gave up after at most {} s): check the "
                                        "address and that the server runs",
-                                       path_or_url, options.timeout_seconds)
+                                       masked_url(path_or_url), options.timeout_seconds)
                          : fmt::format("'{}' is not a recording that can be decoded", path_or_url));
   }
   std::error_code code;
   if (!url && std::filesystem::is_regular_file(path_or_url, code))
     return std::make_unique<RecordingSource>(std::move(capture), path_or_url);
-  return std::make_unique<CaptureSource>(std::move(capture), path_or_url);
+  return std::make_unique<CaptureSource>(std::move(capture), masked_url(path_or_url));
 }
 
 }  // namespace

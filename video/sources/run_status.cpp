@@ -6,6 +6,9 @@
 #include <array>
 #include <cstddef>
 #include <exception>
+#include <filesystem>
+#include <new>
+#include <system_error>
 
 #include "sfft/error.hpp"
 #include "video/sources/source.hpp"
@@ -14,7 +17,8 @@ namespace sfft::video {
 
 namespace {
 
-constexpr std::array kNames{"complete", "not_read", "input_damaged", "interrupted", "failed"};
+constexpr std::array kNames{"complete",    "not_read", "input_damaged",
+                            "interrupted", "failed",   "out_of_resources"};
 
 /// Without the message, where there is no memory for it.
 std::pair<RunStatus, std::string> told(RunStatus status, const std::exception& error) noexcept {
@@ -45,6 +49,12 @@ std::pair<RunStatus, std::string> thrown_status() noexcept {
   } catch (const Error& error) {
     return told(error.code() == ErrorCode::shape_mismatch ? RunStatus::input_damaged : RunStatus::failed,
                 error);
+  } catch (const std::bad_alloc&) {
+    return {RunStatus::out_of_resources, "out of memory"};  // short enough not to allocate
+  } catch (const std::filesystem::filesystem_error& error) {
+    return told(RunStatus::failed, error);
+  } catch (const std::system_error& error) {  // no thread
+    return told(RunStatus::out_of_resources, error);
   } catch (const std::exception& error) {
     return told(RunStatus::failed, error);
   }

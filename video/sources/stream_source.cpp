@@ -9,6 +9,7 @@
 #include "video/sources/format_watch.hpp"
 #include "video/sources/libav_reader.hpp"
 #include "video/sources/libav_source.hpp"
+#include "video/sources/masked_url.hpp"
 #include "video/sources/reconnection.hpp"
 #include "video/sources/stream_clock.hpp"
 
@@ -22,15 +23,15 @@ using Seconds = std::chrono::duration<double>;
 class StreamSource final : public FrameSource {
  public:
   StreamSource(const std::string& url, const SourceOptions& options)
-      : options_(options), connection_(url, options, interrupted_) {
-    info_.path = url;
+      : options_(options), url_(url), connection_(masked_url(url), options, interrupted_) {
+    info_.path = masked_url(url);
     try {
       open();
     } catch (const InputError& error) {
       throw InputError(
           fmt::format("'{}' cannot be opened (gave up after at most {} s): {}: check the address "
                       "and that the server runs",
-                      url, options.timeout_seconds, error.what()));
+                      info_.path, options.timeout_seconds, error.what()));
     }
     info_.width = reader_->width();
     info_.height = reader_->height();
@@ -74,7 +75,7 @@ class StreamSource final : public FrameSource {
 
  private:
   void open() {
-    reader_.emplace(info_.path,
+    reader_.emplace(url_,
                     LibavReader::Options{.live = true,
                                          .timeout_seconds = options_.timeout_seconds,
                                          .stop = options_.stop,
@@ -138,6 +139,7 @@ class StreamSource final : public FrameSource {
   }
 
   SourceOptions options_;
+  std::string url_;  ///< with its password, which info_.path hides
   SourceInfo info_;
   std::atomic<bool> interrupted_{false};
   Reconnection connection_;

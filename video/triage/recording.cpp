@@ -305,7 +305,7 @@ TriageFile triage(const std::string& path, const TriageOptions& options, const T
     } catch (const Error&) {
       std::tie(file.status, file.message) = thrown_status();
     }
-    if (stop && file.status != RunStatus::failed) {
+    if (stop && file.status < RunStatus::failed) {
       file.status = RunStatus::interrupted;
       file.message = fmt::format("interrupted after {} frames of '{}'", file.frames, path);
     }
