@@ -72,7 +72,8 @@ void BlindDriver<Real>::confirm() {
   // The noise was judged in empty buckets. Sines and sums have rounding proportional to the value itself.
   constexpr double kOwn = 2 * std::numeric_limits<Real>::epsilon();
   for (BlindComponent& component : result_.components)
-    component.variance = component.doubt * component.variance + kOwn * kOwn * std::norm(component.value);
+    component.variance =
+        component.doubt * component.variance + kOwn * kOwn * std::norm(component.value) + result_.excess;
 }
 
 template <class Real>
@@ -112,6 +113,14 @@ void BlindDriver<Real>::hear_witness() {
   // Nothing outside the components exceeds the energy that they leave. Under noise that says
   // little.
   if (!noisy_) result_.missed_bound = std::max(result_.missed_bound, kMargin * std::sqrt(report.tail_energy));
+  if (!report.whole_agrees) return;
+  // What the pass over all samples saw beyond the claim may be a few changed samples: a flat spectrum if
+  // there is one of them, up to one peak of as many times the mean power as there are samples if they are
+  // neighbours.
+  constexpr double kPeak = 16;
+  result_.tail_energy = std::max(result_.tail_energy, report.tail_energy);
+  result_.excess = report.excess;
+  result_.missed_bound = std::hypot(result_.missed_bound, std::sqrt(kPeak * report.excess));
 }
 
 template <class Real>

@@ -47,6 +47,7 @@ struct BlindResult {
   std::int64_t check_samples = 0;  ///< the scattered ones among them that the answer was compared with
   double unseen_share = 1;         ///< share of the signal; smaller disturbances may have been missed
   bool whole_agrees = false;       ///< all samples were read, and their sums are explained
+  double excess = 0;               ///< Σ|x|² that these sums show beyond what the rounds said
   int rounds = 0;
   Path path = Path::comb;  ///< the path of the last round
   const char* reason = "";

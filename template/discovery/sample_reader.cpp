@@ -70,25 +70,27 @@ void HostSamples::read(const SampleSet& set, double* re, double* im) {
   gather(signal_, type(), set, re, im);
 }
 
-std::optional<WholeSignal> HostSamples::whole(double scale, const OffGridWave& wave) {
+std::optional<WholeSignal> HostSamples::whole(double scale, const RandomFold& fold) {
   if (points_ == 0) return std::nullopt;
   WholeSignal sums;
+  const std::int64_t columns = fold.shape()[fold.shape().rank() - 1];
+  const auto add_row = [&](const std::byte* samples, std::int64_t row) {
+    add_pieces(samples, type(), row * fold.row_pieces(), columns, scale, fold, sums);
+  };
   if (signal_.region != nullptr) {
-    for_each_row(*signal_.region, [&](const std::byte* samples, std::int64_t row) {
-      add_row(samples, type(), row, scale, wave, sums);
-    });
-    return sums;
+    for_each_row(*signal_.region, add_row);
+  } else if (columns % fold.columns() == 0) {
+    add_pieces(signal_.data, type(), 0, points_, scale, fold, sums);
+  } else {
+    const std::int64_t row_bytes = columns * static_cast<std::int64_t>(element_bytes(type()));
+    const auto* samples = static_cast<const std::byte*>(signal_.data);
+    for (std::int64_t row = 0; row < points_ / columns; ++row) add_row(samples + row * row_bytes, row);
   }
-  const std::int64_t columns = wave.shape()[wave.shape().rank() - 1];
-  const std::int64_t row_bytes = columns * static_cast<std::int64_t>(element_bytes(type()));
-  const auto* samples = static_cast<const std::byte*>(signal_.data);
-  for (std::int64_t row = 0; row < points_ / columns; ++row, samples += row_bytes)
-    add_row(samples, type(), row, scale, wave, sums);
   return sums;
 }
 
-std::optional<WholeSignal> ScaledSamples::whole(double scale, const OffGridWave& wave) {
-  return samples_.whole(std::ldexp(scale, -exponent_), wave);
+std::optional<WholeSignal> ScaledSamples::whole(double scale, const RandomFold& fold) {
+  return samples_.whole(std::ldexp(scale, -exponent_), fold);
 }
 
 bool ScaledSamples::outgrown() noexcept {

@@ -24,9 +24,9 @@ class SampleReader {
   virtual void read(const SampleSet& set, float* re, float* im) = 0;
   virtual void read(const SampleSet& set, double* re, double* im) = 0;
   /// Sums over the whole signal, reading every sample; nothing if the reader does not support that.
-  virtual std::optional<WholeSignal> whole(double scale, const OffGridWave& wave) {
+  virtual std::optional<WholeSignal> whole(double scale, const RandomFold& fold) {
     static_cast<void>(scale);
-    static_cast<void>(wave);
+    static_cast<void>(fold);
     return std::nullopt;
   }
 
@@ -42,7 +42,7 @@ class HostSamples final : public SampleReader {
       : SampleReader(type), signal_(signal), points_(points) {}
   void read(const SampleSet& set, float* re, float* im) override;
   void read(const SampleSet& set, double* re, double* im) override;
-  std::optional<WholeSignal> whole(double scale, const OffGridWave& wave) override;
+  std::optional<WholeSignal> whole(double scale, const RandomFold& fold) override;
 
  private:
   FrameData signal_;
@@ -57,7 +57,7 @@ class ScaledSamples final : public SampleReader {
   explicit ScaledSamples(SampleReader& samples) : SampleReader(samples.type()), samples_(samples) {}
   void read(const SampleSet& set, float* re, float* im) override;
   void read(const SampleSet& set, double* re, double* im) override;
-  std::optional<WholeSignal> whole(double scale, const OffGridWave& wave) override;
+  std::optional<WholeSignal> whole(double scale, const RandomFold& fold) override;
 
   int exponent() const noexcept { return exponent_; }  ///< a sample is 2^exponent times the value read
   /// Whether later samples exceeded the first so much that the scale was wrong. It is right from now on;

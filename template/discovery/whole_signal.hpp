@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of one pass over all samples: the energy, and the transform at a frequency
-// off the grid. A change of a few samples that keeps the energy, such as a flipped
-// sign, still changes the transform.
+// One pass over all samples: their energy, and the signal folded into about a hundred cells under random
+// phases. The power of the folded residual estimates the energy of everything that the answer does not
+// explain. A change of a few samples shows there even where it keeps the energy, such as a flipped sign.
 #pragma once
 
 #include <complex>
@@ -14,43 +14,62 @@
 
 namespace sfft::detail {
 
-/// w(t) = exp(-2 pi i Σ_d g_d t_d / n_d) at a frequency g drawn at random, each g_d at least a quarter away
-/// from the integers.
-class OffGridWave {
+struct BlindComponent;
+
+/// Cuts every row of the last dimension into pieces of up to 32 samples and numbers the pieces in row-major
+/// order. Piece q belongs to set q mod sets(). Cell (set, c) is the sum of sample c of all pieces of a set,
+/// each times the random phase u of its piece:
+///
+///   R(set, c) = Σ_{q in set} u(q) · x[start(q) + c].
+///
+/// |u| = 1, so a single changed sample is seen in full, whichever it is. For any residual that does not
+/// depend on the phases, E|R|² is its energy in the cell: products of different pieces cancel on average.
+/// Nearby samples fall into different cells. u is a product of one phase for each hexadecimal digit of the
+/// piece's index along each dimension. Then a component contributes a product of short sums.
+class RandomFold {
  public:
-  /// `real`: the signal's elements have one part, not two.
-  OffGridWave(const Shape& shape, bool real, BlindRandom& random);
+  RandomFold(const Shape& shape, BlindRandom& random);
 
-  /// Factor of w along dimension d.
-  std::complex<double> along(int d, std::int64_t t) const noexcept;
-  /// (1/N) Σ_t exp(2 pi i Σ_d f_d t_d / n_d) w(t): the contribution of a component of value 1 at f.
-  std::complex<double> overlap(const GridPoint& f) const noexcept;
-
-  /// Samples of a row that share one table of weights.
-  static constexpr std::int64_t kRun = 256;
-  /// Re and Im of Σ w x are sums over the parts of x times these weights, for the first kRun samples of a row
-  /// along the last dimension (fewer if the row is shorter); parts of complex samples are interleaved.
-  const double* weights_re() const noexcept { return weights_re_.data(); }
-  const double* weights_im() const noexcept { return weights_im_.data(); }
   const Shape& shape() const noexcept { return shape_; }
+  std::int64_t sets() const noexcept { return sets_; }
+  std::int64_t columns() const noexcept { return columns_; }  ///< samples of a full piece
+  std::int64_t row_pieces() const noexcept { return dimensions_[shape_.rank() - 1].indices; }
+  /// u of `count` consecutive pieces.
+  void phases(std::int64_t piece, std::int64_t count, std::complex<double>* u) const noexcept;
+  /// Standard deviation of the mean of |R|² over all cells, relative to the mean, for white noise.
+  double chance(bool real) const noexcept;
+
+  /// The cells of the components' sum, indexed [set·kWaveOffsets + c].
+  std::vector<std::complex<double>> cells(const std::vector<BlindComponent>& components) const;
 
  private:
+  static constexpr std::int64_t kDigit = 16, kMaxSets = 16;
   struct Dimension {
-    std::int64_t numerator = 0;  ///< g_d in units of 1/kUnits
-    std::vector<std::complex<double>> fine, coarse;
+    std::int64_t indices = 1;                  ///< pieces along the last dimension, samples along others
+    std::int64_t step = 1;                     ///< samples from one index to the next
+    std::int64_t weight = 1;                   ///< of an index in the piece's number, modulo the sets
+    std::vector<std::complex<double>> phases;  ///< kDigit for each digit
   };
+
+  struct Sums;
+  void add_up(int d, const double* f, std::int64_t indices, Sums& sums) const;
+  void weigh(const double* const* f, Sums& full, Sums& cut) const;
+  void join(const Sums& outer, Sums& sums) const;
+  static std::complex<double> along(const Dimension& own, std::int64_t i, int from) noexcept;
+
   Shape shape_;
+  std::int64_t sets_ = 4, columns_ = 1;
   Dimension dimensions_[3];
-  std::vector<double> weights_re_, weights_im_;
 };
 
 struct WholeSignal {
-  double energy = 0;            ///< Σ|scale · x|²
-  std::complex<double> wave{};  ///< Σ scale · x · w
+  double energy = 0;           ///< Σ|scale · x|²
+  std::vector<double> re, im;  ///< cells of scale · x, as RandomFold::cells() orders them
 };
 
-/// Adds one row (all of the last dimension) of elements in host memory; `row` counts rows in row-major order.
-void add_row(const void* samples, ElementType type, std::int64_t row, double scale, const OffGridWave& wave,
-             WholeSignal& whole);
+/// Adds consecutive pieces of elements that lie one after the other in host memory: `elements` of them,
+/// beginning with piece `first`. Only the last piece may be shorter than the fold's columns.
+void add_pieces(const void* samples, ElementType type, std::int64_t first, std::int64_t elements,
+                double scale, const RandomFold& fold, WholeSignal& whole);
 
 }  // namespace sfft::detail

@@ -22,6 +22,9 @@ constexpr double kFalseAlarms = 1e4;
 constexpr double kTailDoubt = 0.3;
 /// Standard deviations of a mean that count as chance.
 constexpr double kChance = 5;
+/// The same for the folded residual, whose tail is exponential, and a tolerance for noise that is not white.
+constexpr double kFoldChance = 6;
+constexpr double kFoldDoubt = 0.2;
 
 std::int64_t below(BlindRandom& random, std::int64_t limit) {
   return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(limit));
@@ -209,26 +212,23 @@ WitnessReport BlindWitness<Real>::judge(const std::vector<BlindComponent>& compo
   return report;
 }
 
-/// Parseval: N Σ|x|² is the energy of the components and the tail. Off the grid, the transform is the sum of
-/// the components' leakage.
+/// Parseval: N Σ|x|² is the energy of the components and the tail. Folded under random phases, the residual
+/// has the energy of the tail and of the values' errors.
 template <class Real>
 void BlindWitness<Real>::compare_whole(const std::vector<BlindComponent>& components,
                                        const WitnessClaim& claim, BlindRandom& random,
                                        WitnessReport& report) {
-  const OffGridWave wave(shape_, real(), random);
-  const std::optional<WholeSignal> whole = signal_.whole(1, wave);
+  const RandomFold fold(shape_, random);
+  const std::optional<WholeSignal> whole = signal_.whole(1, fold);
   if (!whole) return;
   const auto points = static_cast<double>(shape_.points());
   const double all = points * whole->energy;
   report.finite = std::isfinite(all);
-  double held = 0, doubt = 0, leaked_variance = 0;
-  std::complex<double> leaked = 0;
+  double held = 0, doubt = 0, variance = 0;
   for (const BlindComponent& component : components) {
     held += std::norm(component.value);
     doubt += std::norm(component.value) * component.variance;
-    const std::complex<double> overlap = wave.overlap(component.f);
-    leaked += component.value * overlap;
-    leaked_variance += component.variance * std::norm(overlap);
+    variance += component.variance;
   }
   const double tail = report.tail_energy;
   const double tail_doubt =
@@ -237,14 +237,21 @@ void BlindWitness<Real>::compare_whole(const std::vector<BlindComponent>& compon
   constexpr double kOwn = 4 * std::numeric_limits<Real>::epsilon();
   const double rounding = (kOwn + 0x1p-53 * std::sqrt(points) / 4) * all;
   const double limit = 2 * kChance * std::sqrt(doubt) + tail_doubt + rounding;
-  const double wave_rounding = kOwn + 0x1p-53 * points / 16;
-  double wave_limit =
-      kChance * kChance * (leaked_variance + tail / points) + wave_rounding * wave_rounding * whole->energy;
-  // Noise need not be white: near the wave it may be as large as anywhere.
-  if (claim.noisy) wave_limit += claim.missed_bound * claim.missed_bound;
-  report.whole_agrees =
-      report.finite && std::fabs(all - held - tail) <= limit && std::norm(whole->wave - leaked) <= wave_limit;
+  const std::vector<std::complex<double>> explained = fold.cells(components);
+  double rest = 0;
+  for (std::size_t i = 0; i < explained.size(); ++i)
+    rest += std::norm(std::complex<double>(whole->re[i], whole->im[i]) - explained[i]);
+  // The scattered samples may know better than the rounds. The cells are sums of products of roots in double
+  // precision, and the samples are rounded.
+  constexpr double kRoots = 128 * std::numeric_limits<double>::epsilon();
+  const double expected = (claim.tail_energy + variance) / points;
+  const double seen =
+      std::max(expected, report.tail_energy / points) + (kOwn * kOwn + kRoots * kRoots) * whole->energy;
+  report.whole_agrees = report.finite && std::fabs(all - held - tail) <= limit &&
+                        rest <= (1 + kFoldDoubt + kFoldChance * fold.chance(real())) * seen;
   report.agrees = report.whole_agrees;
+  report.tail_energy = std::max(report.tail_energy, points * rest);
+  report.excess = std::max(0.0, rest - expected);
   if (!report.agrees)
     report.reason = "the signal as a whole is not what the frequencies found and noise make";
 }

@@ -28,7 +28,8 @@ struct WitnessReport {
   std::int64_t samples = 0;   ///< samples compared
   double unseen_share = 1;    ///< share of all positions; smaller disturbances may have been missed
   bool whole_agrees = false;  ///< all samples were read, and their sums agree as well
-  double tail_energy = 0;     ///< Σ|X|² outside the components, estimated from these samples
+  double tail_energy = 0;     ///< Σ|X|² outside the components, estimated from these samples, or from all
+  double excess = 0;          ///< Σ|x|² of the residual beyond the claim, where all samples were read
   const char* reason = "";    ///< why it does not agree
 };
 

@@ -21,6 +21,7 @@ struct WaveGrid {
 
 inline constexpr std::int64_t kWaveBlock = 16;    ///< positions come in multiples of it
 inline constexpr std::int64_t kWaveOffsets = 32;  ///< positions of the second set
+inline constexpr std::int64_t kFoldRows = 16;     ///< rows that one call of fold() adds up
 
 /// The values of `waves` waves at two sets of positions, as roots() writes them.
 template <class Real>
@@ -38,6 +39,16 @@ struct WaveRest {
   double outliers = 0;  ///< samples with |r|² above limit + share · |x|², or NaN
 };
 
+/// Indices i < `indices` with the step `step` between their positions on a circle of `extent`. Each has the
+/// phase that is the product over its hexadecimal digits, the lowest first: phases[16·digit + value], complex
+/// numbers as pairs. It belongs to set weight·i mod sets; sets divides 16.
+struct DigitPhases {
+  const double* phases;
+  std::int64_t digits, indices;
+  std::int64_t step, extent;
+  std::int64_t weight, sets;
+};
+
 template <class Real>
 struct WaveKernels {
   /// (re, im)[i*positions.count + j] = values_i · exp(2 pi i Σ_d f_d t_d / n_d) of wave i at position j;
@@ -50,11 +61,16 @@ struct WaveKernels {
   /// Adds to `rest`; the imaginary parts are null for real samples. `count` is a multiple of kWaveBlock.
   void (*compare)(const Real* re, const Real* im, const double* predicted_re, const double* predicted_im,
                   std::int64_t count, double limit, double share, WaveRest& rest);
-  /// Sums over `count` elements whose parts (one if real, two if complex) are v: Σ(scale · v)²,
-  /// Σ scale · v · first and Σ scale · v · second, with one weight of each for every part; indexed by
-  /// ElementType.
-  void (*whole[6])(const void* samples, std::int64_t count, double scale, const double* first,
-                   const double* second, double sums[3]);
+  /// Adds up rows of samples, each times its weight: (re, im)[c] += Σ_r weight_r · scale · x_r[c] for
+  /// c < columns <= kWaveOffsets and r < rows <= kFoldRows. Rows begin `pitch` elements apart. `energy` grows
+  /// by Σ|scale · x|². Sums of a call are in the precision of the element type, float for integers; indexed
+  /// by ElementType.
+  void (*fold[6])(const void* samples, std::int64_t rows, std::int64_t pitch, std::int64_t columns,
+                  double scale, const double* weight_re, const double* weight_im, double* re, double* im,
+                  double& energy);
+  /// (re, im)[set*kWaveBlock + l] = Σ phase(i) exp(2 pi i f_l·i·step/extent) over the indices of a set, for
+  /// kWaveBlock integer frequencies f.
+  void (*digit_sums)(const double* f, const DigitPhases& digits, double* re, double* im);
   /// The largest bit pattern of |x| as an unsigned integer: that of the largest |x|, or of an infinity or
   /// NaN if present.
   std::uint64_t (*largest)(const Real* x, std::int64_t count);

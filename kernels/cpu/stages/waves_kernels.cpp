@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Phases come from exact fractions and a sine without branches; sums over waves are tiles of anchors by
 // offsets in registers.
+#include <type_traits>
+
 #include "kernels/base/turns.hpp"
 #include "kernels/cpu/platform/simd.hpp"
 #include "kernels/cpu/stages/waves.hpp"
@@ -126,6 +128,72 @@ void sums(const WaveTables<Real>& tables, double* re, double* im) {
   im == nullptr ? sums_of<Real, true>(tables, re, im) : sums_of<Real, false>(tables, re, im);
 }
 
+/// A vector of complex numbers, one for each of some frequencies.
+struct Phasors {
+  typedef typename Simd<double>::Vector Vector;
+  Vector re, im;
+};
+inline __attribute__((always_inline)) Phasors operator*(const Phasors& a, const Phasors& b) {
+  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+inline __attribute__((always_inline)) Phasors operator+(const Phasors& a, const Phasors& b) {
+  return {a.re + b.re, a.im + b.im};
+}
+
+/// The terms of one digit: its phases times the powers of the root at its place.
+inline __attribute__((always_inline)) void digit_terms(const Phasors& root, const double* phases,
+                                                       Phasors* terms) {
+  using V = Simd<double>;
+  terms[0] = {V::broadcast(1), V::broadcast(0)};
+  terms[1] = root;
+  for (int j = 2; j < 16; ++j) terms[j] = terms[j / 2] * terms[j - j / 2];
+  for (int j = 0; j < 16; ++j)
+    terms[j] = terms[j] * Phasors{V::broadcast(phases[2 * j]), V::broadcast(phases[2 * j + 1])};
+}
+
+void digit_sums(const double* f, const DigitPhases& digits, double* re, double* im) {
+  using V = Simd<double>;
+  constexpr int kMaxDigits = 16;
+  const auto extent = static_cast<double>(digits.extent);
+  alignas(64) double root_re[kMaxDigits][kBlock], root_im[kMaxDigits][kBlock];
+  for (std::int64_t digit = 0; digit < digits.digits; ++digit) {
+    const auto t = static_cast<double>((digits.step << (4 * digit)) % digits.extent);
+    for (int l = 0; l < kBlock; ++l)
+      root(fraction(f[l], t, extent, 1 / extent), root_re[digit][l], root_im[digit][l]);
+  }
+  for (int l = 0; l < kBlock; l += V::kLanes) {
+    // From the highest digit down: `sum` over the indices so far, and `next`, the term of the one after them.
+    Phasors sum{V::broadcast(0), V::broadcast(0)}, next{V::broadcast(1), V::broadcast(0)}, terms[16];
+    const Phasors zero = sum;
+    for (std::int64_t digit = digits.digits - 1; digit >= 0; --digit) {
+      const std::int64_t rest = (digits.indices >> (4 * digit)) % 16;
+      digit_terms({V::load(root_re[digit] + l), V::load(root_im[digit] + l)}, digits.phases + 32 * digit,
+                  terms);
+      if (digit == 0) {
+        Phasors of_set[16];
+        for (std::int64_t set = 0; set < digits.sets; ++set) of_set[set] = zero;
+        const Phasors both = sum + next;
+        for (std::int64_t j = 0; j < 16; ++j) {
+          Phasors& own = of_set[digits.weight * j & (digits.sets - 1)];
+          own = own + terms[j] * (j < rest ? both : sum);
+        }
+        for (std::int64_t set = 0; set < digits.sets; ++set) {
+          V::store(re + set * kBlock + l, of_set[set].re);
+          V::store(im + set * kBlock + l, of_set[set].im);
+        }
+        break;
+      }
+      Phasors all = zero, before = zero;
+      for (int j = 0; j < 16; ++j) {
+        if (j == rest) before = all;
+        all = all + terms[j];
+      }
+      sum = all * sum + before * next;
+      next = terms[rest] * next;
+    }
+  }
+}
+
 template <class Real, bool kReal>
 void compare_all(const Real* re, const Real* im, const double* predicted_re, const double* predicted_im,
                  std::int64_t count, double limit, double share, WaveRest& rest) {
@@ -163,33 +231,89 @@ void compare(const Real* re, const Real* im, const double* predicted_re, const d
   run(re, im, predicted_re, predicted_im, count, limit, share, rest);
 }
 
-template <class T, int kParts>
-void whole(const void* samples, std::int64_t count, double scale, const double* first, const double* second,
-           double sums[3]) {
-  const auto* x = static_cast<const T*>(samples);
-  const std::int64_t values = count * kParts;
-  // Parallel sums: a single one would wait for itself at every term, and round more.
-  constexpr std::int64_t kSums = 16;
-  double energy[kSums] = {}, one[kSums] = {}, two[kSums] = {};
-  std::int64_t i = 0;
-  for (; i + kSums <= values; i += kSums) {
-    for (std::int64_t l = 0; l < kSums; ++l) {
-      const double value = scale * static_cast<double>(x[i + l]);
-      energy[l] += value * value;
-      one[l] += value * first[i + l];
-      two[l] += value * second[i + l];
+/// The next vector of samples, converted and scaled.
+template <class T, class Real>
+inline __attribute__((always_inline)) typename Simd<Real>::Vector load_scaled(const T* x, Real scale) {
+  using V = Simd<Real>;
+  typename V::Vector value;
+  if constexpr (std::is_same_v<T, Real>) {
+    value = V::load(x);
+  } else {
+    for (int l = 0; l < V::kLanes; ++l) value[l] = static_cast<Real>(x[l]);
+  }
+  return value * V::broadcast(scale);
+}
+
+/// `kVectors` vectors of columns over all rows, in registers.
+template <class T, class Real, int kVectors>
+void fold_tile(const T* x, std::int64_t rows, std::int64_t pitch, Real scale, const Real* weight_re,
+               const Real* weight_im, Real* one, Real* two, double& energy) {
+  using V = Simd<Real>;
+  typename V::Vector a[kVectors] = {}, b[kVectors] = {}, e[kVectors] = {};
+  for (std::int64_t r = 0; r < rows; ++r, x += pitch) {
+    const typename V::Vector wr = V::broadcast(weight_re[r]), wi = V::broadcast(weight_im[r]);
+    for (int v = 0; v < kVectors; ++v) {
+      const typename V::Vector value = load_scaled<T, Real>(x + v * V::kLanes, scale);
+      e[v] += value * value;
+      a[v] += wr * value;
+      b[v] += wi * value;
     }
   }
-  for (std::int64_t l = 0; i < values; ++i, ++l) {
-    const double value = scale * static_cast<double>(x[i]);
-    energy[l] += value * value;
-    one[l] += value * first[i];
-    two[l] += value * second[i];
+  for (int v = 0; v < kVectors; ++v) {
+    V::store(one + v * V::kLanes, a[v]);
+    V::store(two + v * V::kLanes, b[v]);
   }
-  for (std::int64_t l = 0; l < kSums; ++l) {
-    sums[0] += energy[l];
-    sums[1] += one[l];
-    sums[2] += two[l];
+  // Lanes as a tree: sums of many terms of one size round less that way.
+  for (int v = 1; v < kVectors; ++v) e[0] += e[v];
+  double lanes[V::kLanes];
+  for (int l = 0; l < V::kLanes; ++l) lanes[l] = static_cast<double>(e[0][l]);
+  for (int half = V::kLanes / 2; half > 0; half /= 2) {
+    for (int l = 0; l < half; ++l) lanes[l] += lanes[l + half];
+  }
+  energy += lanes[0];
+}
+
+template <class T, class Real, int kParts>
+void fold(const void* samples, std::int64_t rows, std::int64_t pitch, std::int64_t columns, double scale,
+          const double* weight_re, const double* weight_im, double* re, double* im, double& energy) {
+  constexpr int kLanes = Simd<Real>::kLanes;
+  const auto* x = static_cast<const T*>(samples);
+  const std::int64_t values = columns * kParts;
+  const auto own_scale = static_cast<Real>(scale);
+  Real wr[kFoldRows], wi[kFoldRows];
+  for (std::int64_t r = 0; r < rows; ++r) {
+    wr[r] = static_cast<Real>(weight_re[r]);
+    wi[r] = static_cast<Real>(weight_im[r]);
+  }
+  // Sums of all parts with the weights' real and imaginary parts.
+  Real one[2 * kWaveOffsets], two[2 * kWaveOffsets];
+  double of_call = 0;
+  std::int64_t v = 0;
+  for (; v + 4 * kLanes <= values; v += 4 * kLanes)
+    fold_tile<T, Real, 4>(x + v, rows, pitch * kParts, own_scale, wr, wi, one + v, two + v, of_call);
+  for (; v + kLanes <= values; v += kLanes)
+    fold_tile<T, Real, 1>(x + v, rows, pitch * kParts, own_scale, wr, wi, one + v, two + v, of_call);
+  for (; v < values; ++v) {
+    Real a = 0, b = 0, e = 0;
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const Real value = static_cast<Real>(x[r * pitch * kParts + v]) * own_scale;
+      e += value * value;
+      a += wr[r] * value;
+      b += wi[r] * value;
+    }
+    one[v] = a;
+    two[v] = b;
+    of_call += static_cast<double>(e);
+  }
+  energy += of_call;
+  for (std::int64_t c = 0; c < columns; ++c) {
+    if constexpr (kParts == 1) {
+      re[c] += static_cast<double>(one[c]);
+      im[c] += static_cast<double>(two[c]);
+    } else {
+      re[c] += static_cast<double>(one[2 * c]) - static_cast<double>(two[2 * c + 1]);
+      im[c] += static_cast<double>(one[2 * c + 1]) + static_cast<double>(two[2 * c]);
+    }
   }
 }
 
@@ -218,12 +342,14 @@ std::uint64_t largest(const Real* x, std::int64_t count) {
 }
 
 template <class Real>
-constexpr WaveKernels<Real> kTable{roots<Real>,
-                                   sums<Real>,
-                                   compare<Real>,
-                                   {whole<std::uint8_t, 1>, whole<std::uint16_t, 1>, whole<float, 1>,
-                                    whole<double, 1>, whole<float, 2>, whole<double, 2>},
-                                   largest<Real>};
+constexpr WaveKernels<Real> kTable{
+    roots<Real>,
+    sums<Real>,
+    compare<Real>,
+    {fold<std::uint8_t, float, 1>, fold<std::uint16_t, float, 1>, fold<float, float, 1>,
+     fold<double, double, 1>, fold<float, float, 2>, fold<double, double, 2>},
+    digit_sums,
+    largest<Real>};
 
 }  // namespace
 

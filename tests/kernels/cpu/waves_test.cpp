@@ -124,40 +124,61 @@ TEST(Waves, WhatIsLeftOfSamples) {
   EXPECT_FALSE(std::isfinite(real.seen));
 }
 
-TEST(Waves, SumsOverAllSamplesAndLargestOfAnyCount) {
+template <class T>
+void expect_fold(ElementType type, double scale, double tolerance) {
+  const auto& kernels = cpu::wave_kernels<float>();
+  const auto size = static_cast<std::int64_t>(cpu::kWaveOffsets);
+  for (const std::int64_t columns :
+       {std::int64_t{1}, std::int64_t{3}, std::int64_t{7}, std::int64_t{20}, size}) {
+    for (const std::int64_t rows : {std::int64_t{1}, std::int64_t{5}, cpu::kFoldRows}) {
+      const std::int64_t pitch = columns + 2;
+      std::vector<T> x(static_cast<std::size_t>(rows * pitch));
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        const double value = 100 + 90 * std::sin(static_cast<double>(i) + 1);
+        if constexpr (std::is_integral_v<T>) {
+          x[i] = static_cast<T>(value);
+        } else {
+          x[i] = static_cast<T>(value / scale);
+        }
+      }
+      std::vector<double> weight_re, weight_im;
+      for (std::int64_t r = 0; r < rows; ++r) {
+        weight_re.push_back(std::cos(static_cast<double>(3 * r)));
+        weight_im.push_back(std::sin(static_cast<double>(3 * r)));
+      }
+      std::vector<double> re(32, 1.0), im(32, -1.0);
+      double energy = 5, expected_energy = 5;
+      kernels.fold[static_cast<std::size_t>(type)](x.data(), rows, pitch, columns, scale, weight_re.data(),
+                                                   weight_im.data(), re.data(), im.data(), energy);
+      for (std::int64_t c = 0; c < columns; ++c) {
+        Complex sum(1, -1);
+        for (std::int64_t r = 0; r < rows; ++r) {
+          const auto at = static_cast<std::size_t>(r);
+          const Complex value = scale * Complex(x[static_cast<std::size_t>(r * pitch + c)]);
+          sum += Complex(weight_re[at], weight_im[at]) * value;
+          expected_energy += std::norm(value);
+        }
+        EXPECT_NEAR(re[static_cast<std::size_t>(c)], sum.real(), tolerance * 200 * static_cast<double>(rows));
+        EXPECT_NEAR(im[static_cast<std::size_t>(c)], sum.imag(), tolerance * 200 * static_cast<double>(rows));
+      }
+      EXPECT_NEAR(energy, expected_energy, tolerance * expected_energy);
+    }
+  }
+}
+
+TEST(Waves, FoldAddsUpWeightedRowsOfEveryType) {
+  expect_fold<std::uint8_t>(ElementType::u8, 0.5, 1e-6);
+  expect_fold<std::uint16_t>(ElementType::u16, 1, 1e-6);
+  expect_fold<float>(ElementType::f32, 0x1p20, 1e-6);
+  expect_fold<double>(ElementType::f64, 0x1p600, 1e-14);
+  expect_fold<std::complex<float>>(ElementType::c64, 1, 1e-6);
+  expect_fold<std::complex<double>>(ElementType::c128, 0x1p600, 1e-14);
+}
+
+TEST(Waves, LargestOfAnyCount) {
   const auto& kernels = cpu::wave_kernels<float>();
   for (const std::size_t count : {1u, 7u, 15u, 16u, 17u, 33u, 1000u}) {
-    std::vector<double> x(2 * count), first(2 * count), second(2 * count);
-    std::vector<std::uint8_t> bytes(count);
-    double of_doubles[3] = {}, of_bytes[3] = {};
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      const double value = std::sin(static_cast<double>(i) + 1);
-      x[i] = value * 1e-200;
-      first[i] = std::cos(static_cast<double>(3 * i));
-      second[i] = static_cast<double>(i % 5) - 1;
-      of_doubles[0] += 1e-20 * value * 1e-20 * value;
-      of_doubles[1] += 1e-20 * value * first[i];
-      of_doubles[2] += 1e-20 * value * second[i];
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-      bytes[i] = static_cast<std::uint8_t>(i * 37);
-      of_bytes[0] += static_cast<double>(bytes[i]) * bytes[i];
-      of_bytes[1] += static_cast<double>(bytes[i]) * first[i];
-      of_bytes[2] += static_cast<double>(bytes[i]) * second[i];
-    }
     const auto n = static_cast<std::int64_t>(count);
-    const auto expect = [&](ElementType type, const void* data, std::int64_t points, double scale,
-                            const double* expected) {
-      double sums[3] = {};
-      kernels.whole[static_cast<std::size_t>(type)](data, points, scale, first.data(), second.data(), sums);
-      EXPECT_NEAR(sums[0] / expected[0], 1, 1e-12);
-      const double size = std::sqrt(expected[0] * static_cast<double>(count));
-      EXPECT_NEAR(sums[1], expected[1], 1e-12 * size);
-      EXPECT_NEAR(sums[2], expected[2], 1e-12 * size);
-    };
-    expect(ElementType::c128, x.data(), n, 1e180, of_doubles);
-    expect(ElementType::f64, x.data(), 2 * n, 1e180, of_doubles);
-    if (count > 1) expect(ElementType::u8, bytes.data(), n, 1, of_bytes);
     std::vector<float> values(count, -0.5f);
     values[count / 2] = -3.0f;
     const std::uint64_t bits = kernels.largest(values.data(), n);
