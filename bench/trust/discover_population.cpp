@@ -3,6 +3,7 @@
 // transform in double precision. Counts silent errors: answers that claim to be `verified` but are wrong.
 //   bench_discover_population [--signals=20000] [--first=0] [--seed=1] [--family=NAME] [--seconds=S]
 //                             [--threads=1] [--json=FILE] [--verbose] [RECORDING.y4m …]
+//   bench_discover_population --changed [--max-points=4194304] [--signals=20000] …
 // Signal i does not depend on the others: --first=I --signals=1 --verbose makes it again. A signal is
 // silently wrong when its answer is verified and
 //   missed  a coefficient outside the support is larger than twice missed_bound,
@@ -10,6 +11,12 @@
 //   tail    the energy outside the support is more than four times the reported one,
 // each beyond the rounding of the element type. Errors due to a click or burst shorter than `shortest_burst`,
 // either put in or left over by the answer, are counted separately as `exempt`.
+//
+// --changed draws tones of which a few samples were flipped, held, zeroed or clicked (changed_signals.hpp)
+// instead of the families. There a single value that is off by more than five times its standard error is
+// wrong, too, and only `shortest_burst` exempts. Rows are kinds of change, levels of noise, checks and paths;
+// the JSON has every combination of them as well. The rows of the kind `none` are signals that nothing
+// disturbed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,8 +26,10 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
 
+#include "bench/trust/changed_signals.hpp"
 #include "bench/trust/population_question.hpp"
 #include "bench/trust/population_tally.hpp"
 #include "bench/trust/population_verdict.hpp"
@@ -39,7 +48,8 @@ struct Arguments {
   std::uint64_t seed = 1;
   double seconds = std::numeric_limits<double>::infinity();
   std::string family, json;
-  bool verbose = false;
+  bool verbose = false, changed = false;
+  std::int64_t max_points = std::int64_t{1} << 22;
   std::vector<std::shared_ptr<Recording>> recordings;
 };
 
@@ -63,6 +73,10 @@ Arguments parse(int argc, char** argv) {
       arguments.family = value;
     } else if (is("json")) {
       arguments.json = value;
+    } else if (is("max-points")) {
+      arguments.max_points = std::max<std::int64_t>(2048, std::atoll(value.c_str()));
+    } else if (word == "--changed") {
+      arguments.changed = true;
     } else if (word == "--verbose") {
       arguments.verbose = true;
     } else if (word[0] == '-') {
@@ -75,6 +89,74 @@ Arguments parse(int argc, char** argv) {
   return arguments;
 }
 
+/// An answer about one signal, and what a dense transform says about it.
+struct Judged {
+  std::optional<Discovery> found;  ///< nothing if discovery refused
+  std::vector<std::complex<double>> truth;
+  Verdict verdict;
+};
+
+Judged ask(const std::string& name, std::int64_t number, const PopulationSignal& signal,
+           const Question& question, Samples& samples, bool verbose) {
+  Judged judged;
+  try {
+    judged.found = discover(SignalView(samples.bytes.data(), signal.x.size(), question.type, signal.shape),
+                            question.options);
+  } catch (const Error& error) {
+    if (verbose) fmt::print("{} {}: {}\n", number, name, error.what());
+    return judged;
+  }
+  if (!judged.found->verified) return judged;
+  judged.truth = std::move(samples.exact);
+  transform_in_place(signal.shape, judged.truth, false);
+  judged.verdict = judge(*judged.found, judged.truth, signal, question);
+  return judged;
+}
+
+void describe(const std::string& name, std::int64_t number, const PopulationSignal& signal,
+              const Question& question, const Discovery& found, const Verdict& verdict) {
+  fmt::print(
+      "{} {} {} {} tones={} disturbed={} | {} | verified={} {} values={} missed_bound={:.3g} "
+      "shortest={} energy_checked={} tail={:.3g} rounds={} samples={} | missed {:.3g} values {:.3g} "
+      "single {:.3g} tail {:.3g} | {}\n",
+      number, name, signal.shape.to_string(), signal.real ? "real" : "complex", signal.tones,
+      signal.disturbed, question.text(), found.verified, to_string(found.path), found.values.size(),
+      found.missed_bound, found.shortest_burst, found.energy_checked, found.tail_energy, found.rounds,
+      found.samples, verdict.missed, verdict.values, verdict.single, verdict.tail, found.reason);
+}
+
+/// Counts an answer that was judged; `worst` above 1 is wrong.
+void count(Tally& tally, std::int64_t number, const Judged& judged, double worst, bool exempt) {
+  ++tally.signals;
+  if (!judged.found) {
+    ++tally.refused;
+    return;
+  }
+  const Discovery& found = *judged.found;
+  if (!found.verified) {
+    ++tally.unverified;
+    return;
+  }
+  ++(found.support_learned_densely ? tally.dense : tally.found);
+  if (exempt) {
+    ++tally.exempt;
+    tally.exempt_of_read += found.energy_checked;
+    return;
+  }
+  if (!(worst <= 1)) {
+    ++tally.silent;
+    tally.missed += !(judged.verdict.missed <= 1);
+    tally.values += !(judged.verdict.values <= 1);
+    tally.tail += !(judged.verdict.tail <= 1);
+    tally.dense_silent += found.support_learned_densely;
+    if (tally.silent_signals.size() < 20) tally.silent_signals.push_back(number);
+  }
+  if (tally.worst_signal < 0 || !(worst <= tally.worst)) {
+    tally.worst = worst;
+    tally.worst_signal = number;
+  }
+}
+
 void run_one(const Population& population, std::int64_t number, const Arguments& arguments,
              Tallies& tallies) {
   const auto& families = Population::families();
@@ -85,64 +167,45 @@ void run_one(const Population& population, std::int64_t number, const Arguments&
   const PopulationSignal signal = population.make(family, draw);
   Question question = draw_question(signal, number, draw);
   Samples samples = convert(signal, question);
-  Tally& tally = tallies[family];
-  ++tally.signals;
-  Discovery found;
-  try {
-    found = discover(SignalView(samples.bytes.data(), signal.x.size(), question.type, signal.shape),
-                     question.options);
-  } catch (const Error& error) {
-    ++tally.refused;
-    if (arguments.verbose) fmt::print("{} {}: {}\n", number, family, error.what());
-    return;
-  }
-  const auto describe = [&](const Verdict& verdict) {
-    fmt::print(
-        "{} {} {} {} tones={} disturbed={} | {} | verified={} {} values={} missed_bound={:.3g} "
-        "shortest={} energy_checked={} tail={:.3g} rounds={} samples={} | missed {:.3g} values {:.3g} "
-        "tail {:.3g} | {}\n",
-        number, family, signal.shape.to_string(), signal.real ? "real" : "complex", signal.tones,
-        signal.disturbed, question.text(), found.verified, to_string(found.path), found.values.size(),
-        found.missed_bound, found.shortest_burst, found.energy_checked, found.tail_energy, found.rounds,
-        found.samples, verdict.missed, verdict.values, verdict.tail, found.reason);
-  };
-  if (!found.verified) {
-    ++tally.unverified;
-    if (arguments.verbose) describe({});
-    return;
-  }
-  ++(found.support_learned_densely ? tally.dense : tally.found);
-  std::vector<std::complex<double>> truth = std::move(samples.exact);
-  transform_in_place(signal.shape, truth, false);
-  const Verdict verdict = judge(found, truth, signal, question);
-  const bool silent = !(verdict.worst() <= 1);
+  const Judged judged = ask(family, number, signal, question, samples, arguments.verbose);
+  const double worst = judged.verdict.worst();
+  const bool silent = !(worst <= 1);
   const auto few_samples = [&] {
+    const Discovery& found = *judged.found;
     if (signal.disturbed > 0 && signal.disturbed < found.shortest_burst) return true;
-    if (differing_samples(found, truth, signal, question.scale) < found.shortest_burst) return true;
+    if (differing_samples(found, judged.truth, signal, question.scale) < found.shortest_burst) return true;
     if (question.options.k == 0) return false;
     // Frequencies cut off by k would hide them, so discovery runs again for everything that there is to find.
     DiscoverOptions options = question.options;
     options.k = 0;
     const Discovery all =
         discover(SignalView(samples.bytes.data(), signal.x.size(), question.type, signal.shape), options);
-    return all.verified && differing_samples(all, truth, signal, question.scale) < all.shortest_burst;
+    return all.verified && differing_samples(all, judged.truth, signal, question.scale) < all.shortest_burst;
   };
   const bool exempt = silent && few_samples();
-  if (exempt) ++tally.exempt;
-  if (exempt && found.energy_checked) ++tally.exempt_of_read;
-  if (silent && !exempt) {
-    ++tally.silent;
-    tally.missed += !(verdict.missed <= 1);
-    tally.values += !(verdict.values <= 1);
-    tally.tail += !(verdict.tail <= 1);
-    tally.dense_silent += found.support_learned_densely;
-    if (tally.silent_signals.size() < 20) tally.silent_signals.push_back(number);
-  }
-  if (!exempt && (tally.worst_signal < 0 || !(verdict.worst() <= tally.worst))) {
-    tally.worst = verdict.worst();
-    tally.worst_signal = number;
-  }
-  if (arguments.verbose || (silent && !exempt)) describe(verdict);
+  count(tallies[family], number, judged, worst, exempt);
+  if (judged.found && (arguments.verbose || (silent && !exempt)))
+    describe(family, number, signal, question, *judged.found, judged.verdict);
+}
+
+void run_changed(const Population& population, std::int64_t number, const Arguments& arguments,
+                 Tallies& tallies, Tallies& combinations) {
+  Draw draw = population.draw(number);
+  ChangedSignal drawn = draw_changed(draw, number, arguments.max_points);
+  const PopulationSignal& signal = drawn.signal;
+  Samples samples = convert(signal, drawn.question);
+  const std::string name =
+      fmt::format("{}, noise {}, {}, {}", drawn.kind, drawn.noise, drawn.check(), drawn.path());
+  const Judged judged = ask(name, number, signal, drawn.question, samples, arguments.verbose);
+  const double worst = std::max(judged.verdict.worst(), judged.verdict.single);
+  const bool silent = !(worst <= 1);
+  const bool exempt = silent && signal.disturbed > 0 && signal.disturbed < judged.found->shortest_burst;
+  const std::string rows[] = {drawn.kind, "noise " + drawn.noise, "check " + drawn.check(),
+                              "path " + drawn.path()};
+  for (const std::string& row : rows) count(tallies[row], number, judged, worst, exempt);
+  count(combinations[name], number, judged, worst, exempt);
+  if (judged.found && (arguments.verbose || (silent && !exempt)))
+    describe(name, number, signal, drawn.question, *judged.found, judged.verdict);
 }
 
 }  // namespace
@@ -156,25 +219,36 @@ int main(int argc, char** argv) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   std::atomic<std::int64_t> next{0};
-  std::vector<Tallies> of_thread(static_cast<std::size_t>(arguments.threads));
-  const auto work = [&](Tallies& own) {
+  struct Own {
+    Tallies rows, combinations;
+  };
+  std::vector<Own> of_thread(static_cast<std::size_t>(arguments.threads));
+  const auto work = [&](Own& own) {
     while (elapsed() < arguments.seconds) {
       const std::int64_t i = next++;
       if (i >= arguments.signals) break;
-      run_one(population, arguments.first + i, arguments, own);
+      if (arguments.changed) {
+        run_changed(population, arguments.first + i, arguments, own.rows, own.combinations);
+      } else {
+        run_one(population, arguments.first + i, arguments, own.rows);
+      }
     }
   };
   std::vector<std::thread> threads;
-  for (Tallies& own : of_thread) threads.emplace_back(work, std::ref(own));
+  for (Own& own : of_thread) threads.emplace_back(work, std::ref(own));
   for (std::thread& thread : threads) thread.join();
-  std::int64_t done = 0;
-  for (const Tallies& own : of_thread) {
-    for (const auto& [name, tally] : own) {
-      tallies[name] += tally;
-      done += tally.signals;
-    }
+  Tallies combinations;
+  for (const Own& own : of_thread) {
+    for (const auto& [name, tally] : own.rows) tallies[name] += tally;
+    for (const auto& [name, tally] : own.combinations) combinations[name] += tally;
   }
-  const nlohmann::json rows = report(tallies);
+  const nlohmann::json rows = report(tallies, arguments.changed ? "" : "all");
+  const nlohmann::json all_combinations = arguments.changed ? report(combinations, "all", false) : nullptr;
+  std::int64_t done = 0, silent = 0;
+  for (const auto& [name, tally] : arguments.changed ? combinations : tallies) {
+    done += tally.signals;
+    silent += tally.silent;
+  }
   fmt::print("{} signals in {:.0f} s, {:.0f} a second\n", done, elapsed(),
              static_cast<double>(done) / elapsed());
   if (!arguments.json.empty()) {
@@ -184,11 +258,9 @@ int main(int argc, char** argv) {
                           {"first", arguments.first},
                           {"signals", done},
                           {"seconds", elapsed()},
-                          {"families", rows}};
+                          {arguments.changed ? "rows" : "families", rows}};
+    if (arguments.changed) out["combinations"] = all_combinations;
     std::ofstream(arguments.json) << out.dump(1) << '\n';
   }
-  for (const auto& [name, tally] : tallies) {
-    if (tally.silent > 0) return 1;
-  }
-  return 0;
+  return silent > 0 ? 1 : 0;
 }

@@ -26,16 +26,18 @@ void Tally::operator+=(const Tally& other) {
   silent_signals.insert(silent_signals.end(), other.silent_signals.begin(), other.silent_signals.end());
 }
 
-nlohmann::json report(const Tallies& tallies) {
+nlohmann::json report(const Tallies& tallies, const std::string& total, bool rows_too) {
   nlohmann::json rows = nlohmann::json::array();
   Tally all;
-  fmt::print("{:26} {:>8} {:>8} {:>8} {:>10} {:>7} | {:>6} {:>6} {:>6} {:>6} | {:>6} | {:>8} {}\n", "family",
-             "signals", "found", "dense", "unverified", "refused", "silent", "missed", "values", "tail",
-             "exempt", "worst", "of signal");
-  const auto row = [&](const std::string& name, const Tally& t) {
-    fmt::print("{:26} {:8} {:8} {:8} {:10} {:7} | {:6} {:6} {:6} {:6} | {:6} | {:8.3g} {}\n", name, t.signals,
-               t.found, t.dense, t.unverified, t.refused, t.silent, t.missed, t.values, t.tail, t.exempt,
-               t.worst, t.worst_signal);
+  if (rows_too)
+    fmt::print("{:26} {:>8} {:>8} {:>8} {:>10} {:>7} | {:>6} {:>6} {:>6} {:>6} | {:>6} | {:>8} {}\n",
+               "family", "signals", "found", "dense", "unverified", "refused", "silent", "missed", "values",
+               "tail", "exempt", "worst", "of signal");
+  const auto row = [&](const std::string& name, const Tally& t, bool print) {
+    if (print)
+      fmt::print("{:26} {:8} {:8} {:8} {:10} {:7} | {:6} {:6} {:6} {:6} | {:6} | {:8.3g} {}\n", name,
+                 t.signals, t.found, t.dense, t.unverified, t.refused, t.silent, t.missed, t.values, t.tail,
+                 t.exempt, t.worst, t.worst_signal);
     rows.push_back({{"family", name},
                     {"signals", t.signals},
                     {"verified_by_discovery", t.found},
@@ -53,10 +55,10 @@ nlohmann::json report(const Tallies& tallies) {
                     {"silent_signals", t.silent_signals}});
   };
   for (const auto& [name, t] : tallies) {
-    row(name, t);
+    row(name, t, rows_too);
     all += t;
   }
-  row("all", all);
+  if (!total.empty()) row(total, all, true);
   return rows;
 }
 

@@ -21,7 +21,8 @@ struct Tally {
 };
 using Tallies = std::map<std::string, Tally>;  ///< by family
 
-/// Prints a row per family and one for all; returns the same as JSON.
-nlohmann::json report(const Tallies& tallies);
+/// Prints a row for each tally and, if `total` names one, their sum; without `rows`, the sum alone. Returns
+/// the same, with all rows, as JSON.
+nlohmann::json report(const Tallies& tallies, const std::string& total, bool rows = true);
 
 }  // namespace sfft::bench

@@ -25,12 +25,15 @@ Verdict judge(const Discovery& found, const std::vector<Complex>& truth, const P
   // The reference is a transform in double precision, and errs by up to 3.5 epsilon itself.
   const double rounding = (twice ? 8 : 4) * epsilon * std::sqrt(energy);
   std::vector<char> held(truth.size(), 0);
+  Verdict verdict;
   double error = 0, reported = 0;
   for (std::size_t i = 0; i < found.values.size(); ++i) {
     const std::int64_t f = (*found.support)[i];
     const Complex value = found.values[i] / question.scale;
     const double own = found.standard_error[i] / question.scale;
-    error += std::norm(value - truth[static_cast<std::size_t>(f)]);
+    const double off = std::abs(value - truth[static_cast<std::size_t>(f)]);
+    error += off * off;
+    verdict.single = std::max(verdict.single, off / (5 * own + rounding));
     reported += own * own;
     held[static_cast<std::size_t>(f)] = 1;
     if (signal.real) held[static_cast<std::size_t>(test::negated(signal.shape, f))] = 1;
@@ -41,7 +44,6 @@ Verdict judge(const Discovery& found, const std::vector<Complex>& truth, const P
     largest = std::max(largest, std::norm(truth[i]));
     tail += std::norm(truth[i]);
   }
-  Verdict verdict;
   verdict.missed = std::sqrt(largest) / (2 * found.missed_bound / question.scale + rounding);
   verdict.values = std::sqrt(error) / (5 * std::sqrt(reported) + rounding);
   // The square itself may leave the range of double precision.

@@ -13,6 +13,7 @@ namespace sfft::bench {
 
 struct Verdict {
   double missed = 0, values = 0, tail = 0;  ///< errors over their limits: above 1 is silently wrong
+  double single = 0;                        ///< the same for the worst single value
   double worst() const { return std::max({missed, values, tail}); }
 };
 

@@ -202,7 +202,9 @@ Discovery to_discovery(BlindResult&& result, const detail::DiscoveryTarget& targ
   discovery.samples = result.samples;
   discovery.check_samples = result.check_samples;
   discovery.energy_checked = result.whole_agrees;
-  if (result.check_samples > 0) {
+  if (result.whole_agrees) {
+    discovery.shortest_burst = 1;
+  } else if (result.check_samples > 0) {
     discovery.shortest_burst = std::max<std::int64_t>(
         1, std::llround(std::ceil(result.unseen_share * static_cast<double>(target.shape.points()))));
   }
