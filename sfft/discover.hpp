@@ -14,7 +14,7 @@ namespace sfft {
 enum class Check : std::uint8_t {
   automatic,   ///< `everything` up to 2^16 points in host memory, where it costs little; else `scattered`
   scattered,   ///< about a thousand at random positions: the work does not grow with the signal
-  everything,  ///< the energy of all samples too, each read once; as `scattered` in GPU memory
+  everything,  ///< all samples too, each read once for sums; as `scattered` in GPU memory
 };
 
 struct DiscoverOptions {
@@ -40,17 +40,19 @@ struct DiscoverOptions {
 /// A spectrum whose support was found. `verified` (see Spectrum) says that it explains, up to noise, fresh
 /// samples that had no part in finding it, some at random positions. No coefficient outside the support
 /// exceeds `missed_bound`, whether it was missed or not asked for; `tail_energy` is all that lies outside.
-/// Discovery cannot see what happens only between the samples that it read: see `shortest_burst`.
+/// Discovery cannot see what happens only between the samples that it read: see `shortest_burst`. `reason`
+/// says which share of the samples that is.
 struct Discovery : Spectrum<double> {
   std::int64_t samples = 0;        ///< samples read; N when transformed densely; energy check not counted
   std::int64_t check_samples = 0;  ///< read at random positions to verify the result
   /// A disturbance of at least this many samples, contiguous or scattered, goes unnoticed with at most the
   /// probability DiscoverOptions::confidence. A shorter one (a click, a NaN) may be missed. 1 for a dense
-  /// transform, 0 if nothing was compared.
+  /// transform and where energy_checked; 0 if nothing was compared.
   std::int64_t shortest_burst = 0;
-  /// All samples were read. Their energy equals that of the spectrum and its tail, and their transform at a
-  /// random frequency off the grid equals the spectrum's leakage there. So no click of any length exceeds
-  /// rounding or, under noise, what chance and missed_bound explain (docs/accuracy.md, Discovery).
+  /// All samples were read, and all were finite. Their energy is that of the spectrum and its tail. Folded
+  /// into about a hundred cells under random phases, what the spectrum does not explain has the energy of its
+  /// tail. So no changed sample (a click, a flipped sign, a held value) exceeds what `tail_energy`,
+  /// `standard_error` and `missed_bound` say (docs/accuracy.md, Discovery).
   bool energy_checked = false;
   /// `k` cut through coefficients of equal size: some outside the support are as large as the
   /// smallest inside.

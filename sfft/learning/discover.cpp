@@ -165,6 +165,15 @@ Cut keep_largest(std::vector<Found>& found, std::int64_t k, double rounding) {
   return cut;
 }
 
+/// What a verified answer cannot vouch for: samples may have been read more than once, so the share is a
+/// bound.
+std::string unread(const BlindResult& result, const Shape& shape) {
+  const double read = static_cast<double>(result.samples) / static_cast<double>(shape.points());
+  const std::string share = read < 0.999 ? fmt::format("at least {:.1f} %", 100 * (1 - read)) : "some";
+  return fmt::format(
+      ". {} of the samples were not read and may hold a click or a NaN: Check::everything reads all", share);
+}
+
 std::complex<double> times_power_of_two(const std::complex<double>& x, int exponent) {
   return {std::ldexp(x.real(), exponent), std::ldexp(x.imag(), exponent)};
 }
@@ -212,6 +221,7 @@ Discovery to_discovery(BlindResult&& result, const detail::DiscoveryTarget& targ
   discovery.path = result.path;
   discovery.backend = target.backend;
   discovery.reason = result.reason;
+  if (result.verified && discovery.shortest_burst > 1) discovery.reason += unread(result, target.shape);
   if (cut.tie) discovery.reason += kTied;
   auto support = std::make_shared<std::vector<std::int64_t>>();
   support->reserve(found.size());

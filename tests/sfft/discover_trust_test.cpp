@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <numbers>
 #include <random>
 
 #include "bench/known_signals.hpp"
 #include "sfft/sfft.hpp"
+#include "template/discovery/driver.hpp"
 #include "template/discovery/witness.hpp"
 #include "tests/support/throws.hpp"
 #include "tests/support/tolerance.hpp"
@@ -205,6 +207,10 @@ TEST(DiscoverTrust, AClickShowsWhereTheWholeSignalIsReadAndABurstWhereItIsLongEn
   EXPECT_TRUE(whole.energy_checked);
   EXPECT_GE(whole.check_samples, 512);
   EXPECT_GT(whole.samples, whole.check_samples);
+  EXPECT_EQ(whole.shortest_burst, 1);
+  const Discovery part =
+      discover(SignalView::line(clean), {.k = 10, .fallback = Fallback::none, .check = Check::scattered});
+  EXPECT_FALSE(part.energy_checked);
   std::mt19937 generator(3);
   for (unsigned seed = 1; seed <= 100; ++seed) {
     auto click = clean;
@@ -215,7 +221,7 @@ TEST(DiscoverTrust, AClickShowsWhereTheWholeSignalIsReadAndABurstWhereItIsLongEn
     const std::size_t start = generator() % burst.size();
     const DiscoverOptions scattered{
         .k = 10, .fallback = Fallback::none, .seed = seed, .check = Check::scattered};
-    const auto length = static_cast<std::size_t>(whole.shortest_burst);
+    const auto length = static_cast<std::size_t>(part.shortest_burst);
     EXPECT_GT(length, 16u);
     EXPECT_LT(length, burst.size() / 32);
     for (std::size_t i = 0; i < length; ++i) burst[(start + i) % burst.size()] += 0.01f;
@@ -237,6 +243,118 @@ TEST(DiscoverTrust, FlippedSignsKeepTheEnergyAndShow) {
     EXPECT_FALSE(
         discover(SignalView::line(flipped), {.k = 12, .fallback = Fallback::none, .seed = seed}).verified);
   }
+}
+
+/// Changes a few samples as sensors and memories do.
+void change(std::vector<float>& x, int kind, std::size_t start, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    float& own = x[(start + i * (kind < 2 ? 1 : 97)) % x.size()];
+    if (kind % 2 == 0) {
+      own = -own;
+    } else {
+      own = x[(start + x.size() - 1) % x.size()];
+    }
+  }
+}
+
+TEST(DiscoverTrust, ChangedSamplesUnderNoiseShowOrAreCovered) {
+  int verified = 0;
+  for (const Shape& shape : {Shape{49152}, Shape{8192}, Shape{96, 100}}) {
+    const SparseSignal signal = SparseSignal::random(shape, true, 6, 4);
+    std::vector<float> clean = signal.as<float>();
+    double energy = 0;
+    for (const float value : clean) energy += value * value;
+    const double rms = std::sqrt(energy / static_cast<double>(clean.size()));
+    std::mt19937 generator(3);
+    for (unsigned draw = 0; draw < 60; ++draw) {
+      auto x = clean;
+      std::normal_distribution<double> noise(0, rms * std::pow(10, -(20.0 + draw % 5 * 15.0) / 20));
+      for (float& value : x) value += static_cast<float>(noise(generator));
+      const std::size_t count = draw % 6 == 0 ? 0 : std::size_t{1} << draw % 7;
+      change(x, static_cast<int>(draw / 7 % 4), generator() % x.size(), count);
+      const Discovery found =
+          discover(SignalView(x, shape), {.k = 6, .fallback = Fallback::none, .seed = draw});
+      if (count == 0) {
+        EXPECT_TRUE(found.verified) << shape.to_string() << ": " << found.reason;
+        EXPECT_EQ(found.shortest_burst, 1);
+      }
+      if (!found.verified) continue;
+      ++verified;
+      const std::vector<Complex> exact(x.begin(), x.end());
+      expect_true(found, dense_spectrum(exact, shape), shape, true, std::numeric_limits<float>::epsilon());
+    }
+  }
+  EXPECT_GE(verified, 30);
+}
+
+/// A reader that notes which samples were read.
+class Noting final : public detail::SampleReader {
+ public:
+  Noting(const std::vector<float>& x)
+      : SampleReader(ElementType::f32), samples_(x.data(), ElementType::f32) {}
+  void read(const detail::SampleSet& set, float* re, float* im) override {
+    for (std::int64_t p0 = 0; p0 < set.counts[0]; ++p0) {
+      for (std::int64_t p1 = 0; p1 < set.counts[1]; ++p1) {
+        for (std::int64_t p2 = 0; p2 < set.counts[2]; ++p2) {
+          for (std::int64_t stream = 0; stream < 2 * set.lanes; ++stream)
+            positions.push_back(p0 * set.strides[0] + p1 * set.strides[1] + p2 * set.strides[2] +
+                                set.offsets[stream]);
+        }
+      }
+    }
+    samples_.read(set, re, im);
+  }
+  void read(const detail::SampleSet& set, double* re, double* im) override { samples_.read(set, re, im); }
+
+  std::vector<std::int64_t> positions;
+
+ private:
+  detail::HostSamples samples_;
+};
+
+TEST(DiscoverTrust, WhateverIsReadAndIsNotFiniteIsNoticed) {
+  std::mt19937 generator(5);
+  for (const Shape& shape : {Shape{1 << 17}, Shape{65521}, Shape{256, 288}}) {
+    const SparseSignal signal = SparseSignal::random(shape, true, 8, 4);
+    for (const double noise : {0.0, 1e-3}) {
+      auto clean = signal.as<float>();
+      double energy = 0;
+      for (const float value : clean) energy += value * value;
+      const double rms = std::sqrt(energy / static_cast<double>(clean.size()));
+      std::normal_distribution<double> normal;
+      for (float& value : clean) value += static_cast<float>(noise * rms * normal(generator));
+      detail::BlindRequest request;
+      request.k = 16;
+      request.accuracy = 1e-3;
+      Noting reader(clean);
+      const detail::BlindResult undisturbed = detail::discover_blindly<float>(reader, shape, request);
+      EXPECT_TRUE(undisturbed.finite) << shape.to_string() << ": " << undisturbed.reason;
+      for (int draw = 0; draw < 40; ++draw) {
+        auto x = clean;
+        const float bad[] = {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()};
+        const auto at = reader.positions[generator() % reader.positions.size()];
+        x[static_cast<std::size_t>(at)] = bad[draw % 2];
+        detail::HostSamples samples(x.data(), ElementType::f32);
+        const detail::BlindResult found = detail::discover_blindly<float>(samples, shape, request);
+        EXPECT_FALSE(found.verified) << shape.to_string() << " sample " << at;
+        EXPECT_FALSE(found.finite) << shape.to_string() << " sample " << at;
+      }
+    }
+  }
+}
+
+TEST(DiscoverTrust, TheReasonSaysWhatShareWasNotRead) {
+  const SparseSignal signal = SparseSignal::random(Shape{1 << 17}, false, 10, 4);
+  const auto x = signal.as<std::complex<float>>();
+  const Discovery part = discover(SignalView::line(x), {.k = 10});
+  ASSERT_TRUE(part.verified);
+  const double share = 100 * (1 - static_cast<double>(part.samples) / static_cast<double>(x.size()));
+  char text[64];
+  std::snprintf(text, sizeof text, "at least %.1f %% of the samples were not read", share);
+  EXPECT_NE(part.reason.find(text), std::string::npos) << part.reason;
+  const Discovery whole = discover(SignalView::line(x), {.k = 10, .check = Check::everything});
+  ASSERT_TRUE(whole.verified);
+  EXPECT_EQ(whole.reason.find("not read"), std::string::npos) << whole.reason;
 }
 
 TEST(DiscoverTrust, ConfidenceSaysHowManySamplesAreCompared) {
