@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include "kernels/base/turns.hpp"
 #include "kernels/cpu/stages/waves.hpp"
@@ -24,6 +25,22 @@ constexpr std::size_t whole_blocks(std::size_t count) {
   return (count + cpu::kWaveBlock - 1) / cpu::kWaveBlock * cpu::kWaveBlock;
 }
 
+/// A turn has this many bits of fractions.
+constexpr int kTurnBits = 40;
+
+/// exp(2 pi i t / 2^kTurnBits), by the kernel for waves: a library sine each would take as long as the pass.
+std::vector<Complex> random_roots(const std::vector<double>& turns) {
+  static_assert(kBlock == 16, "a digit's phases are whole blocks of positions");
+  const auto count = static_cast<std::int64_t>(turns.size());
+  std::vector<double> re(turns.size()), im(turns.size());
+  const double one = 1;
+  cpu::wave_kernels<double>().roots({{&one}, 1}, nullptr, nullptr, {{turns.data()}, count},
+                                    {{std::ldexp(1.0, kTurnBits)}, 1}, re.data(), im.data());
+  std::vector<Complex> roots;
+  for (std::size_t i = 0; i < turns.size(); ++i) roots.emplace_back(re[i], im[i]);
+  return roots;
+}
+
 }  // namespace
 
 /// Sums over the pieces of each set, for a block of frequencies: [set·kWaveBlock + frequency].
@@ -42,10 +59,12 @@ RandomFold::RandomFold(const Shape& shape, BlindRandom& random) : shape_(shape) 
     own.indices = (shape[d] + own.step - 1) / own.step;
     own.weight = weight;
     weight = weight * (own.indices % sets_) % sets_;
+    std::vector<double> turns;
     for (std::int64_t left = own.indices; left > 0; left /= kDigit) {
       for (std::int64_t j = 0; j < kDigit; ++j)
-        own.phases.push_back(root_of_turns(static_cast<double>(random() >> 11) * 0x1p-53));
+        turns.push_back(static_cast<double>(random() >> (64 - kTurnBits)));
     }
+    own.phases = random_roots(turns);
   }
 }
 
@@ -161,10 +180,13 @@ std::vector<Complex> RandomFold::cells(const std::vector<BlindComponent>& compon
   std::vector<double> f[3];
   for (std::vector<double>& own : f) own.resize(kAtOnce);
   Sums full, cut;
-  std::vector<double> first(static_cast<std::size_t>(2 * anchors) * kAtOnce), second(2 * kColumns * kAtOnce),
-      re(sums), im(sums);
-  double* first_im = first.data() + static_cast<std::size_t>(anchors) * kAtOnce;
-  double* second_im = second.data() + kColumns * kAtOnce;
+  std::vector<double> re(sums), im(sums);
+  const std::size_t firsts = static_cast<std::size_t>(anchors) * kAtOnce, seconds = kColumns * kAtOnce;
+  const auto tables = std::make_unique_for_overwrite<double[]>(2 * (firsts + seconds));
+  double* const first_re = tables.get();
+  double* const first_im = first_re + firsts;
+  double* const second_re = first_im + firsts;
+  double* const second_im = second_re + seconds;
   for (std::size_t start = 0; start < components.size(); start += kAtOnce) {
     const std::size_t count = std::min(kAtOnce, components.size() - start);
     for (std::size_t i = 0; i < whole_blocks(count); ++i) {
@@ -183,7 +205,7 @@ std::vector<Complex> RandomFold::cells(const std::vector<BlindComponent>& compon
             const Complex term = times(value, {own_sums.re[at], own_sums.im[at]});
             const std::size_t to =
                 i * static_cast<std::size_t>(anchors) + static_cast<std::size_t>(from_anchor + a);
-            first[to] = term.real();
+            first_re[to] = term.real();
             first_im[to] = term.imag();
           }
         };
@@ -192,9 +214,9 @@ std::vector<Complex> RandomFold::cells(const std::vector<BlindComponent>& compon
       }
     }
     const auto waves = static_cast<std::int64_t>(count);
-    kernels.roots({{f[last].data()}, waves}, nullptr, nullptr, {{positions}, kColumns}, line, second.data(),
+    kernels.roots({{f[last].data()}, waves}, nullptr, nullptr, {{positions}, kColumns}, line, second_re,
                   second_im);
-    kernels.sums({first.data(), first_im, second.data(), second_im, waves, anchors}, re.data(), im.data());
+    kernels.sums({first_re, first_im, second_re, second_im, waves, anchors}, re.data(), im.data());
   }
   std::vector<Complex> cells(static_cast<std::size_t>(sets_ * kColumns), 0.0);
   for (std::size_t a = 0; a < static_cast<std::size_t>(sets_); ++a) {

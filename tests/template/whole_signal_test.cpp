@@ -202,7 +202,7 @@ Spread folded_power(const Shape& shape, ElementType type, const std::vector<T>& 
     squares += power * power;
   }
   const double mean = sum / draws;
-  return {mean, std::sqrt(squares / draws - mean * mean)};
+  return {mean, std::sqrt(std::max(0.0, squares / draws - mean * mean))};
 }
 
 TEST(WholeSignal, TheFoldedPowerIsTheEnergyWhateverTheResidualIs) {
