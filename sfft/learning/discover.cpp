@@ -171,7 +171,7 @@ std::string unread(const BlindResult& result, const Shape& shape) {
   const double read = static_cast<double>(result.samples) / static_cast<double>(shape.points());
   const std::string share = read < 0.999 ? fmt::format("at least {:.1f} %", 100 * (1 - read)) : "some";
   return fmt::format(
-      ". {} of the samples were not read and may hold a click or a NaN: Check::everything reads all", share);
+      "; {} of the samples were not read and may hold a click or a NaN: Check::everything reads all", share);
 }
 
 std::complex<double> times_power_of_two(const std::complex<double>& x, int exponent) {

@@ -101,8 +101,8 @@ void BlindDriver<Real>::hear_witness() {
       static_cast<std::int64_t>(std::min(kMaxSamples, kShareOfSearch * work_us_ / sample_us));
   BlindWitness<Real> witness(signal_, shape_);
   const WitnessReport report =
-      witness.examine(result_.components, {result_.tail_energy, noisy_, result_.missed_bound},
-                      std::max(least, affordable), request_.confidence, request_.everything, scatter_);
+      witness.examine(result_.components, {result_.tail_energy, noisy_}, std::max(least, affordable),
+                      request_.confidence, request_.everything, scatter_);
   spent_us_ += sample_us * static_cast<double>(report.samples) + request_.read_us;
   result_.check_samples += report.samples;
   result_.unseen_share = report.unseen_share;

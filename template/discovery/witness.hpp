@@ -17,9 +17,8 @@ namespace sfft::detail {
 
 /// Discovery's claims about the signal.
 struct WitnessClaim {
-  double tail_energy = 0;   ///< Σ|X|² outside the components
-  bool noisy = false;       ///< the tail is noise, not an upper bound of rounding
-  double missed_bound = 0;  ///< largest |X| outside the components that noise may have hidden
+  double tail_energy = 0;  ///< Σ|X|² outside the components
+  bool noisy = false;      ///< the tail is noise, not an upper bound of rounding
 };
 
 struct WitnessReport {
