@@ -43,4 +43,13 @@ struct ToneOptions {
 };
 nlohmann::json run_tone(const ToneOptions& options);
 
+struct BurstsOptions {
+  std::int64_t count = 100000;  ///< disturbed frames
+  std::uint64_t seed = 1;
+  int threads = 1;
+  bool verbose = false;  ///< a line per silent frame
+  bool quick = false;
+};
+nlohmann::json run_bursts(const BurstsOptions& options);
+
 }  // namespace sfft::trust
