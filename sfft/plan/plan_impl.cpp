@@ -133,7 +133,7 @@ void PlanImpl<Real>::set_reference(const SignalView& frame,
   reference_samples.resize(reals);
   design->executor->gather_reference(frame.data(), frame.type(), reference_samples.data());
   if (!design->witness.empty()) {
-    reference_witness.resize(kWitnessReals);
+    reference_witness.resize(design->witness.reals());
     design->witness.read(frame.data(), frame.type(), reference_witness.data());
   }
   reference_values.clear();
@@ -171,6 +171,7 @@ void PlanImpl<Real>::give_account(FrameData frame, ElementType type, const cpu::
     const Real* reference = reference_witness.empty() ? nullptr : reference_witness.data();
     const auto seen = design->witness.compare(frame, type, reference, spectrum.values);
     sums.witness = seen.residue;
+    sums.witness_all = seen.all;
     sums.witness_samples = seen.samples;
   }
   if (!reference_samples.empty()) {
