@@ -217,7 +217,11 @@ class SFFT_EXPORT Plan {
   Spectrum<Real> make_spectrum() const;  ///< has the right size, so that execute() need not allocate
 
   /// The same plan with another reference frame; `coefficients` are that frame's exact X at the support.
-  /// Costs r·B reads and no planning; a frame that is a region is copied.
+  /// A plan with a witness checks them: if its samples of the frame contradict them more than what the plan
+  /// finds without a reference, the difference is added to the reported errors of all later frames. An error
+  /// that is small against the frame's energy outside the template is not noticed. Costs one execution and no
+  /// planning; a frame that is a region is copied. Throws invalid_argument for coefficients that are not
+  /// finite.
   Plan with_reference(const SignalView& frame, std::span<const std::complex<double>> coefficients) const;
   Plan without_reference() const;
 

@@ -61,6 +61,7 @@ struct AccountSums {
   double witness = 0;          ///< mean square of the samples less what the coefficients predict
   double witness_all = 0;      ///< the same of all samples, where `witness` leaves out the largest
   double witness_samples = 0;  ///< mean square of the samples themselves
+  double reference_error = 0;  ///< Σ|X − X̂|² of the reference's coefficients, both halves of a real spectrum
   bool finite = true;
 };
 
@@ -109,6 +110,7 @@ SFFT_HOST_DEVICE Ratios account_ratios(const ErrorModel& model, const ErrorRecip
     out.tail += unexplained - inside;
     out.gain_scale += inside * reciprocals.gain_sum;
   }
+  out.gain_scale += sums.reference_error * reciprocals.gain_sum;
   const double noise = out.gain_scale * model.gain_sum;
   out.error = noise + out.bias_scale * model.bias_sum + 16 * epsilon * epsilon * sums.norm;
   // Noise adds to the computed norm, so the error relative to the true norm is larger.

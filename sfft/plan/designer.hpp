@@ -109,7 +109,11 @@ class Designer {
     design_->info.samples += design_->info.witness_samples;
     design_->errors.model.witness_share =
         static_cast<double>(design_->info.witness_samples) / static_cast<double>(design_->info.samples);
-    if (!on_device_) design_->witness = cpu::Witness<Real>(witness_);
+    if (on_device_) {
+      design_->witness_places = witness_;
+    } else {
+      design_->witness = cpu::Witness<Real>(witness_);
+    }
   }
 
   /// Says from which length on the plan sees a burst; `reads` are the samples that it gathers.

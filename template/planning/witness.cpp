@@ -100,6 +100,11 @@ WitnessData place_witness(const SupportSet& support, bool trimmed, std::uint64_t
 WitnessData make_witness(const SupportSet& support, bool trimmed, std::uint64_t seed, cpu::ThreadPool* pool,
                          std::int64_t blocks) {
   WitnessData data = place_witness(support, trimmed, seed, blocks);
+  add_rows(support, data, pool);
+  return data;
+}
+
+void add_rows(const SupportSet& support, WitnessData& data, cpu::ThreadPool* pool) {
   const Shape& shape = support.shape;
   const auto reals = static_cast<std::size_t>(2 * support.k);
   const std::size_t count = data.block_samples();
@@ -128,7 +133,6 @@ WitnessData make_witness(const SupportSet& support, bool trimmed, std::uint64_t 
       }
     }
   });
-  return data;
 }
 
 }  // namespace sfft::detail

@@ -23,5 +23,7 @@ WitnessData make_witness(const SupportSet& support, bool trimmed, std::uint64_t 
 /// The same without the rows.
 WitnessData place_witness(const SupportSet& support, bool trimmed, std::uint64_t seed,
                           std::int64_t blocks = 1);
+/// Makes the rows of a witness that was placed.
+void add_rows(const SupportSet& support, WitnessData& data, cpu::ThreadPool* pool = nullptr);
 
 }  // namespace sfft::detail

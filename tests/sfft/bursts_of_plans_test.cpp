@@ -179,5 +179,51 @@ TEST(BurstsOfPlans, OptionsOutOfRangeAreRefused) {
             ErrorCode::invalid_argument);
 }
 
+/// Coefficients that are not the reference's are noticed, and right ones raise nothing.
+template <class Real>
+void check_reference(double noise_db) {
+  const Shape shape{1 << 14};
+  const auto signal = SparseSignal::random(shape, false, 24, 6);
+  std::mt19937_64 random(3);
+  std::normal_distribution<double> normal;
+  const double sigma = noise_db > 0 ? std::pow(10, -noise_db / 20) : 0;
+  const auto frame = [&](double turn) {
+    std::vector<std::complex<Real>> x;
+    for (const Complex& sample : signal.samples())
+      x.push_back(std::complex<Real>(std::polar(1.0, turn) * sample +
+                                     sigma * Complex(normal(random), normal(random))));
+    return x;
+  };
+  const auto first = frame(0), later = frame(0.1);
+  const Template tmpl = learn(SignalView(first, shape), {.k = 24, .reference = true});
+  // The template's own values are exact.
+  ASSERT_EQ(tmpl.k(), 24);
+  const std::vector<Complex> right(tmpl.values().begin(), tmpl.values().end());
+  double norm = 0;
+  for (const Complex& value : right) norm += std::norm(value);
+  norm = std::sqrt(norm);
+  const Plan<Real> plan(tmpl, {.backend = Backend::cpu, .path = Path::comb});
+  const auto report = [&](const Plan<Real>& with) { return with.execute(SignalView(later, shape)).error_l2; };
+  EXPECT_EQ(report(plan.with_reference(SignalView(first, shape), right)), report(plan));
+  for (const double off : {0.02, 0.2}) {
+    std::vector<Complex> wrong = right;
+    for (Complex& value : wrong) value *= 1 + off;
+    const double reported = report(plan.with_reference(SignalView(first, shape), wrong));
+    EXPECT_GE(reported, 0.5 * off * norm) << off << " at " << noise_db << " dB";
+    EXPECT_LE(reported, 3 * off * norm + report(plan));
+  }
+  std::vector<Complex> none = right;
+  none[3] = std::nan("");
+  EXPECT_EQ(code_of([&] { plan.with_reference(SignalView(first, shape), none); }),
+            ErrorCode::invalid_argument);
+}
+
+TEST(ReferencesOfPlans, WrongCoefficientsRaiseTheReport) {
+  for (const double noise_db : {0.0, 60.0}) {
+    check_reference<float>(noise_db);
+    check_reference<double>(noise_db);
+  }
+}
+
 }  // namespace
 }  // namespace sfft
