@@ -18,7 +18,8 @@ struct VideoOptions {
   double accuracy = 0;
   bool reference = true;
   bool synthetic = true;
-  std::string only;  ///< part of a family's name
+  bool plan_alone = false;  ///< a Plan instead of a Tracker: one template and no calibration
+  std::string only;         ///< part of a family's name
   std::vector<std::string> recordings;
   bool quick = false;
 };

@@ -37,6 +37,7 @@ CLI::App* add_video(CLI::App& app, VideoOptions& options) {
   command->add_flag("--reference,!--no-reference", options.reference,
                     "Difference against a reference frame (default)");
   command->add_flag("--synthetic,!--no-synthetic", options.synthetic, "The synthetic streams (default)");
+  command->add_flag("--plan-alone", options.plan_alone, "A Plan instead of a Tracker");
   command->add_option("--only", options.only, "Only families whose name contains this");
   command->add_option("--recording", options.recordings, "Recordings to measure too");
   command->add_flag("--quick", options.quick, "One stream per family, 100 frames");
