@@ -69,7 +69,13 @@ struct PlanOptions {
   double max_samples = 0;
   Path path = Path::automatic;  ///< force one; throws not_sparse when it cannot work for this template
   bool use_reference = true;    ///< transform the difference to the template's reference, if it has one
-  Witness witness = Witness::scattered;    ///< for comb and flat-window plans; the others read every sample
+  Witness witness = Witness::scattered;  ///< for comb and flat-window plans; the others read every sample
+  /// Share of a frame, in (0, 1): a disturbance of so many samples, wherever they are, is missed with a
+  /// probability of at most `burst_miss`. The witness takes as many samples as that needs, 688 for 0.01 and
+  /// 1e-3, whose comparison costs time; a plan that becomes slower than a dense transform is dense. 0: the
+  /// plan does not read more; PlanInfo::shortest_burst says what it sees.
+  double burst = 0;
+  double burst_miss = 1e-3;  ///< in (0, 1): the probability that goes with `burst` and shortest_burst
   PlanEffort effort = PlanEffort::normal;  ///< of the search for comb plans of templates with a known tail
   int threads = 1;  ///< host threads that planning and one execute() call may use; 0: one per core
   Transfer transfer = Transfer::automatic;  ///< GPU plans only
@@ -86,9 +92,9 @@ struct PlanOptions {
   std::optional<ElementType> compiled_for = std::nullopt;
   std::uint64_t seed = 1;  ///< of the search for delays and permutations: same seed, same plan
   /// Start from the plan that the template keeps for these options, without a search (Plan::keep_in). It is
-  /// used only if accuracy, max_samples, path, batch, seed, use_reference, backend, GPU, frames_in, Real and
-  /// the library version are those it was made with, and its effort is no less. Otherwise a new plan is made,
-  /// and PlanInfo::kept_note says why.
+  /// used only if accuracy, max_samples, path, batch, seed, use_reference, backend, GPU, frames_in, Real,
+  /// burst (with burst_miss) and the library version are those it was made with, and its effort is no less.
+  /// Otherwise a new plan is made, and PlanInfo::kept_note says why.
   bool use_kept = true;
 };
 
@@ -107,6 +113,11 @@ struct PlanInfo {
   std::int64_t delays = 0;   ///< r (comb) or sampled lines (flat window); 0 for direct and dense
   std::int64_t samples = 0;  ///< sample reads per frame, those of the witness included
   std::int64_t witness_samples = 0;
+  /// A disturbance of at least so many samples raises the reported errors: a stretch in memory order, several
+  /// stretches, or single samples, at random places. It is missed with a probability of at most `burst_miss`.
+  /// A shorter one (a click) may fall between the samples that are read. 1 for plans that read every sample.
+  std::int64_t shortest_burst = 1;
+  double burst_miss = 0;        ///< PlanOptions::burst_miss; 0 for plans that read every sample
   double samples_fraction = 0;  ///< samples / N
   bool reference = false;       ///< transforms the difference to a reference frame
   double predicted_us = 0;      ///< by the cost model, on one core
@@ -206,7 +217,11 @@ class SFFT_EXPORT Plan {
   Spectrum<Real> make_spectrum() const;  ///< has the right size, so that execute() need not allocate
 
   /// The same plan with another reference frame; `coefficients` are that frame's exact X at the support.
-  /// Costs r·B reads and no planning; a frame that is a region is copied.
+  /// A plan with a witness checks them: if its samples of the frame contradict them more than what the plan
+  /// finds without a reference, the difference is added to the reported errors of all later frames. An error
+  /// that is small against the frame's energy outside the template is not noticed. Costs one execution and no
+  /// planning; a frame that is a region is copied. Throws invalid_argument for coefficients that are not
+  /// finite.
   Plan with_reference(const SignalView& frame, std::span<const std::complex<double>> coefficients) const;
   Plan without_reference() const;
 

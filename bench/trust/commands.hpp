@@ -18,7 +18,8 @@ struct VideoOptions {
   double accuracy = 0;
   bool reference = true;
   bool synthetic = true;
-  std::string only;  ///< part of a family's name
+  bool plan_alone = false;  ///< a Plan instead of a Tracker: one template and no calibration
+  std::string only;         ///< part of a family's name
   std::vector<std::string> recordings;
   bool quick = false;
 };
@@ -42,5 +43,14 @@ struct ToneOptions {
   bool quick = false;
 };
 nlohmann::json run_tone(const ToneOptions& options);
+
+struct BurstsOptions {
+  std::int64_t count = 100000;  ///< disturbed frames
+  std::uint64_t seed = 1;
+  int threads = 1;
+  bool verbose = false;  ///< a line per silent frame
+  bool quick = false;
+};
+nlohmann::json run_bursts(const BurstsOptions& options);
 
 }  // namespace sfft::trust

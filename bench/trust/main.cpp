@@ -37,6 +37,7 @@ CLI::App* add_video(CLI::App& app, VideoOptions& options) {
   command->add_flag("--reference,!--no-reference", options.reference,
                     "Difference against a reference frame (default)");
   command->add_flag("--synthetic,!--no-synthetic", options.synthetic, "The synthetic streams (default)");
+  command->add_flag("--plan-alone", options.plan_alone, "A Plan instead of a Tracker");
   command->add_option("--only", options.only, "Only families whose name contains this");
   command->add_option("--recording", options.recordings, "Recordings to measure too");
   command->add_flag("--quick", options.quick, "One stream per family, 100 frames");
@@ -74,6 +75,21 @@ CLI::App* add_tone(CLI::App& app, ToneOptions& options) {
   return command;
 }
 
+CLI::App* add_bursts(CLI::App& app, BurstsOptions& options) {
+  CLI::App* command =
+      app.add_subcommand("bursts", "Known support: whether a disturbance of some samples is seen");
+  command->add_option("--count", options.count, "Disturbed frames")
+      ->check(CLI::Range(100, 1000000000))
+      ->capture_default_str();
+  command->add_option("--seed", options.seed, "Another seed is another population")->capture_default_str();
+  command->add_option("--threads", options.threads, "Threads that share the plans")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command->add_flag("--verbose", options.verbose, "A line per silent frame");
+  command->add_flag("--quick", options.quick, "5000 frames, short signals alone");
+  return command;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -85,13 +101,16 @@ int main(int argc, char** argv) {
   VideoOptions video;
   StreamsOptions streams;
   ToneOptions tone;
+  BurstsOptions bursts;
   const CLI::App* video_command = add_video(app, video);
   const CLI::App* streams_command = add_streams(app, streams);
   const CLI::App* tone_command = add_tone(app, tone);
+  const CLI::App* bursts_command = add_bursts(app, bursts);
   CLI11_PARSE(app, argc, argv);
   if (video.quick) video.frames = 100;
   if (streams.quick) streams.count = 60;
   if (tone.quick) tone.count = 2000;
+  if (bursts.quick) bursts.count = 5000;
 
   std::string command_line = "bench_trust";
   for (int i = 1; i < argc; ++i) command_line += std::string(" ") + argv[i];
@@ -101,6 +120,7 @@ int main(int argc, char** argv) {
     if (video_command->parsed()) results = run_video(video);
     if (streams_command->parsed()) results = run_streams(streams);
     if (tone_command->parsed()) results = run_tone(tone);
+    if (bursts_command->parsed()) results = run_bursts(bursts);
     results["command"] = command_line;
     results["commit"] = SFFT_COMMIT;
     if (!json.empty() && !(std::ofstream(json) << results.dump(1) << '\n')) {

@@ -32,6 +32,7 @@ struct ErrorModel {
   /// what exceeds witness_allowed times the prediction is then unexplained. Under Gaussian noise a witness
   /// exceeds 2.25 about once in ten thousand frames.
   double witness_limit = 2.25, witness_allowed = 1;
+  double witness_share = 0;  ///< of the samples that a plan reads, the part that is its witness
 };
 
 /// Reciprocals of ErrorModel values that the estimates divide by. A GPU takes hundreds of cycles to divide in
@@ -58,7 +59,9 @@ struct AccountSums {
   double held = 0;             ///< the same with both halves of a real spectrum
   double fit = 0;              ///< Σ fit_i |X̂_i|², of the difference to the reference if there is one
   double witness = 0;          ///< mean square of the samples less what the coefficients predict
+  double witness_all = 0;      ///< the same of all samples, where `witness` leaves out the largest
   double witness_samples = 0;  ///< mean square of the samples themselves
+  double reference_error = 0;  ///< Σ|X − X̂|² of the reference's coefficients, both halves of a real spectrum
   bool finite = true;
 };
 
@@ -75,6 +78,16 @@ struct Ratios {
   bool finite;
 };
 
+/// The energy of a burst that the trimmed mean of the witness leaves out; not positive if there is none. A
+/// sample of the witness that a burst hits stands for its part of all samples that were read: had the burst
+/// hit more of them, the empty buckets would have seen it, and it would be expected.
+SFFT_HOST_DEVICE double burst_energy(const ErrorModel& model, const AccountSums& sums, double expected) {
+  const double all = model.witness_scale * sums.witness_all;
+  const double pooled = model.witness_share * all - expected;
+  const double beyond = all - model.witness_limit * expected;
+  return pooled < beyond ? pooled : beyond;
+}
+
 /// `epsilon` of the arithmetic: rounding adds a few units in the last place of what was summed.
 SFFT_HOST_DEVICE Ratios account_ratios(const ErrorModel& model, const ErrorReciprocals& reciprocals,
                                        const AccountSums& sums, double epsilon) {
@@ -89,12 +102,15 @@ SFFT_HOST_DEVICE Ratios account_ratios(const ErrorModel& model, const ErrorRecip
   const double rounding = model.witness_scale * model.witness_rounding * sums.witness_samples;
   const double expected =
       out.tail + out.gain_scale * model.spread_gain + out.bias_scale * model.spread_bias + rounding;
-  if (seen > model.witness_limit * expected) {
-    const double unexplained = seen - model.witness_allowed * expected;
+  double unexplained = seen > model.witness_limit * expected ? seen - model.witness_allowed * expected : 0;
+  const double burst = burst_energy(model, sums, expected);
+  if (burst > unexplained) unexplained = burst;
+  if (unexplained > 0) {
     const double inside = kWitnessShare * unexplained;
     out.tail += unexplained - inside;
     out.gain_scale += inside * reciprocals.gain_sum;
   }
+  out.gain_scale += sums.reference_error * reciprocals.gain_sum;
   const double noise = out.gain_scale * model.gain_sum;
   out.error = noise + out.bias_scale * model.bias_sum + 16 * epsilon * epsilon * sums.norm;
   // Noise adds to the computed norm, so the error relative to the true norm is larger.

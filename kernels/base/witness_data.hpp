@@ -15,16 +15,21 @@
 namespace sfft::detail {
 
 struct WitnessData {
-  std::vector<std::int64_t> samples;  ///< flat row-major indices; 32 for a real signal, 16 for a complex one
-  /// kWitnessReals × 2k, row s at s·2k: real number s of the prediction is Σ_j rows[s][j] v_j, v the parts re
-  /// X̂_0, im X̂_0, re X̂_1, … For a complex signal, rows 0 … 15 are real parts, rows 16 … 31 imaginary
-  /// parts. Empty: left to the GPU.
+  /// Flat row-major indices, in blocks of kWitnessReals real numbers: 32 samples of a real signal, 16 of a
+  /// complex one. More than one block: for short bursts.
+  std::vector<std::int64_t> samples;
+  /// For each block kWitnessReals × 2k, row s at s·2k: real number s of the prediction is Σ_j rows[s][j] v_j,
+  /// v the parts re X̂_0, im X̂_0, re X̂_1, … For a complex signal, rows 0 … 15 of a block are real parts,
+  /// rows 16 … 31 imaginary parts. Empty: left to the GPU.
   std::vector<double> rows;
-  /// The mean square is taken over the smallest three quarters and corrected for Gaussian residues: a moving
-  /// object that covers some of the samples is not an error of the coefficients.
+  /// The mean square is taken over the smallest three quarters of the first block and corrected for Gaussian
+  /// residues: a moving object that covers some of the samples is not an error of the coefficients.
   bool trimmed = false;
+  bool complex = false;  ///< of a complex signal
 
   bool empty() const noexcept { return samples.empty(); }
+  std::size_t block_samples() const noexcept { return complex ? kWitnessReals / 2 : kWitnessReals; }
+  std::size_t blocks() const noexcept { return samples.size() / block_samples(); }
 };
 
 }  // namespace sfft::detail

@@ -31,6 +31,16 @@ void check(const Template& tmpl, const PlanOptions& options) {
     invalid(fmt::format("max_samples = {} must be a share of the frame in (0, 1], or 0 for automatic",
                         options.max_samples));
   }
+  if (!(options.burst >= 0 && options.burst < 1)) {
+    invalid(
+        fmt::format("burst = {} must be a share of the frame in (0, 1), or 0 for what the plan sees anyway",
+                    options.burst));
+  }
+  if (!(options.burst_miss > 0 && options.burst_miss < 1))
+    invalid(fmt::format("burst_miss = {} must be a probability in (0, 1)", options.burst_miss));
+  if (options.burst > 0 && options.witness == Witness::none)
+    invalid(
+        "the witness sees bursts, and it is switched off: set witness to Witness::scattered, or burst to 0");
   if (options.batch < 1) invalid(fmt::format("batch = {} must be at least 1", options.batch));
   if (options.compiled_for && is_complex(*options.compiled_for) == tmpl.is_real()) {
     invalid(fmt::format("compiled_for = {}, but the template is for {} signals",

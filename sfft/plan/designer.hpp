@@ -26,6 +26,7 @@
 #include "template/comb/rebuild.hpp"
 #include "template/data/support_set.hpp"
 #include "template/flat/flat_planner.hpp"
+#include "template/planning/bursts.hpp"
 #include "template/planning/error_table.hpp"
 #include "template/planning/witness.hpp"
 
@@ -97,15 +98,30 @@ class Designer {
     design_->errors = make_error_table(support_, std::move(rows));
     if (options_.witness == Witness::none) return;
     const bool trimmed = !prior_.least_squares();
-    witness_ = on_device_ ? place_witness(support_, trimmed, options_.seed)
-                          : make_witness(support_, trimmed, options_.seed, threads_.get());
+    const std::int64_t blocks = costs_.witness_blocks();
+    witness_ = on_device_ ? place_witness(support_, trimmed, options_.seed, blocks)
+                          : make_witness(support_, trimmed, options_.seed, threads_.get(), blocks);
     add_witness(design_->errors.model, support_, std::numeric_limits<Real>::epsilon(),
                 prior_.least_squares() ? TailKnowledge::white
                 : prior_.common_scale  ? TailKnowledge::guessed
                                        : TailKnowledge::measured);
     design_->info.witness_samples = static_cast<std::int64_t>(witness_.samples.size());
     design_->info.samples += design_->info.witness_samples;
-    if (!on_device_) design_->witness = cpu::Witness<Real>(witness_);
+    design_->errors.model.witness_share =
+        static_cast<double>(design_->info.witness_samples) / static_cast<double>(design_->info.samples);
+    if (on_device_) {
+      design_->witness_places = witness_;
+    } else {
+      design_->witness = cpu::Witness<Real>(witness_);
+    }
+  }
+
+  /// Says from which length on the plan sees a burst; `reads` are the samples that it gathers.
+  void measure_bursts(std::vector<std::int64_t> reads) {
+    reads.insert(reads.end(), witness_.samples.begin(), witness_.samples.end());
+    design_->info.burst_miss = options_.burst_miss;
+    design_->info.shortest_burst =
+        ReadGaps(std::move(reads), data_.shape.points()).shortest_burst(options_.burst_miss);
   }
 
   bool forced(Path path) const { return options_.path == path; }
@@ -127,7 +143,9 @@ class Designer {
     const auto reason = [&](double us) {
       return options_.path == Path::automatic ? reason_against_dense(us) : "asked for";
     };
-    std::string why;
+    std::string why = burst_problem();
+    const bool sparse = plan.path == Path::comb || plan.path == Path::flat_window;
+    if (sparse && !why.empty()) return fmt::format("it does not work: {}", why);
     switch (plan.path) {
       case Path::comb:
         comb_ = rebuild_comb(support_, prior_, plan.buckets, plan.delays,
@@ -135,7 +153,7 @@ class Designer {
         if (comb_ && !acceptable(comb_->predicted_error)) comb_.reset();
         if (!comb_) break;
         comb_->predicted_us = plan.predicted_us;
-        use_comb(reason(plan.predicted_us));
+        use_comb(reason(plan.predicted_us + costs_.witness_us()));
         return "";
       case Path::flat_window: {
         FlatPlanResult result =
@@ -146,7 +164,7 @@ class Designer {
         measure_flat(result.data);
         if (!acceptable(flat_error_)) break;
         flat_ = std::move(result.data);
-        use_flat(reason(flat_us_));
+        use_flat(reason(flat_us_ + costs_.witness_us()));
         return "";
       }
       case Path::direct:
@@ -171,6 +189,7 @@ class Designer {
     plan.path = info.path;
     plan.predicted_us = info.predicted_us;
     if (info.path == Path::comb) {
+      plan.predicted_us = comb_->predicted_us;  // without what the witness costs
       plan.buckets = comb_->data.buckets;
       plan.delays = comb_->data.delays;
     } else if (info.path == Path::flat_window) {
@@ -192,17 +211,22 @@ class Designer {
         throw Error(ErrorCode::not_sparse, fmt::format("the direct path needs N·k <= {}", kDirectProducts));
       return use_direct("asked for", direct_us);
     }
-    const double limit_us =
-        options_.path == Path::automatic ? dense_us : std::numeric_limits<double>::infinity();
+    if (std::string why = burst_problem(); !why.empty()) {
+      if (options_.path == Path::automatic) return use_dense(std::move(why));
+      throw Error(ErrorCode::not_sparse,
+                  fmt::format("{}: ask for a longer burst, or leave the path to the planner", why));
+    }
+    const double limit_us = options_.path == Path::automatic ? dense_us - costs_.witness_us()
+                                                             : std::numeric_limits<double>::infinity();
     const bool exact = prior_.least_squares() || options_.accuracy > 0;  // or as accurate as asked
     if (!forced(Path::flat_window)) find_comb(exact ? limit_us : kWorthAnError * limit_us);
     const bool comb_useful = comb_ && acceptable(comb_->predicted_error);
     if (forced(Path::flat_window) || (!forced(Path::comb) && !comb_useful)) find_flat(limit_us);
     if (options_.path != Path::automatic) return use_forced();
 
-    if (comb_useful && !(small && direct_us < comb_->predicted_us))
-      return use_comb(reason_against_dense(comb_->predicted_us));
-    if (flat_ && !(small && direct_us < flat_us_)) return use_flat(reason_against_dense(flat_us_));
+    const double sparse_us = costs_.witness_us() + (comb_useful ? comb_->predicted_us : flat_us_);
+    if (comb_useful && !(small && direct_us < sparse_us)) return use_comb(reason_against_dense(sparse_us));
+    if (flat_ && !(small && direct_us < sparse_us)) return use_flat(reason_against_dense(sparse_us));
     if (small && direct_us < dense_us) {
       return use_direct(
           fmt::format("N·k = {} products are the cheapest exact way", data_.shape.points() * support_.k),
@@ -213,6 +237,16 @@ class Designer {
     use_dense(fmt::format("the sparse plans predict a relative error of {:.2g}, more than {:.2g}",
                           comb_ ? comb_->predicted_error : flat_error_,
                           options_.accuracy > 0 ? options_.accuracy : kUselessError));
+  }
+
+  /// Why no sparse plan can see bursts as short as asked; empty if one can.
+  std::string burst_problem() const {
+    const std::int64_t points = data_.shape.points();
+    const std::int64_t samples =
+        options_.burst > 0 ? samples_for_burst(options_.burst, options_.burst_miss) : 0;
+    if (samples <= points / 2) return "";
+    return fmt::format("a burst of {:.2g} of the frame shows only in {} samples of {}", options_.burst,
+                       samples, points);
   }
 
   /// Whether a predicted relative error is acceptable. The scale of a change since a reference is not known
@@ -298,7 +332,7 @@ class Designer {
     info.buckets = comb_->data.buckets;
     info.delays = comb_->data.delay_count();
     info.samples = comb_->data.samples();
-    info.predicted_us = comb_->predicted_us;
+    info.predicted_us = comb_->predicted_us + costs_.witness_us();
     info.predicted_error = comb_->predicted_error;
     info.noise_gain = comb_->noise_gain;
     info.reason = std::move(reason);
@@ -306,6 +340,8 @@ class Designer {
     use_witness(
         {comb_->data.noise_gain, comb_->data.bias, comb_->data.response, comb_->data.tail_energy_per_scale});
     step_done("plan: witness, errors");
+    measure_bursts(gathered_samples(comb_->data));
+    step_done("plan: bursts");
     if (on_device_)
       return set_device(make_on_devices<Real>(options_, [&](const PlanOptions& own) {
         return make_device_plan<Real>(comb_->data, design_->errors, witness_, support_, data_, own);
@@ -320,11 +356,12 @@ class Designer {
     info.buckets = {1, 1, flat_->buckets};
     info.delays = flat_->delay_count();
     info.samples = flat_->samples;
-    info.predicted_us = flat_us_;
+    info.predicted_us = flat_us_ + costs_.witness_us();
     info.predicted_error = flat_error_;
     info.noise_gain = std::sqrt(*std::max_element(flat_->noise_gain.begin(), flat_->noise_gain.end()));
     info.reason = std::move(reason);
     use_witness({flat_->noise_gain, {}, {}, 1});
+    measure_bursts(gathered_samples(*flat_));
     if (on_device_)
       return set_device(make_on_devices<Real>(options_, [&](const PlanOptions& own) {
         return make_device_plan<Real>(*flat_, design_->errors, witness_, support_, data_, own);

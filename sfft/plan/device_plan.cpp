@@ -95,22 +95,25 @@ class OwnPlan final : public DevicePlan<Real> {
   }
   bool takes_reference() const noexcept override { return executor_->taps() > 0; }
 
-  std::shared_ptr<const DeviceReference> make_reference(
-      const SignalView& frame, std::span<const std::complex<double>> coefficients) const override {
+  std::shared_ptr<const DeviceReference> make_reference(const SignalView& frame,
+                                                        std::span<const std::complex<double>> coefficients,
+                                                        double error) const override {
     const cuda::DeviceScope scope(device_);
     const cuda::Stream stream = nullptr;
-    auto reference = std::make_shared<ReferenceMemory<Real>>(executor_->reference_points(), k_);
+    const std::int64_t parts = is_complex(frame.type()) ? 2 : 1, last = executor_->witness_samples();
+    auto reference = std::make_shared<ReferenceMemory<Real>>(
+        executor_->reference_points(), std::max<std::int64_t>(kWitnessReals, parts * last), k_, error);
     const auto type = static_cast<cuda::Element>(frame.type());
     const void* const managed = cuda::managed_address(frame.data());
     const void* there = managed != nullptr ? managed : cuda::mapped_address(frame.data());
     if (reinterpret_cast<std::uintptr_t>(frame.data()) % element_bytes(frame.type()) != 0) there = nullptr;
     std::vector<cuda::Complex<Real>> samples;
     std::vector<Real> witness;
-    if (there != nullptr) {
+    // The kernels read the first block of a witness alone.
+    if (there != nullptr && parts * last <= kWitnessReals) {
       executor_->read_reference(there, type, reference->samples(), reference->witness(), stream);
     } else {
       const auto& indices = executor_->sample_indices();
-      const std::int64_t last = executor_->witness_samples();
       samples = cuda::reference_samples<Real>(frame.data(), type, indices, executor_->taps(), last);
       witness = cuda::reference_witness<Real>(frame.data(), type, indices, last);
       copy(samples, reference->samples(), stream);
@@ -230,6 +233,7 @@ class OwnPlan final : public DevicePlan<Real> {
       out.reference_samples = own.samples();
       out.reference_witness = own.witness();
       out.reference_values = own.values();
+      out.reference_error = own.error();
     }
     return out;
   }
@@ -336,8 +340,10 @@ std::unique_ptr<const DevicePlan<Real>> make_device_plan(const CombData& comb, c
                                                          const SupportSet& support, const TemplateData& data,
                                                          const PlanOptions& options) {
   const cuda::DeviceScope scope(options.device);
-  const int side =
-      cuda::dimension_to_halve(comb, cuda::device_info(options.device), frames_of_launch(options));
+  // A witness of several blocks takes staged kernels, which do not gain.
+  const int side = witness.blocks() > 1 ? -1
+                                        : cuda::dimension_to_halve(comb, cuda::device_info(options.device),
+                                                                   frames_of_launch(options));
   if (side < 0)
     return sparse_plan<Real>({comb, *data.support, flags_of(support), errors, witness}, data, options);
   const HalvedComb half = halved(comb, side);

@@ -49,8 +49,9 @@ class DevicePlan {
   virtual ~DevicePlan() = default;
   virtual std::string describe() const = 0;
   virtual bool takes_reference() const noexcept = 0;
+  /// `error`: as AccountSums::reference_error.
   virtual std::shared_ptr<const DeviceReference> make_reference(
-      const SignalView& frame, std::span<const std::complex<double>> coefficients) const = 0;
+      const SignalView& frame, std::span<const std::complex<double>> coefficients, double error) const = 0;
   virtual std::unique_ptr<DeviceWorkspace> make_workspace(int frames) const = 0;
   /// The same from a workspace of another plan, or none, whose memory is used where it fits and else freed
   /// first. Nothing is under way in it.

@@ -24,6 +24,11 @@ std::string explain(const PlanInfo& info, const Template& source) {
         fmt::format("samples    {} ({:.3g} % of the frame){}\n", info.samples, 100 * info.samples_fraction,
                     info.witness_samples > 0 ? fmt::format(", {} of them a witness", info.witness_samples)
                                              : ", no witness");
+    text += fmt::format(
+        "bursts     of {} samples or more ({:.2g} % of the frame) are missed with at most {:.2g}\n",
+        info.shortest_burst,
+        100 * static_cast<double>(info.shortest_burst) / static_cast<double>(source.shape().points()),
+        info.burst_miss);
     text += fmt::format("error      {:.3g} predicted{}, noise gain at most {:.3g}\n", info.predicted_error,
                         info.reference ? " of the change since the reference" : "", info.noise_gain);
   }

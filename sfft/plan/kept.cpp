@@ -62,6 +62,8 @@ Difference difference(const PlanKey& made_for, const PlanKey& asked) {
   compare(place_of_frames(made_for), place_of_frames(asked), "it was made for frames {}, not {}");
   compare(made_for.batch, asked.batch, "it was made with batch = {}, not {}");
   compare(made_for.seed, asked.seed, "it was made with seed = {}, not {}");
+  compare(made_for.burst, asked.burst, "it was made with burst = {}, not {}");
+  compare(made_for.burst_miss, asked.burst_miss, "it was made with burst_miss = {}, not {}");
   return result;
 }
 
@@ -81,6 +83,10 @@ PlanKey plan_key(const PlanOptions& options, bool reference) {
   key.max_samples = options.max_samples;
   key.batch = options.batch;
   key.seed = options.seed;
+  if (options.burst > 0) {
+    key.burst = options.burst;
+    key.burst_miss = options.burst_miss;
+  }
   const bool rows = options.transfer == Transfer::automatic || options.transfer == Transfer::rows;
   if (options.backend == Backend::cuda && rows) key.frames_in = options.frames_in;
   return key;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <utility>
 
 #include "kernels/base/error.hpp"
@@ -17,7 +18,8 @@ namespace {
 constexpr const char* kWorkspaceInUse =
     "the workspace is in use by another thread: give each thread a workspace of its own, from "
     "make_workspace()";
-}
+
+}  // namespace
 
 template <class Real>
 Workspace<Real>::Workspace() : impl_(std::make_unique<detail::WorkspaceImpl<Real>>()) {}
@@ -142,9 +144,19 @@ Spectrum<Real> Plan<Real>::make_spectrum() const {
 template <class Real>
 Plan<Real> Plan<Real>::with_reference(const SignalView& frame,
                                       std::span<const std::complex<double>> coefficients) const {
+  impl_->check(frame);
+  for (const std::complex<double>& value : coefficients) {
+    if (!std::isfinite(value.real()) || !std::isfinite(value.imag()))
+      throw Error(ErrorCode::invalid_argument, "the reference's coefficients must be finite: one is not");
+  }
+  const bool compared =
+      info().witness_samples > 0 && coefficients.size() == static_cast<std::size_t>(source().k());
   auto impl = std::make_shared<detail::PlanImpl<Real>>();
   impl->design = impl_->design;
-  impl->set_reference(frame, coefficients);
+  const double error =
+      compared ? impl_->error_of_reference(frame, without_reference().execute(frame).values, coefficients)
+               : 0;
+  impl->set_reference(frame, coefficients, error);
   return Plan(std::move(impl));
 }
 

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <limits>
 
+#include "kernels/base/witness_reals.hpp"
 #include "sfft/plan/device_plan.hpp"
 #include "sfft/plan/sample_budget.hpp"
 #include "template/flat/flat_planner.hpp"
+#include "template/planning/bursts.hpp"
 #include "template/planning/cost_model.hpp"
 
 namespace sfft::detail {
@@ -35,6 +37,18 @@ double PlanCosts::flat_us(const FlatPlanData& flat) const {
   return on_device_ ? with_bus(predict_flat_device_us(flat.taps() * flat.delay_count(), flat.rows()),
                                scattered_bytes(flat.samples))
                     : predicted_us(flat);
+}
+
+std::int64_t PlanCosts::witness_blocks() const {
+  if (options_.burst == 0) return 1;
+  const std::int64_t samples = samples_for_burst(options_.burst, options_.burst_miss);
+  const std::int64_t block = data_.real ? kWitnessReals : kWitnessReals / 2;
+  return std::max<std::int64_t>(1, (samples + block - 1) / block);
+}
+
+double PlanCosts::witness_us() const {
+  const std::int64_t more = witness_blocks() - 1;
+  return on_device_ ? predict_witness_device_us(more, support_.k) : predict_witness_us(more, support_.k);
 }
 
 /// Whether image rows are what crosses the bus.

@@ -31,6 +31,10 @@ class PlanCosts {
   double dense_us(bool tuned) const;
   double direct_us() const;
   double flat_us(const FlatPlanData& flat) const;
+  /// Blocks of the witness; more than one where a short burst must be seen.
+  std::int64_t witness_blocks() const;
+  /// What the blocks beyond the first cost.
+  double witness_us() const;
   /// The samples that a plan may read.
   std::int64_t max_samples() const { return max_samples(by_rows()); }
 

@@ -14,6 +14,8 @@
 #include "kernels/base/host_resources.hpp"
 #include "kernels/base/region.hpp"
 #include "kernels/cpu/stages/account_kernels.hpp"
+#include "template/data/support_set.hpp"
+#include "template/planning/witness.hpp"
 
 namespace sfft::detail {
 
@@ -118,7 +120,7 @@ void PlanImpl<Real>::check(const DeviceFrames& frames, const DeviceSpectra<Real>
 
 template <class Real>
 void PlanImpl<Real>::set_reference(const SignalView& frame,
-                                   std::span<const std::complex<double>> coefficients) {
+                                   std::span<const std::complex<double>> coefficients, double error) {
   check(frame);
   if (coefficients.size() != static_cast<std::size_t>(design->source.k())) {
     throw Error(ErrorCode::shape_mismatch, fmt::format("{} reference coefficients for a template of {}",
@@ -127,11 +129,11 @@ void PlanImpl<Real>::set_reference(const SignalView& frame,
   if (!frame.contiguous()) {
     std::vector<std::byte> copy(frame.bytes());
     copy_elements(frame, copy.data());
-    return set_reference(copied(frame, copy.data()), coefficients);
+    return set_reference(copied(frame, copy.data()), coefficients, error);
   }
   if (design->device) {
     if (design->device->takes_reference())
-      device_reference = design->device->make_reference(frame, coefficients);
+      device_reference = design->device->make_reference(frame, coefficients, error);
     return;
   }
   const std::size_t reals = design->executor->reference_reals();
@@ -139,12 +141,44 @@ void PlanImpl<Real>::set_reference(const SignalView& frame,
   reference_samples.resize(reals);
   design->executor->gather_reference(frame.data(), frame.type(), reference_samples.data());
   if (!design->witness.empty()) {
-    reference_witness.resize(kWitnessReals);
+    reference_witness.resize(design->witness.reals());
     design->witness.read(frame.data(), frame.type(), reference_witness.data());
   }
+  reference_error = error;
   reference_values.clear();
   reference_values.reserve(coefficients.size());
   for (const std::complex<double>& value : coefficients) reference_values.emplace_back(value);
+}
+
+template <class Real>
+double PlanImpl<Real>::error_of_reference(const SignalView& frame, std::span<const std::complex<Real>> found,
+                                          std::span<const std::complex<double>> coefficients) const {
+  cpu::Witness<Real> made;
+  if (design->witness.empty()) {
+    WitnessData data = design->witness_places;
+    add_rows(SupportSet(*design->source.data()), data);
+    made = cpu::Witness<Real>(data);
+  }
+  const cpu::Witness<Real>& witness = design->witness.empty() ? made : design->witness;
+  const std::vector<std::complex<Real>> given(coefficients.begin(), coefficients.end());
+  const auto seen = witness.compare(frame, frame.type(), nullptr, given);
+  const auto least = witness.compare(frame, frame.type(), nullptr, found);
+  // Right coefficients leave the energy outside the support alone, what the plan finds leaves its errors too.
+  // Samples are few: the difference must exceed what chance makes of either.
+  constexpr double kLimit = 1.5;
+  const ErrorModel& model = design->errors.model;
+  double explained = kLimit * least.residue;
+  if (design->executor) {
+    // The empty buckets know that energy even where recovery finds little.
+    cpu::ExecutionStats stats;
+    std::vector<std::complex<Real>> values(coefficients.size());
+    const AlignedBuffer scratch(design->executor->scratch_bytes());
+    design->executor->execute(frame, frame.type(), nullptr, values, stats, scratch.data());
+    explained =
+        std::min(explained, model.witness_limit * stats.scale * model.tail_per_scale / model.witness_scale);
+  }
+  const double beyond = seen.residue - explained - model.witness_rounding * seen.samples;
+  return beyond > 0 ? model.witness_scale * beyond : 0;  // 0 for a frame with NaN
 }
 
 template <class Real>
@@ -172,11 +206,13 @@ void PlanImpl<Real>::give_account(FrameData frame, ElementType type, const cpu::
   AccountSums sums;
   sums.scale = stats.scale;
   sums.finite = stats.finite;
+  sums.reference_error = reference_error;
   if (!design->fit.empty()) sums.fit = kernels.weighted_norm(reals, design->fit.data(), count);
   if (!design->witness.empty()) {
     const Real* reference = reference_witness.empty() ? nullptr : reference_witness.data();
     const auto seen = design->witness.compare(frame, type, reference, spectrum.values);
     sums.witness = seen.residue;
+    sums.witness_all = seen.all;
     sums.witness_samples = seen.samples;
   }
   if (!reference_samples.empty()) {

@@ -73,6 +73,7 @@ struct PlanDesign {
   std::vector<Real> root_gain;                          ///< roots of errors.gain, where the rows are unbiased
   std::vector<Real> fit;                                ///< errors.fit, where they are not
   cpu::Witness<Real> witness;                           ///< cpu backend only; empty: none
+  WitnessData witness_places;                           ///< cuda backend only: without rows
   std::unique_ptr<const cpu::Executor<Real>> executor;  ///< of the cpu backend
   std::unique_ptr<const DevicePlan<Real>> device;       ///< of the cuda backend
   int batch = 1;
@@ -90,9 +91,16 @@ class PlanImpl {
   std::vector<Real> reference_samples;  ///< in the executor's order; empty: no reference
   std::vector<Real> reference_witness;  ///< the witness's samples of the reference
   std::vector<std::complex<Real>> reference_values;
+  double reference_error = 0;  ///< of the values, as AccountSums::reference_error
   std::shared_ptr<const DeviceReference> device_reference;  ///< the reference on the cuda backend
 
-  void set_reference(const SignalView& frame, std::span<const std::complex<double>> coefficients);
+  /// `error`: of the coefficients, as AccountSums::reference_error.
+  void set_reference(const SignalView& frame, std::span<const std::complex<double>> coefficients,
+                     double error = 0);
+  /// How far coefficients are from the frame's, as AccountSums::reference_error: how much more the witness
+  /// contradicts them than the values that the plan has `found` without a reference.
+  double error_of_reference(const SignalView& frame, std::span<const std::complex<Real>> found,
+                            std::span<const std::complex<double>> coefficients) const;
   void check(const SignalView& frame) const;
   void check(const DeviceFrames& frames, const DeviceSpectra<Real>& spectra) const;
   void run(const SignalView& frame, Spectrum<Real>& spectrum, std::byte* scratch,
@@ -109,6 +117,14 @@ struct PlanAccess {
   static const PlanImpl<Real>& inside(const Plan<Real>& plan) noexcept { return *plan.impl_; }
   static Plan<Real> plan_of(std::shared_ptr<const PlanImpl<Real>> inside) {
     return Plan<Real>(std::move(inside));
+  }
+  /// Plan::with_reference() for coefficients that are known to be the frame's.
+  static Plan<Real> with_exact_reference(const Plan<Real>& plan, const SignalView& frame,
+                                         std::span<const std::complex<double>> coefficients) {
+    auto impl = std::make_shared<PlanImpl<Real>>();
+    impl->design = plan.impl_->design;
+    impl->set_reference(frame, coefficients);
+    return Plan<Real>(std::move(impl));
   }
 };
 

@@ -16,12 +16,15 @@ namespace sfft::detail {
 template <class Real>
 class ReferenceMemory final : public DeviceReference {
  public:
-  ReferenceMemory(std::int64_t points, std::int64_t k)
+  /// `witness` real numbers, `error` as AccountSums::reference_error.
+  ReferenceMemory(std::int64_t points, std::int64_t witness, std::int64_t k, double error)
       : witness_(cuda::aligned(static_cast<std::size_t>(points) * sizeof(cuda::Complex<Real>))),
-        values_(witness_ + cuda::aligned(kWitnessReals * sizeof(Real))),
+        values_(witness_ + cuda::aligned(static_cast<std::size_t>(witness) * sizeof(Real))),
+        error_(error),
         memory_(values_ + static_cast<std::size_t>(k) * sizeof(cuda::Complex<Real>)) {}
 
   cuda::Complex<Real>* samples() const noexcept { return at<cuda::Complex<Real>>(0); }
+  double error() const noexcept { return error_; }
   Real* witness() const noexcept { return at<Real>(witness_); }
   cuda::Complex<Real>* values() const noexcept { return at<cuda::Complex<Real>>(values_); }
 
@@ -31,6 +34,7 @@ class ReferenceMemory final : public DeviceReference {
     return reinterpret_cast<T*>(memory_.data() + offset);
   }
   std::size_t witness_, values_;  ///< offsets
+  double error_;
   cuda::PooledBuffer memory_;
 };
 

@@ -37,10 +37,12 @@ class SharedDevicePlan final : public DevicePlan<Real> {
   }
   bool takes_reference() const noexcept override { return parts_[0]->takes_reference(); }
 
-  std::shared_ptr<const DeviceReference> make_reference(
-      const SignalView& frame, std::span<const std::complex<double>> coefficients) const override {
+  std::shared_ptr<const DeviceReference> make_reference(const SignalView& frame,
+                                                        std::span<const std::complex<double>> coefficients,
+                                                        double error) const override {
     auto reference = std::make_shared<Reference>();
-    for (const Part& part : parts_) reference->parts.push_back(part->make_reference(frame, coefficients));
+    for (const Part& part : parts_)
+      reference->parts.push_back(part->make_reference(frame, coefficients, error));
     return reference;
   }
 

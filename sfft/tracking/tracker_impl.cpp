@@ -17,6 +17,7 @@
 #include "kernels/base/error.hpp"
 #include "kernels/base/region.hpp"
 #include "sfft/page_locked.hpp"
+#include "sfft/plan/plan_impl.hpp"
 
 namespace sfft::detail {
 
@@ -343,7 +344,8 @@ void TrackerImpl<Real>::prepare(const SignalView& like) {
   }
   constexpr int kMaxReady = 256;
   ahead_.prepare(frames);
-  if (differencing()) static_cast<void>(plan_.with_reference(frames[0], plan_.source().values()));
+  if (differencing())
+    static_cast<void>(PlanAccess<Real>::with_exact_reference(plan_, frames[0], plan_.source().values()));
   results_.resize(
       std::max(results_.size(), static_cast<std::size_t>(std::min(options_.plan.batch, kMaxReady))));
   for (TrackedFrame<Real>& result : results_) result.spectrum = plan_.make_spectrum();

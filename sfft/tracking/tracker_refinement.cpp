@@ -5,6 +5,7 @@
 
 #include <exception>
 
+#include "sfft/plan/plan_impl.hpp"
 #include "sfft/tracking/tracker_impl.hpp"
 
 namespace sfft::detail {
@@ -54,10 +55,9 @@ void TrackerImpl<Real>::take_better() {
     const Template current = plan_.source();
     const TemplateData& data = *current.data();
     if (current.data() != searched_for_) {  // another frame has become the reference since
-      plan =
-          plan.with_reference(SignalView(data.reference.data(), static_cast<std::size_t>(data.shape.points()),
-                                         data.reference_type, data.shape),
-                              data.values);
+      const SignalView frame(data.reference.data(), static_cast<std::size_t>(data.shape.points()),
+                             data.reference_type, data.shape);
+      plan = PlanAccess<Real>::with_exact_reference(plan, frame, data.values);
     }
     const double before = plan_.info().predicted_error;
     replace(std::move(plan));

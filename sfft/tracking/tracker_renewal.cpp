@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/base/region.hpp"
+#include "sfft/plan/plan_impl.hpp"
 #include "sfft/tracking/held_energy.hpp"
 #include "sfft/tracking/tracker_impl.hpp"
 
@@ -108,7 +109,7 @@ template <class Real>
 void TrackerImpl<Real>::refresh(const SignalView& frame) {
   if (options_.similarity) note_similarity(frame);
   const std::vector<std::complex<double>> values = in_double(result_.spectrum);
-  use(plan_.with_reference(frame, values));
+  use(PlanAccess<Real>::with_exact_reference(plan_, frame, values));
   memory_.keep(frame, values, ahead_.overlaps());
   renewed_values_ = values;
   found_.clear();

@@ -46,6 +46,9 @@ std::string impossible_key(const PlanKey& key) {
   if (key.path > Path::dense || key.effort > PlanEffort::thorough) return "the path asked for is none";
   if (!positive(key.accuracy) || !(key.max_samples >= 0 && key.max_samples <= 1) || key.batch < 1)
     return "an option is out of range";
+  if (!(key.burst >= 0 && key.burst < 1) || !(key.burst_miss >= 0 && key.burst_miss < 1) ||
+      (key.burst > 0) != (key.burst_miss > 0))
+    return "its burst is none";
   return "";
 }
 

@@ -26,6 +26,7 @@ struct PlanKey {
   std::int64_t batch = 1;
   std::uint64_t seed = 1;
   FramesIn frames_in = FramesIn::any;  ///< GPU plans only
+  double burst = 0, burst_miss = 0;    ///< of plans that look for short bursts
 
   friend bool operator==(const PlanKey&, const PlanKey&) = default;
 };

@@ -18,14 +18,15 @@ enum PlanFlag : std::uint32_t {
   kReference = 2,
   kFullPeriod = 4,
   kPageLocked = 8,
-  kKnownFlags = 15
+  kBursts = 16,  ///< two more numbers at the end; versions before it know no such plan
+  kKnownFlags = 31
 };
 
 void put_plan(ByteWriter& writer, const KeptPlan& plan) {
   const PlanKey& key = plan.key;
   writer.put((key.single ? kSingle : 0u) | (key.reference ? kReference : 0u) |
              (plan.full_period ? kFullPeriod : 0u) |
-             (key.frames_in == FramesIn::page_locked ? kPageLocked : 0u));
+             (key.frames_in == FramesIn::page_locked ? kPageLocked : 0u) | (key.burst > 0 ? kBursts : 0u));
   writer.put(static_cast<std::uint32_t>(key.backend));
   writer.put(static_cast<std::uint32_t>(key.path));
   writer.put(static_cast<std::uint32_t>(plan.path));
@@ -41,6 +42,10 @@ void put_plan(ByteWriter& writer, const KeptPlan& plan) {
   writer.put(plan.sigma);
   writer.put(static_cast<std::uint32_t>(plan.delays.size()));
   writer.put_array(plan.delays.data(), plan.delays.size());
+  if (key.burst > 0) {
+    writer.put(key.burst);
+    writer.put(key.burst_miss);
+  }
 }
 
 /// Reads an enumerator; `last` is the largest valid number.
@@ -74,6 +79,11 @@ KeptPlan get_plan(ByteReader& reader) {
   plan.buckets = reader.get<std::array<std::int64_t, 3>>();
   plan.sigma = reader.get<std::array<std::int64_t, 3>>();
   plan.delays = reader.get_vector<std::array<std::int64_t, 3>>(reader.get<std::uint32_t>());
+  if ((flags & kBursts) != 0) {
+    plan.key.burst = reader.get<double>();
+    plan.key.burst_miss = reader.get<double>();
+    if (!(plan.key.burst > 0)) reader.damaged("a plan in it looks for bursts of no length");
+  }
   return plan;
 }
 

@@ -23,6 +23,12 @@ double predict_comb_us(const CombCost& cost) noexcept {
   return 1e-3 * (100 + gather_ns + flops / flops_per_ns + recover_ns + tail_ns);
 }
 
+double predict_witness_us(std::int64_t blocks, std::int64_t k) noexcept {
+  // 256 bytes of single-precision columns per coefficient: from the L2 cache, or from further away.
+  const auto products = static_cast<double>(blocks) * static_cast<double>(k);
+  return 1e-3 * (static_cast<double>(blocks) * 80 + products * (products < 4000 ? 3 : 8));
+}
+
 double predict_direct_us(std::int64_t points, std::int64_t k, bool real) noexcept {
   const double products = static_cast<double>(points) * static_cast<double>(k);
   return 1e-3 * (60 + products * (real ? 0.3 : 0.35));
@@ -124,6 +130,11 @@ double predict_whole_from_host_us(double device_us, std::int64_t bytes, int batc
   constexpr double kCopy = 10;  // starts late
   // Rounds are large, so copies hardly overlap with them.
   return predict_from_host_us(0, 0, batch) + kCopy / batch + predict_bus_us(bytes) + device_us;
+}
+
+double predict_witness_device_us(std::int64_t blocks, std::int64_t k) noexcept {
+  // Two launches more, and staged kernels instead of a fused one.
+  return blocks == 0 ? 0 : 15 + 1e-5 * static_cast<double>(blocks) * static_cast<double>(k);
 }
 
 double predict_flat_device_us(std::int64_t taps, std::int64_t rows) noexcept {

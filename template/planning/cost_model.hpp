@@ -22,6 +22,8 @@ struct CombCost {
 };
 
 double predict_comb_us(const CombCost& cost) noexcept;
+/// Blocks of a witness beyond the first.
+double predict_witness_us(std::int64_t blocks, std::int64_t k) noexcept;
 double predict_direct_us(std::int64_t points, std::int64_t k, bool real) noexcept;
 /// A full transform with the built-in dense engine.
 double predict_dense_us(const Shape& shape, bool real) noexcept;
@@ -39,6 +41,8 @@ double predict_from_host_us(double device_us, std::int64_t bytes, int batch) noe
 double predict_whole_from_host_us(double device_us, std::int64_t bytes, int batch) noexcept;
 /// The time of a bus like the H200's for bytes in rows of a kilobyte or more.
 double predict_bus_us(std::int64_t bytes) noexcept;
+/// A GPU's kernels for a witness of more than one block; none if there are no `blocks` beyond the first.
+double predict_witness_device_us(std::int64_t blocks, std::int64_t k) noexcept;
 double predict_flat_device_us(std::int64_t taps, std::int64_t rows) noexcept;
 double predict_direct_device_us(std::int64_t points, std::int64_t k) noexcept;
 /// With cuFFT, or with kernels tuned for the shape; includes picking the support.

@@ -76,25 +76,39 @@ void multiply_by_phases(const std::vector<OwnMember>& own, std::int64_t n, std::
 
 }  // namespace
 
-WitnessData place_witness(const SupportSet& support, bool trimmed, std::uint64_t seed) {
+WitnessData place_witness(const SupportSet& support, bool trimmed, std::uint64_t seed, std::int64_t blocks) {
   WitnessData data;
   data.trimmed = trimmed;
+  data.complex = !support.real;
   const Shape& shape = support.shape;
-  const std::int64_t count = support.real ? kWitnessReals : kWitnessReals / 2;
+  const auto count = static_cast<std::int64_t>(data.block_samples());
   std::mt19937_64 random(seed ^ 0x5f3759df9e3779b9u);
   data.samples.assign(static_cast<std::size_t>(count), 0);
   for (int d = 0; d < shape.rank(); ++d) {
     const std::vector<std::int64_t> at = scatter(shape[d], count, random);
     for (std::size_t s = 0; s < at.size(); ++s) data.samples[s] = data.samples[s] * shape[d] + at[s];
   }
+  const std::int64_t more = (blocks - 1) * count, points = shape.points();
+  for (std::int64_t s = 0; s < more; ++s) {
+    const std::int64_t first = s * (points / more) + std::min(s, points % more);
+    const std::int64_t length = points / more + (s < points % more ? 1 : 0);
+    data.samples.push_back(first + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(length)));
+  }
   return data;
 }
 
-WitnessData make_witness(const SupportSet& support, bool trimmed, std::uint64_t seed, cpu::ThreadPool* pool) {
-  WitnessData data = place_witness(support, trimmed, seed);
+WitnessData make_witness(const SupportSet& support, bool trimmed, std::uint64_t seed, cpu::ThreadPool* pool,
+                         std::int64_t blocks) {
+  WitnessData data = place_witness(support, trimmed, seed, blocks);
+  add_rows(support, data, pool);
+  return data;
+}
+
+void add_rows(const SupportSet& support, WitnessData& data, cpu::ThreadPool* pool) {
   const Shape& shape = support.shape;
   const auto reals = static_cast<std::size_t>(2 * support.k);
-  data.rows.assign(static_cast<std::size_t>(kWitnessReals) * reals, 0.0);
+  const std::size_t count = data.block_samples();
+  data.rows.assign(data.blocks() * kWitnessReals * reals, 0.0);
   const std::array<Roots, 3> roots{Roots(shape[0]), Roots(shape[1]), Roots(shape[2])};
   const std::vector<OwnMember> own = own_members(support);
   cpu::for_each(pool, data.samples.size(), [&](std::size_t s, int) {
@@ -104,8 +118,8 @@ WitnessData make_witness(const SupportSet& support, bool trimmed, std::uint64_t 
       const auto axis = static_cast<std::size_t>(d);
       multiply_by_phases(own, shape[d], axis, roots[axis], at[axis], product);
     }
-    double* const re = &data.rows[s * reals];
-    double* const im = support.real ? nullptr : re + data.samples.size() * reals;
+    double* const re = &data.rows[(s / count * kWitnessReals + s % count) * reals];
+    double* const im = support.real ? nullptr : re + count * reals;
     for (std::size_t m = 0; m < own.size(); ++m) {
       const std::complex<double> root = product[m];
       const std::size_t j = 2 * own[m].coefficient;
@@ -119,7 +133,6 @@ WitnessData make_witness(const SupportSet& support, bool trimmed, std::uint64_t 
       }
     }
   });
-  return data;
 }
 
 }  // namespace sfft::detail

@@ -208,6 +208,23 @@ TEST(KeptPlan, WhereFramesAreIsAPartOfTheRequest) {
   EXPECT_NE(other.why_not.find("in page-locked memory, not anywhere"), std::string::npos) << other.why_not;
 }
 
+TEST(KeptPlan, TheBurstIsAPartOfTheRequest) {
+  const Template bare = Template::from_support(Shape{1 << 16}, false, std::vector<std::int64_t>{7, 99, 5000});
+  PlanOptions options{.path = Path::comb, .burst = 0.01};
+  const Template tmpl = test::parsed(test::bytes_of(Plan<float>(bare, options).keep_in(bare)));
+  const Plan<float> kept(tmpl, options);
+  EXPECT_TRUE(kept.info().kept) << kept.info().kept_note;
+  test::expect_same_plan(kept.info(), Plan<float>(bare, options).info());
+  options.burst_miss = 1e-4;
+  EXPECT_NE(Plan<float>(tmpl, options).info().kept_note.find("burst_miss = 0.001, not 0.0001"),
+            std::string::npos);
+  options.burst = 0;
+  EXPECT_NE(Plan<float>(tmpl, options).info().kept_note.find("burst = 0.01, not 0"), std::string::npos);
+  // Without the option the probability is a figure of the report alone.
+  const Template without = Plan<float>(bare, {.path = Path::comb}).keep_in(bare);
+  EXPECT_TRUE(Plan<float>(without, {.path = Path::comb, .burst_miss = 0.1}).info().kept);
+}
+
 TEST(KeptPlan, ATemplateKeepsSeveral) {
   const Template bare = small_film();
   const Plan<float> comb(bare, {.path = Path::comb}), dense(bare, {.path = Path::dense});

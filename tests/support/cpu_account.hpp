@@ -117,6 +117,7 @@ Expected<Real, T> expect(const cpu::Executor<Real>& host, const SupportSet& supp
       const auto seen =
           witness.compare(frame, type, differences ? reference_witness.data() : nullptr, values);
       sums.witness = seen.residue;
+      sums.witness_all = seen.all;
       sums.witness_samples = seen.samples;
     }
     for (std::size_t i = 0; i < k; ++i) {

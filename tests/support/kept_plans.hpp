@@ -47,6 +47,8 @@ inline void expect_same_plan(const PlanInfo& a, const PlanInfo& b) {
   EXPECT_EQ(a.delays, b.delays);
   EXPECT_EQ(a.samples, b.samples);
   EXPECT_EQ(a.witness_samples, b.witness_samples);
+  EXPECT_EQ(a.shortest_burst, b.shortest_burst);
+  EXPECT_EQ(a.burst_miss, b.burst_miss);
   EXPECT_EQ(a.reference, b.reference);
   EXPECT_EQ(a.predicted_us, b.predicted_us);
   EXPECT_NEAR(a.predicted_error, b.predicted_error, 1e-6 * b.predicted_error);

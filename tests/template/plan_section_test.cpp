@@ -197,6 +197,11 @@ TEST(PlanSection, ImpossiblePlansAreRefused) {
       [](KeptPlan& p) { p.key.max_samples = 2; },
       [](KeptPlan& p) { p.key.batch = 0; },
       [=](KeptPlan& p) { p.predicted_us = nan; },
+      [](KeptPlan& p) {
+        p.key.burst = 1.5;
+        p.key.burst_miss = 0.5;
+      },
+      [](KeptPlan& p) { p.key.burst = 0.5; },
   };
   int number = 0;
   for (const auto& change : changes) {

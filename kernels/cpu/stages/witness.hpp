@@ -23,22 +23,28 @@ class Witness {
 
   bool empty() const noexcept { return samples_.empty(); }
 
-  /// Reads the witness's kWitnessReals samples of a frame in the order of compare()'s reference.
+  /// The real numbers that read() writes.
+  std::size_t reals() const noexcept { return blocks_ * kWitnessReals; }
+  /// Reads the witness's samples of a frame in the order of compare()'s reference.
   void read(FrameData frame, ElementType type, Real* samples) const noexcept;
 
   struct Seen {
-    double residue = 0;  ///< mean |x − x̂|², both parts of a complex sample together
+    double residue = 0;  ///< mean |x − x̂|², both parts of a complex sample together, trimmed if asked for
+    double all = 0;      ///< the same of all samples
     double samples = 0;  ///< mean |x|²
   };
-  /// Compares the samples of a frame with what `values` predict. With a `reference` (kWitnessReals samples,
-  /// or null), both belong to the difference to it.
+  /// Compares the samples of a frame with what `values` predict. With a `reference` (what read() wrote, or
+  /// null), both belong to the difference to it.
   Seen compare(FrameData frame, ElementType type, const Real* reference,
                std::span<const std::complex<Real>> values) const noexcept;
 
  private:
+  void read_block(FrameData frame, ElementType type, std::size_t block, Real* samples) const noexcept;
+
   bool complex_ = false, trimmed_ = false;
+  std::size_t blocks_ = 0;
   std::vector<std::int64_t> samples_;
-  std::vector<Real> columns_;  ///< 2k × kWitnessReals
+  std::vector<Real> columns_;  ///< of each block, 2k × kWitnessReals
 };
 
 extern template class Witness<float>;

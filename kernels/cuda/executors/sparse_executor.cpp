@@ -35,7 +35,9 @@ template <class Real>
 SparseExecutor<Real>::SparseExecutor(BinningTables<Real> tables, const DeviceInfo& device, int frames,
                                      Kernels kernels)
     : tables_(std::move(tables)) {
-  if (kernels != Kernels::staged) policy_ = choose_fused_policy(tables_.view(), device, frames);
+  // A short burst takes a witness of several blocks, which only staged kernels compare.
+  if (kernels != Kernels::staged && !tables_.view().more_witness())
+    policy_ = choose_fused_policy(tables_.view(), device, frames);
   if (!policy_ && kernels == Kernels::fused)
     throw Error(ErrorCode::not_sparse, "the fused kernel does not fit the GPU's shared memory");
   if (!policy_) {
@@ -56,8 +58,8 @@ std::unique_ptr<State> SparseExecutor<Real>::make_state(int frames) const {
   state->frames = frames;
   if (policy_) return state;
   const auto taps = static_cast<std::size_t>(tables_.reference_points()) * sizeof(Complex<Real>);
-  const std::size_t frame_bytes =
-      2 * aligned(taps) + sizeof(RecoverPartial) * kMaxRecoverBlocks + kWitnessReals * sizeof(Real);
+  const std::size_t frame_bytes = 2 * aligned(taps) + sizeof(RecoverPartial) * kMaxRecoverBlocks +
+                                  kWitnessReals * sizeof(Real) + sizeof(WitnessSums);
   const auto fit = std::max<std::int64_t>(1, kRoundBytes / static_cast<std::int64_t>(frame_bytes));
   state->frames = static_cast<int>(std::min<std::int64_t>(frames, fit));
   state->scratch = DeviceBuffer(static_cast<std::size_t>(state->frames) * frame_bytes);
@@ -159,7 +161,10 @@ void SparseExecutor<Real>::launch_staged(const Binning<Real>& plan, const Batch<
     launch_subsample(plan, lines, data, other, stream);
     std::swap(data, other);
   }
-  launch_recover(plan, batch, fft_->execute(data, other, lines, stream), witness, partials, stream);
+  auto* more =
+      reinterpret_cast<WitnessSums*>(witness + static_cast<std::size_t>(state.frames) * kWitnessReals);
+  launch_recover(plan, batch, fft_->execute(data, other, lines, stream), witness, partials,
+                 plan.more_witness() ? more : nullptr, stream);
 }
 
 template <class Real>

@@ -337,10 +337,10 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, in
     Real prediction = 0;
 #pragma unroll 8
     for (int g = 0; g < cluster * a.layout.segments; ++g) prediction += predicted[g * kWitnessReals + lane];
-    seen = {witness_residue<kReal>(plan.witness.trimmed, sample, prediction, memory.keys[warp]),
-            samples_power};
+    seen = witness_seen<kReal>(plan.witness.trimmed, sample, prediction, samples_power, memory.keys[warp]);
   }
-  const Ratios ratios = settle_frame(plan, Sums::over(scratch, cluster * warps.finishing), seen);
+  const Ratios ratios =
+      settle_frame(plan, a.batch.reference_error, Sums::over(scratch, cluster * warps.finishing), seen);
   const Scales scales{ratios.gain_scale, ratios.bias_scale};
 #pragma unroll 1
   for (int i = own; i < last; i += 32 * settlers)

@@ -120,6 +120,7 @@ void set_errors(const FusedArguments<float>& a, Assignments& out) {
   SFFT_SET(plan.errors.witness_rounding);
   SFFT_SET(plan.errors.witness_limit);
   SFFT_SET(plan.errors.witness_allowed);
+  SFFT_SET(plan.errors.witness_share);
   SFFT_SET(plan.reciprocals.fit_power);
   SFFT_SET(plan.reciprocals.gain_sum);
 }

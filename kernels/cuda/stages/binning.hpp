@@ -36,8 +36,14 @@ struct WitnessTable {
   const Complex<Real>* rows = nullptr;
   const std::int64_t* samples = nullptr;  ///< flat indices in a frame
   int pitch = 0;                          ///< k, rounded up to an even number
-  int count = 0;                          ///< 32 for real frames, 16 for complex ones; 0: no witness
+  int count = 0;  ///< in blocks of 32 for real frames, of 16 for complex ones; 0: no witness
   bool trimmed = false;
+};
+
+/// Sums over the samples of a witness beyond the first block.
+struct WitnessSums {
+  double residue = 0;  ///< Σ|x − x̂|²
+  double samples = 0;  ///< Σ|x|²
 };
 
 template <class Real>
@@ -93,6 +99,9 @@ struct Binning {
   std::int64_t offsets[kMaxCombOffsets] = {};
   FftSchedule fft;
 
+  /// Whether the witness has more than its first block, which staged kernels alone compare.
+  SFFT_HOST_DEVICE bool more_witness() const { return witness.count > kWitnessReals / (real ? 1 : 2); }
+
   int points() const { return fft.points; }
   int taps() const { return folds * fft.points; }
   bool flat() const { return tap_offsets != nullptr; }
@@ -106,11 +115,14 @@ struct Batch {
   std::int64_t frame_pitch = 0;  ///< elements from one frame to the next
   int count = 0;
   const Complex<Real>* reference_samples = nullptr;  ///< [lane][tap]; nullptr: none
-  const Real* reference_witness = nullptr;           ///< kWitnessReals, if there are reference_samples
-  const Complex<Real>* reference_values = nullptr;   ///< k
-  Complex<Real>* values = nullptr;                   ///< [frame][k]
-  Real* standard_error = nullptr;                    ///< [frame][k]
-  DeviceAccount* accounts = nullptr;                 ///< [frame]
+  /// If there are reference_samples: kWitnessReals for the first block, then the parts of each further
+  /// sample.
+  const Real* reference_witness = nullptr;
+  const Complex<Real>* reference_values = nullptr;  ///< k
+  double reference_error = 0;                       ///< as AccountSums has it
+  Complex<Real>* values = nullptr;                  ///< [frame][k]
+  Real* standard_error = nullptr;                   ///< [frame][k]
+  DeviceAccount* accounts = nullptr;                ///< [frame]
 };
 
 }  // namespace sfft::detail::cuda

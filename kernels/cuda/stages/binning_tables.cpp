@@ -128,9 +128,10 @@ void BinningTables<Real>::set_witness(const WitnessData& witness, Parts& parts) 
   const auto used = 2 * static_cast<std::size_t>(view_.k),
              pitch = 2 * static_cast<std::size_t>(view_.witness.pitch);
   parts.rows.assign(witness.samples.size() * pitch, Real(0));  // pairs of reals are complex numbers
+  const std::size_t block = witness.block_samples();
   for (std::size_t s = 0; s < witness.samples.size(); ++s) {
-    for (std::size_t j = 0; j < used; ++j)
-      parts.rows[s * pitch + j] = static_cast<Real>(witness.rows[s * used + j]);
+    const double* const row = &witness.rows[(s / block * kWitnessReals + s % block) * used];
+    for (std::size_t j = 0; j < used; ++j) parts.rows[s * pitch + j] = static_cast<Real>(row[j]);
   }
   parts.witness_rows = tables_.add(parts.rows);
 }

@@ -237,31 +237,36 @@ struct FinishMemory {
 
 /// Called by a warp that has all sums; valid in every lane. `seen` is not read if the plan has no witness.
 template <class Real>
-__device__ __forceinline__ Ratios settle_frame(const Binning<Real>& plan, const Sums& values,
-                                               const WitnessSeen& seen) {
+__device__ __forceinline__ Ratios settle_frame(const Binning<Real>& plan, double reference_error,
+                                               const Sums& values, const WitnessSeen& seen) {
   AccountSums sums;
   sums.scale = values.power * plan.power_unit;
   sums.norm = values.norm;
   sums.held = values.held;
   sums.fit = values.fit;
   sums.finite = sums.scale - sums.scale == 0;
+  sums.reference_error = reference_error;
   if (plan.witness.count > 0) {
     sums.witness = seen.residue;
+    sums.witness_all = seen.all;
     sums.witness_samples = seen.samples;
   }
   return ratios_of(plan, sums);
 }
 
 /// The same, by one warp that stores the scales of the errors for the block; lane s holds real number s of
-/// the witness and of its prediction.
+/// the witness's first block and of its prediction. `more`: sums of its other blocks, or nullptr.
 template <bool kReal, class Real>
-__device__ __forceinline__ Ratios settle_frame(const Binning<Real>& plan, const Sums& values, Real sample,
-                                               Real predicted, FinishMemory<Real>& memory) {
+__device__ __forceinline__ Ratios settle_frame(const Binning<Real>& plan, double reference_error,
+                                               const Sums& values, Real sample, Real predicted,
+                                               const WitnessSums* more, FinishMemory<Real>& memory) {
   WitnessSeen seen{};
-  if (plan.witness.count > 0)
-    seen = {witness_residue<kReal>(plan.witness.trimmed, sample, predicted, memory.keys[0]),
-            witness_power<kReal>(sample)};
-  const Ratios ratios = settle_frame(plan, values, seen);
+  if (plan.witness.count > 0) {
+    seen = witness_seen<kReal>(plan.witness.trimmed, sample, predicted, witness_power<kReal>(sample),
+                               memory.keys[0]);
+  }
+  if (more != nullptr) seen.add(*more, kWitnessSamples<kReal>, plan.witness.count, plan.witness.trimmed);
+  const Ratios ratios = settle_frame(plan, reference_error, values, seen);
   if (threadIdx.x % 32 == 0) memory.scales = {ratios.gain_scale, ratios.bias_scale};
   return ratios;
 }
@@ -318,7 +323,8 @@ __device__ __forceinline__ void finish_frame(const Binning<Real>& plan, const Er
       for (int g = 0; g < block.segments; ++g)
         predicted += block.predicted[g * kWitnessReals + static_cast<int>(threadIdx.x)];
     }
-    ratios = settle_frame<kReal>(plan, sums, sample, predicted, *block.memory);
+    ratios =
+        settle_frame<kReal>(plan, batch.reference_error, sums, sample, predicted, nullptr, *block.memory);
   }
   __syncthreads();
   const Scales scales = block.memory->scales;

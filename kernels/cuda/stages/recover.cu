@@ -101,10 +101,61 @@ __global__ void __launch_bounds__(kThreads, sizeof(Real) == 4 ? 3 : 2)
   }
 }
 
+/// Compares the witness's samples beyond the first block, one per warp at a time; a block per frame. Values
+/// are those that recover_kernel() wrote.
+template <bool kReal, class Real, class T>
+__global__ void __launch_bounds__(kThreads)
+    witness_kernel(const __grid_constant__ Binning<Real> plan, const __grid_constant__ Batch<Real> batch,
+                   WitnessSums* more) {
+  using Part = typename PartOf<T>::type;
+  constexpr int kFirst = kWitnessSamples<kReal>, kParts = kReal ? 1 : 2;
+  __shared__ WitnessSums warp_sums[kThreads / 32];
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  for (std::int64_t frame = blockIdx.x; frame < batch.count; frame += gridDim.x) {
+    const auto* const samples =
+        reinterpret_cast<const Part*>(static_cast<const T*>(batch.frames) + frame * batch.frame_pitch);
+    WitnessSums sums;
+    for (int s = kFirst + warp; s < plan.witness.count; s += kThreads / 32) {
+      const Complex<Real>* const row = plan.witness.rows + static_cast<std::int64_t>(s) * plan.witness.pitch;
+      double predicted[2] = {0, 0};
+      for (int i = lane; i < plan.k; i += 32) {
+        Complex<Real> v = batch.values[frame * plan.k + i];
+        if (batch.reference_values != nullptr) {
+          v.re -= batch.reference_values[i].re;
+          v.im -= batch.reference_values[i].im;
+        }
+        const Complex<Real> w = row[i];
+        predicted[0] += static_cast<double>(w.re * v.re + w.im * v.im);
+        if (!kReal) predicted[1] += static_cast<double>(w.re * v.im - w.im * v.re);
+      }
+      for (int part = 0; part < kParts; ++part) {
+        double x = static_cast<double>(static_cast<Real>(samples[kParts * plan.witness.samples[s] + part]));
+        if (batch.reference_witness != nullptr)
+          x -= static_cast<double>(batch.reference_witness[kWitnessReals + kParts * (s - kFirst) + part]);
+        const double residue = x - warp_sum(predicted[part]);
+        sums.residue += residue * residue;
+        sums.samples += x * x;
+      }
+    }
+    if (lane == 0) warp_sums[warp] = sums;  // the same in every lane
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      WitnessSums total;
+      for (const WitnessSums& one : warp_sums) {
+        total.residue += one.residue;
+        total.samples += one.samples;
+      }
+      more[frame] = total;
+    }
+    __syncthreads();
+  }
+}
+
+/// `more`: what witness_kernel() found, or nullptr.
 template <bool kReal, class Real>
 __global__ void finish_kernel(const __grid_constant__ Binning<Real> plan,
                               const __grid_constant__ Batch<Real> batch, const Real* witness,
-                              const RecoverPartial* partials) {
+                              const RecoverPartial* partials, const WitnessSums* more) {
   __shared__ Sums scratch[32];
   __shared__ double warp_predictions[kThreads / 32][kWitnessReals];
   __shared__ FinishMemory<Real> memory;
@@ -131,7 +182,8 @@ __global__ void finish_kernel(const __grid_constant__ Binning<Real> plan,
         sample = witness[frame * kWitnessReals + lane];
         for (const auto& part : warp_predictions) predicted += part[lane];
       }
-      ratios = settle_frame<kReal>(plan, sums, sample, static_cast<Real>(predicted), memory);
+      ratios = settle_frame<kReal>(plan, batch.reference_error, sums, sample, static_cast<Real>(predicted),
+                                   more == nullptr ? nullptr : more + frame, memory);
     }
     __syncthreads();
     for (int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); i < plan.k;
@@ -145,30 +197,42 @@ __global__ void finish_kernel(const __grid_constant__ Binning<Real> plan,
 
 }  // namespace
 
+template <bool kReal, class Real>
+void launch_witness(const Binning<Real>& plan, const Batch<Real>& batch, WitnessSums* more, Stream stream) {
+  const auto blocks = static_cast<unsigned>(batch.count < 65535 ? batch.count : 65535);
+  with_element(batch.type, [&](auto element) {
+    using T = decltype(element);
+    if constexpr (IsComplex<T>::value != kReal)
+      witness_kernel<kReal, Real, T><<<blocks, kThreads, 0, stream>>>(plan, batch, more);
+  });
+  check_launch("witness");
+}
+
 template <class Real>
 void launch_recover(const Binning<Real>& plan, const Batch<Real>& batch, const Complex<Real>* z,
-                    const Real* witness, RecoverPartial* partials, Stream stream) {
+                    const Real* witness, RecoverPartial* partials, WitnessSums* more, Stream stream) {
   const int work = plan.rows > plan.points() / 4 ? plan.rows : plan.points() / 4;
   const int wanted = (work + kThreads - 1) / kThreads;
   const int blocks = wanted < 1 ? 1 : wanted > kMaxRecoverBlocks ? kMaxRecoverBlocks : wanted;
   const dim3 grid(static_cast<unsigned>(blocks),
                   static_cast<unsigned>(batch.count < 65535 ? batch.count : 65535));
-  const auto start = [&](auto recover, auto finish) {
+  const auto start = [&](auto recover, auto compare, auto finish) {
     recover<<<grid, kThreads, 0, stream>>>(plan, batch, z, partials);
     check_launch("recover");
-    finish<<<grid, kThreads, 0, stream>>>(plan, batch, witness, partials);
+    if (more != nullptr) compare(plan, batch, more, stream);
+    finish<<<grid, kThreads, 0, stream>>>(plan, batch, witness, partials, more);
     check_launch("recover (errors)");
   };
   if (plan.real) {
-    start(recover_kernel<true, Real>, finish_kernel<true, Real>);
+    start(recover_kernel<true, Real>, launch_witness<true, Real>, finish_kernel<true, Real>);
   } else {
-    start(recover_kernel<false, Real>, finish_kernel<false, Real>);
+    start(recover_kernel<false, Real>, launch_witness<false, Real>, finish_kernel<false, Real>);
   }
 }
 
 #define SFFT_INSTANTIATE(Real)                                                                       \
   template void launch_recover<Real>(const Binning<Real>&, const Batch<Real>&, const Complex<Real>*, \
-                                     const Real*, RecoverPartial*, Stream);
+                                     const Real*, RecoverPartial*, WitnessSums*, Stream);
 SFFT_INSTANTIATE(float)
 SFFT_INSTANTIATE(double)
 

@@ -17,9 +17,10 @@ struct RecoverPartial {
 constexpr int kMaxRecoverBlocks = 64;  ///< per frame
 
 /// Computes the batch's values, errors and estimates from transformed lanes z[(frame·lanes + lane)·B + b] and
-/// the witness's samples as launch_permute() writes them. `partials` holds kMaxRecoverBlocks per frame.
+/// the witness's samples as launch_permute() writes them. `partials` holds kMaxRecoverBlocks per frame;
+/// `more` one element per frame if the witness has several blocks, else it is nullptr.
 template <class Real>
 void launch_recover(const Binning<Real>& plan, const Batch<Real>& batch, const Complex<Real>* z,
-                    const Real* witness, RecoverPartial* partials, Stream stream);
+                    const Real* witness, RecoverPartial* partials, WitnessSums* more, Stream stream);
 
 }  // namespace sfft::detail::cuda

@@ -2,7 +2,10 @@
 // Plain host loops for every element type; indices of a region are mapped to its strides one by one.
 #include "kernels/cuda/stages/samples.hpp"
 
+#include <algorithm>
+
 #include "kernels/base/region.hpp"
+#include "kernels/base/witness_reals.hpp"
 
 namespace sfft::detail::cuda {
 
@@ -84,6 +87,7 @@ std::vector<Real> reference_witness(const void* frame, Element type, const std::
                                     std::int64_t witness_samples) {
   const auto count = static_cast<std::size_t>(witness_samples);
   const bool real = type < Element::c64;
+  const std::size_t first = std::min<std::size_t>(count, real ? kWitnessReals : kWitnessReals / 2);
   std::vector<Real> out(real ? count : 2 * count);
   with_type(type, [&](auto sample) {
     using T = decltype(sample);
@@ -91,8 +95,9 @@ std::vector<Real> reference_witness(const void* frame, Element type, const std::
     for (std::size_t s = 0; s < count; ++s) {
       const T x = from[indices[indices.size() - count + s]];
       const Complex<Real> parts = pair<Real>(x, x);
-      out[s] = parts.re;
-      if (!real) out[count + s] = parts.im;
+      const std::size_t at = real || s < first ? s : 2 * s;
+      out[at] = parts.re;
+      if (!real) out[s < first ? first + s : at + 1] = parts.im;
     }
   });
   return out;

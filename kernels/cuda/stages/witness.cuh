@@ -106,8 +106,16 @@ __device__ __forceinline__ void predict(const WitnessRows<Real>& witness, const 
 }
 
 struct WitnessSeen {
-  double residue;  ///< mean |x − x̂|², both parts of a complex sample together
+  double residue;  ///< mean |x − x̂|², both parts of a complex sample together, trimmed if asked for
+  double all;      ///< the same of all samples
   double samples;  ///< mean |x|²
+
+  /// Makes means over `count` samples of those over the first `counted`.
+  __device__ __forceinline__ void add(const WitnessSums& more, int counted, int count, bool trimmed) {
+    all = (all * counted + more.residue) / count;
+    samples = (samples * counted + more.samples) / count;
+    if (!trimmed) residue = all;
+  }
 };
 
 /// Samples of a witness; a complex one counts as two real numbers.
@@ -120,10 +128,11 @@ __device__ __forceinline__ double witness_power(Real sample) {
   return warp_sum(static_cast<double>(sample) * static_cast<double>(sample)) / kWitnessSamples<kReal>;
 }
 
-/// Mean |x − x̂|², both parts of a complex sample together. Called by a warp; lane s holds real number s of
-/// the samples and of the prediction. `keys` holds kWitnessReals and is 16-byte aligned.
+/// Means of a witness's first block, whose witness_power() is `samples`. Called by a warp; lane s holds real
+/// number s of the samples and of the prediction. `keys` holds kWitnessReals and is 16-byte aligned.
 template <bool kReal, class Real>
-__device__ __forceinline__ double witness_residue(bool trimmed, Real sample, Real predicted, int* keys) {
+__device__ __forceinline__ WitnessSeen witness_seen(bool trimmed, Real sample, Real predicted, double samples,
+                                                    int* keys) {
   constexpr int kCount = kWitnessSamples<kReal>;
   constexpr int kKept = kCount - kCount / 4;
   constexpr double kTrimmedScale = 1 / (kKept * (kReal ? kTrimmedReal : kTrimmedComplex));
@@ -131,8 +140,9 @@ __device__ __forceinline__ double witness_residue(bool trimmed, Real sample, Rea
   const double residue = static_cast<double>(sample - predicted);
   double square = residue * residue;
   if (!kReal) square += exchanged(square, kWitnessReals / 2);
-  bool kept = lane < kCount;
-  double scale = 1.0 / kCount;
+  if (lane >= kCount) square = 0;
+  WitnessSeen seen{0, warp_sum(square) / kCount, samples};
+  seen.residue = seen.all;
   if (trimmed) {
     // Non-negative numbers are ordered like their bits, and 15 bits of the mantissa suffice: squares that
     // agree in them contribute alike. The lane in the last bits makes all keys distinct.
@@ -150,10 +160,10 @@ __device__ __forceinline__ double witness_residue(bool trimmed, Real sample, Rea
     }
     // Non-finite values break the ordering and must show.
     const bool ordered = __all_sync(0xffffffffU, square - square == 0);
-    kept = kept && (below[0] + below[1] + (below[2] + below[3]) < kKept || !ordered);
-    scale = kTrimmedScale;
+    const bool kept = below[0] + below[1] + (below[2] + below[3]) < kKept || !ordered;
+    seen.residue = kTrimmedScale * warp_sum(kept ? square : 0.0);
   }
-  return scale * warp_sum(kept ? square : 0.0);
+  return seen;
 }
 
 }  // namespace sfft::detail::cuda

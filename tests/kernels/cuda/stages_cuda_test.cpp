@@ -185,7 +185,7 @@ void check_stages(bool real, bool trimmed) {
   batch.values = values.get();
   batch.standard_error = errors.get();
   batch.accounts = accounts.get();
-  launch_recover(plan, batch, gathered.get(), checks.get(), partials.get(), nullptr);
+  launch_recover(plan, batch, gathered.get(), checks.get(), partials.get(), nullptr, nullptr);
   const auto got = values.read();
   const auto got_errors = errors.read();
   const auto got_accounts = accounts.read();
@@ -233,6 +233,7 @@ void check_stages(bool real, bool trimmed) {
       squares[s % squares.size()] += residue * residue;
       sums.witness_samples += sample * sample / static_cast<double>(squares.size());
     }
+    sums.witness_all = witness_mean(squares.data(), static_cast<int>(squares.size()), !real, false);
     sums.witness = witness_mean(squares.data(), static_cast<int>(squares.size()), !real, trimmed);
     const Ratios ratios = account_ratios(table.model, sums, std::numeric_limits<Real>::epsilon());
     EXPECT_GT(ratios.gain_scale, scale);  // the witness spoke up
