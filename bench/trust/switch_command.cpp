@@ -22,7 +22,7 @@ namespace {
 constexpr double kLargestShare = 0.05, kFar = 5;
 constexpr std::int64_t kLongestRun = 8;
 /// Pairs with fewer sparse frames are counted in the total alone.
-constexpr std::int64_t kFewestFrames = 200;
+constexpr std::int64_t kFewestFrames = 100;
 
 /// The frames of one kind that follow frames of another.
 struct Tally {
