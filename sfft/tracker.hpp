@@ -72,9 +72,9 @@ struct TrackerOptions {
   double accuracy = 0;
   /// Frames between comparisons with a dense transform, from which reported errors are calibrated.
   /// The first few come sooner (2, 5, 10, 18, … frames after a new plan), as do those after a
-  /// surprising comparison or a change in the level of errors. A reported error above 0.25 is
-  /// compared at once if nothing like it was before. Negligible errors are not compared. 0: never,
-  /// and the reference is neither taken nor given up.
+  /// surprising comparison, a change in the level of errors or another kind of change between frames.
+  /// A reported error above 0.25 is compared at once if nothing like it was before. Negligible errors are not
+  /// compared. 0: never, and the reference is neither taken nor given up.
   int calibrate = 256;
   /// A frame is stale when its reported error is above `drift` times the median of the first frames after
   /// the last refresh, for `patience` frames in a row.

@@ -36,6 +36,32 @@ struct StreamsOptions {
 };
 nlohmann::json run_streams(const StreamsOptions& options);
 
+struct SwitchOptions {
+  std::int64_t count = 1000;
+  std::int64_t first = 0;  ///< stream to begin with
+  std::int64_t frames = 1200;
+  std::uint64_t seed = 1;
+  std::int64_t threads = 1;
+  double accuracy = 0.05;  ///< of the second tracker
+  bool reference = true;
+  std::vector<std::string> recordings;
+  bool verbose = false;  ///< a line per stream, and all pairs
+  bool quick = false;
+  bool enforce = false;  ///< fail where a bound is not kept
+};
+nlohmann::json run_switch(const SwitchOptions& options);
+
+struct WalkOptions {
+  std::int64_t count = 1000;
+  std::int64_t frames = 100;
+  std::uint64_t seed = 1;
+  std::int64_t threads = 1;
+  bool verbose = false;
+  bool quick = false;
+  bool enforce = false;
+};
+nlohmann::json run_walk(const WalkOptions& options);
+
 struct ToneOptions {
   std::int64_t count = 100000;  ///< places for tones of the template's size; a tenth for every other question
   std::uint64_t seed = 1;

@@ -62,6 +62,50 @@ CLI::App* add_streams(CLI::App& app, StreamsOptions& options) {
   return command;
 }
 
+CLI::App* add_switch(CLI::App& app, SwitchOptions& options) {
+  CLI::App* command =
+      app.add_subcommand("switch", "Video streams whose kind of change switches: reports after a switch");
+  command->add_option("--count", options.count, "Streams")
+      ->check(CLI::Range(1, 10000000))
+      ->capture_default_str();
+  command->add_option("--first", options.first, "Stream to begin with")->capture_default_str();
+  command->add_option("--frames", options.frames, "Frames pushed per stream")
+      ->check(CLI::Range(100, 1000000))
+      ->capture_default_str();
+  command->add_option("--seed", options.seed, "Another seed is another population")->capture_default_str();
+  command->add_option("--threads", options.threads, "Streams tracked at a time")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command->add_option("--accuracy", options.accuracy, "TrackerOptions::accuracy of a second tracker")
+      ->capture_default_str();
+  command->add_flag("--reference,!--no-reference", options.reference,
+                    "Difference against a reference frame (default)");
+  command->add_option("--recording", options.recordings, "Take half of the scenes from these");
+  command->add_flag("--verbose", options.verbose, "A line per stream, and all pairs");
+  command->add_flag("--enforce", options.enforce, "Exit with status 2 where a bound is not kept");
+  command->add_flag("--quick", options.quick, "20 streams");
+  return command;
+}
+
+CLI::App* add_walk(CLI::App& app, WalkOptions& options) {
+  CLI::App* command =
+      app.add_subcommand("walk", "Tones whose amplitudes and phases walk, against a learned reference");
+  command->add_option("--count", options.count, "Streams")
+      ->check(CLI::Range(1, 10000000))
+      ->capture_default_str();
+  command->add_option("--frames", options.frames, "Frames pushed per stream")
+      ->check(CLI::Range(20, 1000000))
+      ->capture_default_str();
+  command->add_option("--seed", options.seed, "Another seed is another population")->capture_default_str();
+  command->add_option("--threads", options.threads, "Streams tracked at a time")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command->add_flag("--verbose", options.verbose, "A line per stream");
+  command->add_flag("--enforce", options.enforce, "Exit with status 2 where a bound is not kept");
+  command->add_flag("--quick", options.quick, "50 streams");
+  return command;
+}
+
 CLI::App* add_tone(CLI::App& app, ToneOptions& options) {
   CLI::App* command = app.add_subcommand("tone", "Known support: whether a new tone outside it is seen");
   command
@@ -106,11 +150,17 @@ int main(int argc, char** argv) {
   const CLI::App* streams_command = add_streams(app, streams);
   const CLI::App* tone_command = add_tone(app, tone);
   const CLI::App* bursts_command = add_bursts(app, bursts);
+  SwitchOptions switching;
+  WalkOptions walk;
+  const CLI::App* switch_command = add_switch(app, switching);
+  const CLI::App* walk_command = add_walk(app, walk);
   CLI11_PARSE(app, argc, argv);
   if (video.quick) video.frames = 100;
   if (streams.quick) streams.count = 60;
   if (tone.quick) tone.count = 2000;
   if (bursts.quick) bursts.count = 5000;
+  if (switching.quick) switching.count = 20;
+  if (walk.quick) walk.count = 50;
 
   std::string command_line = "bench_trust";
   for (int i = 1; i < argc; ++i) command_line += std::string(" ") + argv[i];
@@ -121,12 +171,15 @@ int main(int argc, char** argv) {
     if (streams_command->parsed()) results = run_streams(streams);
     if (tone_command->parsed()) results = run_tone(tone);
     if (bursts_command->parsed()) results = run_bursts(bursts);
+    if (switch_command->parsed()) results = run_switch(switching);
+    if (walk_command->parsed()) results = run_walk(walk);
     results["command"] = command_line;
     results["commit"] = SFFT_COMMIT;
     if (!json.empty() && !(std::ofstream(json) << results.dump(1) << '\n')) {
       fmt::print(stderr, "bench_trust: cannot write {}\n", json);
       return 3;
     }
+    if ((switching.enforce || walk.enforce) && results["failures"] != 0) return 2;
   } catch (const std::exception& error) {
     fmt::print(stderr, "bench_trust: {}\n", error.what());
     return 1;

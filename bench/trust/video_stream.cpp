@@ -15,6 +15,10 @@ class VideoStream : public Stream {
  public:
   explicit VideoStream(VideoSettings settings)
       : settings_(std::move(settings)), image_(settings_.shape[0], settings_.shape[1]) {
+    if (settings_.picture) {
+      canvases_.push_back(*settings_.picture);
+      return;
+    }
     const auto larger = [&](int d) {
       return static_cast<std::int64_t>(
           std::lround(settings_.margin * static_cast<double>(settings_.shape[d])));

@@ -17,12 +17,13 @@ namespace sfft::detail {
 
 /// What a plan knows about its errors before it sees a frame. Sums are over the support without f = 0.
 struct ErrorModel {
-  double gain_sum = 0;        ///< Σ E|error|² per unit of tail scale
-  double bias_sum = 0;        ///< Σ E|error|² per unit of prior scale
-  double spread_gain = 0;     ///< gain_sum over the whole spectrum: with f = 0 and both of a conjugate pair
-  double spread_bias = 0;     ///< bias_sum over the whole spectrum
-  double fit_power = 0;       ///< E Σ fit_i |X̂_i|² per unit of prior scale; 0: there is no prior
-  double fit_noise = 0;       ///< the same per unit of tail scale
+  double gain_sum = 0;     ///< Σ E|error|² per unit of tail scale
+  double bias_sum = 0;     ///< Σ E|error|² per unit of prior scale
+  double spread_gain = 0;  ///< gain_sum over the whole spectrum: with f = 0 and both of a conjugate pair
+  double spread_bias = 0;  ///< bias_sum over the whole spectrum
+  double fit_power = 0;    ///< E Σ fit_i |X̂_i|² per unit of prior scale; 0: there is no prior
+  double fit_noise = 0;    ///< the same per unit of tail scale
+  double fit_scatter = 0;  ///< standard deviation of Σ fit_i |X̂_i|² in noise alone, per unit of tail scale
   double tail_per_scale = 1;  ///< energy outside the support, Σ|X|², per unit of tail scale
   double halves = 1;          ///< 2 for real signals: a coefficient's error shows at −f too
   double witness_scale = 0;   ///< N²: turns the witness's mean square into Σ|X − X̂|²; 0: no witness
@@ -94,8 +95,9 @@ SFFT_HOST_DEVICE Ratios account_ratios(const ErrorModel& model, const ErrorRecip
   Ratios out{};
   out.gain_scale = sums.scale;
   if (model.fit_power > 0) {
-    const double fitted = (sums.fit - sums.scale * model.fit_noise) * reciprocals.fit_power;
-    out.bias_scale = fitted > 0 ? fitted : 0;
+    // Noise may hide a prior scale as large as its own scatter: the estimate is at least that.
+    const double fitted = sums.fit - sums.scale * model.fit_noise, least = sums.scale * model.fit_scatter;
+    out.bias_scale = (fitted > least ? fitted : least) * reciprocals.fit_power;
   }
   out.tail = sums.scale * model.tail_per_scale;
   const double seen = model.witness_scale * sums.witness;

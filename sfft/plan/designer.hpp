@@ -337,8 +337,11 @@ class Designer {
     info.noise_gain = comb_->noise_gain;
     info.reason = std::move(reason);
     step_done("plan: rest of the search");
+    const CombData& comb = comb_->data;
+    const auto empty =
+        comb.delay_count() * std::ranges::count_if(comb.bucket_weight, [](double w) { return w > 0; });
     use_witness(
-        {comb_->data.noise_gain, comb_->data.bias, comb_->data.response, comb_->data.tail_energy_per_scale});
+        {comb.noise_gain, comb.bias, comb.response, comb.tail_energy_per_scale, static_cast<double>(empty)});
     step_done("plan: witness, errors");
     measure_bursts(gathered_samples(comb_->data));
     step_done("plan: bursts");

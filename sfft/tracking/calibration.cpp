@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fits a robust line to the logarithms of (true error / reported error) against the reported level, recent
-// and nearby comparisons first; comparisons are spaced ever wider unless one is a surprise.
+// and nearby comparisons first, near in level and in the shape of the change; comparisons are spaced ever
+// wider unless one is a surprise.
 #include "sfft/tracking/calibration.hpp"
 
 #include <algorithm>
@@ -21,10 +22,22 @@ constexpr double kNegligible = 1e-5;
 constexpr double kUnproved = 0.25;
 /// Errors that differ by less than this factor, given as a logarithm, are of one level.
 constexpr double kOneLevel = std::numbers::ln2;
+/// The same for the numbers of a change's shape: frames of one kind of change scatter by 0.05 to 0.4, kinds
+/// whose factors differ are mostly 1 to 5 apart.
+constexpr double kOneShape = 0.6;
+/// A frame is unlike a comparison beyond this distance, in units of the two above; far beyond the second, one
+/// frame suffices. Both grow to twice as much as the budget for comparisons out of turn is used up.
+constexpr double kUnlike = 1.3, kFar = 2.5;
 constexpr int kPatience = 3;
-constexpr std::size_t kMemory = 12;
-/// Factor on a comparison's weight each time another one is made.
+/// Frames after which another comparison out of turn may be made, in the long run.
+constexpr double kRefill = 64;
+/// Comparisons that are kept for other changes before a second one of a new kind is made.
+constexpr double kSpare = 2;
+constexpr std::size_t kMemory = 16;
+/// Factor on a comparison's weight each time another one is made nearby.
 constexpr double kFading = 0.75;
+/// A full memory gives up the oldest comparison that has this many others nearby.
+constexpr int kReplaced = 3;
 /// Frames scatter by some tenths about their median, and erring on the safe side costs little.
 constexpr double kMargin = 1.1;
 /// Factors beyond these are not a matter of calibration.
@@ -33,8 +46,10 @@ const double kMin = std::log(0.02), kMax = std::log(64.0);
 /// its level, `kWitnesses` at least, all say so.
 const double kLeastAlone = std::log(0.35);
 constexpr int kWitnesses = 5;
-/// Weight of the prior factor of 1, in comparisons at the level in question.
+/// Weight of what is assumed where nothing near was compared, in comparisons, and the log of that factor: of
+/// kinds of change, few have a larger one by more than twice.
 constexpr double kIgnorance = 0.25, kMinWeight = 1e-6;
+const double kUnknown = std::log(1.5);
 /// The fit: its passes, the scatter of ratios, and the squared spread of levels below which they determine no
 /// slope.
 constexpr int kPasses = 3;
@@ -43,7 +58,7 @@ constexpr double kScatter = 0.15, kRidge = 0.05;
 /// after a surprise it shrinks. Below, where reports are on the safe side, it may be as far off as a
 /// contradiction.
 const double kAgreement = std::log(1.3);
-constexpr std::int64_t kMinStep = 4, kShortStep = 8, kNextStep = 2, kManyFrames = 16;
+constexpr std::int64_t kMinStep = 4, kShortStep = 8, kNextStep = 2, kManyFrames = 16, kNewKindStep = 32;
 /// A true error this many times the reported one means that earlier comparisons no longer hold.
 const double kContradiction = std::log(1.7);
 
@@ -53,34 +68,46 @@ void Calibration::restart() {
   *this = Calibration(interval_);
 }
 
-/// Distance in level to the nearest comparison.
-double Calibration::nearest(double level) const {
-  double least = std::numeric_limits<double>::infinity();
-  for (const Comparison& one : known_) least = std::min(least, std::fabs(one.level - level));
-  return least;
+Calibration::Comparison::Comparison(const Report& report, double found)
+    : level(std::log(report.error)), shape(report.shape), log_ratio(std::clamp(found, kMin, kMax)) {}
+
+double Calibration::distance(const Comparison& a, const Comparison& b) noexcept {
+  const double level = (a.level - b.level) / kOneLevel, held = (a.shape.held - b.shape.held) / kOneShape,
+               shared = (a.shape.shared - b.shape.shared) / kOneShape;
+  return std::sqrt(level * level + held * held + shared * shared);
 }
 
-/// The least log of a factor that is believed at this level.
-double Calibration::least(double level) const {
+/// Distance to the nearest comparison.
+double Calibration::nearest(const Comparison& frame) const {
+  double min = std::numeric_limits<double>::infinity();
+  for (const Comparison& one : known_) min = std::min(min, distance(one, frame));
+  return min;
+}
+
+/// The smallest log of a factor that is believed of such a frame.
+double Calibration::least(const Comparison& frame) const {
   double largest = kMin;
   int witnesses = 0;
   for (auto one = known_.rbegin(); one != known_.rend() && witnesses < kWitnesses; ++one) {
-    if (std::fabs(one->level - level) > kOneLevel) continue;
+    if (distance(*one, frame) > kUnlike) continue;
     largest = std::max(largest, one->log_ratio);
     ++witnesses;
   }
   return witnesses < kWitnesses ? kLeastAlone : std::min(kLeastAlone, largest);
 }
 
-bool Calibration::due(double reported) {
+bool Calibration::due(const Report& report) {
   ++frames_;
-  if (interval_ == 0 || !(reported > kNegligible)) return false;
-  const bool unlike = nearest(std::log(reported)) > kOneLevel;  // also where nothing was compared at all
-  if (frames_ >= next_ || (unlike && reported > kUnproved)) return true;
-  const bool elsewhere = !known_.empty() && unlike;
-  elsewhere_ = elsewhere ? elsewhere_ + 1 : 0;
-  if (elsewhere_ < kPatience || frames_ - last_ < least_gap_) return false;
-  least_gap_ = std::min<std::int64_t>(2 * least_gap_, interval_);
+  budget_ = std::min(kBudget, budget_ + 1 / kRefill);
+  if (interval_ == 0 || !(report.error > kNegligible)) return false;
+  const double distance = nearest(Comparison(report));  // infinite where nothing was compared at all
+  if (frames_ >= next_ || (distance > kUnlike && report.error > kUnproved)) return true;
+  const double strictness = 2 - budget_ / kBudget;
+  const bool unlike = !known_.empty() && distance > strictness * kUnlike;
+  elsewhere_ = unlike ? elsewhere_ + 1 : 0;
+  if (!unlike || budget_ < 1) return false;
+  if (elsewhere_ < kPatience && distance < strictness * kFar) return false;
+  budget_ -= 1;
   return true;
 }
 
@@ -90,8 +117,8 @@ bool Calibration::scheduled() noexcept {
 }
 
 /// A comparison that found what is expected.
-void Calibration::agreed(double reported) {
-  compared(factor(reported) / kMargin, 1, reported);
+void Calibration::agreed(const Report& report) {
+  compared(factor(report) / kMargin, 1, report);
 }
 
 std::int64_t Calibration::frames_to_next() const noexcept {
@@ -99,33 +126,36 @@ std::int64_t Calibration::frames_to_next() const noexcept {
   return waiting ? next_ - frames_ : std::numeric_limits<std::int64_t>::max();
 }
 
-double Calibration::factor(double reported) const {
-  if (known_.empty() || !(reported > kNegligible)) return 1;
-  const double level = std::log(reported);
+double Calibration::factor(const Report& report) const {
+  if (known_.empty() || !(report.error > kNegligible)) return 1;
+  const Comparison frame(report);
   std::array<double, kMemory> nearness{};
-  double fresh = 1;
-  for (std::size_t i = known_.size(); i-- > 0; fresh *= kFading) {
-    const double distance = known_[i].level - level;
-    nearness[i] = fresh * std::exp(-0.5 * distance * distance / (kOneLevel * kOneLevel));
+  double fresh = 1, nearest = 0;
+  for (std::size_t i = known_.size(); i-- > 0;) {
+    const double off = distance(known_[i], frame), near = std::exp(-0.5 * off * off);
+    nearness[i] = fresh * near;
+    nearest = std::max(nearest, near);
+    fresh *= 1 - (1 - kFading) * near;  // comparisons far away say nothing of those that are near
   }
   // A line through the comparisons, weighted towards nearby ones and fitted so that an outlier hardly moves
   // it.
-  double mean = 0, slope = 0, all = 0;
+  double mean = 0, slope = 0, all = 0, scatter = 0;
   for (int pass = 0; pass < kPasses; ++pass) {
     double weights = 0, levels = 0, ratios = 0, squares = 0, products = 0;
-    all = 0;
+    all = scatter = 0;
     for (std::size_t i = known_.size(); i-- > 0;) {
-      const double distance = known_[i].level - level, ratio = known_[i].log_ratio, near = nearness[i];
-      const double off = std::fabs(ratio - mean - slope * distance);
+      const double above = known_[i].level - frame.level, ratio = known_[i].log_ratio, near = nearness[i];
+      const double off = std::fabs(ratio - mean - slope * above);
       const double weight = pass == 0 ? near : near / std::max(1.0, off / kScatter);
       all += near;
+      scatter += near * off;
       weights += weight;
-      levels += weight * distance;
+      levels += weight * above;
       ratios += weight * ratio;
-      squares += weight * distance * distance;
-      products += weight * distance * ratio;
+      squares += weight * above * above;
+      products += weight * above * ratio;
     }
-    if (!(weights > kMinWeight)) return kMargin;
+    if (!(weights > kMinWeight)) return kMargin * std::exp(kUnknown);
     squares -= levels * levels / weights;
     products -= levels * ratios / weights;
     // The slope lies between 0, true errors follow the report, and −1, they stay the same whatever is
@@ -133,7 +163,10 @@ double Calibration::factor(double reported) const {
     slope = std::clamp(products / (squares + kRidge), -1.0, 0.0);
     mean = (ratios - slope * levels) / weights;
   }
-  return std::exp(std::clamp(all / (all + kIgnorance) * mean, least(level), kMax)) * kMargin;
+  // Where comparisons of like frames differ, the next frame may be as far off as they are.
+  const double caution = std::max(0.0, scatter / all - kScatter);
+  const double belief = (all * (mean + caution) + kIgnorance * (1 - nearest) * kUnknown) / (all + kIgnorance);
+  return std::exp(std::clamp(belief, least(frame), kMax)) * kMargin;
 }
 
 void Calibration::bring_forward() noexcept {
@@ -141,24 +174,47 @@ void Calibration::bring_forward() noexcept {
   brought_forward_ = true;
 }
 
-void Calibration::compared(double true_l2, double reported_l2, double reported) {
+void Calibration::remember(const Comparison& comparison) {
+  if (known_.size() == kMemory) {
+    const auto replaced = [&](const Comparison& one) {
+      const auto near = [&](const Comparison& other) { return distance(one, other) < kUnlike; };
+      return std::ranges::count_if(known_, near) > kReplaced;
+    };
+    const auto found = std::ranges::find_if(known_, replaced);
+    known_.erase(found == known_.end() ? known_.begin() : found);
+  }
+  known_.push_back(comparison);
+}
+
+void Calibration::compared(double true_l2, double reported_l2, const Report& report) {
   // Where somebody else asks for comparisons in short order, a report that was too large is no reason for
   // more, and one that was too small cannot wait for them.
   const bool more_come = std::exchange(brought_forward_, false) && frames_ - last_ <= kManyFrames;
   last_ = frames_;
   elsewhere_ = 0;
-  if (reported_l2 > 0 && reported > kNegligible) {
+  bool surprising = false;
+  if (reported_l2 > 0 && report.error > kNegligible) {
     const double log_ratio = std::log(std::max(true_l2, 1e-300) / reported_l2);
-    const double surprise = known_.empty() ? 0 : log_ratio - std::log(factor(reported) / kMargin);
-    if (surprise > kContradiction) known_.clear();
-    if (more_come && surprise > kAgreement)
+    const Comparison now(report, log_ratio);
+    const double surprise = known_.empty() ? 0 : log_ratio - std::log(factor(report) / kMargin);
+    if (surprise > kContradiction)
+      std::erase_if(known_, [&](const Comparison& one) { return distance(one, now) < kFar; });
+    surprising = surprise > kAgreement || (!more_come && surprise < -kContradiction);
+    if (more_come && surprising)
       step_ = kNextStep;
-    else if (!more_come && (surprise > kAgreement || surprise < -kContradiction))
+    else if (surprising)
       step_ = std::clamp(step_ / 2, kMinStep, kShortStep);
-    if (known_.size() == kMemory) known_.erase(known_.begin());
-    known_.push_back({std::log(reported), std::clamp(log_ratio, kMin, kMax)});
+    remember(now);
   }
-  if (frames_ < next_) return;  // the comparison was out of turn
+  if (frames_ < next_) {
+    // Out of turn. One comparison may have met a rare frame of a new kind of change: others follow, if they
+    // can be afforded.
+    if (!surprising && budget_ < kSpare) return;
+    if (!surprising) budget_ -= 1;
+    step_ = std::min(step_, kNewKindStep);
+    next_ = std::min(next_, frames_ + std::min(step_, kShortStep));
+    return;
+  }
   step_ = longer(step_);
   next_ = frames_ + step_;
 }

@@ -7,21 +7,31 @@
 #include <optional>
 #include <vector>
 
+#include "sfft/tracking/change_shape.hpp"
+
 namespace sfft::detail {
 
 /// A plan's account rests on a model of what changes from frame to frame. On a given stream the model is off
-/// by a factor that hardly varies while errors are of one size; a few comparisons with the truth tell it.
-/// Comparisons are made soon after the plan is new, ever more rarely after that, and again when the reported
-/// errors settle at a level that was never compared or a comparison contradicts what was reported.
+/// by a factor that hardly varies while errors are of one size and changes of one kind; a few comparisons
+/// with the truth tell it. Comparisons are made soon after the plan is new, ever more rarely after that, and
+/// again when a frame reports an error or shows a change unlike all that were compared, or a comparison
+/// contradicts what was reported. Until then reports carry the spread over kinds of change.
 class Calibration {
  public:
   /// `interval`: frames between comparisons in the long run; 0: none.
   explicit Calibration(int interval) : interval_(interval) {}
 
+  /// What is known of a frame without a comparison: the uncalibrated relative error, and its change.
+  struct Report {
+    double error;
+    ChangeShape shape;
+    Report(double relative_error, ChangeShape change = {}) : error(relative_error), shape(change) {}
+  };
+
   /// Call when the plan has changed: what was learned says little about a new one.
   void restart();
-  /// Counts a frame whose uncalibrated relative error is `reported`; true: compare this one.
-  bool due(double reported);
+  /// Counts a frame; true: compare this one.
+  bool due(const Report& report);
   /// Frames from here to the next scheduled comparison, that one included; a large number when none is
   /// scheduled or when it is overdue, because errors are negligible.
   std::int64_t frames_to_next() const noexcept;
@@ -36,44 +46,50 @@ class Calibration {
   void expected(std::size_t frames, const Reported& reported, const Finding& found, const Take& take) const {
     Calibration ahead = *this;
     for (std::size_t i = 0; i < frames; ++i) {
-      const std::optional<double> error = reported(i);
-      if (!(error ? ahead.due(*error) : ahead.scheduled())) continue;
+      const std::optional<Report> report = reported(i);
+      if (!(report ? ahead.due(*report) : ahead.scheduled())) continue;
       if (!take(i)) return;
-      if (const std::optional<Found> known = error ? found(i) : std::nullopt)
-        ahead.compared(known->true_l2, known->reported_l2, *error);
+      if (const std::optional<Found> known = report ? found(i) : std::nullopt)
+        ahead.compared(known->true_l2, known->reported_l2, *report);
       else
-        ahead.agreed(error.value_or(0));
+        ahead.agreed(report.value_or(Report(0)));
     }
   }
   /// The comparison of this frame, which somebody asked for, takes the place of the next scheduled one.
   void bring_forward() noexcept;
   /// Records the outcome of a comparison, in ‖X̂ − X‖₂.
-  void compared(double true_l2, double reported_l2, double reported);
+  void compared(double true_l2, double reported_l2, const Report& report);
   /// The factor by which to multiply a reported relative error.
-  double factor(double reported) const;
+  double factor(const Report& report) const;
 
  private:
   /// A frame whose error is known.
   struct Comparison {
-    double level;      ///< log of the relative error reported, uncalibrated
+    double level;  ///< log of the relative error reported, uncalibrated
+    ChangeShape shape;
     double log_ratio;  ///< log of the true error over the reported one
+
+    explicit Comparison(const Report& report, double found = 0);
   };
 
   bool scheduled() noexcept;
-  void agreed(double reported);
+  void agreed(const Report& report);
   std::int64_t longer(std::int64_t step) const noexcept;
-  double nearest(double level) const;
-  double least(double level) const;
+  static double distance(const Comparison& a, const Comparison& b) noexcept;
+  double nearest(const Comparison& frame) const;
+  double least(const Comparison& frame) const;
+  void remember(const Comparison& comparison);
 
+  static constexpr double kBudget = 5;
   int interval_;
   std::int64_t frames_ = 0;        ///< frames since the plan was new
   std::int64_t next_ = 2;          ///< scheduled comparison
   std::int64_t step_ = 2;          ///< frames from it to the one after
   std::int64_t last_ = 0;          ///< frame of the last comparison
-  std::int64_t least_gap_ = 4;     ///< least distance to one out of turn; doubles with each
+  double budget_ = kBudget;        ///< comparisons out of turn that may be made now; refills with time
   bool brought_forward_ = false;   ///< the comparison of this frame
-  int elsewhere_ = 0;              ///< frames in a row at a level that was never compared
-  std::vector<Comparison> known_;  ///< the last few
+  int elsewhere_ = 0;              ///< frames in a row unlike all that were compared
+  std::vector<Comparison> known_;  ///< the last few, and the last of each kind of change
 };
 
 }  // namespace sfft::detail

@@ -77,6 +77,7 @@ void TrackerImpl<Real>::replace(Plan<Real> plan, std::optional<Plan<Real>> exact
 /// waits.
 template <class Real>
 void TrackerImpl<Real>::use(Plan<Real> plan) {
+  reports_.clear();
   ahead_.use(plan);
   std::swap(plan, plan_);
   if (!ahead_.overlaps() || frames_ == 0) return;
@@ -162,10 +163,11 @@ template <class Real>
 void TrackerImpl<Real>::expect_comparisons(std::span<const SignalView> frames, std::size_t ready) {
   if (learning_.under_way() && learning_.due() >= frames_ && learning_.due() < seen_.known)
     expected_.push_back(learning_.due());
-  const auto reported = [&](std::size_t next) -> std::optional<double> {
-    return next < ready ? std::optional(ahead_.spectrum(next).relative_error) : std::nullopt;
+  const auto reported = [&](std::size_t next) -> std::optional<Calibration::Report> {
+    return next < ready ? std::optional(report_ahead(next)) : std::nullopt;
   };
   found_.erase(found_.begin(), found_.lower_bound(frames_));
+  reports_.erase(reports_.begin(), reports_.lower_bound(frames_));
   const auto found = [&](std::size_t next) { return found_ahead(frames, next); };
   calibration_.expected(frames.size(), reported, found, [&](std::size_t next) {
     if (expected_.size() == DenseBeside<Real>::kMax) return false;
@@ -202,8 +204,10 @@ void TrackerImpl<Real>::transform_sparsely(std::span<const SignalView> frames) {
     return;
   }
   exact_ = !(spectrum.relative_error > kExact);
-  const bool due = calibration_.due(spectrum.relative_error) || (looking() && !exact_);
-  const double factor = calibration_.factor(spectrum.relative_error);
+  const auto known = reports_.find(frames_);
+  const Calibration::Report report = known == reports_.end() ? report_of(spectrum) : known->second;
+  const bool due = calibration_.due(report) || (looking() && !exact_);
+  const double factor = calibration_.factor(report);
   result_.calibration = factor;
   const double error = factor * spectrum.relative_error;
   // A drift alone calls for a comparison only where that may lead to a renewal: until then, the calibration

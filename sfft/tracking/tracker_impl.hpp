@@ -74,6 +74,8 @@ class TrackerImpl {
   void begin_comparisons(std::span<const SignalView> frames) noexcept;
   void look_ahead(std::span<const SignalView> frames) noexcept;
   void expect_comparisons(std::span<const SignalView> frames, std::size_t ready);
+  Calibration::Report report_of(const Spectrum<Real>& spectrum) const;
+  Calibration::Report report_ahead(std::size_t next);
   std::optional<Calibration::Found> found_ahead(std::span<const SignalView> frames, std::size_t next);
   /// Whether a comparison may change the reference.
   bool may_decide() const { return !differencing() || frames_ >= next_decision_; }
@@ -142,6 +144,7 @@ class TrackerImpl {
   std::vector<std::int64_t> expected_;  ///< frames that will be transformed densely, as far as is known
   /// What comparisons will find whose spectra are there, by the frame's number.
   std::map<std::int64_t, Calibration::Found> found_;
+  std::map<std::int64_t, Calibration::Report> reports_;  ///< of spectra that are there, by the frame's number
 
   Calibration calibration_;
   /// The similarity of a frame that was renewed, which is worked out beside those after it.

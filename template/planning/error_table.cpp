@@ -21,6 +21,7 @@ ErrorTable make_error_table(const SupportSet& support, RowErrors rows) {
   table.bias.resize(k, 0.0);
   table.fit.assign(k, 0.0);
   model.tail_per_scale = rows.tail_per_scale;
+  double scatter = 0;  // variance of the fit; the square of a complex Gaussian value scatters by its mean
   model.halves = support.real ? 2 : 1;
   for (const SupportMember& member : support.members) {
     const auto i = static_cast<std::size_t>(member.coefficient);
@@ -36,7 +37,10 @@ ErrorTable make_error_table(const SupportSet& support, RowErrors rows) {
     table.fit[i] = 1 / power;
     model.fit_power += rows.response[i] / power;
     model.fit_noise += table.gain[i] / power;
+    scatter += table.gain[i] / power * (table.gain[i] / power);
   }
+  if (rows.tail_values > 0) scatter += model.fit_noise * model.fit_noise / rows.tail_values;
+  model.fit_scatter = std::sqrt(scatter);
   return table;
 }
 

@@ -15,6 +15,7 @@ namespace sfft::detail {
 struct RowErrors {
   std::vector<double> gain, bias, response;
   double tail_per_scale = 1;  ///< Σ|X|² outside the support of a tail of unit scale
+  double tail_values = 0;     ///< number of values whose mean gives the tail's scale; 0: it is known exactly
 };
 
 /// For exact paths: only rounding errors; their tail is measured.

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <complex>
 #include <functional>
 #include <optional>
 #include <random>
@@ -103,7 +105,7 @@ TEST(Calibration, ExpectsWhatKnownFindingsWillCallFor) {
   std::mt19937 generator(5);
   std::uniform_real_distribution<double> scatter(0.3, 4);
   std::vector<double> reports, errors;
-  for (int i = 0; i < 500; ++i) {
+  for (int i = 0; i < 600; ++i) {
     reports.push_back(0.03 * scatter(generator));
     errors.push_back(0.03 * scatter(generator));
   }
@@ -183,6 +185,128 @@ TEST(Calibration, AContradictionIsBelieved) {
       calibration, 400, [](int) { return 0.05; }, [](int i) { return i < 100 ? 0.017 : 0.05; }, 128);
   EXPECT_LE(outcome.beyond_twice, 64);  // until the next comparison
   EXPECT_GE(calibration.factor(0.05), 0.8);
+}
+
+/// A kind of change whose frames report one level.
+struct Kind {
+  sfft::detail::ChangeShape shape;
+  double ratio;  ///< true over reported error
+};
+
+/// Pushes frames that report 0.03, of the kind that `kind` gives for each, with some scatter.
+Outcome watch_kinds(Calibration& calibration, int frames, const std::function<Kind(int)>& kind, int from) {
+  std::mt19937 generator(7);
+  std::normal_distribution<double> scatter(0, 0.08);
+  Outcome outcome;
+  for (int i = 0; i < frames; ++i) {
+    const Kind now = kind(i);
+    const double r = 0.03 * std::exp(scatter(generator)), t = 0.03 * now.ratio;
+    const Calibration::Report report(
+        r, {now.shape.held + scatter(generator), now.shape.shared + scatter(generator)});
+    if (calibration.due(report)) {
+      ++outcome.compared;
+      calibration.compared(100 * t, 100 * r, report);
+      continue;
+    }
+    if (i < from) continue;
+    const double ratio = calibration.factor(report) * r / t;
+    ++outcome.judged;
+    outcome.beyond_twice += ratio < 0.5 ? 1 : 0;
+    outcome.lowest = std::min(outcome.lowest, ratio);
+    outcome.highest = std::max(outcome.highest, ratio);
+  }
+  return outcome;
+}
+
+TEST(Calibration, TellsKindsOfChangeOfOneLevelApart) {
+  // A shadow, grain, blocks and a tone at the same reported error; each may follow any other.
+  const std::vector<Kind> kinds{{{2.4, 1.5}, 0.5}, {{-1.9, 5}, 2}, {{-3.4, 4.4}, 0.7}, {{-0.9, 1.8}, 3}};
+  for (const unsigned seed : {1U, 2U, 3U, 4U, 5U}) {
+    std::mt19937 generator(seed);
+    std::uniform_int_distribution<std::size_t> draw(0, kinds.size() - 1);
+    std::uniform_int_distribution<int> length(60, 400);
+    std::size_t now = 0;
+    int until = 500;
+    Calibration calibration(256);
+    const Outcome outcome = watch_kinds(
+        calibration, 6000,
+        [&](int i) {
+          if (i == until) {
+            now = draw(generator);
+            until += length(generator);
+          }
+          return kinds[now];
+        },
+        40);
+    EXPECT_LE(outcome.beyond_twice, 6) << seed;
+    EXPECT_GT(outcome.lowest, 0.2) << seed;
+    EXPECT_LE(outcome.compared, 100) << seed;
+  }
+}
+
+TEST(Calibration, AnUnknownKindOfChangeIsReportedWithCaution) {
+  Calibration calibration(256);
+  const Calibration::Report known(0.03, {2, 2}), unknown(0.03, {-2, 5});
+  for (int i = 0; i < 5; ++i) calibration.compared(0.4, 1, known);
+  EXPECT_NEAR(calibration.factor(known), 0.45, 0.05);
+  EXPECT_GT(calibration.factor(unknown), 1.5);
+}
+
+TEST(Calibration, RemembersAKindOfChangeThatComesBack) {
+  Calibration calibration(256);
+  const Calibration::Report rare(0.03, {2, 2}), usual(0.03, {-2, 5});
+  for (int i = 0; i < 3; ++i) calibration.compared(2.5, 1, rare);
+  for (int i = 0; i < 100; ++i) calibration.compared(0.5, 1, usual);
+  EXPECT_GT(calibration.factor(rare), 2);
+  EXPECT_LT(calibration.factor(usual), 0.7);
+}
+
+TEST(Calibration, AShapeThatWandersDoesNotMakeAStreamDense) {
+  for (const double step : {0.05, 0.3, 1.0, 3.0}) {
+    Calibration calibration(256);
+    std::mt19937 generator(9);
+    std::normal_distribution<double> normal(0, step);
+    double held = 0, shared = 3;
+    const Outcome outcome = watch_kinds(
+        calibration, 4000,
+        [&](int) {
+          held = std::clamp(held + normal(generator), -5.0, 5.0);
+          shared = std::clamp(shared + normal(generator), 0.0, 6.0);
+          return Kind{{held, shared}, 1};
+        },
+        0);
+    // One in 64 frames, some at the start, and the usual ones with those that follow a new kind.
+    EXPECT_LE(outcome.compared, 4000 / 64 + 60) << step;
+    EXPECT_EQ(outcome.beyond_twice, 0) << step;
+    EXPECT_LT(outcome.highest, 2.2) << step;
+  }
+}
+
+TEST(ChangeShape, IsTheSameForChangesOfOneKindAndAnySize) {
+  std::vector<std::complex<double>> reference(101, {3, -4});
+  sfft::Spectrum<double> spectrum;
+  for (const double size : {1e-3, 1.0, 1e3}) {
+    spectrum.values.assign(reference.begin(), reference.end());
+    // The mean does not count; of the others, every fourth has changed alike.
+    spectrum.values[50] += 1e6 * size;
+    for (std::size_t i = 0; i < 100; i += 4) spectrum.values[i] += std::complex<double>(0, 2) * size;
+    spectrum.tail_energy = 50 * size * size;
+    spectrum.error_l2 = size;
+    spectrum.relative_error = 0.02;
+    const auto shape = sfft::detail::change_shape<double>(spectrum, reference, 50);
+    EXPECT_NEAR(shape.held, std::log(25 * 4 / 50.0), 1e-6);
+    EXPECT_NEAR(shape.shared, std::log(25), 1e-6);
+  }
+  spectrum.values.assign(reference.begin(), reference.end());
+  const auto none = sfft::detail::change_shape<double>(spectrum, reference, 50);
+  EXPECT_EQ(none.held, 0);
+  EXPECT_EQ(none.shared, 0);
+  // Phases that advance: coefficients change by more than half their energy.
+  for (std::size_t i = 0; i < 101; ++i) spectrum.values[i] *= std::complex<double>(0, 1);
+  spectrum.relative_error = spectrum.error_l2 / 50;
+  const auto apart = sfft::detail::change_shape<double>(spectrum, reference, 50);
+  EXPECT_EQ(apart.held, 0);
+  EXPECT_EQ(apart.shared, 0);
 }
 
 TEST(Calibration, IsGivenUpByAnIntervalOfZero) {

@@ -114,6 +114,7 @@ void set_errors(const FusedArguments<float>& a, Assignments& out) {
   SFFT_SET(plan.errors.spread_bias);
   SFFT_SET(plan.errors.fit_power);
   SFFT_SET(plan.errors.fit_noise);
+  SFFT_SET(plan.errors.fit_scatter);
   SFFT_SET(plan.errors.tail_per_scale);
   SFFT_SET(plan.errors.halves);
   SFFT_SET(plan.errors.witness_scale);

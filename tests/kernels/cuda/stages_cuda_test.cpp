@@ -89,6 +89,7 @@ ErrorTable random_errors(const CombData& data) {
   errors.model.spread_bias = errors.model.halves * errors.model.bias_sum;
   errors.model.fit_power = 30;
   errors.model.fit_noise = 0.01;
+  errors.model.fit_scatter = 0.005;
   errors.model.tail_per_scale = 2.5;
   errors.model.witness_scale = 1e5;
   errors.model.witness_rounding = 1e-3;
