@@ -70,10 +70,10 @@ struct PlanOptions {
   Path path = Path::automatic;  ///< force one; throws not_sparse when it cannot work for this template
   bool use_reference = true;    ///< transform the difference to the template's reference, if it has one
   Witness witness = Witness::scattered;  ///< for comb and flat-window plans; the others read every sample
-  /// Share of a frame, in (0, 1): a disturbance of so many samples, wherever they are, is missed with a
-  /// probability of at most `burst_miss`. The witness takes as many samples as that needs, 688 for 0.01 and
-  /// 1e-3, whose comparison costs time; a plan that becomes slower than a dense transform is dense. 0: the
-  /// plan does not read more; PlanInfo::shortest_burst says what it sees.
+  /// Share of a frame's samples, in (0, 1). A plan misses a disturbance of this share, wherever it is, with a
+  /// probability of at most `burst_miss`. Its witness takes the samples that this needs, 688 for 0.01 and
+  /// 1e-3, and comparing them costs time. A plan that becomes slower than a dense transform is dense. 0: no
+  /// more samples; PlanInfo::shortest_burst says what the plan sees.
   double burst = 0;
   double burst_miss = 1e-3;  ///< in (0, 1): the probability that goes with `burst` and shortest_burst
   PlanEffort effort = PlanEffort::normal;  ///< of the search for comb plans of templates with a known tail
@@ -113,9 +113,10 @@ struct PlanInfo {
   std::int64_t delays = 0;   ///< r (comb) or sampled lines (flat window); 0 for direct and dense
   std::int64_t samples = 0;  ///< sample reads per frame, those of the witness included
   std::int64_t witness_samples = 0;
-  /// A disturbance of at least so many samples raises the reported errors: a stretch in memory order, several
-  /// stretches, or single samples, at random places. It is missed with a probability of at most `burst_miss`.
-  /// A shorter one (a click) may fall between the samples that are read. 1 for plans that read every sample.
+  /// The number of samples from which on a disturbance raises the reported errors: a stretch in memory order,
+  /// several stretches, or single samples, at random places. The probability of a miss is at most
+  /// `burst_miss`. A shorter one (a click) may fall between the samples that are read. 1 for plans that read
+  /// every sample.
   std::int64_t shortest_burst = 1;
   double burst_miss = 0;        ///< PlanOptions::burst_miss; 0 for plans that read every sample
   double samples_fraction = 0;  ///< samples / N

@@ -17,7 +17,7 @@
 namespace sfft::trust {
 
 /// Which samples are disturbed: a random set, one stretch in memory order, 2 to 8 stretches, a rectangle of
-/// an image, every so-manieth sample.
+/// an image, one sample in each period.
 enum class BurstPlace : std::uint8_t { scattered, stretch, stretches, block, train };
 inline constexpr std::array kBurstPlaces{BurstPlace::scattered, BurstPlace::stretch, BurstPlace::stretches,
                                          BurstPlace::block, BurstPlace::train};

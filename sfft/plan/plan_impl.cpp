@@ -162,12 +162,12 @@ double PlanImpl<Real>::error_of_reference(const SignalView& frame, std::span<con
   const cpu::Witness<Real>& witness = design->witness.empty() ? made : design->witness;
   const std::vector<std::complex<Real>> given(coefficients.begin(), coefficients.end());
   const auto seen = witness.compare(frame, frame.type(), nullptr, given);
-  const auto least = witness.compare(frame, frame.type(), nullptr, found);
+  const auto best = witness.compare(frame, frame.type(), nullptr, found);
   // Right coefficients leave the energy outside the support alone, what the plan finds leaves its errors too.
   // Samples are few: the difference must exceed what chance makes of either.
   constexpr double kLimit = 1.5;
   const ErrorModel& model = design->errors.model;
-  double explained = kLimit * least.residue;
+  double explained = kLimit * best.residue;
   if (design->executor) {
     // The empty buckets know that energy even where recovery finds little.
     cpu::ExecutionStats stats;

@@ -20,8 +20,8 @@ class ReadGaps {
   /// The probability that `stretches` stretches of as equal numbers of consecutive samples, `length`
   /// together, drawn independently and uniformly, hold no read. length stretches are a random set.
   double miss_probability(std::int64_t length, std::int64_t stretches) const;
-  /// The least length at which every number of stretches 1, 2, 4, …, and a random set, is missed with at most
-  /// the probability `miss`.
+  /// The smallest length at which every number of stretches 1, 2, 4, …, and a random set, is missed with at
+  /// most the probability `miss`.
   std::int64_t shortest_burst(double miss) const;
 
  private:
@@ -30,7 +30,7 @@ class ReadGaps {
 
   std::int64_t points_, reads_ = 0;
   std::vector<std::int64_t> gaps_;      ///< unread samples between neighbouring reads, the longest first
-  std::vector<std::int64_t> gap_sums_;  ///< of the longest so many gaps
+  std::vector<std::int64_t> gap_sums_;  ///< [i]: sum of the i longest gaps
 };
 
 /// Flat indices of what a plan gathers, in no order. Those that a window all but removes are left out.
