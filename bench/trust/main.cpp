@@ -74,6 +74,26 @@ CLI::App* add_tone(CLI::App& app, ToneOptions& options) {
   return command;
 }
 
+CLI::App* add_tones(CLI::App& app, TonesOptions& options) {
+  CLI::App* command = app.add_subcommand(
+      "tones", "Tones that start, stop, drift and hop: frames until a tracker's template has them again");
+  command->add_option("--count", options.count, "Streams")
+      ->check(CLI::Range(1, 10000000))
+      ->capture_default_str();
+  command->add_option("--frames", options.frames, "Frames pushed per stream")
+      ->check(CLI::Range(130, 1000000))
+      ->capture_default_str();
+  command->add_option("--seed", options.seed, "Another seed is another population")->capture_default_str();
+  command->add_option("--threads", options.threads, "Streams at a time")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command->add_option("--only", options.only, "Only families whose name contains this");
+  command->add_option("--index", options.index, "One stream, with a line for each frame of note");
+  command->add_flag("--verbose", options.verbose, "A line per stream");
+  command->add_flag("--quick", options.quick, "35 streams");
+  return command;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -85,13 +105,16 @@ int main(int argc, char** argv) {
   VideoOptions video;
   StreamsOptions streams;
   ToneOptions tone;
+  TonesOptions tones;
   const CLI::App* video_command = add_video(app, video);
   const CLI::App* streams_command = add_streams(app, streams);
   const CLI::App* tone_command = add_tone(app, tone);
+  const CLI::App* tones_command = add_tones(app, tones);
   CLI11_PARSE(app, argc, argv);
   if (video.quick) video.frames = 100;
   if (streams.quick) streams.count = 60;
   if (tone.quick) tone.count = 2000;
+  if (tones.quick) tones.count = 35;
 
   std::string command_line = "bench_trust";
   for (int i = 1; i < argc; ++i) command_line += std::string(" ") + argv[i];
@@ -101,6 +124,7 @@ int main(int argc, char** argv) {
     if (video_command->parsed()) results = run_video(video);
     if (streams_command->parsed()) results = run_streams(streams);
     if (tone_command->parsed()) results = run_tone(tone);
+    if (tones_command->parsed()) results = run_tones(tones);
     results["command"] = command_line;
     results["commit"] = SFFT_COMMIT;
     if (!json.empty() && !(std::ofstream(json) << results.dump(1) << '\n')) {

@@ -2,7 +2,9 @@
 // Sums over one of each conjugate pair, counted twice.
 #include "sfft/tracking/held_energy.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "template/data/template_data.hpp"
 
@@ -22,6 +24,19 @@ double held_energy(const Template& tmpl, std::span<const std::complex<double>> v
     if (tmpl.support()[i] != 0) held += multiplicity[i] * std::norm(values[i]);
   }
   return held;
+}
+
+bool worth_replacing(double held, double all, double below, const Template& fresh) {
+  const double fresh_held = held_energy(fresh, fresh.values());
+  if (!(held < below * fresh_held)) return false;
+  const auto points = static_cast<double>(fresh.shape().points());
+  const std::vector<double> multiplicity = multiplicities(fresh);
+  const double chosen = std::accumulate(multiplicity.begin(), multiplicity.end(), 0.0);
+  if (!(chosen < points)) return true;
+  // The k largest of n independent exponential powers of mean p sum to about k p (1 + log(n/k)).
+  constexpr double kMargin = 2;
+  const double power = std::max(0.0, all - fresh_held) / (points - chosen);
+  return fresh_held - held > kMargin * chosen * power * (1 + std::log(points / chosen));
 }
 
 }  // namespace sfft::detail

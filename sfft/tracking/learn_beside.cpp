@@ -18,7 +18,7 @@ typename LearnBeside<Real>::Outcome answer(const SignalView& frame,
   typename LearnBeside<Real>::Outcome outcome;
   const Template fresh = learn(frame, question.learn);
   outcome.fresh_held = held_energy(fresh, fresh.values());
-  if (question.held < question.better_below * outcome.fresh_held) {
+  if (worth_replacing(question.held, question.all, question.better_below, fresh)) {
     outcome.plan.emplace(fresh, question.plan);
     outcome.exact.emplace(fresh, question.exact);
   }

@@ -23,6 +23,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// Frames after which a calibration may start again because of a new template.
+constexpr std::int64_t kSettled = 512;
+
 double microseconds_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
 }
@@ -62,13 +65,24 @@ template <class Real>
 void TrackerImpl<Real>::replace(Plan<Real> plan, std::optional<Plan<Real>> exact) {
   // A plan for the same template is no renewal: what was remembered of the last one stays.
   const bool renewal = frames_ == 0 || plan.source().data() != plan_.source().data();
+  const bool other_support =
+      frames_ == 0 || plan.source().data()->support != plan_.source().data()->support;
+  const bool differenced = differencing();
   use(std::move(plan));
   if (renewal) renewed_values_ = {plan_.source().values().begin(), plan_.source().values().end()};
   dense_.renew(std::move(exact));
   found_.clear();
   look_again_ = true;
-  calibration_.restart();
   staleness_.forget_level();
+  if (other_support)
+    watch_.renewed(plan_.source().energy_captured(), !differencing());
+  else
+    watch_.forget_level();
+  // Where templates follow each other closely, each of them would have its first comparisons in short order.
+  const bool closely = frames_ - calibration_began_ < kSettled && frames_ > 0;
+  if (other_support && closely && !differenced && !differencing()) return;
+  calibration_.restart();
+  calibration_began_ = frames_;
 }
 
 /// To free memory that a GPU may read takes until it has done all that it was told to do: another thread
@@ -193,6 +207,7 @@ void TrackerImpl<Real>::transform_sparsely(std::span<const SignalView> frames) {
     ++dense_count;
     result_.action = TrackAction::dense;
     result_.reason = plan_.info().reason;
+    review_dense(frame);
     return;
   }
   if (!spectrum.finite) {
@@ -204,9 +219,16 @@ void TrackerImpl<Real>::transform_sparsely(std::span<const SignalView> frames) {
   const double factor = calibration_.factor(spectrum.relative_error);
   result_.calibration = factor;
   const double error = factor * spectrum.relative_error;
+  const bool suspects = options_.calibrate > 0 && watch_.suspects(spectrum.residual, spectrum.tail_energy);
   // A drift alone calls for a comparison only where that may lead to a renewal: until then, the calibration
   // knows better which frames it needs.
   if (due || staleness_.unacceptable(error) || (staleness_.suspect(error) && may_decide())) {
+    compare(frame);
+    return;
+  }
+  if (suspects) {
+    calibration_.bring_forward();
+    watch_.looked();
     compare(frame);
     return;
   }
@@ -232,6 +254,7 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
   result_.check.reset();
   largest_.reset();
   to_learn_.reset();
+  watch_.pass();
   if (skip_sparse_ > 0) {
     ahead_.forget();
     --skip_sparse_;
@@ -239,7 +262,10 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
     ++dense_count;
     result_.action = TrackAction::dense;
     result_.reason = "sparse transforms missed the accuracy on the frames before";
-    if (skip_sparse_ == 0 && result_.spectrum.finite && differencing()) {  // try again from a fresh reference
+    if (result_.spectrum.finite && relearn_if_outdated(frame)) {
+      skip_sparse_ = 0;
+      staleness_.try_again();
+    } else if (skip_sparse_ == 0 && result_.spectrum.finite && differencing()) {  // try again from a fresh reference
       refresh(frame);
       staleness_.try_again();
     }

@@ -23,6 +23,7 @@
 #include "sfft/tracking/run_ahead.hpp"
 #include "sfft/tracking/staleness.hpp"
 #include "sfft/tracking/stream_memory.hpp"
+#include "sfft/tracking/support_watch.hpp"
 #include "sfft/tracking/worker.hpp"
 #include "template/data/template_data.hpp"
 
@@ -37,6 +38,7 @@ class TrackerImpl {
         ahead_(plan_),
         dense_(options.plan),
         calibration_(options.calibrate),
+        watch_(options),
         staleness_(options) {
     install(plan_);
     remember_reference();
@@ -94,12 +96,15 @@ class TrackerImpl {
   void share_out();
   bool compare(const SignalView& frame);
   bool compare_beside(const SignalView& frame);
+  void review_dense(const SignalView& frame);
   void note_check();
   bool reconsider_reference(const SignalView& frame, double error);
   void take_reference(const SignalView& frame);
   void refresh(const SignalView& frame);
   void learn_amplitudes(TemplateData& data, const SignalView& frame) const;
   bool worth_learning(std::span<const std::complex<double>> values) const;
+  double exact_share() const;
+  bool relearn_if_outdated(const SignalView& frame);
   bool relearn_if_better(const SignalView& frame);
   LearnOptions relearn_options() const;
   void learn_beside();
@@ -163,6 +168,9 @@ class TrackerImpl {
   LearnBeside<Real> learning_;
   Refinement<Real> refinement_;
   std::shared_ptr<const TemplateData> searched_for_;  ///< template of the latest search
+
+  SupportWatch watch_;
+  std::int64_t calibration_began_ = 0;  ///< frame from which the calibration has learned
 
   Worker retired_;  ///< gives plans away that are in force no more
   Staleness staleness_;

@@ -136,11 +136,52 @@ LearnOptions TrackerImpl<Real>::relearn_options() const {
   return learn_options;
 }
 
+/// The share of the energy of a frame, just transformed densely, that the support holds.
+template <class Real>
+double TrackerImpl<Real>::exact_share() const {
+  return 1 - result_.spectrum.residual * result_.spectrum.residual;
+}
+
+/// After a dense transform, whatever it was for: a new template if the support holds less of the energy than
+/// before and a fresh one would hold more.
+template <class Real>
+bool TrackerImpl<Real>::relearn_if_outdated(const SignalView& frame) {
+  const double share = exact_share(), before = watch_.expected();
+  if (!watch_.outdated(share)) return false;
+  constexpr double kLost = 0.5;
+  staleness_.say(fmt::format("the support holds {:.3g} % of the energy, and held {:.3g} % before", 100 * share,
+                             100 * before));
+  if (!learn_or_begin(frame, share > kLost * before)) return false;
+  result_.action = TrackAction::relearned;
+  ++relearned_count;
+  staleness_.learned();
+  departures_ = 0;
+  return true;
+}
+
+/// A frame that the plan transforms densely: there may be a template, or a reference, by which it need not.
+template <class Real>
+void TrackerImpl<Real>::review_dense(const SignalView& frame) {
+  if (!result_.spectrum.finite || options_.calibrate == 0 || relearn_if_outdated(frame)) return;
+  if (!options_.reference || differencing() || frames_ < next_decision_) return;
+  // Two frames in a row show whether frames repeat.
+  const bool second = !memory_.empty();
+  if (reconsider_reference(frame, 1)) {
+    ++refreshed_count;
+    return;
+  }
+  if (!second) return;
+  memory_.forget();
+  decision_step_ = next_step(decision_step_);
+  next_decision_ = frames_ + decision_step_;
+}
+
 /// The same as relearn_if_better() without waiting: learning begins when this frame is done with, and
 /// take_learned() does the rest.
 template <class Real>
 void TrackerImpl<Real>::learn_beside() {
   if (learning_.under_way() || to_learn_) return;
+  watch_.tried(false, exact_share());
   const double held = held_energy(plan_.source(), in_double(result_.spectrum));
   to_learn_ = typename LearnBeside<Real>::Question{plan_.source().data(),
                                                    frames_,
@@ -169,6 +210,7 @@ bool TrackerImpl<Real>::take_learned(const SignalView& frame) {
   note_similarity(frame);
   memory_.forget();
   install(std::move(*outcome->plan), std::move(outcome->exact));
+  watch_.tried(true, exact_share());
   transform_densely(frame);
   if (differencing()) refresh(frame);
   result_.action = TrackAction::relearned;
@@ -187,12 +229,16 @@ bool TrackerImpl<Real>::relearn_if_better(const SignalView& frame) {
   const Template& source = plan_.source();
   const LearnOptions learn_options = relearn_options();
   const Template fresh = learn(frame, learn_options);
+  const double share = exact_share();
   if (learn_options.k == source.k() && learn_options.method == LearnMethod::dense) largest_ = fresh;
   const double held = held_energy(source, in_double(result_.spectrum));
   const double fresh_held = held_energy(fresh, fresh.values());
   learned_at_ = frames_;
   fresh_share_ = fresh_held / std::max(held + result_.spectrum.tail_energy, 1e-300);
-  if (!(held < options_.relearn_below * fresh_held)) return false;
+  const bool better =
+      worth_replacing(held, held + result_.spectrum.tail_energy, options_.relearn_below, fresh);
+  watch_.tried(better, share);
+  if (!better) return false;
   result_.reason = fmt::format("{}; the support holds {:.1f} % of what a fresh one does", staleness_.reason(),
                                100 * held / fresh_held);
   note_similarity(frame);
@@ -217,7 +263,9 @@ void TrackerImpl<Real>::renew(const SignalView& frame, bool bearable) {
   const bool lately = staleness_.renewed_lately();
   result_.action = TrackAction::dense;
   result_.reason = staleness_.reason();
-  if (!differencing() && reconsider_reference(frame, 1)) {
+  if (relearn_if_outdated(frame)) {
+    // what the reason says
+  } else if (!differencing() && reconsider_reference(frame, 1)) {
     ++refreshed_count;
   } else if (plan_.source().power().empty()) {
     // Least squares, which a bare support asks for, does not work here: what amplitudes are like helps.
@@ -250,7 +298,11 @@ template void TrackerImpl<float>::take_reference(const SignalView&);
 template void TrackerImpl<double>::take_reference(const SignalView&);
 template void TrackerImpl<float>::refresh(const SignalView&);
 template void TrackerImpl<double>::refresh(const SignalView&);
+template bool TrackerImpl<float>::relearn_if_outdated(const SignalView&);
+template void TrackerImpl<float>::review_dense(const SignalView&);
 template bool TrackerImpl<float>::relearn_if_better(const SignalView&);
+template bool TrackerImpl<double>::relearn_if_outdated(const SignalView&);
+template void TrackerImpl<double>::review_dense(const SignalView&);
 template bool TrackerImpl<double>::relearn_if_better(const SignalView&);
 template bool TrackerImpl<float>::take_learned(const SignalView&);
 template bool TrackerImpl<double>::take_learned(const SignalView&);

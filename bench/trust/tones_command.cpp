@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs streams of changing tones through trackers, and counts the frames until the template has a lost tone
+// again.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "bench/trust/changing_tones.hpp"
+#include "bench/trust/commands.hpp"
+
+namespace sfft::trust {
+
+namespace {
+
+/// Frames within which a template has to have its tones again, and the share of frames that may be dense.
+constexpr std::int64_t kLongest = 64;
+constexpr std::int64_t kMedian = 3;
+constexpr double kLargestDense = 0.05;
+
+/// One stream through one tracker.
+struct ToneStreamResult {
+  std::int64_t frames = 0, dense = 0, relearned = 0, lost_frames = 0;
+  std::vector<std::int64_t> since_change, since_comparison;  ///< for each loss
+  std::int64_t longest = 0;                                  ///< loss, those at the end of the stream included
+  double dense_share() const { return static_cast<double>(dense) / static_cast<double>(frames); }
+};
+
+/// Follows one loss after the other.
+class Losses {
+ public:
+  explicit Losses(ToneStreamResult& result) : result_(result) {}
+
+  void note(std::int64_t frame, bool lost, bool dense) {
+    result_.lost_frames += lost;
+    if (lost && began_ < 0) {
+      began_ = frame;
+      compared_ = -1;
+    }
+    if (began_ < 0) return;
+    if (dense && compared_ < 0) compared_ = frame;
+    result_.longest = std::max(result_.longest, frame - began_ + (lost ? 1 : 0));
+    if (lost) return;
+    result_.since_change.push_back(frame - began_);
+    if (compared_ >= 0) result_.since_comparison.push_back(frame - compared_);
+    began_ = -1;
+  }
+
+ private:
+  ToneStreamResult& result_;
+  std::int64_t began_ = -1, compared_ = -1;
+};
+
+/// The support holds one of each conjugate pair in a real signal.
+bool has_all(const std::vector<std::int64_t>& support, const std::vector<std::int64_t>& wanted,
+             const Shape& shape, bool real) {
+  const auto has = [&](std::int64_t flat) { return std::binary_search(support.begin(), support.end(), flat); };
+  const auto conjugate = [&](std::int64_t flat) {
+    const std::int64_t columns = shape.rank() == 2 ? shape[1] : 1;
+    const std::int64_t row = flat / columns, column = flat % columns;
+    return (shape[0] - row) % shape[0] * columns + (columns - column) % columns;
+  };
+  return std::ranges::all_of(wanted,
+                             [&](std::int64_t flat) { return has(flat) || (real && has(conjugate(flat))); });
+}
+
+ToneStreamResult watch(ChangingTones& stream, std::int64_t frames, bool verbose) {
+  const std::vector<std::byte> first = stream.next();
+  const Template tmpl = learn(stream.view(first), stream.learning());
+  Tracker<float> tracker(tmpl, stream.tracking());
+  ToneStreamResult result;
+  Losses losses(result);
+  std::vector<std::vector<std::byte>> kept;
+  std::vector<SignalView> views;
+  std::vector<std::vector<std::int64_t>> wanted;
+  for (std::int64_t i = 0; i < frames;) {
+    kept.clear();
+    views.clear();
+    wanted.clear();
+    for (std::int64_t j = 0; j < stream.frames_per_push(); ++j) {
+      kept.push_back(stream.next());
+      wanted.push_back(stream.strong());
+    }
+    for (const auto& frame : kept) views.push_back(stream.view(frame));
+    std::span<const TrackedFrame<float>> tracked;
+    if (views.size() > 1)
+      tracked = tracker.push(views);
+    else
+      tracked = {&tracker.push(views.front()), 1};
+    for (std::size_t j = 0; j < tracked.size(); ++j, ++i) {
+      const TrackedFrame<float>& frame = tracked[j];
+      const bool dense = frame.action != TrackAction::sparse;
+      const bool lost = !has_all(*frame.spectrum.support, wanted[j], stream.shape(), tmpl.is_real());
+      ++result.frames;
+      result.dense += dense;
+      losses.note(i, lost, dense);
+      if (verbose && (dense || lost))
+        fmt::print("  {:>5} {} {:<10} k {} residual {:.3g} error {:.3g} {}\n", i, lost ? "LOST" : "    ",
+                   to_string(frame.action), frame.spectrum.values.size(), frame.spectrum.residual,
+                   frame.spectrum.relative_error, frame.reason);
+    }
+  }
+  result.relearned = tracker.relearned();
+  return result;
+}
+
+std::int64_t quantile(std::vector<std::int64_t> values, double at) {
+  if (values.empty()) return 0;
+  const auto place = static_cast<std::ptrdiff_t>(at * static_cast<double>(values.size() - 1));
+  std::nth_element(values.begin(), values.begin() + place, values.end());
+  return values[static_cast<std::size_t>(place)];
+}
+
+/// The streams of one family, or with one way of tracking.
+struct Tally {
+  std::int64_t streams = 0, frames = 0, dense = 0, relearned = 0, lost_frames = 0, late = 0, often_dense = 0;
+  std::vector<std::int64_t> since_change, since_comparison;
+
+  void add(const ToneStreamResult& result) {
+    ++streams;
+    frames += result.frames;
+    dense += result.dense;
+    relearned += result.relearned;
+    lost_frames += result.lost_frames;
+    late += result.longest > kLongest;
+    often_dense += result.dense_share() > kLargestDense;
+    since_change.insert(since_change.end(), result.since_change.begin(), result.since_change.end());
+    since_comparison.insert(since_comparison.end(), result.since_comparison.begin(),
+                            result.since_comparison.end());
+  }
+  double dense_share() const { return static_cast<double>(dense) / static_cast<double>(frames); }
+  bool kept() const {
+    return late == 0 && dense_share() <= kLargestDense && quantile(since_comparison, 0.5) <= kMedian;
+  }
+};
+
+void print(const std::map<std::string, Tally>& tallies, const char* what, nlohmann::json& rows) {
+  fmt::print("\n{:<28} {:>7} {:>7} {:>6} | {:>7} {:>5} {:>5} {:>5} | {:>7} {:>5} {:>5} | {:>5} {:>8} {:>7}\n", what,
+             "streams", "frames", "losses", "change", "95 %", "99 %", "max", "compar.", "95 %", "max", "late",
+             "dense", "strm>5%");
+  for (const auto& [name, tally] : tallies) {
+    fmt::print(
+        "{:<28} {:>7} {:>7} {:>6} | {:>7} {:>5} {:>5} {:>5} | {:>7} {:>5} {:>5} | {:>5} {:>7.2f}% {:>7}{}\n", name,
+        tally.streams, tally.frames, tally.since_change.size(), quantile(tally.since_change, 0.5),
+        quantile(tally.since_change, 0.95), quantile(tally.since_change, 0.99), quantile(tally.since_change, 1),
+        quantile(tally.since_comparison, 0.5), quantile(tally.since_comparison, 0.95),
+        quantile(tally.since_comparison, 1), tally.late, 100 * tally.dense_share(), tally.often_dense,
+        tally.kept() ? "" : "  *");
+    rows.push_back({{"name", name},
+                    {"streams", tally.streams},
+                    {"frames", tally.frames},
+                    {"losses", tally.since_change.size()},
+                    {"median_since_change", quantile(tally.since_change, 0.5)},
+                    {"max_since_change", quantile(tally.since_change, 1)},
+                    {"median_since_comparison", quantile(tally.since_comparison, 0.5)},
+                    {"late_streams", tally.late},
+                    {"dense_share", tally.dense_share()},
+                    {"streams_often_dense", tally.often_dense},
+                    {"kept", tally.kept()}});
+  }
+}
+
+}  // namespace
+
+nlohmann::json run_tones(const TonesOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<ToneStreamResult> results(static_cast<std::size_t>(options.count));
+  std::atomic<std::int64_t> next{0};
+  std::mutex printing;
+  const auto wanted = [&](std::int64_t i) {
+    const ToneChange change = kToneChanges[static_cast<std::size_t>(i) % kToneChanges.size()];
+    const bool one = options.index < 0 || options.index == i;
+    return one && std::string(to_string(change)).find(options.only) != std::string::npos;
+  };
+  std::exception_ptr failed;
+  const auto work = [&] {
+    for (std::int64_t i = next++; i < options.count; i = next++) {
+      if (!wanted(i)) continue;
+      try {
+        ChangingTones stream(options.seed, i, options.frames);
+        ToneStreamResult& result = results[static_cast<std::size_t>(i)];
+        result = watch(stream, options.frames, options.index >= 0);
+        if (!options.verbose) continue;
+        const std::lock_guard lock(printing);
+        fmt::print("{:>5} {:<12} lost {:>4}, longest {:>4}, relearned {:>3}, dense {:>5.1f} %  {}\n", i,
+                   to_string(stream.change()), result.lost_frames, result.longest, result.relearned,
+                   100 * result.dense_share(), stream.words());
+      } catch (...) {
+        const std::lock_guard lock(printing);
+        failed = std::current_exception();
+        next = options.count;
+      }
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int t = 0; t < std::max(1, options.threads); ++t) threads.emplace_back(work);
+  for (std::thread& thread : threads) thread.join();
+  if (failed) std::rethrow_exception(failed);
+
+  std::map<std::string, Tally> families, ways;
+  for (std::int64_t i = 0; i < options.count; ++i) {
+    const ToneStreamResult& result = results[static_cast<std::size_t>(i)];
+    if (result.frames == 0) continue;
+    const ChangingTones stream(options.seed, i, options.frames);
+    const LearnOptions& learning = stream.learning();
+    families[to_string(stream.change())].add(result);
+    families["(all)"].add(result);
+    ways[learning.k > 0 ? "learned by k" : learning.energy > 0 ? "learned by energy" : "learned by threshold"].add(result);
+    ways[learning.reference ? "learned with reference" : stream.tracking().reference ? "reference" : "no reference"].add(result);
+    ways[fmt::format("accuracy {}", stream.tracking().accuracy)].add(result);
+    if (stream.tracking().learn_beside) ways["learn_beside"].add(result);
+    if (stream.frames_per_push() > 1) ways["pushes of 16"].add(result);
+  }
+  nlohmann::json by_family = nlohmann::json::array(), by_way = nlohmann::json::array();
+  print(families, "family", by_family);
+  print(ways, "way", by_way);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  fmt::print("\n* more than {} frames from a change, {} from a comparison (median) or {:.0f} % dense; {:.1f} s\n",
+             kLongest, kMedian, 100 * kLargestDense, seconds);
+  return {{"families", by_family}, {"ways", by_way}, {"seconds", seconds}};
+}
+
+}  // namespace sfft::trust

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Levels are the lowest median of eight frames. A wait doubles after each dense transform or learning that did
+// not help.
+#include "sfft/tracking/support_watch.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sfft::detail {
+
+namespace {
+
+constexpr int kLongestWait = 256;
+/// Frames per dense transform in the long run.
+constexpr double kSpacing = 32;
+/// A level is exceeded by this many times the scatter of single frames about it, and by this factor. Before a
+/// scatter is known, it is taken for a share of the level.
+constexpr double kScatters = 4, kFactor = 1.25, kUnknownScatter = 0.15;
+/// Beyond this share outside the support, the share says little and the energy has to tell.
+constexpr double kNearlyAll = 0.5;
+
+int longer(int wait, int first) {
+  return std::clamp(2 * wait, std::min(first, kLongestWait), kLongestWait);
+}
+
+}  // namespace
+
+void SupportWatch::forget_level() noexcept {
+  level_ = {kUnknown, kUnknown};
+  scatter_ = {};
+  in_window_ = 0;
+  above_in_a_row_ = 0;
+}
+
+void SupportWatch::renewed(double share, bool estimates_follow) noexcept {
+  forget_level();
+  expected_ = share;
+  if (!estimates_follow || !(share == share)) return;
+  level_.share = 1 - share;
+  scatter_.share = kUnknownScatter * level_.share;
+}
+
+void SupportWatch::pass() noexcept {
+  ++since_look_;
+  ++since_try_;
+  affordable_ = std::min(kBurst, affordable_ + 1 / kSpacing);
+}
+
+void SupportWatch::note(const Sample& sample) noexcept {
+  window_[in_window_] = sample;
+  if (++in_window_ < kWindow) return;
+  in_window_ = 0;
+  std::array<double, kWindow> sorted{};
+  const auto median = [&sorted](auto value_of) {
+    for (std::size_t i = 0; i < kWindow; ++i) sorted[i] = value_of(i);
+    std::nth_element(sorted.begin(), sorted.begin() + kWindow / 2, sorted.end());
+    return sorted[kWindow / 2];
+  };
+  const auto renew = [&](double Sample::*part) {
+    const double middle = median([&](std::size_t i) { return window_[i].*part; });
+    const double scatter = median([&](std::size_t i) { return std::fabs(window_[i].*part - middle); });
+    if (level_.*part <= middle) return;
+    level_.*part = middle;
+    scatter_.*part = scatter;
+  };
+  renew(&Sample::share);
+  renew(&Sample::energy);
+}
+
+bool SupportWatch::above(const Sample& sample) const noexcept {
+  const auto exceeds = [&](double Sample::*part) {
+    return sample.*part > kFactor * (level_.*part) && sample.*part > level_.*part + kScatters * (scatter_.*part);
+  };
+  if (exceeds(&Sample::share) && 1 - sample.share < worth_asking_ * (1 - level_.share)) return true;
+  return sample.share > kNearlyAll && exceeds(&Sample::energy);
+}
+
+bool SupportWatch::suspects(double residual, double tail_energy) noexcept {
+  const Sample sample{residual * residual, tail_energy};
+  above_in_a_row_ = above(sample) ? above_in_a_row_ + 1 : 0;
+  if (above_in_a_row_ == 0) note(sample);
+  return above_in_a_row_ >= patience_ && since_look_ >= look_wait_ && affordable_ >= 1;
+}
+
+void SupportWatch::looked() noexcept {
+  affordable_ -= 1;
+  since_look_ = 0;
+  look_wait_ = longer(look_wait_, hold_);
+  forget_level();
+}
+
+bool SupportWatch::outdated(double share) noexcept {
+  if (!(share < worth_asking_ * expected_)) {
+    expected_ = expected_ >= share ? expected_ : share;
+    return false;
+  }
+  return since_try_ >= try_wait_;
+}
+
+void SupportWatch::tried(bool helped, double share) noexcept {
+  since_try_ = 0;
+  try_wait_ = helped ? 0 : longer(try_wait_, hold_);
+  if (helped)
+    look_wait_ = 0;
+  else
+    expected_ = share;
+}
+
+}  // namespace sfft::detail
