@@ -21,14 +21,16 @@ constexpr double kStrong = 0.1;
 Shape draw_shape(Random& random) {
   // Short ones are drawn more often: they test as well, and 2^17 points take a hundred times as long as 2^10.
   static const Shape kShapes[] = {
-      Shape{1024},  Shape{2048},  Shape{2048},   Shape{4096},     Shape{4096},      Shape{4096},
-      Shape{8192},  Shape{8192},  Shape{16384},  Shape{16384},    Shape{32768},     Shape{65536},
-      Shape{131072}, Shape{1021}, Shape{4099},   Shape{10007},    Shape{12000},     Shape{64, 64},
+      Shape{1024},    Shape{2048},     Shape{2048},     Shape{4096},    Shape{4096},  Shape{4096},
+      Shape{8192},    Shape{8192},     Shape{16384},    Shape{16384},   Shape{32768}, Shape{65536},
+      Shape{131072},  Shape{1021},     Shape{4099},     Shape{10007},   Shape{12000}, Shape{64, 64},
       Shape{96, 128}, Shape{101, 103}, Shape{128, 128}, Shape{240, 320}};
   return kShapes[random.below(static_cast<std::int64_t>(std::size(kShapes)))];
 }
 
-std::int64_t columns_of(const Shape& shape) { return shape.rank() == 2 ? shape[1] : 1; }
+std::int64_t columns_of(const Shape& shape) {
+  return shape.rank() == 2 ? shape[1] : 1;
+}
 
 }  // namespace
 
@@ -69,8 +71,8 @@ ChangingTones::ChangingTones(std::uint64_t seed, std::int64_t index, std::int64_
   const double snr_db = random_.uniform(10, 60);
   noise_ = std::sqrt(tone_power() * std::pow(10, -snr_db / 10));
   words_ = fmt::format("{}{} {}, {} tones{}, {:.0f} dB", shape_[0],
-                       shape_.rank() == 2 ? fmt::format("x{}", shape_[1]) : "", real_ ? "real" : "complex", count,
-                       still ? " standing still" : "", snr_db);
+                       shape_.rank() == 2 ? fmt::format("x{}", shape_[1]) : "", real_ ? "real" : "complex",
+                       count, still ? " standing still" : "", snr_db);
   draw_change();
   draw_learning();
   draw_tracking();
@@ -135,7 +137,7 @@ void ChangingTones::draw_tracking() {
   learning_.reference = tracking_.reference && random_.chance(0.3);
   frames_per_push_ = random_.chance(0.25) ? 16 : 1;
   words_ += fmt::format(", accuracy {}, {}{}{}", tracking_.accuracy,
-                        learning_.reference    ? "learned with reference"
+                        learning_.reference   ? "learned with reference"
                         : tracking_.reference ? "reference"
                                               : "no reference",
                         tracking_.learn_beside ? ", learns beside" : "",
@@ -207,12 +209,13 @@ std::vector<std::byte> ChangingTones::next() {
   if (index_ > 0) evolve();
   ++index_;
   std::fill(samples_.begin(), samples_.end(), 0);
-  const auto rows = static_cast<std::size_t>(shape_[0]), columns = static_cast<std::size_t>(columns_of(shape_));
+  const auto rows = static_cast<std::size_t>(shape_[0]),
+             columns = static_cast<std::size_t>(columns_of(shape_));
   std::vector<std::complex<double>> along(columns);
   for (const ChangingTone& tone : tones_) {
     for (std::size_t c = 0; c < columns; ++c)
-      along[c] = std::polar(tone.amplitude, kTurn * tone.frequency[1] * static_cast<double>(c) /
-                                                static_cast<double>(columns));
+      along[c] = std::polar(
+          tone.amplitude, kTurn * tone.frequency[1] * static_cast<double>(c) / static_cast<double>(columns));
     const double step = kTurn * tone.frequency[0] / static_cast<double>(rows);
     constexpr std::size_t kExact = 64;  // rotations from one exact value to the next
     const std::complex<double> turn = std::polar(1.0, step);
@@ -238,8 +241,8 @@ std::vector<std::byte> ChangingTones::next() {
 }
 
 SignalView ChangingTones::view(const std::vector<std::byte>& frame) const {
-  return {frame.data(), static_cast<std::size_t>(shape_.points()), real_ ? ElementType::f32 : ElementType::c64,
-          shape_};
+  return {frame.data(), static_cast<std::size_t>(shape_.points()),
+          real_ ? ElementType::f32 : ElementType::c64, shape_};
 }
 
 std::int64_t ChangingTones::nearest_bin(const ChangingTone& tone) const {

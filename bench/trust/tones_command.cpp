@@ -26,7 +26,7 @@ constexpr double kLargestDense = 0.05;
 struct ToneStreamResult {
   std::int64_t frames = 0, dense = 0, relearned = 0, lost_frames = 0;
   std::vector<std::int64_t> since_change, since_comparison;  ///< for each loss
-  std::int64_t longest = 0;                                  ///< loss, those at the end of the stream included
+  std::int64_t longest = 0;  ///< loss, those at the end of the stream included
   double dense_share() const { return static_cast<double>(dense) / static_cast<double>(frames); }
 };
 
@@ -58,7 +58,9 @@ class Losses {
 /// The support holds one of each conjugate pair in a real signal.
 bool has_all(const std::vector<std::int64_t>& support, const std::vector<std::int64_t>& wanted,
              const Shape& shape, bool real) {
-  const auto has = [&](std::int64_t flat) { return std::binary_search(support.begin(), support.end(), flat); };
+  const auto has = [&](std::int64_t flat) {
+    return std::binary_search(support.begin(), support.end(), flat);
+  };
   const auto conjugate = [&](std::int64_t flat) {
     const std::int64_t columns = shape.rank() == 2 ? shape[1] : 1;
     const std::int64_t row = flat / columns, column = flat % columns;
@@ -139,17 +141,17 @@ struct Tally {
 };
 
 void print(const std::map<std::string, Tally>& tallies, const char* what, nlohmann::json& rows) {
-  fmt::print("\n{:<28} {:>7} {:>7} {:>6} | {:>7} {:>5} {:>5} {:>5} | {:>7} {:>5} {:>5} | {:>5} {:>8} {:>7}\n", what,
-             "streams", "frames", "losses", "change", "95 %", "99 %", "max", "compar.", "95 %", "max", "late",
-             "dense", "strm>5%");
+  fmt::print("\n{:<28} {:>7} {:>7} {:>6} | {:>7} {:>5} {:>5} {:>5} | {:>7} {:>5} {:>5} | {:>5} {:>8} {:>7}\n",
+             what, "streams", "frames", "losses", "change", "95 %", "99 %", "max", "compar.", "95 %", "max",
+             "late", "dense", "strm>5%");
   for (const auto& [name, tally] : tallies) {
     fmt::print(
-        "{:<28} {:>7} {:>7} {:>6} | {:>7} {:>5} {:>5} {:>5} | {:>7} {:>5} {:>5} | {:>5} {:>7.2f}% {:>7}{}\n", name,
-        tally.streams, tally.frames, tally.since_change.size(), quantile(tally.since_change, 0.5),
-        quantile(tally.since_change, 0.95), quantile(tally.since_change, 0.99), quantile(tally.since_change, 1),
-        quantile(tally.since_comparison, 0.5), quantile(tally.since_comparison, 0.95),
-        quantile(tally.since_comparison, 1), tally.late, 100 * tally.dense_share(), tally.often_dense,
-        tally.kept() ? "" : "  *");
+        "{:<28} {:>7} {:>7} {:>6} | {:>7} {:>5} {:>5} {:>5} | {:>7} {:>5} {:>5} | {:>5} {:>7.2f}% {:>7}{}\n",
+        name, tally.streams, tally.frames, tally.since_change.size(), quantile(tally.since_change, 0.5),
+        quantile(tally.since_change, 0.95), quantile(tally.since_change, 0.99),
+        quantile(tally.since_change, 1), quantile(tally.since_comparison, 0.5),
+        quantile(tally.since_comparison, 0.95), quantile(tally.since_comparison, 1), tally.late,
+        100 * tally.dense_share(), tally.often_dense, tally.kept() ? "" : "  *");
     rows.push_back({{"name", name},
                     {"streams", tally.streams},
                     {"frames", tally.frames},
@@ -207,10 +209,17 @@ nlohmann::json run_tones(const TonesOptions& options) {
     if (result.frames == 0) continue;
     const ChangingTones stream(options.seed, i, options.frames);
     const LearnOptions& learning = stream.learning();
-    families[to_string(stream.change())].add(result);
-    families["(all)"].add(result);
-    ways[learning.k > 0 ? "learned by k" : learning.energy > 0 ? "learned by energy" : "learned by threshold"].add(result);
-    ways[learning.reference ? "learned with reference" : stream.tracking().reference ? "reference" : "no reference"].add(result);
+    const std::string asked = stream.tracking().accuracy > 0 ? ", accuracy" : "";
+    families[to_string(stream.change()) + asked].add(result);
+    families["(all)" + asked].add(result);
+    ways[learning.k > 0        ? "learned by k"
+         : learning.energy > 0 ? "learned by energy"
+                               : "learned by threshold"]
+        .add(result);
+    ways[learning.reference            ? "learned with reference"
+         : stream.tracking().reference ? "reference"
+                                       : "no reference"]
+        .add(result);
     ways[fmt::format("accuracy {}", stream.tracking().accuracy)].add(result);
     if (stream.tracking().learn_beside) ways["learn_beside"].add(result);
     if (stream.frames_per_push() > 1) ways["pushes of 16"].add(result);
@@ -219,8 +228,9 @@ nlohmann::json run_tones(const TonesOptions& options) {
   print(families, "family", by_family);
   print(ways, "way", by_way);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  fmt::print("\n* more than {} frames from a change, {} from a comparison (median) or {:.0f} % dense; {:.1f} s\n",
-             kLongest, kMedian, 100 * kLargestDense, seconds);
+  fmt::print(
+      "\n* more than {} frames from a change, {} from a comparison (median) or {:.0f} % dense; {:.1f} s\n",
+      kLongest, kMedian, 100 * kLargestDense, seconds);
   return {{"families", by_family}, {"ways", by_way}, {"seconds", seconds}};
 }
 

@@ -50,7 +50,18 @@ const double kContradiction = std::log(1.7);
 }  // namespace
 
 void Calibration::restart() {
+  const double scatter = scatter_;
   *this = Calibration(interval_);
+  scatter_ = scatter;
+}
+
+/// For Gaussian errors, the variance of log Σ|error|² over `count` complex coefficients is the trigamma
+/// function.
+void Calibration::coefficients(std::int64_t count) noexcept {
+  const double k = static_cast<double>(std::max<std::int64_t>(count, 1));
+  const double trigamma =
+      1 / (k * k) + 1 / (k + 1) + 0.5 / ((k + 1) * (k + 1)) + 1 / (6 * std::pow(k + 1, 3));
+  scatter_ = std::sqrt(trigamma) / 2;
 }
 
 /// Distance in level to the nearest comparison.
@@ -150,10 +161,11 @@ void Calibration::compared(double true_l2, double reported_l2, double reported) 
   if (reported_l2 > 0 && reported > kNegligible) {
     const double log_ratio = std::log(std::max(true_l2, 1e-300) / reported_l2);
     const double surprise = known_.empty() ? 0 : log_ratio - std::log(factor(reported) / kMargin);
-    if (surprise > kContradiction) known_.clear();
-    if (more_come && surprise > kAgreement)
+    const double agreement = std::max(kAgreement, 1.5 * scatter_);
+    if (surprise > std::max(kContradiction, 2 * scatter_)) known_.clear();
+    if (more_come && surprise > agreement)
       step_ = kNextStep;
-    else if (!more_come && (surprise > kAgreement || surprise < -kContradiction))
+    else if (!more_come && (surprise > agreement || surprise < -std::max(kContradiction, 3 * scatter_)))
       step_ = std::clamp(step_ / 2, kMinStep, kShortStep);
     if (known_.size() == kMemory) known_.erase(known_.begin());
     known_.push_back({std::log(reported), std::clamp(log_ratio, kMin, kMax)});

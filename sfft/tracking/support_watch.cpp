@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Levels are the lowest median of eight frames. A wait doubles after each dense transform or learning that did
-// not help.
+// Levels are the lowest median of eight frames. A wait doubles after each dense transform or learning that
+// did not help.
 #include "sfft/tracking/support_watch.hpp"
 
 #include <algorithm>
@@ -69,7 +69,8 @@ void SupportWatch::note(const Sample& sample) noexcept {
 
 bool SupportWatch::above(const Sample& sample) const noexcept {
   const auto exceeds = [&](double Sample::*part) {
-    return sample.*part > kFactor * (level_.*part) && sample.*part > level_.*part + kScatters * (scatter_.*part);
+    return sample.*part > kFactor * (level_.*part) &&
+           sample.*part > level_.*part + kScatters * (scatter_.*part);
   };
   if (exceeds(&Sample::share) && 1 - sample.share < worth_asking_ * (1 - level_.share)) return true;
   return sample.share > kNearlyAll && exceeds(&Sample::energy);
@@ -79,7 +80,7 @@ bool SupportWatch::suspects(double residual, double tail_energy) noexcept {
   const Sample sample{residual * residual, tail_energy};
   above_in_a_row_ = above(sample) ? above_in_a_row_ + 1 : 0;
   if (above_in_a_row_ == 0) note(sample);
-  return above_in_a_row_ >= patience_ && since_look_ >= look_wait_ && affordable_ >= 1;
+  return above_in_a_row_ >= patience_;
 }
 
 void SupportWatch::looked() noexcept {
@@ -97,13 +98,14 @@ bool SupportWatch::outdated(double share) noexcept {
   return since_try_ >= try_wait_;
 }
 
-void SupportWatch::tried(bool helped, double share) noexcept {
+void SupportWatch::trying(double share) noexcept {
   since_try_ = 0;
+  expected_ = share;
+}
+
+void SupportWatch::tried(bool helped) noexcept {
   try_wait_ = helped ? 0 : longer(try_wait_, hold_);
-  if (helped)
-    look_wait_ = 0;
-  else
-    expected_ = share;
+  if (helped) look_wait_ = 0;
 }
 
 }  // namespace sfft::detail

@@ -18,9 +18,7 @@ namespace sfft::detail {
 class SupportWatch {
  public:
   explicit SupportWatch(const TrackerOptions& options)
-      : hold_(options.hold),
-        patience_(options.patience),
-        worth_asking_((1 + options.relearn_below) / 2) {}
+      : hold_(options.hold), patience_(options.patience), worth_asking_((1 + options.relearn_below) / 2) {}
 
   static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
@@ -33,17 +31,21 @@ class SupportWatch {
   /// Call once per frame.
   void pass() noexcept;
   /// Takes note of a sparse frame's estimates. True: more energy lies outside the support than before,
-  /// for several frames, and a dense transform is affordable.
+  /// for several frames.
   bool suspects(double residual, double tail_energy) noexcept;
-  /// A dense transform that suspects() asked for. The levels that it found are the ones to compare with.
+  /// Whether a dense transform because of a suspicion is affordable now.
+  bool may_look() const noexcept { return since_look_ >= look_wait_ && affordable_ >= 1; }
+  /// A dense transform because of a suspicion. The levels after it are the ones to compare with.
   void looked() noexcept;
-  /// Takes note of the exact share of a frame. True: the support holds less than it did, and it is time to try
-  /// to learn.
+  /// Takes note of the exact share of a frame. True: the support holds less than it did, and it is time to
+  /// try to learn.
   bool outdated(double share) noexcept;
   /// The share that the support held before, for reasons.
   double expected() const noexcept { return expected_; }
-  /// A template was learned for a frame of which the old one held `share`: whether the new one was better.
-  void tried(bool helped, double share) noexcept;
+  /// Learning has begun from a frame of which the support holds `share`.
+  void trying(double share) noexcept;
+  /// Whether the template that was learned is better.
+  void tried(bool helped) noexcept;
 
  private:
   /// Frames whose median is one level.
@@ -66,8 +68,8 @@ class SupportWatch {
   std::size_t in_window_ = 0;
   int above_in_a_row_ = 0;
 
-  static constexpr double kBurst = 4;  ///< dense transforms in short order, after a long calm
-  double affordable_ = kBurst;         ///< dense transforms that may be asked for now
+  static constexpr double kBurst = 4;   ///< dense transforms in short order, after a long calm
+  double affordable_ = kBurst;          ///< dense transforms that may be asked for now
   int since_look_ = 0, look_wait_ = 0;  ///< frames since the last one, and frames from one to the next
   int since_try_ = 0, try_wait_ = 0;    ///< the same for learning
 };

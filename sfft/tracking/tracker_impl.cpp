@@ -65,8 +65,7 @@ template <class Real>
 void TrackerImpl<Real>::replace(Plan<Real> plan, std::optional<Plan<Real>> exact) {
   // A plan for the same template is no renewal: what was remembered of the last one stays.
   const bool renewal = frames_ == 0 || plan.source().data() != plan_.source().data();
-  const bool other_support =
-      frames_ == 0 || plan.source().data()->support != plan_.source().data()->support;
+  const bool other_support = frames_ == 0 || plan.source().data()->support != plan_.source().data()->support;
   const bool differenced = differencing();
   use(std::move(plan));
   if (renewal) renewed_values_ = {plan_.source().values().begin(), plan_.source().values().end()};
@@ -74,6 +73,7 @@ void TrackerImpl<Real>::replace(Plan<Real> plan, std::optional<Plan<Real>> exact
   found_.clear();
   look_again_ = true;
   staleness_.forget_level();
+  calibration_.coefficients(plan_.source().k());
   if (other_support)
     watch_.renewed(plan_.source().energy_captured(), !differencing());
   else
@@ -219,17 +219,20 @@ void TrackerImpl<Real>::transform_sparsely(std::span<const SignalView> frames) {
   const double factor = calibration_.factor(spectrum.relative_error);
   result_.calibration = factor;
   const double error = factor * spectrum.relative_error;
-  const bool suspects = options_.calibrate > 0 && watch_.suspects(spectrum.residual, spectrum.tail_energy);
-  // A drift alone calls for a comparison only where that may lead to a renewal: until then, the calibration
-  // knows better which frames it needs.
-  if (due || staleness_.unacceptable(error) || (staleness_.suspect(error) && may_decide())) {
+  const bool lost = options_.calibrate > 0 && watch_.suspects(spectrum.residual, spectrum.tail_energy);
+  if (due || staleness_.unacceptable(error)) {
     compare(frame);
     return;
   }
-  if (suspects) {
-    calibration_.bring_forward();
-    watch_.looked();
+  // A drift alone calls for a comparison only where that may lead to a renewal: until then, the calibration
+  // knows better which frames it needs.
+  const bool drifted = staleness_.suspect(error) && may_decide();
+  if (drifted && differencing()) {
     compare(frame);
+    return;
+  }
+  if ((drifted || lost) && watch_.may_look()) {
+    look(frame);
     return;
   }
   if (options_.check && options_.check(frames_) && !compare_beside(frame)) return;
@@ -239,6 +242,15 @@ void TrackerImpl<Real>::transform_sparsely(std::span<const SignalView> frames) {
     for (Real& one : spectrum.standard_error) one *= static_cast<Real>(factor);
   }
   staleness_.accepted();
+}
+
+/// Compares a frame on a suspicion. If that is unfounded, errors and residuals as they are now are the level
+/// that later ones are compared with.
+template <class Real>
+void TrackerImpl<Real>::look(const SignalView& frame) {
+  calibration_.bring_forward();
+  watch_.looked();
+  if (compare(frame)) staleness_.forget_level();
 }
 
 /// Transforms and decides about the first of the frames; those after it are the next to come.
@@ -265,7 +277,8 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
     if (result_.spectrum.finite && relearn_if_outdated(frame)) {
       skip_sparse_ = 0;
       staleness_.try_again();
-    } else if (skip_sparse_ == 0 && result_.spectrum.finite && differencing()) {  // try again from a fresh reference
+    } else if (skip_sparse_ == 0 && result_.spectrum.finite &&
+               differencing()) {  // try again from a fresh reference
       refresh(frame);
       staleness_.try_again();
     }
@@ -275,7 +288,7 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
   if (options_.similarity) note_similarity_of_any(frame);
   dense_.pass(frame);
   note_check();
-  if (to_learn_) learning_.begin(frame, std::move(*std::exchange(to_learn_, std::nullopt)));
+  if (to_learn_) learning_.begin(frame, std::move(*std::exchange(to_learn_, std::nullopt)), dense_.options());
   result_.differencing = differencing();
   result_.us = microseconds_since(begin) - (sparse_us_ - sparse_before_us);
   ++frames_;

@@ -95,6 +95,7 @@ class TrackerImpl {
   void forget_ahead() noexcept;
   void share_out();
   bool compare(const SignalView& frame);
+  void look(const SignalView& frame);
   bool compare_beside(const SignalView& frame);
   void review_dense(const SignalView& frame);
   void note_check();
@@ -107,6 +108,7 @@ class TrackerImpl {
   bool relearn_if_outdated(const SignalView& frame);
   bool relearn_if_better(const SignalView& frame);
   LearnOptions relearn_options() const;
+  LearnQuestion<Real> learn_question() const;
   void learn_beside();
   bool learn_or_begin(const SignalView& frame, bool bearable);
   bool take_learned(const SignalView& frame);
@@ -164,7 +166,7 @@ class TrackerImpl {
   double fresh_share_ = 0;          ///< of a frame's energy, in the support last learned from one
   std::int64_t learned_at_ = std::numeric_limits<std::int64_t>::min() / 2;  ///< that frame
 
-  std::optional<typename LearnBeside<Real>::Question> to_learn_;  ///< from the frame under way
+  std::optional<LearnQuestion<Real>> to_learn_;  ///< from the frame under way
   LearnBeside<Real> learning_;
   Refinement<Real> refinement_;
   std::shared_ptr<const TemplateData> searched_for_;  ///< template of the latest search
