@@ -92,9 +92,10 @@ struct TrackerOptions {
   /// between two pushes once it is found and better; the same after relearning. Which frame first uses the
   /// better plan then depends on the machine's load. plan.effort is ignored.
   bool refine = false;
-  /// Relearn on another thread and continue with the old template while it is good enough; a
-  /// frame whose error is too large for any use is still learned from at once. A better
-  /// template takes over 48 frames after the frame it was learned from, whatever the machine's
+  /// Relearn on another thread and continue with the old template while it is good enough. A frame
+  /// whose error is too large for any use, or of which the support holds a tenth less than it used
+  /// to, is still learned from at once. A better
+  /// template takes over 64 frames after the frame it was learned from, whatever the machine's
   /// load, and `relearned` marks that frame.
   bool learn_beside = false;
   /// Compute the similarity of every frame, not only of renewals. Each frame is then also transformed

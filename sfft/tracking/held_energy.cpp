@@ -26,9 +26,11 @@ double held_energy(const Template& tmpl, std::span<const std::complex<double>> v
   return held;
 }
 
-bool worth_replacing(double held, double all, double below, const Template& fresh) {
+bool worth_replacing(double held, double all, double below, double outside_below, const Template& fresh) {
   const double fresh_held = held_energy(fresh, fresh.values());
-  if (!(held < below * fresh_held)) return false;
+  const bool holds_more = held < below * fresh_held,
+             leaves_less = all - fresh_held < outside_below * (all - held);
+  if (!holds_more && !leaves_less) return false;
   const auto points = static_cast<double>(fresh.shape().points());
   const std::vector<double> multiplicity = multiplicities(fresh);
   const double chosen = std::accumulate(multiplicity.begin(), multiplicity.end(), 0.0);

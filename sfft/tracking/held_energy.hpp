@@ -16,8 +16,9 @@ std::vector<double> multiplicities(const Template& tmpl);
 /// signal's.
 double held_energy(const Template& tmpl, std::span<const std::complex<double>> values);
 /// Whether a template learned from a frame should replace one that holds `held` of the frame's energy `all`
-/// without f = 0. The old one has to hold less than `below` times what the fresh one holds, and the
-/// difference has to be more than the largest of a white noise's coefficients hold by chance.
-bool worth_replacing(double held, double all, double below, const Template& fresh);
+/// without f = 0. The old one has to hold less than `below` times what the fresh one holds, or the fresh one
+/// has to leave less than `outside_below` times as much outside. What it gains has to be more than the
+/// largest of a white noise's coefficients hold by chance.
+bool worth_replacing(double held, double all, double below, double outside_below, const Template& fresh);
 
 }  // namespace sfft::detail

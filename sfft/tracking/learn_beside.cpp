@@ -35,7 +35,7 @@ LearnAnswer<Real> learn_better(const SignalView& frame, const LearnQuestion<Real
   const auto take = [&](Template fresh) {
     answer.fresh_held = held_energy(fresh, fresh.values());
     answer.plan.reset();
-    if (worth_replacing(question.held, question.all, question.better_below, fresh))
+    if (worth_replacing(question.held, question.all, question.better_below, question.outside_below, fresh))
       answer.plan.emplace(fresh, question.plan);
     answer.fresh = std::move(fresh);
   };

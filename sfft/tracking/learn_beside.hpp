@@ -25,8 +25,9 @@ struct LearnQuestion {
   std::string reason;                       ///< why
   double held = 0;                          ///< energy of that frame in the old support
   double all = 0;                           ///< and in all frequencies but 0
-  double better_below = 0;  ///< share of what a fresh support holds, below which the old one has to go
-  bool sparse = true;       ///< the plan in force is sparse
+  double better_below = 0;   ///< share of what a fresh support holds, below which the old one has to go
+  double outside_below = 0;  ///< the same of the energy outside; 0: it does not matter
+  bool sparse = true;        ///< the plan in force is sparse
   LearnOptions learn;
   PlanOptions plan;
 };
@@ -49,7 +50,7 @@ class LearnBeside {
     std::optional<Plan<Real>> exact;  ///< of dense transforms at the fresh template
   };
   /// Frames from the one that is learned from to the first that may go by the new template.
-  static constexpr std::int64_t kDelay = 48;
+  static constexpr std::int64_t kDelay = 64;
 
   /// Makes room for a copy of a frame, and starts the thread.
   void prepare(std::size_t frame_bytes);

@@ -15,7 +15,9 @@ constexpr int kLongestWait = 256;
 constexpr double kSpacing = 32;
 /// A level is exceeded by this many times the scatter of single frames about it, and by this factor. Before a
 /// scatter is known, it is taken for a share of the level.
-constexpr double kScatters = 4, kFactor = 1.25, kUnknownScatter = 0.15;
+constexpr double kScatters = 6, kFactor = 1.25, kUnknownScatter = 0.15;
+/// Times the energy outside that matters where errors are too large.
+constexpr double kMuchMore = 4;
 /// Beyond this share outside the support, the share says little and the energy has to tell.
 constexpr double kNearlyAll = 0.5;
 
@@ -28,6 +30,7 @@ int longer(int wait, int first) {
 void SupportWatch::forget_level() noexcept {
   level_ = {kUnknown, kUnknown};
   scatter_ = {};
+  windows_ = 0;
   in_window_ = 0;
   above_in_a_row_ = 0;
 }
@@ -59,10 +62,11 @@ void SupportWatch::note(const Sample& sample) noexcept {
   const auto renew = [&](double Sample::*part) {
     const double middle = median([&](std::size_t i) { return window_[i].*part; });
     const double scatter = median([&](std::size_t i) { return std::fabs(window_[i].*part - middle); });
-    if (level_.*part <= middle) return;
-    level_.*part = middle;
-    scatter_.*part = scatter;
+    scatter_.*part += (scatter - scatter_.*part) / windows_;
+    if (!(level_.*part <= middle)) level_.*part = middle;
   };
+  constexpr int kMemory = 16;
+  windows_ = std::min(windows_ + 1, kMemory);
   renew(&Sample::share);
   renew(&Sample::energy);
 }
@@ -90,8 +94,10 @@ void SupportWatch::looked() noexcept {
   forget_level();
 }
 
-bool SupportWatch::outdated(double share) noexcept {
-  if (!(share < worth_asking_ * expected_)) {
+bool SupportWatch::outdated(double share, bool missed) noexcept {
+  const bool worth_asking =
+      share < worth_asking_ * expected_ || (missed && 1 - share > kMuchMore * (1 - expected_));
+  if (!worth_asking) {
     expected_ = expected_ >= share ? expected_ : share;
     return false;
   }

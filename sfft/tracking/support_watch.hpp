@@ -38,8 +38,8 @@ class SupportWatch {
   /// A dense transform because of a suspicion. The levels after it are the ones to compare with.
   void looked() noexcept;
   /// Takes note of the exact share of a frame. True: the support holds less than it did, and it is time to
-  /// try to learn.
-  bool outdated(double share) noexcept;
+  /// try to learn. `missed`: errors are too large, so that even little energy outside matters.
+  bool outdated(double share, bool missed = false) noexcept;
   /// The share that the support held before, for reasons.
   double expected() const noexcept { return expected_; }
   /// Learning has begun from a frame of which the support holds `share`.
@@ -63,7 +63,8 @@ class SupportWatch {
   double expected_ = kUnknown;  ///< share of the energy that the support holds while it is up to date
 
   Sample level_{kUnknown, kUnknown};  ///< the lowest median since the template or its reference is new
-  Sample scatter_;                    ///< median distance from the median
+  Sample scatter_;                    ///< median distance from the median, a mean over windows
+  int windows_ = 0;                   ///< since then, a few at most
   std::array<Sample, kWindow> window_{};
   std::size_t in_window_ = 0;
   int above_in_a_row_ = 0;

@@ -267,6 +267,7 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
   largest_.reset();
   to_learn_.reset();
   watch_.pass();
+  missed_ = false;
   if (skip_sparse_ > 0) {
     ahead_.forget();
     --skip_sparse_;
@@ -274,7 +275,7 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
     ++dense_count;
     result_.action = TrackAction::dense;
     result_.reason = "sparse transforms missed the accuracy on the frames before";
-    if (result_.spectrum.finite && relearn_if_outdated(frame)) {
+    if (result_.spectrum.finite && relearn_if_outdated(frame, true)) {
       skip_sparse_ = 0;
       staleness_.try_again();
     } else if (skip_sparse_ == 0 && result_.spectrum.finite &&

@@ -105,7 +105,7 @@ class TrackerImpl {
   void learn_amplitudes(TemplateData& data, const SignalView& frame) const;
   bool worth_learning(std::span<const std::complex<double>> values) const;
   double exact_share() const;
-  bool relearn_if_outdated(const SignalView& frame);
+  bool relearn_if_outdated(const SignalView& frame, bool missed = false);
   bool relearn_if_better(const SignalView& frame);
   LearnOptions relearn_options() const;
   LearnQuestion<Real> learn_question() const;
@@ -172,6 +172,7 @@ class TrackerImpl {
   std::shared_ptr<const TemplateData> searched_for_;  ///< template of the latest search
 
   SupportWatch watch_;
+  bool missed_ = false;                 ///< errors of the frame under way are too large
   std::int64_t calibration_began_ = 0;  ///< frame from which the calibration has learned
 
   Worker retired_;  ///< gives plans away that are in force no more

@@ -17,6 +17,11 @@ namespace {
 /// A difference pays when it has less than this share of the energy that frames have outside the support, and
 /// no longer when it has this much.
 constexpr double kRepeats = 0.3, kRepeatsNoMore = 1;
+/// Part of the share that a support held before, below which a template cannot wait to be replaced.
+constexpr double kBearable = 0.9;
+/// Part of the energy outside that a fresh support may leave there to be worth its while where errors are too
+/// large: they are halved.
+constexpr double kLittleOutside = 0.25;
 /// Frames for which the share of the energy that fresh frequencies would hold is taken for known.
 constexpr std::int64_t kLongestTrust = 256;
 
@@ -150,13 +155,13 @@ double TrackerImpl<Real>::exact_share() const {
 /// After a dense transform, whatever it was for: a new template if the support holds less of the energy than
 /// before and a fresh one would hold more.
 template <class Real>
-bool TrackerImpl<Real>::relearn_if_outdated(const SignalView& frame) {
+bool TrackerImpl<Real>::relearn_if_outdated(const SignalView& frame, bool missed) {
   const double share = exact_share(), before = watch_.expected();
-  if (!watch_.outdated(share)) return false;
-  constexpr double kLost = 0.5;
+  if (!watch_.outdated(share, missed)) return false;
+  missed_ = missed;
   staleness_.say(fmt::format("the support holds {:.3g} % of the energy, and held {:.3g} % before",
                              100 * share, 100 * before));
-  if (!learn_or_begin(frame, share > kLost * before)) return false;
+  if (!learn_or_begin(frame, share > kBearable * before)) return false;
   result_.action = TrackAction::relearned;
   ++relearned_count;
   staleness_.learned();
@@ -191,6 +196,7 @@ LearnQuestion<Real> TrackerImpl<Real>::learn_question() const {
           held,
           held + result_.spectrum.tail_energy,
           options_.relearn_below,
+          missed_ ? kLittleOutside : 0,
           plan_.info().path != Path::dense,
           relearn_options(),
           plan_options(differencing())};
@@ -219,7 +225,6 @@ bool TrackerImpl<Real>::take_learned(const SignalView& frame) {
   transform_densely(frame);
   if (!result_.spectrum.finite) return false;
   note_similarity(frame);
-  const double share_before = exact_share();
   memory_.forget();
   install(std::move(*outcome->answer.plan), std::move(outcome->exact));
   transform_densely(frame);
@@ -231,10 +236,8 @@ bool TrackerImpl<Real>::take_learned(const SignalView& frame) {
   ++dense_count;
   staleness_.learned();
   departures_ = 0;
-  // What moved on while the template was learned is not in it, and may be worth another one at once.
-  constexpr double kWorthWaitingFor = 0.1;
-  const double promised = (answer.fresh_held - question.held) / question.all;
-  if (promised > kWorthWaitingFor && exact_share() - share_before < promised / 2) relearn_if_better(frame);
+  // What moved on while the template was learned is not in it.
+  if (exact_share() < kBearable * answer.fresh_held / question.all) relearn_if_better(frame);
   return true;
 }
 
@@ -274,7 +277,7 @@ void TrackerImpl<Real>::renew(const SignalView& frame, bool bearable) {
   const bool lately = staleness_.renewed_lately();
   result_.action = TrackAction::dense;
   result_.reason = staleness_.reason();
-  if (relearn_if_outdated(frame)) {
+  if (relearn_if_outdated(frame, true)) {
     // what the reason says
   } else if (!differencing() && reconsider_reference(frame, 1)) {
     ++refreshed_count;
@@ -313,10 +316,10 @@ template void TrackerImpl<float>::take_reference(const SignalView&);
 template void TrackerImpl<double>::take_reference(const SignalView&);
 template void TrackerImpl<float>::refresh(const SignalView&);
 template void TrackerImpl<double>::refresh(const SignalView&);
-template bool TrackerImpl<float>::relearn_if_outdated(const SignalView&);
+template bool TrackerImpl<float>::relearn_if_outdated(const SignalView&, bool);
 template void TrackerImpl<float>::review_dense(const SignalView&);
 template bool TrackerImpl<float>::relearn_if_better(const SignalView&);
-template bool TrackerImpl<double>::relearn_if_outdated(const SignalView&);
+template bool TrackerImpl<double>::relearn_if_outdated(const SignalView&, bool);
 template void TrackerImpl<double>::review_dense(const SignalView&);
 template bool TrackerImpl<double>::relearn_if_better(const SignalView&);
 template bool TrackerImpl<float>::take_learned(const SignalView&);

@@ -26,7 +26,8 @@ int frames_to_look(SupportWatch& watch, int frames, const auto& share_outside, d
 }
 
 int frames_to_look(SupportWatch& watch, int frames, double share_outside, double energy = 1) {
-  return frames_to_look(watch, frames, [=](int) { return share_outside; }, energy);
+  return frames_to_look(
+      watch, frames, [=](int) { return share_outside; }, energy);
 }
 
 TEST(SupportWatch, AToneOutsideIsSuspectedAfterPatience) {

@@ -95,7 +95,7 @@ TEST(Tracker, LearnsBesideTheFrames) {
     ++relearned;
     const auto at = tracked.reason.rfind("at frame ");
     ASSERT_NE(at, std::string::npos) << tracked.reason;
-    EXPECT_EQ(tracked.index - std::stoll(tracked.reason.substr(at + 9)), 48) << tracked.reason;
+    EXPECT_EQ(tracked.index - std::stoll(tracked.reason.substr(at + 9)), 64) << tracked.reason;
     EXPECT_NE(tracker.current_template().data(), tmpl.data());
     EXPECT_LE(test::relative_l2(tracked.spectrum.values, truth_at(frames[t], tracker.current_template())),
               1e-5);
