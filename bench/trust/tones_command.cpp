@@ -12,6 +12,7 @@
 
 #include "bench/trust/changing_tones.hpp"
 #include "bench/trust/commands.hpp"
+#include "bench/trust/tone_losses.hpp"
 
 namespace sfft::trust {
 
@@ -22,99 +23,18 @@ constexpr std::int64_t kLongest = 64;
 constexpr std::int64_t kMedian = 3;
 constexpr double kLargestDense = 0.05;
 
-/// One stream through one tracker.
-struct ToneStreamResult {
-  std::int64_t frames = 0, dense = 0, relearned = 0, lost_frames = 0;
-  std::vector<std::int64_t> since_change, since_comparison;  ///< for each loss
-  std::int64_t longest = 0;  ///< loss, those at the end of the stream included
-  double dense_share() const { return static_cast<double>(dense) / static_cast<double>(frames); }
-};
-
-/// Follows one loss after the other.
-class Losses {
- public:
-  explicit Losses(ToneStreamResult& result) : result_(result) {}
-
-  void note(std::int64_t frame, bool lost, bool dense) {
-    result_.lost_frames += lost;
-    if (lost && began_ < 0) {
-      began_ = frame;
-      compared_ = -1;
-    }
-    if (began_ < 0) return;
-    if (dense && compared_ < 0) compared_ = frame;
-    result_.longest = std::max(result_.longest, frame - began_ + (lost ? 1 : 0));
-    if (lost) return;
-    result_.since_change.push_back(frame - began_);
-    if (compared_ >= 0) result_.since_comparison.push_back(frame - compared_);
-    began_ = -1;
-  }
-
- private:
-  ToneStreamResult& result_;
-  std::int64_t began_ = -1, compared_ = -1;
-};
-
-/// The support holds one of each conjugate pair in a real signal.
-bool has_all(const std::vector<std::int64_t>& support, const std::vector<std::int64_t>& wanted,
-             const Shape& shape, bool real) {
-  const auto has = [&](std::int64_t flat) {
-    return std::binary_search(support.begin(), support.end(), flat);
-  };
-  const auto conjugate = [&](std::int64_t flat) {
-    const std::int64_t columns = shape.rank() == 2 ? shape[1] : 1;
-    const std::int64_t row = flat / columns, column = flat % columns;
-    return (shape[0] - row) % shape[0] * columns + (columns - column) % columns;
-  };
-  return std::ranges::all_of(wanted,
-                             [&](std::int64_t flat) { return has(flat) || (real && has(conjugate(flat))); });
-}
-
-ToneStreamResult watch(ChangingTones& stream, std::int64_t frames, bool verbose) {
-  const std::vector<std::byte> first = stream.next();
-  const Template tmpl = learn(stream.view(first), stream.learning());
-  Tracker<float> tracker(tmpl, stream.tracking());
-  ToneStreamResult result;
-  Losses losses(result);
-  std::vector<std::vector<std::byte>> kept;
-  std::vector<SignalView> views;
-  std::vector<std::vector<std::int64_t>> wanted;
-  for (std::int64_t i = 0; i < frames;) {
-    kept.clear();
-    views.clear();
-    wanted.clear();
-    for (std::int64_t j = 0; j < stream.frames_per_push(); ++j) {
-      kept.push_back(stream.next());
-      wanted.push_back(stream.strong());
-    }
-    for (const auto& frame : kept) views.push_back(stream.view(frame));
-    std::span<const TrackedFrame<float>> tracked;
-    if (views.size() > 1)
-      tracked = tracker.push(views);
-    else
-      tracked = {&tracker.push(views.front()), 1};
-    for (std::size_t j = 0; j < tracked.size(); ++j, ++i) {
-      const TrackedFrame<float>& frame = tracked[j];
-      const bool dense = frame.action != TrackAction::sparse;
-      const bool lost = !has_all(*frame.spectrum.support, wanted[j], stream.shape(), tmpl.is_real());
-      ++result.frames;
-      result.dense += dense;
-      losses.note(i, lost, dense);
-      if (verbose && (dense || lost))
-        fmt::print("  {:>5} {} {:<10} k {} residual {:.3g} error {:.3g} {}\n", i, lost ? "LOST" : "    ",
-                   to_string(frame.action), frame.spectrum.values.size(), frame.spectrum.residual,
-                   frame.spectrum.relative_error, frame.reason);
-    }
-  }
-  result.relearned = tracker.relearned();
-  return result;
-}
-
 std::int64_t quantile(std::vector<std::int64_t> values, double at) {
   if (values.empty()) return 0;
   const auto place = static_cast<std::ptrdiff_t>(at * static_cast<double>(values.size() - 1));
   std::nth_element(values.begin(), values.begin() + place, values.end());
   return values[static_cast<std::size_t>(place)];
+}
+
+void print_frame(const TrackedFrame<float>& frame, bool lost) {
+  if (frame.action == TrackAction::sparse && !lost) return;
+  fmt::print("  {:>5} {} {:<10} k {} residual {:.3g} error {:.3g} {}\n", frame.index, lost ? "LOST" : "    ",
+             to_string(frame.action), frame.spectrum.values.size(), frame.spectrum.residual,
+             frame.spectrum.relative_error, frame.reason);
 }
 
 /// The streams of one family, or with one way of tracking.
@@ -185,7 +105,7 @@ nlohmann::json run_tones(const TonesOptions& options) {
       try {
         ChangingTones stream(options.seed, i, options.frames);
         ToneStreamResult& result = results[static_cast<std::size_t>(i)];
-        result = watch(stream, options.frames, options.index >= 0);
+        result = watch(stream, options.frames, options.index >= 0 ? print_frame : WatchFrame{});
         if (!options.verbose) continue;
         const std::lock_guard lock(printing);
         fmt::print("{:>5} {:<12} lost {:>4}, longest {:>4}, relearned {:>3}, dense {:>5.1f} %  {}\n", i,
