@@ -55,6 +55,7 @@ ToneStreamResult watch(ChangingTones& stream, std::int64_t frames, const WatchFr
   const Template tmpl = learn(stream.view(first), stream.learning());
   Tracker<float> tracker(tmpl, stream.tracking());
   ToneStreamResult result;
+  result.planned_dense = tracker.plan().info().path == Path::dense;
   Losses losses(result);
   std::vector<std::vector<std::byte>> kept;
   std::vector<SignalView> views;

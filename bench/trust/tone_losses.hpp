@@ -12,6 +12,7 @@ namespace sfft::trust {
 
 /// One stream through one tracker.
 struct ToneStreamResult {
+  bool planned_dense = false;  ///< no sparse plan is good or fast enough for the first template
   std::int64_t frames = 0, dense = 0, relearned = 0, lost_frames = 0;
   /// For each loss, the frames until the template has the tones again.
   std::vector<std::int64_t> since_change, since_comparison;

@@ -39,39 +39,47 @@ void print_frame(const TrackedFrame<float>& frame, bool lost) {
 
 /// The streams of one family, or with one way of tracking.
 struct Tally {
-  std::int64_t streams = 0, frames = 0, dense = 0, relearned = 0, lost_frames = 0, late = 0, often_dense = 0;
+  std::int64_t streams = 0, frames = 0, relearned = 0, lost_frames = 0, late = 0;
+  std::int64_t planned_dense = 0;  ///< streams; the others count for the share of dense frames
+  std::int64_t sparse_frames = 0, dense = 0, often_dense = 0;
   std::vector<std::int64_t> since_change, since_comparison;
 
   void add(const ToneStreamResult& result) {
     ++streams;
     frames += result.frames;
-    dense += result.dense;
+    planned_dense += result.planned_dense;
+    sparse_frames += result.planned_dense ? 0 : result.frames;
+    dense += result.planned_dense ? 0 : result.dense;
     relearned += result.relearned;
     lost_frames += result.lost_frames;
     late += result.longest > kLongest;
-    often_dense += result.dense_share() > kLargestDense;
+    often_dense += !result.planned_dense && result.dense_share() > kLargestDense;
     since_change.insert(since_change.end(), result.since_change.begin(), result.since_change.end());
     since_comparison.insert(since_comparison.end(), result.since_comparison.begin(),
                             result.since_comparison.end());
   }
-  double dense_share() const { return static_cast<double>(dense) / static_cast<double>(frames); }
+  double dense_share() const {
+    return sparse_frames > 0 ? static_cast<double>(dense) / static_cast<double>(sparse_frames) : 0;
+  }
   bool kept() const {
     return late == 0 && dense_share() <= kLargestDense && quantile(since_comparison, 0.5) <= kMedian;
   }
 };
 
 void print(const std::map<std::string, Tally>& tallies, const char* what, nlohmann::json& rows) {
-  fmt::print("\n{:<28} {:>7} {:>7} {:>6} | {:>7} {:>5} {:>5} {:>5} | {:>7} {:>5} {:>5} | {:>5} {:>8} {:>7}\n",
-             what, "streams", "frames", "losses", "change", "95 %", "99 %", "max", "compar.", "95 %", "max",
-             "late", "dense", "strm>5%");
+  fmt::print(
+      "\n{:<28} {:>7} {:>7} {:>6} | {:>7} {:>5} {:>5} {:>5} | {:>7} {:>5} {:>5} | {:>5} {:>7} {:>8} {:>7}\n",
+      what, "streams", "frames", "losses", "change", "95 %", "99 %", "max", "compar.", "95 %", "max", "late",
+      "planned", "dense", "strm>5%");
   for (const auto& [name, tally] : tallies) {
     fmt::print(
-        "{:<28} {:>7} {:>7} {:>6} | {:>7} {:>5} {:>5} {:>5} | {:>7} {:>5} {:>5} | {:>5} {:>7.2f}% {:>7}{}\n",
+        "{:<28} {:>7} {:>7} {:>6} | {:>7} {:>5} {:>5} {:>5} | {:>7} {:>5} {:>5} | {:>5} {:>7} {:>7.2f}% "
+        "{:>7}{}\n",
         name, tally.streams, tally.frames, tally.since_change.size(), quantile(tally.since_change, 0.5),
         quantile(tally.since_change, 0.95), quantile(tally.since_change, 0.99),
         quantile(tally.since_change, 1), quantile(tally.since_comparison, 0.5),
         quantile(tally.since_comparison, 0.95), quantile(tally.since_comparison, 1), tally.late,
-        100 * tally.dense_share(), tally.often_dense, tally.kept() ? "" : "  *");
+        tally.planned_dense, 100 * tally.dense_share(), tally.often_dense, tally.kept() ? "" : "  *");
     rows.push_back({{"name", name},
                     {"streams", tally.streams},
                     {"frames", tally.frames},
@@ -80,6 +88,7 @@ void print(const std::map<std::string, Tally>& tallies, const char* what, nlohma
                     {"max_since_change", quantile(tally.since_change, 1)},
                     {"median_since_comparison", quantile(tally.since_comparison, 0.5)},
                     {"late_streams", tally.late},
+                    {"planned_dense", tally.planned_dense},
                     {"dense_share", tally.dense_share()},
                     {"streams_often_dense", tally.often_dense},
                     {"kept", tally.kept()}});
