@@ -43,16 +43,17 @@ LearnAnswer<Real> learn_better(const SignalView& frame, const LearnQuestion<Real
   if (!fresh) return answer;
   take(std::move(*fresh));
   // A tone between two bins may put more frequencies above a threshold than a sparse transform is good for.
-  const std::int64_t k = answer.fresh->k();
-  const std::int64_t fewer = std::max(question.old->k(), question.old->shape.points() / kSparsePoints);
-  const bool too_many = answer.plan && question.sparse && answer.plan->info().path == Path::dense;
-  if (!too_many || question.learn.k > 0 || fewer >= k) return answer;
+  const auto dense = [&] { return answer.plan && answer.plan->info().path == Path::dense; };
+  if (!dense() || !question.sparse || question.learn.k > 0) return answer;
+  const LearnAnswer<Real> all = answer;
   LearnOptions largest = question.learn;
   largest.energy = largest.threshold_sigma = 0;
-  largest.k = fewer;
-  const LearnAnswer<Real> all = answer;
-  take(learn(frame, largest));
-  return answer.plan && answer.plan->info().path != Path::dense ? answer : all;
+  largest.k = question.old->shape.points() / kSparsePoints;
+  for (const std::int64_t k = question.old->k(); dense() && largest.k > k;) {
+    largest.k = std::max(k, std::min(largest.k, answer.fresh->k() / 4));
+    take(learn(frame, largest));
+  }
+  return answer.plan && !dense() ? answer : all;
 }
 
 template <class Real>

@@ -95,8 +95,7 @@ void SupportWatch::looked() noexcept {
 }
 
 bool SupportWatch::outdated(double share, bool missed) noexcept {
-  const bool worth_asking =
-      share < worth_asking_ * expected_ || (missed && 1 - share > kMuchMore * (1 - expected_));
+  const bool worth_asking = falls_short(share) || (missed && 1 - share > kMuchMore * (1 - expected_));
   if (!worth_asking) {
     expected_ = expected_ >= share ? expected_ : share;
     return false;

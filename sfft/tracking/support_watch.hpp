@@ -33,6 +33,8 @@ class SupportWatch {
   /// Takes note of a sparse frame's estimates. True: more energy lies outside the support than before,
   /// for several frames.
   bool suspects(double residual, double tail_energy) noexcept;
+  /// The same for an exact share that the support holds, of a frame that needs no estimate.
+  bool falls_short(double share) const noexcept { return share < worth_asking_ * expected_; }
   /// Whether a dense transform because of a suspicion is affordable now.
   bool may_look() const noexcept { return since_look_ >= look_wait_ && affordable_ >= 1; }
   /// A dense transform because of a suspicion. The levels after it are the ones to compare with.

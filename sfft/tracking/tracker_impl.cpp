@@ -16,6 +16,7 @@
 #include "kernels/base/error.hpp"
 #include "kernels/base/region.hpp"
 #include "sfft/page_locked.hpp"
+#include "sfft/tracking/held_energy.hpp"
 
 namespace sfft::detail {
 
@@ -219,7 +220,7 @@ void TrackerImpl<Real>::transform_sparsely(std::span<const SignalView> frames) {
   const double factor = calibration_.factor(spectrum.relative_error);
   result_.calibration = factor;
   const double error = factor * spectrum.relative_error;
-  const bool lost = options_.calibrate > 0 && watch_.suspects(spectrum.residual, spectrum.tail_energy);
+  const bool lost = options_.calibrate > 0 && seems_lost(frame);
   if (due || staleness_.unacceptable(error)) {
     compare(frame);
     return;
@@ -242,6 +243,18 @@ void TrackerImpl<Real>::transform_sparsely(std::span<const SignalView> frames) {
     for (Real& one : spectrum.standard_error) one *= static_cast<Real>(factor);
   }
   staleness_.accepted();
+}
+
+/// Whether the support of a frame just transformed sparsely seems to have lost tones.
+template <class Real>
+bool TrackerImpl<Real>::seems_lost(const SignalView& frame) {
+  const Spectrum<Real>& spectrum = result_.spectrum;
+  if (plan_.info().path != Path::direct) return watch_.suspects(spectrum.residual, spectrum.tail_energy);
+  // Direct sums know nothing of other frequencies.
+  constexpr std::int64_t kSpacing = 8;
+  if (frames_ % kSpacing != 0) return false;
+  const double all = whole_energy(frame);
+  return all > 0 && watch_.falls_short(held_energy(plan_.source(), in_double(spectrum)) / all);
 }
 
 /// Compares a frame on a suspicion. If that is unfounded, errors and residuals as they are now are the level

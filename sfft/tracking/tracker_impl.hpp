@@ -30,6 +30,11 @@
 namespace sfft::detail {
 
 template <class Real>
+std::vector<std::complex<double>> in_double(const Spectrum<Real>& spectrum) {
+  return {spectrum.values.begin(), spectrum.values.end()};
+}
+
+template <class Real>
 class TrackerImpl {
  public:
   TrackerImpl(const Template& tmpl, const TrackerOptions& options)
@@ -95,6 +100,7 @@ class TrackerImpl {
   void forget_ahead() noexcept;
   void share_out();
   bool compare(const SignalView& frame);
+  bool seems_lost(const SignalView& frame);
   void look(const SignalView& frame);
   bool compare_beside(const SignalView& frame);
   void review_dense(const SignalView& frame);

@@ -25,11 +25,6 @@ constexpr double kLittleOutside = 0.25;
 /// Frames for which the share of the energy that fresh frequencies would hold is taken for known.
 constexpr std::int64_t kLongestTrust = 256;
 
-template <class Real>
-std::vector<std::complex<double>> in_double(const Spectrum<Real>& spectrum) {
-  return {spectrum.values.begin(), spectrum.values.end()};
-}
-
 }  // namespace
 
 /// Takes a reference where frames repeat and gives it up where they do not. The frame has just been
@@ -176,9 +171,14 @@ void TrackerImpl<Real>::review_dense(const SignalView& frame) {
   if (!options_.reference || differencing() || frames_ < next_decision_) return;
   // Two frames in a row show whether frames repeat.
   const bool second = !memory_.empty();
-  if (reconsider_reference(frame, 1)) {
+  const bool repeats = reconsider_reference(frame, 1);
+  if (repeats && differencing()) {
     ++refreshed_count;
     return;
+  }
+  if (repeats) {  // differences are no better
+    result_.action = TrackAction::dense;
+    result_.reason = plan_.info().reason;
   }
   if (!second) return;
   memory_.forget();

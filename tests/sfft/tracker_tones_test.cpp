@@ -102,6 +102,22 @@ TEST(TrackerTones, ADriftingToneIsNeverLostForLong) {
   }
 }
 
+/// Sums over all samples at known frequencies see no others: they report no energy outside.
+TEST(TrackerTones, AToneThatHopsIsFoundAgainByDirectSums) {
+  std::mt19937_64 generator(5);
+  std::vector<Tone> tones{{300, 1, 0.3}, {1700, 1, -0.2}};
+  const auto first = frame_of(tones, 0, 0.05, generator);
+  Tracker<float> tracker(learn(SignalView(first, kShape), {.k = 2}),
+                         {.plan = {.path = Path::direct}, .reference = false});
+  for (int t = 1; t <= 60; ++t) {
+    if (t == 20) tones[0].frequency = 2345;
+    const auto x = frame_of(tones, t, 0.05, generator);
+    tracker.push(SignalView(x, kShape));
+    if (t >= 30) ASSERT_TRUE(holds(tracker.current_template(), 2345)) << t;
+  }
+  EXPECT_EQ(tracker.relearned(), 1);
+}
+
 TEST(TrackerTones, NoiseAloneIsNoReasonToLearnOrToFail) {
   std::mt19937_64 generator(4);
   const std::vector<Tone> tones{{300, 1, 0.3}, {1700, 1, -0.2}};
