@@ -225,6 +225,7 @@ bool TrackerImpl<Real>::take_learned(const SignalView& frame) {
   transform_densely(frame);
   if (!result_.spectrum.finite) return false;
   note_similarity(frame);
+  const double share_before = exact_share();
   memory_.forget();
   install(std::move(*outcome->answer.plan), std::move(outcome->exact));
   transform_densely(frame);
@@ -236,8 +237,13 @@ bool TrackerImpl<Real>::take_learned(const SignalView& frame) {
   ++dense_count;
   staleness_.learned();
   departures_ = 0;
-  // What moved on while the template was learned is not in it.
-  if (exact_share() < kBearable * answer.fresh_held / question.all) relearn_if_better(frame);
+  // A tone that moved on while the template was learned is not in it. Then the template holds no more of this
+  // frame than the old one did.
+  constexpr double kDelivered = 0.125;
+  const double promised = (answer.fresh_held - question.held) / question.all;
+  const double share = exact_share();
+  if (share - share_before < kDelivered * promised && relearn_if_better(frame)) return true;
+  watch_.renewed(share, !differencing());
   return true;
 }
 
