@@ -170,17 +170,6 @@ void Calibration::compared(double true_l2, double reported_l2, double reported) 
     if (known_.size() == kMemory) known_.erase(known_.begin());
     known_.push_back({std::log(reported), std::clamp(log_ratio, kMin, kMax)});
   }
-  schedule_next();
-}
-
-void Calibration::skip() noexcept {
-  brought_forward_ = false;
-  last_ = frames_;
-  elsewhere_ = 0;
-  schedule_next();
-}
-
-void Calibration::schedule_next() noexcept {
   if (frames_ < next_) return;  // the comparison was out of turn
   step_ = longer(step_);
   next_ = frames_ + step_;

@@ -51,8 +51,6 @@ class Calibration {
   void bring_forward() noexcept;
   /// Records the outcome of a comparison, in ‖X̂ − X‖₂.
   void compared(double true_l2, double reported_l2, double reported);
-  /// The comparison of this frame was made, but says nothing of the plan that follows.
-  void skip() noexcept;
   /// The factor by which to multiply a reported relative error.
   double factor(double reported) const;
 
@@ -64,7 +62,6 @@ class Calibration {
   };
 
   bool scheduled() noexcept;
-  void schedule_next() noexcept;
   void agreed(double reported);
   std::int64_t longer(std::int64_t step) const noexcept;
   double nearest(double level) const;

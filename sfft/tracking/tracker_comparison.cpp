@@ -56,7 +56,6 @@ bool TrackerImpl<Real>::compare(const SignalView& frame) {
   }
   compared_ = distance(&sparse_, result_.spectrum);
   const double relative = compared_.norm_l2 > 0 ? compared_.error_l2 / compared_.norm_l2 : 0;
-  uncompared_ = calibration_;
   calibration_.compared(compared_.error_l2, sparse_.error_l2, sparse_.relative_error);
   look_again_ = true;
   ++calibrated_count;

@@ -81,12 +81,7 @@ void TrackerImpl<Real>::replace(Plan<Real> plan, std::optional<Plan<Real>> exact
     watch_.forget_level();
   // Where templates follow each other closely, each of them would have its first comparisons in short order.
   const bool closely = frames_ - calibration_began_ < kSettled && frames_ > 0;
-  if (other_support && closely && !differenced && !differencing()) {
-    if (!uncompared_) return;
-    calibration_ = *std::exchange(uncompared_, std::nullopt);
-    calibration_.skip();
-    return;
-  }
+  if (other_support && closely && !differenced && !differencing()) return;
   calibration_.restart();
   calibration_began_ = frames_;
 }
@@ -284,7 +279,6 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
   result_.check.reset();
   largest_.reset();
   to_learn_.reset();
-  uncompared_.reset();
   watch_.pass();
   missed_ = false;
   if (skip_sparse_ > 0) {

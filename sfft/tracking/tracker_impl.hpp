@@ -178,9 +178,8 @@ class TrackerImpl {
   std::shared_ptr<const TemplateData> searched_for_;  ///< template of the latest search
 
   SupportWatch watch_;
-  bool missed_ = false;                    ///< errors of the frame under way are too large
-  std::optional<Calibration> uncompared_;  ///< before the comparison of the frame under way
-  std::int64_t calibration_began_ = 0;     ///< frame from which the calibration has learned
+  bool missed_ = false;                 ///< errors of the frame under way are too large
+  std::int64_t calibration_began_ = 0;  ///< frame from which the calibration has learned
 
   Worker retired_;  ///< gives plans away that are in force no more
   Staleness staleness_;
