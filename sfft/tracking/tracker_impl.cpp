@@ -79,9 +79,12 @@ void TrackerImpl<Real>::replace(Plan<Real> plan, std::optional<Plan<Real>> exact
     watch_.renewed(plan_.source().energy_captured(), !differencing());
   else
     watch_.forget_level();
-  // Where templates follow each other closely, each of them would have its first comparisons in short order.
+  // Where templates follow each other closely, the first comparisons of each would be too many.
   const bool closely = frames_ - calibration_began_ < kSettled && frames_ > 0;
-  if (other_support && closely && !differenced && !differencing()) return;
+  if (other_support && closely && !differenced && !differencing()) {
+    calibration_.forget();
+    return;
+  }
   calibration_.restart();
   calibration_began_ = frames_;
 }
