@@ -11,6 +11,8 @@ namespace sfft::detail {
 namespace {
 
 constexpr int kLongestWait = 256;
+/// The longest between looks without a reference: a slow drift gives a look nothing to gain at first.
+constexpr int kShortWait = 32;
 /// Frames per dense transform in the long run.
 constexpr double kSpacing = 32;
 /// A level is exceeded by this many times the scatter of single frames about it, and by this factor. Before a
@@ -38,6 +40,7 @@ void SupportWatch::forget_level() noexcept {
 void SupportWatch::renewed(double share, bool estimates_follow) noexcept {
   forget_level();
   expected_ = share;
+  longest_look_wait_ = estimates_follow ? kShortWait : kLongestWait;
   if (!estimates_follow || !(share == share)) return;
   level_.share = 1 - share;
   scatter_.share = kUnknownScatter * level_.share;
@@ -90,7 +93,7 @@ bool SupportWatch::suspects(double residual, double tail_energy) noexcept {
 void SupportWatch::looked() noexcept {
   affordable_ -= 1;
   since_look_ = 0;
-  look_wait_ = longer(look_wait_, hold_);
+  look_wait_ = std::min(longer(look_wait_, hold_), longest_look_wait_);
   forget_level();
 }
 

@@ -73,6 +73,7 @@ class SupportWatch {
 
   static constexpr double kBurst = 4;   ///< dense transforms in short order, after a long calm
   double affordable_ = kBurst;          ///< dense transforms that may be asked for now
+  int longest_look_wait_ = 0;
   int since_look_ = 0, look_wait_ = 0;  ///< frames since the last one, and frames from one to the next
   int since_try_ = 0, try_wait_ = 0;    ///< the same for learning
 };

@@ -68,7 +68,7 @@ TEST(SupportWatch, WhereAllIsOutsideTheEnergyTells) {
 
 TEST(SupportWatch, LooksThatDoNotHelpAreSpaced) {
   SupportWatch watch({});
-  watch.renewed(0.99, true);
+  watch.renewed(0.99, false);
   int looks = 0;
   // The share steps up and down again, and learning never helps.
   for (int i = 0; i < 4096; ++i) {
