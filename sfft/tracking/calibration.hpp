@@ -20,8 +20,6 @@ class Calibration {
 
   /// Call when the plan has changed: what was learned says little about a new one.
   void restart();
-  /// The same, but comparisons stay as rare as they are.
-  void forget() noexcept { known_.clear(); }
   /// Errors are sums over so many coefficients: those over few scatter.
   void coefficients(std::int64_t count) noexcept;
   /// Counts a frame whose uncalibrated relative error is `reported`; true: compare this one.

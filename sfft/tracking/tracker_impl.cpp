@@ -79,12 +79,9 @@ void TrackerImpl<Real>::replace(Plan<Real> plan, std::optional<Plan<Real>> exact
     watch_.renewed(plan_.source().energy_captured(), !differencing());
   else
     watch_.forget_level();
-  // Where templates follow each other closely, the first comparisons of each would be too many.
+  // Where templates follow each other closely, each of them would have its first comparisons in short order.
   const bool closely = frames_ - calibration_began_ < kSettled && frames_ > 0;
-  if (other_support && closely && !differenced && !differencing()) {
-    calibration_.forget();
-    return;
-  }
+  if (other_support && closely && !differenced && !differencing()) return;
   calibration_.restart();
   calibration_began_ = frames_;
 }
