@@ -62,7 +62,9 @@ struct ErrorCheck {
 
 struct TrackerOptions {
   PlanOptions plan{};
-  LearnOptions learn{};  ///< for relearning; all zero: the template's own k
+  /// For relearning. Without k, energy and threshold_sigma: as the template was learned; for one from a file
+  /// or from from_support(), its own k.
+  LearnOptions learn{};
   /// Transform differences to a reference frame where that helps: from the start if the template holds one,
   /// otherwise once frames are seen to repeat and until they stop. False: never. Recordings of a fixed camera
   /// repeat; tones whose phases advance do not.
@@ -90,8 +92,9 @@ struct TrackerOptions {
   /// between two pushes once it is found and better; the same after relearning. Which frame first uses the
   /// better plan then depends on the machine's load. plan.effort is ignored.
   bool refine = false;
-  /// Relearn on another thread and continue with the old template while it is good enough; a
-  /// frame whose error is too large for any use is still learned from at once. A better
+  /// Relearn on another thread and continue with the old template while it is good enough. A frame
+  /// whose error is too large for any use, or of which the support holds a tenth less than it used
+  /// to, is still learned from at once. A better
   /// template takes over 64 frames after the frame it was learned from, whatever the machine's
   /// load, and `relearned` marks that frame.
   bool learn_beside = false;

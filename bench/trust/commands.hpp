@@ -78,5 +78,16 @@ struct BurstsOptions {
   bool quick = false;
 };
 nlohmann::json run_bursts(const BurstsOptions& options);
+struct TonesOptions {
+  std::int64_t count = 1000;
+  std::int64_t frames = 1000;
+  std::uint64_t seed = 1;
+  int threads = 1;
+  std::string only;         ///< part of a family's name
+  std::int64_t index = -1;  ///< this stream alone, frame by frame
+  bool verbose = false;     ///< a line per stream
+  bool quick = false;
+};
+nlohmann::json run_tones(const TonesOptions& options);
 
 }  // namespace sfft::trust

@@ -134,6 +134,26 @@ CLI::App* add_bursts(CLI::App& app, BurstsOptions& options) {
   return command;
 }
 
+CLI::App* add_tones(CLI::App& app, TonesOptions& options) {
+  CLI::App* command = app.add_subcommand(
+      "tones", "Tones that start, stop, drift and hop: frames until a tracker's template has them again");
+  command->add_option("--count", options.count, "Streams")
+      ->check(CLI::Range(1, 10000000))
+      ->capture_default_str();
+  command->add_option("--frames", options.frames, "Frames pushed per stream")
+      ->check(CLI::Range(130, 1000000))
+      ->capture_default_str();
+  command->add_option("--seed", options.seed, "Another seed is another population")->capture_default_str();
+  command->add_option("--threads", options.threads, "Streams at a time")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command->add_option("--only", options.only, "Only families whose name contains this");
+  command->add_option("--index", options.index, "One stream, with a line for each frame of note");
+  command->add_flag("--verbose", options.verbose, "A line per stream");
+  command->add_flag("--quick", options.quick, "35 streams");
+  return command;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -154,6 +174,8 @@ int main(int argc, char** argv) {
   WalkOptions walk;
   const CLI::App* switch_command = add_switch(app, switching);
   const CLI::App* walk_command = add_walk(app, walk);
+  TonesOptions tones;
+  const CLI::App* tones_command = add_tones(app, tones);
   CLI11_PARSE(app, argc, argv);
   if (video.quick) video.frames = 100;
   if (streams.quick) streams.count = 60;
@@ -161,6 +183,7 @@ int main(int argc, char** argv) {
   if (bursts.quick) bursts.count = 5000;
   if (switching.quick) switching.count = 20;
   if (walk.quick) walk.count = 50;
+  if (tones.quick) tones.count = 35;
 
   std::string command_line = "bench_trust";
   for (int i = 1; i < argc; ++i) command_line += std::string(" ") + argv[i];
@@ -173,6 +196,7 @@ int main(int argc, char** argv) {
     if (bursts_command->parsed()) results = run_bursts(bursts);
     if (switch_command->parsed()) results = run_switch(switching);
     if (walk_command->parsed()) results = run_walk(walk);
+    if (tones_command->parsed()) results = run_tones(tones);
     results["command"] = command_line;
     results["commit"] = SFFT_COMMIT;
     if (!json.empty() && !(std::ofstream(json) << results.dump(1) << '\n')) {

@@ -286,6 +286,8 @@ Template learn(std::span<const SignalView> frames, const LearnOptions& options) 
   const auto data = detail::to_template(std::move(learned));
   detail::to_frame_units(*data, exponent);
   if (options.reference) keep_reference(*data, first);
+  data->learned_energy = options.energy;
+  data->learned_threshold_sigma = options.threshold_sigma;
   data->why_learned_so = std::move(why);
   data->learn_seconds = seconds_since(start);
   return Template(data);

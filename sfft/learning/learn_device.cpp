@@ -68,6 +68,8 @@ Template learn(const DeviceSignal& frame, const LearnOptions& options) {
   }
   detail::step_done("learn: template");
   data->learned_blindly = blindly;
+  data->learned_energy = options.energy;
+  data->learned_threshold_sigma = options.threshold_sigma;
   data->why_learned_so = std::move(why);
   data->learn_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return Template(std::move(data));

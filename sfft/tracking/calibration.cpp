@@ -65,7 +65,18 @@ const double kContradiction = std::log(1.7);
 }  // namespace
 
 void Calibration::restart() {
+  const double scatter = scatter_;
   *this = Calibration(interval_);
+  scatter_ = scatter;
+}
+
+/// For Gaussian errors, the variance of log Σ|error|² over `count` complex coefficients is the trigamma
+/// function.
+void Calibration::coefficients(std::int64_t count) noexcept {
+  const double k = static_cast<double>(std::max<std::int64_t>(count, 1));
+  const double trigamma =
+      1 / (k * k) + 1 / (k + 1) + 0.5 / ((k + 1) * (k + 1)) + 1 / (6 * std::pow(k + 1, 3));
+  scatter_ = std::sqrt(trigamma) / 2;
 }
 
 Calibration::Comparison::Comparison(const Report& report, double found)
@@ -197,9 +208,10 @@ void Calibration::compared(double true_l2, double reported_l2, const Report& rep
     const double log_ratio = std::log(std::max(true_l2, 1e-300) / reported_l2);
     const Comparison now(report, log_ratio);
     const double surprise = known_.empty() ? 0 : log_ratio - std::log(factor(report) / kMargin);
-    if (surprise > kContradiction)
+    const double agreement = std::max(kAgreement, 1.5 * scatter_);
+    if (surprise > std::max(kContradiction, 2 * scatter_))
       std::erase_if(known_, [&](const Comparison& one) { return distance(one, now) < kFar; });
-    surprising = surprise > kAgreement || (!more_come && surprise < -kContradiction);
+    surprising = surprise > agreement || (!more_come && surprise < -std::max(kContradiction, 3 * scatter_));
     if (more_come && surprising)
       step_ = kNextStep;
     else if (surprising)

@@ -30,6 +30,8 @@ class Calibration {
 
   /// Call when the plan has changed: what was learned says little about a new one.
   void restart();
+  /// Errors are sums over so many coefficients: those over few scatter.
+  void coefficients(std::int64_t count) noexcept;
   /// Counts a frame; true: compare this one.
   bool due(const Report& report);
   /// Frames from here to the next scheduled comparison, that one included; a large number when none is
@@ -82,13 +84,14 @@ class Calibration {
 
   static constexpr double kBudget = 5;
   int interval_;
-  std::int64_t frames_ = 0;        ///< frames since the plan was new
-  std::int64_t next_ = 2;          ///< scheduled comparison
-  std::int64_t step_ = 2;          ///< frames from it to the one after
-  std::int64_t last_ = 0;          ///< frame of the last comparison
-  double budget_ = kBudget;        ///< comparisons out of turn that may be made now; refills with time
-  bool brought_forward_ = false;   ///< the comparison of this frame
-  int elsewhere_ = 0;              ///< frames in a row unlike all that were compared
+  std::int64_t frames_ = 0;       ///< frames since the plan was new
+  std::int64_t next_ = 2;         ///< scheduled comparison
+  std::int64_t step_ = 2;         ///< frames from it to the one after
+  std::int64_t last_ = 0;         ///< frame of the last comparison
+  double budget_ = kBudget;       ///< comparisons out of turn that may be made now; refills with time
+  bool brought_forward_ = false;  ///< the comparison of this frame
+  double scatter_ = 0;            ///< standard deviation of the log of a true error, for its few coefficients
+  int elsewhere_ = 0;             ///< frames in a row unlike all that were compared
   std::vector<Comparison> known_;  ///< the last few, and the last of each kind of change
 };
 

@@ -2,8 +2,13 @@
 // Sums over one of each conjugate pair, counted twice.
 #include "sfft/tracking/held_energy.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
 
+#include "kernels/base/region.hpp"
 #include "template/data/template_data.hpp"
 
 namespace sfft::detail {
@@ -22,6 +27,63 @@ double held_energy(const Template& tmpl, std::span<const std::complex<double>> v
     if (tmpl.support()[i] != 0) held += multiplicity[i] * std::norm(values[i]);
   }
   return held;
+}
+
+namespace {
+
+struct SampleSums {
+  double squares = 0;
+  std::complex<double> sum;
+};
+
+template <class Sample>
+void add(SampleSums& sums, const std::byte* row, std::int64_t count) {
+  const auto* const samples = reinterpret_cast<const Sample*>(row);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::complex<double> sample(samples[i]);
+    sums.squares += std::norm(sample);
+    sums.sum += sample;
+  }
+}
+
+}  // namespace
+
+double whole_energy(const SignalView& frame) {
+  const Shape& shape = frame.shape();
+  const std::int64_t columns = shape[shape.rank() - 1];
+  SampleSums sums;
+  for_each_row(frame, [&](const std::byte* row, std::int64_t) {
+    switch (frame.type()) {
+      case ElementType::u8:
+        return add<std::uint8_t>(sums, row, columns);
+      case ElementType::u16:
+        return add<std::uint16_t>(sums, row, columns);
+      case ElementType::f32:
+        return add<float>(sums, row, columns);
+      case ElementType::f64:
+        return add<double>(sums, row, columns);
+      case ElementType::c64:
+        return add<std::complex<float>>(sums, row, columns);
+      case ElementType::c128:
+        return add<std::complex<double>>(sums, row, columns);
+    }
+  });
+  return std::max(0.0, static_cast<double>(shape.points()) * sums.squares - std::norm(sums.sum));
+}
+
+bool worth_replacing(double held, double all, double below, double outside_below, const Template& fresh) {
+  const double fresh_held = held_energy(fresh, fresh.values());
+  const bool holds_more = held < below * fresh_held,
+             leaves_less = all - fresh_held < outside_below * (all - held);
+  if (!holds_more && !leaves_less) return false;
+  const auto points = static_cast<double>(fresh.shape().points());
+  const std::vector<double> multiplicity = multiplicities(fresh);
+  const double chosen = std::accumulate(multiplicity.begin(), multiplicity.end(), 0.0);
+  if (!(chosen < points)) return true;
+  // The k largest of n independent exponential powers of mean p sum to about k p (1 + log(n/k)).
+  constexpr double kMargin = 2;
+  const double power = std::max(0.0, all - fresh_held) / (points - chosen);
+  return fresh_held - held > kMargin * chosen * power * (1 + std::log(points / chosen));
 }
 
 }  // namespace sfft::detail

@@ -2,10 +2,12 @@
 // The caller copies the frame: that takes less time than to wake up the thread, for which it would wait.
 #include "sfft/tracking/learn_beside.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <system_error>
 #include <utility>
 
+#include "kernels/base/error.hpp"
 #include "kernels/base/region.hpp"
 #include "sfft/tracking/held_energy.hpp"
 
@@ -13,21 +15,47 @@ namespace sfft::detail {
 
 namespace {
 
-template <class Real>
-typename LearnBeside<Real>::Outcome answer(const SignalView& frame,
-                                           typename LearnBeside<Real>::Question question) {
-  typename LearnBeside<Real>::Outcome outcome;
-  const Template fresh = learn(frame, question.learn);
-  outcome.fresh_held = held_energy(fresh, fresh.values());
-  if (question.held < question.better_below * outcome.fresh_held) {
-    outcome.plan.emplace(fresh, question.plan);
-    outcome.exact.emplace(fresh, question.exact);
+/// Points per frequency of a signal that is sparse enough, whatever its criterion.
+constexpr std::int64_t kSparsePoints = 64;
+
+/// A frame of zeros, or of noise alone, may have no frequency that meets the criterion.
+std::optional<Template> learned_from(const SignalView& frame, const LearnOptions& options) {
+  try {
+    return learn(frame, options);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::invalid_argument) throw;
+    return std::nullopt;
   }
-  outcome.question = std::move(question);
-  return outcome;
 }
 
 }  // namespace
+
+template <class Real>
+LearnAnswer<Real> learn_better(const SignalView& frame, const LearnQuestion<Real>& question) {
+  LearnAnswer<Real> answer;
+  const auto take = [&](Template fresh) {
+    answer.fresh_held = held_energy(fresh, fresh.values());
+    answer.plan.reset();
+    if (worth_replacing(question.held, question.all, question.better_below, question.outside_below, fresh))
+      answer.plan.emplace(fresh, question.plan);
+    answer.fresh = std::move(fresh);
+  };
+  std::optional<Template> fresh = learned_from(frame, question.learn);
+  if (!fresh) return answer;
+  take(std::move(*fresh));
+  // A tone between two bins may put more frequencies above a threshold than a sparse transform is good for.
+  const auto dense = [&] { return answer.plan && answer.plan->info().path == Path::dense; };
+  if (!dense() || !question.sparse || question.learn.k > 0) return answer;
+  const LearnAnswer<Real> all = answer;
+  LearnOptions largest = question.learn;
+  largest.energy = largest.threshold_sigma = 0;
+  largest.k = question.old->shape.points() / kSparsePoints;
+  for (const std::int64_t k = question.old->k(); dense() && largest.k > k;) {
+    largest.k = std::max(k, std::min(largest.k, answer.fresh->k() / 4));
+    take(learn(frame, largest));
+  }
+  return answer.plan && !dense() ? answer : all;
+}
 
 template <class Real>
 void LearnBeside<Real>::prepare(std::size_t frame_bytes) {
@@ -39,15 +67,20 @@ void LearnBeside<Real>::prepare(std::size_t frame_bytes) {
 }
 
 template <class Real>
-void LearnBeside<Real>::begin(const SignalView& frame, Question question) noexcept {
+void LearnBeside<Real>::begin(const SignalView& frame, LearnQuestion<Real> question,
+                              const PlanOptions& exact) noexcept {
   if (under_way()) return;
   const std::int64_t due = question.frame + kDelay;
   try {
     samples_.resize(frame.bytes());
     copy_elements(frame, samples_.data());
     const SignalView copy = copied(frame, samples_.data());
-    outcome_ = worker_.ask(
-        [copy, question = std::move(question)]() mutable { return answer<Real>(copy, std::move(question)); });
+    outcome_ = worker_.ask([copy, exact, question = std::move(question)]() mutable {
+      Outcome outcome{{}, learn_better(copy, question), {}};
+      if (outcome.answer.plan) outcome.exact.emplace(*outcome.answer.fresh, exact);
+      outcome.question = std::move(question);
+      return outcome;
+    });
     due_ = due;
   } catch (const std::exception&) {  // no memory, or no thread
   }
@@ -62,6 +95,8 @@ auto LearnBeside<Real>::take() noexcept -> std::optional<Outcome> {
   }
 }
 
+template LearnAnswer<float> learn_better(const SignalView&, const LearnQuestion<float>&);
+template LearnAnswer<double> learn_better(const SignalView&, const LearnQuestion<double>&);
 template class LearnBeside<float>;
 template class LearnBeside<double>;
 

@@ -17,25 +17,37 @@
 
 namespace sfft::detail {
 
+/// Whether a frame's own support is better than the one in force.
+template <class Real>
+struct LearnQuestion {
+  std::shared_ptr<const TemplateData> old;  ///< what may be replaced
+  std::int64_t frame = 0;                   ///< number of the frame to learn from
+  std::string reason;                       ///< why
+  double held = 0;                          ///< energy of that frame in the old support
+  double all = 0;                           ///< and in all frequencies but 0
+  double better_below = 0;   ///< share of what a fresh support holds, below which the old one has to go
+  double outside_below = 0;  ///< the same of the energy outside; 0: it does not matter
+  bool sparse = true;        ///< the plan in force is sparse
+  LearnOptions learn;
+  PlanOptions plan;
+};
+template <class Real>
+struct LearnAnswer {
+  std::optional<Template> fresh;   ///< nothing where the criterion finds no frequency
+  double fresh_held = 0;           ///< energy of the frame in its support
+  std::optional<Plan<Real>> plan;  ///< for the fresh template, if that is better
+};
+template <class Real>
+LearnAnswer<Real> learn_better(const SignalView& frame, const LearnQuestion<Real>& question);
+
 /// One at a time. Not thread-safe itself. The destructor waits for what is under way.
 template <class Real>
 class LearnBeside {
  public:
-  struct Question {
-    std::shared_ptr<const TemplateData> old;  ///< what may be replaced
-    std::int64_t frame = 0;                   ///< number of the frame to learn from
-    std::string reason;                       ///< why
-    double held = 0;                          ///< energy of that frame in the old support
-    double all = 0;                           ///< and in all frequencies but 0
-    double better_below = 0;  ///< share of what a fresh support holds, below which the old one has to go
-    LearnOptions learn;
-    PlanOptions plan;
-    PlanOptions exact;  ///< of dense transforms at the same template
-  };
   struct Outcome {
-    Question question;
-    double fresh_held = 0;
-    std::optional<Plan<Real>> plan, exact;  ///< for the fresh template, if that is better
+    LearnQuestion<Real> question;
+    LearnAnswer<Real> answer;
+    std::optional<Plan<Real>> exact;  ///< of dense transforms at the fresh template
   };
   /// Frames from the one that is learned from to the first that may go by the new template.
   static constexpr std::int64_t kDelay = 64;
@@ -45,8 +57,9 @@ class LearnBeside {
   bool under_way() const noexcept { return outcome_.valid(); }
   /// Frame from which take() may be called.
   std::int64_t due() const noexcept { return due_; }
-  /// Copies the frame before it returns. Does nothing where there is no thread to be had.
-  void begin(const SignalView& frame, Question question) noexcept;
+  /// Copies the frame before it returns. `exact`: options of dense transforms. Does nothing where there is no
+  /// thread to be had.
+  void begin(const SignalView& frame, LearnQuestion<Real> question, const PlanOptions& exact) noexcept;
   /// Waits for what was begun; nothing if it failed.
   std::optional<Outcome> take() noexcept;
 
@@ -57,6 +70,8 @@ class LearnBeside {
   Worker worker_;
 };
 
+extern template LearnAnswer<float> learn_better(const SignalView&, const LearnQuestion<float>&);
+extern template LearnAnswer<double> learn_better(const SignalView&, const LearnQuestion<double>&);
 extern template class LearnBeside<float>;
 extern template class LearnBeside<double>;
 

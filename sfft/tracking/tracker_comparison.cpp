@@ -88,6 +88,10 @@ bool TrackerImpl<Real>::compare(const SignalView& frame) {
     renew(frame, !unacceptable);
     return false;
   }
+  if (relearn_if_outdated(frame)) {
+    ++dense_count;
+    return false;
+  }
   if (reconsider) {
     decision_step_ = next_step(decision_step_);
     next_decision_ = frames_ + decision_step_;

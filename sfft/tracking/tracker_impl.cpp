@@ -18,12 +18,16 @@
 #include "kernels/base/region.hpp"
 #include "sfft/page_locked.hpp"
 #include "sfft/plan/plan_impl.hpp"
+#include "sfft/tracking/held_energy.hpp"
 
 namespace sfft::detail {
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+/// Frames after which a calibration may start again because of a new template.
+constexpr std::int64_t kSettled = 512;
 
 double microseconds_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
@@ -64,13 +68,24 @@ template <class Real>
 void TrackerImpl<Real>::replace(Plan<Real> plan, std::optional<Plan<Real>> exact) {
   // A plan for the same template is no renewal: what was remembered of the last one stays.
   const bool renewal = frames_ == 0 || plan.source().data() != plan_.source().data();
+  const bool other_support = frames_ == 0 || plan.source().data()->support != plan_.source().data()->support;
+  const bool differenced = differencing();
   use(std::move(plan));
   if (renewal) renewed_values_ = {plan_.source().values().begin(), plan_.source().values().end()};
   dense_.renew(std::move(exact));
   found_.clear();
   look_again_ = true;
-  calibration_.restart();
   staleness_.forget_level();
+  calibration_.coefficients(plan_.source().k());
+  if (other_support)
+    watch_.renewed(plan_.source().energy_captured(), !differencing());
+  else
+    watch_.forget_level();
+  // Where templates follow each other closely, each of them would have its first comparisons in short order.
+  const bool closely = frames_ - calibration_began_ < kSettled && frames_ > 0;
+  if (other_support && closely && !differenced && !differencing()) return;
+  calibration_.restart();
+  calibration_began_ = frames_;
 }
 
 /// To free memory that a GPU may read takes until it has done all that it was told to do: another thread
@@ -197,6 +212,7 @@ void TrackerImpl<Real>::transform_sparsely(std::span<const SignalView> frames) {
     ++dense_count;
     result_.action = TrackAction::dense;
     result_.reason = plan_.info().reason;
+    review_dense(frame);
     return;
   }
   if (!spectrum.finite) {
@@ -210,10 +226,20 @@ void TrackerImpl<Real>::transform_sparsely(std::span<const SignalView> frames) {
   const double factor = calibration_.factor(report);
   result_.calibration = factor;
   const double error = factor * spectrum.relative_error;
+  const bool lost = options_.calibrate > 0 && seems_lost(frame);
+  if (due || staleness_.unacceptable(error)) {
+    compare(frame);
+    return;
+  }
   // A drift alone calls for a comparison only where that may lead to a renewal: until then, the calibration
   // knows better which frames it needs.
-  if (due || staleness_.unacceptable(error) || (staleness_.suspect(error) && may_decide())) {
+  const bool drifted = staleness_.suspect(error) && may_decide();
+  if (drifted && differencing()) {
     compare(frame);
+    return;
+  }
+  if ((drifted || lost) && watch_.may_look()) {
+    look(frame);
     return;
   }
   if (options_.check && options_.check(frames_) && !compare_beside(frame)) return;
@@ -223,6 +249,27 @@ void TrackerImpl<Real>::transform_sparsely(std::span<const SignalView> frames) {
     for (Real& one : spectrum.standard_error) one *= static_cast<Real>(factor);
   }
   staleness_.accepted();
+}
+
+/// Whether the support of a frame just transformed sparsely seems to have lost tones.
+template <class Real>
+bool TrackerImpl<Real>::seems_lost(const SignalView& frame) {
+  const Spectrum<Real>& spectrum = result_.spectrum;
+  if (plan_.info().path != Path::direct) return watch_.suspects(spectrum.residual, spectrum.tail_energy);
+  // Direct sums know nothing of other frequencies.
+  constexpr std::int64_t kSpacing = 8;
+  if (frames_ % kSpacing != 0) return false;
+  const double all = whole_energy(frame);
+  return all > 0 && watch_.falls_short(held_energy(plan_.source(), in_double(spectrum)) / all);
+}
+
+/// Compares a frame on a suspicion. If that is unfounded, errors and residuals as they are now are the level
+/// that later ones are compared with.
+template <class Real>
+void TrackerImpl<Real>::look(const SignalView& frame) {
+  calibration_.bring_forward();
+  watch_.looked();
+  if (compare(frame)) staleness_.forget_level();
 }
 
 /// Transforms and decides about the first of the frames; those after it are the next to come.
@@ -238,6 +285,8 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
   result_.check.reset();
   largest_.reset();
   to_learn_.reset();
+  watch_.pass();
+  missed_ = false;
   if (skip_sparse_ > 0) {
     ahead_.forget();
     --skip_sparse_;
@@ -245,7 +294,11 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
     ++dense_count;
     result_.action = TrackAction::dense;
     result_.reason = "sparse transforms missed the accuracy on the frames before";
-    if (skip_sparse_ == 0 && result_.spectrum.finite && differencing()) {  // try again from a fresh reference
+    if (result_.spectrum.finite && relearn_if_outdated(frame, true)) {
+      skip_sparse_ = 0;
+      staleness_.try_again();
+    } else if (skip_sparse_ == 0 && result_.spectrum.finite &&
+               differencing()) {  // try again from a fresh reference
       refresh(frame);
       staleness_.try_again();
     }
@@ -255,7 +308,7 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
   if (options_.similarity) note_similarity_of_any(frame);
   dense_.pass(frame);
   note_check();
-  if (to_learn_) learning_.begin(frame, std::move(*std::exchange(to_learn_, std::nullopt)));
+  if (to_learn_) learning_.begin(frame, std::move(*std::exchange(to_learn_, std::nullopt)), dense_.options());
   result_.differencing = differencing();
   result_.us = microseconds_since(begin) - (sparse_us_ - sparse_before_us);
   ++frames_;

@@ -23,10 +23,16 @@
 #include "sfft/tracking/run_ahead.hpp"
 #include "sfft/tracking/staleness.hpp"
 #include "sfft/tracking/stream_memory.hpp"
+#include "sfft/tracking/support_watch.hpp"
 #include "sfft/tracking/worker.hpp"
 #include "template/data/template_data.hpp"
 
 namespace sfft::detail {
+
+template <class Real>
+std::vector<std::complex<double>> in_double(const Spectrum<Real>& spectrum) {
+  return {spectrum.values.begin(), spectrum.values.end()};
+}
 
 template <class Real>
 class TrackerImpl {
@@ -37,6 +43,7 @@ class TrackerImpl {
         ahead_(plan_),
         dense_(options.plan),
         calibration_(options.calibrate),
+        watch_(options),
         staleness_(options) {
     install(plan_);
     remember_reference();
@@ -95,15 +102,21 @@ class TrackerImpl {
   void forget_ahead() noexcept;
   void share_out();
   bool compare(const SignalView& frame);
+  bool seems_lost(const SignalView& frame);
+  void look(const SignalView& frame);
   bool compare_beside(const SignalView& frame);
+  void review_dense(const SignalView& frame);
   void note_check();
   bool reconsider_reference(const SignalView& frame, double error);
   void take_reference(const SignalView& frame);
   void refresh(const SignalView& frame);
   void learn_amplitudes(TemplateData& data, const SignalView& frame) const;
   bool worth_learning(std::span<const std::complex<double>> values) const;
+  double exact_share() const;
+  bool relearn_if_outdated(const SignalView& frame, bool missed = false);
   bool relearn_if_better(const SignalView& frame);
   LearnOptions relearn_options() const;
+  LearnQuestion<Real> learn_question() const;
   void learn_beside();
   bool learn_or_begin(const SignalView& frame, bool bearable);
   bool take_learned(const SignalView& frame);
@@ -162,10 +175,14 @@ class TrackerImpl {
   double fresh_share_ = 0;          ///< of a frame's energy, in the support last learned from one
   std::int64_t learned_at_ = std::numeric_limits<std::int64_t>::min() / 2;  ///< that frame
 
-  std::optional<typename LearnBeside<Real>::Question> to_learn_;  ///< from the frame under way
+  std::optional<LearnQuestion<Real>> to_learn_;  ///< from the frame under way
   LearnBeside<Real> learning_;
   Refinement<Real> refinement_;
   std::shared_ptr<const TemplateData> searched_for_;  ///< template of the latest search
+
+  SupportWatch watch_;
+  bool missed_ = false;                 ///< errors of the frame under way are too large
+  std::int64_t calibration_began_ = 0;  ///< frame from which the calibration has learned
 
   Worker retired_;  ///< gives plans away that are in force no more
   Staleness staleness_;

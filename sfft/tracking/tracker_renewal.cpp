@@ -18,13 +18,13 @@ namespace {
 /// A difference pays when it has less than this share of the energy that frames have outside the support, and
 /// no longer when it has this much.
 constexpr double kRepeats = 0.3, kRepeatsNoMore = 1;
+/// Part of the share that a support held before, below which a template cannot wait to be replaced.
+constexpr double kBearable = 0.9;
+/// Part of the energy outside that a fresh support may leave there to be worth its while where errors are too
+/// large: they are halved.
+constexpr double kLittleOutside = 0.25;
 /// Frames for which the share of the energy that fresh frequencies would hold is taken for known.
 constexpr std::int64_t kLongestTrust = 256;
-
-template <class Real>
-std::vector<std::complex<double>> in_double(const Spectrum<Real>& spectrum) {
-  return {spectrum.values.begin(), spectrum.values.end()};
-}
 
 }  // namespace
 
@@ -127,14 +127,80 @@ bool TrackerImpl<Real>::worth_learning(std::span<const std::complex<double>> val
   return !(held >= halfway * fresh_share_ * (held + result_.spectrum.tail_energy));
 }
 
+/// Without a criterion: the one that the template was learned by, or its k.
 template <class Real>
 LearnOptions TrackerImpl<Real>::relearn_options() const {
   LearnOptions learn_options = options_.learn;
-  if (learn_options.k == 0 && learn_options.energy == 0 && learn_options.threshold_sigma == 0)
-    learn_options.k = plan_.source().k();
+  if (learn_options.k == 0 && learn_options.energy == 0 && learn_options.threshold_sigma == 0) {
+    const TemplateData& data = *plan_.source().data();
+    learn_options.energy = data.learned_energy;
+    learn_options.threshold_sigma = data.learned_threshold_sigma;
+    if (data.learned_energy == 0 && data.learned_threshold_sigma == 0) learn_options.k = data.k();
+  }
   learn_options.reference = differencing();
   learn_options.threads = options_.plan.threads;
   return learn_options;
+}
+
+/// The share of the energy of a frame, just transformed densely, that the support holds.
+template <class Real>
+double TrackerImpl<Real>::exact_share() const {
+  return 1 - result_.spectrum.residual * result_.spectrum.residual;
+}
+
+/// After a dense transform, whatever it was for: a new template if the support holds less of the energy than
+/// before and a fresh one would hold more.
+template <class Real>
+bool TrackerImpl<Real>::relearn_if_outdated(const SignalView& frame, bool missed) {
+  const double share = exact_share(), before = watch_.expected();
+  if (!watch_.outdated(share, missed)) return false;
+  missed_ = missed;
+  staleness_.say(fmt::format("the support holds {:.3g} % of the energy, and held {:.3g} % before",
+                             100 * share, 100 * before));
+  if (!learn_or_begin(frame, share > kBearable * before)) return false;
+  result_.action = TrackAction::relearned;
+  ++relearned_count;
+  staleness_.learned();
+  departures_ = 0;
+  return true;
+}
+
+/// A frame that the plan transforms densely: there may be a template, or a reference, by which it need not.
+template <class Real>
+void TrackerImpl<Real>::review_dense(const SignalView& frame) {
+  if (!result_.spectrum.finite || options_.calibrate == 0 || relearn_if_outdated(frame)) return;
+  if (!options_.reference || differencing() || frames_ < next_decision_) return;
+  // Two frames in a row show whether frames repeat.
+  const bool second = !memory_.empty();
+  const bool repeats = reconsider_reference(frame, 1);
+  if (repeats && differencing()) {
+    ++refreshed_count;
+    return;
+  }
+  if (repeats) {  // differences are no better
+    result_.action = TrackAction::dense;
+    result_.reason = plan_.info().reason;
+  }
+  if (!second) return;
+  memory_.forget();
+  decision_step_ = next_step(decision_step_);
+  next_decision_ = frames_ + decision_step_;
+}
+
+/// What to ask about the frame that was just transformed densely.
+template <class Real>
+LearnQuestion<Real> TrackerImpl<Real>::learn_question() const {
+  const double held = held_energy(plan_.source(), in_double(result_.spectrum));
+  return {plan_.source().data(),
+          frames_,
+          staleness_.reason(),
+          held,
+          held + result_.spectrum.tail_energy,
+          options_.relearn_below,
+          missed_ ? kLittleOutside : 0,
+          plan_.info().path != Path::dense,
+          relearn_options(),
+          plan_options(differencing())};
 }
 
 /// The same as relearn_if_better() without waiting: learning begins when this frame is done with, and
@@ -142,16 +208,8 @@ LearnOptions TrackerImpl<Real>::relearn_options() const {
 template <class Real>
 void TrackerImpl<Real>::learn_beside() {
   if (learning_.under_way() || to_learn_) return;
-  const double held = held_energy(plan_.source(), in_double(result_.spectrum));
-  to_learn_ = typename LearnBeside<Real>::Question{plan_.source().data(),
-                                                   frames_,
-                                                   staleness_.reason(),
-                                                   held,
-                                                   held + result_.spectrum.tail_energy,
-                                                   options_.relearn_below,
-                                                   relearn_options(),
-                                                   plan_options(differencing()),
-                                                   dense_.options()};
+  watch_.trying(exact_share());
+  to_learn_ = learn_question();
 }
 
 /// Changes to the template that was learned beside the frames before this one, if it is better than the one
@@ -159,45 +217,53 @@ void TrackerImpl<Real>::learn_beside() {
 template <class Real>
 bool TrackerImpl<Real>::take_learned(const SignalView& frame) {
   auto outcome = learning_.take();
+  watch_.tried(outcome && outcome->answer.plan);
   if (!outcome || outcome->question.old != plan_.source().data()) return false;
-  const auto& question = outcome->question;
+  const auto& [question, answer, exact] = *outcome;
   learned_at_ = question.frame;
-  fresh_share_ = outcome->fresh_held / std::max(question.all, 1e-300);
-  if (!outcome->plan || question.plan.use_reference != plan_options(differencing()).use_reference)
-    return false;
+  fresh_share_ = answer.fresh_held / std::max(question.all, 1e-300);
+  if (!answer.plan || question.plan.use_reference != plan_options(differencing()).use_reference) return false;
   transform_densely(frame);
   if (!result_.spectrum.finite) return false;
   note_similarity(frame);
+  const double share_before = exact_share();
   memory_.forget();
-  install(std::move(*outcome->plan), std::move(outcome->exact));
+  install(std::move(*outcome->answer.plan), std::move(outcome->exact));
   transform_densely(frame);
   if (differencing()) refresh(frame);
   result_.action = TrackAction::relearned;
   result_.reason = fmt::format("{}; the support held {:.1f} % of what a fresh one did at frame {}",
-                               question.reason, 100 * question.held / outcome->fresh_held, question.frame);
+                               question.reason, 100 * question.held / answer.fresh_held, question.frame);
   ++relearned_count;
   ++dense_count;
   staleness_.learned();
   departures_ = 0;
+  // A tone that moved on while the template was learned is not in it. Then the template holds no more of this
+  // frame than the old one did.
+  constexpr double kDelivered = 0.125;
+  const double promised = (answer.fresh_held - question.held) / question.all;
+  const double share = exact_share();
+  if (share - share_before < kDelivered * promised && relearn_if_better(frame)) return true;
+  watch_.renewed(share, !differencing());
   return true;
 }
 
 /// Learns afresh from a frame just transformed densely; keeps the old support when it holds nearly as much.
 template <class Real>
 bool TrackerImpl<Real>::relearn_if_better(const SignalView& frame) {
-  const Template& source = plan_.source();
-  const LearnOptions learn_options = relearn_options();
-  const Template fresh = learn(frame, learn_options);
-  if (learn_options.k == source.k() && learn_options.method == LearnMethod::dense) largest_ = fresh;
-  const double held = held_energy(source, in_double(result_.spectrum));
-  const double fresh_held = held_energy(fresh, fresh.values());
+  const LearnQuestion<Real> question = learn_question();
+  watch_.trying(exact_share());
+  LearnAnswer<Real> answer = learn_better(frame, question);
+  watch_.tried(answer.plan.has_value());
+  if (answer.fresh && answer.fresh->k() == plan_.source().k() && question.learn.method == LearnMethod::dense)
+    largest_ = answer.fresh;
   learned_at_ = frames_;
-  fresh_share_ = fresh_held / std::max(held + result_.spectrum.tail_energy, 1e-300);
-  if (!(held < options_.relearn_below * fresh_held)) return false;
-  result_.reason = fmt::format("{}; the support holds {:.1f} % of what a fresh one does", staleness_.reason(),
-                               100 * held / fresh_held);
+  fresh_share_ = answer.fresh_held / std::max(question.all, 1e-300);
+  if (!answer.plan) return false;
+  result_.reason = fmt::format("{}; the support holds {:.1f} % of what a fresh one does", question.reason,
+                               100 * question.held / answer.fresh_held);
   note_similarity(frame);
-  install(Plan<Real>(fresh, plan_options(differencing())));
+  install(std::move(*answer.plan));
   remember_reference();
   transform_densely(frame);  // the result is on the template in force after this frame
   return true;
@@ -218,7 +284,9 @@ void TrackerImpl<Real>::renew(const SignalView& frame, bool bearable) {
   const bool lately = staleness_.renewed_lately();
   result_.action = TrackAction::dense;
   result_.reason = staleness_.reason();
-  if (!differencing() && reconsider_reference(frame, 1)) {
+  if (relearn_if_outdated(frame, true)) {
+    // what the reason says
+  } else if (!differencing() && reconsider_reference(frame, 1)) {
     ++refreshed_count;
   } else if (plan_.source().power().empty()) {
     // Least squares, which a bare support asks for, does not work here: what amplitudes are like helps.
@@ -230,7 +298,11 @@ void TrackerImpl<Real>::renew(const SignalView& frame, bool bearable) {
   } else if (staleness_.may_learn() && learn_or_begin(frame, bearable)) {
     result_.action = TrackAction::relearned;
     ++relearned_count;
-  } else if (differencing() && !reconsider_reference(frame, 1)) {
+  } else if (differencing()) {
+    if (reconsider_reference(frame, 1)) {  // another plan, which has not missed anything yet
+      ++dense_count;
+      return staleness_.try_again();
+    }
     note_similarity(frame);
     refresh(frame);
     staleness_.forget_level();
@@ -251,7 +323,11 @@ template void TrackerImpl<float>::take_reference(const SignalView&);
 template void TrackerImpl<double>::take_reference(const SignalView&);
 template void TrackerImpl<float>::refresh(const SignalView&);
 template void TrackerImpl<double>::refresh(const SignalView&);
+template bool TrackerImpl<float>::relearn_if_outdated(const SignalView&, bool);
+template void TrackerImpl<float>::review_dense(const SignalView&);
 template bool TrackerImpl<float>::relearn_if_better(const SignalView&);
+template bool TrackerImpl<double>::relearn_if_outdated(const SignalView&, bool);
+template void TrackerImpl<double>::review_dense(const SignalView&);
 template bool TrackerImpl<double>::relearn_if_better(const SignalView&);
 template bool TrackerImpl<float>::take_learned(const SignalView&);
 template bool TrackerImpl<double>::take_learned(const SignalView&);

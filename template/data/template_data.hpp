@@ -34,8 +34,10 @@ struct TemplateData {
   ElementType reference_type = ElementType::u8;
   std::vector<std::byte> reference;  ///< the first frame's samples; empty: none
   double learn_seconds = 0;          ///< not saved
-  bool learned_blindly = false;      ///< not saved
-  std::string why_learned_so;        ///< not saved
+  /// The criterion of learning, LearnOptions::energy or threshold_sigma; 0: another one. Not saved.
+  double learned_energy = 0, learned_threshold_sigma = 0;
+  bool learned_blindly = false;  ///< not saved
+  std::string why_learned_so;    ///< not saved
 
   std::vector<KeptPlan> plans;  ///< planning decisions for this template
   std::string plans_problem;    ///< why a file's plans are not among them; not saved

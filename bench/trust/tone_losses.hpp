@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long a tracker's template lacks tones that its stream has.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "bench/trust/changing_tones.hpp"
+
+namespace sfft::trust {
+
+/// One stream through one tracker.
+struct ToneStreamResult {
+  bool planned_dense = false;  ///< no sparse plan is good or fast enough for the first template
+  std::int64_t frames = 0, dense = 0, relearned = 0, lost_frames = 0;
+  /// For each loss, the frames until the template has the tones again.
+  std::vector<std::int64_t> since_change, since_comparison;
+  std::int64_t longest = 0;  ///< loss, those at the end of the stream included
+  double dense_share() const { return static_cast<double>(dense) / static_cast<double>(frames); }
+};
+
+using WatchFrame = std::function<void(const TrackedFrame<float>& frame, bool lost)>;
+/// Pushes so many frames after the one that the template is learned from. `each` may be empty.
+ToneStreamResult watch(ChangingTones& stream, std::int64_t frames, const WatchFrame& each);
+
+}  // namespace sfft::trust

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs streams of changing tones through trackers, and counts the frames until the template has a lost tone
+// again.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "bench/trust/changing_tones.hpp"
+#include "bench/trust/commands.hpp"
+#include "bench/trust/tone_losses.hpp"
+
+namespace sfft::trust {
+
+namespace {
+
+/// Frames within which a template has to have its tones again, and the share of frames that may be dense.
+constexpr std::int64_t kLongest = 64;
+constexpr std::int64_t kMedian = 3;
+constexpr double kLargestDense = 0.05;
+
+std::int64_t quantile(std::vector<std::int64_t> values, double at) {
+  if (values.empty()) return 0;
+  const auto place = static_cast<std::ptrdiff_t>(at * static_cast<double>(values.size() - 1));
+  std::nth_element(values.begin(), values.begin() + place, values.end());
+  return values[static_cast<std::size_t>(place)];
+}
+
+void print_frame(const TrackedFrame<float>& frame, bool lost) {
+  if (frame.action == TrackAction::sparse && !lost) return;
+  fmt::print("  {:>5} {} {:<10} k {} residual {:.3g} error {:.3g} {}\n", frame.index, lost ? "LOST" : "    ",
+             to_string(frame.action), frame.spectrum.values.size(), frame.spectrum.residual,
+             frame.spectrum.relative_error, frame.reason);
+}
+
+/// The streams of one family, or with one way of tracking.
+struct Tally {
+  std::int64_t streams = 0, frames = 0, relearned = 0, lost_frames = 0, late = 0;
+  std::int64_t planned_dense = 0;  ///< streams; the others count for the share of dense frames
+  std::int64_t sparse_frames = 0, dense = 0, often_dense = 0;
+  std::vector<std::int64_t> since_change, since_comparison;
+
+  void add(const ToneStreamResult& result) {
+    ++streams;
+    frames += result.frames;
+    planned_dense += result.planned_dense;
+    sparse_frames += result.planned_dense ? 0 : result.frames;
+    dense += result.planned_dense ? 0 : result.dense;
+    relearned += result.relearned;
+    lost_frames += result.lost_frames;
+    late += result.longest > kLongest;
+    often_dense += !result.planned_dense && result.dense_share() > kLargestDense;
+    since_change.insert(since_change.end(), result.since_change.begin(), result.since_change.end());
+    since_comparison.insert(since_comparison.end(), result.since_comparison.begin(),
+                            result.since_comparison.end());
+  }
+  double dense_share() const {
+    return sparse_frames > 0 ? static_cast<double>(dense) / static_cast<double>(sparse_frames) : 0;
+  }
+  bool kept() const {
+    return late == 0 && dense_share() <= kLargestDense && quantile(since_comparison, 0.5) <= kMedian;
+  }
+};
+
+void print(const std::map<std::string, Tally>& tallies, const char* what, nlohmann::json& rows) {
+  fmt::print(
+      "\n{:<28} {:>7} {:>7} {:>6} | {:>7} {:>5} {:>5} {:>5} | {:>7} {:>5} {:>5} | {:>5} {:>7} {:>8} {:>7}\n",
+      what, "streams", "frames", "losses", "change", "95 %", "99 %", "max", "compar.", "95 %", "max", "late",
+      "planned", "dense", "strm>5%");
+  for (const auto& [name, tally] : tallies) {
+    fmt::print(
+        "{:<28} {:>7} {:>7} {:>6} | {:>7} {:>5} {:>5} {:>5} | {:>7} {:>5} {:>5} | {:>5} {:>7} {:>7.2f}% "
+        "{:>7}{}\n",
+        name, tally.streams, tally.frames, tally.since_change.size(), quantile(tally.since_change, 0.5),
+        quantile(tally.since_change, 0.95), quantile(tally.since_change, 0.99),
+        quantile(tally.since_change, 1), quantile(tally.since_comparison, 0.5),
+        quantile(tally.since_comparison, 0.95), quantile(tally.since_comparison, 1), tally.late,
+        tally.planned_dense, 100 * tally.dense_share(), tally.often_dense, tally.kept() ? "" : "  *");
+    rows.push_back({{"name", name},
+                    {"streams", tally.streams},
+                    {"frames", tally.frames},
+                    {"losses", tally.since_change.size()},
+                    {"median_since_change", quantile(tally.since_change, 0.5)},
+                    {"max_since_change", quantile(tally.since_change, 1)},
+                    {"median_since_comparison", quantile(tally.since_comparison, 0.5)},
+                    {"late_streams", tally.late},
+                    {"planned_dense", tally.planned_dense},
+                    {"dense_share", tally.dense_share()},
+                    {"streams_often_dense", tally.often_dense},
+                    {"kept", tally.kept()}});
+  }
+}
+
+}  // namespace
+
+nlohmann::json run_tones(const TonesOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<ToneStreamResult> results(static_cast<std::size_t>(options.count));
+  std::atomic<std::int64_t> next{0};
+  std::mutex printing;
+  const auto wanted = [&](std::int64_t i) {
+    const ToneChange change = kToneChanges[static_cast<std::size_t>(i) % kToneChanges.size()];
+    const bool one = options.index < 0 || options.index == i;
+    return one && std::string(to_string(change)).find(options.only) != std::string::npos;
+  };
+  std::exception_ptr failed;
+  const auto work = [&] {
+    for (std::int64_t i = next++; i < options.count; i = next++) {
+      if (!wanted(i)) continue;
+      try {
+        ChangingTones stream(options.seed, i, options.frames);
+        ToneStreamResult& result = results[static_cast<std::size_t>(i)];
+        result = watch(stream, options.frames, options.index >= 0 ? print_frame : WatchFrame{});
+        if (!options.verbose) continue;
+        const std::lock_guard lock(printing);
+        fmt::print("{:>5} {:<12} lost {:>4}, longest {:>4}, relearned {:>3}, dense {:>5.1f} %  {}\n", i,
+                   to_string(stream.change()), result.lost_frames, result.longest, result.relearned,
+                   100 * result.dense_share(), stream.words());
+      } catch (...) {
+        const std::lock_guard lock(printing);
+        failed = std::current_exception();
+        next = options.count;
+      }
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int t = 0; t < std::max(1, options.threads); ++t) threads.emplace_back(work);
+  for (std::thread& thread : threads) thread.join();
+  if (failed) std::rethrow_exception(failed);
+
+  std::map<std::string, Tally> families, ways;
+  for (std::int64_t i = 0; i < options.count; ++i) {
+    const ToneStreamResult& result = results[static_cast<std::size_t>(i)];
+    if (result.frames == 0) continue;
+    const ChangingTones stream(options.seed, i, options.frames);
+    const LearnOptions& learning = stream.learning();
+    const std::string asked = stream.tracking().accuracy > 0 ? ", accuracy" : "";
+    families[to_string(stream.change()) + asked].add(result);
+    families["(all)" + asked].add(result);
+    ways[learning.k > 0        ? "learned by k"
+         : learning.energy > 0 ? "learned by energy"
+                               : "learned by threshold"]
+        .add(result);
+    ways[learning.reference            ? "learned with reference"
+         : stream.tracking().reference ? "reference"
+                                       : "no reference"]
+        .add(result);
+    ways[fmt::format("accuracy {}", stream.tracking().accuracy)].add(result);
+    if (stream.tracking().learn_beside) ways["learn_beside"].add(result);
+    if (stream.frames_per_push() > 1) ways["pushes of 16"].add(result);
+  }
+  nlohmann::json by_family = nlohmann::json::array(), by_way = nlohmann::json::array();
+  print(families, "family", by_family);
+  print(ways, "way", by_way);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  fmt::print(
+      "\n* more than {} frames from a change, {} from a comparison (median) or {:.0f} % dense; {:.1f} s\n",
+      kLongest, kMedian, 100 * kLargestDense, seconds);
+  return {{"families", by_family}, {"ways", by_way}, {"seconds", seconds}};
+}
+
+}  // namespace sfft::trust

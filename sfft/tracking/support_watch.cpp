@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Levels are the lowest median of eight frames. A wait doubles after each dense transform or learning that
+// did not help.
+#include "sfft/tracking/support_watch.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sfft::detail {
+
+namespace {
+
+constexpr int kLongestWait = 256;
+/// The longest between looks without a reference: a slow drift gives a look nothing to gain at first.
+constexpr int kShortWait = 32;
+/// Frames per dense transform in the long run.
+constexpr double kSpacing = 32;
+/// A level is exceeded by this many times the scatter of single frames about it, and by this factor. Before a
+/// scatter is known, it is taken for a share of the level.
+constexpr double kScatters = 6, kFactor = 1.25, kUnknownScatter = 0.15;
+/// Times the energy outside that matters where errors are too large.
+constexpr double kMuchMore = 4;
+/// Beyond this share outside the support, the share says little and the energy has to tell.
+constexpr double kNearlyAll = 0.5;
+
+int longer(int wait, int first) {
+  return std::clamp(2 * wait, std::min(first, kLongestWait), kLongestWait);
+}
+
+}  // namespace
+
+void SupportWatch::forget_level() noexcept {
+  level_ = {kUnknown, kUnknown};
+  scatter_ = {};
+  windows_ = 0;
+  in_window_ = 0;
+  above_in_a_row_ = 0;
+}
+
+void SupportWatch::renewed(double share, bool estimates_follow) noexcept {
+  forget_level();
+  expected_ = share;
+  longest_look_wait_ = estimates_follow ? kShortWait : kLongestWait;
+  if (!estimates_follow || !(share == share)) return;
+  level_.share = 1 - share;
+  scatter_.share = kUnknownScatter * level_.share;
+}
+
+void SupportWatch::pass() noexcept {
+  ++since_look_;
+  ++since_try_;
+  affordable_ = std::min(kBurst, affordable_ + 1 / kSpacing);
+}
+
+void SupportWatch::note(const Sample& sample) noexcept {
+  window_[in_window_] = sample;
+  if (++in_window_ < kWindow) return;
+  in_window_ = 0;
+  std::array<double, kWindow> sorted{};
+  const auto median = [&sorted](auto value_of) {
+    for (std::size_t i = 0; i < kWindow; ++i) sorted[i] = value_of(i);
+    std::nth_element(sorted.begin(), sorted.begin() + kWindow / 2, sorted.end());
+    return sorted[kWindow / 2];
+  };
+  const auto renew = [&](double Sample::*part) {
+    const double middle = median([&](std::size_t i) { return window_[i].*part; });
+    const double scatter = median([&](std::size_t i) { return std::fabs(window_[i].*part - middle); });
+    scatter_.*part += (scatter - scatter_.*part) / windows_;
+    if (!(level_.*part <= middle)) level_.*part = middle;
+  };
+  constexpr int kMemory = 16;
+  windows_ = std::min(windows_ + 1, kMemory);
+  renew(&Sample::share);
+  renew(&Sample::energy);
+}
+
+bool SupportWatch::above(const Sample& sample) const noexcept {
+  const auto exceeds = [&](double Sample::*part) {
+    return sample.*part > kFactor * (level_.*part) &&
+           sample.*part > level_.*part + kScatters * (scatter_.*part);
+  };
+  if (exceeds(&Sample::share) && 1 - sample.share < worth_asking_ * (1 - level_.share)) return true;
+  return sample.share > kNearlyAll && exceeds(&Sample::energy);
+}
+
+bool SupportWatch::suspects(double residual, double tail_energy) noexcept {
+  const Sample sample{residual * residual, tail_energy};
+  above_in_a_row_ = above(sample) ? above_in_a_row_ + 1 : 0;
+  if (above_in_a_row_ == 0) note(sample);
+  return above_in_a_row_ >= patience_;
+}
+
+void SupportWatch::looked() noexcept {
+  affordable_ -= 1;
+  since_look_ = 0;
+  look_wait_ = std::min(longer(look_wait_, hold_), longest_look_wait_);
+  forget_level();
+}
+
+bool SupportWatch::outdated(double share, bool missed) noexcept {
+  const bool worth_asking = falls_short(share) || (missed && 1 - share > kMuchMore * (1 - expected_));
+  if (!worth_asking) {
+    expected_ = expected_ >= share ? expected_ : share;
+    return false;
+  }
+  return since_try_ >= try_wait_;
+}
+
+void SupportWatch::trying(double share) noexcept {
+  since_try_ = 0;
+  expected_ = share;
+}
+
+void SupportWatch::tried(bool helped) noexcept {
+  try_wait_ = helped ? 0 : longer(try_wait_, hold_);
+  if (helped) look_wait_ = 0;
+}
+
+}  // namespace sfft::detail

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests when a tracker suspects that its support has lost the signal, when it learns, and how long it waits.
+#include "sfft/tracking/support_watch.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+namespace sfft::detail {
+namespace {
+
+/// The residual of a frame that has this share of its energy outside the support.
+double residual_of(double share_outside) {
+  return std::sqrt(share_outside);
+}
+
+/// Frames pushed until there is a suspicion that may be looked into; -1: none in `frames`.
+int frames_to_look(SupportWatch& watch, int frames, const auto& share_outside, double energy = 1) {
+  for (int i = 0; i < frames; ++i) {
+    watch.pass();
+    const double share = share_outside(i);
+    if (watch.suspects(residual_of(share), share * energy) && watch.may_look()) return i;
+  }
+  return -1;
+}
+
+int frames_to_look(SupportWatch& watch, int frames, double share_outside, double energy = 1) {
+  return frames_to_look(
+      watch, frames, [=](int) { return share_outside; }, energy);
+}
+
+TEST(SupportWatch, AToneOutsideIsSuspectedAfterPatience) {
+  SupportWatch watch({});
+  watch.renewed(0.99, true);
+  EXPECT_EQ(frames_to_look(watch, 100, 0.01), -1);
+  EXPECT_EQ(frames_to_look(watch, 10, 0.11), 2) << "patience is 3 frames";
+}
+
+TEST(SupportWatch, ALargeSteadyResidualIsALevel) {
+  SupportWatch watch({});
+  watch.renewed(SupportWatch::kUnknown, false);
+  std::mt19937_64 generator(1);
+  std::normal_distribution<double> normal;
+  const auto camera = [&](int) { return 0.4 * std::exp(0.1 * normal(generator)); };
+  EXPECT_EQ(frames_to_look(watch, 5000, camera), -1);
+  EXPECT_GE(frames_to_look(watch, 10, 0.7), 0);
+}
+
+TEST(SupportWatch, SmallChangesAreNotWorthALook) {
+  SupportWatch watch({});
+  watch.renewed(0.999, true);
+  EXPECT_EQ(frames_to_look(watch, 100, 0.02), -1) << "twenty times the level, and 2 % of the energy";
+}
+
+TEST(SupportWatch, OneFrameIsNoReason) {
+  SupportWatch watch({});
+  watch.renewed(0.99, true);
+  EXPECT_EQ(frames_to_look(watch, 300, [](int i) { return i % 4 == 0 ? 0.9 : 0.01; }), -1);
+}
+
+TEST(SupportWatch, WhereAllIsOutsideTheEnergyTells) {
+  SupportWatch watch({});
+  watch.renewed(0.001, true);
+  EXPECT_EQ(frames_to_look(watch, 50, 0.999, 1), -1);
+  EXPECT_EQ(frames_to_look(watch, 10, 0.999, 3), 2);
+}
+
+TEST(SupportWatch, LooksThatDoNotHelpAreSpaced) {
+  SupportWatch watch({});
+  watch.renewed(0.99, false);
+  int looks = 0;
+  // The share steps up and down again, and learning never helps.
+  for (int i = 0; i < 4096; ++i) {
+    watch.pass();
+    const double share = i / 32 % 2 == 0 ? 0.01 : 0.3;
+    if (!watch.suspects(residual_of(share), share) || !watch.may_look()) continue;
+    ++looks;
+    watch.looked();
+    if (!watch.outdated(1 - share)) continue;
+    watch.trying(1 - share);
+    watch.tried(false);
+  }
+  EXPECT_GE(looks, 4);
+  EXPECT_LE(looks, 25);
+}
+
+TEST(SupportWatch, LooksThatHelpAreNotBlockedAndStayAffordable) {
+  SupportWatch watch({});
+  watch.renewed(0.99, true);
+  int looks = 0, waited = 0;
+  constexpr int kFrames = 3200;
+  // Each template loses its tone after two frames.
+  int age = 0;
+  for (int i = 0; i < kFrames; ++i, ++age) {
+    watch.pass();
+    const double share = age < 2 ? 0.01 : 0.6;
+    if (!watch.suspects(residual_of(share), share) || !watch.may_look()) continue;
+    watch.looked();
+    ASSERT_TRUE(watch.outdated(1 - share)) << i;
+    watch.trying(1 - share);
+    watch.tried(true);
+    watch.renewed(0.99, true);
+    ++looks;
+    waited = std::max(waited, age);
+    age = 0;
+  }
+  EXPECT_LE(waited, 64);
+  EXPECT_LE(looks, kFrames / 32 + 5);
+}
+
+TEST(SupportWatch, AnExactShareBelowTheOneBeforeIsOutdated) {
+  SupportWatch watch({});
+  watch.renewed(0.9, true);
+  EXPECT_FALSE(watch.outdated(0.89));
+  EXPECT_TRUE(watch.outdated(0.8));
+  watch.trying(0.8);
+  watch.tried(false);
+  for (int i = 0; i < 300; ++i) watch.pass();
+  EXPECT_FALSE(watch.outdated(0.8)) << "learning found nothing better: this is what the signal is like";
+  EXPECT_TRUE(watch.outdated(0.7));
+  EXPECT_FALSE(watch.outdated(0.95)) << "a cleaner signal is what later frames are compared with";
+  EXPECT_TRUE(watch.outdated(0.9));
+}
+
+TEST(SupportWatch, LearningThatDoesNotHelpWaits) {
+  SupportWatch watch({});
+  watch.renewed(1, true);
+  double share = 1;
+  int tries = 0;
+  for (int i = 0; i < 1024; ++i) {  // energy leaves the support for good
+    watch.pass();
+    share *= 0.99;
+    if (!watch.outdated(share)) continue;
+    ++tries;
+    watch.trying(share);
+    watch.tried(false);
+  }
+  EXPECT_GE(tries, 5);
+  EXPECT_LE(tries, 10) << "8, 16, 32, ... 256 frames from one to the next";
+}
+
+}  // namespace
+}  // namespace sfft::detail

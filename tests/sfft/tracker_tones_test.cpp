@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests that a tracker's template has the tones of its stream soon after they change, and how many dense
+// transforms that takes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <random>
+
+#include "bench/known_signals.hpp"
+#include "bench/trust/tone_losses.hpp"
+#include "sfft/sfft.hpp"
+
+namespace sfft {
+namespace {
+
+constexpr std::int64_t kPoints = 4096;
+const Shape kShape{kPoints};
+
+struct Tone {
+  double frequency, amplitude, turn;
+};
+
+std::vector<std::complex<float>> frame_of(const std::vector<Tone>& tones, int t, double sigma,
+                                          std::mt19937_64& generator) {
+  std::normal_distribution<double> normal(0, sigma / std::numbers::sqrt2);
+  std::vector<std::complex<float>> x;
+  for (std::int64_t m = 0; m < kPoints; ++m) {
+    std::complex<double> sample(normal(generator), normal(generator));
+    for (const Tone& tone : tones)
+      sample += std::polar(tone.amplitude, tone.turn * t + 2 * std::numbers::pi * tone.frequency *
+                                                               static_cast<double>(m) / kPoints);
+    x.emplace_back(sample);
+  }
+  return x;
+}
+
+bool holds(const Template& tmpl, double frequency) {
+  const auto support = tmpl.support();
+  return std::binary_search(support.begin(), support.end(), std::llround(frequency) % kPoints);
+}
+
+/// Streams of the population that bench_trust tones draws.
+TEST(TrackerTones, TonesThatStartStopDriftAndHopAreFoundAgain) {
+  std::int64_t streams = 0, frames = 0, dense = 0;
+  std::vector<std::int64_t> since_comparison;
+  for (std::int64_t i = 0; streams < 24; ++i) {
+    trust::ChangingTones stream(4, i, 300);
+    // Where a sparse transform is not accurate enough, frames are dense whatever the template holds.
+    if (stream.shape().points() > 5000 || stream.tracking().accuracy > 0) continue;
+    const trust::ToneStreamResult result = watch(stream, 300, {});
+    ++streams;
+    EXPECT_LE(result.longest, 64) << i << " " << to_string(stream.change()) << " " << stream.words();
+    since_comparison.insert(since_comparison.end(), result.since_comparison.begin(),
+                            result.since_comparison.end());
+    if (stream.change() == trust::ToneChange::drift || result.planned_dense) continue;
+    frames += result.frames;
+    dense += result.dense;
+  }
+  std::ranges::sort(since_comparison);
+  ASSERT_FALSE(since_comparison.empty());
+  EXPECT_LE(since_comparison[since_comparison.size() / 2], 3);
+  // About ten of the first 300 frames calibrate anyway.
+  EXPECT_LE(dense, frames / 12);
+}
+
+TEST(TrackerTones, AThirdToneIsLearned) {
+  std::mt19937_64 generator(2);
+  std::vector<Tone> tones{{300, 1, 0.3}, {1700, 1, -0.2}};
+  const auto first = frame_of(tones, 0, 0.05, generator);
+  Tracker<float> tracker(learn(SignalView(first, kShape), {.threshold_sigma = 6}), {.reference = false});
+  for (int t = 1; t < 300; ++t) {
+    if (t == 100) tones.push_back({999, 4.8, 0.1});
+    const auto x = frame_of(tones, t, 0.05, generator);
+    tracker.push(SignalView(x, kShape));
+    if (t < 164) continue;
+    for (const Tone& tone : tones)
+      ASSERT_TRUE(holds(tracker.current_template(), tone.frequency)) << t << " " << tone.frequency;
+  }
+  EXPECT_EQ(tracker.relearned(), 1);
+}
+
+TEST(TrackerTones, ADriftingToneIsNeverLostForLong) {
+  for (const double rate : {0.05, 0.3, 0.75}) {
+    std::mt19937_64 generator(3);
+    std::vector<Tone> tones{{300, 1, 0.3}, {1700, 1, -0.2}};
+    const auto first = frame_of(tones, 0, 0.05, generator);
+    TrackerOptions options{.reference = false};
+    options.learn.k = 2;
+    Tracker<float> tracker(learn(SignalView(first, kShape), {.k = 2}), options);
+    int lost = 0, longest = 0;
+    for (int t = 1; t <= 400; ++t) {
+      tones[1].frequency += rate;
+      const auto x = frame_of(tones, t, 0.05, generator);
+      tracker.push(SignalView(x, kShape));
+      lost = holds(tracker.current_template(), tones[1].frequency) ? 0 : lost + 1;
+      longest = std::max(longest, lost);
+    }
+    EXPECT_LE(longest, 64) << rate;
+    EXPECT_GE(tracker.relearned(), 4) << rate;
+  }
+}
+
+/// Sums over all samples at known frequencies see no others: they report no energy outside.
+TEST(TrackerTones, AToneThatHopsIsFoundAgainByDirectSums) {
+  std::mt19937_64 generator(5);
+  std::vector<Tone> tones{{300, 1, 0.3}, {1700, 1, -0.2}};
+  const auto first = frame_of(tones, 0, 0.05, generator);
+  Tracker<float> tracker(learn(SignalView(first, kShape), {.k = 2}),
+                         {.plan = {.path = Path::direct}, .reference = false});
+  for (int t = 1; t <= 60; ++t) {
+    if (t == 20) tones[0].frequency = 2345;
+    const auto x = frame_of(tones, t, 0.05, generator);
+    tracker.push(SignalView(x, kShape));
+    if (t < 30) continue;
+    ASSERT_TRUE(holds(tracker.current_template(), 2345)) << t;
+  }
+  EXPECT_EQ(tracker.relearned(), 1);
+}
+
+TEST(TrackerTones, NoiseAloneIsNoReasonToLearnOrToFail) {
+  std::mt19937_64 generator(4);
+  const std::vector<Tone> tones{{300, 1, 0.3}, {1700, 1, -0.2}};
+  const auto first = frame_of(tones, 0, 0.05, generator);
+  for (const LearnOptions& how : {LearnOptions{.k = 2}, LearnOptions{.threshold_sigma = 6}}) {
+    TrackerOptions options{.reference = false};
+    options.learn = how;
+    Tracker<float> tracker(learn(SignalView(first, kShape), how), options);
+    for (int t = 1; t <= 60; ++t) {
+      const bool silent = t > 20 && t <= 40;
+      const auto x = frame_of(silent ? std::vector<Tone>{} : tones, t, 0.05, generator);
+      tracker.push(SignalView(x, kShape));
+    }
+    EXPECT_EQ(tracker.relearned(), 0);
+    EXPECT_TRUE(holds(tracker.current_template(), 300));
+  }
+}
+
+TEST(TrackerTones, FramesThatRepeatAreDifferencedThoughThePlanIsDense) {
+  const Shape shape{96, 128};
+  const auto film = [](int t) { return test::film_frame(96, 128, t); };
+  const Template tmpl = learn(SignalView(film(0), shape), {.k = 60});
+  Tracker<float> tracker(tmpl, {.accuracy = 0.02});
+  ASSERT_EQ(tracker.plan().info().path, Path::dense) << "without a reference 2 % is out of reach";
+  int dense = 0;
+  for (int t = 1; t <= 60; ++t)
+    dense += tracker.push(SignalView(film(t), shape)).action != TrackAction::sparse;
+  EXPECT_TRUE(tracker.plan().info().reference);
+}
+
+}  // namespace
+}  // namespace sfft
