@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "kernels/base/export.hpp"
 #include "kernels/base/types.hpp"
@@ -55,6 +56,9 @@ struct Discovery : Spectrum<double> {
   /// `k` cut through coefficients of equal size: some outside the support are as large as the
   /// smallest inside.
   bool tie_at_k = false;
+  /// The tones behind `leakage_suspected`, strongest first, at most 24. Their leakage fills the spectrum: k
+  /// of its coefficients may all belong to one of them. Multiply by a window, or use off_grid_tones instead.
+  std::vector<OffGridTone> off_grid_tones;
   int rounds = 0;             ///< rounds of discovery
   double search_seconds = 0;  ///< wall time of discovery, without the dense transform that may follow
 };

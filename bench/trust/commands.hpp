@@ -43,4 +43,15 @@ struct ToneOptions {
 };
 nlohmann::json run_tone(const ToneOptions& options);
 
+struct OffGridOptions {
+  std::int64_t count = 1000;  ///< signals off the grid, and as many on it
+  std::int64_t first = 0;     ///< number of the first
+  std::uint64_t seed = 1;
+  int threads = 1;
+  bool large = false;    ///< a quarter of the signals has up to 2^20 points
+  bool verbose = false;  ///< a line per signal
+  bool quick = false;
+};
+nlohmann::json run_off_grid(const OffGridOptions& options);
+
 }  // namespace sfft::trust

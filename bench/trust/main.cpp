@@ -74,6 +74,24 @@ CLI::App* add_tone(CLI::App& app, ToneOptions& options) {
   return command;
 }
 
+CLI::App* add_off_grid(CLI::App& app, OffGridOptions& options) {
+  CLI::App* command = app.add_subcommand(
+      "off-grid",
+      "Discovery of tones between bins: right, or said to be leakage; cost of searches that fail");
+  command->add_option("--count", options.count, "Signals off the grid, and as many on it")
+      ->check(CLI::Range(1, 10000000))
+      ->capture_default_str();
+  command->add_option("--first", options.first, "Number of the first signal")->capture_default_str();
+  command->add_option("--seed", options.seed, "Another seed is another population")->capture_default_str();
+  command->add_option("--threads", options.threads, "Threads; costs are measured best with one")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command->add_flag("--large", options.large, "A quarter of the signals has up to 2^20 points");
+  command->add_flag("--verbose", options.verbose, "A line per signal");
+  command->add_flag("--quick", options.quick, "60 signals of each");
+  return command;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -85,13 +103,16 @@ int main(int argc, char** argv) {
   VideoOptions video;
   StreamsOptions streams;
   ToneOptions tone;
+  OffGridOptions off_grid;
   const CLI::App* video_command = add_video(app, video);
   const CLI::App* streams_command = add_streams(app, streams);
   const CLI::App* tone_command = add_tone(app, tone);
+  const CLI::App* off_grid_command = add_off_grid(app, off_grid);
   CLI11_PARSE(app, argc, argv);
   if (video.quick) video.frames = 100;
   if (streams.quick) streams.count = 60;
   if (tone.quick) tone.count = 2000;
+  if (off_grid.quick) off_grid.count = 60;
 
   std::string command_line = "bench_trust";
   for (int i = 1; i < argc; ++i) command_line += std::string(" ") + argv[i];
@@ -101,6 +122,7 @@ int main(int argc, char** argv) {
     if (video_command->parsed()) results = run_video(video);
     if (streams_command->parsed()) results = run_streams(streams);
     if (tone_command->parsed()) results = run_tone(tone);
+    if (off_grid_command->parsed()) results = run_off_grid(off_grid);
     results["command"] = command_line;
     results["commit"] = SFFT_COMMIT;
     if (!json.empty() && !(std::ofstream(json) << results.dump(1) << '\n')) {

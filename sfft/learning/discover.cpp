@@ -14,6 +14,7 @@
 #include "kernels/base/error.hpp"
 #include "sfft/learning/discover_cost.hpp"
 #include "sfft/learning/discover_impl.hpp"
+#include "sfft/learning/discover_leakage.hpp"
 #include "sfft/learning/learning.hpp"
 #include "sfft/template.hpp"
 #include "template/data/template_data.hpp"
@@ -161,6 +162,14 @@ Cut keep_largest(std::vector<Found>& found, std::int64_t k, double rounding) {
   return cut;
 }
 
+std::vector<OffGridTone> tones_of(const std::vector<Found>& found, const Shape& shape, bool real,
+                                  double bound) {
+  std::vector<detail::KnownCoefficient> known;
+  known.reserve(found.size());
+  for (const Found& one : found) known.push_back({one.flat, one.value, one.variance});
+  return detail::suspected_tones(shape, real, std::move(known), bound);
+}
+
 std::complex<double> times_power_of_two(const std::complex<double>& x, int exponent) {
   return {std::ldexp(x.real(), exponent), std::ldexp(x.imag(), exponent)};
 }
@@ -175,6 +184,8 @@ void undo_scale(Discovery& discovery, int exponent) {
     finite = finite && std::isfinite(value.real()) && std::isfinite(value.imag());
   }
   for (double& error : discovery.standard_error) error = std::ldexp(error, exponent);
+  for (OffGridTone& tone : discovery.off_grid_tones)
+    tone.amplitude = times_power_of_two(tone.amplitude, exponent);
   discovery.error_l2 = std::ldexp(discovery.error_l2, exponent);
   discovery.missed_bound = std::ldexp(discovery.missed_bound, exponent);
   discovery.tail_energy = std::ldexp(discovery.tail_energy, 2 * exponent);
@@ -189,6 +200,7 @@ Discovery to_discovery(BlindResult&& result, const detail::DiscoveryTarget& targ
   const ElementType type = target.samples.type();
   std::vector<Found> found = distinct(result, target.shape, !is_complex(type));
   Discovery discovery;
+  std::vector<OffGridTone> tones = tones_of(found, target.shape, !is_complex(type), result.missed_bound);
   const Cut cut = keep_largest(found, k, rounding_of(type));
   discovery.tail_energy = result.tail_energy + cut.energy;
   discovery.missed_bound = std::max(result.missed_bound, cut.largest);
@@ -207,6 +219,7 @@ Discovery to_discovery(BlindResult&& result, const detail::DiscoveryTarget& targ
   discovery.backend = target.backend;
   discovery.reason = result.reason;
   if (cut.tie) discovery.reason += kTied;
+  detail::report_leakage(discovery, std::move(tones));
   auto support = std::make_shared<std::vector<std::int64_t>>();
   support->reserve(found.size());
   discovery.values.reserve(found.size());
@@ -236,15 +249,18 @@ Discovery to_discovery(BlindResult&& result, const detail::DiscoveryTarget& targ
 
 namespace detail {
 
-LearnOptions dense_options(const DiscoverOptions& options) {
+LearnOptions dense_options(const DiscoverOptions& options, const SpectrumLayout& layout) {
   LearnOptions learning{.threads = options.threads};
-  options.k > 0 ? void(learning.k = options.k) : void(learning.threshold_sigma = kOutstanding);
+  options.k > 0 ? void(learning.k = with_neighbours(options.k, layout.distinct()))
+                : void(learning.threshold_sigma = kOutstanding);
   return learning;
 }
 
 Discovery from_dense(Learned&& learned, ElementType type, Backend backend, const DiscoverOptions& options,
                      const std::string& why) {
   const int exponent = learned.exponent;
+  std::vector<OffGridTone> tones = suspected_tones(learned);
+  if (options.k > 0) keep_largest(learned, options.k);
   const double largest_outside = learned.largest_outside;
   const auto data = to_template(std::move(learned));
   Discovery discovery;
@@ -267,6 +283,7 @@ Discovery from_dense(Learned&& learned, ElementType type, Backend backend, const
   discovery.energy_checked = true;
   discovery.reason = fmt::format("{}: support and values come from a dense transform", why);
   if (discovery.tie_at_k) discovery.reason += kTied;
+  report_leakage(discovery, std::move(tones));
   undo_scale(discovery, exponent);
   return discovery;
 }
@@ -351,7 +368,8 @@ Discovery discover(const SignalView& signal, const DiscoverOptions& options) {
     found->search_seconds = seconds;
     return std::move(*found);
   }
-  detail::Learned learned = detail::learn_on_cpu({&signal, 1}, detail::dense_options(options), true);
+  detail::Learned learned = detail::learn_on_cpu(
+      {&signal, 1}, detail::dense_options(options, {signal.shape(), !is_complex(signal.type())}), true);
   Discovery discovery = detail::from_dense(std::move(learned), signal.type(), Backend::cpu, options, why);
   discovery.search_seconds = seconds;
   return discovery;
