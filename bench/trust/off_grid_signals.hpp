@@ -176,12 +176,13 @@ class OffGridPopulation {
   }
 
   static void add_square(Random& random, OffGridSignal& signal) {
-    const std::int64_t points = signal.shape.points();
+    // Along the last axis, whose length the period divides.
+    const std::int64_t points = signal.shape.points(), last = signal.shape[signal.shape.rank() - 1];
     std::vector<std::int64_t> periods;
-    for (std::int64_t p = 4; p <= std::min<std::int64_t>(points / 2, 4096); ++p) {
-      if (points % p == 0) periods.push_back(p);
+    for (std::int64_t p = 4; p <= std::min<std::int64_t>(last / 2, 4096); ++p) {
+      if (last % p == 0) periods.push_back(p);
     }
-    if (periods.empty()) periods.push_back(points);
+    if (periods.empty()) periods.push_back(last);
     const std::int64_t period =
         periods[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(periods.size())))];
     const std::int64_t offset = random.below(period), on = random.integer(1, period - 1);

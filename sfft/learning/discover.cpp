@@ -33,11 +33,12 @@ constexpr std::int64_t kShort = 4096;
 /// Samples per wanted frequency: with fewer, a first round would read so much that a dense
 /// transform is as good.
 constexpr std::int64_t kSamplesPerFrequency = 64;
-/// Share of a dense transform's predicted time that may be spent without success: about a tenth of its true
-/// time, because the prediction is rough.
+/// Share of a dense transform's predicted time that may be spent without progress, and on the search for more
+/// of a likely answer. The transform that follows a failed search is learn()'s, in double precision, and
+/// takes more than three times as long as predicted for single precision.
 constexpr double kPatience = 0.06;
-/// Share that may be spent on a likely answer: the transform that it saves is
-/// learn()'s, in double precision.
+constexpr double kSearch = 0.7;
+/// The same for a likely answer that has only to be refined and checked.
 constexpr double kPersistence = 2;
 /// The same for a trial before learn()'s own dense transform; it gives up at the first sign of noise.
 constexpr double kTrialPatience = 0.04;
@@ -51,6 +52,9 @@ constexpr double kFreeReads = 4;
 /// Up to this many points, the energy of the whole signal is read: one pass takes little time compared with a
 /// dense transform or discovery.
 constexpr std::int64_t kReadAsAWhole = std::int64_t{1} << 16;
+/// Rounds of shorter signals may read some samples again and more than all of them in total. Of longer ones
+/// `Fallback::none` reads fewer samples than there are.
+constexpr std::int64_t kManyReads = std::int64_t{1} << 17;
 /// Standard errors within which two magnitudes count as equal.
 constexpr double kTie = 3;
 constexpr const char* kTied = ". k cuts through coefficients of one size: others are as large as the least";
@@ -331,10 +335,13 @@ std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, cons
   request.read_us = on_device ? kDeviceReadUs : 0;
   request.patience_us =
       dense_allowed ? kPatience * dense + kFreeReads * request.read_us : std::max(dense, kMinEffort);
+  request.search_us = dense_allowed ? kSearch * dense : request.patience_us;
   request.effort_us = dense_allowed ? kPersistence * dense : request.patience_us;
+  if (!dense_allowed && shape.points() > kManyReads) request.most_samples = shape.points() - 1;
   if (target.exact_only) {
     request.patience_us = kTrialPatience * dense;
-    request.effort_us = kTrialPersistence * dense;
+    request.search_us = kTrialPersistence * dense;
+    request.effort_us = request.search_us;
     request.exact_only = true;
   }
   request.confidence = options.confidence;
