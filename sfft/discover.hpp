@@ -69,10 +69,11 @@ struct Discovery : Spectrum<double> {
 /// at most one sample in noise_gain². Rounds, checks and their sources: docs/concepts.md.
 ///
 /// A short signal, or one with k near its size, is transformed densely at once. So is any signal whose
-/// discovery is not verified (Fallback::dense). From about a million points on, the failed search costs less
-/// than a tenth of the dense transform's time; for smaller signals that look sparse at first, such as
-/// photographs, up to half. The number of rounds is bounded. All calls of a process share the plans of small
-/// FFTs, and nothing else. Thread-safe.
+/// discovery is not verified (Fallback::dense). The failed search mostly costs a few per cent of the dense
+/// transform's time, and about half of it at worst for small signals. With Fallback::none, signals of more
+/// than 2^17 points are read at fewer than N samples; rounds of smaller ones may read some samples again. The
+/// number of rounds is bounded. All calls of a process share the plans of small FFTs, and nothing else.
+/// Thread-safe.
 ///
 /// Samples may have any finite magnitude: they are scaled by a power of two where their squares would
 /// overflow or underflow. For doubles beyond 1e±150 `tail_energy`, a square, may itself be infinite or zero.

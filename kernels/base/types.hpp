@@ -188,7 +188,7 @@ enum class FramesIn : std::uint8_t {
 /// What to do when discovery cannot vouch for its answer.
 enum class Fallback : std::uint8_t {
   dense,  ///< transform the signal densely
-  none,   ///< return what was found, with `verified` false; the whole signal is never read
+  none,   ///< return what was found, with `verified` false; above 2^17 points fewer than N samples are read
 };
 
 SFFT_EXPORT const char* to_string(Backend backend) noexcept;

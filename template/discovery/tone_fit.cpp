@@ -205,6 +205,10 @@ class Fitter {
         after = cost();
         if (after <= before) break;
       }
+      if (!(after <= before)) {
+        tone_ = old;
+        tables_.fill(tone_, bins_.peak);
+      }
       if (!(after < before * (1 - kWorthwhile))) break;
       before = after;
     }
@@ -381,14 +385,21 @@ std::optional<ToneFit> fit_tone(const Shape& shape, bool real, const ToneBins& b
   if (!has_phases_of_tone(tone, bins)) return std::nullopt;
   for (int d = 0; d < shape.rank(); ++d) guess_axis(bins, d, tone);
   std::optional<ToneFit> best = Fitter(bins, tone).run();
-  tone.symmetric = false;
+  if (!tone.windowed()) return best;
+  const auto try_also = [&](const ToneModel& other) {
+    std::optional<ToneFit> fit = Fitter(bins, other).run();
+    if (fit && (!best || fit->misfit < best->misfit)) best = fit;
+  };
+  // Near its mirror image a real tone without a window can seem to have one.
+  ToneModel plain = tone;
+  plain.window = {0, 0, 0};
+  if (real) try_also(plain);
   for (int d = 0; d < shape.rank(); ++d) {
     const auto at = static_cast<std::size_t>(d);
     tone.symmetric = tone.symmetric || (tone.window[at] > 0 && tone.extents[at] <= kLongAxis);
   }
-  if (!tone.symmetric) return best;
-  std::optional<ToneFit> symmetric = Fitter(bins, tone).run();
-  return symmetric && (!best || symmetric->misfit < best->misfit) ? symmetric : best;
+  if (tone.symmetric) try_also(tone);
+  return best;
 }
 
 }  // namespace sfft::detail
