@@ -70,10 +70,10 @@ struct Discovery : Spectrum<double> {
 ///
 /// A short signal, or one with k near its size, is transformed densely at once. So is any signal whose
 /// discovery is not verified (Fallback::dense). The failed search mostly costs a few per cent of the dense
-/// transform's time, and about half of it at worst for small signals. With Fallback::none, signals of more
-/// than 2^17 points are read at fewer than N samples; rounds of smaller ones may read some samples again. The
-/// number of rounds is bounded. All calls of a process share the plans of small FFTs, and nothing else.
-/// Thread-safe.
+/// transform's time. For small signals that look sparse at first it is up to half, rarely more. With
+/// Fallback::none, signals of more than 2^17 points are read at fewer than N samples; rounds of smaller ones
+/// may read some samples again. The number of rounds is bounded. All calls of a process share the plans of
+/// small FFTs, and nothing else. Thread-safe.
 ///
 /// Samples may have any finite magnitude: they are scaled by a power of two where their squares would
 /// overflow or underflow. For doubles beyond 1e±150 `tail_energy`, a square, may itself be infinite or zero.
