@@ -133,7 +133,7 @@ struct Tables {
   }
 };
 
-/// Symmetric positive systems of a few unknowns, by Cholesky; a becomes its inverse.
+/// Inverts a small matrix in place by elimination with pivoting. False if it is singular.
 bool invert(int n, double (&a)[kMostParameters][kMostParameters]) {
   double inverse[kMostParameters][kMostParameters] = {};
   for (int i = 0; i < n; ++i) inverse[i][i] = 1;
@@ -295,7 +295,6 @@ class Fitter {
       const ToneBin& bin = bins_.bin[static_cast<std::size_t>(i)];
       const Complex at = model(bin);
       fit.misfit += bin.known ? std::norm(bin.value - at) : excess(at) * excess(at);
-      if (i > 0) fit.predicted += std::norm(at);
       if (!bin.known) continue;
       fit.noise += bin.variance;
       if (i == 0) continue;

@@ -60,7 +60,6 @@ struct ToneFit {
   double misfit = 0;    ///< Σ|X − model|² of all, and what the model puts above the bound of unknown ones
   double noise = 0;     ///< Σ variance of the known ones
   int significant = 0;  ///< known coefficients beside the peak that stand out of their variance
-  double predicted = 0;  ///< Σ|model|² beside the peak
 };
 
 /// The tone that explains the cross best. Nothing if the phases beside the peak are those of no tone, which
