@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "kernels/base/export.hpp"
 #include "kernels/base/types.hpp"
@@ -57,6 +58,9 @@ struct Discovery : Spectrum<double> {
   /// `k` cut through coefficients of equal size: some outside the support are as large as the
   /// smallest inside.
   bool tie_at_k = false;
+  /// The tones behind `leakage_suspected`, strongest first, at most 24. Their leakage fills the spectrum: k
+  /// of its coefficients may all belong to one of them. Multiply by a window, or use off_grid_tones instead.
+  std::vector<OffGridTone> off_grid_tones;
   int rounds = 0;             ///< rounds of discovery
   double search_seconds = 0;  ///< wall time of discovery, without the dense transform that may follow
 };
@@ -67,10 +71,11 @@ struct Discovery : Spectrum<double> {
 /// at most one sample in noise_gain². Rounds, checks and their sources: docs/concepts.md.
 ///
 /// A short signal, or one with k near its size, is transformed densely at once. So is any signal whose
-/// discovery is not verified (Fallback::dense). From about a million points on, the failed search costs less
-/// than a tenth of the dense transform's time; for smaller signals that look sparse at first, such as
-/// photographs, up to half. The number of rounds is bounded. All calls of a process share the plans of small
-/// FFTs, and nothing else. Thread-safe.
+/// discovery is not verified (Fallback::dense). The failed search mostly costs a few per cent of the dense
+/// transform's time. For small signals that look sparse at first it is up to half, rarely more. With
+/// Fallback::none, signals of more than 2^17 points are read at fewer than N samples; rounds of smaller ones
+/// may read some samples again. The number of rounds is bounded. All calls of a process share the plans of
+/// small FFTs, and nothing else. Thread-safe.
 ///
 /// Samples may have any finite magnitude: they are scaled by a power of two where their squares would
 /// overflow or underflow. For doubles beyond 1e±150 `tail_energy`, a square, may itself be infinite or zero.

@@ -78,6 +78,7 @@ struct BurstsOptions {
   bool quick = false;
 };
 nlohmann::json run_bursts(const BurstsOptions& options);
+
 struct TonesOptions {
   std::int64_t count = 1000;
   std::int64_t frames = 1000;
@@ -89,5 +90,16 @@ struct TonesOptions {
   bool quick = false;
 };
 nlohmann::json run_tones(const TonesOptions& options);
+
+struct OffGridOptions {
+  std::int64_t count = 1000;  ///< signals off the grid, and as many on it
+  std::int64_t first = 0;     ///< number of the first
+  std::uint64_t seed = 1;
+  int threads = 1;
+  bool large = false;    ///< a quarter of the signals has up to 2^20 points
+  bool verbose = false;  ///< a line per signal
+  bool quick = false;
+};
+nlohmann::json run_off_grid(const OffGridOptions& options);
 
 }  // namespace sfft::trust

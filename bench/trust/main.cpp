@@ -154,6 +154,24 @@ CLI::App* add_tones(CLI::App& app, TonesOptions& options) {
   return command;
 }
 
+CLI::App* add_off_grid(CLI::App& app, OffGridOptions& options) {
+  CLI::App* command = app.add_subcommand(
+      "off-grid",
+      "Discovery of tones between bins: right, or said to be leakage; cost of searches that fail");
+  command->add_option("--count", options.count, "Signals off the grid, and as many on it")
+      ->check(CLI::Range(1, 10000000))
+      ->capture_default_str();
+  command->add_option("--first", options.first, "Number of the first signal")->capture_default_str();
+  command->add_option("--seed", options.seed, "Another seed is another population")->capture_default_str();
+  command->add_option("--threads", options.threads, "Threads; costs are measured best with one")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command->add_flag("--large", options.large, "A quarter of the signals has up to 2^20 points");
+  command->add_flag("--verbose", options.verbose, "A line per signal");
+  command->add_flag("--quick", options.quick, "60 signals of each");
+  return command;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -176,6 +194,8 @@ int main(int argc, char** argv) {
   const CLI::App* walk_command = add_walk(app, walk);
   TonesOptions tones;
   const CLI::App* tones_command = add_tones(app, tones);
+  OffGridOptions off_grid;
+  const CLI::App* off_grid_command = add_off_grid(app, off_grid);
   CLI11_PARSE(app, argc, argv);
   if (video.quick) video.frames = 100;
   if (streams.quick) streams.count = 60;
@@ -184,6 +204,7 @@ int main(int argc, char** argv) {
   if (switching.quick) switching.count = 20;
   if (walk.quick) walk.count = 50;
   if (tones.quick) tones.count = 35;
+  if (off_grid.quick) off_grid.count = 60;
 
   std::string command_line = "bench_trust";
   for (int i = 1; i < argc; ++i) command_line += std::string(" ") + argv[i];
@@ -197,6 +218,7 @@ int main(int argc, char** argv) {
     if (switch_command->parsed()) results = run_switch(switching);
     if (walk_command->parsed()) results = run_walk(walk);
     if (tones_command->parsed()) results = run_tones(tones);
+    if (off_grid_command->parsed()) results = run_off_grid(off_grid);
     results["command"] = command_line;
     results["commit"] = SFFT_COMMIT;
     if (!json.empty() && !(std::ofstream(json) << results.dump(1) << '\n')) {

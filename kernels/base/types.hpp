@@ -188,11 +188,19 @@ enum class FramesIn : std::uint8_t {
 /// What to do when discovery cannot vouch for its answer.
 enum class Fallback : std::uint8_t {
   dense,  ///< transform the signal densely
-  none,   ///< return what was found, with `verified` false; the whole signal is never read
+  none,   ///< return what was found, with `verified` false; above 2^17 points fewer than N samples are read
 };
 
 SFFT_EXPORT const char* to_string(Backend backend) noexcept;
 SFFT_EXPORT const char* to_string(Path path) noexcept;
+
+/// A tone a·exp(2 pi i sum_d f_d t_d / n_d) whose frequency need not be an integer.
+struct OffGridTone {
+  std::array<double, 3> frequency{0, 0, 0};       ///< f in bins, 0 <= f_d < n_d; unused dimensions 0
+  std::array<double, 3> standard_error{0, 0, 0};  ///< of the frequency, in bins
+  std::complex<double>
+      amplitude;  ///< a; before the window, if one spread it. A real signal holds 2 Re of the tone
+};
 
 /// The transform of one signal at k frequencies, X[f] = sum_t x[t] exp(-2 pi i sum_d f_d t_d / n_d),
 /// unnormalised, with an estimate of its own error.
@@ -223,7 +231,10 @@ struct Spectrum {
   /// memory directly.
   double transfer_us = 0;
   bool support_learned_densely = false;  ///< the support was found by a full FFT of this very signal
-  std::string reason;                    ///< why this path, in one sentence
+  /// Of a discovered support: neighbouring coefficients look like one tone that lies between them, or that a
+  /// window spread. `reason` names the strongest, Discovery::off_grid_tones all.
+  bool leakage_suspected = false;
+  std::string reason;  ///< why this path, in one sentence
 };
 
 }  // namespace sfft

@@ -15,6 +15,7 @@
 #include "kernels/base/error.hpp"
 #include "sfft/learning/discover_cost.hpp"
 #include "sfft/learning/discover_impl.hpp"
+#include "sfft/learning/discover_leakage.hpp"
 #include "sfft/learning/learning.hpp"
 #include "sfft/template.hpp"
 #include "template/data/template_data.hpp"
@@ -33,11 +34,12 @@ constexpr std::int64_t kShort = 4096;
 /// Samples per wanted frequency: with fewer, a first round would read so much that a dense
 /// transform is as good.
 constexpr std::int64_t kSamplesPerFrequency = 64;
-/// Share of a dense transform's predicted time that may be spent without success: about a tenth of its true
-/// time, because the prediction is rough.
+/// Share of a dense transform's predicted time that may be spent without progress, and on the search for more
+/// of a likely answer. The transform that follows a failed search is learn()'s, in double precision, and
+/// takes more than three times as long as predicted for single precision.
 constexpr double kPatience = 0.06;
-/// Share that may be spent on a likely answer: the transform that it saves is
-/// learn()'s, in double precision.
+constexpr double kSearch = 0.7;
+/// The same for a likely answer that has only to be refined and checked.
 constexpr double kPersistence = 2;
 /// The same for a trial before learn()'s own dense transform; it gives up at the first sign of noise.
 constexpr double kTrialPatience = 0.04;
@@ -51,6 +53,9 @@ constexpr double kFreeReads = 4;
 /// Up to this many points, the energy of the whole signal is read: one pass takes little time compared with a
 /// dense transform or discovery.
 constexpr std::int64_t kReadAsAWhole = std::int64_t{1} << 16;
+/// Rounds of shorter signals may read some samples again and more than all of them in total. Of longer ones
+/// `Fallback::none` reads fewer samples than there are.
+constexpr std::int64_t kManyReads = std::int64_t{1} << 17;
 /// Standard errors within which two magnitudes count as equal.
 constexpr double kTie = 3;
 constexpr const char* kTied = ". k cuts through coefficients of one size: others are as large as the least";
@@ -174,6 +179,14 @@ std::string unread(const BlindResult& result, const Shape& shape) {
       "; {} of the samples were not read and may hold a click or a NaN: Check::everything reads all", share);
 }
 
+std::vector<OffGridTone> tones_of(const std::vector<Found>& found, const Shape& shape, bool real,
+                                  double bound) {
+  std::vector<detail::KnownCoefficient> known;
+  known.reserve(found.size());
+  for (const Found& one : found) known.push_back({one.flat, one.value, one.variance});
+  return detail::suspected_tones(shape, real, std::move(known), bound);
+}
+
 std::complex<double> times_power_of_two(const std::complex<double>& x, int exponent) {
   return {std::ldexp(x.real(), exponent), std::ldexp(x.imag(), exponent)};
 }
@@ -188,6 +201,8 @@ void undo_scale(Discovery& discovery, int exponent) {
     finite = finite && std::isfinite(value.real()) && std::isfinite(value.imag());
   }
   for (double& error : discovery.standard_error) error = std::ldexp(error, exponent);
+  for (OffGridTone& tone : discovery.off_grid_tones)
+    tone.amplitude = times_power_of_two(tone.amplitude, exponent);
   discovery.error_l2 = std::ldexp(discovery.error_l2, exponent);
   discovery.missed_bound = std::ldexp(discovery.missed_bound, exponent);
   discovery.tail_energy = std::ldexp(discovery.tail_energy, 2 * exponent);
@@ -202,6 +217,7 @@ Discovery to_discovery(BlindResult&& result, const detail::DiscoveryTarget& targ
   const ElementType type = target.samples.type();
   std::vector<Found> found = distinct(result, target.shape, !is_complex(type));
   Discovery discovery;
+  std::vector<OffGridTone> tones = tones_of(found, target.shape, !is_complex(type), result.missed_bound);
   const Cut cut = keep_largest(found, k, rounding_of(type));
   discovery.tail_energy = result.tail_energy + cut.energy;
   discovery.missed_bound = std::max(result.missed_bound, cut.largest);
@@ -223,6 +239,7 @@ Discovery to_discovery(BlindResult&& result, const detail::DiscoveryTarget& targ
   discovery.reason = result.reason;
   if (result.verified && discovery.shortest_burst > 1) discovery.reason += unread(result, target.shape);
   if (cut.tie) discovery.reason += kTied;
+  detail::report_leakage(discovery, std::move(tones));
   auto support = std::make_shared<std::vector<std::int64_t>>();
   support->reserve(found.size());
   discovery.values.reserve(found.size());
@@ -252,15 +269,18 @@ Discovery to_discovery(BlindResult&& result, const detail::DiscoveryTarget& targ
 
 namespace detail {
 
-LearnOptions dense_options(const DiscoverOptions& options) {
+LearnOptions dense_options(const DiscoverOptions& options, const SpectrumLayout& layout) {
   LearnOptions learning{.threads = options.threads};
-  options.k > 0 ? void(learning.k = options.k) : void(learning.threshold_sigma = kOutstanding);
+  options.k > 0 ? void(learning.k = with_neighbours(options.k, layout.distinct()))
+                : void(learning.threshold_sigma = kOutstanding);
   return learning;
 }
 
 Discovery from_dense(Learned&& learned, ElementType type, Backend backend, const DiscoverOptions& options,
                      const std::string& why) {
   const int exponent = learned.exponent;
+  std::vector<OffGridTone> tones = suspected_tones(learned);
+  if (options.k > 0) keep_largest(learned, options.k);
   const double largest_outside = learned.largest_outside;
   const auto data = to_template(std::move(learned));
   Discovery discovery;
@@ -283,6 +303,7 @@ Discovery from_dense(Learned&& learned, ElementType type, Backend backend, const
   discovery.energy_checked = true;
   discovery.reason = fmt::format("{}: support and values come from a dense transform", why);
   if (discovery.tie_at_k) discovery.reason += kTied;
+  report_leakage(discovery, std::move(tones));
   undo_scale(discovery, exponent);
   return discovery;
 }
@@ -330,10 +351,13 @@ std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, cons
   request.read_us = on_device ? kDeviceReadUs : 0;
   request.patience_us =
       dense_allowed ? kPatience * dense + kFreeReads * request.read_us : std::max(dense, kMinEffort);
+  request.search_us = dense_allowed ? kSearch * dense : request.patience_us;
   request.effort_us = dense_allowed ? kPersistence * dense : request.patience_us;
+  if (!dense_allowed && shape.points() > kManyReads) request.most_samples = shape.points() - 1;
   if (target.exact_only) {
     request.patience_us = kTrialPatience * dense;
-    request.effort_us = kTrialPersistence * dense;
+    request.search_us = kTrialPersistence * dense;
+    request.effort_us = request.search_us;
     request.exact_only = true;
   }
   request.confidence = options.confidence;
@@ -367,7 +391,8 @@ Discovery discover(const SignalView& signal, const DiscoverOptions& options) {
     found->search_seconds = seconds;
     return std::move(*found);
   }
-  detail::Learned learned = detail::learn_on_cpu({&signal, 1}, detail::dense_options(options), true);
+  detail::Learned learned = detail::learn_on_cpu(
+      {&signal, 1}, detail::dense_options(options, {signal.shape(), !is_complex(signal.type())}), true);
   Discovery discovery = detail::from_dense(std::move(learned), signal.type(), Backend::cpu, options, why);
   discovery.search_seconds = seconds;
   return discovery;

@@ -68,7 +68,8 @@ Discovery discover(const DeviceSignal& signal, const DiscoverOptions& options) {
   std::optional<Discovery> found = detail::discover_or_explain(signal, options, why);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!found) {
-    detail::Learned learned = detail::learn_on_gpu(signal, detail::dense_options(options), true);
+    detail::Learned learned = detail::learn_on_gpu(
+        signal, detail::dense_options(options, {signal.shape, !is_complex(signal.type)}), true);
     found = detail::from_dense(std::move(learned), signal.type, Backend::cuda, options, why);
   }
   found->search_seconds = seconds;

@@ -36,9 +36,9 @@ std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, cons
 std::optional<Discovery> discover_or_explain(const DeviceSignal& signal, const DiscoverOptions& options,
                                              std::string& why);
 
-/// Options of the dense learning that replaces discovery.
-LearnOptions dense_options(const DiscoverOptions& options);
-/// Converts the result of dense learning, including largest_outside, to a discovery.
+/// Options of the dense learning that replaces discovery. It selects more than options.k.
+LearnOptions dense_options(const DiscoverOptions& options, const SpectrumLayout& layout);
+/// Converts the result of that learning, including largest_outside, to a discovery of options.k frequencies.
 Discovery from_dense(Learned&& learned, ElementType type, Backend backend, const DiscoverOptions& options,
                      const std::string& why);
 

@@ -41,9 +41,14 @@ class BlindDriver {
   static constexpr const char* kNotFinite = "samples that were read are NaN, infinite or too large";
 
   // driver.cpp
-  bool affordable(const CombGrid& grid, std::int64_t delays, bool progress);
+  /// What a round is for, in ascending order of the time that it may take.
+  enum class Purpose { look, search, refine };
+  bool affordable(const CombGrid& grid, std::int64_t delays, Purpose purpose);
   /// The first round is always affordable; refining known frequencies may cost as much as it saves.
-  bool afford(double us, double reads, bool progress);
+  bool afford(double us, double reads, std::int64_t samples, Purpose purpose);
+  double limit_us(Purpose purpose) const;
+  /// What to spend on the next round for a longer list, which is as likely to be complete as the last one.
+  Purpose going_on() const { return promising_ ? Purpose::search : Purpose::look; }
   /// Under noise, more significant frequencies than requested mark a spectrum that is not sparse. `open` is
   /// roughly the number of frequencies seen but not found.
   void judge_prospects(const BlindRound& round, std::int64_t open);

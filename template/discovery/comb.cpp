@@ -191,6 +191,9 @@ void BlindComb<Real>::explain_all(const CombGrid& grid, const DelayPattern& patt
                                   const BucketValues<Real>& values,
                                   const std::vector<BlindComponent>& components, BlindRound& round,
                                   std::vector<BlindComponent>& found) {
+  // To explain a bucket by what locates itself, and for each candidate that a search for pairs tries.
+  constexpr double kExplainUs = 0.3, kCandidateUs = 0.02, kGridCandidateUs = 0.4;
+  work_us_ = 0;
   file_members(grid, components);
   const auto delays = static_cast<int>(values.delays);
   const double scale = static_cast<double>(shape_.points()) / static_cast<double>(grid.count);
@@ -235,7 +238,12 @@ void BlindComb<Real>::explain_all(const CombGrid& grid, const DelayPattern& patt
     std::int64_t known = 0;
     for (std::int32_t i = head; i >= 0; i = next_[static_cast<std::size_t>(i)]) ++known;
     const std::size_t before = found.size();
-    if (!explain(grid, pattern, b, y, neighbours ? 2 : 1, round, components, found)) {
+    const std::int64_t searches = searches_;
+    const bool explained =
+        work_us_ <= limit_us_ && explain(grid, pattern, b, y, neighbours ? 2 : 1, round, components, found);
+    work_us_ += kExplainUs + (shape_.rank() > 1 ? kGridCandidateUs : kCandidateUs) *
+                                 static_cast<double>(searches - searches_);
+    if (!explained) {
       ++round.unresolved;
       for (std::int32_t i = head; i >= 0; i = next_[static_cast<std::size_t>(i)])
         found.push_back(components[static_cast<std::size_t>(i)]);

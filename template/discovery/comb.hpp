@@ -40,6 +40,10 @@ class BlindComb {
   /// Explains no bucket of a noisy signal if more than this many are
   /// significant. Unlimited at first.
   void expect_at_most(std::int64_t significant) noexcept { most_significant_ = significant; }
+  /// Time after which the next rounds leave buckets unexplained, and about how long the last one took to
+  /// explain its buckets, by what it tried.
+  void allow_us(double limit_us) noexcept { limit_us_ = limit_us; }
+  double work_us() const noexcept { return work_us_; }
   /// From now on also tries all candidates for up to three buckets of an exact signal, in case frequencies
   /// collide on every grid.
   void be_stubborn() noexcept { stubborn_ = true; }
@@ -106,6 +110,8 @@ class BlindComb {
   std::int64_t searches_ = 0;               ///< candidates that this round may still try one by one
   std::int64_t most_significant_ = std::numeric_limits<std::int64_t>::max();
   bool stubborn_ = false;
+  double limit_us_ = std::numeric_limits<double>::infinity();
+  double work_us_ = 0;
   double confidence_ = 13;  ///< exponent of the tests: −ln of a mistake's probability per bucket
 };
 

@@ -37,10 +37,12 @@ void BlindDriver<Real>::run_combs() {
   result_.path = Path::comb;
   while (result_.rounds < kMaxRounds) {
     const auto grid = grids.near(search.target, search.previous ? &*search.previous : nullptr, random_);
-    if (!grid || !affordable(*grid, 8, promising_)) return;
+    if (!grid || !affordable(*grid, 8, going_on())) return;
     const DelayPattern pattern = search.ladder ? ladder_of_delays(grid->strides, shape_.rank(), 8, random_)
                                                : run_of_delays(*grid, search.spread, random_);
+    comb_.allow_us(limit_us(Purpose::search) - spent_us_);
     const BlindRound round = comb_.solve(*grid, pattern, result_.components);
+    spent_us_ += comb_.work_us();
     ++result_.rounds;
     search.previous = grid;
     if (!accept(round, static_cast<double>(grid->count))) return;
@@ -101,13 +103,15 @@ std::int64_t BlindDriver<Real>::peel(const CombGrids& grids, const BlindRound& l
   const std::int64_t target = std::max({used.count / 16, 16 * last.unresolved, std::int64_t{128}});
   const auto grid = grids.near(target, &used, random_);
   if (!grid || 2 * grid->count > used.count) return last.unresolved;
-  if (!affordable(*grid, kBlindDelays, true)) return last.unresolved;
+  if (!affordable(*grid, kBlindDelays, Purpose::search)) return last.unresolved;
   const int rank = shape_.rank();
   // Along one dimension the same frequencies collide again, so more of them must be separated.
   const DelayPattern pattern = rank == 1          ? run_of_delays(*grid, true, random_, kBlindDelays)
                                : comb_.stubborn() ? random_delays(grid->strides, rank, 8, random_)
                                                   : ladder_of_delays(grid->strides, rank, 8, random_);
+  comb_.allow_us(limit_us(Purpose::search) - spent_us_);
   const BlindRound round = comb_.peel(*grid, pattern, result_.components);
+  spent_us_ += comb_.work_us();
   ++result_.rounds;
   if (!accept(round, static_cast<double>(grid->count))) return last.unresolved;
   return round.unresolved;

@@ -51,7 +51,8 @@ typename BlindDriver<Real>::Verdict BlindDriver<Real>::check(const CombGrids& gr
 template <class Real>
 typename BlindDriver<Real>::Verdict BlindDriver<Real>::check_once(const CombGrid& grid,
                                                                   const CheckReads& reads) {
-  if (!affordable(grid, std::max<std::int64_t>(kBlindDelays, 8 * reads.runs), true)) return Verdict::none;
+  if (!affordable(grid, std::max<std::int64_t>(kBlindDelays, 8 * reads.runs), Purpose::refine))
+    return Verdict::none;
   const BlindRound round = comb_.check(grid, reads, random_, result_.components);
   ++result_.rounds;
   if (!accept(round, static_cast<double>(grid.count))) return Verdict::unclean;

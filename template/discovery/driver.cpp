@@ -41,7 +41,7 @@ BlindResult BlindDriver<Real>::run() {
 }
 
 template <class Real>
-bool BlindDriver<Real>::affordable(const CombGrid& grid, std::int64_t delays, bool progress) {
+bool BlindDriver<Real>::affordable(const CombGrid& grid, std::int64_t delays, Purpose purpose) {
   CombCost cost{};
   cost.points = shape_.points();
   cost.buckets = grid.count;
@@ -51,15 +51,23 @@ bool BlindDriver<Real>::affordable(const CombGrid& grid, std::int64_t delays, bo
   cost.k = static_cast<std::int64_t>(result_.components.size());
   cost.real = sampler_.real();
   const auto reads = static_cast<double>(std::max<std::int64_t>(1, delays / 8));
-  return afford(predict_comb_us(cost), reads, progress);
+  return afford(predict_comb_us(cost), reads, cost.samples, purpose);
 }
 
 template <class Real>
-bool BlindDriver<Real>::afford(double us, double reads, bool progress) {
+double BlindDriver<Real>::limit_us(Purpose purpose) const {
+  const double limit = purpose == Purpose::refine   ? request_.effort_us
+                       : purpose == Purpose::search ? request_.search_us
+                                                    : request_.patience_us;
+  return limit > 0 ? limit : std::numeric_limits<double>::infinity();
+}
+
+template <class Real>
+bool BlindDriver<Real>::afford(double us, double reads, std::int64_t samples, Purpose purpose) {
   work_us_ += us;
   spent_us_ += us + reads * request_.read_us;
-  const double limit = progress ? request_.effort_us : request_.patience_us;
-  if (limit <= 0 || result_.rounds == 0 || spent_us_ <= limit) return true;
+  const bool few = request_.most_samples == 0 || sampler_.samples() + samples <= request_.most_samples;
+  if (result_.rounds == 0 || (few && spent_us_ <= limit_us(purpose))) return true;
   result_.reason = "not sparse enough to be worth looking further";
   hopeless_ = true;
   return false;
@@ -100,10 +108,11 @@ bool BlindDriver<Real>::accept(const BlindRound& round, double tail_per_noise) {
   return true;
 }
 
-#define SFFT_INSTANTIATE(Real)                                                       \
-  template bool BlindDriver<Real>::affordable(const CombGrid&, std::int64_t, bool);  \
-  template bool BlindDriver<Real>::afford(double, double, bool);                     \
-  template void BlindDriver<Real>::judge_prospects(const BlindRound&, std::int64_t); \
+#define SFFT_INSTANTIATE(Real)                                                         \
+  template bool BlindDriver<Real>::affordable(const CombGrid&, std::int64_t, Purpose); \
+  template bool BlindDriver<Real>::afford(double, double, std::int64_t, Purpose);      \
+  template double BlindDriver<Real>::limit_us(Purpose) const;                          \
+  template void BlindDriver<Real>::judge_prospects(const BlindRound&, std::int64_t);   \
   template bool BlindDriver<Real>::accept(const BlindRound&, double);
 SFFT_INSTANTIATE(float)
 SFFT_INSTANTIATE(double)

@@ -28,13 +28,16 @@ struct BlindRequest {
   double noise_gain = 2.6;  ///< the same for their standard error relative to a dense transform's
   std::uint64_t seed = 1;
   Path path = Path::automatic;  ///< or comb, or flat_window
-  /// Predicted time that may be spent without progress, and in total. 0: no limit.
+  /// Predicted time after which no round starts: one without progress, one that looks for more of a likely
+  /// answer, one that only refines and checks the answer. 0: no limit.
   double patience_us = 0;
+  double search_us = 0;
   double effort_us = 0;
-  double read_us = 0;        ///< cost of requesting samples, however few
-  double confidence = 1e-9;  ///< probability that the final scattered samples miss a disturbance
-  bool everything = false;   ///< read the whole signal for its sums before verification
-  bool exact_only = false;   ///< give up if more than rounding is outside what can be found
+  std::int64_t most_samples = 0;  ///< no round starts that would read more in total; 0: no limit
+  double read_us = 0;             ///< cost of requesting samples, however few
+  double confidence = 1e-9;       ///< probability that the final scattered samples miss a disturbance
+  bool everything = false;        ///< read the whole signal for its sums before verification
+  bool exact_only = false;        ///< give up if more than rounding is outside what can be found
 };
 
 struct BlindResult {

@@ -24,6 +24,8 @@ constexpr int kLines = kBlindDelays;
 constexpr double kReach = 0.8;
 /// Share of a bucket's power that one frequency may leave and still be accepted: neighbours leak in.
 constexpr double kBelievable = 0.1;
+/// To project on or subtract a trace in one bucket, to try a peak, and to sum the power of a bucket.
+constexpr double kTouchUs = 0.02, kPeakUs = 0.5, kPowerUs = 0.01;
 
 template <class Real>
 constexpr double kLeakage = sizeof(Real) == sizeof(float) ? 1e-8 : 1e-14;
@@ -170,7 +172,8 @@ double BlindWindow<Real>::local_noise(const Trace& trace) const {
 template <class Real>
 double BlindWindow<Real>::refit(int sweeps) {
   double moved = 0;
-  for (int sweep = 0; sweep < sweeps; ++sweep) {
+  for (int sweep = 0; sweep < sweeps && work_us_ <= limit_us_; ++sweep) {
+    work_us_ += 2 * kTouchUs * static_cast<double>(span_) * static_cast<double>(traces_.size());
     double step = 0;
     double largest = 0;
     for (Trace& trace : traces_) {
@@ -236,6 +239,8 @@ std::int64_t BlindWindow<Real>::add_strongest(double limit) {
   for (const Peak& peak : peaks) {
     const double before = bucket_power(peak.bucket);
     if (before <= limit) continue;
+    if (work_us_ > limit_us_) break;
+    work_us_ += kPeakUs + 3 * kTouchUs * static_cast<double>(span_);
     Trace candidate = trace(locate(peak.bucket));
     if (!near(candidate, peak.bucket)) continue;
     const Complex value = project(candidate);
@@ -259,8 +264,10 @@ std::int64_t BlindWindow<Real>::add_strongest(double limit) {
 
 template <class Real>
 BlindRound BlindWindow<Real>::round(std::int64_t buckets, BlindRandom& random,
-                                    std::vector<BlindComponent>& components) {
+                                    std::vector<BlindComponent>& components, double limit_us) {
   BlindRound round;
+  work_us_ = 0;
+  limit_us_ = limit_us;
   draw(buckets, random);
   const BucketValues<Real> values = sampler_.lines(lines_);
   const auto points = static_cast<double>(shape_.points());
@@ -289,6 +296,7 @@ BlindRound BlindWindow<Real>::round(std::int64_t buckets, BlindRandom& random,
   round.rounding = rounding * rounding * round.total_energy;
   std::vector<double> power(static_cast<std::size_t>(buckets));
   const auto judge_noise = [&] {
+    work_us_ += 2 * kPowerUs * static_cast<double>(buckets);
     for (std::int64_t b = 0; b < buckets; ++b) power[static_cast<std::size_t>(b)] = bucket_power(b);
     const auto middle = power.begin() + static_cast<std::ptrdiff_t>(power.size() / 2);
     std::nth_element(power.begin(), middle, power.end());
@@ -306,7 +314,7 @@ BlindRound BlindWindow<Real>::round(std::int64_t buckets, BlindRandom& random,
   refit(40);
   limit = judge_noise();
   for (std::int64_t b = 0; b < buckets; ++b) round.significant += bucket_power(b) > limit ? 1 : 0;
-  round.unresolved = round.significant;
+  round.unresolved = round.significant + (work_us_ > limit_us_ ? 1 : 0);
   round.crowded = 2 * round.significant > buckets;
   round.missed_power = limit;
   const std::size_t before = components.size();

@@ -28,8 +28,13 @@ class BlindWindow {
   static std::int64_t samples(std::int64_t buckets) noexcept;
 
   /// One round on fresh lines: refits the known components, drops false ones, adds what stands out of the
-  /// rest. A clean round means that the components explain samples that they were not derived from.
-  BlindRound round(std::int64_t buckets, BlindRandom& random, std::vector<BlindComponent>& components);
+  /// rest. A clean round means that the components explain samples that they were not derived from. Stops
+  /// looking for more when fitting what it found has taken about `limit_us`; such a round is not clean.
+  BlindRound round(std::int64_t buckets, BlindRandom& random, std::vector<BlindComponent>& components,
+                   double limit_us);
+
+  /// About how long the last round took to fit, by what it fitted.
+  double work_us() const noexcept { return work_us_; }
 
   /// Noise power of a bucket relative to the tail energy Σ|X|² that causes it, in the last round.
   double noise_share() const noexcept { return window_power_; }
@@ -67,6 +72,8 @@ class BlindWindow {
   double window_power_ = 0;
   std::vector<std::complex<double>> rest_;  ///< the buckets minus the traces
   std::vector<Trace> traces_;
+  double work_us_ = 0;
+  double limit_us_ = 0;
 };
 
 extern template class BlindWindow<float>;

@@ -29,10 +29,14 @@ void BlindDriver<Real>::run_windows() {
   int stalled = 0;
   for (int number = 0; number < kMaxRounds && stalled < 3; ++number) {
     if (buckets > most) return;
-    const double us = kTapUs * static_cast<double>(BlindWindow<Real>::samples(buckets));
-    if (!afford(us, 1, number == 0 || (promising_ && stalled < 2))) return;
-    const BlindRound round = window.round(buckets, random_, result_.components);
+    const std::int64_t samples = BlindWindow<Real>::samples(buckets);
+    const Purpose purpose = number == 0 || (promising_ && stalled < 2) ? Purpose::search : Purpose::look;
+    if (!afford(kTapUs * static_cast<double>(samples), 1, samples, purpose)) return;
+    // Leakage has no end of peaks: their number, not that of the samples, decides how long a round takes.
+    const BlindRound round =
+        window.round(buckets, random_, result_.components, limit_us(Purpose::search) - spent_us_);
     ++result_.rounds;
+    spent_us_ += window.work_us();
     if (!accept(round, 1 / window.noise_share())) return;
     // Each frequency appears in about three of a window's buckets.
     judge_prospects(round, (round.unresolved + 2) / 3);

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where discovery asks whether neighbouring coefficients are the leakage of tones between bins.
+#pragma once
+
+#include <cstdint>
+
+#include "sfft/discover.hpp"
+#include "sfft/learning/learning.hpp"
+#include "template/discovery/leakage.hpp"
+
+namespace sfft::detail {
+
+/// Frequencies that a dense transform selects where k are wanted: also those beside the peaks, which show
+/// whether a peak is a tone between bins.
+std::int64_t with_neighbours(std::int64_t k, std::int64_t distinct);
+/// Moves all but the k largest of a dense transform to its tail; ties go to the smaller index.
+void keep_largest(Learned& learned, std::int64_t k);
+
+/// The tones that these coefficients look like; the strongest ones are looked at, in ascending order of
+/// index.
+std::vector<OffGridTone> suspected_tones(const Shape& shape, bool real, std::vector<KnownCoefficient> known,
+                                         double bound);
+std::vector<OffGridTone> suspected_tones(const Learned& learned);
+
+/// Says so in the result.
+void report_leakage(Discovery& discovery, std::vector<OffGridTone> tones);
+
+}  // namespace sfft::detail

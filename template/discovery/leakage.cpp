@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fits tones to the peaks, strongest first, each on what those before it leave; then all once more, each on
+// what all others leave (RELAX: Li and Stoica, IEEE Transactions on Signal Processing 44, 1996).
+#include "template/discovery/leakage.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "template/data/template_data.hpp"
+#include "template/discovery/tone_fit.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+using Complex = std::complex<double>;
+
+/// Tones: more of them for signals of more points, so that the search takes little time beside a transform.
+constexpr std::int64_t kFewestTones = 2, kMostTones = 24;
+constexpr std::int64_t kPointsPerTone = 16384;
+/// Peaks that may turn out not to be tones, each after a fit; and peaks that are looked at.
+constexpr int kMostFailures = 8;
+constexpr std::size_t kMostPeaks = 128;
+/// Power of a peak over the noise below which it cannot have evident neighbours.
+constexpr double kLeastPeak = 30;
+/// Share of what lies beside the peak that a tone may leave, by the number of coefficients that stand out
+/// there.
+constexpr double kMayLeave = 0.04;
+constexpr double kMayLeaveOfFew = 0.01;
+constexpr int kFew = 3;
+/// Power beside the peak over the noise of one coefficient.
+constexpr double kEvident = 60;
+/// Standard errors that a frequency is off the grid.
+constexpr double kOffGrid = 5;
+/// Two models of one tone differ by less than this share of the peak.
+constexpr double kExplained = 0.04;
+
+class LeakageSearch {
+ public:
+  explicit LeakageSearch(const KnownSpectrum& spectrum) : spectrum_(spectrum), shape_(spectrum.shape) {
+    for (int d = shape_.rank() - 1; d >= 0; --d) {
+      strides_[static_cast<std::size_t>(d)] = points_;
+      points_ *= shape_[d];
+    }
+  }
+
+  std::vector<OffGridTone> run() {
+    if (!has_neighbours()) return {};
+    rest_.reserve(spectrum_.known.size());
+    for (const KnownCoefficient& one : spectrum_.known) rest_.push_back(one.value);
+    look_at_peaks();
+    if (tones_.size() > 1) refit();
+    std::vector<OffGridTone> found;
+    for (const ToneFit& fit : tones_) found.push_back(described(fit));
+    std::stable_sort(found.begin(), found.end(), [](const OffGridTone& a, const OffGridTone& b) {
+      return std::norm(a.amplitude) > std::norm(b.amplitude);
+    });
+    return found;
+  }
+
+ private:
+  static constexpr std::size_t kUnknown = std::numeric_limits<std::size_t>::max();
+
+  /// Whether any two known coefficients are next to each other along an axis.
+  bool has_neighbours() const {
+    for (int d = 0; d < shape_.rank(); ++d) {
+      const std::int64_t stride = strides_[static_cast<std::size_t>(d)];
+      if (shape_[d] < 3) continue;
+      if (has_pair_apart(stride) || has_pair_apart((shape_[d] - 1) * stride)) return true;
+    }
+    return false;
+  }
+  bool has_pair_apart(std::int64_t distance) const {
+    const auto& known = spectrum_.known;
+    std::size_t ahead = 0;
+    for (const KnownCoefficient& one : known) {
+      while (ahead < known.size() && known[ahead].flat < one.flat + distance) ++ahead;
+      if (ahead == known.size()) return false;
+      if (known[ahead].flat == one.flat + distance) return true;
+    }
+    return false;
+  }
+
+  std::size_t place(std::int64_t flat) const {
+    const auto at =
+        std::lower_bound(spectrum_.known.begin(), spectrum_.known.end(), flat,
+                         [](const KnownCoefficient& one, std::int64_t f) { return one.flat < f; });
+    return at != spectrum_.known.end() && at->flat == flat
+               ? static_cast<std::size_t>(at - spectrum_.known.begin())
+               : kUnknown;
+  }
+
+  ToneBins cross(std::size_t peak) const {
+    ToneBins bins;
+    const std::int64_t flat = spectrum_.known[peak].flat;
+    bins.peak = coordinates(shape_, flat);
+    bins.bound = spectrum_.bound;
+    bins.bin[0] = {0, 0, true, rest_[peak], spectrum_.known[peak].variance};
+    bins.count = 1;
+    for (int d = 0; d < shape_.rank(); ++d) {
+      const std::int64_t reach = std::min<std::int64_t>(kToneReach, (shape_[d] - 1) / 2);
+      const std::int64_t at = bins.peak[static_cast<std::size_t>(d)];
+      for (std::int64_t step = -reach; step <= reach; ++step) {
+        if (step == 0) continue;
+        ToneBin& bin = bins.bin[static_cast<std::size_t>(bins.count++)];
+        bin.axis = d;
+        bin.step = static_cast<int>(step);
+        const std::int64_t moved = floor_mod(at + step, shape_[d]);
+        const std::int64_t other = flat + (moved - at) * strides_[static_cast<std::size_t>(d)];
+        std::size_t index = place(other);
+        const bool mirrored = index == kUnknown && spectrum_.real;
+        if (mirrored) index = place(conjugate_index(shape_, other));
+        if (index == kUnknown) continue;
+        bin.known = true;
+        bin.value = mirrored ? std::conj(rest_[index]) : rest_[index];
+        bin.variance = spectrum_.known[index].variance;
+      }
+    }
+    return bins;
+  }
+
+  static bool is_peak(const ToneBins& bins) {
+    for (int i = 1; i < bins.count; ++i) {
+      const ToneBin& bin = bins.bin[static_cast<std::size_t>(i)];
+      if (bin.known && std::norm(bin.value) > std::norm(bins.bin[0].value)) return false;
+    }
+    return true;
+  }
+
+  /// Whether anything beside the peak is worth a fit.
+  bool is_evident(const ToneBins& bins) const {
+    double beside = 0, noise = 0;
+    int known = 0;
+    for (int i = 1; i < bins.count; ++i) {
+      const ToneBin& bin = bins.bin[static_cast<std::size_t>(i)];
+      if (!bin.known) continue;
+      ++known;
+      beside += std::norm(bin.value);
+      noise = std::max(noise, bin.variance);
+    }
+    return known >= 2 && beside > kEvident * noise && beside > 0;
+  }
+
+  static bool is_tone(const ToneFit& fit) {
+    if (fit.significant < 2) return false;
+    const double share = fit.significant > kFew ? kMayLeave : kMayLeaveOfFew;
+    if (!(fit.misfit <= share * fit.beside + 2 * fit.noise)) return false;
+    if (fit.tone.windowed()) return true;
+    for (int d = 0; d < fit.tone.rank; ++d) {
+      const auto at = static_cast<std::size_t>(d);
+      const double off = fit.tone.frequency[at] - std::floor(fit.tone.frequency[at] + 0.5);
+      if (std::fabs(off) > kOffGrid * fit.standard_error[at]) return true;
+    }
+    return false;
+  }
+
+  /// A trend over a real signal looks like a tone of less than one period.
+  bool is_trend(std::int64_t flat) const { return spectrum_.real && flat == 0; }
+
+  void look_at_peaks() {
+    std::vector<std::size_t> order(rest_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const std::size_t looked = std::min(kMostPeaks, order.size());
+    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(looked), order.end(),
+                      [&](std::size_t a, std::size_t b) {
+                        const double pa = std::norm(rest_[a]), pb = std::norm(rest_[b]);
+                        return pa != pb ? pa > pb : a < b;
+                      });
+    const std::int64_t most_tones = std::clamp(points_ / kPointsPerTone, kFewestTones, kMostTones);
+    int failures = 0;
+    for (std::size_t i = 0;
+         i < looked && failures < kMostFailures && static_cast<std::int64_t>(tones_.size()) < most_tones;
+         ++i) {
+      const std::size_t peak = order[i];
+      const KnownCoefficient& own = spectrum_.known[peak];
+      if (std::norm(own.value) < kLeastPeak * own.variance) break;
+      if (is_trend(own.flat) || std::norm(rest_[peak]) < kExplained * std::norm(own.value)) continue;
+      const ToneBins bins = cross(peak);
+      if (!is_peak(bins) || !is_evident(bins)) continue;
+      const std::optional<ToneFit> fit = fit_tone(shape_, spectrum_.real, bins);
+      if (!fit || !is_tone(*fit)) {
+        failures += fit ? 1 : 0;
+        continue;
+      }
+      tones_.push_back(*fit);
+      peaks_.push_back(peak);
+      add(fit->tone, -1);
+    }
+  }
+
+  void refit() {
+    for (std::size_t i = 0; i < tones_.size(); ++i) {
+      add(tones_[i].tone, 1);
+      const std::optional<ToneFit> fit = fit_tone(shape_, spectrum_.real, cross(peaks_[i]));
+      if (fit && fit->misfit <= tones_[i].misfit) tones_[i] = *fit;
+      add(tones_[i].tone, -1);
+    }
+  }
+
+  /// About the largest size of the tone's kernel at this distance along one axis.
+  static double falloff(const ToneModel& tone, std::size_t axis, double x) {
+    const double n = tone.extents[axis];
+    const double apart = std::fabs(x - n * std::floor(x / n + 0.5));
+    if (tone.window[axis] == 0) return 1 / std::max(1.0, 2 * apart);
+    // Beyond the main lobes of Hann, Hamming and Blackman-Harris windows.
+    constexpr double kSideLobes[] = {1, 0.03, 0.03, 1e-3};
+    return apart > kToneReach ? kSideLobes[tone.window[axis]] / apart : 1;
+  }
+
+  /// Adds the tone to what is left, where it makes a difference.
+  void add(const ToneModel& tone, double sign) {
+    constexpr double kMatters = 0.01;
+    const double size = std::abs(tone.value);
+    for (std::size_t i = 0; i < rest_.size(); ++i) {
+      const GridPoint f = coordinates(shape_, spectrum_.known[i].flat);
+      double largest = size;   // about what the tone puts there
+      double mirrored = size;  // and its conjugate
+      for (int d = 0; d < shape_.rank(); ++d) {
+        const auto at = static_cast<std::size_t>(d);
+        largest *= falloff(tone, at, tone.frequency[at] - static_cast<double>(f[at]));
+        mirrored *= falloff(tone, at, tone.frequency[at] + static_cast<double>(f[at]));
+      }
+      const double matters = kMatters * std::abs(rest_[i]);
+      const bool with_conjugate = spectrum_.real && mirrored >= matters;
+      if (largest >= matters || with_conjugate) rest_[i] += sign * tone.at(f, with_conjugate);
+    }
+  }
+
+  OffGridTone described(const ToneFit& fit) const {
+    OffGridTone tone;
+    for (int d = 0; d < shape_.rank(); ++d) {
+      const auto at = static_cast<std::size_t>(d);
+      const double n = fit.tone.extents[at];
+      tone.frequency[at] = fit.tone.frequency[at] - n * std::floor(fit.tone.frequency[at] / n);
+      tone.standard_error[at] = fit.standard_error[at];
+    }
+    tone.amplitude = fit.tone.value / static_cast<double>(points_);
+    return tone;
+  }
+
+  const KnownSpectrum& spectrum_;
+  const Shape& shape_;
+  GridPoint strides_{0, 0, 0};
+  std::int64_t points_ = 1;
+  std::vector<Complex> rest_;  ///< the known coefficients minus the tones
+  std::vector<ToneFit> tones_;
+  std::vector<std::size_t> peaks_;  ///< of the tones, as indices into the known
+};
+
+}  // namespace
+
+std::vector<OffGridTone> suspect_leakage(const KnownSpectrum& spectrum) {
+  return LeakageSearch(spectrum).run();
+}
+
+}  // namespace sfft::detail

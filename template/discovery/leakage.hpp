@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tells frequencies of the signal from the leakage of a tone that lies between them.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/base/types.hpp"
+
+namespace sfft::detail {
+
+struct KnownCoefficient {
+  std::int64_t flat;
+  std::complex<double> value;
+  double variance;  ///< E|error|², or the power of the noise at one frequency
+};
+
+/// The largest coefficients of a spectrum, or all that were found.
+struct KnownSpectrum {
+  const Shape& shape;
+  bool real = false;                        ///< then one of each conjugate pair is known
+  std::span<const KnownCoefficient> known;  ///< ascending in `flat`
+  double bound = 0;                         ///< |X| of all others is at most this
+};
+
+/// Tones between the frequencies of the grid, or spread by a window, strongest first. A peak and its
+/// neighbours count as one only if a tone explains phases and sizes of all coefficients beside the peak:
+/// adjacent frequencies on the grid have two or more neighbours right by chance in fewer than one in a
+/// hundred signals. Takes time proportional to the number of known coefficients where no two of them are
+/// neighbours.
+std::vector<OffGridTone> suspect_leakage(const KnownSpectrum& spectrum);
+
+}  // namespace sfft::detail

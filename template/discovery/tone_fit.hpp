@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fits one tone of real-valued frequency to the coefficients around a peak. The first guess correlates them
+// with the kernels of cosine windows, the generalisation of the two-bin interpolators of Jacobsen and
+// Kootsookos (IEEE Signal Processing Magazine 24, 2007); Gauss-Newton steps turn it into the least-squares
+// estimate, which reaches the Cramér-Rao bound (Rife and Boorstyn, IEEE Transactions on Information Theory
+// 20, 1974).
+#pragma once
+
+#include <array>
+#include <complex>
+#include <cstdint>
+#include <optional>
+
+#include "kernels/base/types.hpp"
+#include "template/discovery/grid_point.hpp"
+#include "template/discovery/tone_kernel.hpp"
+
+namespace sfft::detail {
+
+/// A tone a·exp(2πi Σ_d f_d t_d / n_d) under a window; of a real signal that and its conjugate.
+struct ToneModel {
+  std::array<double, 3> extents{1, 1, 1};
+  int rank = 1;
+  bool real = false;
+  std::array<int, 3> window{0, 0, 0};  ///< index into kCosineWindow
+  bool symmetric = false;              ///< windows of period n − 1
+  std::array<double, 3> frequency{0, 0, 0};
+  std::complex<double> value;  ///< a times the number of points
+
+  /// Its coefficient at f; without that of the conjugate on request.
+  std::complex<double> at(const GridPoint& f, bool with_conjugate = true) const noexcept;
+  bool windowed() const noexcept { return window[0] + window[1] + window[2] > 0; }
+};
+
+/// Largest distance along each axis of the coefficients that a fit uses.
+inline constexpr int kToneReach = 4;
+inline constexpr int kMostToneBins = 1 + 3 * 2 * kToneReach;
+
+/// A coefficient of the cross through a peak: the peak itself, or `step` from it along one axis.
+struct ToneBin {
+  int axis = 0;
+  int step = 0;
+  bool known = false;  ///< else |X| is at most ToneBins::bound
+  std::complex<double> value;
+  double variance = 0;  ///< E|error|² of the value
+};
+
+/// The cross; the peak comes first.
+struct ToneBins {
+  GridPoint peak{0, 0, 0};
+  int count = 0;
+  std::array<ToneBin, kMostToneBins> bin;
+  double bound = 0;
+};
+
+struct ToneFit {
+  ToneModel tone;
+  std::array<double, 3> standard_error{0, 0, 0};
+  double beside = 0;    ///< Σ|X|² of the known coefficients but the peak
+  double misfit = 0;    ///< Σ|X − model|² of all, and what the model puts above the bound of unknown ones
+  double noise = 0;     ///< Σ variance of the known ones
+  int significant = 0;  ///< known coefficients beside the peak that stand out of their variance
+};
+
+/// The tone that explains the cross best. Nothing if the phases beside the peak are those of no tone, which
+/// is cheap to see, or if the steps do not converge.
+std::optional<ToneFit> fit_tone(const Shape& shape, bool real, const ToneBins& bins);
+
+}  // namespace sfft::detail

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The spectrum of a tone of any real frequency: the Dirichlet kernel, and its sums under cosine windows
+// (Harris, Proceedings of the IEEE 66, 1978).
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <numbers>
+
+#include "kernels/base/turns.hpp"
+
+namespace sfft::detail {
+
+/// w(t) = a0 − a1 cos(2πt/p) + a2 cos(4πt/p) − a3 cos(6πt/p), with the period p = n or, symmetric, n − 1.
+struct CosineWindow {
+  int terms = 1;
+  std::array<double, 4> a{1, 0, 0, 0};
+};
+
+inline constexpr int kCosineWindows = 4;
+inline constexpr std::array<CosineWindow, kCosineWindows> kCosineWindow{{
+    {1, {1, 0, 0, 0}},                          // none
+    {2, {0.5, 0.5, 0, 0}},                      // Hann
+    {2, {0.54, 0.46, 0, 0}},                    // Hamming
+    {4, {0.35875, 0.48829, 0.14128, 0.01168}},  // Blackman-Harris
+}};
+
+/// (1/n) Σ_t exp(2πi x t/n) over t = 0 … n−1, for any real x.
+inline std::complex<double> dirichlet(double x, double n) noexcept {
+  const double below = root_of_turns(0.5 * x / n).imag() * n;
+  if (std::fabs(below) < 1e-13 * n) return 1;
+  const double above = root_of_turns(0.5 * x).imag();
+  return above / below * root_of_turns(0.5 * x * (n - 1) / n);
+}
+
+/// (1/n) Σ_t w(t) exp(2πi x t/n): what a tone of frequency f + x shows at f.
+inline std::complex<double> tone_kernel(const CosineWindow& window, bool symmetric, double x,
+                                        double n) noexcept {
+  std::complex<double> sum = window.a[0] * dirichlet(x, n);
+  const double spacing = symmetric && n > 1 ? n / (n - 1) : 1;
+  for (int q = 1; q < window.terms; ++q) {
+    const double half = (q % 2 != 0 ? -0.5 : 0.5) * window.a[static_cast<std::size_t>(q)];
+    sum += half * (dirichlet(x - q * spacing, n) + dirichlet(x + q * spacing, n));
+  }
+  return sum;
+}
+
+/// dirichlet(x − j) for j = −reach … reach into to[j]: their phases differ by a constant factor.
+inline void dirichlet_row(double x, double n, int reach, std::complex<double>* to) noexcept {
+  const double above = root_of_turns(0.5 * x).imag();
+  const std::complex<double> turn = root_of_turns(-0.5 * (n - 1) / n);
+  std::complex<double> phase = root_of_turns(0.5 * (x + reach) * (n - 1) / n);
+  for (int j = -reach; j <= reach; ++j, phase = times(phase, turn)) {
+    const double below = root_of_turns(0.5 * (x - j) / n).imag() * n;
+    const double sine = j % 2 != 0 ? -above : above;
+    to[j] = std::fabs(below) < 1e-13 * n ? std::complex<double>(1) : sine / below * phase;
+  }
+}
+
+/// Longest row of tone_kernels(), on each side.
+inline constexpr int kMostKernels = 4;
+
+/// tone_kernel(x − j) for j = −reach … reach into to[j].
+inline void tone_kernels(const CosineWindow& window, bool symmetric, double x, double n, int reach,
+                         std::complex<double>* to) noexcept {
+  constexpr int kWide = kMostKernels + 3;
+  std::complex<double> storage[2 * kWide + 1];
+  std::complex<double>* row = storage + kWide;
+  const bool apart = symmetric && window.terms > 1;
+  // Shifts of a periodic window are other members of the row.
+  dirichlet_row(x, n, apart ? reach : reach + window.terms - 1, row);
+  for (int j = -reach; j <= reach; ++j) to[j] = window.a[0] * row[j];
+  for (int q = 1; q < window.terms; ++q) {
+    const double half = (q % 2 != 0 ? -0.5 : 0.5) * window.a[static_cast<std::size_t>(q)];
+    if (!apart) {
+      for (int j = -reach; j <= reach; ++j) to[j] += half * (row[j + q] + row[j - q]);
+      continue;
+    }
+    for (const double side : {-1.0, 1.0}) {
+      dirichlet_row(x + side * q * n / (n - 1), n, reach, row);
+      for (int j = -reach; j <= reach; ++j) to[j] += half * row[j];
+    }
+  }
+}
+
+}  // namespace sfft::detail
