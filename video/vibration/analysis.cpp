@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numbers>
 
 #include "video/vibration/coding_lines.hpp"
@@ -50,6 +51,10 @@ void describe_path(const Peak& line, VibrationPeak& peak) {
   peak.direction_deg = angle * 180 / std::numbers::pi;
   peak.x = std::abs(x);
   peak.y = std::abs(y);
+  peak.phase = std::arg(y * std::conj(x));
+  const double noise =
+      std::hypot(std::cos(angle) * line.amplitude_error[0], std::sin(angle) * line.amplitude_error[1]);
+  peak.certainty = noise > 0 ? major / noise : 0;
   peak.amplitude_error = std::hypot(std::cos(angle) * line.amplitude_error[0],
                                     std::sin(angle) * line.amplitude_error[1], kScaleError * major);
 }
@@ -65,18 +70,20 @@ VibrationPeak describe(const Peak& line, double duration) {
   } else {
     peak.amplitude = std::abs(line.amplitude[0]);
     peak.amplitude_error = line.amplitude_error[0];
+    peak.certainty = peak.amplitude_error > 0 ? peak.amplitude / peak.amplitude_error : 0;
   }
   constexpr double kSlope = 3;
   peak.slow = line.frequency_hz * duration < kSlowPeriods && line.floor_ratio > kSlope;
   return peak;
 }
 
-/// Sorts strongest first, with doubtful vibrations behind the others.
+/// Sorts the most certain first, with doubtful vibrations behind the others. Drift has large amplitudes, but
+/// as large ones beside them.
 bool before(const VibrationPeak& a, const VibrationPeak& b) {
   const auto doubt = [](const VibrationPeak& peak) {
     return peak.slow ? 2 : peak.coding || peak.perhaps_brightness ? 1 : 0;
   };
-  return doubt(a) != doubt(b) ? doubt(a) < doubt(b) : a.amplitude > b.amplitude;
+  return doubt(a) != doubt(b) ? doubt(a) < doubt(b) : a.certainty > b.certainty;
 }
 
 /// Lamps on mains of 50 and 60 Hz, which stray by a few tenths of a hertz at their harmonics.
@@ -169,7 +176,73 @@ class Analysis {
       for (const VibrationPeak& light : lights) {
         if (!same(motion, light)) continue;
         motion.other_amplitude = light.amplitude;
-        motion.perhaps_brightness = motion.amplitude < light.amplitude * unevenness_px;
+        motion.perhaps_brightness =
+            motion.perhaps_brightness || motion.amplitude < light.amplitude * unevenness_px;
+      }
+    }
+    std::ranges::stable_sort(motions, before);
+  }
+
+  /// Asks the cells of `area` what changes at the frequencies of motions.
+  void hold_against(const LocalChanges& changes, const Region& area,
+                    std::vector<VibrationPeak>& motions) const {
+    const LightTest test(changes);
+    for (VibrationPeak& motion : motions) {
+      motion.evidence = test.at(motion.frequency_hz / report_.clock.rate_hz, area, motion.x,
+                                std::polar(motion.y, motion.phase));
+      const double height = motion.signal_to_noise * motion.signal_to_noise;
+      if (motion.evidence && motion.evidence->light_explains(height, motion.amplitude))
+        motion.perhaps_brightness = true;
+    }
+    std::ranges::stable_sort(motions, before);
+  }
+
+  /// Bands of light cross the whole region: one that outweighs all motion there is not vibration of a tile.
+  void hold_against_whole(std::vector<VibrationPeak>& motions) {
+    const RegionSeries& whole = series_.regions[0];
+    for (VibrationPeak& motion : motions) {
+      if (motion.doubted()) continue;
+      const auto bin = std::lround(2 * motion.frequency_hz * report_.duration_s);
+      const auto known = outweighed_.find(bin);
+      bool& light = outweighed_[bin];
+      if (known == outweighed_.end()) {
+        const auto evidence = LightTest(whole.changes)
+                                  .at(motion.frequency_hz / report_.clock.rate_hz, whole.region, 0, 0);
+        light = evidence && evidence->light_outweighs();
+      }
+      motion.perhaps_brightness = light;
+    }
+  }
+
+  /// Frequencies at which strong light was found, among those of motion and of brightness.
+  void note_lights(const LocalChanges& changes, const RegionVibration& region) {
+    const LightTest test(changes);
+    for (const VibrationPeak& motion : region.motion.peaks) note_light(motion.evidence, motion);
+    for (const VibrationPeak& light : region.brightness.peaks)
+      note_light(test.at(light.frequency_hz / report_.clock.rate_hz, region.region, 0, 0), light);
+  }
+  void note_light(const std::optional<LightEvidence>& evidence, const VibrationPeak& peak) {
+    if (evidence && evidence->light > evidence->motion)
+      lights_.push_back({peak.frequency_hz, peak.standard_error_hz, evidence->light});
+  }
+
+  /// Light is not quite a sine, and what it does to a place is not quite linear: weak motions at multiples of
+  /// strong light's frequency.
+  void hold_against_multiples(std::vector<VibrationPeak>& motions) const {
+    constexpr int kMultiples = 8;
+    constexpr double kWeak = 60;         // power over the noise
+    constexpr double kStronger = 100;    // of light
+    for (VibrationPeak& motion : motions) {
+      if (!motion.evidence || motion.signal_to_noise * motion.signal_to_noise > kWeak) continue;
+      const double energy = std::max(motion.evidence->motion, motion.evidence->claimed);
+      for (const StrongLight& light : lights_) {
+        if (light.energy < kStronger * energy) continue;
+        for (int m = 2; m <= kMultiples; ++m) {
+          const double hz = folded(m * light.hz, report_.clock.rate_hz);
+          const double errors = 3 * std::hypot(m * light.error_hz, motion.standard_error_hz);
+          if (std::abs(hz - motion.frequency_hz) <= std::max(0.5 / report_.duration_s, errors))
+            motion.perhaps_brightness = true;
+        }
       }
     }
     std::ranges::stable_sort(motions, before);
@@ -194,7 +267,7 @@ class Analysis {
     lights.erase(by_motion, lights.end());
   }
 
-  RegionVibration region(const RegionSeries& from) const {
+  RegionVibration region(const RegionSeries& from) {
     RegionVibration result;
     result.region = from.region;
     result.structured = from.structured;
@@ -215,7 +288,10 @@ class Analysis {
     const double mean = median(light);
     for (double& value : light) value = mean > 0 ? value / mean - 1 : 0;
     result.brightness = signal({std::move(light)}, probability, kMinFlicker);
+    hold_against(from.changes, from.region, result.motion.peaks);
     compare(result, from.unevenness_px);
+    note_lights(from.changes, result);
+    hold_against_multiples(result.motion.peaks);
     name_aliases(result.motion.peaks, false);
     name_aliases(result.brightness.peaks, true);
     name_aliases(result.brightness.by_motion, true);
@@ -237,6 +313,11 @@ class Analysis {
         Signal motion = signal({from.x, from.y}, probability, least_noise(from));
         tile.noise_px = motion.search.noise;
         tile.detectable_px = motion.search.detectable;
+        if (!series_.regions.empty())
+          hold_against(series_.regions[0].changes, from.region, motion.peaks);
+        hold_against_whole(motion.peaks);
+        for (const VibrationPeak& peak : motion.peaks) note_light(peak.evidence, peak);
+        hold_against_multiples(motion.peaks);
         if (!report_.regions.empty())
           hold_against(report_.regions[0].brightness.peaks, kCoarseLight * from.unevenness_px, motion.peaks);
         name_aliases(motion.peaks, false);
@@ -328,6 +409,11 @@ class Analysis {
   const VibrationOptions& options_;
   VibrationReport& report_;
   std::vector<KnownFrequency> expected_;
+  struct StrongLight {
+    double hz, error_hz, energy;
+  };
+  std::vector<StrongLight> lights_;
+  std::map<long, bool> outweighed_;  ///< by half periods in the recording
   double coding_spacing_ = 0;  ///< of key frames, in turns per frame; 0: it is not known
   std::vector<CodingBand> coding_rhythm_;
 };

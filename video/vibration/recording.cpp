@@ -63,7 +63,10 @@ class Following {
     std::vector<Region> regions = options_.regions;
     if (regions.empty()) regions.push_back({0, 0, view.shape()[1], view.shape()[0]});
     const RegionMotionOptions whole{options_.k, options_.max_samples, 0};
-    for (const Region& region : regions) add(region, whole, view, motions_, series_.regions);
+    for (const Region& region : regions) {
+      add(region, whole, view, motions_, series_.regions);
+      watches_.emplace_back(view, region);
+    }
     const Region& first = regions.front();
     const int columns = options_.tile_columns < 0 ? automatic_tiles(first.width) : options_.tile_columns;
     const int rows = options_.tile_rows < 0 ? automatic_tiles(first.height) : options_.tile_rows;
@@ -89,7 +92,9 @@ class Following {
     for (std::size_t i = 0; i < motions_.size(); ++i) {
       const bool here = record(motions_[i], view, begin, series_.regions[i]);
       lost = lost || (i == 0 && here);
-      series_.regions[i].brightness.push_back(mean_of(part(view, motions_[i].region())));
+      RegionSeries& series = series_.regions[i];
+      series.brightness.push_back(mean_of(part(view, motions_[i].region())));
+      watches_[i].push(view, series.x.back(), series.y.back(), !std::isfinite(series.x.back()), series.changes);
     }
     for (std::size_t i = 0; i < tiles_.size(); ++i) record(tiles_[i], view, begin, series_.tiles[i]);
     lost_ = lost ? lost_ + 1 : 0;
@@ -98,7 +103,10 @@ class Following {
   }
 
   void finish() {
-    for (std::size_t i = 0; i < motions_.size(); ++i) note(motions_[i], series_.regions[i]);
+    for (std::size_t i = 0; i < motions_.size(); ++i) {
+      note(motions_[i], series_.regions[i]);
+      watches_[i].finish(series_.regions[i].changes);
+    }
     for (std::size_t i = 0; i < tiles_.size(); ++i) note(tiles_[i], series_.tiles[i]);
     if (scenes_ > 0)
       series_.warnings.push_back(fmt::format(
@@ -150,6 +158,7 @@ class Following {
   const VibrationOptions& options_;
   VibrationSeries& series_;
   std::vector<RegionMotion> motions_, tiles_;
+  std::vector<LocalChangesWatch> watches_;  ///< one per region
   int lost_ = 0;      ///< frames in a row
   int patience_ = 3;  ///< with lost frames, before a new reference is taken
   std::int64_t scenes_ = 0, first_scene_ = 0;

@@ -10,6 +10,7 @@
 
 #include "video/sources/run_status.hpp"
 #include "video/sources/source.hpp"
+#include "video/vibration/local_changes.hpp"
 #include "video/vibration/region_motion.hpp"
 
 namespace sfft::video {
@@ -39,6 +40,7 @@ struct RegionSeries {
   std::vector<float> error;        ///< standard error of the place by the phases alone, pixels
   std::vector<float> gain;         ///< contrast relative to the reference
   std::vector<double> brightness;  ///< mean of the samples; empty for tiles
+  LocalChanges changes;            ///< none for tiles, which are within the first region
 };
 
 /// The series of all regions and tiles, and the state of the input.

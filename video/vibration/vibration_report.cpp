@@ -49,6 +49,10 @@ Json motion_peak(const VibrationPeak& peak) {
   add_alias(json, peak);
   json["brightness"] = number(peak.other_amplitude);
   json["perhaps_brightness"] = peak.perhaps_brightness;
+  json["certainty"] = number_or_null(peak.certainty);
+  json["energy_of_motion"] = peak.evidence ? number_or_null(peak.evidence->motion) : Json(nullptr);
+  json["energy_of_light"] =
+      peak.evidence ? number_or_null(std::max(peak.evidence->light, 0.0)) : Json(nullptr);
   return json;
 }
 
@@ -151,7 +155,7 @@ std::string peak_line(const VibrationPeak& peak, bool light) {
   if (peak.alias) line += fmt::format("  perhaps {:.3f} Hz: {}", peak.alias->hz, peak.alias->reason);
   if (peak.slow) line += "  slow: sway or drift";
   if (peak.coding) line += "  perhaps coding: kinds of frames come at this rate";
-  if (peak.perhaps_brightness) line += "  perhaps uneven light: brightness has this frequency";
+  if (peak.perhaps_brightness) line += "  perhaps light: what changes there is rather light than motion";
   if (light && peak.other_amplitude) line += fmt::format("  (motion too: {:.4f} px)", *peak.other_amplitude);
   return line + "\n";
 }
