@@ -150,7 +150,8 @@ Effect bands_of(Size size, double hz, double period, double depth, double sharpn
 
 Effect bands(Size size, Random& draw) {
   const int lines = std::max(size.width, size.height);
-  return bands_of(size, mains(draw), draw.log_uniform(20, 3.0 * lines), draw.log_uniform(0.005, 0.2), 0, draw);
+  return bands_of(size, mains(draw), draw.log_uniform(20, 3.0 * lines), draw.log_uniform(0.005, 0.2), 0,
+                  draw);
 }
 
 Effect dimming(Size size, Random& draw) {
@@ -337,13 +338,13 @@ Effect pumping(Size size, double rate, Random& draw) {
         double sum = 0;
         for (int dy = -1; dy <= 1; ++dy) {
           for (int dx = -1; dx <= 1; ++dx) {
-            const int at = std::clamp(y + dy, 0, size.height - 1) * size.width +
-                           std::clamp(x + dx, 0, size.width - 1);
+            const int at =
+                std::clamp(y + dy, 0, size.height - 1) * size.width + std::clamp(x + dx, 0, size.width - 1);
             sum += field[static_cast<std::size_t>(at)];
           }
         }
-        const std::size_t at = static_cast<std::size_t>(y) * static_cast<std::size_t>(size.width) +
-                               static_cast<std::size_t>(x);
+        const std::size_t at =
+            static_cast<std::size_t>(y) * static_cast<std::size_t>(size.width) + static_cast<std::size_t>(x);
         const double here = now * strength[static_cast<std::size_t>((y / 16) * columns + x / 16)];
         soft[at] = field[at] + here * (sum / 9 - field[at]);
       }
@@ -385,8 +386,15 @@ Effect effect_of(Light light, Size size, double rate, Random& draw) {
 class FilmSource final : public video::FrameSource {
  public:
   FilmSource(Size size, double rate, int frames, double noise, Random draw)
-      : size_(size), rate_(rate), frames_(frames), noise_(noise), draw_(draw), scene_(size, draw_), object_(size, draw_) {
-    info_ = {.path = "drawn", .width = size.width, .height = size.height, .fps = rate, .frames_expected = frames};
+      : size_(size),
+        rate_(rate),
+        frames_(frames),
+        noise_(noise),
+        draw_(draw),
+        scene_(size, draw_),
+        object_(size, draw_) {
+    info_ = {
+        .path = "drawn", .width = size.width, .height = size.height, .fps = rate, .frames_expected = frames};
     pattern_.reserve(size.points());
     for (std::size_t i = 0; i < size.points(); ++i) pattern_.push_back(1 + 0.01 * draw_.normal());
     still_ = scene_.at(0, 0);
@@ -475,8 +483,9 @@ DrawnFilm still_under(Light light, std::uint64_t seed) {
   DrawnFilm drawn;
   const double noise = draw.log_uniform(0.4, 4);
   auto source = film(noise, draw, drawn.rate_hz, drawn.frames);
-  source->set_light(effect_of(light, {static_cast<int>(source->info().width), static_cast<int>(source->info().height)},
-                              drawn.rate_hz, source->draw()));
+  source->set_light(
+      effect_of(light, {static_cast<int>(source->info().width), static_cast<int>(source->info().height)},
+                drawn.rate_hz, source->draw()));
   drawn.source = std::move(source);
   return drawn;
 }

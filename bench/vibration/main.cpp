@@ -43,8 +43,8 @@ struct Seen {
 Seen watch(DrawnFilm film) {
   const std::atomic<bool> stop{false};
   video::VibrationOptions options;
-  const video::VibrationSeries series =
-      video::follow(*film.source, options, [](std::int64_t, std::int64_t) {}, stop);
+  const video::VibrationSeries series = video::follow(
+      *film.source, options, [](std::int64_t, std::int64_t) {}, stop);
   const video::VibrationReport report = video::analyse(series, options);
   std::vector<video::VibrationPeak> peaks = report.regions[0].motion.peaks;
   const std::size_t whole = peaks.size();
@@ -60,12 +60,6 @@ Seen watch(DrawnFilm film) {
     seen.first = seen.first || (right && !peak.doubted() && is_first);
   }
   seen.sentence = video::verdict(report);
-  for (const video::VibrationPeak& peak : peaks) {
-    if (film.vibration.hz > 0 && std::abs(peak.frequency_hz - film.vibration.hz) > 2 / report.duration_s) continue;
-    if (!peak.evidence) { seen.sentence += " (-)"; continue; }
-    const auto& e = *peak.evidence;
-    seen.sentence += fmt::format("\n      {} {:.2f}Hz {:.1f} {} m{:.0f} l{:.0f}/{:.0f} b{:.0f} r{:.0f} w{:.0f} c{:.0f};", (film.vibration.part ? "part" : film.vibration.hz > 0 ? "whole" : "still") + std::string(&peak - peaks.data() < static_cast<std::ptrdiff_t>(whole) ? "" : "-tile"), peak.frequency_hz, peak.signal_to_noise, peak.doubted() ? "?" : "!", e.motion, e.light, e.light_error, e.band, e.rigid, e.whole, e.claimed);
-  }
   return seen;
 }
 
@@ -102,7 +96,8 @@ void stills(const Options& options) {
       if (options.verbose && one.undoubted > 0)
         fmt::print("  {} {}: {}\n", kLightNames[static_cast<std::size_t>(kind)], i, one.sentence);
     }
-    if (drawn > 0) fmt::print("{:12} {:7} {:15}\n", kLightNames[static_cast<std::size_t>(kind)], drawn, undoubted);
+    if (drawn > 0)
+      fmt::print("{:12} {:7} {:15}\n", kLightNames[static_cast<std::size_t>(kind)], drawn, undoubted);
     all += undoubted;
   }
   fmt::print("{:12} {:7} {:15}   {:.2f} %\n", "all", options.count, all, 100.0 * all / options.count);
@@ -128,8 +123,12 @@ void vibrations(const Options& options) {
       found[0] += one.peak ? 1 : 0;
       found[1] += one.clear ? 1 : 0;
       found[2] += one.first ? 1 : 0;
-      if (options.verbose)
-        fmt::print("  {} ({}): {}\n", cell * each + i, one.clear ? "not first" : "doubted", one.sentence);
+      if (options.verbose && !one.first)
+        fmt::print("  {} ({}): {}\n", cell * each + i,
+                   !one.peak   ? "not found"
+                   : one.clear ? "not first"
+                               : "doubted",
+                   one.sentence);
     }
     fmt::print("{:7.1f} {:13.2f} {:6} {:6} {:10} {:6}\n",
                kNoiseLevels[static_cast<std::size_t>(cell) / kAmplitudes.size()],

@@ -206,8 +206,8 @@ class Analysis {
       const auto known = outweighed_.find(bin);
       bool& light = outweighed_[bin];
       if (known == outweighed_.end()) {
-        const auto evidence = LightTest(whole.changes)
-                                  .at(motion.frequency_hz / report_.clock.rate_hz, whole.region, 0, 0);
+        const auto evidence =
+            LightTest(whole.changes).at(motion.frequency_hz / report_.clock.rate_hz, whole.region, 0, 0);
         light = evidence && evidence->light_outweighs();
       }
       motion.perhaps_brightness = light;
@@ -230,8 +230,8 @@ class Analysis {
   /// strong light's frequency.
   void hold_against_multiples(std::vector<VibrationPeak>& motions) const {
     constexpr int kMultiples = 8;
-    constexpr double kWeak = 60;         // power over the noise
-    constexpr double kStronger = 100;    // of light
+    constexpr double kWeak = 60;       // power over the noise
+    constexpr double kStronger = 100;  // of light
     for (VibrationPeak& motion : motions) {
       if (!motion.evidence || motion.signal_to_noise * motion.signal_to_noise > kWeak) continue;
       const double energy = std::max(motion.evidence->motion, motion.evidence->claimed);
@@ -313,8 +313,7 @@ class Analysis {
         Signal motion = signal({from.x, from.y}, probability, least_noise(from));
         tile.noise_px = motion.search.noise;
         tile.detectable_px = motion.search.detectable;
-        if (!series_.regions.empty())
-          hold_against(series_.regions[0].changes, from.region, motion.peaks);
+        if (!series_.regions.empty()) hold_against(series_.regions[0].changes, from.region, motion.peaks);
         hold_against_whole(motion.peaks);
         for (const VibrationPeak& peak : motion.peaks) note_light(peak.evidence, peak);
         hold_against_multiples(motion.peaks);
@@ -414,7 +413,7 @@ class Analysis {
   };
   std::vector<StrongLight> lights_;
   std::map<long, bool> outweighed_;  ///< by half periods in the recording
-  double coding_spacing_ = 0;  ///< of key frames, in turns per frame; 0: it is not known
+  double coding_spacing_ = 0;        ///< of key frames, in turns per frame; 0: it is not known
   std::vector<CodingBand> coding_rhythm_;
 };
 

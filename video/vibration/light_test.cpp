@@ -17,8 +17,6 @@ namespace sfft::video {
 namespace {
 
 using Complex = std::complex<double>;
-/// Energy of what moves in parts is at least this many times what looks like light at their edges.
-constexpr double kOutweighs = 2.5;
 constexpr double kTurn = 2 * std::numbers::pi;
 
 double median(std::vector<double> values) {
@@ -117,14 +115,15 @@ double best_band(const LocalChanges& changes, const std::vector<std::size_t>& ce
       low = std::min(low, begin);
       high = std::max(high, begin + static_cast<std::int64_t>(lines));
     }
-    constexpr double kStep = 0.25;      // periods within all lines
-    constexpr double kShortest = 5;     // lines
+    constexpr double kStep = 0.25;   // periods within all lines
+    constexpr double kShortest = 5;  // lines
     const auto length = static_cast<double>(high - low);
     const auto most = static_cast<std::int64_t>(length / kShortest / kStep);
     for (std::int64_t step = -most; step <= most; ++step) {
       const double turns = kStep * static_cast<double>(step) / length;
       std::vector<Complex> wave(lines);
-      for (std::size_t i = 0; i < lines; ++i) wave[i] = std::polar(1.0, kTurn * turns * static_cast<double>(i));
+      for (std::size_t i = 0; i < lines; ++i)
+        wave[i] = std::polar(1.0, kTurn * turns * static_cast<double>(i));
       double aa = 0, bb = 0;
       Complex ab, az, bz;
       for (std::size_t c = 0; c < cells.size(); ++c) {
@@ -156,9 +155,9 @@ double best_band(const LocalChanges& changes, const std::vector<std::size_t>& ce
 
 }  // namespace
 
-bool LightEvidence::light_outweighs() const noexcept {
+bool LightEvidence::light_outweighs(double times) const noexcept {
   const double errors = light / std::max(light_error, chance);
-  if (errors > 4 && motion < kOutweighs * light) return true;
+  if (errors > 4 && motion < times * light) return true;
   if (errors > 2.5 && motion < 0.2 * light) return true;
   if (light_error > 4 * chance && motion < 0.5 * light_error) return true;  // of all frequencies around
   constexpr double kBand = 25;
@@ -166,12 +165,13 @@ bool LightEvidence::light_outweighs() const noexcept {
 }
 
 bool LightEvidence::light_explains(double height, double amplitude_px) const noexcept {
+  // Beyond a pixel slopes tell little, and what they leave over looks like light.
+  constexpr double kLarge = 1.1, kOutweighsLarge = 0.8;
+  if (amplitude_px > kLarge) return light_outweighs(kOutweighsLarge);
   if (light_outweighs()) return true;
-  // The cells have no such motion, although they would show it. Slopes tell less of large ones.
-  constexpr double kLarge = 1;
+  // The cells have no such motion, although they would show it.
   constexpr double kFew = 16, kMany = 100;
-  const double share = claimed < kFew ? 0.12 : claimed < kMany ? 0.22 : amplitude_px < kLarge ? 0.5 : 0.1;
-  if (motion < share * claimed) return true;
+  if (motion < (claimed < kFew ? 0.12 : claimed < kMany ? 0.22 : 0.5) * claimed) return true;
   // Or they do not show it, because more than noise changes there.
   return motion < 0.07 * height;
 }
@@ -202,8 +202,7 @@ std::optional<LightEvidence> LightTest::at(double turns, const Region& area, Com
     }
   }
   if (light.empty()) return std::nullopt;
-  const double unit =
-      (median(motion) + median(light)) / static_cast<double>(cells.size() * kCellCoordinates);
+  const double unit = (median(motion) + median(light)) / static_cast<double>(cells.size() * kCellCoordinates);
   if (!(unit > 0)) return std::nullopt;
   LightEvidence evidence;
   const Excess along(energy.motion, motion, unit);

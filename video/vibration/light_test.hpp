@@ -19,10 +19,12 @@ struct LightEvidence {
   double band = 0;         ///< of the one band of light, along rows or columns, that explains most
   double rigid = 0;        ///< of one motion of all cells
   double whole = 0;        ///< of all changes
-  double claimed = 0;  ///< of the motion that was measured, if all cells have it
+  double claimed = 0;      ///< of the motion that was measured, if all cells have it
 
+  /// Energy of what moves in parts is at least this many times what looks like light at their edges.
+  static constexpr double kOutweighs = 2.5;
   /// Whether light is there beyond doubt, and motion is no more than what such light looks like.
-  bool light_outweighs() const noexcept;
+  bool light_outweighs(double times = kOutweighs) const noexcept;
   /// Whether that is so, or the cells do not confirm the motion. `height`: power of the measured motion over
   /// its noise; `amplitude_px`: its amplitude.
   bool light_explains(double height, double amplitude_px) const noexcept;
@@ -32,8 +34,8 @@ class LightTest {
  public:
   explicit LightTest(const LocalChanges& changes) : changes_(changes) {}
 
-  /// At `turns` per frame, over the cells whose middle is in `area`; null if there are none. `move_x`, `move_y`: the
-  /// motion that was measured there.
+  /// At `turns` per frame, over the cells whose middle is in `area`; null if there are none. `move_x`,
+  /// `move_y`: the motion that was measured there.
   std::optional<LightEvidence> at(double turns, const Region& area, std::complex<double> move_x,
                                   std::complex<double> move_y) const;
 

@@ -337,9 +337,9 @@ void LocalChangesWatch::finish(LocalChanges& changes) const {
     const Region& cell = cells_[value / kCellCoordinates];
     const float* weight = weights_.data() + value * width * height;
     for (std::size_t y = 0; y < height; ++y) {
-      const float* const samples =
-          reference_.samples.data() +
-          (cell.y - region_.y + static_cast<std::int64_t>(y)) * reference_.width + (cell.x - region_.x);
+      const float* const samples = reference_.samples.data() +
+                                   (cell.y - region_.y + static_cast<std::int64_t>(y)) * reference_.width +
+                                   (cell.x - region_.x);
       for (std::size_t x = 0; x < width; ++x, ++weight) {
         changes.responses[0].by_row[value * height + y] += *weight * samples[x];
         changes.responses[0].by_column[value * width + x] += *weight * samples[x];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How small cells of a region change from frame to frame: by what motion does to them, and by what light does.
+// How small cells of a region change from frame to frame: by what motion does to them, and by what light
+// does.
 #pragma once
 
 #include <array>
@@ -62,18 +63,18 @@ class LocalChangesWatch {
   Region region_;
   Region inner_;  ///< all cells
   std::vector<Region> cells_;
-  Picture reference_;                     ///< of the region
-  Picture mean_;                          ///< of the latest frames, at the reference's place
-  std::vector<float> usual_;              ///< cell, coordinate: mean of the latest frames
-  double frames_ = 0, since_ = 0;         ///< in all, and since the reference is
-  double place_x_ = 0, place_y_ = 0;      ///< mean of the latest frames, from the reference
-  std::vector<float> weights_;            ///< cell, coordinate, pixel of the cell
-  std::vector<float> at_reference_;       ///< cell, coordinate: of the reference itself
+  Picture reference_;                         ///< of the region
+  Picture mean_;                              ///< of the latest frames, at the reference's place
+  std::vector<float> usual_;                  ///< cell, coordinate: mean of the latest frames
+  double frames_ = 0, since_ = 0;             ///< in all, and since the reference is
+  double place_x_ = 0, place_y_ = 0;          ///< mean of the latest frames, from the reference
+  std::vector<float> weights_;                ///< cell, coordinate, pixel of the cell
+  std::vector<float> at_reference_;           ///< cell, coordinate: of the reference itself
   std::array<std::vector<float>, 2> shifts_;  ///< cell, coordinate
-  std::vector<float> base_, latest_;      ///< cell, coordinate
-  std::array<double, 3> normal_{};        ///< equations of a shift of all cells: xx, xy, yy
-  double base_x_ = 0, base_y_ = 0;        ///< place of the reference
-  int shift_x_ = 0, shift_y_ = 0;         ///< whole pixels from there, by which frames are read
+  std::vector<float> base_, latest_;          ///< cell, coordinate
+  std::array<double, 3> normal_{};            ///< equations of a shift of all cells: xx, xy, yy
+  double base_x_ = 0, base_y_ = 0;            ///< place of the reference
+  int shift_x_ = 0, shift_y_ = 0;             ///< whole pixels from there, by which frames are read
 };
 
 }  // namespace sfft::video

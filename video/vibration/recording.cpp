@@ -94,7 +94,8 @@ class Following {
       lost = lost || (i == 0 && here);
       RegionSeries& series = series_.regions[i];
       series.brightness.push_back(mean_of(part(view, motions_[i].region())));
-      watches_[i].push(view, series.x.back(), series.y.back(), !std::isfinite(series.x.back()), series.changes);
+      watches_[i].push(view, series.x.back(), series.y.back(), !std::isfinite(series.x.back()),
+                       series.changes);
     }
     for (std::size_t i = 0; i < tiles_.size(); ++i) record(tiles_[i], view, begin, series_.tiles[i]);
     lost_ = lost ? lost_ + 1 : 0;
@@ -159,8 +160,8 @@ class Following {
   VibrationSeries& series_;
   std::vector<RegionMotion> motions_, tiles_;
   std::vector<LocalChangesWatch> watches_;  ///< one per region
-  int lost_ = 0;      ///< frames in a row
-  int patience_ = 3;  ///< with lost frames, before a new reference is taken
+  int lost_ = 0;                            ///< frames in a row
+  int patience_ = 3;                        ///< with lost frames, before a new reference is taken
   std::int64_t scenes_ = 0, first_scene_ = 0;
 };
 
