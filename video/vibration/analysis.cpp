@@ -38,8 +38,8 @@ double median(std::vector<double> values) {
 }
 
 /// The ellipse that two components trace.
-void describe_path(const Peak& line, VibrationPeak& peak) {
-  const std::complex<double> x = line.amplitude[0];
+void describe_path(const Peak& line, double pixel_aspect, VibrationPeak& peak) {
+  const std::complex<double> x = pixel_aspect * line.amplitude[0];
   const std::complex<double> y = line.amplitude[1];
   const double sum = std::norm(x) + std::norm(y);
   const double difference = std::abs(x * x + y * y);
@@ -49,24 +49,23 @@ void describe_path(const Peak& line, VibrationPeak& peak) {
   peak.amplitude = major;
   peak.roundness = major > 0 ? minor / major : 0;
   peak.direction_deg = angle * 180 / std::numbers::pi;
-  peak.x = std::abs(x);
+  peak.x = std::abs(line.amplitude[0]);
   peak.y = std::abs(y);
   peak.phase = std::arg(y * std::conj(x));
-  const double noise =
-      std::hypot(std::cos(angle) * line.amplitude_error[0], std::sin(angle) * line.amplitude_error[1]);
+  const double noise = std::hypot(std::cos(angle) * pixel_aspect * line.amplitude_error[0],
+                                  std::sin(angle) * line.amplitude_error[1]);
   peak.certainty = noise > 0 ? major / noise : 0;
-  peak.amplitude_error = std::hypot(std::cos(angle) * line.amplitude_error[0],
-                                    std::sin(angle) * line.amplitude_error[1], kScaleError * major);
+  peak.amplitude_error = std::hypot(noise, kScaleError * major);
 }
 
-VibrationPeak describe(const Peak& line, double duration) {
+VibrationPeak describe(const Peak& line, double duration, double pixel_aspect) {
   VibrationPeak peak;
   peak.frequency_hz = line.frequency_hz;
   peak.standard_error_hz = line.frequency_error_hz;
   peak.false_alarm_probability = line.false_alarm_probability;
   peak.signal_to_noise = std::sqrt(line.height);
   if (line.amplitude.size() == 2) {
-    describe_path(line, peak);
+    describe_path(line, pixel_aspect, peak);
   } else {
     peak.amplitude = std::abs(line.amplitude[0]);
     peak.amplitude_error = line.amplitude_error[0];
@@ -110,9 +109,16 @@ class Analysis {
 
   Signal signal(std::vector<std::vector<double>> channels, double probability, double least_noise) const {
     Signal result;
+    std::vector<bool> present;  // where frames do not come evenly
     for (std::vector<double>& channel : channels) {
-      if (!report_.clock.steady) channel = at_even_times(channel, series_.seconds, report_.clock.rate_hz);
+      if (!report_.clock.steady) {
+        channel = at_even_times(channel, series_.seconds, report_.clock.rate_hz);
+        present.resize(channel.size(), true);
+        for (std::size_t i = 0; i < channel.size(); ++i) present[i] = present[i] && std::isfinite(channel[i]);
+      }
+      const auto absent = static_cast<std::size_t>(std::ranges::count(present, false));
       Detrended part = remove_drift(channel, kDriftPeriods);
+      part.outliers -= std::min(part.outliers, absent);
       result.drift_range.push_back(part.drift_range);
       result.outliers = std::max(result.outliers, part.outliers);
       result.drift.push_back(std::move(part.drift));
@@ -123,10 +129,12 @@ class Analysis {
     search.false_alarm_probability = probability;
     search.least_periods = kMinPeriods;
     search.least_noise = least_noise;
+    search.present = std::move(present);
     for (const KnownFrequency& one : expected_)
       search.expected_hz.push_back(folded(one.hz, report_.clock.rate_hz));
     result.search = find_peaks(result.rest, search);
-    for (const Peak& line : result.search.peaks) result.peaks.push_back(describe(line, report_.duration_s));
+    for (const Peak& line : result.search.peaks)
+      result.peaks.push_back(describe(line, report_.duration_s, series_.input.pixel_aspect));
     mark_coding(result.peaks, coding_spacing_, coding_rhythm_, report_.clock.rate_hz, tolerance(),
                 result.search.detectable);
     std::ranges::stable_sort(result.peaks, before);
@@ -429,7 +437,9 @@ VibrationReport analyse(const VibrationSeries& series, const VibrationOptions& o
   report.warnings = series.warnings;
   report.false_alarm_probability = options.false_alarm_probability;
   if (series.frames == 0) return report;
-  report.clock = frame_clock(options.fps, series.input.fps, series.seconds);
+  const double per_frame = series.fields ? 2 : 1;
+  report.clock = frame_clock(per_frame * options.fps, per_frame * series.input.capture_fps,
+                             per_frame * series.input.fps, series.seconds);
   report.warnings.insert(report.warnings.end(), report.clock.warnings.begin(), report.clock.warnings.end());
   report.duration_s = report.clock.steady ? static_cast<double>(series.frames) / report.clock.rate_hz
                                           : series.seconds.back() - series.seconds.front();

@@ -50,6 +50,7 @@ struct VibrationSeries {
   SourceInfo input;
   std::int64_t frames = 0;
   std::vector<double> seconds;           ///< of every frame; NaN where it has no time
+  bool fields = false;                   ///< samples are fields, two per frame; `frames` counts fields then
   std::vector<std::int64_t> key_frames;  ///< numbers of frames that are coded without others
   std::vector<bool> between;             ///< of every frame: coded from frames before and after it
   std::vector<RegionSeries> regions;
