@@ -2,7 +2,11 @@
 // Drawn stills under light of twelve kinds have no undoubted peak, and drawn vibrations have.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "bench/vibration/films.hpp"
 #include "video/vibration/analysis.hpp"

@@ -191,13 +191,19 @@ class Analysis {
     std::ranges::stable_sort(motions, before);
   }
 
+  /// What changes at a frequency; null where frames do not come evenly.
+  std::optional<LightEvidence> evidence(const LocalChanges& changes, double hz, const Region& area,
+                                        std::complex<double> x, std::complex<double> y) const {
+    if (!report_.clock.steady) return std::nullopt;
+    return LightTest(changes).at(hz / report_.clock.rate_hz, area, x, y);
+  }
+
   /// Asks the cells of `area` what changes at the frequencies of motions.
   void hold_against(const LocalChanges& changes, const Region& area,
                     std::vector<VibrationPeak>& motions) const {
-    const LightTest test(changes);
     for (VibrationPeak& motion : motions) {
-      motion.evidence = test.at(motion.frequency_hz / report_.clock.rate_hz, area, motion.x,
-                                std::polar(motion.y, motion.phase));
+      motion.evidence =
+          evidence(changes, motion.frequency_hz, area, motion.x, std::polar(motion.y, motion.phase));
       const double height = motion.signal_to_noise * motion.signal_to_noise;
       if (motion.evidence && motion.evidence->light_explains(height, motion.amplitude))
         motion.perhaps_brightness = true;
@@ -214,9 +220,8 @@ class Analysis {
       const auto known = outweighed_.find(bin);
       bool& light = outweighed_[bin];
       if (known == outweighed_.end()) {
-        const auto evidence =
-            LightTest(whole.changes).at(motion.frequency_hz / report_.clock.rate_hz, whole.region, 0, 0);
-        light = evidence && evidence->light_outweighs();
+        const auto found = evidence(whole.changes, motion.frequency_hz, whole.region, 0, 0);
+        light = found && found->light_outweighs();
       }
       motion.perhaps_brightness = light;
     }
@@ -224,10 +229,9 @@ class Analysis {
 
   /// Frequencies at which strong light was found, among those of motion and of brightness.
   void note_lights(const LocalChanges& changes, const RegionVibration& region) {
-    const LightTest test(changes);
     for (const VibrationPeak& motion : region.motion.peaks) note_light(motion.evidence, motion);
     for (const VibrationPeak& light : region.brightness.peaks)
-      note_light(test.at(light.frequency_hz / report_.clock.rate_hz, region.region, 0, 0), light);
+      note_light(evidence(changes, light.frequency_hz, region.region, 0, 0), light);
   }
   void note_light(const std::optional<LightEvidence>& evidence, const VibrationPeak& peak) {
     if (evidence && evidence->light > evidence->motion)
