@@ -34,8 +34,8 @@ TEST_P(UnderLight, AStillHasNoUndoubtedPeak) {
     EXPECT_TRUE(one.peak.doubted()) << one.peak.frequency_hz << ": " << verdict(report);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, UnderLight, testing::Range(0, 12), [](const auto& info) {
-  return std::string(bench::kLightNames[static_cast<std::size_t>(info.param)]);
+INSTANTIATE_TEST_SUITE_P(Kinds, UnderLight, testing::Range(0, 12), [](const auto& kind) {
+  return std::string(bench::kLightNames[static_cast<std::size_t>(kind.param)]);
 });
 
 TEST(VibrationLight, VibrationsAreNotDoubted) {
