@@ -35,6 +35,34 @@ def film(frames, amplitude=0.5, hz=7.3, rate=25, flicker=0.0):
     return b"".join(out)
 
 
+def spots(frames, move_x, move_y, rate=25, header="", fields=""):
+    """YUV4MPEG2: soft spots that move; with fields, lines of the later field are half a frame later."""
+    noise = random.Random(2)
+    places = [(noise.uniform(0, WIDTH), noise.uniform(0, HEIGHT), noise.uniform(2, 4), noise.uniform(-50, 60)) for _ in range(60)]
+    out = [f"YUV4MPEG2 W{WIDTH} H{HEIGHT} F{rate}:1 Cmono {header}\n".encode()]
+    for i in range(frames):
+        lines = []
+        for parity in (0, 1):
+            late = fields and (parity == 1) == (fields == "t")
+            t = (i + (0.5 if late else 0)) / rate
+            dx, dy = move_x(t), move_y(t)
+            light = [[110.0] * WIDTH for _ in range(HEIGHT)]
+            for x0, y0, size, level in places:
+                across = [math.exp(-0.5 * ((x - x0 - dx) / size) ** 2) for x in range(WIDTH)]
+                for y in range(max(0, int(y0 - 4 * size)), min(HEIGHT, int(y0 + 4 * size))):
+                    down = level * math.exp(-0.5 * ((y - y0 - dy) / size) ** 2)
+                    row = light[y]
+                    for x in range(max(0, int(x0 - 4 * size)), min(WIDTH, int(x0 + 4 * size))):
+                        row[x] += down * across[x]
+            lines.append(light)
+            if not fields:
+                lines.append(light)
+                break
+        frame = bytes(min(255, max(0, int(v + noise.random()))) for y in range(HEIGHT) for v in lines[y % 2][y])
+        out.append(b"FRAME\n" + frame)
+    return b"".join(out)
+
+
 def run(*arguments, stdin=b""):
     return run_program("vibration", *arguments, stdin=stdin)
 
@@ -77,6 +105,23 @@ class VibrationTest(FolderTest):
         self.assertAlmostEqual(vibration["brightness"]["peaks"][0]["frequency_hz"], 100, delta=0.2)
         self.assertEqual(len(vibration["regions"]), 2)
         self.assertEqual(vibration["regions"][1]["x"], 40)
+
+    def test_shape_of_pixels(self):
+        # 45 degrees as shown: half as many pixels across, which are twice as wide.
+        report = self.report("--tiles", "0", stdin=spots(80, lambda t: 0.25 * math.cos(2 * math.pi * 7.3 * t),
+                                                         lambda t: 0.5 * math.cos(2 * math.pi * 7.3 * t), header="A2:1"))
+        peak = report["vibration"]["motion"]["peaks"][0]
+        self.assertAlmostEqual(abs(peak["direction_deg"]), 45, delta=4)
+        self.assertAlmostEqual(report["input"]["pixel_aspect"], 2)
+
+    def test_fields_are_samples(self):
+        # 18 Hz at 25 frames per second shows at 7 Hz, unless the 50 fields are samples.
+        for order in "tb":
+            report = self.report("--tiles", "0", stdin=spots(120, lambda t: 0.4 * math.cos(2 * math.pi * 18 * t), lambda t: 0,
+                                                             header="I" + order, fields=order))
+            self.assertAlmostEqual(report["rate"]["hz"], 50)
+            peak = report["vibration"]["motion"]["peaks"][0]
+            self.assertAlmostEqual(peak["frequency_hz"], 18, delta=0.1)
 
     def test_nothing_vibrates(self):
         done = run("-", "--tiles", "0", stdin=film(60, amplitude=0))

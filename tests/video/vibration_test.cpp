@@ -235,6 +235,10 @@ TEST(Vibration, ClocksAreBelievedInTurn) {
   const FrameClock varies = frame_clock(0, 50, variable);
   EXPECT_FALSE(varies.steady);
   EXPECT_EQ(varies.warnings.size(), 1U);
+  EXPECT_EQ(frame_clock(0, 240, 50, steady).rate_hz, 240);  // slow motion
+  EXPECT_STREQ(frame_clock(0, 240, 50, steady).source, "capture");
+  EXPECT_EQ(frame_clock(0, 50.2, 50, steady).rate_hz, 50);  // as it was taken
+  EXPECT_EQ(frame_clock(120, 240, 50, steady).rate_hz, 120);
   const FrameClock unknown = frame_clock(0, 0, Series(10, std::nan("")));
   EXPECT_EQ(unknown.rate_hz, 1);
   EXPECT_EQ(unknown.warnings.size(), 1U);

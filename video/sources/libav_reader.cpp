@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <span>
@@ -343,6 +344,22 @@ std::int64_t LibavReader::height() const noexcept {
 double LibavReader::frame_rate() const noexcept {
   const AVRational rate = av_guess_frame_rate(format_.get(), const_cast<AVStream*>(stream_), nullptr);
   return rate.num > 0 && rate.den > 0 ? av_q2d(rate) : 0;
+}
+
+void LibavReader::describe(SourceInfo& info) const {
+  const AVDictionaryEntry* const capture =
+      av_dict_get(format_->metadata, "com.android.capture.fps", nullptr, 0);
+  const double hz = capture != nullptr ? std::strtod(capture->value, nullptr) : 0;
+  if (std::isfinite(hz) && hz > 0) info.capture_fps = hz;
+  const AVRational shape =
+      av_guess_sample_aspect_ratio(format_.get(), const_cast<AVStream*>(stream_), nullptr);
+  if (shape.num > 0 && shape.den > 0)
+    info.pixel_aspect = quarter_turns_ % 2 == 0 ? av_q2d(shape) : 1 / av_q2d(shape);
+  // Fields are lines of the picture as it was coded.
+  if (quarter_turns_ != 0) return;
+  const AVFieldOrder order = stream_->codecpar->field_order;
+  if (order == AV_FIELD_TT || order == AV_FIELD_BT) info.fields = Fields::top_first;
+  if (order == AV_FIELD_BB || order == AV_FIELD_TB) info.fields = Fields::bottom_first;
 }
 
 double LibavReader::start_seconds() const noexcept {

@@ -65,7 +65,9 @@ class LibavReader {
 
   std::int64_t width() const noexcept;  ///< from the container; 0: not stated
   std::int64_t height() const noexcept;
-  double frame_rate() const noexcept;     ///< 0: unknown
+  double frame_rate() const noexcept;  ///< 0: unknown
+  /// Adds the camera's rate, the shape of pixels and the order of fields, as far as the file states them.
+  void describe(SourceInfo& info) const;
   double start_seconds() const noexcept;  ///< time of the first picture from the container; NaN: not stated
   std::int64_t frames_expected() const noexcept;  ///< from the index, or duration times rate; -1: unknown
   /// Number of frames in the index of an MP4 or QuickTime file; -1: there is no index, or it also

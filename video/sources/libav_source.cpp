@@ -31,6 +31,7 @@ class FileSource final : public FrameSource {
     info_.height = reader_->height();
     info_.fps = reader_->frame_rate();
     info_.frames_expected = reader_->frames_expected();
+    reader_->describe(info_);
   }
 
   const SourceInfo& info() const noexcept override { return info_; }

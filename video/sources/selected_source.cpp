@@ -45,6 +45,8 @@ class SelectedSource final : public FrameSource {
       if (info_.width > 0 && info_.height > 0) check_region(roi_, info_.width, info_.height);
       info_.width = roi_.width;
       info_.height = roi_.height;
+      if (roi_.y % 2 != 0 && info_.fields != Fields::none)
+        info_.fields = info_.fields == Fields::top_first ? Fields::bottom_first : Fields::top_first;
     }
     expect_frames();
     // Frames are counted from the input's first one, or not at all.
@@ -116,6 +118,7 @@ class SelectedSource final : public FrameSource {
   void expect_frames() {
     const double rate = info_.fps;
     if (info_.fps > 0) info_.fps /= static_cast<double>(selection_.every);
+    info_.capture_fps /= static_cast<double>(selection_.every);
     if (info_.frames_expected < 0) return;
     std::int64_t first = selection_.start_frame;
     std::int64_t end = std::min(info_.frames_expected, selection_.end_frame);

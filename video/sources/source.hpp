@@ -55,11 +55,17 @@ struct Frame {
   FrameFormat format() const noexcept { return {width, height, bit_depth16, segment}; }
 };
 
+/// Lines of a frame that were taken at two times, half a frame apart.
+enum class Fields : std::uint8_t { none, top_first, bottom_first };
+
 struct SourceInfo {
   std::string path;
   std::int64_t width = 0, height = 0;
   double fps = 0;                     ///< 0: unknown
   std::int64_t frames_expected = -1;  ///< -1: unknown (cameras, streams, pipes); a guess for some containers
+  double capture_fps = 0;   ///< of the camera, where the file says that it is not `fps`; 0: it does not
+  double pixel_aspect = 1;  ///< width of a pixel over its height
+  Fields fields = Fields::none;
 };
 
 /// A time interval in which a stream was lost or delivered no frames, or that a recording skips.

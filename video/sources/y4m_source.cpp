@@ -100,6 +100,9 @@ class Y4mSource final : public FrameSource {
       if (word[0] == 'H') info_.height = parse_side(value, "height");
       if (word[0] == 'C') chroma = value;
       if (word[0] == 'F') parse_rate(value);
+      if (word[0] == 'A') parse_shape(value);
+      if (word[0] == 'I' && value == "t") info_.fields = Fields::top_first;
+      if (word[0] == 'I' && value == "b") info_.fields = Fields::bottom_first;
     }
     if (info_.width == 0 || info_.height == 0)
       throw InputError(fmt::format("{}: the YUV4MPEG2 header gives no width or height", name));
@@ -159,6 +162,13 @@ class Y4mSource final : public FrameSource {
         denominator > 0) {
       info_.fps = static_cast<double>(numerator) / static_cast<double>(denominator);
     }
+  }
+
+  void parse_shape(const std::string& text) {
+    long width = 0;
+    long height = 0;
+    if (std::sscanf(text.c_str(), "%ld:%ld", &width, &height) == 2 && width > 0 && height > 0)
+      info_.pixel_aspect = static_cast<double>(width) / static_cast<double>(height);
   }
 
   std::istream& stream_;

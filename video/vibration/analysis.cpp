@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numbers>
 
 #include "video/vibration/coding_lines.hpp"
@@ -37,8 +38,8 @@ double median(std::vector<double> values) {
 }
 
 /// The ellipse that two components trace.
-void describe_path(const Peak& line, VibrationPeak& peak) {
-  const std::complex<double> x = line.amplitude[0];
+void describe_path(const Peak& line, double pixel_aspect, VibrationPeak& peak) {
+  const std::complex<double> x = pixel_aspect * line.amplitude[0];
   const std::complex<double> y = line.amplitude[1];
   const double sum = std::norm(x) + std::norm(y);
   const double difference = std::abs(x * x + y * y);
@@ -48,35 +49,40 @@ void describe_path(const Peak& line, VibrationPeak& peak) {
   peak.amplitude = major;
   peak.roundness = major > 0 ? minor / major : 0;
   peak.direction_deg = angle * 180 / std::numbers::pi;
-  peak.x = std::abs(x);
+  peak.x = std::abs(line.amplitude[0]);
   peak.y = std::abs(y);
-  peak.amplitude_error = std::hypot(std::cos(angle) * line.amplitude_error[0],
-                                    std::sin(angle) * line.amplitude_error[1], kScaleError * major);
+  peak.phase = std::arg(y * std::conj(x));
+  const double noise = std::hypot(std::cos(angle) * pixel_aspect * line.amplitude_error[0],
+                                  std::sin(angle) * line.amplitude_error[1]);
+  peak.certainty = noise > 0 ? major / noise : 0;
+  peak.amplitude_error = std::hypot(noise, kScaleError * major);
 }
 
-VibrationPeak describe(const Peak& line, double duration) {
+VibrationPeak describe(const Peak& line, double duration, double pixel_aspect) {
   VibrationPeak peak;
   peak.frequency_hz = line.frequency_hz;
   peak.standard_error_hz = line.frequency_error_hz;
   peak.false_alarm_probability = line.false_alarm_probability;
   peak.signal_to_noise = std::sqrt(line.height);
   if (line.amplitude.size() == 2) {
-    describe_path(line, peak);
+    describe_path(line, pixel_aspect, peak);
   } else {
     peak.amplitude = std::abs(line.amplitude[0]);
     peak.amplitude_error = line.amplitude_error[0];
+    peak.certainty = peak.amplitude_error > 0 ? peak.amplitude / peak.amplitude_error : 0;
   }
   constexpr double kSlope = 3;
   peak.slow = line.frequency_hz * duration < kSlowPeriods && line.floor_ratio > kSlope;
   return peak;
 }
 
-/// Sorts strongest first, with doubtful vibrations behind the others.
+/// Sorts the most certain first, with doubtful vibrations behind the others. Drift has large amplitudes, but
+/// as large ones beside them.
 bool before(const VibrationPeak& a, const VibrationPeak& b) {
   const auto doubt = [](const VibrationPeak& peak) {
     return peak.slow ? 2 : peak.coding || peak.perhaps_brightness ? 1 : 0;
   };
-  return doubt(a) != doubt(b) ? doubt(a) < doubt(b) : a.amplitude > b.amplitude;
+  return doubt(a) != doubt(b) ? doubt(a) < doubt(b) : a.certainty > b.certainty;
 }
 
 /// Lamps on mains of 50 and 60 Hz, which stray by a few tenths of a hertz at their harmonics.
@@ -103,9 +109,16 @@ class Analysis {
 
   Signal signal(std::vector<std::vector<double>> channels, double probability, double least_noise) const {
     Signal result;
+    std::vector<bool> present;  // where frames do not come evenly
     for (std::vector<double>& channel : channels) {
-      if (!report_.clock.steady) channel = at_even_times(channel, series_.seconds, report_.clock.rate_hz);
+      if (!report_.clock.steady) {
+        channel = at_even_times(channel, series_.seconds, report_.clock.rate_hz);
+        present.resize(channel.size(), true);
+        for (std::size_t i = 0; i < channel.size(); ++i) present[i] = present[i] && std::isfinite(channel[i]);
+      }
+      const auto absent = static_cast<std::size_t>(std::ranges::count(present, false));
       Detrended part = remove_drift(channel, kDriftPeriods);
+      part.outliers -= std::min(part.outliers, absent);
       result.drift_range.push_back(part.drift_range);
       result.outliers = std::max(result.outliers, part.outliers);
       result.drift.push_back(std::move(part.drift));
@@ -116,10 +129,12 @@ class Analysis {
     search.false_alarm_probability = probability;
     search.least_periods = kMinPeriods;
     search.least_noise = least_noise;
+    search.present = std::move(present);
     for (const KnownFrequency& one : expected_)
       search.expected_hz.push_back(folded(one.hz, report_.clock.rate_hz));
     result.search = find_peaks(result.rest, search);
-    for (const Peak& line : result.search.peaks) result.peaks.push_back(describe(line, report_.duration_s));
+    for (const Peak& line : result.search.peaks)
+      result.peaks.push_back(describe(line, report_.duration_s, series_.input.pixel_aspect));
     mark_coding(result.peaks, coding_spacing_, coding_rhythm_, report_.clock.rate_hz, tolerance(),
                 result.search.detectable);
     std::ranges::stable_sort(result.peaks, before);
@@ -169,7 +184,77 @@ class Analysis {
       for (const VibrationPeak& light : lights) {
         if (!same(motion, light)) continue;
         motion.other_amplitude = light.amplitude;
-        motion.perhaps_brightness = motion.amplitude < light.amplitude * unevenness_px;
+        motion.perhaps_brightness =
+            motion.perhaps_brightness || motion.amplitude < light.amplitude * unevenness_px;
+      }
+    }
+    std::ranges::stable_sort(motions, before);
+  }
+
+  /// What changes at a frequency; null where frames do not come evenly.
+  std::optional<LightEvidence> evidence(const LocalChanges& changes, double hz, const Region& area,
+                                        std::complex<double> x, std::complex<double> y) const {
+    if (!report_.clock.steady) return std::nullopt;
+    return LightTest(changes).at(hz / report_.clock.rate_hz, area, x, y);
+  }
+
+  /// Asks the cells of `area` what changes at the frequencies of motions.
+  void hold_against(const LocalChanges& changes, const Region& area,
+                    std::vector<VibrationPeak>& motions) const {
+    for (VibrationPeak& motion : motions) {
+      motion.evidence =
+          evidence(changes, motion.frequency_hz, area, motion.x, std::polar(motion.y, motion.phase));
+      const double height = motion.signal_to_noise * motion.signal_to_noise;
+      if (motion.evidence && motion.evidence->light_explains(height, motion.amplitude))
+        motion.perhaps_brightness = true;
+    }
+    std::ranges::stable_sort(motions, before);
+  }
+
+  /// Bands of light cross the whole region: one that outweighs all motion there is not vibration of a tile.
+  void hold_against_whole(std::vector<VibrationPeak>& motions) {
+    const RegionSeries& whole = series_.regions[0];
+    for (VibrationPeak& motion : motions) {
+      if (motion.doubted()) continue;
+      const auto bin = std::lround(2 * motion.frequency_hz * report_.duration_s);
+      const auto known = outweighed_.find(bin);
+      bool& light = outweighed_[bin];
+      if (known == outweighed_.end()) {
+        const auto found = evidence(whole.changes, motion.frequency_hz, whole.region, 0, 0);
+        light = found && found->light_outweighs();
+      }
+      motion.perhaps_brightness = light;
+    }
+  }
+
+  /// Frequencies at which strong light was found, among those of motion and of brightness.
+  void note_lights(const LocalChanges& changes, const RegionVibration& region) {
+    for (const VibrationPeak& motion : region.motion.peaks) note_light(motion.evidence, motion);
+    for (const VibrationPeak& light : region.brightness.peaks)
+      note_light(evidence(changes, light.frequency_hz, region.region, 0, 0), light);
+  }
+  void note_light(const std::optional<LightEvidence>& evidence, const VibrationPeak& peak) {
+    if (evidence && evidence->light > evidence->motion)
+      lights_.push_back({peak.frequency_hz, peak.standard_error_hz, evidence->light});
+  }
+
+  /// Light is not quite a sine, and what it does to a place is not quite linear: weak motions at multiples of
+  /// strong light's frequency.
+  void hold_against_multiples(std::vector<VibrationPeak>& motions) const {
+    constexpr int kMultiples = 8;
+    constexpr double kWeak = 60;       // power over the noise
+    constexpr double kStronger = 100;  // of light
+    for (VibrationPeak& motion : motions) {
+      if (!motion.evidence || motion.signal_to_noise * motion.signal_to_noise > kWeak) continue;
+      const double energy = std::max(motion.evidence->motion, motion.evidence->claimed);
+      for (const StrongLight& light : lights_) {
+        if (light.energy < kStronger * energy) continue;
+        for (int m = 2; m <= kMultiples; ++m) {
+          const double hz = folded(m * light.hz, report_.clock.rate_hz);
+          const double errors = 3 * std::hypot(m * light.error_hz, motion.standard_error_hz);
+          if (std::abs(hz - motion.frequency_hz) <= std::max(0.5 / report_.duration_s, errors))
+            motion.perhaps_brightness = true;
+        }
       }
     }
     std::ranges::stable_sort(motions, before);
@@ -194,7 +279,7 @@ class Analysis {
     lights.erase(by_motion, lights.end());
   }
 
-  RegionVibration region(const RegionSeries& from) const {
+  RegionVibration region(const RegionSeries& from) {
     RegionVibration result;
     result.region = from.region;
     result.structured = from.structured;
@@ -215,7 +300,10 @@ class Analysis {
     const double mean = median(light);
     for (double& value : light) value = mean > 0 ? value / mean - 1 : 0;
     result.brightness = signal({std::move(light)}, probability, kMinFlicker);
+    hold_against(from.changes, from.region, result.motion.peaks);
     compare(result, from.unevenness_px);
+    note_lights(from.changes, result);
+    hold_against_multiples(result.motion.peaks);
     name_aliases(result.motion.peaks, false);
     name_aliases(result.brightness.peaks, true);
     name_aliases(result.brightness.by_motion, true);
@@ -237,6 +325,10 @@ class Analysis {
         Signal motion = signal({from.x, from.y}, probability, least_noise(from));
         tile.noise_px = motion.search.noise;
         tile.detectable_px = motion.search.detectable;
+        if (!series_.regions.empty()) hold_against(series_.regions[0].changes, from.region, motion.peaks);
+        hold_against_whole(motion.peaks);
+        for (const VibrationPeak& peak : motion.peaks) note_light(peak.evidence, peak);
+        hold_against_multiples(motion.peaks);
         if (!report_.regions.empty())
           hold_against(report_.regions[0].brightness.peaks, kCoarseLight * from.unevenness_px, motion.peaks);
         name_aliases(motion.peaks, false);
@@ -328,7 +420,12 @@ class Analysis {
   const VibrationOptions& options_;
   VibrationReport& report_;
   std::vector<KnownFrequency> expected_;
-  double coding_spacing_ = 0;  ///< of key frames, in turns per frame; 0: it is not known
+  struct StrongLight {
+    double hz, error_hz, energy;
+  };
+  std::vector<StrongLight> lights_;
+  std::map<long, bool> outweighed_;  ///< by half periods in the recording
+  double coding_spacing_ = 0;        ///< of key frames, in turns per frame; 0: it is not known
   std::vector<CodingBand> coding_rhythm_;
 };
 
@@ -344,7 +441,9 @@ VibrationReport analyse(const VibrationSeries& series, const VibrationOptions& o
   report.warnings = series.warnings;
   report.false_alarm_probability = options.false_alarm_probability;
   if (series.frames == 0) return report;
-  report.clock = frame_clock(options.fps, series.input.fps, series.seconds);
+  const double per_frame = series.fields ? 2 : 1;
+  report.clock = frame_clock(per_frame * options.fps, per_frame * series.input.capture_fps,
+                             per_frame * series.input.fps, series.seconds);
   report.warnings.insert(report.warnings.end(), report.clock.warnings.begin(), report.clock.warnings.end());
   report.duration_s = report.clock.steady ? static_cast<double>(series.frames) / report.clock.rate_hz
                                           : series.seconds.back() - series.seconds.front();

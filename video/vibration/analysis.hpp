@@ -8,6 +8,7 @@
 
 #include "video/vibration/aliases.hpp"
 #include "video/vibration/frame_clock.hpp"
+#include "video/vibration/light_test.hpp"
 #include "video/vibration/recording.hpp"
 #include "video/vibration/spectrum_peaks.hpp"
 
@@ -19,9 +20,11 @@ struct VibrationPeak {
   /// Motion: half the length of the path, the major half axis of its ellipse. Brightness: share of the mean.
   double amplitude = 0, amplitude_error = 0;
   double x = 0, y = 0;         ///< motion: amplitudes of the two components
+  double phase = 0;            ///< motion: of y against x
   double direction_deg = 0;    ///< motion: of the major axis, from the right (0) downwards (90), in (-90, 90]
   double roundness = 0;        ///< motion: minor over major half axis: 0 a line, 1 a circle
   double signal_to_noise = 0;  ///< amplitude over that of the noise around it
+  double certainty = 0;        ///< amplitude over its standard error by all that is close to its frequency
   double false_alarm_probability = 0;
   /// Fewer than ten periods were seen, where the noise rises towards drift: rather sway than vibration.
   bool slow = false;
@@ -33,8 +36,10 @@ struct VibrationPeak {
   /// Amplitude of the other kind at the same frequency: relative brightness for a motion, pixels for a
   /// brightness.
   std::optional<double> other_amplitude;
-  /// Motion that brightness explains: light that changes unevenly over the picture looks like one this large.
+  /// Motion that brightness explains: light that changes unevenly over the picture looks like one this large,
+  /// or what changes at this frequency is rather gains of light than displacements.
   bool perhaps_brightness = false;
+  std::optional<LightEvidence> evidence;  ///< motion: what changes at this frequency
 
   /// Whether something other than vibration explains it.
   bool doubted() const noexcept { return slow || coding || perhaps_brightness; }
@@ -45,7 +50,7 @@ struct Signal {
   std::size_t outliers = 0;
   std::vector<std::vector<double>> drift, rest;  ///< per channel, at even times
   PeakSearch search;
-  std::vector<VibrationPeak> peaks;  ///< strongest first, coding and slow ones behind the others
+  std::vector<VibrationPeak> peaks;  ///< most certain first, coding and slow ones behind the others
   /// Brightness only: peaks that a motion makes at its frequency, because light enters and leaves at the
   /// edges.
   std::vector<VibrationPeak> by_motion;

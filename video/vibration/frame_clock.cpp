@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace sfft::video {
 
@@ -64,7 +65,8 @@ FrameClock frame_clock(double given_hz, double nominal_hz, std::span<const doubl
   if (!clock.steady) {
     std::vector<double> ordered = intervals;
     std::ranges::sort(ordered);
-    const double usual = ordered[ordered.size() / 2];
+    // Where the rate falls, the higher one tells more; what is between its frames is left out.
+    const double usual = ordered[ordered.size() / 4];
     // Where frames are left out, the others follow each other evenly, but for stamps in whole milliseconds.
     double sum = 0;
     double number = 0;
@@ -76,16 +78,25 @@ FrameClock frame_clock(double given_hz, double nominal_hz, std::span<const doubl
     clock.rate_hz = number / sum;
     clock.warnings.push_back(
         fmt::format("Frames follow each other after {:.1f} to {:.1f} ms: the recording has a variable frame "
-                    "rate. The series "
-                    "are interpolated at {:.4g} samples a second; amplitudes above {:.4g} Hz come out too "
-                    "small, and where "
-                    "frames are missing vibration is guessed.",
-                    1e3 * *shortest, 1e3 * *longest, clock.rate_hz, 0.25 / *longest));
+                    "rate. By their time stamps the series are taken at {:.4g} samples a second; where no "
+                    "frame is close, there is none.",
+                    1e3 * *shortest, 1e3 * *longest, clock.rate_hz));
   } else if (nominal_hz > 0 && !agrees) {
     clock.warnings.push_back(fmt::format(
         "The container states {:.4g} frames a second, and its time stamps {:.4g}: the latter are used.",
         nominal_hz, clock.rate_hz));
   }
+  return clock;
+}
+
+FrameClock frame_clock(double given_hz, double capture_hz, double nominal_hz,
+                       std::span<const double> seconds) {
+  FrameClock clock = frame_clock(given_hz, nominal_hz, seconds);
+  constexpr double kSame = 0.02;  // stated rates are rounded
+  const bool slowed = capture_hz > 0 && std::abs(capture_hz / clock.rate_hz - 1) > kSame;
+  if (given_hz > 0 || !slowed) return clock;
+  clock = frame_clock(capture_hz, nominal_hz, seconds);
+  clock.source = "capture";
   return clock;
 }
 
@@ -103,9 +114,17 @@ std::vector<double> at_even_times(std::span<const double> series, std::span<cons
       even.push_back(series.back());
       continue;
     }
-    const double share =
-        std::clamp((at - seconds[after - 1]) / (seconds[after] - seconds[after - 1]), 0.0, 1.0);
-    even.push_back(series[after - 1] + share * (series[after] - series[after - 1]));
+    const double before = seconds[after - 1];
+    const double share = std::clamp((at - before) / (seconds[after] - before), 0.0, 1.0);
+    constexpr double kClose = 0.1, kAdjacent = 1.8;  // steps
+    if ((seconds[after] - before) * rate_hz < kAdjacent)
+      even.push_back(series[after - 1] + share * (series[after] - series[after - 1]));
+    else if ((at - before) * rate_hz < kClose)
+      even.push_back(series[after - 1]);
+    else if ((seconds[after] - at) * rate_hz < kClose)
+      even.push_back(series[after]);
+    else
+      even.push_back(std::numeric_limits<double>::quiet_NaN());
   }
   return even;
 }

@@ -61,9 +61,10 @@ double explained(double omega, std::span<const std::vector<double>> channels, st
 
 }  // namespace
 
-Taper::Taper(std::size_t n) : weight(n) {
+Taper::Taper(std::size_t n, const std::vector<bool>& present) : weight(n) {
   const auto length = static_cast<double>(n);
   for (std::size_t i = 0; i < n; ++i) {
+    if (!present.empty() && !present[i]) continue;
     const double w = 0.5 - 0.5 * std::cos(2 * std::numbers::pi * (static_cast<double>(i) + 0.5) / length);
     const double t = static_cast<double>(i) - 0.5 * (length - 1);
     weight[i] = w;

@@ -17,7 +17,8 @@ struct Taper {
   double time_spread = 0;   ///< sum of weight * t^2
   double noise_spread = 0;  ///< sum of weight^2 * t^2
 
-  explicit Taper(std::size_t n);
+  /// `present`: samples that count; empty: all.
+  explicit Taper(std::size_t n, const std::vector<bool>& present = {});
   /// Effective duration in samples of the tapered series: sqrt(4 pi var t), t weighted by weight^2.
   double effective_samples() const;
 };

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include "sfft/error.hpp"
 #include "video/sources/decoder.hpp"
@@ -63,7 +64,10 @@ class Following {
     std::vector<Region> regions = options_.regions;
     if (regions.empty()) regions.push_back({0, 0, view.shape()[1], view.shape()[0]});
     const RegionMotionOptions whole{options_.k, options_.max_samples, 0};
-    for (const Region& region : regions) add(region, whole, view, motions_, series_.regions);
+    for (const Region& region : regions) {
+      add(region, whole, view, motions_, series_.regions);
+      watches_.emplace_back(view, region);
+    }
     const Region& first = regions.front();
     const int columns = options_.tile_columns < 0 ? automatic_tiles(first.width) : options_.tile_columns;
     const int rows = options_.tile_rows < 0 ? automatic_tiles(first.height) : options_.tile_rows;
@@ -89,7 +93,10 @@ class Following {
     for (std::size_t i = 0; i < motions_.size(); ++i) {
       const bool here = record(motions_[i], view, begin, series_.regions[i]);
       lost = lost || (i == 0 && here);
-      series_.regions[i].brightness.push_back(mean_of(part(view, motions_[i].region())));
+      RegionSeries& series = series_.regions[i];
+      series.brightness.push_back(mean_of(part(view, motions_[i].region())));
+      watches_[i].push(view, series.x.back(), series.y.back(), !std::isfinite(series.x.back()),
+                       series.changes);
     }
     for (std::size_t i = 0; i < tiles_.size(); ++i) record(tiles_[i], view, begin, series_.tiles[i]);
     lost_ = lost ? lost_ + 1 : 0;
@@ -98,7 +105,10 @@ class Following {
   }
 
   void finish() {
-    for (std::size_t i = 0; i < motions_.size(); ++i) note(motions_[i], series_.regions[i]);
+    for (std::size_t i = 0; i < motions_.size(); ++i) {
+      note(motions_[i], series_.regions[i]);
+      watches_[i].finish(series_.regions[i].changes);
+    }
     for (std::size_t i = 0; i < tiles_.size(); ++i) note(tiles_[i], series_.tiles[i]);
     if (scenes_ > 0)
       series_.warnings.push_back(fmt::format(
@@ -150,13 +160,119 @@ class Following {
   const VibrationOptions& options_;
   VibrationSeries& series_;
   std::vector<RegionMotion> motions_, tiles_;
-  int lost_ = 0;      ///< frames in a row
-  int patience_ = 3;  ///< with lost frames, before a new reference is taken
+  std::vector<LocalChangesWatch> watches_;  ///< one per region
+  int lost_ = 0;                            ///< frames in a row
+  int patience_ = 3;                        ///< with lost frames, before a new reference is taken
   std::int64_t scenes_ = 0, first_scene_ = 0;
 };
 
+/// Follows frames, or both fields of frames as pictures of half their height. Fields of one kind have
+/// references of their own: the lines of the others are between theirs.
+class Pictures {
+ public:
+  Pictures(const VibrationOptions& options, Fields fields, VibrationSeries& series)
+      : fields_(fields), options_(options), series_(series), whole_(options_, series) {
+    if (fields_ == Fields::none) return;
+    series_.fields = true;
+    for (Region& region : options_.regions) {
+      region.y /= 2;
+      region.height /= 2;
+    }
+    later_.emplace(options_, later_series_);
+  }
+
+  void start(const SignalView& view) {
+    whole_.start(field(view, 0));
+    if (later_) later_->start(field(view, 1));
+  }
+  void push(const SignalView& view) {
+    whole_.push(field(view, 0));
+    if (later_) later_->push(field(view, 1));
+  }
+  void finish() {
+    whole_.finish();
+    if (!later_) return;
+    later_->finish();
+    for (std::size_t i = 0; i < series_.regions.size(); ++i)
+      interleave(later_series_.regions[i], series_.regions[i]);
+    for (std::size_t i = 0; i < series_.tiles.size(); ++i)
+      interleave(later_series_.tiles[i], series_.tiles[i]);
+    series_.frames *= 2;
+    std::vector<double> seconds;
+    std::vector<bool> between;
+    const std::size_t frames = series_.seconds.size();
+    for (std::size_t i = 0; i < frames; ++i) {
+      const std::size_t from = i + 1 < frames ? i : std::max<std::size_t>(i, 1) - 1;
+      const double half =
+          frames > 1 ? 0.5 * (series_.seconds[from + 1] - series_.seconds[from]) : 0.5 / series_.input.fps;
+      seconds.insert(seconds.end(), {series_.seconds[i], series_.seconds[i] + half});
+      between.insert(between.end(), 2, series_.between[i]);
+    }
+    series_.seconds = std::move(seconds);
+    series_.between = std::move(between);
+    for (std::int64_t& number : series_.key_frames) number *= 2;
+  }
+
+ private:
+  /// The earlier field (0) or the later one.
+  SignalView field(const SignalView& view, int later) const {
+    if (fields_ == Fields::none) return view;
+    const std::int64_t first = (fields_ == Fields::top_first) == (later == 0) ? 0 : 1;
+    const auto lines = [&](const auto* samples) {
+      return SignalView::rows(samples + first * view.stride(0), {view.shape()[0] / 2, view.shape()[1]},
+                              2 * view.stride(0));
+    };
+    return view.type() == ElementType::u16 ? lines(static_cast<const std::uint16_t*>(view.data()))
+                                           : lines(static_cast<const std::uint8_t*>(view.data()));
+  }
+
+  /// Values of later fields between those of earlier ones, less their constant difference, which is that of
+  /// the references.
+  static void mix(const std::vector<double>& later, double scale, std::vector<double>& series) {
+    std::vector<double> apart;
+    for (std::size_t i = 0; i + 1 < series.size(); ++i) {
+      const double difference = later[i] - 0.5 * (series[i] + series[i + 1]);
+      if (std::isfinite(difference)) apart.push_back(difference);
+    }
+    double offset = 0;
+    if (!apart.empty()) {
+      const auto middle = apart.begin() + static_cast<std::ptrdiff_t>(apart.size() / 2);
+      std::ranges::nth_element(apart, middle);
+      offset = *middle;
+    }
+    std::vector<double> mixed;
+    for (std::size_t i = 0; i < series.size(); ++i)
+      mixed.insert(mixed.end(), {scale * series[i], scale * (later[i] - offset)});
+    series = std::move(mixed);
+  }
+
+  static void interleave(const RegionSeries& later, RegionSeries& series) {
+    constexpr double kLinesPerField = 2;
+    mix(later.x, 1, series.x);
+    mix(later.y, kLinesPerField, series.y);
+    if (!series.brightness.empty()) mix(later.brightness, 1, series.brightness);
+    const auto twice = [](const std::vector<float>& one, std::vector<float>& values) {
+      std::vector<float> mixed;
+      for (std::size_t i = 0; i < values.size(); ++i) mixed.insert(mixed.end(), {values[i], one[i]});
+      values = std::move(mixed);
+    };
+    twice(later.error, series.error);
+    twice(later.gain, series.gain);
+    series.region.y *= 2;
+    series.region.height *= 2;
+    series.changes = {};  // whose cells are of one kind of field
+  }
+
+  Fields fields_;
+  VibrationOptions options_;
+  VibrationSeries& series_;
+  Following whole_;
+  VibrationSeries later_series_;
+  std::optional<Following> later_;
+};
+
 void read(FrameSource& source, const VibrationOptions& options, const VibrationProgress& progress,
-          const std::atomic<bool>& stop, Following& following, VibrationSeries& series) {
+          const std::atomic<bool>& stop, Pictures& following, VibrationSeries& series) {
   Decoder decoder(source, {.limit = options.frames});
   while (!stop) {
     const auto frames = decoder.next(1, 1, stop);
@@ -185,7 +301,7 @@ VibrationSeries follow(FrameSource& source, const VibrationOptions& options,
                        const VibrationProgress& progress, const std::atomic<bool>& stop) {
   VibrationSeries series;
   series.input = source.info();
-  Following following(options, series);
+  Pictures following(options, series.input.fields, series);
   try {
     read(source, options, progress, stop, following, series);
   } catch (const InputError& error) {

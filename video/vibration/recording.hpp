@@ -10,6 +10,7 @@
 
 #include "video/sources/run_status.hpp"
 #include "video/sources/source.hpp"
+#include "video/vibration/local_changes.hpp"
 #include "video/vibration/region_motion.hpp"
 
 namespace sfft::video {
@@ -39,6 +40,7 @@ struct RegionSeries {
   std::vector<float> error;        ///< standard error of the place by the phases alone, pixels
   std::vector<float> gain;         ///< contrast relative to the reference
   std::vector<double> brightness;  ///< mean of the samples; empty for tiles
+  LocalChanges changes;            ///< none for tiles, which are within the first region
 };
 
 /// The series of all regions and tiles, and the state of the input.
@@ -48,6 +50,7 @@ struct VibrationSeries {
   SourceInfo input;
   std::int64_t frames = 0;
   std::vector<double> seconds;           ///< of every frame; NaN where it has no time
+  bool fields = false;                   ///< samples are fields, two per frame; `frames` counts fields then
   std::vector<std::int64_t> key_frames;  ///< numbers of frames that are coded without others
   std::vector<bool> between;             ///< of every frame: coded from frames before and after it
   std::vector<RegionSeries> regions;

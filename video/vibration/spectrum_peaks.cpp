@@ -35,7 +35,7 @@ class Search {
         n_(channels[0].size()),
         length_(std::bit_ceil(4 * n_)),
         padding_(static_cast<double>(length_) / static_cast<double>(n_)),
-        taper_(n_),
+        taper_(n_, options.present),
         plan_(Shape(static_cast<std::int64_t>(length_)), true) {
     first_ = static_cast<std::size_t>(std::ceil(options.least_periods * padding_));
     last_ = length_ / 2 - static_cast<std::size_t>(0.5 * padding_);

@@ -18,7 +18,8 @@ struct PeakOptions {
   /// Frequencies that are looked at alone, each with its share of the same probability: one that is known
   /// needs less evidence than one that may be any.
   std::vector<double> expected_hz{};
-  double least_noise = 0;  ///< standard deviation of a sample that is never less: rounding is no signal
+  std::vector<bool> present{};  ///< which samples count; empty: all
+  double least_noise = 0;       ///< standard deviation of a sample that is never less: rounding is no signal
 };
 
 /// A steady oscillation: channel c is Re(amplitude[c] exp(2 pi i f t)), t from the middle of the series.

@@ -49,6 +49,10 @@ Json motion_peak(const VibrationPeak& peak) {
   add_alias(json, peak);
   json["brightness"] = number(peak.other_amplitude);
   json["perhaps_brightness"] = peak.perhaps_brightness;
+  json["certainty"] = number_or_null(peak.certainty);
+  json["energy_of_motion"] = peak.evidence ? number_or_null(peak.evidence->motion) : Json(nullptr);
+  json["energy_of_light"] =
+      peak.evidence ? number_or_null(std::max(peak.evidence->light, 0.0)) : Json(nullptr);
   return json;
 }
 
@@ -151,7 +155,7 @@ std::string peak_line(const VibrationPeak& peak, bool light) {
   if (peak.alias) line += fmt::format("  perhaps {:.3f} Hz: {}", peak.alias->hz, peak.alias->reason);
   if (peak.slow) line += "  slow: sway or drift";
   if (peak.coding) line += "  perhaps coding: kinds of frames come at this rate";
-  if (peak.perhaps_brightness) line += "  perhaps uneven light: brightness has this frequency";
+  if (peak.perhaps_brightness) line += "  perhaps light: what changes there is rather light than motion";
   if (light && peak.other_amplitude) line += fmt::format("  (motion too: {:.4f} px)", *peak.other_amplitude);
   return line + "\n";
 }
@@ -199,6 +203,11 @@ std::string vibration_json(const VibrationReport& report) {
   json["rate"] = {{"hz", clocked ? number_or_null(report.clock.rate_hz) : Json(nullptr)},
                   {"source", clocked ? Json(report.clock.source) : Json(nullptr)},
                   {"steady", report.clock.steady}};
+  json["input"]["capture_fps"] = input.capture_fps > 0 ? Json(input.capture_fps) : Json(nullptr);
+  json["input"]["pixel_aspect"] = number_or_null(input.pixel_aspect);
+  json["input"]["fields"] = input.fields == Fields::none        ? Json(nullptr)
+                            : input.fields == Fields::top_first ? Json("top_first")
+                                                                : Json("bottom_first");
   json["duration_s"] = number_or_null(report.duration_s);
   json["false_alarm_probability"] = number_or_null(report.false_alarm_probability);
   Json vibration;
@@ -245,13 +254,14 @@ std::string vibration_summary(const VibrationReport& report) {
   const SourceInfo& input = report.input;
   const std::string_view source = report.clock.source;
   const char* const whose = source == "given"       ? "as given"
+                            : source == "capture"   ? "as the camera noted"
                             : source == "container" ? "as the container says"
                             : source == "unknown"   ? "the rate is unknown"
                                                     : "by the time stamps";
-  std::string text =
-      fmt::format("{}\n{}\n{} frame{} of {}x{} at {:.6g} a second ({}), {:.3g} s\n", printable(input.path),
-                  verdict(report), report.frames, report.frames == 1 ? "" : "s", input.width, input.height,
-                  report.clock.rate_hz, whose, report.duration_s);
+  std::string text = fmt::format(
+      "{}\n{}\n{} {}{} of {}x{} at {:.6g} a second ({}), {:.3g} s\n", printable(input.path), verdict(report),
+      report.frames, input.fields == Fields::none ? "frame" : "field", report.frames == 1 ? "" : "s",
+      input.width, input.height, report.clock.rate_hz, whose, report.duration_s);
   for (std::size_t r = 0; r < report.regions.size(); ++r) {
     const RegionVibration& region = report.regions[r];
     const PeakSearch& search = region.motion.search;
