@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Thresholds by the names that options and configuration files give them.
 #include "video/events/thresholds.hpp"
 
 #include <fmt/format.h>

@@ -25,6 +25,8 @@ constexpr double kNoiseFrames = 0.75;
 /// a clock.
 constexpr std::size_t kNoisy = kTiles / 2;
 constexpr double kMax = 0.75;
+/// Share of the frames that have to have noise.
+constexpr double kBusy = 0.3;
 /// Tiles that a clock or a name may cover, and tiles that a key frame renews.
 constexpr std::size_t kOverlay = kTiles / 4;
 constexpr std::size_t kWhole = 3 * kTiles / 4;
@@ -157,6 +159,7 @@ void Stillness::add(const TileActivity& activity) {
   std::bitset<kTiles> noisy;
   for (std::size_t t = 0; t < kTiles; ++t) noisy[t] = activity[t] > kSome;
   const bool repeats = std::ranges::all_of(activity, [](float tile) { return !(tile > kAny); });
+  if (!held_) busy_ += ((noisy.count() >= kNoisy ? 1 : 0) - busy_) / kKept;
   if (!repeats) noisy_[distinct_++ % noisy_.size()] = noisy;
   add_run(activity);
   since_held_ = held_ ? 0 : since_held_ + 1;
@@ -237,7 +240,8 @@ ActivityStep Stillness::step(std::int64_t frames) const {
 }
 
 double Stillness::lost_noise() const noexcept {
-  if (frames_ < guessed()) return 0;
+  // Of a stream that was padded to a higher rate few frames have noise, and by turns.
+  if (frames_ < guessed() || busy_ < kBusy) return 0;
   // The least of a few windows is not yet the least of many.
   const double sure =
       std::min(1.0, static_cast<double>(windows_ + window_) / static_cast<double>(known() - window_));

@@ -111,6 +111,7 @@ class Stillness {
   std::size_t ended_runs_ = 0;
   std::array<std::bitset<kTiles>, kWindow> noisy_{};  ///< of the latest frames that repeat nothing
   std::size_t distinct_ = 0;
+  double busy_ = 1;  ///< share of the frames in which most tiles show noise
   std::array<TileActivity, kKept> latest_{};
   std::array<double, kKept> levels_{};
   TileActivity usual_{};  ///< the least until now, of means of windows, forgotten slowly

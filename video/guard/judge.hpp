@@ -2,6 +2,7 @@
 // From measurements to conditions: which of them a person would notice.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -81,7 +82,7 @@ class Judge {
   int white_frames() const noexcept { return white_; }
 
   /// Number of successive frames in which much of the scene is hidden.
-  int covering_frames() const noexcept { return covering_; }
+  int covering_frames() const noexcept { return covering_ > 0 ? std::max(covering_, hidden_) : 0; }
   /// Something hides the scene that may be about to leave.
   bool passing() const noexcept { return passing_; }
 

@@ -15,7 +15,8 @@ namespace sfft::video {
 
 /// Noise never returns. So a frame that equals an earlier one more closely than neighbouring frames of a live
 /// camera equal each other is a copy of it, even if it was encoded again. Where an encoder leaves no noise,
-/// only frames that are equal to the bit count. Copies continue independently.
+/// frames count that are equal to the bit, and motion that returns after seconds, wherever it is. Copies
+/// continue independently.
 class Replay {
  public:
   /// `full`: the largest value that samples take.
@@ -46,21 +47,31 @@ class Replay {
 
   void read(const SignalView& frame);
   const Levels& before(std::int64_t lag) const noexcept;
-  Difference difference(std::size_t tile, std::int64_t lag) const noexcept;
-  /// Whether the latest frame is a copy of the one so many frames before.
-  bool returns(std::int64_t lag) const noexcept;
+  /// Of a tile in the frame `ago` frames before the latest one, and `lag` frames before that.
+  Difference difference(std::size_t tile, std::int64_t lag, std::int64_t ago = 0) const noexcept;
+  /// Whether the frame `ago` frames before the latest one is a copy of the one `lag` frames before that.
+  bool returns(std::int64_t lag, std::int64_t ago = 0) const noexcept;
+  /// Whether it is where it tells: what moves in it moved so then. Counts in how many tiles.
+  bool motion_returns(std::int64_t lag, std::int64_t ago, int& moving) const noexcept;
+  bool copy(std::int64_t lag, std::int64_t ago) const noexcept;
+  void note_motion() noexcept;
   void learn_noise() noexcept;
   std::int64_t search() const noexcept;
+  void look(double interval_s, int moving) noexcept;
 
   double unit_;
   std::vector<Levels> kept_;
   std::int64_t frames_ = 0;
   std::int64_t longest_ = 0;  ///< lag, at the present rate
   std::int64_t lag_ = 0, run_ = 0, misses_ = 0;
+  bool by_motion_ = false;          ///< only what moves tells
+  std::int64_t moving_frames_ = 0;  ///< of the run, those in which something moves
+  std::bitset<kTiles> moved_;       ///< where it did
   std::int64_t latest_change_ = 0;  ///< frame in which most of the picture was another than before
   double strength_ = 0;
   std::array<double, kTiles> mean_{}, usual_{};  ///< noise: now, and the least until now, forgotten slowly
   std::int64_t learned_ = 0;
+  bool live_ = false;      ///< there is noise in most of the picture
   std::size_t noisy_ = 0;  ///< tiles whose noise is known and large enough to be missed
 };
 
