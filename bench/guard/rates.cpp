@@ -44,8 +44,9 @@ struct Scenario {
 };
 
 Scenario drawn_scenario(int index, cv::RNG& random) {
-  static const std::vector<std::string> kinds{"nothing", "lorry",   "cover",     "slow cover", "moved", "defocused", "frozen",
-                                              "loop",    "in turn", "dark", "flare", "creep"};
+  static const std::vector<std::string> kinds{"nothing", "lorry",     "cover",  "slow cover",
+                                              "moved",   "defocused", "frozen", "loop",
+                                              "in turn", "dark",      "flare",  "creep"};
   Scenario s;
   s.kind = kinds[static_cast<std::size_t>(index) % kinds.size()];
   s.from_s = random.uniform(7.0, 9.0);
@@ -75,7 +76,8 @@ Scenario drawn_scenario(int index, cv::RNG& random) {
 }
 
 /// The scene at a moment, without noise.
-cv::Mat drawn_at(const cv::Mat& place, const Scenario& s, const std::vector<Walker>& walkers, double seconds) {
+cv::Mat drawn_at(const cv::Mat& place, const Scenario& s, const std::vector<Walker>& walkers,
+                 double seconds) {
   cv::Mat picture = place.clone();
   for (const Walker& walker : walkers) draw_walker(picture, walker, seconds);
   if (seconds < s.from_s || seconds >= s.until_s) return picture;
@@ -101,7 +103,8 @@ cv::Mat drawn_at(const cv::Mat& place, const Scenario& s, const std::vector<Walk
   if (s.kind == "dark") picture *= 0.03;
   if (s.kind == "flare")  // headlights that turn
     cv::circle(picture, {kSize.width / 2, kSize.height / 2},
-               static_cast<int>(std::sqrt(0.75 * kSize.area() / CV_PI * std::sin(CV_PI * way))), 255.0, cv::FILLED);
+               static_cast<int>(std::sqrt(0.75 * kSize.area() / CV_PI * std::sin(CV_PI * way))), 255.0,
+               cv::FILLED);
   return picture;
 }
 
@@ -176,12 +179,27 @@ Outcome run(const Scenario& s, const Camera& camera, std::uint64_t seed) {
 }  // namespace
 
 nlohmann::ordered_json rates(const PopulationOptions& options) {
-  std::vector<Camera> cameras{{"5", 5},   {"6", 6},   {"8", 8},   {"10", 10}, {"12.5", 12.5}, {"15", 15},
-                                    {"20", 20}, {"25", 25}, {"30", 30}, {"50", 50}, {"60", 60},     {"100", 100},
-                                    {"120", 120}, {"variable 10", 10, 0, true}, {"variable 25", 25, 0, true},
-                                    {"2 as 25", 2, 25}, {"5 as 30", 5, 30}, {"10 as 60", 10, 60}};
+  std::vector<Camera> cameras{{"5", 5},
+                              {"6", 6},
+                              {"8", 8},
+                              {"10", 10},
+                              {"12.5", 12.5},
+                              {"15", 15},
+                              {"20", 20},
+                              {"25", 25},
+                              {"30", 30},
+                              {"50", 50},
+                              {"60", 60},
+                              {"100", 100},
+                              {"120", 120},
+                              {"variable 10", 10, 0, true},
+                              {"variable 25", 25, 0, true},
+                              {"2 as 25", 2, 25},
+                              {"5 as 30", 5, 30},
+                              {"10 as 60", 10, 60}};
   if (!options.cameras.empty())
-    std::erase_if(cameras, [&](const Camera& one) { return std::ranges::count(options.cameras, one.name) == 0; });
+    std::erase_if(cameras,
+                  [&](const Camera& one) { return std::ranges::count(options.cameras, one.name) == 0; });
   struct Row {
     int scenes = 0, right = 0, missed = 0, late = 0, extra = 0;
   };
@@ -198,7 +216,9 @@ nlohmann::ordered_json rates(const PopulationOptions& options) {
     const Scenario s = drawn_scenario(scene, random);
     if (!options.kinds.empty() && std::ranges::count(options.kinds, s.kind) == 0) return;
     const Outcome outcome = run(s, camera, seed);
-    const double tolerance = std::max(0.2, 1.05 / camera.fps) + (s.truth.size() == 1 && s.truth[0].kind == "covered" && s.kind != "cover" ? s.size : 0);
+    const double tolerance =
+        std::max(0.2, 1.05 / camera.fps) +
+        (s.truth.size() == 1 && s.truth[0].kind == "covered" && s.kind != "cover" ? s.size : 0);
     Row row;
     row.scenes = 1;
     std::vector<bool> used(outcome.events.size());
@@ -207,7 +227,8 @@ nlohmann::ordered_json rates(const PopulationOptions& options) {
       bool found = false;
       for (std::size_t i = 0; i < outcome.events.size(); ++i) {
         const Stretch& event = outcome.events[i];
-        if (used[i] || event.kind != one.kind || event.start_s > one.end_s || event.end_s < one.start_s) continue;
+        if (used[i] || event.kind != one.kind || event.start_s > one.end_s || event.end_s < one.start_s)
+          continue;
         used[i] = found = true;
         const bool exact = std::abs(event.start_s - one.start_s) <= tolerance &&
                            (std::abs(event.end_s - one.end_s) <= tolerance ||
@@ -226,9 +247,10 @@ nlohmann::ordered_json rates(const PopulationOptions& options) {
     row.right = right ? 1 : 0;
     const std::lock_guard lock(mutex);
     if (options.verbose && !right) {
-      fmt::print("  {} at {}, scene {} (codec {:.1f}), {:.2f} to {:.2f} s:", s.kind, camera.name, scene, s.step, s.from_s,
-                 s.until_s);
-      for (const Stretch& event : outcome.events) fmt::print(" {} {:.2f}-{:.2f} ({})", event.kind, event.start_s, event.end_s, event.detail);
+      fmt::print("  {} at {}, scene {} (codec {:.1f}), {:.2f} to {:.2f} s:", s.kind, camera.name, scene,
+                 s.step, s.from_s, s.until_s);
+      for (const Stretch& event : outcome.events)
+        fmt::print(" {} {:.2f}-{:.2f} ({})", event.kind, event.start_s, event.end_s, event.detail);
       fmt::print("\n");
     }
     for (Row* sum : {&by_camera[camera.name], &by_kind[s.kind]}) {
@@ -241,10 +263,13 @@ nlohmann::ordered_json rates(const PopulationOptions& options) {
   });
   nlohmann::ordered_json out;
   const auto put = [&](const char* what, const std::string& name, const Row& row) {
-    fmt::print("{:<12} {:<14} {:>4} of {:>4} right, {} missed, {} at another time, {} that are none\n", what, name,
-               row.right, row.scenes, row.missed, row.late, row.extra);
-    out[what][name] = {{"right", row.right}, {"scenes", row.scenes}, {"missed", row.missed},
-                       {"another_time", row.late}, {"false", row.extra}};
+    fmt::print("{:<12} {:<14} {:>4} of {:>4} right, {} missed, {} at another time, {} that are none\n", what,
+               name, row.right, row.scenes, row.missed, row.late, row.extra);
+    out[what][name] = {{"right", row.right},
+                       {"scenes", row.scenes},
+                       {"missed", row.missed},
+                       {"another_time", row.late},
+                       {"false", row.extra}};
   };
   for (const Camera& camera : cameras) put("rate", camera.name, by_camera[camera.name]);
   for (const auto& [kind, row] : by_kind) put("kind", kind, row);

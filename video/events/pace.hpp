@@ -58,6 +58,11 @@ class Pace {
   double stamp_ = 0, clock_ = 0, latest_ = 0, step_ = kUnknown, elapsed_ = kUnknown;
 };
 
+/// The rate that is left of another one.
+inline double judged_rate(double fps) noexcept {
+  return fps / std::max(1.0, std::ceil(0.9 * fps / kMaxJudgedRate - 1e-9));
+}
+
 /// Frames that take so long, at least so many.
 inline int frames_in(double seconds, double interval_s, int least = 1) noexcept {
   const double frames = std::min(seconds / std::max(interval_s, 1e-6), 1e6);

@@ -59,11 +59,12 @@ double FreezeDetector::judge(const Observation& seen, double usual_detail) {
   ++frames_;
   const bool known = frozen_ || frames_ > stillness_.window();
   const double standing = visible && known ? sensitivity_ * stillness_.strength() : 0;
-  const double strength = plain_picture ? 0 : std::max({repeats, standing, seen.returning});
+  const double returning = visible || replayed_ ? seen.returning : 0;
+  const double strength = plain_picture ? 0 : std::max({repeats, standing, returning});
   if (frozen_) return remain(seen, strength, plain_picture);
   if (strength > 1) {
     frozen_ = true;
-    replayed_ = seen.returning >= std::max(repeats, standing);
+    replayed_ = returning >= std::max(repeats, standing);
     if (replayed_) {
       frames_ = seen.returned_frames;
     } else {

@@ -88,6 +88,9 @@ Guard::Guard(const Guard& other)
       judged_(other.judged_),
       moments_(other.moments_),
       replay_(other.replay_),
+      away_(other.away_),
+      resting_(other.resting_),
+      usual_activity_(other.usual_activity_),
       latest_(other.latest_),
       quiet_(other.quiet_),
       made_up_(other.made_up_),
@@ -95,7 +98,10 @@ Guard::Guard(const Guard& other)
       check_(other.check_),
       unchecked_(other.unchecked_),
       denied_(other.denied_),
-      denied_pose_(other.denied_pose_) {}
+      denied_pose_(other.denied_pose_) {
+  for (const Preset& one : other.presets_)
+    presets_.push_back({std::make_unique<Observer>(*one.observer), one.judge, one.check});
+}
 
 void Guard::start(const SignalView& frame) {
   shape_ = frame.shape();
@@ -189,6 +195,7 @@ void Guard::watch(const SignalView& region, bool doubtful) {
   latest_.seen->returned_frames = replay_->frames();
   latest_.seen->period = replay_->period();
   latest_.findings = judge_->judge(*latest_.seen);
+  if (options_.presets > 0 && patrols(region)) return;
   if (hidden()) {
     missed_s_ += pace_.interval();
   } else if (missed_s_ > 0) {
@@ -251,6 +258,8 @@ void Guard::update_events() {
       if (kind == EventKind::flicker) lasts = judge_->flickering_frames();
       if (kind == EventKind::blinded) lasts = std::max<std::int64_t>(lasts, judge_->white_frames());
       if (kind == EventKind::covered) lasts = std::max<std::int64_t>(lasts, judge_->covering_frames());
+      if (kind == EventKind::moved || kind == EventKind::covered)
+        lasts = std::max<std::int64_t>(lasts, away_);
       begin(kind, since(lasts).frame, since(lasts).seconds);
     }
     if (change == Hysteresis::Change::ends) {
@@ -289,6 +298,8 @@ const GuardFrame& Guard::restart(double seconds) {
   judge_.reset();
   check_.reset();
   replay_.reset();
+  presets_.clear();
+  away_ = resting_ = 0;
   full_ = 255;
   quiet_ = unchecked_ = denied_ = 0;
   missed_s_ = 0;

@@ -28,6 +28,7 @@ struct GuardOptions {
   double sensitivity = 1;  ///< 2: half the thresholds, 0.5: twice
   double settle_s = 120;   ///< a moved picture becomes the scene after this many seconds
   std::string source{};    ///< for the events
+  int presets = 0;         ///< views of a camera on patrol that are learned; moves between them are none
   Thresholds thresholds{};
 };
 
@@ -75,7 +76,19 @@ class Guard {
     double seconds = 0;
   };
 
+  /// A view that the camera comes back to.
+  struct Preset {
+    std::unique_ptr<Observer> observer;
+    Judge judge;
+    MoveCheck check;
+  };
+
   void start(const SignalView& frame);
+  /// Whether the camera is on its way between presets, so that what is seen brings no event.
+  bool patrols(const SignalView& region);
+  bool return_to_preset(const SignalView& region);
+  void keep_preset();
+  void arrive();
   void learn(const SignalView& region);
   void watch(const SignalView& region, bool doubtful);
   void set_pace();
@@ -110,6 +123,10 @@ class Guard {
   std::int64_t judged_ = 0;     ///< frames that were not left out
   std::deque<Moment> moments_;  ///< of the latest of them
   std::optional<Replay> replay_;
+  std::vector<Preset> presets_;  ///< but the present one
+  int away_ = 0;                 ///< frames since the view is not the present preset's
+  int resting_ = 0;              ///< of these, the latest in a row in which the picture stood
+  double usual_activity_ = 0;    ///< median of the tiles, while the camera stands
   GuardFrame latest_;
   int quiet_ = 0;        ///< frames in a row without anything
   int made_up_ = 0;      ///< frames in a row that the decoder has made up in parts

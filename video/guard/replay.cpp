@@ -40,6 +40,8 @@ constexpr std::size_t kMovingTiles = 3;
 constexpr double kMovingShare = 0.3;
 constexpr double kMotion_s = 1.5;
 constexpr double kLeastPeriod_s = 3;
+/// Share of the frames that are no copies of those before: where noise is gone, every lag would do.
+constexpr double kLively = 0.5;
 /// Frames in a row that may be spoilt, as key frames are.
 constexpr std::int64_t kSpoilt = 2;
 
@@ -97,7 +99,8 @@ bool Replay::returns(std::int64_t lag, std::int64_t ago) const noexcept {
   }
   auto left = static_cast<int>((1 - kMost) * static_cast<double>(noisy_));
   for (std::size_t t = 0; t < kTiles; ++t) {
-    if (usual_[t] > kNoise && difference(t, lag, ago).variance > kCopy * usual_[t] && --left < 0) return false;
+    if (usual_[t] > kNoise && difference(t, lag, ago).variance > kCopy * usual_[t] && --left < 0)
+      return false;
   }
   return true;
 }
@@ -175,6 +178,7 @@ void Replay::add(const SignalView& frame, double interval_s, double least_s, boo
     const bool again = lag_ + 2 < frames_ && copy(lag_, 0);
     misses_ = again ? 0 : misses_ + 1;
     run_ += again ? 1 : 0;
+    lively_frames_ += again && !returns(1) ? 1 : 0;
     if (misses_ > kSpoilt) lag_ = run_ = 0;
   }
   if (lag_ == 0) {
@@ -188,12 +192,14 @@ void Replay::add(const SignalView& frame, double interval_s, double least_s, boo
   if (by_motion_) note_motion();
   // Without noise the whole period has to return, and something has to happen in it.
   const std::int64_t least = frames_in(least_s, interval_s, kLeastRun);
-  const std::int64_t needed = by_motion_          ? std::max(least, std::int64_t{frames_in(kMotion_s, interval_s)})
+  const std::int64_t needed = by_motion_ ? std::max(least, std::int64_t{frames_in(kMotion_s, interval_s)})
                               : noisy_ >= kNoisy ? least
-                                                  : std::max(least, lag_);
-  const bool tells = by_motion_ ? moved_.count() >= kMovingTiles && static_cast<double>(moving_frames_) >
-                                                                         kMovingShare * static_cast<double>(run_)
-                                : frames_ - latest_change_ <= lag_;
+                                                 : std::max(least, lag_);
+  const bool tells =
+      by_motion_ ? moved_.count() >= kMovingTiles &&
+                       static_cast<double>(moving_frames_) > kMovingShare * static_cast<double>(run_)
+      : noisy_ >= kNoisy ? static_cast<double>(lively_frames_) > kLively * static_cast<double>(run_)
+                         : frames_ - latest_change_ <= lag_;
   // What has told once goes on while it lasts.
   if (tells || strength_ > 1) strength_ = static_cast<double>(run_) / static_cast<double>(needed);
 }
@@ -213,9 +219,11 @@ void Replay::look(double interval_s, int moving) noexcept {
   if (lag_ == 0) return;
   run_ = kAgree;
   // It may have begun before the search. What stands still tells nothing of that.
-  while (!by_motion_ && run_ < lag_ && run_ + lag_ + 2 < std::min(frames_, kMostFrames) && copy(lag_, run_)) ++run_;
+  while (!by_motion_ && run_ < lag_ && run_ + lag_ + 2 < std::min(frames_, kMostFrames) && copy(lag_, run_))
+    ++run_;
   misses_ = 0;
   moving_frames_ = 0;
+  lively_frames_ = run_;
   moved_.reset();
 }
 

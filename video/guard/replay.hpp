@@ -64,6 +64,7 @@ class Replay {
   std::int64_t frames_ = 0;
   std::int64_t longest_ = 0;  ///< lag, at the present rate
   std::int64_t lag_ = 0, run_ = 0, misses_ = 0;
+  std::int64_t lively_frames_ = 0;  ///< of the run, those that are no copies of the frame before
   bool by_motion_ = false;          ///< only what moves tells
   std::int64_t moving_frames_ = 0;  ///< of the run, those in which something moves
   std::bitset<kTiles> moved_;       ///< where it did
