@@ -18,6 +18,11 @@ namespace {
 constexpr std::size_t kMoments = 1300;
 /// Times the shift of a camera that has come to rest that are another move.
 constexpr double kFurther = 1.25;
+/// Logarithm of the factor on the light from one frame to the next of a switch to infrared and back, whose
+/// other wavelength many lenses do not focus; seconds within which that shows.
+constexpr double kSwitched = 0.25;
+constexpr double kFocusing_s = 1;
+constexpr int kForgetSwitched = 3;
 /// Share of a window in which a condition holds, and the least number of frames of one.
 constexpr double kHolds = 5.0 / 6;
 constexpr int kLeastWindow = 3;
@@ -88,6 +93,8 @@ Guard::Guard(const Guard& other)
       judged_(other.judged_),
       moments_(other.moments_),
       replay_(other.replay_),
+      since_jump_(other.since_jump_),
+      switched_(other.switched_),
       away_(other.away_),
       resting_(other.resting_),
       usual_activity_(other.usual_activity_),
@@ -195,6 +202,7 @@ void Guard::watch(const SignalView& region, bool doubtful) {
   latest_.seen->returned_frames = replay_->frames();
   latest_.seen->period = replay_->period();
   latest_.findings = judge_->judge(*latest_.seen);
+  since_jump_ = std::abs(latest_.seen->brightening) > kSwitched ? 0 : since_jump_ + 1;
   if (options_.presets > 0 && patrols(region)) return;
   if (hidden()) {
     missed_s_ += pace_.interval();
@@ -249,7 +257,8 @@ void Guard::update_events() {
     Hysteresis& condition = conditions_[static_cast<std::size_t>(i)];
     const double limit = condition.active() ? kRelease : 1;
     // A replay says nothing of the camera.
-    const bool told = kind == EventKind::frozen || !judge_->replayed() || condition.active();
+    bool told = kind == EventKind::frozen || !judge_->replayed() || condition.active();
+    if (kind == EventKind::defocused && !condition.active()) told = told && !other_light(finding.strength);
     const Hysteresis::Change change = condition.update(judged_, told && finding.strength > limit);
     if (change == Hysteresis::Change::begins) {
       // What has to last before it is an event began before; glare was white before it was one that stays.
@@ -284,6 +293,16 @@ void Guard::update_events() {
   }
 }
 
+bool Guard::other_light(double strength) {
+  if (strength <= kRelease) {
+    switched_ = std::max(0, switched_ - kForgetSwitched);
+    return false;
+  }
+  if (switched_ == 0 && since_jump_ > frames(kFocusing_s)) return false;
+  ++switched_;
+  return true;
+}
+
 const GuardFrame& Guard::restart(double seconds) {
   latest_ = {};
   for (int i = 0; i < kEventKinds; ++i) {
@@ -299,7 +318,7 @@ const GuardFrame& Guard::restart(double seconds) {
   check_.reset();
   replay_.reset();
   presets_.clear();
-  away_ = resting_ = 0;
+  away_ = resting_ = switched_ = 0;
   full_ = 255;
   quiet_ = unchecked_ = denied_ = 0;
   missed_s_ = 0;

@@ -93,6 +93,10 @@ class Guard {
   void watch(const SignalView& region, bool doubtful);
   void set_pace();
   void update_events();
+  /// Whether the picture is out of focus because the light was switched.
+  bool other_light(double strength);
+  /// What is seen is the scene: events of the picture end, and the next frames are learned from.
+  void begin_again();
   /// The frame since which something is so, by the number of judged frames since then, with the latest.
   const Moment& since(std::int64_t judged_frames) const;
   int frames(double seconds, int least = 1) const { return frames_in(seconds, pace_.interval(), least); }
@@ -124,6 +128,8 @@ class Guard {
   std::deque<Moment> moments_;  ///< of the latest of them
   std::optional<Replay> replay_;
   std::vector<Preset> presets_;  ///< but the present one
+  int since_jump_ = 1 << 20;     ///< frames since the light was switched
+  int switched_ = 0;             ///< frames that are out of focus since it was
   int away_ = 0;                 ///< frames since the view is not the present preset's
   int resting_ = 0;              ///< of these, the latest in a row in which the picture stood
   double usual_activity_ = 0;    ///< median of the tiles, while the camera stands

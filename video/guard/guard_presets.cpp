@@ -46,6 +46,7 @@ bool Guard::patrols(const SignalView& region) {
       kWithheld, [&](EventKind kind) { return kind != EventKind::light && strength(kind) > kRelease; });
   const double activity = median_activity(seen.activity);
   if (!off) {
+    if (away_ > 0) judge_->arrived();
     away_ = resting_ = 0;
     usual_activity_ += kActivityShare * (activity - usual_activity_);
     return false;
@@ -79,6 +80,7 @@ bool Guard::return_to_preset(const SignalView& region) {
     check_->follow(observer_->pose());
     judge_->resume(observer_->pose());
     observer_->follow();
+    judge_->arrived();
     arrive();
     return true;
   }

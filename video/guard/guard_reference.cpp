@@ -27,6 +27,8 @@ constexpr double kFollow = 0.9;
 constexpr double kDenied = 0.95;
 /// Pixels within which it is the same move.
 constexpr double kSamePlace = 1;
+/// Seconds after which a picture that another light has put out of focus is the scene.
+constexpr double kRefocused_s = 3;
 /// Seconds between two frames that are kept to check moves by.
 constexpr double kRemember_s = 1;
 
@@ -56,6 +58,18 @@ void Guard::check_move(const SignalView& region) {
   denied_ = 0;
 }
 
+void Guard::begin_again() {
+  for (int i = 0; i < kEventKinds; ++i) {
+    const auto kind = static_cast<EventKind>(i);
+    if (kind == EventKind::frozen || kind == EventKind::offline) continue;
+    if (conditions_[static_cast<std::size_t>(i)].stop(judged_) == Hysteresis::Change::ends)
+      finish(kind, frames_, moments_.back().seconds);
+  }
+  switched_ = 0;
+  observer_.reset();
+  judge_.reset();
+}
+
 void Guard::adapt(const SignalView& region) {
   bool anything = judge_->passing();
   for (int i = 0; i < kEventKinds; ++i) {
@@ -66,20 +80,16 @@ void Guard::adapt(const SignalView& region) {
   }
   const Hysteresis& moved = conditions_[static_cast<std::size_t>(EventKind::moved)];
   if (moved.active()) {
-    const double now = moments_.back().seconds;
     const auto open = std::ranges::find(open_, EventKind::moved, &Event::kind);
-    if (open != open_.end() && now - open->start_s > options_.settle_s) {
-      // The camera stays where it is: what it shows now is the scene.
-      for (int i = 0; i < kEventKinds; ++i) {
-        const auto kind = static_cast<EventKind>(i);
-        if (kind == EventKind::frozen || kind == EventKind::offline) continue;
-        if (conditions_[static_cast<std::size_t>(i)].stop(judged_) == Hysteresis::Change::ends)
-          finish(kind, frames_, now);
-      }
-      observer_.reset();
-      judge_.reset();
+    // The camera stays where it is: what it shows now is the scene.
+    if (open != open_.end() && moments_.back().seconds - open->start_s > options_.settle_s) {
+      begin_again();
       return;
     }
+  }
+  if (switched_ > frames(kRefocused_s)) {
+    begin_again();
+    return;
   }
   const Observation& seen = *latest_.seen;
   follow();

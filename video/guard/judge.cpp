@@ -16,8 +16,12 @@ constexpr double kNotYet = 0.95;
 constexpr double kLow = 0.5;
 constexpr double kSudden = 0.25;
 /// Seconds between frames up to which that holds, and the share that came at once whatever their distance.
-constexpr double kFrameOfSudden_s = 0.08;
+constexpr double kFrameOfSudden_s = 0.075;
 constexpr double kAllAtOnce = 0.8;
+/// Seconds between frames from which one that grows as in the frame before tells how it comes: this part of
+/// the growth.
+constexpr double kFarApart_s = 0.06;
+constexpr double kSteady = 0.5;
 /// Share of a cover that keeps still above which it is not passing by.
 constexpr double kHalfStill = 0.5;
 /// Share of the pixels near white with which there may be a trace of the scene.
@@ -153,6 +157,10 @@ void Judge::followed(const Pose& pose) {
 void Judge::resume(const Pose& pose) {
   followed(pose);
   places_.clear();
+}
+
+int Judge::sudden_frames() const noexcept {
+  return interval_s_ < kFrameOfSudden_s ? frames(limits_.sudden_s) : 0;
 }
 
 double Judge::limit(double least, double most, const Usual& usual) const {
@@ -300,15 +308,17 @@ double Judge::lasting_cover(double strength, double changed) {
   changed_before_ = changed;
   // The further frames are apart, the more comes between two of them without haste.
   const double at_once = std::min(kAllAtOnce, kSudden * std::max(1.0, interval_s_ / kFrameOfSudden_s));
-  const bool sudden = strength < kLow || more > at_once * (1 - changed + more);
+  const bool grows = interval_s_ > kFarApart_s && more_before_ > kSteady * more;
+  more_before_ = more;
+  const bool sudden = strength < kLow || (more > at_once * (1 - changed + more) && !grows);
   since_sudden_ = sudden ? 0 : since_sudden_ + 1;
   // Noise in front of nothing resembles the scene now and then.
   since_hidden_ = strength > (covering_ > 0 ? kReleased : 1) ? 0 : since_hidden_ + 1;
   covering_ =
       since_hidden_ == 0 || (covering_ > 0 && since_hidden_ <= frames(limits_.sudden_s)) ? covering_ + 1 : 0;
   // Behind something that passes, too.
-  if (passing_ && more > at_once) covering_ = std::min(covering_, 1);
-  if (covering_ == 1) passing_ = since_sudden_ > frames(limits_.sudden_s, 0);
+  if (passing_ && more > at_once && !grows) covering_ = std::min(covering_, 1);
+  if (covering_ == 1) passing_ = since_sudden_ > sudden_frames();
   passing_ = passing_ && covering_ > 0 && covering_ <= frames(limits_.leaving_s);
   return passing_ ? std::min(strength, kNotYet) : strength;
 }
@@ -368,7 +378,7 @@ Findings Judge::judge(const Observation& seen) {
   white_ = white ? white_ + 1 : 0;
   since_dim_ = seen.bright < 0.5 * limits_.white ? 0 : since_dim_ + 1;
   // Headlights approach; what turns white at once is something else.
-  if (white_ == 1) glare_ = since_dim_ > frames(limits_.sudden_s, 0);
+  if (white_ == 1) glare_ = since_dim_ > sudden_frames();
   if (white)
     at(EventKind::blinded).strength =
         !glare_ || white_ > frames(limits_.glare_s) ? seen.bright / limits_.white : kNotYet;

@@ -60,6 +60,9 @@ class Judge {
   /// The same after frames were missed: where the scene was before says nothing of how fast it drifts.
   void resume(const Pose& pose);
 
+  /// The camera was on its way: what changed then says nothing of noise.
+  void arrived() { freeze_ = FreezeDetector(options_.sensitivity, limits_); }
+
   /// An apparent move was none.
   void deny() noexcept { displaced_ = 0; }
 
@@ -89,6 +92,8 @@ class Judge {
  private:
   /// How many frames of the present rate take so long, at least so many.
   int frames(double seconds, int least = 1) const noexcept { return frames_in(seconds, interval_s_, least); }
+  /// Frames within which what comes, comes at once; 0 where nothing is seen of how it came.
+  int sudden_frames() const noexcept;
   /// What is usual and several times its spread, between `least` and `most` times that.
   double limit(double least, double most, const Usual& usual) const;
   /// Neither phases nor amplitudes of the scene are left.
@@ -132,6 +137,7 @@ class Judge {
   bool passing_ = false;       ///< it has come by and by, and may be about to leave
   int since_sudden_ = 0;       ///< frames since hardly anything was hidden, or much more than just before
   double changed_before_ = 0;  ///< share of the picture that was changed then
+  double more_before_ = 0;     ///< by how much it had grown
   int hidden_ = 0;             ///< frames in a row in which what moves hides much of the picture
   Flicker flicker_;
 };
