@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Populations of drawn recordings: bench_guard_population rates|nights.
+// A population of drawn recordings: bench_guard_population --count 120 --threads 16.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -10,14 +10,10 @@
 #include "bench/guard/rates.hpp"
 
 int main(int argc, char** argv) {
-  CLI::App app{"What sfft-video guard and triage make of drawn recordings whose events are known"};
-  std::string what = "rates";
+  CLI::App app{"What sfft-video guard makes of the same drawn scenes at 5 to 120 frames per second"};
   std::string json;
   sfft::bench::PopulationOptions options;
-  app.add_option("POPULATION", what, "rates: the same scenes at 5 to 120 frames per second; nights")
-      ->check(CLI::IsMember({"rates", "nights"}))
-      ->required();
-  app.add_option("--count", options.count, "Scenes, or nights")->capture_default_str();
+  app.add_option("--count", options.count, "Scenes")->capture_default_str();
   app.add_option("--seed", options.seed)->capture_default_str();
   app.add_option("--threads", options.threads)->capture_default_str();
   app.add_option("--cameras", options.cameras, "Only these rates, as the table names them")->delimiter(',');
@@ -26,7 +22,7 @@ int main(int argc, char** argv) {
   app.add_option("--json", json, "Write the results");
   CLI11_PARSE(app, argc, argv);
   cv::setNumThreads(1);
-  const auto out = what == "rates" ? sfft::bench::rates(options) : sfft::bench::nights(options);
+  const auto out = sfft::bench::rates(options);
   if (!json.empty()) std::ofstream(json) << out.dump(1) << "\n";
   return 0;
 }

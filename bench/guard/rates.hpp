@@ -22,8 +22,4 @@ struct PopulationOptions {
 /// each brings the events that happen, within 0.2 s or one frame.
 nlohmann::ordered_json rates(const PopulationOptions& options);
 
-/// Drawn nights: what guard and triage take web, moths, rain, headlights and an infrared switch for, and
-/// whether triage finds the people.
-nlohmann::ordered_json nights(const PopulationOptions& options);
-
 }  // namespace sfft::bench

@@ -159,10 +159,6 @@ void Judge::resume(const Pose& pose) {
   places_.clear();
 }
 
-int Judge::sudden_frames() const noexcept {
-  return interval_s_ < kFrameOfSudden_s ? frames(limits_.sudden_s) : 0;
-}
-
 double Judge::limit(double least, double most, const Usual& usual) const {
   const double sensible = least / options_.sensitivity;
   return std::clamp(usual.level() + kFar * usual.spread(), sensible, most * sensible);
@@ -318,7 +314,7 @@ double Judge::lasting_cover(double strength, double changed) {
       since_hidden_ == 0 || (covering_ > 0 && since_hidden_ <= frames(limits_.sudden_s)) ? covering_ + 1 : 0;
   // Behind something that passes, too.
   if (passing_ && more > at_once && !grows) covering_ = std::min(covering_, 1);
-  if (covering_ == 1) passing_ = since_sudden_ > sudden_frames();
+  if (covering_ == 1) passing_ = since_sudden_ > frames(limits_.sudden_s);
   passing_ = passing_ && covering_ > 0 && covering_ <= frames(limits_.leaving_s);
   return passing_ ? std::min(strength, kNotYet) : strength;
 }
@@ -378,7 +374,7 @@ Findings Judge::judge(const Observation& seen) {
   white_ = white ? white_ + 1 : 0;
   since_dim_ = seen.bright < 0.5 * limits_.white ? 0 : since_dim_ + 1;
   // Headlights approach; what turns white at once is something else.
-  if (white_ == 1) glare_ = since_dim_ > sudden_frames();
+  if (white_ == 1) glare_ = since_dim_ > frames(limits_.sudden_s);
   if (white)
     at(EventKind::blinded).strength =
         !glare_ || white_ > frames(limits_.glare_s) ? seen.bright / limits_.white : kNotYet;

@@ -92,8 +92,6 @@ class Judge {
  private:
   /// How many frames of the present rate take so long, at least so many.
   int frames(double seconds, int least = 1) const noexcept { return frames_in(seconds, interval_s_, least); }
-  /// Frames within which what comes, comes at once; 0 where nothing is seen of how it came.
-  int sudden_frames() const noexcept;
   /// What is usual and several times its spread, between `least` and `most` times that.
   double limit(double least, double most, const Usual& usual) const;
   /// Neither phases nor amplitudes of the scene are left.
