@@ -43,7 +43,6 @@ constexpr std::array kNames{
     ThresholdName{"unheard-s", &Thresholds::unheard_s},
     ThresholdName{"still-s", &Thresholds::still_s},
     ThresholdName{"replay-s", &Thresholds::replay_s},
-    ThresholdName{"slow-cover-s", &Thresholds::slow_cover_s},
     ThresholdName{"change-s", &Thresholds::change_s},
     ThresholdName{"switched-s", &Thresholds::switched_s},
 };

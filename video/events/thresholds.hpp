@@ -45,7 +45,6 @@ struct Thresholds {
   double still_s = 2;  ///< a picture without its noise is a stop, or 24 frames of it; 18 recordings, encoded
   double replay_s =
       0.6;  ///< pictures that return in their order are a replay; drawn loops of 2 frames to 20 s
-  double slow_cover_s = 1.2;  ///< what a slow cover hides has to stay hidden; drawn covers of 1 to 30 s
 
   // Triage.
   double change_s = 0.16;   ///< noise is averaged over this time; rain, 6 sets of days

@@ -120,15 +120,13 @@ void Replay::learn_noise() noexcept {
   }));
 }
 
-bool Replay::motion_returns(std::int64_t lag, std::int64_t ago, int& moving) const noexcept {
-  moving = 0;
+bool Replay::motion_returns(std::int64_t lag, std::int64_t ago) const noexcept {
   int others = 0;
   for (std::size_t t = 0; t < kTiles; ++t) {
     // What moved then has to move now, too.
     const double motion = std::max(difference(t, 1, ago).variance, difference(t, 1, ago + lag).variance);
     const double other = difference(t, lag, ago).variance;
     if (motion > kMotion) {
-      ++moving;
       if (other > kCopy * motion) return false;
     } else if (other > kMotion) {
       ++others;
@@ -138,8 +136,7 @@ bool Replay::motion_returns(std::int64_t lag, std::int64_t ago, int& moving) con
 }
 
 bool Replay::copy(std::int64_t lag, std::int64_t ago) const noexcept {
-  int moving = 0;
-  return by_motion_ ? motion_returns(lag, ago, moving) : returns(lag, ago);
+  return by_motion_ ? motion_returns(lag, ago) : returns(lag, ago);
 }
 
 /// Several frames have to agree, or a picture that is shown for long would seem to return too soon.

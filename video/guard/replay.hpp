@@ -51,8 +51,8 @@ class Replay {
   Difference difference(std::size_t tile, std::int64_t lag, std::int64_t ago = 0) const noexcept;
   /// Whether the frame `ago` frames before the latest one is a copy of the one `lag` frames before that.
   bool returns(std::int64_t lag, std::int64_t ago = 0) const noexcept;
-  /// Whether it is where it tells: what moves in it moved so then. Counts in how many tiles.
-  bool motion_returns(std::int64_t lag, std::int64_t ago, int& moving) const noexcept;
+  /// The same by motion alone: what moves in either has moved in both.
+  bool motion_returns(std::int64_t lag, std::int64_t ago) const noexcept;
   bool copy(std::int64_t lag, std::int64_t ago) const noexcept;
   void note_motion() noexcept;
   void learn_noise() noexcept;
