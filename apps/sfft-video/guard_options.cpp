@@ -63,6 +63,13 @@ void add_guard(CLI::App& app, GuardCommand& command) {
                    "Seconds after which what a moved camera shows is taken for the scene")
       ->check(positive())
       ->capture_default_str();
+  guard
+      ->add_option("--presets", options.guard.presets,
+                   "Views that a camera on patrol comes back to: so many are learned, and moves between them "
+                   "are no alarms")
+      ->check(number_check("a number from 0 to 64", [](double value) { return value >= 0 && value <= 64; }))
+      ->capture_default_str();
+  add_thresholds(guard, options.guard.thresholds);
   guard->add_option("--silence", options.silence_s, "Seconds without frames after which a camera is offline")
       ->check(positive())
       ->capture_default_str();

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <map>
 
+#include "sfft/error.hpp"
+
 namespace sfft::apps {
 
 namespace {
@@ -139,6 +141,23 @@ void add_source(CLI::App* command, video::SourceOptions& source) {
   command->add_flag("--skip-loop-filter", source.skip_loop_filter,
                     "Decode H.264, HEVC, VP8 and VP9 without their deblocking filter: faster, and slightly "
                     "wrong");
+}
+
+void add_thresholds(CLI::App* command, video::Thresholds& thresholds) {
+  command
+      ->add_option_function<std::vector<std::string>>(
+          "--threshold",
+          [&thresholds](const std::vector<std::string>& settings) {
+            for (const std::string& setting : settings) {
+              try {
+                video::set_threshold(thresholds, setting);
+              } catch (const Error& error) {
+                throw CLI::ValidationError("--threshold", error.what());
+              }
+            }
+          },
+          "Set a threshold or a waiting time: NAME=NUMBER, in seconds where NAME ends in -s")
+      ->delimiter(',');
 }
 
 void add_region(CLI::App* command, video::SourceOptions& source) {

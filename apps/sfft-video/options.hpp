@@ -7,6 +7,7 @@
 #include <string>
 
 #include "commands.hpp"
+#include "video/events/thresholds.hpp"
 #include "video/sources/source.hpp"
 
 namespace sfft::apps {
@@ -29,6 +30,9 @@ CLI::Validator region_check();
 void add_source(CLI::App* command, video::SourceOptions& source);
 /// --roi, for commands that read one region of the frames.
 void add_region(CLI::App* command, video::SourceOptions& source);
+
+/// --threshold NAME=NUMBER, any number of them.
+void add_thresholds(CLI::App* command, video::Thresholds& thresholds);
 
 void add_guard(CLI::App& app, GuardCommand& command);
 void add_merge(CLI::App& app, MergeCommand& command);

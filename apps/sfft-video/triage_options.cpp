@@ -59,6 +59,7 @@ void add_triage(CLI::App& app, TriageCommand& command) {
       ->add_option("--samples", options.change.max_samples,
                    "Share of the pixels that may be read for them, 0 to 1 (default: automatic)")
       ->check(CLI::Range(1e-9, 1.0));
+  add_thresholds(triage, options.change.thresholds);
   triage->add_option("--frames", options.frames, "Stop after N frames of each file")->check(positive());
   triage->add_option("--jobs", command.jobs, "Files that are read at the same time, 0 for one per core")
       ->check(number_check("a number from 0 to 256", [](double value) { return value >= 0 && value <= 256; }))

@@ -12,7 +12,8 @@ inline Judge experienced() {
   Observation usual;
   usual.registration.sure = true;
   usual.registration.coherence = 0.8;
-  for (int i = 0; i < 2 * Judge::kWarmUp; ++i) judge.learn(usual);
+  for (int i = 0; i < 2 * frames_in(Thresholds{}.warm_up_s, Observation{}.interval_s); ++i)
+    judge.learn(usual);
   return judge;
 }
 

@@ -19,6 +19,8 @@ class Hysteresis {
 
   explicit Hysteresis(const HysteresisOptions& options = {}) : options_(options) {}
 
+  /// Another rate of frames: the same times are other numbers of frames.
+  void set_options(const HysteresisOptions& options) noexcept { options_ = options; }
   /// `frame` increases. During an event the caller may judge `holds` by a lower threshold.
   Change update(std::int64_t frame, bool holds) noexcept;
   /// Ends the event, if any, at this frame.

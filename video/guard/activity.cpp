@@ -25,6 +25,8 @@ constexpr double kNoiseFrames = 0.75;
 /// a clock.
 constexpr std::size_t kNoisy = kTiles / 2;
 constexpr double kMax = 0.75;
+/// Share of the frames that have to have noise.
+constexpr double kBusy = 0.3;
 /// Tiles that a clock or a name may cover, and tiles that a key frame renews.
 constexpr std::size_t kOverlay = kTiles / 4;
 constexpr std::size_t kWhole = 3 * kTiles / 4;
@@ -37,9 +39,12 @@ constexpr double kLonger = 2;
 constexpr double kForgetRun = 0.99998;
 /// Frames of a window that do not count, those with the most activity: key frames make a still picture anew.
 constexpr std::size_t kKeyFrames = 2;
-/// Frames until the least that was seen means something, and until it means all that it ever will.
-constexpr std::int64_t kGuessed = Stillness::kKept;
-constexpr std::int64_t kKnown = 4 * Stillness::kWindow;
+/// Frames from which a window has two of them, and from which it has one.
+constexpr std::int64_t kLongWindow = 13;
+constexpr std::int64_t kShortWindow = 5;
+/// Quiet runs of a padded stream differ by no more than this factor, and are no shorter than so many frames.
+constexpr double kRegular = 1.5;
+constexpr double kPadded = 3;
 /// Activity beside which less is none, for levels: one pixel in 300 has changed by a grey level. Frames of
 /// which a level is the mean.
 constexpr double kHardlyAny = 0.003;
@@ -110,7 +115,7 @@ float Stillness::mean(std::size_t tile, std::int64_t from, std::int64_t count) c
       if (value > large) std::swap(value, large);
     }
   }
-  const std::size_t left_out = count > kWindow / 2 ? kKeyFrames : 0;
+  const std::size_t left_out = count >= kLongWindow ? kKeyFrames : count >= kShortWindow ? 1 : 0;
   for (std::size_t i = 0; i < left_out; ++i) sum -= most[i];
   return std::max(0.0F, sum) / static_cast<float>(count - static_cast<std::int64_t>(left_out));
 }
@@ -151,12 +156,17 @@ void Stillness::add(const TileActivity& activity) {
   levels_[place] = 0;
   for (const float tile : activity) levels_[place] += std::log(tile + kHardlyAny) / kTiles;
   ++frames_;
+  std::bitset<kTiles> noisy;
+  for (std::size_t t = 0; t < kTiles; ++t) noisy[t] = activity[t] > kSome;
+  const bool repeats = std::ranges::all_of(activity, [](float tile) { return !(tile > kAny); });
+  if (!held_) busy_ += ((noisy.count() >= kNoisy ? 1 : 0) - busy_) / kKept;
+  if (!repeats) noisy_[distinct_++ % noisy_.size()] = noisy;
   add_run(activity);
   since_held_ = held_ ? 0 : since_held_ + 1;
-  if (since_held_ < 2 * kWindow || frames_ < 2 * kWindow) return;
+  if (since_held_ < 2 * window_ || frames_ < 2 * window_) return;
   // What happens now is compared with what was before it.
   for (std::size_t t = 0; t < usual_.size(); ++t) {
-    const float before = mean(t, kWindow, kWindow);
+    const float before = mean(t, window_, window_);
     usual_[t] = windows_ == 0 ? before : std::min(kForget * usual_[t], before);
   }
   ++windows_;
@@ -167,18 +177,26 @@ void Stillness::add_run(const TileActivity& activity) {
   run_.add(activity);
   const auto now = static_cast<double>(run_.frames());
   usual_run_ *= kForgetRun;
-  if (frames_ <= kKnown) usual_run_ = std::max(usual_run_, now);
+  if (frames_ <= known()) usual_run_ = std::max(usual_run_, now);
+  if (!(now < before)) return;
   // Where something happens again, it is usual that nothing does for so long.
-  if (now < before) usual_run_ = std::max(usual_run_, std::min(before, least_run()));
+  usual_run_ = std::max(usual_run_, std::min(before, least_run()));
+  if (before >= kPadded) runs_[ended_runs_++ % kRuns] = before;
+}
+
+bool Stillness::regular() const noexcept {
+  if (ended_runs_ < kRuns) return false;
+  const auto [least, most] = std::ranges::minmax(runs_);
+  return most < kRegular * least && usual_run_ < kRegular * most;
 }
 
 double Stillness::least_run() const noexcept {
-  return std::max<double>(kWindow, kLonger * usual_run_);
+  return std::max(static_cast<double>(window_), kLonger * usual_run_);
 }
 
 double Stillness::strength() const noexcept {
   // Where nothing ever happens nothing is missed.
-  const bool eventful = frames_ >= kKnown && usual_run_ <= kWindow;
+  const bool eventful = frames_ >= known() && (usual_run_ <= static_cast<double>(window_) || regular());
   return std::max(lost_noise(), eventful ? static_cast<double>(run_.frames()) / least_run() : 0);
 }
 
@@ -222,33 +240,32 @@ ActivityStep Stillness::step(std::int64_t frames) const {
 }
 
 double Stillness::lost_noise() const noexcept {
-  if (frames_ < kGuessed) return 0;
+  // Of a stream that was padded to a higher rate few frames have noise, and by turns.
+  if (frames_ < guessed() || busy_ < kBusy) return 0;
   // The least of a few windows is not yet the least of many.
-  const double known =
-      std::min(1.0, static_cast<double>(windows_ + kWindow) / static_cast<double>(kKnown - kWindow));
+  const double sure =
+      std::min(1.0, static_cast<double>(windows_ + window_) / static_cast<double>(known() - window_));
   std::array<double, kTiles> ratios{};
   std::size_t noisy = 0;
   for (std::size_t t = 0; t < usual_.size(); ++t) {
     if (usual_[t] < kNoise) continue;
-    ratios[noisy++] = kStill * usual_[t] / std::max(1e-3F, mean(t, 0, kWindow));
+    ratios[noisy++] = kStill * usual_[t] / std::max(1e-3F, mean(t, 0, window_));
   }
   if (noisy < kNoisy) return 0;
   const auto last = ratios.begin() + static_cast<std::ptrdiff_t>(noisy);
   const auto place = ratios.begin() + static_cast<std::ptrdiff_t>((1 - kMax) * static_cast<double>(noisy));
   std::nth_element(ratios.begin(), place, last);
-  return known * *place;
+  return sure * *place;
 }
 
 double Stillness::lively() const noexcept {
-  const std::int64_t known = std::min<std::int64_t>(frames_, kWindow);
+  const std::size_t known = std::min(distinct_, noisy_.size());
   if (known < kWindow / 3) return 0;
   double tiles = 0;
-  for (std::size_t t = 0; t < usual_.size(); ++t) {
-    std::int64_t noisy = 0;
-    for (std::int64_t i = 1; i <= known; ++i) {
-      if (latest_[static_cast<std::size_t>((frames_ - i) % kKept)][t] > kSome) ++noisy;
-    }
-    if (static_cast<double>(noisy) >= kNoiseFrames * static_cast<double>(known)) tiles += 1;
+  for (std::size_t t = 0; t < kTiles; ++t) {
+    const auto count = std::count_if(noisy_.begin(), noisy_.begin() + static_cast<std::ptrdiff_t>(known),
+                                     [t](const std::bitset<kTiles>& noisy) { return noisy[t]; });
+    if (static_cast<double>(count) >= kNoiseFrames * static_cast<double>(known)) tiles += 1;
   }
   return tiles / kTiles;
 }

@@ -63,11 +63,14 @@ class Stillness {
   /// By how many times the picture has become stiller than it ever was, of the times that noise does not
   /// explain, or by how much a quiet run is longer than any before: above 1 it stands still.
   double strength() const noexcept;
-  /// Share of the tiles that showed noise in most of the latest frames. An encoder that leaves none renews a
-  /// tile now and then.
+  /// Share of the tiles that showed noise in most of the latest frames that repeat nothing: a stream of a low
+  /// rate may be padded to a higher one. An encoder that leaves no noise renews a tile now and then.
   double lively() const noexcept;
   /// Keeps the present from becoming usual. Call before add().
   void hold(bool on) noexcept { held_ = on; }
+  /// How many frames have to be still, at most kWindow. Call before add().
+  void set_window(std::int64_t frames) noexcept { window_ = frames; }
+  std::int64_t window() const noexcept { return window_; }
 
   /// How much the picture has changed in the latest frames: mean logarithm of the activity, which a clock, a
   /// key frame or the last touches of an encoder hardly move.
@@ -76,12 +79,17 @@ class Stillness {
   /// it leaves the least squares.
   ActivityStep step(std::int64_t frames) const;
 
-  /// Frames that have to be still.
+  /// Frames that have to be still, at rates that are not low.
   static constexpr int kWindow = 24;
+  /// At rates that are.
+  static constexpr int kLeastWindow = 8;
   /// Frames that are kept.
   static constexpr std::int64_t kKept = 64;
 
  private:
+  /// Frames until the least that was seen means something, and until it means all that it ever will.
+  std::int64_t guessed() const noexcept { return window_ * kKept / kWindow; }
+  std::int64_t known() const noexcept { return 4 * window_; }
   /// Mean over `count` frames before frame `from`, without the key frames of a long run.
   float mean(std::size_t tile, std::int64_t from, std::int64_t count) const noexcept;
 
@@ -92,8 +100,18 @@ class Stillness {
   /// Of the latest frames, at most so many; a frame by itself does not count.
   std::vector<double> levels(std::int64_t frames) const;
 
+  /// Whether quiet runs are as long as each other: those of a stream that was padded to a higher rate.
+  bool regular() const noexcept;
+
+  std::int64_t window_ = kWindow;
   QuietRun run_;
   double usual_run_ = 0;  ///< the longest until now, forgotten slowly
+  static constexpr std::size_t kRuns = 6;
+  std::array<double, kRuns> runs_{};  ///< the latest that ended
+  std::size_t ended_runs_ = 0;
+  std::array<std::bitset<kTiles>, kWindow> noisy_{};  ///< of the latest frames that repeat nothing
+  std::size_t distinct_ = 0;
+  double busy_ = 1;  ///< share of the frames in which most tiles show noise
   std::array<TileActivity, kKept> latest_{};
   std::array<double, kKept> levels_{};
   TileActivity usual_{};  ///< the least until now, of means of windows, forgotten slowly

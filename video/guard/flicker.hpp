@@ -10,9 +10,10 @@ namespace sfft::video {
 /// Follows the light of one scene.
 class Flicker {
  public:
-  /// `brightening`: logarithm of the factor on the light since the frame before. Returns by how much, in the
-  /// same unit, the light goes up and down in a third of the latest second's frames; 0 where it does not.
-  double add(double brightening);
+  /// `brightening`: logarithm of the factor on the light since the frame before, `interval_s` ago. Returns by
+  /// how much, in the same unit, the light has turned eight times within the latest 24 frames, at low rates
+  /// within three seconds; 0 where it has not.
+  double add(double brightening, double interval_s = 0.04);
   /// Frames since the light began to go up and down, with the latest; while it does.
   std::int64_t frames() const noexcept { return frames_; }
   /// Frames since it last turned round.

@@ -14,22 +14,28 @@ namespace sfft::video {
 
 namespace {
 
-constexpr std::size_t kTimes = 64;
-/// Frames in which a camera that is moved comes to rest, and times its shift then that are another move.
-constexpr std::int64_t kSettling = 24;
+/// Judged frames whose times are kept: a replay is dated back by as many as it lasts before it is known.
+constexpr std::size_t kMoments = 1300;
+/// Times the shift of a camera that has come to rest that are another move.
 constexpr double kFurther = 1.25;
+/// Logarithm of the factor on the light from one frame to the next of a switch to infrared and back, whose
+/// other wavelength many lenses do not focus; seconds within which that shows.
+constexpr double kSwitched = 0.25;
+constexpr double kFocusing_s = 1;
+constexpr int kForgetSwitched = 3;
+/// Share of a window in which a condition holds, and the least number of frames of one.
+constexpr double kHolds = 5.0 / 6;
+constexpr int kLeastWindow = 3;
 /// Pixels that a plan reads by default: more lower the noise of aliasing, and take time.
 constexpr double kSamples = 64e3;
 
-HysteresisOptions hysteresis_of(EventKind kind) {
-  switch (kind) {
-    case EventKind::frozen:  // counts repeats itself
-      return {1, 1, 1};
-    case EventKind::flicker:
-      return {4, 6, 24};
-    default:
-      return {5, 6, 15};
-  }
+HysteresisOptions hysteresis_of(EventKind kind, const Thresholds& thresholds, double interval_s) {
+  if (kind == EventKind::frozen || kind == EventKind::offline) return {1, 1, 1};  // count themselves
+  const int window = std::min(32, frames_in(thresholds.window_s, interval_s, kLeastWindow));
+  const int holds = static_cast<int>(std::ceil(kHolds * window - 1e-6));
+  if (kind == EventKind::flicker)
+    return {std::max(2, holds - 1), window, frames_in(thresholds.flicker_end_s, interval_s, 5)};
+  return {holds, window, frames_in(thresholds.end_s, interval_s, kLeastWindow)};
 }
 
 std::string describe(EventKind kind, const Observation& seen, const Finding& finding) {
@@ -44,6 +50,9 @@ std::string describe(EventKind kind, const Observation& seen, const Finding& fin
     case EventKind::defocused:
       return fmt::format("{:.0f} % of the fine detail is left", 100 * std::max(0.0, seen.sharpness));
     case EventKind::frozen:
+      if (seen.period > 0 && seen.returning > 0)
+        return fmt::format("pictures of the last {:.1f} s return",
+                           seen.interval_s * static_cast<double>(seen.period));
       return "the picture stands still";
     case EventKind::dark:
     case EventKind::blinded:
@@ -61,8 +70,7 @@ std::string describe(EventKind kind, const Observation& seen, const Finding& fin
 }  // namespace
 
 Guard::Guard(const GuardOptions& options) : options_(options) {
-  for (int kind = 0; kind < kEventKinds; ++kind)
-    conditions_[static_cast<std::size_t>(kind)] = Hysteresis(hysteresis_of(static_cast<EventKind>(kind)));
+  set_pace();
 }
 
 Guard::~Guard() = default;
@@ -80,15 +88,27 @@ Guard::Guard(const Guard& other)
       judge_(other.judge_),
       conditions_(other.conditions_),
       open_(other.open_),
-      times_(other.times_),
+      pace_(other.pace_),
+      interval_s_(other.interval_s_),
+      judged_(other.judged_),
+      moments_(other.moments_),
+      replay_(other.replay_),
+      since_jump_(other.since_jump_),
+      switched_(other.switched_),
+      away_(other.away_),
+      resting_(other.resting_),
+      usual_activity_(other.usual_activity_),
       latest_(other.latest_),
       quiet_(other.quiet_),
       made_up_(other.made_up_),
-      missed_(other.missed_),
+      missed_s_(other.missed_s_),
       check_(other.check_),
       unchecked_(other.unchecked_),
       denied_(other.denied_),
-      denied_pose_(other.denied_pose_) {}
+      denied_pose_(other.denied_pose_) {
+  for (const Preset& one : other.presets_)
+    presets_.push_back({std::make_unique<Observer>(*one.observer), one.judge, one.check});
+}
 
 void Guard::start(const SignalView& frame) {
   shape_ = frame.shape();
@@ -124,58 +144,83 @@ const GuardFrame& Guard::push(const SignalView& frame, double seconds, bool made
                             frames_, frame.shape()[1], frame.shape()[0], (*shape_)[1], (*shape_)[0]));
   }
   latest_ = {};
-  times_.push_back(seconds);
-  if (times_.size() > kTimes) times_.erase(times_.begin());
-  if (conditions_[static_cast<std::size_t>(EventKind::offline)].stop(frames_) == Hysteresis::Change::ends)
+  if (conditions_[static_cast<std::size_t>(EventKind::offline)].stop(judged_) == Hysteresis::Change::ends)
     finish(EventKind::offline, frames_, seconds);
-  const SignalView region = region_of(frame);
   made_up_ = made_up ? made_up_ + 1 : 0;
-  // After a loss pictures are good again by then; where all are damaged, they must do.
-  const bool doubtful = made_up_ > 0 && made_up_ <= kMaxMadeUp;
-  missed_ = std::max(missed_, missed_frames());
-  if (!observer_ && doubtful) {  // not to be learned from
-  } else if (!observer_) {
-    if (!learning_) {
-      const double points = static_cast<double>(region.shape().points());
-      const double share =
-          options_.max_samples > 0 ? options_.max_samples : std::min(0.25, kSamples / points);
-      learning_.emplace(region_, options_.k, share);
+  interval_s_ = pace_.interval();
+  if (pace_.due(seconds)) {
+    moments_.push_back({frames_, seconds});
+    if (moments_.size() > kMoments) moments_.pop_front();
+    set_pace();
+    // After a loss pictures are good again by then; where all are damaged, they must do.
+    const bool doubtful = made_up_ > 0 && made_up_ <= kMaxMadeUp;
+    missed_s_ = std::max(missed_s_, missed_seconds());
+    const SignalView region = region_of(frame);
+    if (observer_) {
+      watch(region, doubtful);
+    } else if (!doubtful) {
+      learn(region);
     }
-    learning_->add(region);
-    if (learning_->frames() >= options_.learn_frames) {
-      observer_ = std::make_unique<Observer>(learning_->finish(), full_);
-      learning_.reset();
-      judge_.emplace(
-          JudgeOptions{options_.sensitivity},
-          0.35 * std::hypot(static_cast<double>(region_.width), static_cast<double>(region_.height)));
-      quiet_ = 0;
-      check_.emplace(full_);
-      denied_ = 0;
-    }
-  } else {
-    latest_.seen = observer_->observe(region);
-    latest_.seen->frame = frames_;
-    latest_.findings = judge_->judge(*latest_.seen);
-    if (hidden()) {
-      ++missed_;
-    } else if (missed_ > 0) {
-      follow_missed();
-    }
-    if (doubtful) {
-      follow();
-    } else {
-      check_move(region);
-      update_events();
-      adapt(region);
-    }
+    ++judged_;
   }
   ++frames_;
   return latest_;
 }
 
-double Guard::seconds_of(std::int64_t frame) const {
-  const auto back = static_cast<std::size_t>(std::max<std::int64_t>(0, frames_ - frame));
-  return times_[times_.size() - 1 - std::min(back, times_.size() - 1)];
+void Guard::set_pace() {
+  for (int i = 0; i < kEventKinds; ++i) {
+    conditions_[static_cast<std::size_t>(i)].set_options(
+        hysteresis_of(static_cast<EventKind>(i), options_.thresholds, pace_.interval()));
+  }
+}
+
+void Guard::learn(const SignalView& region) {
+  if (!learning_) {
+    const double points = static_cast<double>(region.shape().points());
+    const double share = options_.max_samples > 0 ? options_.max_samples : std::min(0.25, kSamples / points);
+    learning_.emplace(region_, options_.k, share);
+  }
+  learning_->add(region);
+  if (learning_->frames() < options_.learn_frames) return;
+  observer_ = std::make_unique<Observer>(learning_->finish(), full_);
+  learning_.reset();
+  judge_.emplace(JudgeOptions{options_.sensitivity, options_.thresholds},
+                 0.35 * std::hypot(static_cast<double>(region_.width), static_cast<double>(region_.height)));
+  quiet_ = 0;
+  check_.emplace(full_);
+  if (!replay_) replay_.emplace(full_);
+  denied_ = 0;
+}
+
+void Guard::watch(const SignalView& region, bool doubtful) {
+  latest_.seen = observer_->observe(region);
+  latest_.seen->frame = frames_;
+  latest_.seen->interval_s = pace_.interval();
+  replay_->add(region, pace_.interval(), options_.thresholds.replay_s,
+               conditions_[static_cast<std::size_t>(EventKind::frozen)].active());
+  latest_.seen->returning = replay_->strength();
+  latest_.seen->returned_frames = replay_->frames();
+  latest_.seen->period = replay_->period();
+  latest_.findings = judge_->judge(*latest_.seen);
+  since_jump_ = std::abs(latest_.seen->brightening) > kSwitched ? 0 : since_jump_ + 1;
+  if (options_.presets > 0 && patrols(region)) return;
+  if (hidden()) {
+    missed_s_ += pace_.interval();
+  } else if (missed_s_ > 0) {
+    follow_missed();
+  }
+  if (doubtful) {
+    follow();
+  } else {
+    check_move(region);
+    update_events();
+    adapt(region);
+  }
+}
+
+const Guard::Moment& Guard::since(std::int64_t judged_frames) const {
+  const auto count = static_cast<std::int64_t>(moments_.size());
+  return moments_[static_cast<std::size_t>(std::clamp<std::int64_t>(count - judged_frames, 0, count - 1))];
 }
 
 void Guard::begin(EventKind kind, std::int64_t frame, double seconds) {
@@ -211,21 +256,26 @@ void Guard::update_events() {
     const Finding& finding = latest_.findings[static_cast<std::size_t>(i)];
     Hysteresis& condition = conditions_[static_cast<std::size_t>(i)];
     const double limit = condition.active() ? kRelease : 1;
-    const Hysteresis::Change change = condition.update(frames_, finding.strength > limit);
+    // A replay says nothing of the camera.
+    bool told = kind == EventKind::frozen || !judge_->replayed() || condition.active();
+    if (kind == EventKind::defocused && !condition.active()) told = told && !other_light(finding.strength);
+    const Hysteresis::Change change = condition.update(judged_, told && finding.strength > limit);
     if (change == Hysteresis::Change::begins) {
       // What has to last before it is an event began before; glare was white before it was one that stays.
-      std::int64_t start = condition.start();
-      if (kind == EventKind::frozen) start = frames_ + 1 - judge_->still_frames();
-      if (kind == EventKind::flicker) start = frames_ + 1 - judge_->flickering_frames();
-      if (kind == EventKind::blinded) start = std::min(start, frames_ + 1 - judge_->white_frames());
-      if (kind == EventKind::covered) start = std::min(start, frames_ + 1 - judge_->covering_frames());
-      begin(kind, start, seconds_of(start));
+      std::int64_t lasts = judged_ + 1 - condition.start();
+      if (kind == EventKind::frozen) lasts = judge_->still_frames();
+      if (kind == EventKind::flicker) lasts = judge_->flickering_frames();
+      if (kind == EventKind::blinded) lasts = std::max<std::int64_t>(lasts, judge_->white_frames());
+      if (kind == EventKind::covered) lasts = std::max<std::int64_t>(lasts, judge_->covering_frames());
+      if (kind == EventKind::moved || kind == EventKind::covered)
+        lasts = std::max<std::int64_t>(lasts, away_);
+      begin(kind, since(lasts).frame, since(lasts).seconds);
     }
     if (change == Hysteresis::Change::ends) {
-      std::int64_t end = condition.end();
-      if (kind == EventKind::frozen) end = frames_ + 1 - judge_->still_frames();
-      if (kind == EventKind::flicker) end = std::min(end, frames_ + 1 - judge_->steady_frames());
-      finish(kind, end, seconds_of(end));
+      std::int64_t over = judged_ + 1 - condition.end();
+      if (kind == EventKind::frozen) over = judge_->still_frames();
+      if (kind == EventKind::flicker) over = std::max(over, judge_->steady_frames());
+      finish(kind, since(over).frame, since(over).seconds);
     }
     if (!condition.active()) continue;
     const auto open = std::ranges::find(open_, kind, &Event::kind);
@@ -233,7 +283,7 @@ void Guard::update_events() {
     const double sure = confidence(finding.strength);
     open->confidence = std::max(open->confidence, sure);
     // A scene that sways after it was moved has not been moved further.
-    const bool settles = frames_ - open->start_frame < kSettling;
+    const bool settles = moments_.back().seconds - open->start_s < options_.thresholds.settling_s;
     if (std::isfinite(finding.shift_px) && finding.strength > 1 &&
         (settles || !(finding.shift_px < kFurther * open->shift_px))) {
       open->shift_px = finding.shift_px;
@@ -243,12 +293,22 @@ void Guard::update_events() {
   }
 }
 
+bool Guard::other_light(double strength) {
+  if (strength <= kRelease) {
+    switched_ = std::max(0, switched_ - kForgetSwitched);
+    return false;
+  }
+  if (switched_ == 0 && since_jump_ > frames(kFocusing_s)) return false;
+  ++switched_;
+  return true;
+}
+
 const GuardFrame& Guard::restart(double seconds) {
   latest_ = {};
   for (int i = 0; i < kEventKinds; ++i) {
     const auto kind = static_cast<EventKind>(i);
     if (kind == EventKind::offline) continue;  // ends with the next frame
-    if (conditions_[static_cast<std::size_t>(i)].stop(frames_) == Hysteresis::Change::ends)
+    if (conditions_[static_cast<std::size_t>(i)].stop(judged_) == Hysteresis::Change::ends)
       finish(kind, frames_, seconds);
   }
   shape_.reset();
@@ -256,9 +316,12 @@ const GuardFrame& Guard::restart(double seconds) {
   observer_.reset();
   judge_.reset();
   check_.reset();
+  replay_.reset();
+  presets_.clear();
+  away_ = resting_ = switched_ = 0;
   full_ = 255;
   quiet_ = unchecked_ = denied_ = 0;
-  missed_ = 0;
+  missed_s_ = 0;
   return latest_;
 }
 
@@ -266,8 +329,7 @@ const GuardFrame& Guard::offline(double silent_since, const std::string& why) {
   latest_ = {};
   Hysteresis& condition = conditions_[static_cast<std::size_t>(EventKind::offline)];
   if (condition.active()) return latest_;
-  condition = Hysteresis({1, 1, 1});
-  condition.update(frames_, true);
+  condition.update(judged_, true);
   begin(EventKind::offline, frames_, silent_since);
   open_.back().detail = latest_.events.back().second.detail = why;
   return latest_;

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,9 +12,12 @@
 
 #include "video/events/event.hpp"
 #include "video/events/hysteresis.hpp"
+#include "video/events/pace.hpp"
+#include "video/events/thresholds.hpp"
 #include "video/guard/judge.hpp"
 #include "video/guard/move_check.hpp"
 #include "video/guard/observer.hpp"
+#include "video/guard/replay.hpp"
 
 namespace sfft::video {
 
@@ -24,17 +28,20 @@ struct GuardOptions {
   double sensitivity = 1;  ///< 2: half the thresholds, 0.5: twice
   double settle_s = 120;   ///< a moved picture becomes the scene after this many seconds
   std::string source{};    ///< for the events
+  int presets = 0;         ///< views of a camera on patrol that are learned; moves between them are none
+  Thresholds thresholds{};
 };
 
 /// What became of the latest frame.
 struct GuardFrame {
-  std::optional<Observation> seen;  ///< none while the guard learns
+  std::optional<Observation> seen;  ///< none while the guard learns, and of frames that it leaves out
   Findings findings{};
   std::vector<std::pair<EventPhase, Event>> events;  ///< those that began or ended with this frame
 };
 
-/// Frames of one size in order; throws Error(shape_mismatch) for others. Memory is bounded. One guard per
-/// stream, one thread at a time; copies continue independently. Frames have 8 or 16 bits.
+/// Frames of one size in order, of which about kMaxJudgedRate are judged per second; throws
+/// Error(shape_mismatch) for others. Memory is bounded. One guard per stream, one thread at a time; copies
+/// continue independently. Frames have 8 or 16 bits.
 class Guard {
  public:
   explicit Guard(const GuardOptions& options);
@@ -63,20 +70,47 @@ class Guard {
   static constexpr double kRelease = 0.7;
 
   SignalView region_of(const SignalView& frame) const;
+  /// A frame that was judged.
+  struct Moment {
+    std::int64_t frame = 0;
+    double seconds = 0;
+  };
+
+  /// A view that the camera comes back to.
+  struct Preset {
+    std::unique_ptr<Observer> observer;
+    Judge judge;
+    MoveCheck check;
+  };
+
   void start(const SignalView& frame);
+  /// Whether the camera is on its way between presets, so that what is seen brings no event.
+  bool patrols(const SignalView& region);
+  bool return_to_preset(const SignalView& region);
+  void keep_preset();
+  void arrive();
+  void learn(const SignalView& region);
+  void watch(const SignalView& region, bool doubtful);
+  void set_pace();
   void update_events();
+  /// Whether the picture is out of focus because the light was switched.
+  bool other_light(double strength);
+  /// What is seen is the scene: events of the picture end, and the next frames are learned from.
+  void begin_again();
+  /// The frame since which something is so, by the number of judged frames since then, with the latest.
+  const Moment& since(std::int64_t judged_frames) const;
+  int frames(double seconds, int least = 1) const { return frames_in(seconds, pace_.interval(), least); }
   void begin(EventKind kind, std::int64_t frame, double seconds);
   void finish(EventKind kind, std::int64_t frame, double seconds);
   /// Rejects a move that most of the picture has not made.
   void check_move(const SignalView& region);
   void adapt(const SignalView& region);
   void follow();
-  double missed_frames() const;
+  /// Before the latest frame, if the pace of those before was another.
+  double missed_seconds() const;
   bool hidden() const;
   /// Takes what a scene has drifted while it was not seen for no move.
   void follow_missed();
-  double seconds_of(std::int64_t frame) const;
-
   GuardOptions options_;
   std::optional<Shape> shape_;
   ElementType type_ = ElementType::u8;
@@ -88,11 +122,21 @@ class Guard {
   std::optional<Judge> judge_;
   std::array<Hysteresis, kEventKinds> conditions_;
   std::vector<Event> open_;
-  std::vector<double> times_;  ///< of the latest frames
+  Pace pace_;
+  double interval_s_ = 0.04;    ///< usual one, before the latest frame
+  std::int64_t judged_ = 0;     ///< frames that were not left out
+  std::deque<Moment> moments_;  ///< of the latest of them
+  std::optional<Replay> replay_;
+  std::vector<Preset> presets_;  ///< but the present one
+  int since_jump_ = 1 << 20;     ///< frames since the light was switched
+  int switched_ = 0;             ///< frames that are out of focus since it was
+  int away_ = 0;                 ///< frames since the view is not the present preset's
+  int resting_ = 0;              ///< of these, the latest in a row in which the picture stood
+  double usual_activity_ = 0;    ///< median of the tiles, while the camera stands
   GuardFrame latest_;
-  int quiet_ = 0;      ///< frames in a row without anything
-  int made_up_ = 0;    ///< frames in a row that the decoder has made up in parts
-  double missed_ = 0;  ///< frames that were missed, or hid the scene, since it was last seen
+  int quiet_ = 0;        ///< frames in a row without anything
+  int made_up_ = 0;      ///< frames in a row that the decoder has made up in parts
+  double missed_s_ = 0;  ///< time in which frames were missed, or hid the scene, since it was last seen
   std::optional<MoveCheck> check_;
   int unchecked_ = 0;  ///< frames since the check has taken one
   int denied_ = 0;     ///< frames in a row with the same move that is none

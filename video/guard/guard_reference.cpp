@@ -10,11 +10,11 @@ namespace sfft::video {
 
 namespace {
 
-/// Frames between two steps of the reference: to where the scene is, and to what it looks like. The share is
-/// that of the way; a change of light takes some hundred frames, and about sixty once it is an event. Sooner
-/// would make a part of the scene of whatever has come before it meanwhile.
-constexpr int kFollowEvery = 2;
-constexpr int kAdaptEvery = 6;
+/// Seconds between two steps of the reference: to where the scene is, and to what it looks like. The share is
+/// that of the way within so long; a change of light takes some four seconds, and about two and a half once
+/// it is an event. Sooner would make a part of the scene of whatever has come before it meanwhile.
+constexpr double kFollowEvery_s = 0.08;
+constexpr double kAdaptEvery_s = 0.24;
 constexpr double kAdaptShare = 0.04;
 constexpr double kLightShare = 0.1;
 /// What passes by is not to become part of the reference: share of the picture that may be changed.
@@ -25,11 +25,12 @@ constexpr double kSameScene = 0.3;
 constexpr double kFollow = 0.9;
 /// What is left of the strength of a move that is none: the reference does not follow it either.
 constexpr double kDenied = 0.95;
-/// Frames after which it is the scene that is different, and pixels within which it is the same move.
-constexpr int kRearranged = 50;
+/// Pixels within which it is the same move.
 constexpr double kSamePlace = 1;
-/// Frames between two that are kept to check moves by.
-constexpr int kRemember = 25;
+/// Seconds after which a picture that another light has put out of focus is the scene.
+constexpr double kRefocused_s = 3;
+/// Seconds between two frames that are kept to check moves by.
+constexpr double kRemember_s = 1;
 
 }  // namespace
 
@@ -51,10 +52,22 @@ void Guard::check_move(const SignalView& region) {
   const Pose off = pose - denied_pose_;
   denied_ = denied_ > 0 && std::hypot(off.x, off.y) < kSamePlace ? denied_ + 1 : 1;
   if (denied_ == 1) denied_pose_ = pose;
-  if (denied_ < kRearranged) return;
+  if (denied_ < frames(options_.thresholds.rearranged_s)) return;
   // Things that are elsewhere now are the scene.
   observer_->accept(region, before);
   denied_ = 0;
+}
+
+void Guard::begin_again() {
+  for (int i = 0; i < kEventKinds; ++i) {
+    const auto kind = static_cast<EventKind>(i);
+    if (kind == EventKind::frozen || kind == EventKind::offline) continue;
+    if (conditions_[static_cast<std::size_t>(i)].stop(judged_) == Hysteresis::Change::ends)
+      finish(kind, frames_, moments_.back().seconds);
+  }
+  switched_ = 0;
+  observer_.reset();
+  judge_.reset();
 }
 
 void Guard::adapt(const SignalView& region) {
@@ -67,20 +80,16 @@ void Guard::adapt(const SignalView& region) {
   }
   const Hysteresis& moved = conditions_[static_cast<std::size_t>(EventKind::moved)];
   if (moved.active()) {
-    const double now = times_.back();
     const auto open = std::ranges::find(open_, EventKind::moved, &Event::kind);
-    if (open != open_.end() && now - open->start_s > options_.settle_s) {
-      // The camera stays where it is: what it shows now is the scene.
-      for (int i = 0; i < kEventKinds; ++i) {
-        const auto kind = static_cast<EventKind>(i);
-        if (kind == EventKind::frozen || kind == EventKind::offline) continue;
-        if (conditions_[static_cast<std::size_t>(i)].stop(frames_) == Hysteresis::Change::ends)
-          finish(kind, frames_, now);
-      }
-      observer_.reset();
-      judge_.reset();
+    // The camera stays where it is: what it shows now is the scene.
+    if (open != open_.end() && moments_.back().seconds - open->start_s > options_.settle_s) {
+      begin_again();
       return;
     }
+  }
+  if (switched_ > frames(kRefocused_s)) {
+    begin_again();
+    return;
   }
   const Observation& seen = *latest_.seen;
   follow();
@@ -89,22 +98,26 @@ void Guard::adapt(const SignalView& region) {
     return;
   }
   ++quiet_;
-  if (denied_ == 0 && (!check_->ready() || ++unchecked_ >= kRemember)) {
+  if (denied_ == 0 && (!check_->ready() || ++unchecked_ >= frames(kRemember_s))) {
     check_->remember(region, observer_->pose());
     unchecked_ = 0;
   }
   if (Judge::usual(latest_.findings, seen)) {
     judge_->learn(seen);
     // Landmarks that are worn are not to be replaced by those of what has come before the scene.
-    observer_->note_usual(seen.changed < kCalm && seen.registration.coherence > kSameScene);
+    observer_->note_usual(share_in(0.02, pace_.interval()),
+                          seen.changed < kCalm && seen.registration.coherence > kSameScene);
   }
-  observer_->note_noise(std::max(0.01, 1.0 / (quiet_ + 1)));
+  observer_->note_noise(std::max(share_in(0.01, pace_.interval()), 1.0 / (quiet_ + 1)));
   const bool light = conditions_[static_cast<std::size_t>(EventKind::light)].active();
   // What came to stay, or was taken away, becomes a part of it; what moves does not, and objects that hold
   // still for a while would leave a blur of all their places.
   const bool stays = seen.changed - seen.struck < 0.4 * kCalm && !seen.rearranged;
   const bool calm_picture = seen.changed < kCalm || stays;
-  if (quiet_ % kAdaptEvery == 0 && calm_picture) observer_->adapt(light ? kLightShare : kAdaptShare);
+  const int every = frames(kAdaptEvery_s);
+  const double step_s = every * pace_.interval() / 6;
+  if (quiet_ % every == 0 && calm_picture)
+    observer_->adapt(share_in(light ? kLightShare : kAdaptShare, step_s));
 }
 
 /// Whatever else happens, a scene that sways or drifts is followed.
@@ -114,7 +127,7 @@ void Guard::follow() {
   // A blurred scene seems to be a little beside its place.
   const Hysteresis& defocused = conditions_[static_cast<std::size_t>(EventKind::defocused)];
   if (defocused.active() || defocused.pending()) return;
-  if (frames_ % kFollowEvery != 0 || !judge_->believes(seen) || moved.active() || moved.pending() ||
+  if (judged_ % frames(kFollowEvery_s) != 0 || !judge_->believes(seen) || moved.active() || moved.pending() ||
       latest_.findings[static_cast<std::size_t>(EventKind::moved)].strength >= kFollow)
     return;
   check_->follow(seen.registration.pose());
@@ -122,14 +135,9 @@ void Guard::follow() {
   judge_->followed(seen.registration.pose());
 }
 
-/// Between the last two frames, by the pace of those before.
-double Guard::missed_frames() const {
-  constexpr double kMany = 12;
-  const std::size_t count = times_.size();
-  if (count < 3) return 0;
-  const double usual = (times_[count - 2] - times_.front()) / static_cast<double>(count - 2);
-  const double missed = usual > 0 ? (times_[count - 1] - times_[count - 2]) / usual - 1 : 0;
-  return missed > kMany ? missed : 0;
+double Guard::missed_seconds() const {
+  const double missed = pace_.elapsed() - interval_s_;
+  return missed > std::max(options_.thresholds.missed_s, interval_s_) ? missed : 0;
 }
 
 /// What the scene does behind a cover, or out of focus, is not seen.
@@ -147,9 +155,9 @@ void Guard::follow_missed() {
   Finding& moved = latest_.findings[static_cast<std::size_t>(EventKind::moved)];
   if (!judge_->believes(seen)) return;
   const Pose pose = seen.registration.pose();
-  const double drift = Judge::kSlowPx / options_.sensitivity *
-                       std::min(1.0, missed_ / static_cast<double>(Judge::kSlowFrames));
-  missed_ = 0;
+  const double drift = options_.thresholds.drift_px / options_.sensitivity *
+                       std::min(1.0, missed_s_ / options_.thresholds.drift_s);
+  missed_s_ = 0;
   if (conditions_[static_cast<std::size_t>(EventKind::moved)].active() || !(moved.shift_px < drift)) return;
   check_->follow(pose);
   observer_->follow();

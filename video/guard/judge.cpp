@@ -10,31 +10,29 @@ namespace sfft::video {
 
 namespace {
 
-constexpr double kShiftPx = 1.7;
-constexpr double kCovered = 0.34;
-/// Share of the picture, moving parts included: a crowd or a lorry may hide a good part for a while.
-constexpr double kHidden = 0.6;
-/// Frames for which it may do so, and the share that counts until then.
-constexpr int kPassing = 20;
+/// Strength of what has to last before it counts.
 constexpr double kNotYet = 0.95;
-/// Frames within which what came gradually may leave again.
-constexpr int kLeaving = 30;
 /// What comes at once was hardly a cover just before, or hides this part of what could be seen then.
 constexpr double kLow = 0.5;
 constexpr double kSudden = 0.25;
+/// Seconds between frames up to which that holds, and the share that came at once whatever their distance.
+constexpr double kFrameOfSudden_s = 0.075;
+constexpr double kAllAtOnce = 0.8;
+/// Seconds between frames from which one that grows as in the frame before tells how it comes: this part of
+/// the growth.
+constexpr double kFarApart_s = 0.06;
+constexpr double kSteady = 0.5;
 /// Share of a cover that keeps still above which it is not passing by.
 constexpr double kHalfStill = 0.5;
-/// Share of the pixels near white with which nothing can be seen; headlights last at most these frames.
-constexpr double kWhite = 0.6;
-constexpr int kGlare = 25;
+/// Share of the pixels near white with which there may be a trace of the scene.
 constexpr double kAllWhite = 0.9;
 /// Part of the scene's contrast with which there is nothing to be seen.
 constexpr double kNoLight = 0.12;
 constexpr double kLostSharpness = 0.32;
 constexpr double kLostDetail = 0.18;
-/// Lost share of the landmarks' fine structure, and the error with which it counts as known.
-constexpr double kLostFine = 0.75;
-constexpr double kLostBoth = 0.65;
+/// Part of the threshold on the landmarks' lost fine structure that suffices where coefficients confirm it,
+/// and the error with which it counts as known.
+constexpr double kLostBoth = 0.65 / 0.75;
 constexpr double kFineKnown = 0.1;
 /// Share of landmarks as sharp as before above which nothing is out of focus.
 constexpr double kCrisp = 0.2;
@@ -47,11 +45,6 @@ constexpr double kSoft = 0.8;
 constexpr double kLostHalf = 0.5;
 /// Part of the threshold down to which much of the scene counts as hidden, once it was.
 constexpr double kReleased = 0.7;
-/// Frames in a row that may look less covered before it is over.
-constexpr int kDips = 2;
-constexpr double kLight = 0.18;
-/// Swings of the light, as logarithms of factors.
-constexpr double kFlicker = 0.02;
 /// However unsteady a scene is, thresholds stay below what a person sees at a glance: these times theirs.
 constexpr double kMaxShift = 1.35;
 constexpr double kMaxCovered = 1.0;
@@ -78,13 +71,10 @@ constexpr double kPlain = 0.15;
 /// picture.
 constexpr double kAway = 5;
 constexpr int kOnItsWay = 2;
-constexpr int kRecently = 25;
-/// Share of the picture that has changed when it has left, without that, and for how many frames; what was
-/// calm so many frames before has changed at once.
+/// Share of the picture that has changed when it has left, without that; what was calm just before has
+/// changed at once.
 constexpr double kLeft = 0.5;
 constexpr double kLeftAtOnce = 0.6;
-constexpr int kAtOnce = 2;
-constexpr int kNotPassing = 12;
 constexpr double kCalmPicture = 0.25;
 /// Structure and detail that another scene has, and that what is close to a lens has not; a camera that turns
 /// blurs what it sees.
@@ -97,6 +87,8 @@ constexpr double kSharpTexture = 4 / 255.0;
 constexpr double kHiddenLandmarks = 0.5;
 /// More clipped pixels than usual hide detail.
 constexpr double kClipped = 0.2;
+/// Frames in the first of which nothing is usual yet.
+constexpr int kLeastWarmUp = 5;
 /// Frames with less than this part of any threshold tell what is usual.
 constexpr double kUsual = 0.6;
 /// Number of spreads beyond the usual that still count as usual.
@@ -124,6 +116,7 @@ void Usual::add(double value, double share) noexcept {
 
 Judge::Judge(const JudgeOptions& options, double half_diagonal_px)
     : options_(options),
+      limits_(options.thresholds),
       half_diagonal_(half_diagonal_px),
       shift_(0, 0.15, 0.03),
       turn_(0, 0.3, 0.1),
@@ -133,11 +126,11 @@ Judge::Judge(const JudgeOptions& options, double half_diagonal_px)
       detail_(1, 0.03, 0.01),
       coherence_(0.9, 0.05, 0.01),
       clipped_(0, 0.05, 0.02),
-      freeze_(options.sensitivity) {}
+      freeze_(options.sensitivity, options.thresholds) {}
 
 void Judge::learn(const Observation& seen) {
   ++learned_;
-  const double share = std::max(0.02, 1.0 / (learned_ + 1));
+  const double share = std::max(share_in(0.02, interval_s_), 1.0 / (learned_ + 1));
   const Registration& r = seen.registration;
   if (r.sure) shift_.add(std::hypot(r.x, r.y), share);
   if (r.inliers > 0.75) turn_.add(half_diagonal_ * std::hypot(r.rotation, r.zoom), share);
@@ -189,7 +182,8 @@ void Judge::look_for_leaving(const Observation& seen) {
   if (found && shift > kAway) {
     ++displaced_;
     since_displaced_ = 0;
-  } else if (since_displaced_ > kRecently || (landmarks.located && shift < kShiftPx)) {
+  } else if (since_displaced_ > frames(limits_.on_its_way_s) ||
+             (landmarks.located && shift < limits_.moved_px)) {
     displaced_ = 0;
   }
   since_calm_ = seen.changed < kCalmPicture ? 0 : since_calm_ + 1;
@@ -201,8 +195,8 @@ void Judge::look_for_leaving(const Observation& seen) {
   }
   if (!lost || !scenery) return;
   seen_leaving_ = displaced_ >= kOnItsWay && seen.changed > kLeft && seen.detail > kBlurredScenery;
-  const bool at_once = since_calm_ <= kAtOnce && seen.changed > kLeftAtOnce && seen.detail > kSharpScenery &&
-                       seen.texture > kSharpTexture;
+  const bool at_once = since_calm_ <= frames(limits_.sudden_s) && seen.changed > kLeftAtOnce &&
+                       seen.detail > kSharpScenery && seen.texture > kSharpTexture;
   if (seen_leaving_ || at_once) elsewhere_ = 1;
 }
 
@@ -234,19 +228,20 @@ bool Judge::landmarks_know(const Observation& seen) const {
 bool Judge::believes(const Observation& seen) const {
   const Registration& r = seen.registration;
   if (!r.sure) return false;
-  return std::hypot(r.x, r.y) < kShiftPx / options_.sensitivity || landmarks_know(seen) || phases_agree(seen);
+  return std::hypot(r.x, r.y) < limits_.moved_px / options_.sensitivity || landmarks_know(seen) ||
+         phases_agree(seen);
 }
 
 Finding Judge::moved(const Observation& seen) const {
   Finding finding;
   const Registration& r = seen.registration;
   if (another_scene(seen) || elsewhere_ > 0) {
-    const bool yet = elsewhere_ == 0 || seen_leaving_ || elsewhere_ > kNotPassing;
+    const bool yet = elsewhere_ == 0 || seen_leaving_ || elsewhere_ > frames(limits_.left_s);
     finding.strength = yet ? 1 + seen.changed : kNotYet;
     return finding;
   }
   const double shift = std::hypot(r.x, r.y);
-  const double least = std::max(limit(kShiftPx, kMaxShift, shift_), 8 * r.standard_error);
+  const double least = std::max(limit(limits_.moved_px, kMaxShift, shift_), 8 * r.standard_error);
   const bool by_landmarks = landmarks_know(seen);
   if (by_landmarks || phases_agree(seen)) {
     finding.strength = shift / least;
@@ -256,7 +251,7 @@ Finding Judge::moved(const Observation& seen) const {
       const Pose slow = home_ + r.pose() - places_.front();
       const double pixels =
           std::max(std::hypot(slow.x, slow.y), half_diagonal_ * std::hypot(slow.rotation, slow.zoom));
-      const double strength = pixels / (kSlowPx / options_.sensitivity);
+      const double strength = pixels / (limits_.drift_px / options_.sensitivity);
       if (strength > finding.strength && strength > 1) {
         finding.strength = strength;
         finding.shift_x = slow.x;
@@ -270,10 +265,10 @@ Finding Judge::moved(const Observation& seen) const {
   const bool seen_turn = by_landmarks && r.turned;
   const double turn = half_diagonal_ * std::hypot(r.rotation, r.zoom);
   const double turn_error = seen_turn ? 0 : half_diagonal_ * std::hypot(r.rotation_error, r.zoom_error);
-  const double turn_limit =
-      std::max({2 * kShiftPx / options_.sensitivity, turn_.level() + kFar * turn_.spread(), 6 * turn_error});
+  const double turn_limit = std::max(
+      {2 * limits_.moved_px / options_.sensitivity, turn_.level() + kFar * turn_.spread(), 6 * turn_error});
   const bool guessed_turn =
-      r.inliers > 0.75 && r.coherence < 0.6 * coherence_.level() && seen.changed < kCovered;
+      r.inliers > 0.75 && r.coherence < 0.6 * coherence_.level() && seen.changed < limits_.covered;
   if ((seen_turn || guessed_turn) && turn / turn_limit > finding.strength) {
     finding.strength = turn / turn_limit;
     finding.shift_px = std::max(turn, shift);
@@ -294,12 +289,12 @@ double Judge::covered(const Observation& seen) {
   // A cover is not as rich as what it hides. Objects are, that turn or go elsewhere before a camera that has
   // not moved.
   const double struck = objects_moved(seen) ? 0 : seen.struck;
-  const double passing = seen.changed / limit(kHidden, kMaxCovered, changed_);
+  const double passing = seen.changed / limit(limits_.hidden, kMaxCovered, changed_);
   hidden_ = passing > 1 ? hidden_ + 1 : 0;
   // Whoever passes close to the camera is gone in a second; a hand or a cloth before the lens is not.
-  const bool stays = hidden_ > kPassing || struck > kHalfStill * kCovered;
+  const bool stays = hidden_ > frames(limits_.passing_s) || struck > kHalfStill * limits_.covered;
   const double moving = stays ? passing : std::min(passing, kNotYet);
-  const double strength = std::max(struck / limit(kCovered, kMaxCovered, still_), moving);
+  const double strength = std::max(struck / limit(limits_.covered, kMaxCovered, still_), moving);
   // In front of a plain scene a plain cover changes little, except that nothing of the scene is left.
   return gone(seen) || plain(seen) ? std::max(strength, 1 + seen.changed) : strength;
 }
@@ -307,15 +302,20 @@ double Judge::covered(const Observation& seen) {
 double Judge::lasting_cover(double strength, double changed) {
   const double more = changed - changed_before_;
   changed_before_ = changed;
-  const bool sudden = strength < kLow || more > kSudden * (1 - changed + more);
+  // The further frames are apart, the more comes between two of them without haste.
+  const double at_once = std::min(kAllAtOnce, kSudden * std::max(1.0, interval_s_ / kFrameOfSudden_s));
+  const bool grows = interval_s_ > kFarApart_s && more_before_ > kSteady * more;
+  more_before_ = more;
+  const bool sudden = strength < kLow || (more > at_once * (1 - changed + more) && !grows);
   since_sudden_ = sudden ? 0 : since_sudden_ + 1;
   // Noise in front of nothing resembles the scene now and then.
   since_hidden_ = strength > (covering_ > 0 ? kReleased : 1) ? 0 : since_hidden_ + 1;
-  covering_ = since_hidden_ == 0 || (covering_ > 0 && since_hidden_ <= kDips) ? covering_ + 1 : 0;
+  covering_ =
+      since_hidden_ == 0 || (covering_ > 0 && since_hidden_ <= frames(limits_.sudden_s)) ? covering_ + 1 : 0;
   // Behind something that passes, too.
-  if (passing_ && more > kSudden) covering_ = std::min(covering_, 1);
-  if (covering_ == 1) passing_ = since_sudden_ > kAtOnce;
-  passing_ = passing_ && covering_ > 0 && covering_ <= kLeaving;
+  if (passing_ && more > at_once && !grows) covering_ = std::min(covering_, 1);
+  if (covering_ == 1) passing_ = since_sudden_ > frames(limits_.sudden_s);
+  passing_ = passing_ && covering_ > 0 && covering_ <= frames(limits_.leaving_s);
   return passing_ ? std::min(strength, kNotYet) : strength;
 }
 
@@ -326,22 +326,22 @@ double Judge::defocused(const Observation& seen) const {
     // The finest coefficients may confirm it.
     const bool both = seen.sharpness + 2 * seen.sharpness_error < kNoSharpness * sharpness_.level() &&
                       seen.registration.coherence > kMostly * coherence_.level();
-    return std::max(0.0, lost / ((both ? kLostBoth : kLostFine) / options_.sensitivity));
+    return std::max(0.0, lost / (limits_.defocused * (both ? kLostBoth : 1) / options_.sensitivity));
   }
   // Objects that were taken away leave the others as sharp as they were.
   if (landmarks.crisp > kCrisp) return 0;
   // What is hidden, gone or clipped cannot be judged.
-  if (seen.struck > 1.3 * kCovered) return 0;
+  if (seen.struck > 1.3 * limits_.covered) return 0;
   if (seen.bright + seen.dark > clipped_.level() + 3 * clipped_.spread() + kClipped) return 0;
   const auto lost = [&](double share, double now, const Usual& usual) {
     const double least = share * usual.level() / options_.sensitivity;
     return (usual.level() - now) / std::clamp(kFar * usual.spread(), least, kMaxLost * least);
   };
   // Nothing is as smooth as that but a blur, or what hides the scene and keeps still.
-  const bool soft = seen.struck < kCovered && seen.sharpness < kSoft * sharpness_.level();
+  const bool soft = seen.struck < limits_.covered && seen.sharpness < kSoft * sharpness_.level();
   const double everywhere = soft ? lost(kLostEverywhere, seen.detail, detail_) : 0;
   if (everywhere > 1) return everywhere;
-  if (seen.changed > 2 * kCovered || gone(seen)) return 0;
+  if (seen.changed > 2 * limits_.covered || gone(seen)) return 0;
   const double uncertain = 4 * seen.sharpness_error / std::max(0.05, sharpness_.level());
   const double lost_sharpness = lost(std::max(kLostSharpness, uncertain), seen.sharpness, sharpness_);
   const double lost_detail = lost(kLostDetail, seen.detail, detail_);
@@ -353,41 +353,47 @@ double Judge::defocused(const Observation& seen) const {
   if (unsure) return std::max({0.0, together, clear_loss});
   // The noise of a camera is detail that no blur takes away: half of the amplitude is enough by itself.
   const double half =
-      seen.changed < kCovered ? lost(std::max(kLostHalf, uncertain), seen.sharpness, sharpness_) : 0;
+      seen.changed < limits_.covered ? lost(std::max(kLostHalf, uncertain), seen.sharpness, sharpness_) : 0;
   return std::max({0.0, together, half});
 }
 
 Findings Judge::judge(const Observation& seen) {
+  interval_s_ = seen.interval_s;
   Findings findings;
   const auto at = [&](EventKind kind) -> Finding& { return findings[static_cast<std::size_t>(kind)]; };
   at(EventKind::frozen).strength = freeze_.judge(seen, detail_.level());
-  at(EventKind::flicker).strength = flicker_.add(seen.brightening) / (kFlicker / options_.sensitivity);
+  at(EventKind::flicker).strength =
+      flicker_.add(seen.brightening, interval_s_) / (limits_.flicker / options_.sensitivity);
   const bool no_structure = seen.changed > 0.5 || seen.gain < kNoLight || seen.richness < kNoLight * kNoLight;
-  if (seen.level < 0.08 && seen.dark > 0.9 && no_structure)
-    at(EventKind::dark).strength = std::min(3.0, seen.dark / 0.9 * 0.08 / std::max(0.01, seen.level));
+  if (seen.level < limits_.dark_level && seen.dark > 0.9 && no_structure)
+    at(EventKind::dark).strength =
+        std::min(3.0, seen.dark / 0.9 * limits_.dark_level / std::max(0.01, seen.level));
   // The scene may be there, with next to no contrast.
   const bool faint = seen.bright > kAllWhite && seen.detail * seen.gain < kNoLight;
-  const bool white = seen.bright > kWhite && (no_structure || faint);
+  const bool white = seen.bright > limits_.white && (no_structure || faint);
   white_ = white ? white_ + 1 : 0;
-  since_dim_ = seen.bright < 0.5 * kWhite ? 0 : since_dim_ + 1;
+  since_dim_ = seen.bright < 0.5 * limits_.white ? 0 : since_dim_ + 1;
   // Headlights approach; what turns white at once is something else.
-  if (white_ == 1) glare_ = since_dim_ > kAtOnce;
-  if (white) at(EventKind::blinded).strength = !glare_ || white_ > kGlare ? seen.bright / kWhite : kNotYet;
+  if (white_ == 1) glare_ = since_dim_ > frames(limits_.sudden_s);
+  if (white)
+    at(EventKind::blinded).strength =
+        !glare_ || white_ > frames(limits_.glare_s) ? seen.bright / limits_.white : kNotYet;
   look_for_leaving(seen);
   at(EventKind::moved) = moved(seen);
   if (believes(seen) && at(EventKind::moved).strength < 1) {
     places_.push_back(home_ + seen.registration.pose());
-    if (places_.size() > kSlowFrames) places_.erase(places_.begin());
+    const auto most = static_cast<std::size_t>(frames(limits_.drift_s));
+    while (places_.size() > most) places_.pop_front();
   }
   at(EventKind::covered).strength = lasting_cover(white ? 0 : covered(seen), seen.changed);
   at(EventKind::defocused).strength = defocused(seen);
   // What hides most landmarks is no change of light.
   const bool hidden = !seen.landmarks.located && seen.landmarks.count >= kFewLandmarks &&
                       seen.landmarks.lost > kHiddenLandmarks;
-  if (seen.changed < kCovered && !hidden && !plain(seen))
-    at(EventKind::light).strength = std::abs(seen.light) / (kLight / options_.sensitivity);
+  if (seen.changed < limits_.covered && !hidden && !plain(seen))
+    at(EventKind::light).strength = std::abs(seen.light) / (limits_.light / options_.sensitivity);
   // The first frames set the noise; until then only what is far above it counts.
-  if (learned_ < kWarmUp) {
+  if (learned_ < frames(limits_.warm_up_s, kLeastWarmUp)) {
     for (const EventKind kind : {EventKind::moved, EventKind::covered, EventKind::defocused})
       at(kind).strength /= 2;
   }

@@ -2,13 +2,16 @@
 // From measurements to conditions: which of them a person would notice.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <string>
-#include <vector>
 
 #include "video/events/event.hpp"
+#include "video/events/pace.hpp"
+#include "video/events/thresholds.hpp"
 #include "video/guard/flicker.hpp"
 #include "video/guard/freeze_detector.hpp"
 #include "video/guard/observation.hpp"
@@ -40,6 +43,7 @@ using Findings = std::array<Finding, kEventKinds>;
 
 struct JudgeOptions {
   double sensitivity = 1;  ///< 2: half the thresholds
+  Thresholds thresholds{};
 };
 
 /// Compares observations with thresholds that follow the noise of the scene. Copies continue independently.
@@ -56,6 +60,9 @@ class Judge {
   /// The same after frames were missed: where the scene was before says nothing of how fast it drifts.
   void resume(const Pose& pose);
 
+  /// The camera was on its way: what changed then says nothing of noise.
+  void arrived() { freeze_ = FreezeDetector(options_.sensitivity, limits_); }
+
   /// An apparent move was none.
   void deny() noexcept { displaced_ = 0; }
 
@@ -67,6 +74,8 @@ class Judge {
 
   /// Frames since which the picture stands still, where it does, or moves again.
   std::int64_t still_frames() const noexcept { return freeze_.frames(); }
+  /// What is seen was seen before, and is not what the camera sees.
+  bool replayed() const noexcept { return freeze_.replayed(); }
 
   /// Frames since the light began to go up and down, where it does, and since it last turned round.
   std::int64_t flickering_frames() const noexcept { return flicker_.frames(); }
@@ -76,17 +85,13 @@ class Judge {
   int white_frames() const noexcept { return white_; }
 
   /// Number of successive frames in which much of the scene is hidden.
-  int covering_frames() const noexcept { return covering_; }
+  int covering_frames() const noexcept { return covering_ > 0 ? std::max(covering_, hidden_) : 0; }
   /// Something hides the scene that may be about to leave.
   bool passing() const noexcept { return passing_; }
 
-  /// Frames until thresholds are reliable.
-  static constexpr int kWarmUp = 12;
-  /// A drift of this many pixels within this many frames is a move.
-  static constexpr double kSlowPx = 9;
-  static constexpr std::size_t kSlowFrames = 50;
-
  private:
+  /// How many frames of the present rate take so long, at least so many.
+  int frames(double seconds, int least = 1) const noexcept { return frames_in(seconds, interval_s_, least); }
   /// What is usual and several times its spread, between `least` and `most` times that.
   double limit(double least, double most, const Usual& usual) const;
   /// Neither phases nor amplitudes of the scene are left.
@@ -109,12 +114,14 @@ class Judge {
   double defocused(const Observation& seen) const;
 
   JudgeOptions options_;
+  Thresholds limits_;
   double half_diagonal_;
+  double interval_s_ = 0.04;  ///< usual time between frames
   int learned_ = 0;
   Usual shift_, turn_, changed_, still_, sharpness_, detail_, coherence_, clipped_;
   FreezeDetector freeze_;
   Pose home_;                  ///< where the reference is, from its first place
-  std::vector<Pose> places_;   ///< of the scene in the latest frames, from there, too
+  std::deque<Pose> places_;    ///< of the scene in the latest frames, from there, too
   int displaced_ = 0;          ///< latest frames that showed the scene far from where it was
   int since_displaced_ = 0;    ///< frames since the last of them
   int since_calm_ = 0;         ///< frames since most of the scene was seen in its place
@@ -128,6 +135,7 @@ class Judge {
   bool passing_ = false;       ///< it has come by and by, and may be about to leave
   int since_sudden_ = 0;       ///< frames since hardly anything was hidden, or much more than just before
   double changed_before_ = 0;  ///< share of the picture that was changed then
+  double more_before_ = 0;     ///< by how much it had grown
   int hidden_ = 0;             ///< frames in a row in which what moves hides much of the picture
   Flicker flicker_;
 };

@@ -72,8 +72,8 @@ class Landmarks {
   }
   /// Whether fewer landmarks are reliable than such a scene offers, so that new ones should be taken.
   bool worn() const noexcept;
-  /// Learns from the latest frame which landmarks are reliable.
-  void note_usual();
+  /// Learns from the latest frame which landmarks are reliable; after the first frames it counts this share.
+  void note_usual(double least_share = 0.02);
 
  private:
   struct Agreement {

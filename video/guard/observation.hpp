@@ -15,6 +15,7 @@ namespace sfft::video {
 
 struct Observation {
   std::int64_t frame = 0;
+  double interval_s = 0.04;  ///< usual time between frames that are judged
   Registration registration;
   LandmarkReport landmarks;
 
@@ -34,8 +35,10 @@ struct Observation {
   double texture = 0;   ///< the same differences in half of the picture at least, unit of `level`
   double richness = 1;  ///< energy of coarse structure over the reference's, whatever it shows
   double change = 0;    ///< root mean square change of the coefficients since the frame before, grey levels
-  TileActivity activity{};             ///< of pixels, tile by tile
-  bool repeats = false;                ///< not one value differs from the frame before
+  TileActivity activity{};  ///< of pixels, tile by tile
+  bool repeats = false;     ///< not one value differs from the frame before
+  double returning = 0;     ///< Replay::strength(), frames() and period()
+  std::int64_t returned_frames = 0, period = 0;
   std::array<double, kRings> rings{};  ///< amplitude of each ring over the reference's
 };
 

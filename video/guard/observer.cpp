@@ -275,8 +275,8 @@ void Observer::adapt(double share) {
   reference_ = registrar_.reference(reference_values_);
 }
 
-void Observer::note_usual(bool renew) {
-  landmarks_.note_usual();
+void Observer::note_usual(double share, bool renew) {
+  landmarks_.note_usual(share);
   renew_landmarks_ = renew && landmarks_.worn();
 }
 

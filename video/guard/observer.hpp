@@ -39,8 +39,9 @@ class Observer {
   void adapt(double share);
   /// Learns from the latest frame how much tiles change by themselves.
   void note_noise(double share);
-  /// Adds the latest frame's landmarks to what is usual. `renew`: the next frame may have new ones.
-  void note_usual(bool renew);
+  /// Adds a share of the latest frame's landmarks to what is usual. `renew`: the next frame may have new
+  /// ones.
+  void note_usual(double share, bool renew);
 
   const Learned& learned() const noexcept { return *learned_; }
   /// Small picture of the latest frame and of the reference, with lighting, for the page.

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "sfft/error.hpp"
+#include "video/events/pace.hpp"
 
 namespace sfft::video {
 
@@ -14,11 +15,6 @@ namespace {
 
 constexpr std::int64_t kMinWindow = 120, kMaxWindow = 1600;  ///< frames
 constexpr double kUnknownRate = 25;
-/// Rain and sensor noise differ from frame to frame, objects stay for some frames.
-constexpr double kSmoothingSeconds = 0.16;
-/// A light takes at most this long to come on. Where frames are further apart than half of it, things appear
-/// as suddenly.
-constexpr double kSwitchSeconds = 0.2;
 constexpr std::int64_t kMaxAround = 128;  ///< frames before and after, to be looked at for a switch
 
 }  // namespace
@@ -28,8 +24,10 @@ ChangeMeter::ChangeMeter(const ChangeOptions& options, double fps) : options_(op
   window_ = std::clamp(static_cast<std::int64_t>(options.window_s * rate), kMinWindow, kMaxWindow);
   recent_ = std::clamp<std::int64_t>(static_cast<std::int64_t>(options.settle_s * rate), 9, window_ / 6);
   interval_s_ = 1 / rate;
-  around_ = std::min(kMaxAround, recent_ / 2 + static_cast<std::int64_t>(2 * kSwitchSeconds * rate));
-  smoothing_ = static_cast<float>(2 / (std::clamp(kSmoothingSeconds * rate, 1.0, 8.0) + 1));
+  around_ =
+      std::min(kMaxAround, recent_ / 2 + static_cast<std::int64_t>(2 * options.thresholds.switched_s * rate));
+  // Rain and sensor noise differ from frame to frame, objects stay for some frames.
+  smoothing_ = static_cast<float>(2 / (std::clamp(options.thresholds.change_s * rate, 1.0, 8.0) + 1));
 }
 
 ChangeMeter::~ChangeMeter() = default;
@@ -39,8 +37,9 @@ void ChangeMeter::begin(const SignalView& first) {
   background_.emplace(view_->width(), view_->height(), BackgroundOptions{window_, recent_});
   search_.emplace(view_->width(), view_->height());
   moments_.emplace(view_->width());
-  if (interval_s_ <= 0.5 * kSwitchSeconds)
-    switched_.emplace(std::max(1, static_cast<int>(std::lround(kSwitchSeconds / interval_s_))), kWhite);
+  // Where frames are further apart than half of the time that a light takes, things appear as suddenly.
+  if (interval_s_ <= 0.5 * options_.thresholds.switched_s)
+    switched_.emplace(frames_in(options_.thresholds.switched_s, interval_s_), kWhite);
 }
 
 std::optional<Change> ChangeMeter::next_unknown() const {

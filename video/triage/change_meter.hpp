@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "video/events/thresholds.hpp"
 #include "video/triage/background.hpp"
 #include "video/triage/byte_archive.hpp"
 #include "video/triage/small_view.hpp"
@@ -20,6 +21,7 @@ struct ChangeOptions {
   double max_samples = 0;  ///< share of the pixels that may be read; 0: automatic
   double window_s = 60;    ///< the scene is what is seen for half of this time
   double settle_s = 3;     ///< what stays for about half of this time is no change any more
+  Thresholds thresholds{};
 };
 
 /// The change of one frame.

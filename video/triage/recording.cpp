@@ -15,6 +15,7 @@
 #include <tuple>
 
 #include "sfft/error.hpp"
+#include "video/events/pace.hpp"
 #include "video/report/input_log.hpp"
 #include "video/report/png.hpp"
 #include "video/sources/decoder.hpp"
@@ -80,8 +81,8 @@ class Reading {
       reading.stop = &stop_;
       source = open_source(file_.path, reading);
       file_.fps = source->frame_rate();
-      meter_.emplace(options_.change, file_.fps);
-      events_.emplace(options_.event, file_.fps);
+      meter_.emplace(options_.change, judged_rate(file_.fps));
+      events_.emplace(options_.event, judged_rate(file_.fps));
     }
     try {
       read(*source);
@@ -150,7 +151,7 @@ class Reading {
 
   void save_part() {
     // A part goes on with pictures like the first.
-    if (!callbacks_.on_part || !meter_ || !events_->idle() || segment_ > 0) return;
+    if (!callbacks_.on_part || !meter_ || !events_->idle() || segment_ > 0 || thinned_) return;
     const auto next = meter_->next_unknown();
     if (!next) return;
     next_part_ = Clock::now() + part_interval();
@@ -171,8 +172,8 @@ class Reading {
     try {
       file_ = part.file;
       file_.status = fresh.status;
-      meter_.emplace(options_.change, file_.fps);
-      events_.emplace(options_.event, file_.fps);
+      meter_.emplace(options_.change, judged_rate(file_.fps));
+      events_.emplace(options_.event, judged_rate(file_.fps));
       ByteReader bytes(part.memory);
       archive(bytes);
       const double tolerance = 0.25 / (file_.fps > 0 ? file_.fps : 25);
@@ -212,6 +213,16 @@ class Reading {
     }
     segment_ = frame.segment;
     changes_.clear();
+    // Where the rate is high, some frames say enough.
+    if (judged_rate(file_.fps) < file_.fps) {
+      thinned_ = true;
+      if (!pace_.due(seconds)) {
+        ++file_.frames;
+        file_.seconds = seconds + interval;
+        return;
+      }
+      judged_.push_back(file_.frames);
+    }
     const double start = thread_us();
     meter_->push(frame.view(), seconds, changes_);
     busy_us_ += thread_us() - start;
@@ -231,13 +242,18 @@ class Reading {
     meter_->finish(changes_);
     take_changes();
     if (auto last = events_->finish()) keep(*last);
-    meter_.emplace(options_.change, file_.fps);
+    meter_.emplace(options_.change, judged_rate(file_.fps));
     meter_begin_ = file_.frames;
+    judged_.clear();
   }
 
   void take_changes() {
     for (Change& change : changes_) {
       change.frame += meter_begin_;
+      if (!judged_.empty()) {
+        change.frame = judged_.front();
+        judged_.pop_front();
+      }
       timeline_.add(change.seconds, change.score);
       auto over = events_->add(change);
       if (over) keep(*over);
@@ -283,6 +299,9 @@ class Reading {
   std::int64_t shown_frame_ = -1;
   std::int64_t segment_ = 0;
   std::int64_t meter_begin_ = 0;  ///< the first frame of the segment
+  Pace pace_;
+  bool thinned_ = false;             ///< frames are left out
+  std::deque<std::int64_t> judged_;  ///< the others, whose changes are not known yet
   double next_thumbnail_ = 0, last_seconds_ = 0, busy_us_ = 0;
   std::int64_t next_frame_ = 0;  ///< the first whose change is not known, when a part is made
   double next_seconds_ = 0;

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// A population of drawn recordings: bench_guard_population --count 120 --threads 16.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <opencv2/core.hpp>
+#include <string>
+
+#include "bench/guard/rates.hpp"
+
+int main(int argc, char** argv) {
+  CLI::App app{"What sfft-video guard makes of the same drawn scenes at 5 to 120 frames per second"};
+  std::string json;
+  sfft::bench::PopulationOptions options;
+  app.add_option("--count", options.count, "Scenes")->capture_default_str();
+  app.add_option("--seed", options.seed)->capture_default_str();
+  app.add_option("--threads", options.threads)->capture_default_str();
+  app.add_option("--cameras", options.cameras, "Only these rates, as the table names them")->delimiter(',');
+  app.add_option("--kinds", options.kinds, "Only these kinds, as the table names them")->delimiter(',');
+  app.add_flag("--verbose", options.verbose, "A line for each that is not right");
+  app.add_option("--json", json, "Write the results");
+  CLI11_PARSE(app, argc, argv);
+  cv::setNumThreads(1);
+  const auto out = sfft::bench::rates(options);
+  if (!json.empty()) std::ofstream(json) << out.dump(1) << "\n";
+  return 0;
+}

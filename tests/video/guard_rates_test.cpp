@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// A drawn scene as cameras of many rates see it, stopped, looped and padded streams, and cameras on patrol.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "sfft/error.hpp"
+#include "video/events/thresholds.hpp"
+#include "video/guard/guard.hpp"
+
+namespace sfft::video {
+namespace {
+
+constexpr int kWidth = 240, kHeight = 180, kAround = 2400;
+
+using Picture = std::vector<float>;
+
+/// What a camera that turns sees: white noise, smoothed a little and a lot.
+class Panorama {
+ public:
+  explicit Panorama(unsigned seed) : grey_(static_cast<std::size_t>(kAround * kHeight)) {
+    std::mt19937 random(seed);
+    std::normal_distribution<float> normal(0, 1);
+    for (const auto& [side, deviation] : {std::pair(3, 22.0F), std::pair(12, 30.0F)}) {
+      const int columns = kAround / side + 2;
+      std::vector<float> coarse(static_cast<std::size_t>(columns * (kHeight / side + 2)));
+      for (float& value : coarse) value = deviation * normal(random);
+      for (int y = 0; y < kHeight; ++y) {
+        for (int x = 0; x < kAround; ++x) {
+          const float u = static_cast<float>(x % side) / static_cast<float>(side);
+          const float v = static_cast<float>(y % side) / static_cast<float>(side);
+          const auto at = [&](int dx, int dy) {
+            return coarse[static_cast<std::size_t>((y / side + dy) * columns + x / side + dx)];
+          };
+          grey_[static_cast<std::size_t>(y * kAround + x)] +=
+              (1 - v) * ((1 - u) * at(0, 0) + u * at(1, 0)) + v * ((1 - u) * at(0, 1) + u * at(1, 1));
+        }
+      }
+    }
+  }
+  Picture view(int left) const {
+    Picture picture;
+    for (int y = 0; y < kHeight; ++y)
+      for (int x = 0; x < kWidth; ++x)
+        picture.push_back(120 + grey_[static_cast<std::size_t>(y * kAround + (left + x) % kAround)]);
+    return picture;
+  }
+
+ private:
+  std::vector<float> grey_;
+};
+
+void fill(Picture& picture, int left, int right, float grey) {
+  for (int y = 0; y < kHeight; ++y)
+    for (int x = std::max(0, left); x < std::min(kWidth, right); ++x)
+      picture[static_cast<std::size_t>(y * kWidth + x)] = grey;
+}
+
+Picture blurred(const Picture& picture, int reach) {
+  Picture out = picture;
+  for (int pass = 0; pass < 4; ++pass) {
+    const Picture from = out;
+    const int step = pass % 2 == 0 ? 1 : kWidth;
+    for (int i = 0; i < kWidth * kHeight; ++i) {
+      float sum = 0;
+      for (int d = -reach; d <= reach; ++d)
+        sum += from[static_cast<std::size_t>(std::clamp(i + d * step, 0, kWidth * kHeight - 1))];
+      out[static_cast<std::size_t>(i)] = sum / static_cast<float>(2 * reach + 1);
+    }
+  }
+  return out;
+}
+
+class Stream {
+ public:
+  explicit Stream(const GuardOptions& options = {}) : guard_(options) {
+    std::normal_distribution<float> normal(0, 1.5F);
+    for (float& grain : grains_) grain = normal(random_);
+  }
+  std::vector<std::uint8_t> exposed(const Picture& picture) {
+    std::vector<std::uint8_t> frame;
+    std::size_t grain = random_();
+    for (const float grey : picture)
+      frame.push_back(static_cast<std::uint8_t>(
+          std::clamp(grey + grains_[grain++ % grains_.size()] + 0.5F, 0.0F, 255.0F)));
+    return frame;
+  }
+  void push(const std::vector<std::uint8_t>& frame, double seconds) {
+    for (const auto& [phase, event] : guard_.push({frame, Shape{kHeight, kWidth}}, seconds).events) {
+      if (phase == EventPhase::start) events.push_back(event);
+      for (Event& one : events)
+        if (one.id == event.id) one = event;
+    }
+  }
+  /// All events but changes of light, for messages.
+  std::string alarms() const {
+    std::string text;
+    for (const Event& event : events)
+      if (event.kind != EventKind::light)
+        text += std::string(to_string(event.kind)) + " " + std::to_string(event.start_s) + " (" +
+                event.detail + ") ";
+    return text;
+  }
+
+  std::vector<Event> events;
+
+ private:
+  Guard guard_;
+  std::mt19937 random_{11};
+  std::vector<float> grains_ = std::vector<float>(100003);
+};
+
+/// `start` and `end` hold within 0.2 s or one frame.
+void expect_only(const Stream& stream, EventKind kind, double start, double end, double fps) {
+  ASSERT_EQ(std::ranges::count_if(stream.events, [](const Event& e) { return e.kind != EventKind::light; }),
+            1)
+      << fps << " fps: " << stream.alarms();
+  const Event& event =
+      *std::ranges::find_if(stream.events, [](const Event& e) { return e.kind != EventKind::light; });
+  const double tolerance = std::max(0.2, 1 / fps) + 1e-6;
+  EXPECT_EQ(event.kind, kind) << fps;
+  EXPECT_NEAR(event.start_s, start, tolerance) << fps;
+  if (std::isfinite(end)) {
+    EXPECT_NEAR(event.end_s, end, tolerance) << fps;
+  }
+}
+
+TEST(GuardRatesTest, ALorryIsNothingAndACoverIsTheSameAtEveryRate) {
+  const Picture scene = Panorama(1).view(0);
+  for (const double fps : {5.0, 8.0, 12.5, 25.0, 60.0, 120.0}) {
+    Stream stream;
+    for (int i = 0; i < 10 * fps; ++i) {
+      const double t = i / fps;
+      Picture picture = scene;
+      // A lorry of three quarters of the width passes within 0.8 s.
+      const int lorry = static_cast<int>(kWidth * (1.75 * (t - 4) / 0.8 - 0.75));
+      if (t >= 4 && t < 4.8) fill(picture, lorry, lorry + 3 * kWidth / 4, 160);
+      if (t >= 6 && t < 8) fill(picture, 0, 4 * kWidth / 5, 70);
+      stream.push(stream.exposed(picture), t);
+    }
+    expect_only(stream, EventKind::covered, 6, 8, fps);
+  }
+}
+
+TEST(GuardRatesTest, AStopIsTheSameAtEveryRate) {
+  const Picture scene = Panorama(2).view(0);
+  for (const double fps : {5.0, 12.5, 30.0, 60.0}) {
+    Stream stream;
+    std::vector<std::uint8_t> frame;
+    for (int i = 0; i < 10 * fps; ++i) {
+      const double t = i / fps;
+      if (t < 6 || t >= 8) frame = stream.exposed(scene);
+      stream.push(frame, t);
+    }
+    expect_only(stream, EventKind::frozen, 6, 8, fps);
+  }
+}
+
+TEST(GuardRatesTest, TwoPicturesInTurnAndALoopAreFrozen) {
+  const Picture scene = Panorama(3).view(0);
+  constexpr double kFps = 15;
+  for (const int period : {2, 150}) {
+    Stream stream;
+    std::vector<std::vector<std::uint8_t>> shown;
+    const int from = 180;
+    const int until = 330;
+    for (int i = 0; i < 360; ++i) {
+      Picture picture = scene;
+      fill(picture, i % 400 - 20, i % 400, 200);  // somebody who walks by
+      const bool again = i >= from && i < until;
+      shown.push_back(again ? shown[static_cast<std::size_t>(i - period)] : stream.exposed(picture));
+      stream.push(shown.back(), i / kFps);
+    }
+    expect_only(stream, EventKind::frozen, from / kFps, until / kFps, kFps);
+  }
+}
+
+TEST(GuardRatesTest, APaddedStreamIsNotFrozenUntilItStops) {
+  const Picture scene = Panorama(4).view(0);
+  for (const double fps : {1.0, 5.0}) {
+    Stream stream;
+    std::vector<std::uint8_t> frame;
+    double next = 0;
+    for (int i = 0; i < 30 * 25; ++i) {
+      const double t = i / 25.0;
+      if (t >= next - 1e-9 && t < 22) {
+        frame = stream.exposed(scene);
+        next += 1 / fps;
+      }
+      stream.push(frame, t);
+    }
+    // The last picture came with the last second, or fifth of one, before.
+    expect_only(stream, EventKind::frozen, 22 - 1 / fps, NAN, fps);
+  }
+}
+
+TEST(GuardRatesTest, ACoverWithoutNoiseIsNoReplay) {
+  const Picture scene = Panorama(5).view(0);
+  Stream stream;
+  for (int i = 0; i < 250; ++i) {
+    Picture picture = scene;
+    if (i >= 125) {
+      fill(picture, 0, kWidth, 90);
+      // An encoder touches it now and then.
+      std::vector<std::uint8_t> frame(picture.size(), 90);
+      for (std::size_t p = 0; p < frame.size(); p += 7) frame[p] = static_cast<std::uint8_t>(90 + i / 12 % 2);
+      stream.push(frame, i / 25.0);
+    } else {
+      stream.push(stream.exposed(picture), i / 25.0);
+    }
+  }
+  expect_only(stream, EventKind::covered, 5, NAN, 25);
+}
+
+TEST(GuardRatesTest, APatrolBetweenKnownViewsIsNoMove) {
+  const Panorama around(6);
+  const std::vector<int> views{0, 600, 1300};
+  constexpr double kFps = 12.5;
+  Stream stream({.presets = 3});
+  double place = 0;
+  int frame = 0;
+  const auto go = [&](int view, int rest) {
+    for (; std::abs(view - place) > 1; ++frame) {
+      place += std::clamp(view - place, -90.0, 90.0);
+      stream.push(stream.exposed(around.view(static_cast<int>(place))), frame / kFps);
+    }
+    for (int i = 0; i < rest; ++i, ++frame) stream.push(stream.exposed(around.view(view)), frame / kFps);
+  };
+  for (int round = 0; round < 3; ++round)
+    for (const int view : views) go(view + round % 2, 50);  // to a pixel
+  EXPECT_EQ(stream.alarms(), "");
+  const double left = frame / kFps;
+  go(1900, 60);
+  expect_only(stream, EventKind::moved, left, NAN, kFps);
+}
+
+TEST(GuardRatesTest, InfraredLightIsNotFocusedAndNoAlarm) {
+  const Picture scene = Panorama(7).view(0);
+  for (const bool infrared : {true, false}) {
+    Stream stream;
+    for (int i = 0; i < 300; ++i) {
+      Picture picture = scene;
+      if (i >= 100) {
+        picture = blurred(scene, 3);
+        if (infrared)
+          for (float& grey : picture) grey *= 0.6F;
+      }
+      stream.push(stream.exposed(picture), i / 25.0);
+    }
+    if (infrared) {
+      EXPECT_EQ(stream.alarms(), "");
+    } else {
+      expect_only(stream, EventKind::defocused, 4, NAN, 25);
+    }
+  }
+}
+
+TEST(ThresholdsTest, AreSetByName) {
+  Thresholds thresholds;
+  set_threshold(thresholds, "passing-s=1.5");
+  EXPECT_EQ(thresholds.passing_s, 1.5);
+  for (const char* wrong : {"passing=1", "passing-s", "passing-s=", "passing-s=-1", "passing-s=1x", "=1", ""})
+    EXPECT_THROW(set_threshold(thresholds, wrong), Error) << wrong;
+  for (const ThresholdName& one : threshold_names()) {
+    set_threshold(thresholds, std::string(one.name) + "=0.75");
+    EXPECT_EQ(thresholds.*one.value, 0.75) << one.name;
+  }
+  EXPECT_EQ(sizeof(Thresholds), threshold_names().size() * sizeof(double));
+}
+
+}  // namespace
+}  // namespace sfft::video

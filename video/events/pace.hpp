@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rate at which an analysis takes frames, whatever the rate at which they come.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+
+namespace sfft::video {
+
+/// Rates above this are thinned out: what a person would notice lasts longer than a frame of it.
+inline constexpr double kMaxJudgedRate = 30;
+
+/// Says which frames are due, and how far apart those usually are. Stamps that stand still or jump back count
+/// as the usual interval: a stream whose clock is broken goes by its frames.
+class Pace {
+ public:
+  explicit Pace(double max_rate = kMaxJudgedRate) : least_(kEarly / max_rate) {}
+
+  /// Takes the stamp of the next frame.
+  bool due(double seconds) noexcept {
+    const double step = seconds - stamp_;
+    stamp_ = seconds;
+    if (count_ > 0) {
+      if (step > 0) step_ = step;
+      clock_ += step_;
+      const double since = clock_ - latest_;
+      if (since < least_) return false;
+      elapsed_ = since;
+      intervals_[(count_ - 1) % kKept] = since;
+    }
+    ++count_;
+    latest_ = clock_;
+    return true;
+  }
+  /// Seconds between the last two frames that were due.
+  double elapsed() const noexcept { return elapsed_; }
+  /// The median of the latest of them.
+  double interval() const noexcept {
+    const std::size_t known = std::min(count_ > 0 ? count_ - 1 : 0, kKept);
+    if (known == 0) return kUnknown;
+    auto sorted = intervals_;
+    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(known / 2);
+    std::nth_element(sorted.begin(), middle, sorted.begin() + static_cast<std::ptrdiff_t>(known));
+    return *middle;
+  }
+
+ private:
+  static constexpr std::size_t kKept = 15;
+  static constexpr double kUnknown = 0.04;
+  /// Part of an interval before whose end a frame counts as in time: stamps are rounded.
+  static constexpr double kEarly = 0.9;
+
+  double least_;
+  std::array<double, kKept> intervals_{};
+  std::size_t count_ = 0;  ///< frames that were due
+  double stamp_ = 0, clock_ = 0, latest_ = 0, step_ = kUnknown, elapsed_ = kUnknown;
+};
+
+/// The rate that is left of another one.
+inline double judged_rate(double fps) noexcept {
+  return fps / std::max(1.0, std::ceil(0.9 * fps / kMaxJudgedRate - 1e-9));
+}
+
+/// Frames that take so long, at least so many.
+inline int frames_in(double seconds, double interval_s, int least = 1) noexcept {
+  const double frames = std::min(seconds / std::max(interval_s, 1e-6), 1e6);
+  return std::max(least, static_cast<int>(std::lround(frames)));
+}
+
+/// The share of a difference that is left behind in an interval, where `share` of it is in a 25th of a
+/// second.
+inline double share_in(double share, double interval_s) noexcept {
+  return 1 - std::pow(1 - share, 25 * interval_s);
+}
+
+}  // namespace sfft::video

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// A camera on patrol: while its view is none that is known, events wait until it rests. Then the view is a
+// known one, is learned, or, once there are enough, is a move.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "video/guard/guard.hpp"
+
+namespace sfft::video {
+
+namespace {
+
+/// Seconds that a camera may be on its way, between two looks for known views, and that it has to rest before
+/// a view is learned, or is none that is known.
+constexpr double kLongestWay_s = 8;
+constexpr double kLook_s = 0.2;
+constexpr double kRest_s = 0.8;
+/// Times the usual activity up to which a picture stands, and its least, in squares of a 255th.
+constexpr double kStands = 3;
+constexpr double kLeastActivity = 0.5;
+constexpr double kActivityShare = 0.02;
+/// Share of the landmarks that may be hidden in a view that is known, and of the picture's width by which the
+/// camera may miss it.
+constexpr double kHidden = 0.5;
+constexpr double kNear = 0.05;
+/// Share of the full range: differences of neighbouring pixels of a view that may be learned. A cover has
+/// less.
+constexpr double kScenery = 2 / 255.0;
+constexpr std::array kWithheld{EventKind::moved, EventKind::covered, EventKind::defocused, EventKind::light};
+
+double median_activity(const TileActivity& activity) {
+  TileActivity sorted = activity;
+  std::ranges::nth_element(sorted, sorted.begin() + kTiles / 2);
+  return sorted[kTiles / 2];
+}
+
+}  // namespace
+
+bool Guard::patrols(const SignalView& region) {
+  const Observation& seen = *latest_.seen;
+  const auto strength = [&](EventKind kind) {
+    return latest_.findings[static_cast<std::size_t>(kind)].strength;
+  };
+  const bool off = std::ranges::any_of(
+      kWithheld, [&](EventKind kind) { return kind != EventKind::light && strength(kind) > kRelease; });
+  const double activity = median_activity(seen.activity);
+  if (!off) {
+    if (away_ > 0) judge_->arrived();
+    away_ = resting_ = 0;
+    usual_activity_ += kActivityShare * (activity - usual_activity_);
+    return false;
+  }
+  ++away_;
+  const double stands = kStands * std::max(kLeastActivity, usual_activity_);
+  resting_ = activity < stands ? resting_ + 1 : 0;
+  if (away_ % frames(kLook_s) == 0 && return_to_preset(region)) return true;
+  const bool rests = resting_ >= frames(kRest_s);
+  if (rests && static_cast<int>(presets_.size()) + 1 < options_.presets && seen.texture > kScenery &&
+      seen.level > 0.05) {
+    keep_preset();
+    learn(region);
+    return true;
+  }
+  return !rests && away_ < frames(kLongestWay_s);
+}
+
+bool Guard::return_to_preset(const SignalView& region) {
+  const double near = kNear * static_cast<double>(region.shape()[1]);
+  for (Preset& preset : presets_) {
+    const Observation seen = preset.observer->observe(region);
+    const LandmarkReport& landmarks = seen.landmarks;
+    if (!landmarks.located || landmarks.lost > kHidden ||
+        !(std::hypot(landmarks.pose.x, landmarks.pose.y) < near))
+      continue;
+    std::swap(preset.observer, observer_);
+    std::swap(preset.judge, *judge_);
+    std::swap(preset.check, *check_);
+    // It does not come back to the pixel.
+    check_->follow(observer_->pose());
+    judge_->resume(observer_->pose());
+    observer_->follow();
+    judge_->arrived();
+    arrive();
+    return true;
+  }
+  return false;
+}
+
+void Guard::keep_preset() {
+  presets_.push_back({std::move(observer_), std::move(*judge_), std::move(*check_)});
+  judge_.reset();
+  check_.reset();
+  arrive();
+}
+
+void Guard::arrive() {
+  away_ = resting_ = quiet_ = denied_ = 0;
+  missed_s_ = 0;
+  const Moment& now = moments_.back();
+  for (const EventKind kind : kWithheld) {
+    Hysteresis& condition = conditions_[static_cast<std::size_t>(kind)];
+    if (condition.stop(judged_) == Hysteresis::Change::ends) finish(kind, now.frame, now.seconds);
+  }
+}
+
+}  // namespace sfft::video

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// A few pixels of each tile stand for a frame. Most lags are ruled out by the first tiles.
+#include "video/guard/replay.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "video/events/pace.hpp"
+
+namespace sfft::video {
+
+namespace {
+
+/// Seconds between two searches.
+constexpr double kSearchEvery_s = 0.1;
+/// Share of the usual noise below which a tile is a copy, and variance that can be missed.
+constexpr double kCopy = 0.25;
+constexpr double kNoise = 0.05;
+/// Noise that no encoder has taken away, and that would not return with what moves.
+constexpr double kLive = 0.7;
+/// Tiles that have to have noise, and the share of them that have to be copies: others may show a clock.
+constexpr std::size_t kNoisy = kTiles / 2;
+constexpr double kMost = 0.75;
+/// Frames that have to return, and whose mean noise is learned; factor per frame by which that is forgotten.
+constexpr int kLeastRun = 8;
+constexpr std::int64_t kFirst = 8, kLearned = 32;
+constexpr double kShare = 1.0 / 16;
+constexpr double kForget = 1.0005;
+/// Lags among which the least difference is noise: lamps flicker with periods of up to so many frames.
+constexpr std::int64_t kFlicker = 6;
+/// Frames that have to be copies when a period is found.
+constexpr std::int64_t kAgree = 3;
+/// Variance of the change in a tile in which something moves; tiles that may be other than they were.
+constexpr double kMotion = 6;
+constexpr int kOthers = 2;
+/// Of motion that returns: tiles that move when it is looked for, that it has been seen in, the share of the
+/// frames in which anything moves, the seconds that it has to return for, and the shortest period.
+constexpr int kMovingNow = 1;
+constexpr std::size_t kMovingTiles = 3;
+constexpr double kMovingShare = 0.3;
+constexpr double kMotion_s = 1.5;
+constexpr double kLeastPeriod_s = 3;
+/// Share of the frames that are no copies of those before: where noise is gone, every lag would do.
+constexpr double kLively = 0.5;
+/// Frames in a row that may be spoilt, as key frames are.
+constexpr std::int64_t kSpoilt = 2;
+
+}  // namespace
+
+void Replay::read(const SignalView& frame) {
+  const auto most = static_cast<std::size_t>(kMostFrames + 1);
+  if (kept_.size() < most) kept_.emplace_back();
+  Levels& levels = kept_[static_cast<std::size_t>(frames_) % most];
+  std::array<std::size_t, kTiles> filled{};
+  const auto look = [&](const auto* pixels) {
+    each_run(frame.shape()[0], frame.shape()[1],
+             [&](std::size_t tile, std::int64_t row, std::int64_t left, std::int64_t length) {
+               for (std::size_t i = 0; i < kPerRun && filled[tile] < kPerTile && length > 0; ++i) {
+                 const std::int64_t column =
+                     left + (2 * static_cast<std::int64_t>(i) + 1) * length / (2 * static_cast<int>(kPerRun));
+                 levels[tile * kPerTile + filled[tile]++] =
+                     static_cast<std::uint16_t>(pixels[row * frame.stride(0) + column]);
+               }
+             });
+  };
+  if (frame.type() == ElementType::u16) {
+    look(static_cast<const std::uint16_t*>(frame.data()));
+  } else {
+    look(static_cast<const std::uint8_t*>(frame.data()));
+  }
+  ++frames_;
+}
+
+const Replay::Levels& Replay::before(std::int64_t lag) const noexcept {
+  return kept_[static_cast<std::size_t>((frames_ - 1 - lag) % (kMostFrames + 1))];
+}
+
+Replay::Difference Replay::difference(std::size_t tile, std::int64_t lag, std::int64_t ago) const noexcept {
+  const std::uint16_t* const now = before(ago).data() + tile * kPerTile;
+  const std::uint16_t* const then = before(ago + lag).data() + tile * kPerTile;
+  std::int64_t sum = 0;
+  std::int64_t squares = 0;
+  for (std::size_t i = 0; i < kPerTile; ++i) {
+    const std::int64_t change = static_cast<std::int64_t>(now[i]) - then[i];
+    sum += change;
+    squares += change * change;
+  }
+  constexpr double kCount = kPerTile;
+  const double mean = static_cast<double>(sum) / kCount;
+  return {std::max(0.0, static_cast<double>(squares) / kCount - mean * mean) / (unit_ * unit_), squares == 0};
+}
+
+bool Replay::returns(std::int64_t lag, std::int64_t ago) const noexcept {
+  if (noisy_ < kNoisy) {
+    for (std::size_t t = 0; t < kTiles; ++t) {
+      if (!difference(t, lag, ago).equal) return false;
+    }
+    return true;
+  }
+  auto left = static_cast<int>((1 - kMost) * static_cast<double>(noisy_));
+  for (std::size_t t = 0; t < kTiles; ++t) {
+    if (usual_[t] > kNoise && difference(t, lag, ago).variance > kCopy * usual_[t] && --left < 0)
+      return false;
+  }
+  return true;
+}
+
+void Replay::learn_noise() noexcept {
+  for (std::size_t t = 0; t < kTiles; ++t) {
+    double least = std::numeric_limits<double>::infinity();
+    for (std::int64_t lag = 1; lag <= std::min(kFlicker, frames_ - 1); ++lag)
+      least = std::min(least, difference(t, lag).variance);
+    mean_[t] += std::max(kShare, 1.0 / static_cast<double>(learned_ + 1)) * (least - mean_[t]);
+    // What passes by meanwhile is no noise.
+    usual_[t] = learned_ < kFirst ? mean_[t] : std::min(kForget * usual_[t], mean_[t]);
+  }
+  ++learned_;
+  noisy_ = learned_ < kLearned ? 0 : static_cast<std::size_t>(std::ranges::count_if(usual_, [](double usual) {
+    return usual > kNoise;
+  }));
+}
+
+bool Replay::motion_returns(std::int64_t lag, std::int64_t ago) const noexcept {
+  int others = 0;
+  for (std::size_t t = 0; t < kTiles; ++t) {
+    // What moved then has to move now, too.
+    const double motion = std::max(difference(t, 1, ago).variance, difference(t, 1, ago + lag).variance);
+    const double other = difference(t, lag, ago).variance;
+    if (motion > kMotion) {
+      if (other > kCopy * motion) return false;
+    } else if (other > kMotion) {
+      ++others;
+    }
+  }
+  return others <= kOthers;
+}
+
+bool Replay::copy(std::int64_t lag, std::int64_t ago) const noexcept {
+  return by_motion_ ? motion_returns(lag, ago) : returns(lag, ago);
+}
+
+/// Several frames have to agree, or a picture that is shown for long would seem to return too soon.
+std::int64_t Replay::search() const noexcept {
+  const std::int64_t most = std::min(longest_, frames_ - 2 - kAgree);
+  for (std::int64_t lag = 2; lag <= most; ++lag) {
+    bool all = true;
+    for (std::int64_t ago = 0; all && ago < kAgree; ++ago) all = copy(lag, ago);
+    if (all) return lag;
+  }
+  return 0;
+}
+
+void Replay::note_motion() noexcept {
+  bool any = false;
+  for (std::size_t t = 0; t < kTiles; ++t) {
+    if (!(difference(t, 1).variance > kMotion)) continue;
+    moved_[t] = any = true;
+  }
+  moving_frames_ += any ? 1 : 0;
+}
+
+void Replay::add(const SignalView& frame, double interval_s, double least_s, bool hold) {
+  read(frame);
+  longest_ = std::min<std::int64_t>(kMostFrames - kAgree - 1, frames_in(kLongest_s, interval_s));
+  if (frames_ < 2 + kAgree) return;
+  std::size_t changed = 0;
+  int moving = 0;
+  for (std::size_t t = 0; t < kTiles; ++t) {
+    const Difference difference = this->difference(t, 1);
+    changed += difference.equal ? 0 : 1;
+    moving += difference.variance > kMotion ? 1 : 0;
+  }
+  if (changed >= kNoisy) latest_change_ = frames_;
+  if (lag_ > 0) {
+    const bool again = lag_ + 2 < frames_ && copy(lag_, 0);
+    misses_ = again ? 0 : misses_ + 1;
+    run_ += again ? 1 : 0;
+    lively_frames_ += again && !returns(1) ? 1 : 0;
+    if (misses_ > kSpoilt) lag_ = run_ = 0;
+  }
+  if (lag_ == 0) {
+    strength_ = 0;
+    look(interval_s, moving);
+  }
+  if (lag_ == 0) {
+    if (!hold) learn_noise();
+    return;
+  }
+  if (by_motion_) note_motion();
+  // Without noise the whole period has to return, and something has to happen in it.
+  const std::int64_t least = frames_in(least_s, interval_s, kLeastRun);
+  const std::int64_t needed = by_motion_ ? std::max(least, std::int64_t{frames_in(kMotion_s, interval_s)})
+                              : noisy_ >= kNoisy ? least
+                                                 : std::max(least, lag_);
+  const bool tells =
+      by_motion_ ? moved_.count() >= kMovingTiles &&
+                       static_cast<double>(moving_frames_) > kMovingShare * static_cast<double>(run_)
+      : noisy_ >= kNoisy ? static_cast<double>(lively_frames_) > kLively * static_cast<double>(run_)
+                         : frames_ - latest_change_ <= lag_;
+  // What has told once goes on while it lasts.
+  if (tells || strength_ > 1) strength_ = static_cast<double>(run_) / static_cast<double>(needed);
+}
+
+void Replay::look(double interval_s, int moving) noexcept {
+  by_motion_ = false;
+  // A picture that stands still returns after any lag.
+  const std::int64_t every = frames_in(kSearchEvery_s, interval_s);
+  if (frames_ % every != 0 || returns(1)) return;
+  lag_ = search();
+  if (lag_ == 0 && !live_ && moving >= kMovingNow) {
+    by_motion_ = true;
+    lag_ = search();
+    // What swings returns after a short time by itself.
+    if (lag_ < frames_in(kLeastPeriod_s, interval_s)) lag_ = 0;
+  }
+  if (lag_ == 0) return;
+  run_ = kAgree;
+  // It may have begun before the search. What stands still tells nothing of that.
+  while (!by_motion_ && run_ < lag_ && run_ + lag_ + 2 < std::min(frames_, kMostFrames) && copy(lag_, run_))
+    ++run_;
+  misses_ = 0;
+  moving_frames_ = 0;
+  lively_frames_ = run_;
+  moved_.reset();
+}
+
+}  // namespace sfft::video
