@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <string_view>
 
 #include "video/sources/frame_times.hpp"
 #include "video/sources/track.hpp"
@@ -70,6 +71,7 @@ bool RecordingIndex::read(const std::string& path, int track, const std::atomic<
   const AVRational rate = av_guess_frame_rate(format.get(), stream, nullptr);
   if (rate.num > 0 && rate.den > 0) interval_ = av_q2d(av_inv_q(rate));
   indexed_ = has_stamp_index(*format);
+  search_error_ = std::string_view(format->iformat->name) == "mpeg" ? 0.5 : 0;
   const bool unstamped = (format->iformat->flags & AVFMT_NOTIMESTAMPS) != 0;
   std::optional<OrderParser> parser;
   if (parse) parser.emplace(*stream->codecpar);
@@ -100,7 +102,7 @@ bool RecordingIndex::read(const std::string& path, int track, const std::atomic<
       order.push_back({parser->count(), parser->between()});
     }
     av_packet_unref(packet.get());
-    if (!wanted && !(one.decode_stamp <= others)) others = one.decode_stamp;
+    if (!wanted && std::isfinite(one.decode_stamp)) others = std::fmax(others, one.decode_stamp);
     if (!wanted) continue;
     if (unstamped) one.stamp = one.decode_stamp = kNone;
     if (!parser && !std::isfinite(one.stamp)) return false;

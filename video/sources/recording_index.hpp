@@ -49,6 +49,8 @@ class RecordingIndex {
   bool restarts() const noexcept { return !packets_.empty() && packets_.back().clock > 0; }
   /// has_stamp_index() of the container.
   bool indexed() const noexcept { return indexed_; }
+  /// Seconds by which a search by stamps may end late: in MPEG-PS it knows only where PES packets begin.
+  double search_error() const noexcept { return search_error_; }
   /// The first decoded picture's stamp.
   double first_stamp() const noexcept { return first_stamp_; }
   /// A usual interval between two pictures, in seconds.
@@ -67,6 +69,7 @@ class RecordingIndex {
   double interval_ = 0.04;
   double first_stamp_ = 0;
   bool indexed_ = false;
+  double search_error_ = 0;
 };
 
 }  // namespace sfft::video

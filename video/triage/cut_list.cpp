@@ -95,7 +95,8 @@ std::string entries_of(const TriageFile& file, int track, std::vector<std::strin
       const double end = index->stamp_at(key, event.end_s);
       // FFmpeg searches files without an index by decoding times.
       const bool earlier = !index->indexed() && key.decode_stamp < key.stamp;
-      text += entry(file.path, earlier ? key.decode_stamp : key.stamp, sound > end ? sound : end);
+      const double from = (earlier ? key.decode_stamp : key.stamp) - index->search_error();
+      text += entry(file.path, from, sound > end ? sound : end);
     }
     return text;
   }
