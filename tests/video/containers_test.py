@@ -64,7 +64,7 @@ CODECS = {
     "flv1": ["-c:v", "flv", "-g", str(GOP), "-q:v", "3"]}
 SOUND = {"webm": "libopus", "flv": "aac", "avi": "mp2", "mpg": "mp2"}
 CONTAINERS = {"mp4": "h264 h264b open hevc mpeg4 mpeg4b mjpeg vp9 av1", "mov": "h264b mjpeg mpeg4", "mkv": "h264 h264b open hevc mpeg4b mjpeg vp9 av1 ffv1 mpeg2",
-              "webm": "vp9 av1", "ts": "h264 h264b open hevc mpeg2 mpeg4", "mpg": "mpeg2 h264b", "avi": "h264 h264b mpeg4 mpeg4b mjpeg ffv1", "flv": "h264 h264b flv1"}
+              "webm": "vp9 av1", "ts": "h264 h264b open hevc mpeg2 mpeg4", "mpg": "mpeg2", "avi": "h264 h264b mpeg4 mpeg4b mjpeg ffv1", "flv": "h264 h264b flv1"}
 
 
 def ffmpeg(*arguments, stdin=None):
