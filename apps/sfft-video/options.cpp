@@ -138,6 +138,13 @@ void add_source(CLI::App* command, video::SourceOptions& source) {
           "that GPU then reads frames without a copy")
       ->check(CLI::IsMember({"auto", "cpu", "nvdec"}))
       ->default_str("auto");
+  command
+      ->add_option(
+          "--track", source.track,
+          "Which video track of a recording is read, from 1 (default: the one marked as default, then "
+          "the largest)")
+      ->check(
+          number_check("a number from 1 to 1000", [](double value) { return value >= 1 && value <= 1000; }));
   command->add_flag("--skip-loop-filter", source.skip_loop_filter,
                     "Decode H.264, HEVC, VP8 and VP9 without their deblocking filter: faster, and slightly "
                     "wrong");

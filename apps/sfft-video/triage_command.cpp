@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <filesystem>
 #include <mutex>
 #include <optional>
 
@@ -16,6 +17,7 @@
 #include "triage_progress.hpp"
 #include "video/sources/thread.hpp"
 #include "video/triage/clips.hpp"
+#include "video/triage/cut_list.hpp"
 #include "video/triage/triage_report.hpp"
 #include "video/triage/triage_state.hpp"
 
@@ -55,20 +57,34 @@ class Lines {
   std::vector<bool> over_;
 };
 
-/// FOLDER/NAME-ID.mkv for each event.
-void save_clips(const std::string& folder, const std::vector<video::TriageFile>& files,
+/// FOLDER/NAME-ID.mkv for each event; the folder is made if it is not there.
+void save_clips(const TriageCommand& command, std::vector<video::TriageFile>& files,
                 const std::vector<std::string>& inputs, ReportFiles& outputs, const std::atomic<bool>& stop) {
   const std::vector<std::string> names = short_names(inputs);
   for (std::size_t i = 0; i < files.size(); ++i) {
-    for (const video::TriageEvent& event : files[i].events) {
-      if (stop) return;
-      outputs.guarded([&] {
-        const std::string clip = fmt::format("{}/{}-{:04}.mkv", folder, names[i], event.id);
-        outputs.refuse(clip);
-        video::write_clip(files[i].path, event.start_s, event.end_s, clip);
-      });
+    if (stop) return;
+    std::vector<video::Clip> clips;
+    for (const video::TriageEvent& event : files[i].events)
+      clips.push_back(
+          {event.start_s, event.end_s, fmt::format("{}/{}-{:04}", command.clips, names[i], event.id)});
+    outputs.guarded([&] {
+      const auto may_write = [&](const std::string& path) { outputs.refuse(path); };
+      video::write_clips(files[i].path, command.options.source.track, clips, stop, may_write);
+    });
+    for (std::size_t j = 0; j < clips.size(); ++j) {
+      files[i].events[j].clip = clips[j].written;
+      if (clips[j].problem.empty()) continue;
+      outputs.guarded([&] { throw Error(ErrorCode::file_unreadable, clips[j].problem); });
     }
   }
+}
+
+/// Throws UsageError for a folder that is not there and cannot be made.
+void make_folder(const std::string& folder) {
+  std::error_code code;
+  std::filesystem::create_directories(folder, code);
+  if (!std::filesystem::is_directory(folder, code))
+    throw UsageError(fmt::format("the folder '{}' is not there and cannot be made", folder));
 }
 
 /// All files of one call.
@@ -186,6 +202,7 @@ int triage_command(const TriageCommand& command, const std::atomic<bool>& stop) 
                                {"html", command.html},
                                {"svg", command.svg}});
   if (!command.state.empty()) outputs.refuse(command.state);
+  if (!command.clips.empty()) make_folder(command.clips);
   video::TriageOptions options = command.options;
   options.event.threshold /= command.sensitivity;
   options.thumbnails = !command.html.empty() || !command.state.empty();
@@ -203,18 +220,22 @@ int triage_command(const TriageCommand& command, const std::atomic<bool>& stop) 
   }
   if (state->other_options())
     complain("the state file was made with other options: all files are read again");
-  const std::vector<video::TriageFile> files =
+  std::vector<video::TriageFile> files =
       TriageRun(inputs, options, *state, outputs, command.quiet, stop).run(jobs);
 
+  if (!command.clips.empty()) save_clips(command, files, inputs, outputs, stop);
   const double threshold = options.event.threshold;
   outputs.save("json", [&] { return video::triage_json(files, command.sensitivity); });
   outputs.save("csv", [&] { return video::triage_csv(files); });
   outputs.save("edl", [&] {
-    return command.edl.ends_with(".edl") ? video::triage_edl(files) : video::triage_ffconcat(files);
+    if (command.edl.ends_with(".edl")) return video::triage_edl(files);
+    std::vector<std::string> problems;
+    std::string list = video::triage_ffconcat(files, options.source.track, problems);
+    for (const std::string& problem : problems) complain(problem);
+    return list;
   });
   outputs.save("html", [&] { return video::triage_page(files, command.sensitivity, threshold); });
   outputs.save("svg", [&] { return video::triage_svg(files, threshold); });
-  if (!command.clips.empty()) save_clips(command.clips, files, inputs, outputs, stop);
   if (!command.quiet) put(stderr, video::triage_summary(files));
   video::RunStatus worst = stop ? video::RunStatus::interrupted : video::RunStatus::complete;
   for (const video::TriageFile& file : files) {

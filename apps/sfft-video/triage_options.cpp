@@ -67,10 +67,8 @@ void add_triage(CLI::App& app, TriageCommand& command) {
   triage->add_option(
       "--state", command.state,
       "Keep the results of finished files in this file, and do not read those again in a later run");
-  triage
-      ->add_option("--clips", command.clips,
-                   "Cut each event out of its file, without encoding it anew, into this folder")
-      ->check(CLI::ExistingDirectory);
+  triage->add_option("--clips", command.clips,
+                     "Cut each event out of its file, without encoding it again, into this folder");
   triage->add_option("--json", command.json, "Write the report for scripts; - for standard output");
   triage->add_option("--csv", command.csv, "Write a line per event; - for standard output");
   triage->add_option("--edl", command.edl,

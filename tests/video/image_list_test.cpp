@@ -76,6 +76,12 @@ TEST_F(ImageList, AFolderOfRecordingsIsNoSequence) {
   make("a.mp4");
   EXPECT_NE(failure(at("")).find("holds recordings and no images"), std::string::npos);
   EXPECT_EQ(list_recordings(at("")), std::vector<std::string>{at("a.mp4")});
+  fs::create_directories(at("day 10/hour"));
+  fs::create_directories(at("day 9"));
+  fs::create_directory_symlink(at(""), at("back"));
+  make("day 10/hour/b.ts");
+  make("day 9/c.mkv");
+  EXPECT_EQ(list_recordings(at("")), (std::vector{at("a.mp4"), at("day 9/c.mkv"), at("day 10/hour/b.ts")}));
 }
 
 TEST_F(ImageList, NamesThatCannotBeOpenedAreInputErrors) {

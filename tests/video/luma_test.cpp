@@ -79,7 +79,7 @@ TEST_P(Luma, IsWhatItsDefinitionSays) {
   int bits = 8;
   for (int c = 0; c < (rgb ? 3 : 1); ++c) bits = std::max(bits, description.comp[c].depth);
   Frame frame;
-  to_luma(*drawn, 0, frame);
+  to_luma(*drawn, {}, frame);
   EXPECT_EQ(frame.width, kWidth);
   EXPECT_EQ(frame.height, kHeight);
   EXPECT_EQ(frame.bit_depth16, bits > 8);
@@ -132,7 +132,7 @@ TEST(LumaOf, EveryByteIsStretchedAsItsDefinitionSays) {
       drawn->data[0][y * drawn->linesize[0] + x] = static_cast<std::uint8_t>(x + y);
   }
   Frame frame;
-  to_luma(*drawn, 0, frame);
+  to_luma(*drawn, {}, frame);
   for (int y = 0; y < 256; ++y) {
     for (int x = 0; x < kWide; ++x)
       ASSERT_EQ(value_of(frame, x, y), std::round(std::clamp(((x + y) % 256 - 16) / 219.0, 0.0, 1.0) * 255));
@@ -149,7 +149,7 @@ TEST(LumaOf, PalettesAreLookedUp) {
   std::memcpy(drawn->data[1], palette, sizeof palette);
   for (std::uint8_t i = 0; i < 4; ++i) drawn->data[0][i] = i;
   Frame frame;
-  to_luma(*drawn, 0, frame);
+  to_luma(*drawn, {}, frame);
   const double expected[] = {0, 0.299 * 255, 0.587 * 255, 0.114 * 255};
   for (int x = 0; x < 4; ++x) EXPECT_NEAR(value_of(frame, x, 0), expected[x], 0.51);
 }
@@ -158,10 +158,10 @@ TEST(LumaOf, PicturesAreTurnedClockwise) {
   for (const char* name : {"gray", "gray10le"}) {
     const libav::Picture drawn = picture(av_get_pix_fmt(name));
     Frame whole;
-    to_luma(*drawn, 0, whole);
+    to_luma(*drawn, {}, whole);
     for (int turns = 0; turns < 4; ++turns) {
       Frame turned;
-      to_luma(*drawn, turns, turned);
+      to_luma(*drawn, {.quarter_turns = turns}, turned);
       ASSERT_EQ(turned.width, turns % 2 == 0 ? kWidth : kHeight);
       for (int y = 0; y < kHeight; ++y) {
         for (int x = 0; x < kWidth; ++x) {
@@ -181,7 +181,7 @@ TEST(LumaOf, WhatHasNoIntegerSamplesIsRefused) {
   drawn->width = drawn->height = 4;
   ASSERT_GE(av_frame_get_buffer(drawn.get(), 0), 0);
   Frame frame;
-  EXPECT_THROW(to_luma(*drawn, 0, frame), InputError);
+  EXPECT_THROW(to_luma(*drawn, {}, frame), InputError);
 }
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();

@@ -203,8 +203,8 @@ class Triage(unittest.TestCase):
         if "FFmpeg     yes" not in subprocess.run([PROGRAM, "--version"], capture_output=True, text=True).stdout:
             self.skipTest("this build cuts no clips")
         folder = self.path("clips")
-        self.assertEqual(triage(RECORDING, "--clips", folder).returncode, 2)
-        os.mkdir(folder)
+        with open(self.path("no folder"), "w"):
+            self.assertEqual(triage(RECORDING, "--clips", self.path("no folder")).returncode, 2)
         run = triage(RECORDING, "--start", "2", "--clips", folder, "--quiet")
         self.assertEqual(run.returncode, 0, run.stderr)
         events = [json.loads(line) for line in run.stdout.splitlines()]

@@ -10,6 +10,7 @@
 
 #include "sfft/error.hpp"
 #include "tests/video/triage_scene.hpp"
+#include "video/triage/cut_list.hpp"
 #include "video/triage/recording.hpp"
 #include "video/triage/triage_report.hpp"
 #include "video/triage/triage_state.hpp"
@@ -46,11 +47,12 @@ TEST(Triage, ReportsQuoteNames) {
   EXPECT_EQ(json["files"][1]["events"], 1);
   EXPECT_TRUE(json["files"][1]["resumed_at_frame"].is_null());
   EXPECT_NE(triage_csv(files).find("\" =a\"\"b'<script>.mp4\",1,1.500,3.000,38,75"), std::string::npos);
-  const std::string list = triage_ffconcat(files);
+  std::vector<std::string> problems;
+  const std::string list = triage_ffconcat(files, 0, problems);
   EXPECT_NE(list.find("=a\"b'\\''<script>.mp4'\ninpoint 1.500\noutpoint 3.000\n"), std::string::npos);
   EXPECT_EQ(list.find("\nlines"), std::string::npos);
   EXPECT_NE(
-      triage_edl(files).find("001  AX       V     C        00:00:01:13 00:00:03:00 00:00:00:00 00:00:01:13"),
+      triage_edl(files).find("001  AX       V     C        00:00:01:13 00:00:03:00 00:00:00:00 00:00:01:12"),
       std::string::npos);
   EXPECT_EQ(triage_page(files, 1, 6).find("<script>.mp4"), std::string::npos);
   EXPECT_EQ(triage_svg(files, 6).find("<script>"), std::string::npos);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 
 #include "video/sources/source.hpp"
@@ -96,6 +97,20 @@ std::vector<std::string> files_of_directory(const std::string& path, const Exten
   return paths;
 }
 
+/// Folders in it, in natural order, without links, which may lead back.
+std::vector<std::string> folders_of_directory(const std::string& path) {
+  std::vector<std::string> folders;
+  std::error_code code;
+  fs::directory_iterator entries(path, code);
+  for (; !code && entries != fs::directory_iterator(); entries.increment(code)) {
+    std::error_code unreadable;  // such an entry is skipped
+    if (entries->symlink_status(unreadable).type() == fs::file_type::directory)
+      folders.push_back(entries->path().string());
+  }
+  std::sort(folders.begin(), folders.end(), natural_less);
+  return folders;
+}
+
 std::vector<std::string> images_of_directory(const std::string& path) {
   std::vector<std::string> paths = files_of_directory(path, image_extensions());
   if (paths.empty() && !files_of_directory(path, recording_extensions()).empty())
@@ -119,7 +134,10 @@ std::vector<std::string> list_recordings(const std::string& directory) {
   if (!fs::is_directory(directory, code)) return {};
   try {
     if (!files_of_directory(directory, image_extensions()).empty()) return {};
-    return files_of_directory(directory, recording_extensions());
+    std::vector<std::string> found = files_of_directory(directory, recording_extensions());
+    for (const std::string& folder : folders_of_directory(directory))
+      std::ranges::move(list_recordings(folder), std::back_inserter(found));
+    return found;
   } catch (const InputError&) {  // opening it says why
     return {};
   }

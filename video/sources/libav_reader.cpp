@@ -11,6 +11,7 @@
 #include <cstring>
 #include <limits>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "kernels/base/host_resources.hpp"
@@ -18,7 +19,6 @@
 #include "video/sources/nvdec.hpp"
 
 extern "C" {
-#include <libavutil/display.h>
 #include <libavutil/pixdesc.h>
 }
 
@@ -27,32 +27,6 @@ namespace sfft::video {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::quiet_NaN();
-
-/// The stream's display matrix, or null. Its location depends on the FFmpeg version.
-const std::int32_t* display_matrix(const AVStream& stream) {
-#if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 30, 100)
-  const AVCodecParameters& parameters = *stream.codecpar;
-  const AVPacketSideData* const data = av_packet_side_data_get(
-      parameters.coded_side_data, parameters.nb_coded_side_data, AV_PKT_DATA_DISPLAYMATRIX);
-  if (data == nullptr || data->size < 9 * sizeof(std::int32_t)) return nullptr;
-  return reinterpret_cast<const std::int32_t*>(data->data);
-#else
-  std::size_t bytes = 0;
-  const std::uint8_t* const data = av_stream_get_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, &bytes);
-  return bytes < 9 * sizeof(std::int32_t) ? nullptr : reinterpret_cast<const std::int32_t*>(data);
-#endif
-}
-
-/// The first video stream that is not a cover picture.
-int video_stream(const AVFormatContext& format) {
-  int cover = -1;
-  for (unsigned i = 0; i < format.nb_streams; ++i) {
-    if (format.streams[i]->codecpar->codec_type != AVMEDIA_TYPE_VIDEO) continue;
-    if ((format.streams[i]->disposition & AV_DISPOSITION_ATTACHED_PIC) == 0) return static_cast<int>(i);
-    if (cover < 0) cover = static_cast<int>(i);
-  }
-  return cover;
-}
 
 /// FFmpeg's own choice is one more, which costs time if another thread reads the pictures. It is also
 /// limited to 16.
@@ -81,13 +55,13 @@ std::int64_t packet_of(const AVFrame& picture) {
 
 class HeldPicture final : public UnmadeSamples {
  public:
-  HeldPicture(libav::Picture picture, int quarter_turns)
-      : picture_(std::move(picture)), quarter_turns_(quarter_turns) {}
-  void make(Frame& frame) override { to_luma(*picture_, quarter_turns_, frame); }
+  HeldPicture(libav::Picture picture, const Orientation& shown)
+      : picture_(std::move(picture)), shown_(shown) {}
+  void make(Frame& frame) override { to_luma(*picture_, shown_, frame); }
 
  private:
   libav::Picture picture_;
-  int quarter_turns_;
+  Orientation shown_;
 };
 
 class Dictionary {
@@ -106,14 +80,13 @@ class Dictionary {
 }  // namespace
 
 LibavReader::LibavReader(const std::string& url, const Options& options, const std::atomic<bool>& interrupted)
-    : options_(options), interrupted_(interrupted), before_key_(options.live ? 0 : -1) {
+    : options_(options), interrupted_(interrupted), skip_(options.skip), before_key_(options.live ? 0 : -1) {
   av_log_set_level(AV_LOG_QUIET);  // FFmpeg writes to standard error by default
   packet_.reset(libav::allocated(av_packet_alloc()));
   picture_.reset(libav::allocated(av_frame_alloc()));
   open_input(url);
   open_decoder();
-  find_turns();
-  rate_ = frame_rate();
+  find_rate();
 }
 
 int LibavReader::asked_to_stop(void* reader) {
@@ -132,6 +105,7 @@ void LibavReader::start_clock() {
 void LibavReader::open_input(const std::string& url) {
   AVFormatContext* format = libav::allocated(avformat_alloc_context());
   format->interrupt_callback = {&asked_to_stop, this};
+  format->correct_ts_overflow = 0;  // FrameTimes follows a clock that restarts
   Dictionary entries;
   entries.set("rtsp_transport", "tcp");  // a camera's lost packets cost more than TCP's delays
   if (url.starts_with("http")) entries.set("reconnect", "1");  // resumes at the byte where it broke off
@@ -145,9 +119,10 @@ void LibavReader::open_input(const std::string& url) {
   if (opened >= 0) format_.reset(format);
   check(opened);
   check(avformat_find_stream_info(format, nullptr));
-  stream_number_ = video_stream(*format);
-  if (stream_number_ < 0) throw InputError("it holds no video");
+  stream_number_ = choose_video_track(*format, options_.track);
   stream_ = format->streams[stream_number_];
+  shown_ = orientation_of(*stream_);
+  track_note_ = tell_video_track(*format, stream_number_);
   for (unsigned i = 0; i < format->nb_streams; ++i)
     format->streams[i]->discard = static_cast<int>(i) == stream_number_ ? AVDISCARD_DEFAULT : AVDISCARD_ALL;
   count_.emplace(*stream_);
@@ -175,23 +150,84 @@ void LibavReader::open_decoder() {
   if (opened < 0) throw InputError(fmt::format("its decoder does not start: {}", libav::error_text(opened)));
 }
 
-void LibavReader::find_turns() {
-  const std::int32_t* const matrix = display_matrix(*stream_);
-  if (matrix == nullptr) return;
-  const double degrees = -av_display_rotation_get(matrix);  // clockwise
-  if (std::isfinite(degrees)) quarter_turns_ = ((static_cast<int>(std::lround(degrees / 90)) % 4) + 4) % 4;
+/// What the container claims, or, in a file, what its first time stamps tell.
+void LibavReader::find_rate() {
+  constexpr std::size_t kLooked = 120, kMaxAhead = 600;
+  const AVRational claimed = av_guess_frame_rate(format_.get(), const_cast<AVStream*>(stream_), nullptr);
+  if (claimed.num > 0 && claimed.den > 0) rate_ = av_q2d(claimed);
+  if (options_.live || options_.skip > 0 || !stamped()) return;
+  std::vector<double> stamps;
+  double decoded = -std::numeric_limits<double>::infinity();
+  while (stamps.size() < kLooked && ahead_.size() < kMaxAhead) {
+    libav::Packet packet(libav::allocated(av_packet_alloc()));
+    if (av_read_frame(format_.get(), packet.get()) < 0) break;
+    const AVPacket& read = *packet;
+    ahead_.push_back(std::move(packet));
+    if (read.stream_index != stream_number_) continue;
+    if (read.pts == AV_NOPTS_VALUE) return;
+    const double unit = av_q2d(stream_->time_base);
+    if (read.dts != AV_NOPTS_VALUE) {
+      if (static_cast<double>(read.dts) * unit < decoded - 1) break;  // the clock restarts
+      decoded = static_cast<double>(read.dts) * unit;
+    }
+    stamps.push_back(static_cast<double>(read.pts) * unit);
+  }
+  compare_rates(std::move(stamps));
+}
+
+void LibavReader::compare_rates(std::vector<double> stamps) {
+  constexpr std::size_t kFew = 10;
+  constexpr double kSame = 0.2, kHole = 3;  // of the rate; usual intervals
+  if (stamps.size() < kFew) return;
+  std::ranges::sort(stamps);
+  std::vector<double> intervals;
+  for (std::size_t i = 1; i < stamps.size(); ++i) intervals.push_back(stamps[i] - stamps[i - 1]);
+  std::vector<double> ordered = intervals;
+  std::ranges::sort(ordered);
+  const double usual = ordered[ordered.size() / 2];
+  double sum = 0;
+  double count = 0;
+  for (const double interval : intervals) {
+    if (interval > kHole * usual) continue;
+    sum += interval;
+    ++count;
+  }
+  if (!(sum > 0)) return;
+  const double found = count / sum;
+  if (rate_ > 0 && std::fabs(found / rate_ - 1) <= kSame) return;
+  // The two fields of a frame may be packets of their own.
+  const AVFieldOrder fields = stream_->codecpar->field_order;
+  if (found > rate_ && rate_ > 0 && fields != AV_FIELD_PROGRESSIVE && fields != AV_FIELD_UNKNOWN) return;
+  if (rate_ > 0)
+    rate_note_ = fmt::format(
+        "The container claims {:.4g} frames per second, and its time stamps tell {:.4g}: the latter are "
+        "used.",
+        rate_, found);
+  rate_ = found;
+}
+
+int LibavReader::read_packet() {
+  if (ahead_.empty()) return av_read_frame(format_.get(), packet_.get());
+  av_packet_move_ref(packet_.get(), ahead_.front().get());
+  ahead_.pop_front();
+  return 0;
 }
 
 /// Passes the next packet to the decoder, or the end of the stream.
 bool LibavReader::feed() {
   start_clock();
-  const int read = av_read_frame(format_.get(), packet_.get());
+  const int read = read_packet();
   if (read == AVERROR(EAGAIN) && !interrupted_) return true;
   if (read < 0) {
     end_ = read;
     return avcodec_send_packet(decoder_.get(), nullptr) >= 0;
   }
   if (packet_->stream_index != stream_number_) {
+    av_packet_unref(packet_.get());
+    return true;
+  }
+  if (skip_ > 0) {
+    --skip_;
     av_packet_unref(packet_.get());
     return true;
   }
@@ -267,15 +303,15 @@ bool LibavReader::next() {
 }
 
 void LibavReader::picture(Frame& frame) {
-  if (picture_on_gpu()) return to_luma(*nvdec::download(*picture_), quarter_turns_, frame);
-  to_luma(*picture_, quarter_turns_, frame);
+  if (picture_on_gpu()) return to_luma(*nvdec::download(*picture_), shown_, frame);
+  to_luma(*picture_, shown_, frame);
   width_ = picture_->width;
   height_ = picture_->height;
   format_of_samples_ = picture_->format;
 }
 
 PictureFormat LibavReader::picture_format() const {
-  const bool turned = quarter_turns_ % 2 != 0;
+  const bool turned = shown_.quarter_turns % 2 != 0;
   const bool on_gpu = picture_->hw_frames_ctx != nullptr;
   const auto id = on_gpu
                       ? reinterpret_cast<const AVHWFramesContext*>(picture_->hw_frames_ctx->data)->sw_format
@@ -290,7 +326,7 @@ std::unique_ptr<UnmadeSamples> LibavReader::take_picture() {
   if (!alike || picture_->format != format_of_samples_) return nullptr;
   libav::Picture next(libav::allocated(av_frame_alloc()));
   picture_.swap(next);
-  return std::make_unique<HeldPicture>(std::move(next), quarter_turns_);
+  return std::make_unique<HeldPicture>(std::move(next), shown_);
 }
 
 bool LibavReader::picture_on_gpu() const {
@@ -298,7 +334,7 @@ bool LibavReader::picture_on_gpu() const {
 }
 
 bool LibavReader::store_picture(const DevicePictures& pictures, std::size_t offset, Frame& frame) const {
-  if (!picture_on_gpu() || quarter_turns_ != 0) return false;
+  if (!picture_on_gpu() || !shown_.upright()) return false;
   const DevicePlane plane = nvdec::plane_of(*picture_);
   if (plane.width != frame.width || plane.height != frame.height || (plane.bits > 8) != frame.bit_depth16)
     return false;
@@ -307,10 +343,16 @@ bool LibavReader::store_picture(const DevicePictures& pictures, std::size_t offs
 }
 
 double LibavReader::picture_seconds() const {
-  // For bare pictures libavformat's stamps count only those present.
-  if ((format_->iformat->flags & AVFMT_NOTIMESTAMPS) != 0) return kNever;
+  if (!stamped()) return kNever;
   const std::int64_t time = picture_->best_effort_timestamp;
   return time == AV_NOPTS_VALUE ? kNever : static_cast<double>(time) * av_q2d(stream_->time_base);
+}
+
+/// For bare pictures libavformat's stamps count only those present, at a rate that it assumes.
+bool LibavReader::stamped() const noexcept {
+  const std::string_view name = format_->iformat->name;
+  return (format_->iformat->flags & AVFMT_NOTIMESTAMPS) == 0 && name != "mpjpeg" &&
+         name.find("_pipe") == std::string_view::npos;
 }
 
 bool LibavReader::picture_is_key() const noexcept {
@@ -321,29 +363,25 @@ bool LibavReader::picture_is_between() const noexcept {
   return picture_->pict_type == AV_PICTURE_TYPE_B;
 }
 
-bool LibavReader::seek(double seconds) {
-  const double start = std::isfinite(start_seconds()) ? start_seconds() : 0;
-  const auto time = static_cast<std::int64_t>(std::floor((start + seconds) / av_q2d(stream_->time_base)));
+bool LibavReader::seek(double stamp) {
+  const auto time = static_cast<std::int64_t>(std::floor(stamp / av_q2d(stream_->time_base) + 1e-3));
   start_clock();
   if (av_seek_frame(format_.get(), stream_number_, time, AVSEEK_FLAG_BACKWARD) < 0) return false;
   avcodec_flush_buffers(decoder_.get());
   av_packet_unref(packet_.get());
+  ahead_.clear();
+  count_.emplace(*stream_);
   held_ = false;
   end_ = failures_ = 0;
   return true;
 }
 
 std::int64_t LibavReader::width() const noexcept {
-  return quarter_turns_ % 2 == 0 ? stream_->codecpar->width : stream_->codecpar->height;
+  return shown_.quarter_turns % 2 == 0 ? stream_->codecpar->width : stream_->codecpar->height;
 }
 
 std::int64_t LibavReader::height() const noexcept {
-  return quarter_turns_ % 2 == 0 ? stream_->codecpar->height : stream_->codecpar->width;
-}
-
-double LibavReader::frame_rate() const noexcept {
-  const AVRational rate = av_guess_frame_rate(format_.get(), const_cast<AVStream*>(stream_), nullptr);
-  return rate.num > 0 && rate.den > 0 ? av_q2d(rate) : 0;
+  return shown_.quarter_turns % 2 == 0 ? stream_->codecpar->height : stream_->codecpar->width;
 }
 
 void LibavReader::describe(SourceInfo& info) const {
@@ -354,18 +392,12 @@ void LibavReader::describe(SourceInfo& info) const {
   const AVRational shape =
       av_guess_sample_aspect_ratio(format_.get(), const_cast<AVStream*>(stream_), nullptr);
   if (shape.num > 0 && shape.den > 0)
-    info.pixel_aspect = quarter_turns_ % 2 == 0 ? av_q2d(shape) : 1 / av_q2d(shape);
+    info.pixel_aspect = shown_.quarter_turns % 2 == 0 ? av_q2d(shape) : 1 / av_q2d(shape);
   // Fields are lines of the picture as it was coded.
-  if (quarter_turns_ != 0) return;
+  if (!shown_.upright()) return;
   const AVFieldOrder order = stream_->codecpar->field_order;
   if (order == AV_FIELD_TT || order == AV_FIELD_BT) info.fields = Fields::top_first;
   if (order == AV_FIELD_BB || order == AV_FIELD_TB) info.fields = Fields::bottom_first;
-}
-
-double LibavReader::start_seconds() const noexcept {
-  return stream_->start_time == AV_NOPTS_VALUE
-             ? kNever
-             : static_cast<double>(stream_->start_time) * av_q2d(stream_->time_base);
 }
 
 std::int64_t LibavReader::frames_expected() const noexcept {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 #include "video/sources/libav.hpp"
 #include "video/sources/packet_count.hpp"
 #include "video/sources/source.hpp"
+#include "video/sources/track.hpp"
 
 namespace sfft::video {
 
@@ -30,6 +32,8 @@ class LibavReader {
     bool skip_loop_filter = false;
     bool on_gpu = false;  ///< decodes on the GPU where possible
     int device = 0;
+    int track = 0;          ///< choose_video_track()
+    std::int64_t skip = 0;  ///< packets of that track to leave out, without decoding them
   };
 
   /// Throws InputError with the reason, without the name. `interrupted` must outlive the reader; once it is
@@ -51,6 +55,8 @@ class LibavReader {
   bool store_picture(const DevicePictures& pictures, std::size_t offset, Frame& frame) const;
   /// Why pictures are not decoded on a GPU as requested; empty if they are, as far as known.
   const std::string& gpu_problem() const noexcept { return gpu_problem_; }
+  /// tell_video_track()
+  const std::string& track_note() const noexcept { return track_note_; }
   /// Its coding, with the display size.
   PictureFormat picture_format() const;
   /// Its time stamp in seconds, on the recording's own clock; NaN: none.
@@ -59,16 +65,22 @@ class LibavReader {
   bool picture_is_key() const noexcept;
   bool picture_is_between() const noexcept;
 
-  /// Seeks to a key frame near `seconds` after start_seconds(), before it if the container has an index;
-  /// false if impossible. packet_frames() then no longer counts the whole recording.
-  bool seek(double seconds);
+  /// Seeks to a key frame at or before this stamp; false if impossible. packet_frames() then counts from
+  /// there.
+  bool seek(double stamp);
+  /// Whether the container has an index by time stamps, so that seek() finds the right frame.
+  bool has_index() const noexcept { return has_stamp_index(*format_); }
 
   std::int64_t width() const noexcept;  ///< from the container; 0: not stated
   std::int64_t height() const noexcept;
-  double frame_rate() const noexcept;  ///< 0: unknown
+  /// As the first time stamps tell where the container claims another rate; 0: unknown.
+  double frame_rate() const noexcept { return rate_; }
+  /// A sentence where they differ.
+  const std::string& rate_note() const noexcept { return rate_note_; }
+  /// Whether the input has time stamps; those of bare pictures only count them.
+  bool stamped() const noexcept;
   /// Adds the camera's rate, the shape of pixels and the order of fields, as far as the file states them.
   void describe(SourceInfo& info) const;
-  double start_seconds() const noexcept;  ///< time of the first picture from the container; NaN: not stated
   std::int64_t frames_expected() const noexcept;  ///< from the index, or duration times rate; -1: unknown
   /// Number of frames in the index of an MP4 or QuickTime file; -1: there is no index, or it also
   /// counts gaps.
@@ -92,7 +104,9 @@ class LibavReader {
   static int asked_to_stop(void* reader);
   void open_input(const std::string& url);
   void open_decoder();
-  void find_turns();
+  void find_rate();
+  void compare_rates(std::vector<double> stamps);
+  int read_packet();
   bool feed();
   void send();
   bool send_held();
@@ -111,8 +125,12 @@ class LibavReader {
   libav::Picture picture_;
   std::optional<PacketCount> count_;
   std::string gpu_problem_;
-  int quarter_turns_ = 0;
-  double rate_ = 0;                                      ///< as when the input was opened
+  std::string track_note_;
+  Orientation shown_;
+  std::int64_t skip_;  ///< packets to leave out
+  double rate_ = 0;    ///< as when the input was opened
+  std::string rate_note_;
+  std::deque<libav::Packet> ahead_;                      ///< read to measure the rate
   int width_ = 0, height_ = 0, format_of_samples_ = -1;  ///< of the latest picture() on the host
   int end_ = 0;
   bool held_ = false;   ///< a packet waits until the decoder has output everything before it

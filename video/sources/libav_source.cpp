@@ -13,10 +13,13 @@
 #include "video/sources/frame_times.hpp"
 #include "video/sources/libav_reader.hpp"
 #include "video/sources/recording_end.hpp"
+#include "video/sources/recording_index.hpp"
 
 namespace sfft::video {
 
 namespace {
+
+constexpr double kTimeTolerance = 1e-6;
 
 class FileSource final : public FrameSource {
  public:
@@ -32,6 +35,8 @@ class FileSource final : public FrameSource {
     info_.fps = reader_->frame_rate();
     info_.frames_expected = reader_->frames_expected();
     reader_->describe(info_);
+    for (const std::string& note : {reader_->track_note(), reader_->rate_note()})
+      if (!note.empty()) warnings_.push_back(note);
   }
 
   const SourceInfo& info() const noexcept override { return info_; }
@@ -84,17 +89,32 @@ class FileSource final : public FrameSource {
 
   std::unique_ptr<UnmadeSamples> load_later() override { return loaded_ ? reader_->take_picture() : nullptr; }
 
+  /// Times count from the first picture, which is decoded for that. Containers without an index are read up
+  /// to the wanted key frame: their stamps may belong to several clocks, and a search by stamps ends
+  /// anywhere.
   bool seek(double seconds) override {
-    const double start = reader_->start_seconds();
-    if (!std::isfinite(start)) return false;
-    // Without an index libavformat may land after the requested time.
-    for (const double margin : {0.0, 2.0, 10.0, 60.0, seconds}) {
-      if (!reader_->seek(std::max(0.0, seconds - margin))) return !from_the_start_;
-      from_the_start_ = false;
-      found_ = reader_->next();
-      if (found_ && reader_->picture_seconds() - start <= seconds) break;
+    if (!found_) found_ = reader_->next();
+    const double first = reader_->picture_seconds();
+    if (!found_ || !std::isfinite(first)) return false;
+    if (reader_->has_index()) {
+      for (const double margin : {0.0, 2.0, 10.0}) {
+        if (seconds <= margin || !reader_->seek(first + seconds - margin)) break;
+        found_ = reader_->next();
+        if (found_ && reader_->picture_seconds() - first <= seconds + kTimeTolerance) {
+          from_the_start_ = false;
+          times_->set_origin(first);
+          return true;
+        }
+      }
     }
-    times_->set_origin(start);
+    const RecordingIndex index(info_.path, options_.track, nullptr, seconds);
+    const std::size_t begin = index.begin_for(seconds);
+    open(on_gpu_, static_cast<std::int64_t>(begin));
+    found_ = false;
+    if (index.empty() || begin == 0) return true;
+    from_the_start_ = false;
+    const RecordingIndex::Packet& key = index.packets()[begin];
+    times_->set_origin(first + key.stamp - key.seconds - index.first_stamp());
     return true;
   }
 
@@ -118,12 +138,14 @@ class FileSource final : public FrameSource {
     holes_.push_back({count_, before, interval, 0, "the time stamps jump"});
   }
 
-  void open(bool on_gpu) {
+  void open(bool on_gpu, std::int64_t skip = 0) {
     reader_.emplace(url_,
                     LibavReader::Options{.threads = options_.decode_threads,
                                          .skip_loop_filter = options_.skip_loop_filter,
                                          .on_gpu = on_gpu,
-                                         .device = options_.device},
+                                         .device = options_.device,
+                                         .track = options_.track,
+                                         .skip = skip},
                     interrupted_);
   }
 

@@ -254,6 +254,14 @@ class Reader {
   std::vector<std::uint16_t> words_, colours_[3];
 };
 
+/// Left for right.
+template <class Sample>
+void mirror(Frame& frame) {
+  auto* const samples = reinterpret_cast<Sample*>(frame.samples.data());
+  for (std::int64_t y = 0; y < frame.height; ++y)
+    std::reverse(samples + y * frame.width, samples + (y + 1) * frame.width);
+}
+
 /// A quarter turn clockwise.
 template <class Sample>
 void turn(Frame& frame) {
@@ -290,7 +298,7 @@ LumaPlane luma_plane(AVPixelFormat format, bool marked_full) {
   return {luma.depth, luma.shift, layout.full_range};
 }
 
-void to_luma(const AVFrame& picture, int quarter_turns, Frame& frame) {
+void to_luma(const AVFrame& picture, const Orientation& shown, Frame& frame) {
   Reader reader(picture);
   frame.width = picture.width;
   frame.height = picture.height;
@@ -300,7 +308,8 @@ void to_luma(const AVFrame& picture, int quarter_turns, Frame& frame) {
   } else {
     read_rows<std::uint8_t>(reader, picture, frame);
   }
-  for (int i = 0; i < quarter_turns; ++i)
+  if (shown.mirrored) frame.bit_depth16 ? mirror<std::uint16_t>(frame) : mirror<std::uint8_t>(frame);
+  for (int i = 0; i < shown.quarter_turns; ++i)
     frame.bit_depth16 ? turn<std::uint16_t>(frame) : turn<std::uint8_t>(frame);
 }
 

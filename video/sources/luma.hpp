@@ -15,6 +15,13 @@ struct LumaPlane {
 /// Throws InputError for formats whose first plane is not pure luma.
 LumaPlane luma_plane(AVPixelFormat format, bool marked_full);
 
+/// How a decoded picture is shown: first mirrored, left for right, and then rotated clockwise.
+struct Orientation {
+  int quarter_turns = 0;  ///< 0 to 3
+  bool mirrored = false;
+  bool upright() const noexcept { return quarter_turns == 0 && !mirrored; }
+};
+
 /// Writes the picture's luma into `frame`: size, depth and samples.
 ///
 /// - Y of planar, semi-planar, packed and grey formats; colours with OpenCV's weights, 0.299 R + 0.587 G +
@@ -23,7 +30,7 @@ LumaPlane luma_plane(AVPixelFormat format, bool marked_full);
 /// - Limited range (16 to 235 of 8 bits) is stretched to the full one and clipped, as OpenCV and FFmpeg do
 ///   when they convert to grey. Grey formats, RGB and what is marked as full range are left as they are.
 ///
-/// `quarter_turns` turns the picture clockwise. Throws InputError for formats without integer samples.
-void to_luma(const AVFrame& picture, int quarter_turns, Frame& frame);
+/// `shown` mirrors and rotates the picture. Throws InputError for formats without integer samples.
+void to_luma(const AVFrame& picture, const Orientation& shown, Frame& frame);
 
 }  // namespace sfft::video

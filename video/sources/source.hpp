@@ -205,6 +205,7 @@ struct SourceOptions {
   bool skip_loop_filter = false;            ///< decodes faster but inexactly: see docs/sfft-video.md
   DecodeOn decode_on = DecodeOn::automatic;
   int device = 0;  ///< the GPU that decodes
+  int track = 0;   ///< which video track, from 1; 0: the container's default one, then the largest
   Selection selection{};
 };
 

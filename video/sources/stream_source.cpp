@@ -35,8 +35,13 @@ class StreamSource final : public FrameSource {
     }
     info_.width = reader_->width();
     info_.height = reader_->height();
-    info_.fps = reader_->frame_rate();
     finite_ = reader_->finite();
+    by_arrival_ = !finite_ && !reader_->stamped() && !url.starts_with("file:");
+    if (by_arrival_)
+      warnings_.emplace_back(
+          "The stream has no time stamps: the times of its frames are those of their arrival.");
+    else
+      info_.fps = reader_->frame_rate();
     if (options_.decode_on == DecodeOn::nvdec)
       warnings_.emplace_back("NVDEC is not used: it decodes files, no streams. The CPU decodes.");
     times_.emplace(info_.fps);
@@ -80,7 +85,8 @@ class StreamSource final : public FrameSource {
                                          .timeout_seconds = options_.timeout_seconds,
                                          .stop = options_.stop,
                                          .threads = options_.decode_threads,
-                                         .skip_loop_filter = options_.skip_loop_filter},
+                                         .skip_loop_filter = options_.skip_loop_filter,
+                                         .track = options_.track},
                     interrupted_);
   }
 
@@ -93,7 +99,8 @@ class StreamSource final : public FrameSource {
     const double before = times_->last();
     // A recording on a server cannot be late.
     const double waited = finite_ ? 0 : Seconds(now - asked_).count();
-    frame.seconds = times_->next(reader_->picture_seconds(), {Seconds(now - opened_).count(), waited},
+    const double arrival = Seconds(now - opened_).count();
+    frame.seconds = times_->next(by_arrival_ ? arrival : reader_->picture_seconds(), {arrival, waited},
                                  reader_->damage().lost_before());
     if (times_->stalled_seconds() > 0) {
       frame.gap_seconds = times_->stalled_seconds();
@@ -134,7 +141,7 @@ class StreamSource final : public FrameSource {
     reader_.reset();
     return connection_.again(count_, [this] {
       open();
-      times_->set_rate(reader_->frame_rate());
+      if (!by_arrival_) times_->set_rate(reader_->frame_rate());
     });
   }
 
@@ -147,6 +154,7 @@ class StreamSource final : public FrameSource {
   std::optional<StreamClock> times_;
   FormatWatch formats_;
   bool finite_ = false;
+  bool by_arrival_ = false;  ///< there are no time stamps
   std::int64_t count_ = 0;
   Clock::time_point opened_ = Clock::now(), asked_ = opened_;
   SourceLog log_;  ///< of earlier connections

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets are copied from the key frame before the start until the picture is past the end.
+// One pass over the recording copies the packets of all clips. Times come from the recording's index;
+// decoding times are derived from the display order, because containers may lack them or let them fall.
 #include "video/triage/clips.hpp"
 
 #include <fmt/format.h>
@@ -7,16 +8,31 @@
 #include "video/sources/source.hpp"
 
 #if SFFT_HAVE_LIBAV
+#include <algorithm>
 #include <cmath>
-#include <vector>
+#include <ctime>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
 
 #include "kernels/base/output_file.hpp"
 #include "sfft/error.hpp"
 #include "video/sources/libav.hpp"
+#include "video/sources/recording_index.hpp"
+#include "video/sources/track.hpp"
+
+extern "C" {
+#include <libavutil/parseutils.h>
+}
 
 namespace sfft::video {
 
 namespace {
+
+constexpr AVRational kMicroseconds{1, 1000000};
+/// Packets of one time lie at most this far apart in a file.
+constexpr double kInterleaving = 5;
 
 struct FreeOutput {
   void operator()(AVFormatContext* format) const {
@@ -26,75 +42,298 @@ struct FreeOutput {
 };
 
 void require(int code, const std::string& path) {
+  if (code == AVERROR(ENOMEM)) throw std::bad_alloc();
   if (code < 0)
     throw Error(ErrorCode::file_unreadable,
                 fmt::format("the clip '{}' cannot be written: {}", path, libav::error_text(code)));
 }
 
-libav::Format open_input(const std::string& path) {
-  AVFormatContext* opened = nullptr;
-  int code = avformat_open_input(&opened, ("file:" + path).c_str(), nullptr, nullptr);
-  libav::Format format(opened);
-  if (code >= 0) code = avformat_find_stream_info(opened, nullptr);
-  if (code < 0) throw InputError(fmt::format("no clips of '{}': it is no recording that can be cut", path));
-  return format;
+/// Libavformat's Matroska keeps no rotation before version 60.15.
+bool needs_quicktime(const AVStream& stream) {
+  return avformat_version() < AV_VERSION_INT(60, 15, 100) && !orientation_of(stream).upright();
 }
+
+/// Decoding times from the order of display: the n-th packet is decoded when the picture is displayed that is
+/// n places from the first, less the pictures that a decoder holds back.
+std::vector<double> decode_times(std::span<const RecordingIndex::Packet> packets, double interval) {
+  std::vector<std::size_t> shown(packets.size());
+  for (std::size_t i = 0; i < shown.size(); ++i) shown[i] = i;
+  std::ranges::stable_sort(shown, {}, [&](std::size_t i) { return packets[i].seconds; });
+  std::size_t held = 0;
+  for (std::size_t place = 0; place < shown.size(); ++place)
+    if (shown[place] > place) held = std::max(held, shown[place] - place);
+  std::vector<double> times(packets.size());
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    times[i] = i >= held ? packets[shown[i - held]].seconds
+                         : packets[shown[0]].seconds - static_cast<double>(held - i) * interval;
+  }
+  return times;
+}
+
+/// The output of one clip.
+class ClipFile {
+ public:
+  ClipFile(const AVFormatContext& in, int picture, bool quicktime, double start_s, const std::string& path)
+      : whole_(path), to_(in.nb_streams, -1), last_(in.nb_streams, AV_NOPTS_VALUE) {
+    AVFormatContext* made = nullptr;
+    require(avformat_alloc_output_context2(&made, nullptr, quicktime ? "mov" : "matroska", nullptr), path);
+    out_.reset(made);
+    copy_metadata(in.metadata, made->metadata, start_s);
+    for (unsigned i = 0; i < in.nb_streams; ++i) {
+      const AVStream& from = *in.streams[i];
+      const bool sound =
+          from.codecpar->codec_type == AVMEDIA_TYPE_AUDIO &&
+          avformat_query_codec(made->oformat, from.codecpar->codec_id, FF_COMPLIANCE_NORMAL) == 1;
+      if (static_cast<int>(i) == picture || sound) to_[i] = add_stream(from, start_s);
+    }
+    require(avio_open(&made->pb, ("file:" + whole_.temporary_path()).c_str(), AVIO_FLAG_WRITE), path);
+    require(avformat_write_header(made, nullptr), path);
+  }
+
+  bool takes(int stream) const { return to_[static_cast<std::size_t>(stream)] >= 0; }
+
+  /// `decoded` and `shown` in seconds from the clip's beginning.
+  void write(const AVPacket& packet, double decoded, double shown) {
+    const libav::Packet copy(libav::allocated(av_packet_clone(&packet)));
+    const auto from = static_cast<std::size_t>(packet.stream_index);
+    copy->stream_index = to_[from];
+    copy->pos = -1;
+    const AVRational unit = out_->streams[to_[from]]->time_base;
+    copy->duration = 0;
+    copy->dts = av_rescale_q(std::llround(decoded * 1e6), kMicroseconds, unit);
+    copy->pts = av_rescale_q(std::llround(shown * 1e6), kMicroseconds, unit);
+    if (last_[from] != AV_NOPTS_VALUE) copy->dts = std::max(copy->dts, last_[from] + 1);
+    copy->pts = std::max(copy->pts, copy->dts);
+    last_[from] = copy->dts;
+    require(av_interleaved_write_frame(out_.get(), copy.get()), whole_.path());
+  }
+
+  void commit() {
+    require(av_write_trailer(out_.get()), whole_.path());
+    require(avio_closep(&out_->pb), whole_.path());
+    whole_.commit();
+  }
+
+ private:
+  int add_stream(const AVStream& from, double start_s) {
+    AVStream* const stream = libav::allocated(avformat_new_stream(out_.get(), nullptr));
+    require(avcodec_parameters_copy(stream->codecpar, from.codecpar), whole_.path());
+    stream->codecpar->codec_tag = 0;
+    stream->time_base = from.time_base;
+    stream->sample_aspect_ratio = from.sample_aspect_ratio;
+    stream->disposition = from.disposition;
+    copy_metadata(from.metadata, stream->metadata, start_s);
+#if LIBAVCODEC_VERSION_INT < AV_VERSION_INT(60, 30, 100)
+    for (int i = 0; i < from.nb_side_data; ++i) {
+      const AVPacketSideData& data = from.side_data[i];
+      std::uint8_t* const to = libav::allocated(av_stream_new_side_data(stream, data.type, data.size));
+      std::copy_n(data.data, data.size, to);
+    }
+#endif
+    return stream->index;
+  }
+
+  /// The date moves with the clip's beginning; a time code and a duration would be wrong.
+  static void copy_metadata(const AVDictionary* from, AVDictionary*& to, double start_s) {
+    const AVDictionaryEntry* entry = nullptr;
+    while ((entry = av_dict_get(from, "", entry, AV_DICT_IGNORE_SUFFIX)) != nullptr) {
+      const std::string key = entry->key;
+      if (key == "timecode" || key == "DURATION" || key == "encoder" || key.ends_with("brand") ||
+          key.ends_with("brands") || key == "minor_version")
+        continue;
+      const std::string value = key == "creation_time" ? later(entry->value, start_s) : entry->value;
+      if (!value.empty()) av_dict_set(&to, entry->key, value.c_str(), 0);
+    }
+  }
+
+  /// Empty for what is no date.
+  static std::string later(const char* date, double seconds) {
+    std::int64_t microseconds = 0;
+    if (av_parse_time(&microseconds, date, 0) < 0) return "";
+    microseconds += std::llround(seconds * 1e6);
+    const auto whole = static_cast<std::time_t>(microseconds / 1000000);
+    std::tm parts{};
+    gmtime_r(&whole, &parts);
+    return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z", parts.tm_year + 1900, parts.tm_mon + 1,
+                       parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, microseconds % 1000000);
+  }
+
+  detail::OutputFile whole_;
+  std::unique_ptr<AVFormatContext, FreeOutput> out_;
+  std::vector<int> to_;             ///< output streams; -1: none
+  std::vector<std::int64_t> last_;  ///< decoding times
+};
+
+/// Gives sound the times of the pictures. Its clock restarts with theirs, but not at the same packet.
+class SoundClock {
+ public:
+  /// A stamp's time, near the present picture's.
+  double at(double stamp, double duration, const RecordingIndex::Packet& picture) {
+    const double offset = picture.seconds - picture.stamp;
+    if (offsets_.empty() || std::fabs(offsets_.back() - offset) > 0.5) offsets_.push_back(offset);
+    double best = stamp + offset;
+    for (const double one : offsets_) {
+      if (std::fabs(stamp + one - picture.seconds) < std::fabs(best - picture.seconds)) best = stamp + one;
+    }
+    // Sound whose clock alone has restarted goes on.
+    if (std::fabs(best - picture.seconds) > 2 * kInterleaving && std::isfinite(next_)) best = next_;
+    next_ = best + duration;
+    return best;
+  }
+
+ private:
+  std::vector<double> offsets_;  ///< of the recording's clocks so far
+  double next_ = std::numeric_limits<double>::quiet_NaN();
+};
+
+class Cutter {
+ public:
+  Cutter(const std::string& input, int track, std::vector<Clip>& clips, const std::atomic<bool>& stop,
+         const std::function<void(const std::string&)>& may_write)
+      : in_(open_container(input, &stop)),
+        picture_(choose_video_track(*in_, track)),
+        index_(input, track, &stop, last_end(clips)),
+        stop_(stop),
+        may_write_(may_write) {
+    for (Clip& clip : clips) plan(clip);
+  }
+
+  void run() {
+    const libav::Packet packet(libav::allocated(av_packet_alloc()));
+    std::size_t number = 0;  // of the next packet of pictures
+    while (!stop_ && !parts_.empty() && av_read_frame(in_.get(), packet.get()) >= 0) {
+      const bool shown = packet->stream_index == picture_;
+      if (shown && number >= index_.packets().size()) break;
+      const std::size_t at = std::min(number, index_.packets().size() - 1);
+      open_and_close(index_.packets()[at]);
+      if (shown)
+        take_picture(*packet, number++);
+      else
+        take_sound(*packet, index_.packets()[at]);
+      av_packet_unref(packet.get());
+    }
+    if (stop_) return;
+    for (Part& part : parts_) close(part);
+  }
+
+ private:
+  struct Part {
+    Clip* clip;
+    std::size_t begin, end;      ///< packets of pictures
+    double start_s, end_s;       ///< what they show
+    std::vector<double> decode;  ///< decoding times
+    std::unique_ptr<ClipFile> file{};
+    bool over = false;
+  };
+
+  static double last_end(const std::vector<Clip>& clips) {
+    double end = 0;
+    for (const Clip& clip : clips) end = std::max(end, clip.end_s);
+    return end;
+  }
+
+  void plan(Clip& clip) {
+    if (index_.empty()) {
+      clip.problem = "no picture was found";
+      return;
+    }
+    const std::size_t begin = index_.begin_for(clip.start_s);
+    const std::size_t end = index_.end_for(begin, clip.end_s);
+    const std::span<const RecordingIndex::Packet> packets = index_.packets().subspan(begin, end - begin);
+    parts_.push_back(
+        {&clip, begin, end, packets[0].seconds, clip.end_s, decode_times(packets, index_.interval())});
+  }
+
+  /// A failure of one clip leaves the others alone.
+  template <class Action>
+  void guarded(Part& part, Action&& action) {
+    if (part.over) return;
+    try {
+      action();
+      return;
+    } catch (const Error& error) {
+      part.clip->problem = error.what();
+    }
+    part.over = true;
+    part.file.reset();
+  }
+
+  void open_and_close(const RecordingIndex::Packet& now) {
+    for (Part& part : parts_) {
+      if (part.file && now.seconds > part.end_s + kInterleaving) close(part);
+      if (!part.over && !part.file && now.seconds >= part.start_s - kInterleaving) open(part);
+    }
+    std::erase_if(parts_, [](const Part& part) { return part.over; });
+  }
+
+  void open(Part& part) {
+    guarded(part, [&] {
+      const bool quicktime = needs_quicktime(*in_->streams[picture_]);
+      const std::string path = part.clip->path + (quicktime ? ".mov" : ".mkv");
+      if (may_write_) may_write_(path);
+      part.file = std::make_unique<ClipFile>(*in_, picture_, quicktime, part.start_s, path);
+      part.clip->written = path;
+    });
+    if (!part.file) part.clip->written.clear();
+  }
+
+  void close(Part& part) {
+    if (part.over) return;
+    if (!part.file) open(part);
+    guarded(part, [&] { part.file->commit(); });
+    if (part.over) part.clip->written.clear();
+    part.over = true;
+    part.file.reset();
+  }
+
+  void take_picture(const AVPacket& packet, std::size_t number) {
+    const RecordingIndex::Packet& shown = index_.packets()[number];
+    for (Part& part : parts_) {
+      if (number < part.begin || number >= part.end || !part.file) continue;
+      // Pictures before the first key frame refer to earlier ones.
+      if (index_.packets()[part.begin].key && shown.seconds < part.start_s) continue;
+      guarded(part, [&] {
+        part.file->write(packet, part.decode[number - part.begin] - part.start_s,
+                         shown.seconds - part.start_s);
+      });
+    }
+  }
+
+  void take_sound(const AVPacket& packet, const RecordingIndex::Packet& picture) {
+    const AVStream& stream = *in_->streams[packet.stream_index];
+    const std::int64_t stamp = packet.pts != AV_NOPTS_VALUE ? packet.pts : packet.dts;
+    if (stamp == AV_NOPTS_VALUE || stream.codecpar->codec_type != AVMEDIA_TYPE_AUDIO) return;
+    const double unit = av_q2d(stream.time_base);
+    const double seconds = sound_[packet.stream_index].at(
+        static_cast<double>(stamp) * unit, static_cast<double>(packet.duration) * unit, picture);
+    for (Part& part : parts_) {
+      if (!part.file || !part.file->takes(packet.stream_index)) continue;
+      const double at = seconds - part.start_s;
+      if (at < 0 || seconds >= part.end_s) continue;
+      guarded(part, [&] { part.file->write(packet, at, at); });
+    }
+  }
+
+  libav::Format in_;
+  int picture_;
+  RecordingIndex index_;
+  const std::atomic<bool>& stop_;
+  const std::function<void(const std::string&)>& may_write_;
+  std::vector<Part> parts_;
+  std::map<int, SoundClock> sound_;  ///< by stream
+};
 
 }  // namespace
 
-void write_clip(const std::string& input, double start_s, double end_s, const std::string& path) {
-  const libav::Format in = open_input(input);
-  const int picture = av_find_best_stream(in.get(), AVMEDIA_TYPE_VIDEO, -1, -1, nullptr, 0);
-  if (picture < 0) throw InputError(fmt::format("no clips of '{}': it has no picture", input));
-  detail::OutputFile whole(path);
-  AVFormatContext* made = nullptr;
-  require(avformat_alloc_output_context2(&made, nullptr, "matroska", nullptr), path);
-  const std::unique_ptr<AVFormatContext, FreeOutput> out(made);
-  std::vector<int> to(in->nb_streams, -1);
-  for (unsigned i = 0; i < in->nb_streams; ++i) {
-    const AVCodecParameters* const codec = in->streams[i]->codecpar;
-    if (static_cast<int>(i) != picture && codec->codec_type != AVMEDIA_TYPE_AUDIO) continue;
-    AVStream* const stream = libav::allocated(avformat_new_stream(made, nullptr));
-    require(avcodec_parameters_copy(stream->codecpar, codec), path);
-    stream->codecpar->codec_tag = 0;
-    stream->time_base = in->streams[i]->time_base;
-    to[i] = stream->index;
+void write_clips(const std::string& input, int track, std::vector<Clip>& clips, const std::atomic<bool>& stop,
+                 const std::function<void(const std::string&)>& may_write) {
+  if (clips.empty()) return;
+  try {
+    Cutter(input, track, clips, stop, may_write).run();
+  } catch (const InputError& error) {
+    throw InputError(
+        fmt::format("no clips of '{}': it is no recording that can be cut: {}", input, error.what()));
   }
-  require(avio_open(&made->pb, ("file:" + whole.temporary_path()).c_str(), AVIO_FLAG_WRITE), path);
-  require(avformat_write_header(made, nullptr), path);
-
-  const AVStream* const shown = in->streams[picture];
-  const double unit = av_q2d(shown->time_base);
-  const std::int64_t origin = shown->start_time == AV_NOPTS_VALUE ? 0 : shown->start_time;
-  const auto stamp = [&](double seconds) { return origin + std::llround(seconds / unit); };
-  if (start_s > 0) av_seek_frame(in.get(), picture, stamp(start_s), AVSEEK_FLAG_BACKWARD);
-  const libav::Packet packet(libav::allocated(av_packet_alloc()));
-  std::int64_t base = AV_NOPTS_VALUE;  // of the first picture, in its unit
-  while (av_read_frame(in.get(), packet.get()) >= 0) {
-    const int from = packet->stream_index;
-    const bool is_picture = from == picture;
-    const std::int64_t decoded = packet->dts == AV_NOPTS_VALUE ? packet->pts : packet->dts;
-    bool wanted = to[static_cast<std::size_t>(from)] >= 0 && decoded != AV_NOPTS_VALUE;
-    if (wanted && is_picture && base == AV_NOPTS_VALUE && (packet->flags & AV_PKT_FLAG_KEY) != 0)
-      base = decoded;
-    if (wanted && is_picture && decoded > stamp(end_s)) break;
-    wanted = wanted && base != AV_NOPTS_VALUE;
-    if (wanted) {
-      const AVRational time_base = in->streams[from]->time_base;
-      const std::int64_t shift = av_rescale_q(base, shown->time_base, time_base);
-      if (packet->pts != AV_NOPTS_VALUE) packet->pts -= shift;
-      packet->dts = decoded - shift;
-      packet->stream_index = to[static_cast<std::size_t>(from)];
-      packet->pos = -1;
-      av_packet_rescale_ts(packet.get(), time_base, made->streams[packet->stream_index]->time_base);
-      if (is_picture || packet->dts >= 0) require(av_interleaved_write_frame(made, packet.get()), path);
-    }
-    av_packet_unref(packet.get());
-  }
-  if (base == AV_NOPTS_VALUE) throw InputError(fmt::format("no clip of '{}': no key frame was found", input));
-  require(av_write_trailer(made), path);
-  require(avio_closep(&made->pb), path);
-  whole.commit();
 }
 
 }  // namespace sfft::video
@@ -102,7 +341,8 @@ void write_clip(const std::string& input, double start_s, double end_s, const st
 
 namespace sfft::video {
 
-void write_clip(const std::string&, double, double, const std::string&) {
+void write_clips(const std::string&, int, std::vector<Clip>&, const std::atomic<bool>&,
+                 const std::function<void(const std::string&)>&) {
   throw InputError("this build cuts no clips: it has none of FFmpeg's libraries");
 }
 

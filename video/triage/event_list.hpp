@@ -32,6 +32,7 @@ struct TriageEvent {
   std::int64_t peak_frame = 0;
   double peak_x = 0, peak_y = 0;  ///< where in the frame, in pixels
   std::string thumbnail;          ///< the frame at the peak, as a data URI; empty: none was asked for
+  std::string clip{};             ///< the file that it was cut out as; empty: none
 };
 
 /// Takes changes in order. One list per recording.

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "sfft/sfft.hpp"
 #include "video/events/json_text.hpp"
@@ -21,10 +20,11 @@ std::string event_object(const TriageFile& file, const TriageEvent& event) {
   const auto number = [](double value) { return json_number(std::round(value * 1e6) / 1e6); };
   return fmt::format(
       R"({{"file":{},"id":{},"start_s":{},"end_s":{},"start_frame":{},"end_frame":{},"peak":{},"peak_s":{},)"
-      R"("peak_frame":{},"peak_x":{},"peak_y":{},"change_start_s":{},"change_end_s":{}}})",
+      R"("peak_frame":{},"peak_x":{},"peak_y":{},"change_start_s":{},"change_end_s":{}{}}})",
       json_string(file.path), event.id, number(event.start_s), number(event.end_s), event.start_frame,
       event.end_frame, number(event.peak), number(event.peak_s), event.peak_frame, number(event.peak_x),
-      number(event.peak_y), number(event.change_start_s), number(event.change_end_s));
+      number(event.peak_y), number(event.change_start_s), number(event.change_end_s),
+      event.clip.empty() ? "" : fmt::format(",\"clip\":{}", json_string(event.clip)));
 }
 
 std::string file_object(const TriageFile& file) {
@@ -46,17 +46,6 @@ std::string file_object(const TriageFile& file) {
 std::string clock(double seconds) {
   const auto tenths = static_cast<std::int64_t>(std::llround(std::max(0.0, seconds) * 10));
   return fmt::format("{}:{:02}:{:02}.{}", tenths / 36000, tenths / 600 % 60, tenths / 10 % 60, tenths % 10);
-}
-
-bool has_line_end(const std::string& path) {
-  return path.find_first_of("\r\n") != std::string::npos;
-}
-
-/// "HH:MM:SS:FF"
-std::string timecode(std::int64_t frame, std::int64_t rate) {
-  const std::int64_t seconds = frame / rate;
-  return fmt::format("{:02}:{:02}:{:02}:{:02}", seconds / 3600 % 100, seconds / 60 % 60, seconds % 60,
-                     frame % rate);
 }
 
 }  // namespace
@@ -89,44 +78,6 @@ std::string triage_csv(std::span<const TriageFile> files) {
       text += fmt::format("{},{},{:.3f},{:.3f},{},{},{:.3f},{:.3f},{:.0f},{:.0f}\n", csv_field(file.path),
                           event.id, event.start_s, event.end_s, event.start_frame, event.end_frame,
                           event.peak, event.peak_s, event.peak_x, event.peak_y);
-  }
-  return text;
-}
-
-std::string triage_ffconcat(std::span<const TriageFile> files) {
-  std::string text = "ffconcat version 1.0\n";
-  for (const TriageFile& file : files) {
-    if (file.events.empty()) continue;
-    if (has_line_end(file.path)) {
-      text += fmt::format("# left out, because its name has a line end: {}\n", printable(file.path));
-      continue;
-    }
-    std::error_code code;
-    const std::filesystem::path absolute = std::filesystem::absolute(file.path, code);
-    std::string name;
-    for (const char c : code ? file.path : absolute.string()) name += c == '\'' ? "'\\''" : std::string(1, c);
-    for (const TriageEvent& event : file.events)
-      text += fmt::format("file '{}'\ninpoint {:.3f}\noutpoint {:.3f}\n", name, event.start_s, event.end_s);
-  }
-  return text;
-}
-
-std::string triage_edl(std::span<const TriageFile> files) {
-  std::string text = "TITLE: sfft-video triage\nFCM: NON-DROP FRAME\n\n";
-  std::int64_t number = 0;
-  double record = 0;  // seconds
-  for (const TriageFile& file : files) {
-    const std::int64_t rate = std::max<std::int64_t>(1, std::llround(file.fps > 0 ? file.fps : 25));
-    const auto at = [&](double seconds) {
-      return timecode(std::llround(seconds * static_cast<double>(rate)), rate);
-    };
-    for (const TriageEvent& event : file.events) {
-      const double length = event.end_s - event.start_s;
-      text += fmt::format("{:03}  AX       V     C        {} {} {} {}\n* FROM CLIP NAME: {}\n\n", ++number,
-                          at(event.start_s), at(event.end_s), at(record), at(record + length),
-                          printable(file.path));
-      record += length;
-    }
   }
   return text;
 }

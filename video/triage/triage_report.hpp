@@ -14,10 +14,6 @@ std::string triage_line(const TriageFile& file, const TriageEvent& event);
 std::string triage_json(std::span<const TriageFile> files, double sensitivity);
 /// A line per event.
 std::string triage_csv(std::span<const TriageFile> files);
-/// The events one after another for FFmpeg's concat demuxer. Paths become absolute.
-std::string triage_ffconcat(std::span<const TriageFile> files);
-/// The same as a CMX 3600 edit decision list.
-std::string triage_edl(std::span<const TriageFile> files);
 /// For a terminal.
 std::string triage_summary(std::span<const TriageFile> files);
 

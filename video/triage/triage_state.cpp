@@ -27,13 +27,13 @@ using Json = nlohmann::json;
 std::string fingerprint(const TriageOptions& options) {
   const Selection& selection = options.source.selection;
   const Region roi = selection.roi.value_or(Region{});
-  return fmt::format("{} {} {} {} {} | {} {} {} {} | {} {} {} {} {} {},{},{},{} | {} {} {}", version(),
+  return fmt::format("{} {} {} {} {} | {} {} {} {} | {} {} {} {} {} {},{},{},{} | {} {} {} {}", version(),
                      options.change.k, options.change.max_samples, options.change.window_s,
                      options.change.settle_s, options.event.threshold, options.event.margin_before_s,
                      options.event.margin_after_s, options.event.min_length_s, selection.start_seconds,
                      selection.end_seconds, selection.start_frame, selection.end_frame, selection.every,
                      roi.x, roi.y, roi.width, roi.height, options.frames, options.source.skip_loop_filter,
-                     options.thumbnails);
+                     options.thumbnails, options.source.track);
 }
 
 Json to_json(const TriageEvent& event) {

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The video track of a container that is read, and how its pictures are rotated. Only in builds with FFmpeg.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "video/sources/libav.hpp"
+#include "video/sources/luma.hpp"
+
+namespace sfft::video {
+
+/// Opens a file and finds its streams. Time stamps are left as they are stored: a clock that wraps restarts.
+/// Reading ends soon once `stop`, which may be null, is set. Throws InputError with the reason alone.
+libav::Format open_container(const std::string& path, const std::atomic<bool>* stop);
+
+/// The number of the stream to read. `asked` counts video tracks from 1; 0 takes the one that the container
+/// marks as its default, then the largest one. Cover pictures and thumbnails count only where there is
+/// nothing else. Throws InputError if there is none, or no track with that number.
+int choose_video_track(const AVFormatContext& format, int asked);
+
+/// A sentence about the choice for the report; empty where the container has one video track.
+std::string tell_video_track(const AVFormatContext& format, int chosen);
+
+/// Whether the container has an index by presentation times, so that seeks to a stamp find the key frame
+/// before it: MP4, QuickTime, Matroska.
+bool has_stamp_index(const AVFormatContext& format);
+
+/// The stream's display matrix, nine numbers, or null.
+const std::int32_t* display_matrix(const AVStream& stream);
+
+/// How pictures of the stream are shown, to the nearest quarter turn.
+Orientation orientation_of(const AVStream& stream);
+
+}  // namespace sfft::video

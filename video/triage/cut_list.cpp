@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// Seconds become a file's own time stamps, or time codes (SMPTE ST 12-1).
+#include "video/triage/cut_list.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+
+#include "video/report/text.hpp"
+#if SFFT_HAVE_LIBAV
+#include "video/sources/recording_index.hpp"
+#include "video/sources/track.hpp"
+#endif
+
+namespace sfft::video {
+
+namespace {
+
+bool has_line_end(const std::string& path) {
+  return path.find_first_of("\r\n") != std::string::npos;
+}
+
+std::string quoted_path(const std::string& path) {
+  std::error_code code;
+  const std::filesystem::path absolute = std::filesystem::absolute(path, code);
+  std::string name;
+  for (const char c : code ? path : absolute.string()) name += c == '\'' ? "'\\''" : std::string(1, c);
+  return name;
+}
+
+/// With three decimals, or up to six where the value has them. Rounded up: FFmpeg seeks to stamps of at most
+/// this.
+std::string stamp_text(double seconds) {
+  const auto micro = static_cast<std::int64_t>(std::ceil(seconds * 1e6 - 0.01));
+  std::string text =
+      fmt::format("{}{}.{:06}", micro < 0 ? "-" : "", std::abs(micro) / 1000000, std::abs(micro) % 1000000);
+  while (text.ends_with('0') && text[text.size() - 4] != '.') text.pop_back();
+  return text;
+}
+
+std::string entry(const std::string& path, double from, double to) {
+  return fmt::format("file '{}'\ninpoint {}\noutpoint {}\n", quoted_path(path), stamp_text(from),
+                     stamp_text(to));
+}
+
+#if SFFT_HAVE_LIBAV
+/// Nothing for what is no file that FFmpeg reads.
+std::optional<RecordingIndex> index_of(const TriageFile& file, int track) {
+  std::error_code code;
+  if (!std::filesystem::is_regular_file(file.path, code)) return std::nullopt;
+  double end = 0;
+  for (const TriageEvent& event : file.events) end = std::max(end, event.end_s);
+  try {
+    RecordingIndex index(file.path, track, nullptr, end);
+    if (!index.empty()) return index;
+  } catch (const InputError&) {  // it was read by other means
+  }
+  return std::nullopt;
+}
+#endif
+
+std::string clips_of(const TriageFile& file, std::vector<std::string>& problems) {
+  std::string text;
+  std::size_t missing = 0;
+  for (const TriageEvent& event : file.events) {
+    if (event.clip.empty())
+      ++missing;
+    else
+      text += fmt::format("file '{}'\n", quoted_path(event.clip));
+  }
+  if (missing == 0) return text;
+  problems.push_back(
+      fmt::format("the cut list leaves out {} event{} of '{}': its clock restarts, so that time stamps do "
+                  "not name a place. "
+                  "--clips cuts them, and the list then names the clips",
+                  missing, missing == 1 ? "" : "s", printable(file.path)));
+  return text +
+         fmt::format("# left out, because the clock of this file restarts: {}\n", printable(file.path));
+}
+
+std::string entries_of(const TriageFile& file, int track, std::vector<std::string>& problems) {
+  std::string text;
+#if SFFT_HAVE_LIBAV
+  if (const std::optional<RecordingIndex> index = index_of(file, track)) {
+    if (index->restarts()) return clips_of(file, problems);
+    for (const TriageEvent& event : file.events) {
+      const std::size_t begin = index->begin_for(event.start_s);
+      const RecordingIndex::Packet& key = index->packets()[begin];
+      // FFmpeg ends at the first packet of any track that is to be decoded then or later.
+      const double sound = index->packets()[index->end_for(begin, event.end_s) - 1].others + 1e-3;
+      const double end = index->stamp_at(key, event.end_s);
+      // FFmpeg searches files without an index by decoding times.
+      const bool earlier = !index->indexed() && key.decode_stamp < key.stamp;
+      const double from = (earlier ? key.decode_stamp : key.stamp) - index->search_error();
+      text += entry(file.path, from, sound > end ? sound : end);
+    }
+    return text;
+  }
+#else
+  static_cast<void>(track);
+  static_cast<void>(problems);
+#endif
+  for (const TriageEvent& event : file.events) text += entry(file.path, event.start_s, event.end_s);
+  return text;
+}
+
+/// How the frames of a file are numbered.
+struct TimeCode {
+  double frames_per_second = 25;
+  std::int64_t base = 25;  ///< frame numbers per second of time code
+  bool drop = false;       ///< two of each 30 numbers are left out each minute, but for every tenth
+  std::int64_t first = 0;  ///< of the first frame, in frames
+
+  std::int64_t dropped_per_minute() const { return drop ? base / 15 : 0; }
+  std::int64_t frame_at(double seconds) const { return std::llround(seconds * frames_per_second); }
+
+  std::string text(std::int64_t frame) const {
+    if (drop) {
+      const std::int64_t minute = 60 * base - dropped_per_minute();
+      const std::int64_t ten = 10 * minute + dropped_per_minute();
+      const std::int64_t rest = frame % ten;
+      frame += 9 * dropped_per_minute() * (frame / ten);
+      if (rest >= 60 * base) frame += dropped_per_minute() * ((rest - dropped_per_minute()) / minute);
+    }
+    const std::int64_t seconds = frame / base;
+    return fmt::format("{:02}:{:02}:{:02}{}{:02}", seconds / 3600 % 24, seconds / 60 % 60, seconds % 60,
+                       drop ? ';' : ':', frame % base);
+  }
+
+  /// "HH:MM:SS:FF", or with another sign before the frames where some are dropped.
+  void begin_at(const std::string& code) {
+    int hours = 0;
+    int minutes = 0;
+    int seconds = 0;
+    int frames = 0;
+    char sign = ':';
+    if (std::sscanf(code.c_str(), "%d:%d:%d%c%d", &hours, &minutes, &seconds, &sign, &frames) != 5) return;
+    if (base % 30 == 0) drop = sign != ':';
+    const std::int64_t all = 60 * std::int64_t{hours} + minutes;
+    first = (60 * all + seconds) * base + frames - dropped_per_minute() * (all - all / 10);
+  }
+};
+
+#if SFFT_HAVE_LIBAV
+/// The time code that a file states; empty if it states none.
+std::string stated_time_code(const std::string& path) {
+  std::error_code code;
+  if (!std::filesystem::is_regular_file(path, code)) return "";
+  try {
+    const libav::Format format = open_container(path, nullptr);
+    const auto find = [](const AVDictionary* from) {
+      const AVDictionaryEntry* const found = av_dict_get(from, "timecode", nullptr, 0);
+      return found == nullptr ? std::string() : std::string(found->value);
+    };
+    for (unsigned i = 0; i < format->nb_streams; ++i)
+      if (std::string text = find(format->streams[i]->metadata); !text.empty()) return text;
+    return find(format->metadata);
+  } catch (const InputError&) {  // it was read by other means
+    return "";
+  }
+}
+#endif
+
+TimeCode time_code_of(const TriageFile& file) {
+  TimeCode code;
+  const double rate = file.fps > 0 ? file.fps : 25;
+  code.base = std::max<std::int64_t>(1, std::llround(rate));
+  const auto base = static_cast<double>(code.base);
+  const bool ntsc = std::fabs(rate * 1.001 - base) < 0.3 * std::fabs(rate - base);
+  code.frames_per_second = ntsc ? base / 1.001 : base;
+  code.drop = ntsc && code.base % 30 == 0;
+#if SFFT_HAVE_LIBAV
+  code.begin_at(stated_time_code(file.path));
+#endif
+  return code;
+}
+
+}  // namespace
+
+std::string triage_ffconcat(std::span<const TriageFile> files, int track,
+                            std::vector<std::string>& problems) {
+  std::string text = "ffconcat version 1.0\n";
+  for (const TriageFile& file : files) {
+    if (file.events.empty()) continue;
+    if (has_line_end(file.path)) {
+      text += fmt::format("# left out, because its name has a line end: {}\n", printable(file.path));
+      continue;
+    }
+    text += entries_of(file, track, problems);
+  }
+  return text;
+}
+
+std::string triage_edl(std::span<const TriageFile> files) {
+  std::string text = "TITLE: sfft-video triage\n";
+  const auto mode = [](bool drop) { return drop ? "FCM: DROP FRAME\n\n" : "FCM: NON-DROP FRAME\n\n"; };
+  std::optional<TimeCode> record;  // the first file's, from 0
+  std::int64_t recorded = 0;       // frames
+  std::int64_t number = 0;
+  bool drop = false;
+  for (const TriageFile& file : files) {
+    if (file.events.empty()) continue;
+    const TimeCode source = time_code_of(file);
+    if (!record || source.drop != drop) text += mode(source.drop);
+    drop = source.drop;
+    if (!record) {
+      record = source;
+      record->first = 0;
+    }
+    for (const TriageEvent& event : file.events) {
+      const std::int64_t from = source.frame_at(event.start_s);
+      const std::int64_t to = source.frame_at(event.end_s);
+      const std::int64_t length = record->frame_at(static_cast<double>(to - from) / source.frames_per_second);
+      text += fmt::format("{:03}  AX       V     C        {} {} {} {}\n* FROM CLIP NAME: {}\n\n", ++number,
+                          source.text(source.first + from), source.text(source.first + to),
+                          record->text(recorded), record->text(recorded + length), printable(file.path));
+      recorded += length;
+    }
+  }
+  return record ? text : text + mode(false);
+}
+
+}  // namespace sfft::video
