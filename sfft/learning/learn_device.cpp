@@ -2,7 +2,6 @@
 // learn() of a frame in GPU memory.
 #include <chrono>
 
-#include "kernels/base/argument_checks.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/step_trace.hpp"
 #include "sfft/learning/discover_impl.hpp"
@@ -18,7 +17,6 @@ void check(const DeviceSignal& frame, const LearnOptions& options) {
   if (static_cast<std::uint8_t>(frame.type) > static_cast<std::uint8_t>(ElementType::c128))
     throw Error(ErrorCode::invalid_argument, "unknown element type");
   if (frame.data == nullptr) throw Error(ErrorCode::invalid_argument, "the frame's data pointer is null");
-  detail::check_device_alignment(frame.data, element_bytes(frame.type), "samples");
   if (options.backend == Backend::cpu) {
     throw Error(ErrorCode::invalid_argument,
                 "the frame is in GPU memory: leave the backend automatic, or copy the frame to the host and "

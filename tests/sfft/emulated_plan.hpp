@@ -48,8 +48,9 @@ class EmulatedPlan final : public DevicePlan<float> {
 
   std::string describe() const override { return "emulated"; }
   bool takes_reference() const noexcept override { return true; }
-  std::shared_ptr<const DeviceReference> make_reference(
-      const SignalView&, std::span<const std::complex<double>> values) const override {
+  std::shared_ptr<const DeviceReference> make_reference(const SignalView&,
+                                                        std::span<const std::complex<double>> values,
+                                                        double) const override {
     return std::make_shared<EmulatedReference>(static_cast<float>(values[0].real()));
   }
   std::unique_ptr<DeviceWorkspace> make_workspace(int) const override { return std::make_unique<Parts>(); }

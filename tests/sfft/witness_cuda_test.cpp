@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <utility>
 
 #include "bench/known_signals.hpp"
 #include "sfft/sfft.hpp"
@@ -75,16 +76,22 @@ void check_path(Path path, const Shape& shape, std::int64_t k) {
   }
   const auto signal = draw();
   const Template tmpl = Template::from_support(shape, signal.real, signal.support);
-  for (const Witness witness : {Witness::scattered, Witness::none}) {
+  // A short burst takes a witness of several blocks.
+  for (const auto& [witness, burst] : {std::pair(Witness::scattered, 0.0),
+                                       std::pair(Witness::scattered, 0.05), std::pair(Witness::none, 0.0)}) {
     for (const Transfer transfer : {Transfer::gather, Transfer::whole}) {
       PlanOptions options{.backend = Backend::cuda, .path = path, .witness = witness};
       options.transfer = transfer;
+      options.burst = burst;
       const Plan<Real> device(tmpl, options);
       options.backend = Backend::cpu;
       const Plan<Real> host(tmpl, options);
       ASSERT_TRUE(same_plan(device, host)) << device.explain() << host.explain();
       const std::int64_t own = witness == Witness::none ? 0 : signal.real ? 32 : 16;
-      EXPECT_EQ(device.info().witness_samples, own);
+      if (burst == 0)
+        EXPECT_EQ(device.info().witness_samples, own);
+      else
+        EXPECT_GE(device.info().witness_samples, 135);  // ln(1e-3) / ln(1 - 0.05)
       EXPECT_EQ(device.info().samples, host.info().samples);
 
       // For a comb: in a bucket that a frequency of the template occupies.
@@ -100,7 +107,8 @@ void check_path(Path path, const Shape& shape, std::int64_t k) {
       for (std::size_t i = 0; i < frames.size(); ++i) {
         expect_same_account(spectra[i], host.execute(frames[i]),
                             shape.to_string() + ", frame " + std::to_string(i) +
-                                (witness == Witness::none ? ", no witness" : ""));
+                                (witness == Witness::none ? ", no witness" : "") +
+                                (burst > 0 ? ", short bursts" : ""));
       }
       if (path != Path::comb) continue;
       // Frame 0 has little noise, frame 1 the tone as well.

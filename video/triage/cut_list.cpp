@@ -61,7 +61,6 @@ std::optional<RecordingIndex> index_of(const TriageFile& file, int track) {
   }
   return std::nullopt;
 }
-#endif
 
 std::string clips_of(const TriageFile& file, std::vector<std::string>& problems) {
   std::string text;
@@ -81,6 +80,8 @@ std::string clips_of(const TriageFile& file, std::vector<std::string>& problems)
   return text +
          fmt::format("# left out, because the clock of this file restarts: {}\n", printable(file.path));
 }
+
+#endif
 
 std::string entries_of(const TriageFile& file, int track, std::vector<std::string>& problems) {
   std::string text;

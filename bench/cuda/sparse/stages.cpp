@@ -118,7 +118,8 @@ json time_stages(Timer& timer, const Input& input) {
     spectra = fft.execute(first.as<cu::Complex<float>>(), second.as<cu::Complex<float>>(), lines, s);
   });
   stage("recover", grid_bytes + weights + input.count * k * 12, [&](cudaStream_t s) {
-    cu::launch_recover(view, batch, spectra, checks.as<float>(), partials.as<cu::RecoverPartial>(), s);
+    cu::launch_recover(view, batch, spectra, checks.as<float>(), partials.as<cu::RecoverPartial>(), nullptr,
+                       s);
   });
   const cu::SparseExecutor<float> best(make_tables(), info, batch.count);
   const auto state = best.make_state(batch.count);

@@ -15,6 +15,7 @@ namespace sfft::detail::cpu {
 template <class Real>
 Witness<Real>::Witness(const WitnessData& data)
     : complex_(data.complex), trimmed_(data.trimmed), blocks_(data.blocks()), samples_(data.samples) {
+  if (blocks_ == 0) return;
   const std::size_t reals = data.rows.size() / (blocks_ * kWitnessReals);
   columns_.resize(data.rows.size());
   for (std::size_t b = 0; b < blocks_; ++b) {
