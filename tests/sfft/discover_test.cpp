@@ -302,9 +302,9 @@ TEST(Discover, TinySignalsAndFrequenciesEverywhere) {
 }
 
 TEST(Discover, TransformGivesWhatDiscoveryFinds) {
-  const SparseSignal signal = SparseSignal::random(Shape{96, 128}, true, 6, 5);
+  const SparseSignal signal = SparseSignal::random(Shape{288, 384}, true, 6, 5);
   const std::vector<float> x = signal.as<float>();
-  const SignalView view(x, Shape{96, 128});
+  const SignalView view(x, Shape{288, 384});
   const Discovery discovery = discover(view, {.k = 6});
   const Spectrum<double> spectrum = transform(view, {.k = 6});
   EXPECT_TRUE(spectrum.verified);
