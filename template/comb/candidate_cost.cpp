@@ -42,11 +42,12 @@ double predict_us(const SupportSet& support, const CombRequest& request,
   cost.lines = clustered ? cost.buckets : cost.samples;
   // Samples of a comb follow each other along lines of the shape; neighbours share sectors.
   const auto last = static_cast<std::size_t>(support.shape.rank() - 1);
-  const std::int64_t line_bytes = support.shape[support.shape.rank() - 1] * (support.real ? 1 : 8);
-  const std::int64_t of_line = std::min(grid[last], (line_bytes + kSectorBytes - 1) / kSectorBytes);
-  cost.sectors = std::min({cost.lines, cost.samples / grid[last] * of_line,
-                           cost.points / support.shape[support.shape.rank() - 1] *
-                               ((line_bytes + kSectorBytes - 1) / kSectorBytes)});
+  const std::int64_t line = support.shape[support.shape.rank() - 1];
+  const std::int64_t of_sector = kSectorBytes / (support.real ? 1 : 8);  // elements
+  const std::int64_t line_sectors = line / of_sector + (line % of_sector > 0 ? 1 : 0);
+  const std::int64_t of_line = std::min(grid[last], line_sectors);
+  cost.sectors =
+      std::min({cost.lines, cost.samples / grid[last] * of_line, cost.points / line * line_sectors});
   cost.k = support.k;
   cost.real = support.real;
   return request.cost(cost);

@@ -174,7 +174,7 @@ class FlatSearch {
     const auto present = static_cast<double>(member_count());
     const std::int64_t least = least_buckets();
     const double zone = static_cast<double>((row_buckets_ - 1) * kAliasing) + 2 * kaiser_.half_width;
-    const bool long_enough = 12 * member_count() < kMaxWindowedDelays * period_;
+    const bool long_enough = 12 * member_count() / kMaxWindowedDelays < period_;
     for (const std::int64_t delays : kDelays) {
       for (const double ratio : kTapsPerMember) {
         if (long_enough && delays > kMaxWindowedDelays) break;
