@@ -64,9 +64,10 @@ void add_guard(CLI::App& app, GuardCommand& command) {
       ->check(positive())
       ->capture_default_str();
   guard
-      ->add_option("--presets", options.guard.presets,
-                   "Views that a camera on patrol comes back to: so many are learned, and moves between them "
-                   "are no alarms")
+      ->add_option(
+          "--presets", options.guard.presets,
+          "Number of views to which a camera on patrol returns: they are learned, and moves between them "
+          "are no alarms")
       ->check(number_check("a number from 0 to 64", [](double value) { return value >= 0 && value <= 64; }))
       ->capture_default_str();
   add_thresholds(guard, options.guard.thresholds);

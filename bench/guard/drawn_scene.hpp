@@ -46,7 +46,7 @@ class DrawnCodec {
   cv::Mat decoded_;
 };
 
-/// Runs `work(i)` for 0 … count-1 on so many threads.
+/// Runs `work(i)` for 0 … count-1 on that number of threads.
 void each_of(int count, int threads, const std::function<void(int)>& work);
 
 }  // namespace sfft::bench

@@ -140,7 +140,7 @@ void ChangingTones::draw_tracking() {
                         learning_.reference   ? "learned with reference"
                         : tracking_.reference ? "reference"
                                               : "no reference",
-                        tracking_.learn_beside ? ", learns beside" : "",
+                        tracking_.learn_beside ? ", learns in the background" : "",
                         frames_per_push_ > 1 ? ", pushes of 16" : "");
 }
 

@@ -21,7 +21,7 @@ struct ToneStreamResult {
 };
 
 using WatchFrame = std::function<void(const TrackedFrame<float>& frame, bool lost)>;
-/// Pushes so many frames after the one that the template is learned from. `each` may be empty.
+/// Pushes that number of frames after the one that the template is learned from. `each` may be empty.
 ToneStreamResult watch(ChangingTones& stream, std::int64_t frames, const WatchFrame& each);
 
 }  // namespace sfft::trust
