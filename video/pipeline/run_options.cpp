@@ -32,6 +32,9 @@ TrackerOptions tracker_options(const RunOptions& options, bool live, bool on_gpu
   tracking.plan.threads = options.threads;
   tracking.plan.max_samples = options.max_samples;
   tracking.reference = options.reference;
+  // Things that pass take energy out of the support for a while and do no harm to what is in it, while each
+  // new template costs tens of dense transforms. Without a reference the default applies.
+  if (options.reference) tracking.relearn_below = 0.75;
   tracking.accuracy = options.accuracy;
   tracking.similarity = options.similarity;
   tracking.plan.effort = options.effort;
