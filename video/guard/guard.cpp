@@ -144,8 +144,10 @@ const GuardFrame& Guard::push(const SignalView& frame, double seconds, bool made
                             frames_, frame.shape()[1], frame.shape()[0], (*shape_)[1], (*shape_)[0]));
   }
   latest_ = {};
-  if (conditions_[static_cast<std::size_t>(EventKind::offline)].stop(judged_) == Hysteresis::Change::ends)
+  if (conditions_[static_cast<std::size_t>(EventKind::offline)].stop(judged_) == Hysteresis::Change::ends) {
     finish(EventKind::offline, frames_, seconds);
+    gap();
+  }
   made_up_ = made_up ? made_up_ + 1 : 0;
   interval_s_ = pace_.interval();
   if (pace_.due(seconds)) {

@@ -53,6 +53,11 @@ class Guard {
   /// Takes the next frame, shown `seconds` after the first one. Valid until the next call. The scene is
   /// followed through frames that the decoder has `made_up` in parts, but for a while they bring no events.
   const GuardFrame& push(const SignalView& frame, double seconds, bool made_up = false);
+  /// Frames are missing before the next: a camera that is back may show what it showed before, which is no
+  /// replay.
+  void gap() {
+    if (replay_) replay_.emplace(full_);
+  }
   /// What comes next is another scene, perhaps of another size: events that last end, and the guard learns
   /// anew.
   const GuardFrame& restart(double seconds);

@@ -181,6 +181,7 @@ class Watch {
       report_.input.height = frame.height;
     }
     if (frame.gap_seconds >= options_.silence_s) go_offline(seconds - frame.gap_seconds);
+    if (frame.gap_seconds > 0) guard_->gap();
     if (frame.segment != segment_) tell(guard_->restart(seconds));
     segment_ = frame.segment;
     const auto start = Clock::now();
