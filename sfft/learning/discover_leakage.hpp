@@ -10,7 +10,7 @@
 
 namespace sfft::detail {
 
-/// Frequencies that a dense transform selects where k are wanted: also those beside the peaks, which show
+/// Frequencies that a dense transform selects where k are wanted: also those next to the peaks, which show
 /// whether a peak is a tone between bins.
 std::int64_t with_neighbours(std::int64_t k, std::int64_t distinct);
 /// Moves all but the k largest of a dense transform to its tail; ties go to the smaller index.

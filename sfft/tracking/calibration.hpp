@@ -30,7 +30,7 @@ class Calibration {
 
   /// Call when the plan has changed: what was learned says little about a new one.
   void restart();
-  /// Errors are sums over so many coefficients: those over few scatter.
+  /// The number of coefficients over which errors are summed: sums over few scatter.
   void coefficients(std::int64_t count) noexcept;
   /// Counts a frame; true: compare this one.
   bool due(const Report& report);

@@ -17,7 +17,8 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// Tones: more of them for signals of more points, so that the search takes little time beside a transform.
+/// Tones: more of them for signals of more points, so that the search takes little time compared with a
+/// transform.
 constexpr std::int64_t kFewestTones = 2, kMostTones = 24;
 constexpr std::int64_t kPointsPerTone = 16384;
 /// Peaks that may turn out not to be tones, each after a fit; and peaks that are looked at.
@@ -25,12 +26,12 @@ constexpr int kMostFailures = 8;
 constexpr std::size_t kMostPeaks = 128;
 /// Power of a peak over the noise below which it cannot have evident neighbours.
 constexpr double kLeastPeak = 30;
-/// Share of what lies beside the peak that a tone may leave, by the number of coefficients that stand out
+/// Share of what lies next to the peak that a tone may leave, by the number of coefficients that stand out
 /// there.
 constexpr double kMayLeave = 0.04;
 constexpr double kMayLeaveOfFew = 0.01;
 constexpr int kFew = 3;
-/// Power beside the peak over the noise of one coefficient.
+/// Power next to the peak over the noise of one coefficient.
 constexpr double kEvident = 60;
 /// Standard errors that a frequency is off the grid.
 constexpr double kOffGrid = 5;
@@ -129,7 +130,7 @@ class LeakageSearch {
     return true;
   }
 
-  /// Whether anything beside the peak is worth a fit.
+  /// Whether anything next to the peak is worth a fit.
   bool is_evident(const ToneBins& bins) const {
     double beside = 0, noise = 0;
     int known = 0;

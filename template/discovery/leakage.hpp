@@ -26,7 +26,7 @@ struct KnownSpectrum {
 };
 
 /// Tones between the frequencies of the grid, or spread by a window, strongest first. A peak and its
-/// neighbours count as one only if a tone explains phases and sizes of all coefficients beside the peak:
+/// neighbours count as one only if a tone explains phases and sizes of all coefficients next to the peak:
 /// adjacent frequencies on the grid have two or more neighbours right by chance in fewer than one in a
 /// hundred signals. Takes time proportional to the number of known coefficients where no two of them are
 /// neighbours.

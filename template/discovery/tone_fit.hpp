@@ -59,10 +59,10 @@ struct ToneFit {
   double beside = 0;    ///< Σ|X|² of the known coefficients but the peak
   double misfit = 0;    ///< Σ|X − model|² of all, and what the model puts above the bound of unknown ones
   double noise = 0;     ///< Σ variance of the known ones
-  int significant = 0;  ///< known coefficients beside the peak that stand out of their variance
+  int significant = 0;  ///< known coefficients next to the peak that stand out of their variance
 };
 
-/// The tone that explains the cross best. Nothing if the phases beside the peak are those of no tone, which
+/// The tone that explains the cross best. Nothing if the phases next to the peak are those of no tone, which
 /// is cheap to see, or if the steps do not converge.
 std::optional<ToneFit> fit_tone(const Shape& shape, bool real, const ToneBins& bins);
 

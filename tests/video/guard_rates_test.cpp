@@ -171,7 +171,7 @@ TEST(GuardRatesTest, TwoPicturesInTurnAndALoopAreFrozen) {
     const int until = 330;
     for (int i = 0; i < 360; ++i) {
       Picture picture = scene;
-      fill(picture, i % 400 - 20, i % 400, 200);  // somebody who walks by
+      fill(picture, i % 400 - 20, i % 400, 200);  // a person who walks by
       const bool again = i >= from && i < until;
       shown.push_back(again ? shown[static_cast<std::size_t>(i - period)] : stream.exposed(picture));
       stream.push(shown.back(), i / kFps);

@@ -63,7 +63,7 @@ inline double judged_rate(double fps) noexcept {
   return fps / std::max(1.0, std::ceil(0.9 * fps / kMaxJudgedRate - 1e-9));
 }
 
-/// Frames that take so long, at least so many.
+/// Frames that last this many seconds, but at least the given number.
 inline int frames_in(double seconds, double interval_s, int least = 1) noexcept {
   const double frames = std::min(seconds / std::max(interval_s, 1e-6), 1e6);
   return std::max(least, static_cast<int>(std::lround(frames)));

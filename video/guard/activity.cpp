@@ -42,7 +42,8 @@ constexpr std::size_t kKeyFrames = 2;
 /// Frames from which a window has two of them, and from which it has one.
 constexpr std::int64_t kLongWindow = 13;
 constexpr std::int64_t kShortWindow = 5;
-/// Quiet runs of a padded stream differ by no more than this factor, and are no shorter than so many frames.
+/// Quiet runs of a padded stream differ by no more than this factor, and are no shorter than this number of
+/// frames.
 constexpr double kRegular = 1.5;
 constexpr double kPadded = 3;
 /// Activity beside which less is none, for levels: one pixel in 300 has changed by a grey level. Frames of

@@ -12,7 +12,7 @@ namespace sfft::video {
 
 namespace {
 
-/// Frames that are looked at, at low rates for so many seconds and at least so many.
+/// Frames that are looked at, at low rates for this many seconds, but at least this number.
 constexpr std::size_t kFrames = 24;
 constexpr double kLongest_s = 3;
 constexpr int kLeastFrames = 12;

@@ -90,7 +90,7 @@ class Judge {
   bool passing() const noexcept { return passing_; }
 
  private:
-  /// How many frames of the present rate take so long, at least so many.
+  /// How many frames of the present rate last this many seconds, but at least the given number.
   int frames(double seconds, int least = 1) const noexcept { return frames_in(seconds, interval_s_, least); }
   /// What is usual and several times its spread, between `least` and `most` times that.
   double limit(double least, double most, const Usual& usual) const;
@@ -109,7 +109,7 @@ class Judge {
   void look_for_leaving(const Observation& seen);
   Finding moved(const Observation& seen) const;
   double covered(const Observation& seen);
-  /// Holds back what has come by and by, a lorry or somebody who looks into the camera, until it stays.
+  /// Holds back what has come by and by, a lorry or a person who looks into the camera, until it stays.
   double lasting_cover(double strength, double changed);
   double defocused(const Observation& seen) const;
 

@@ -26,7 +26,7 @@ constexpr int kLeastRun = 8;
 constexpr std::int64_t kFirst = 8, kLearned = 32;
 constexpr double kShare = 1.0 / 16;
 constexpr double kForget = 1.0005;
-/// Lags among which the least difference is noise: lamps flicker with periods of up to so many frames.
+/// Lags among which the least difference is noise: lamps flicker with periods of up to this number of frames.
 constexpr std::int64_t kFlicker = 6;
 /// Frames that have to be copies when a period is found.
 constexpr std::int64_t kAgree = 3;

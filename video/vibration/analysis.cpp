@@ -77,7 +77,7 @@ VibrationPeak describe(const Peak& line, double duration, double pixel_aspect) {
 }
 
 /// Sorts the most certain first, with doubtful vibrations behind the others. Drift has large amplitudes, but
-/// as large ones beside them.
+/// as large ones next to them.
 bool before(const VibrationPeak& a, const VibrationPeak& b) {
   const auto doubt = [](const VibrationPeak& peak) {
     return peak.slow ? 2 : peak.coding || peak.perhaps_brightness ? 1 : 0;

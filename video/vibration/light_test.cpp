@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tapered Fourier sum of each coordinate at the frequency and beside it. Of bands, the one that explains
+// A tapered Fourier sum of each coordinate at the frequency and next to it. Of bands, the one that explains
 // most is looked for: a wave along the rows or columns that multiplies or adds.
 #include "video/vibration/light_test.hpp"
 
@@ -89,7 +89,7 @@ Energies energies(const LocalChanges& changes, const std::vector<std::size_t>& c
   return result;
 }
 
-/// An energy less that which is usual beside it, and what chance adds to it.
+/// An energy less that which is usual next to it, and what chance adds to it.
 struct Excess {
   double value, error;
   Excess(double energy, const std::vector<double>& beside, double unit) {

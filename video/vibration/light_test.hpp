@@ -10,11 +10,11 @@
 
 namespace sfft::video {
 
-/// Energies of the changes at a frequency, less those beside it, in units of the noise of one coordinate.
+/// Energies of the changes at a frequency, less those next to it, in units of the noise of one coordinate.
 struct LightEvidence {
   double motion = 0;       ///< along slopes: of the cells each by itself, or of all together if that is more
   double light = 0;        ///< gains, offsets and lost detail of the cells, each by itself
-  double light_error = 0;  ///< how far `light` varies among the frequencies beside it
+  double light_error = 0;  ///< how far `light` varies among the frequencies next to it
   double chance = 1;       ///< how far it would by noise alone
   double band = 0;         ///< of the one band of light, along rows or columns, that explains most
   double rigid = 0;        ///< of one motion of all cells
