@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorts the reads once. A stretch of l samples fits into a gap of g in g − l + 1 places, so that its
-// probability needs only the number and the sum of the gaps that are long enough.
+// Sorts the reads once, by counting where they are dense enough: planning waits for it. A stretch of l
+// samples fits into a gap of g in g − l + 1 places, so that its probability needs only the number and the sum
+// of the gaps that are long enough.
 #include "template/planning/bursts.hpp"
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <functional>
 
@@ -12,18 +14,53 @@
 
 namespace sfft::detail {
 
+namespace {
+
+/// Calls visit(read) for each distinct one, in ascending order.
+template <class Visit>
+void in_order(std::vector<std::int64_t>& reads, std::int64_t points, const Visit& visit) {
+  constexpr std::int64_t kBits = 64, kSparse = 1024;  // points per read from which on sorting takes less time
+  if (points / kSparse >= static_cast<std::int64_t>(reads.size())) {
+    std::sort(reads.begin(), reads.end());
+    reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
+    for (const std::int64_t read : reads) visit(read);
+    return;
+  }
+  std::vector<std::uint64_t> marks(static_cast<std::size_t>(points / kBits + 1));
+  for (const std::int64_t read : reads)
+    marks[static_cast<std::size_t>(read / kBits)] |= std::uint64_t{1} << (read % kBits);
+  for (std::size_t word = 0; word < marks.size(); ++word) {
+    for (std::uint64_t left = marks[word]; left != 0; left &= left - 1)
+      visit(static_cast<std::int64_t>(word) * kBits + std::countr_zero(left));
+  }
+}
+
+/// Sorts positive numbers, the largest first.
+void sort_descending(std::vector<std::int64_t>& numbers) {
+  const std::int64_t largest = numbers.empty() ? 0 : *std::max_element(numbers.begin(), numbers.end());
+  if (largest > static_cast<std::int64_t>(numbers.size()))
+    return std::sort(numbers.begin(), numbers.end(), std::greater<>());
+  std::vector<std::size_t> counts(static_cast<std::size_t>(largest + 1));
+  for (const std::int64_t number : numbers) ++counts[static_cast<std::size_t>(number)];
+  auto to = numbers.begin();
+  for (std::int64_t number = largest; number > 0; --number)
+    to = std::fill_n(to, counts[static_cast<std::size_t>(number)], number);
+}
+
+}  // namespace
+
 ReadGaps::ReadGaps(std::vector<std::int64_t> reads, std::int64_t points) : points_(points) {
-  std::sort(reads.begin(), reads.end());
-  reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
-  reads_ = static_cast<std::int64_t>(reads.size());
   std::int64_t next = 0;  // the first sample behind the last read
   const auto add = [&](std::int64_t end) {
     if (end > next) gaps_.push_back(end - next);
     next = end + 1;
   };
-  for (const std::int64_t read : reads) add(read);
+  in_order(reads, points, [&](std::int64_t read) {
+    add(read);
+    ++reads_;
+  });
   add(points);
-  std::sort(gaps_.begin(), gaps_.end(), std::greater<>());
+  sort_descending(gaps_);
   gap_sums_.assign(1, 0);
   for (const std::int64_t gap : gaps_) gap_sums_.push_back(gap_sums_.back() + gap);
 }
