@@ -188,7 +188,8 @@ TEST(Enumerations, OtherValuesAreRefused) {
       {"backend", {.backend = unknown(Backend{})}},
       {"exchange", {.exchange = unknown(dense::Storage{})}}};
   for (const auto& [name, options] : dense_options) {
-    EXPECT_EQ(code_of([&] { dense::Plan<float>(kShape, true, options); }), ErrorCode::invalid_argument)
+    EXPECT_EQ(code_of([&, &options = options] { dense::Plan<float>(kShape, true, options); }),
+              ErrorCode::invalid_argument)
         << name;
   }
   const std::vector<std::pair<const char*, PlanOptions>> plan_options{
@@ -200,21 +201,24 @@ TEST(Enumerations, OtherValuesAreRefused) {
       {"frames_in", {.frames_in = unknown(FramesIn{})}},
       {"compiled_for", {.compiled_for = unknown(ElementType{})}}};
   for (const auto& [name, options] : plan_options) {
-    EXPECT_EQ(code_of([&] { Plan<float>(f.tmpl, options); }), ErrorCode::invalid_argument) << name;
+    EXPECT_EQ(code_of([&, &options = options] { Plan<float>(f.tmpl, options); }), ErrorCode::invalid_argument)
+        << name;
   }
   const std::vector<std::pair<const char*, LearnOptions>> learn_options{
       {"backend", {.k = 4, .backend = unknown(Backend{})}},
       {"method", {.k = 4, .method = unknown(LearnMethod{})}},
       {"fallback", {.k = 4, .fallback = unknown(Fallback{})}}};
   for (const auto& [name, options] : learn_options) {
-    EXPECT_EQ(code_of([&] { learn(f.frame, options); }), ErrorCode::invalid_argument) << name;
+    EXPECT_EQ(code_of([&, &options = options] { learn(f.frame, options); }), ErrorCode::invalid_argument)
+        << name;
   }
   const std::vector<std::pair<const char*, DiscoverOptions>> discover_options{
       {"fallback", {.fallback = unknown(Fallback{})}},
       {"path", {.path = unknown(Path{})}},
       {"check", {.check = unknown(Check{})}}};
   for (const auto& [name, options] : discover_options) {
-    EXPECT_EQ(code_of([&] { discover(f.frame, options); }), ErrorCode::invalid_argument) << name;
+    EXPECT_EQ(code_of([&, &options = options] { discover(f.frame, options); }), ErrorCode::invalid_argument)
+        << name;
   }
 }
 
