@@ -18,10 +18,10 @@ struct WitnessData {
   /// Flat row-major indices, in blocks of kWitnessReals real numbers: 32 samples of a real signal, 16 of a
   /// complex one. More than one block: for short bursts.
   std::vector<std::int64_t> samples;
-  /// For each block kWitnessReals × 2k, row s at s·2k: real number s of the prediction is Σ_j rows[s][j] v_j,
-  /// v the parts re X̂_0, im X̂_0, re X̂_1, … For a complex signal, rows 0 … 15 of a block are real parts,
-  /// rows 16 … 31 imaginary parts. Empty: left to the GPU.
-  std::vector<double> rows;
+  /// For each block 2k columns of kWitnessReals numbers, column j at j·kWitnessReals: real number s of the
+  /// prediction is Σ_j columns[j][s] v_j, v the parts re X̂_0, im X̂_0, re X̂_1, … For a complex signal,
+  /// numbers 0 … 15 of a block are real parts, 16 … 31 imaginary parts. Empty: left to the GPU.
+  std::vector<double> columns;
   /// The mean square is taken over the smallest three quarters of the first block and corrected for Gaussian
   /// residues: a moving object that covers some of the samples is not an error of the coefficients.
   bool trimmed = false;

@@ -117,11 +117,14 @@ class Designer {
   }
 
   /// Says from which length on the plan sees a burst; `reads` are the samples that it gathers.
-  void measure_bursts(std::vector<std::int64_t> reads) {
-    reads.insert(reads.end(), witness_.samples.begin(), witness_.samples.end());
+  /// `info.samples` has been counted.
+  template <class Data>
+  void measure_bursts(const Data& plan) {
+    ReadSet reads(data_.shape.points(), design_->info.samples);
+    reads.add(plan);
+    for (const std::int64_t read : witness_.samples) reads.add(read);
     design_->info.burst_miss = options_.burst_miss;
-    design_->info.shortest_burst =
-        ReadGaps(std::move(reads), data_.shape.points()).shortest_burst(options_.burst_miss);
+    design_->info.shortest_burst = ReadGaps(std::move(reads)).shortest_burst(options_.burst_miss);
   }
 
   bool forced(Path path) const { return options_.path == path; }
@@ -343,7 +346,7 @@ class Designer {
     use_witness(
         {comb.noise_gain, comb.bias, comb.response, comb.tail_energy_per_scale, static_cast<double>(empty)});
     step_done("plan: witness, errors");
-    measure_bursts(gathered_samples(comb_->data));
+    measure_bursts(comb_->data);
     step_done("plan: bursts");
     if (on_device_)
       return set_device(make_on_devices<Real>(options_, [&](const PlanOptions& own) {
@@ -364,7 +367,7 @@ class Designer {
     info.noise_gain = std::sqrt(*std::max_element(flat_->noise_gain.begin(), flat_->noise_gain.end()));
     info.reason = std::move(reason);
     use_witness({flat_->noise_gain, {}, {}, 1});
-    measure_bursts(gathered_samples(*flat_));
+    measure_bursts(*flat_);
     if (on_device_)
       return set_device(make_on_devices<Real>(options_, [&](const PlanOptions& own) {
         return make_device_plan<Real>(*flat_, design_->errors, witness_, support_, data_, own);

@@ -156,7 +156,7 @@ double PlanImpl<Real>::error_of_reference(const SignalView& frame, std::span<con
   cpu::Witness<Real> made;
   if (design->witness.empty()) {
     WitnessData data = design->witness_places;
-    add_rows(SupportSet(*design->source.data()), data);
+    add_columns(SupportSet(*design->source.data()), data);
     made = cpu::Witness<Real>(data);
   }
   const cpu::Witness<Real>& witness = design->witness.empty() ? made : design->witness;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorts the reads once, by counting where they are dense enough: planning waits for it. A stretch of l
-// samples fits into a gap of g in g − l + 1 places, so that its probability needs only the number and the sum
-// of the gaps that are long enough.
+// A stretch of l samples fits into a gap of g in g − l + 1 places, so that its probability needs only the
+// number and the sum of the gaps that are long enough.
 #include "template/planning/bursts.hpp"
 
 #include <algorithm>
@@ -14,62 +13,89 @@
 
 namespace sfft::detail {
 
-namespace {
+ReadSet::ReadSet(std::int64_t points, std::int64_t expected) : points_(points) {
+  constexpr std::int64_t kSparse = 1024;  // points per read from which on sorting takes less time
+  if (points / kSparse < expected) marks_.resize(static_cast<std::size_t>(points / kBits + 1));
+}
 
-/// Calls visit(read) for each distinct one, in ascending order.
-template <class Visit>
-void in_order(std::vector<std::int64_t>& reads, std::int64_t points, const Visit& visit) {
-  constexpr std::int64_t kBits = 64, kSparse = 1024;  // points per read from which on sorting takes less time
-  if (points / kSparse >= static_cast<std::int64_t>(reads.size())) {
-    std::sort(reads.begin(), reads.end());
-    reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
-    for (const std::int64_t read : reads) visit(read);
-    return;
-  }
-  std::vector<std::uint64_t> marks(static_cast<std::size_t>(points / kBits + 1));
-  for (const std::int64_t read : reads)
-    marks[static_cast<std::size_t>(read / kBits)] |= std::uint64_t{1} << (read % kBits);
-  for (std::size_t word = 0; word < marks.size(); ++word) {
-    for (std::uint64_t left = marks[word]; left != 0; left &= left - 1)
-      visit(static_cast<std::int64_t>(word) * kBits + std::countr_zero(left));
+void ReadSet::add(std::int64_t read) {
+  if (marks_.empty()) {
+    reads_.push_back(read);
+  } else {
+    marks_[static_cast<std::size_t>(read / kBits)] |= std::uint64_t{1} << (read % kBits);
   }
 }
 
-/// Sorts positive numbers, the largest first.
-void sort_descending(std::vector<std::int64_t>& numbers) {
-  const std::int64_t largest = numbers.empty() ? 0 : *std::max_element(numbers.begin(), numbers.end());
-  if (largest > static_cast<std::int64_t>(numbers.size()))
-    return std::sort(numbers.begin(), numbers.end(), std::greater<>());
-  std::vector<std::size_t> counts(static_cast<std::size_t>(largest + 1));
-  for (const std::int64_t number : numbers) ++counts[static_cast<std::size_t>(number)];
-  auto to = numbers.begin();
-  for (std::int64_t number = largest; number > 0; --number)
-    to = std::fill_n(to, counts[static_cast<std::size_t>(number)], number);
+void ReadSet::add(const CombData& comb) {
+  const Shape& shape = comb.shape;
+  std::vector<std::int64_t> all{0};
+  for (int d = 0; d < shape.rank(); ++d) {
+    const std::int64_t buckets = comb.buckets[static_cast<std::size_t>(d)];
+    std::vector<std::int64_t> longer;
+    longer.reserve(all.size() * static_cast<std::size_t>(buckets));
+    for (const std::int64_t at : all) {
+      for (std::int64_t m = 0; m < buckets; ++m) longer.push_back(at * shape[d] + m * comb.stride(d));
+    }
+    all = std::move(longer);
+  }
+  // A delay shifts each dimension by less than its stride, so that nothing wraps.
+  for (const auto& delay : comb.delays) {
+    std::int64_t shift = 0;
+    for (int d = 0; d < shape.rank(); ++d) shift = shift * shape[d] + delay[static_cast<std::size_t>(d)];
+    for (const std::int64_t at : all) add(at + shift);
+  }
 }
 
-}  // namespace
+void ReadSet::add(const FlatPlanData& flat) {
+  // A sample with less weight is seen, but makes too little of the error that it stands for.
+  constexpr double kLeastWeight = 0.25;
+  double largest = 0;
+  for (const double tap : flat.window) largest = std::max(largest, std::abs(tap));
+  for (const auto& delay : flat.delays) {
+    std::size_t m = 0;
+    walk_line(flat.shape.extents().data(), flat.shape.rank(), flat.sigma, delay, flat.taps(),
+              [&](std::int64_t at) {
+                if (std::abs(flat.window[m++]) >= kLeastWeight * largest) add(at);
+              });
+  }
+}
 
-ReadGaps::ReadGaps(std::vector<std::int64_t> reads, std::int64_t points) : points_(points) {
+ReadGaps::ReadGaps(ReadSet reads) : points_(reads.points()) {
+  // Gaps of a lattice have few lengths, and those of random reads rarely exceed the table.
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(std::min<std::int64_t>(4096, points_ + 1))),
+      longer;
   std::int64_t next = 0;  // the first sample behind the last read
   const auto add = [&](std::int64_t end) {
-    if (end > next) gaps_.push_back(end - next);
+    const auto gap = static_cast<std::size_t>(end - next);
     next = end + 1;
+    if (gap < counts.size()) {
+      ++counts[gap];
+    } else {
+      longer.push_back(static_cast<std::int64_t>(gap));
+    }
   };
-  in_order(reads, points, [&](std::int64_t read) {
+  reads.for_each_ascending([&](std::int64_t read) {
     add(read);
     ++reads_;
   });
-  add(points);
-  sort_descending(gaps_);
-  gap_sums_.assign(1, 0);
-  for (const std::int64_t gap : gaps_) gap_sums_.push_back(gap_sums_.back() + gap);
+  add(points_);
+  std::int64_t count = 0, sum = 0;
+  const auto take = [&](std::int64_t length, std::int64_t times) {
+    lengths_.push_back({length, count += times, sum += length * times});
+  };
+  std::sort(longer.begin(), longer.end(), std::greater<>());
+  for (const std::int64_t length : longer) take(length, 1);
+  for (std::size_t length = counts.size() - 1; length > 0; --length) {
+    if (counts[length] > 0) take(static_cast<std::int64_t>(length), counts[length]);
+  }
 }
 
 double ReadGaps::missed_by_one(std::int64_t length) const {
-  const auto end =
-      std::partition_point(gaps_.begin(), gaps_.end(), [&](std::int64_t gap) { return gap >= length; });
-  const std::int64_t count = end - gaps_.begin();
-  const std::int64_t places = gap_sums_[static_cast<std::size_t>(count)] - count * (length - 1);
+  const auto end = std::partition_point(lengths_.begin(), lengths_.end(),
+                                        [&](const Length& gaps) { return gaps.length >= length; });
+  if (end == lengths_.begin()) return 0;
+  const Length& gaps = end[-1];
+  const std::int64_t places = gaps.sum - gaps.count * (length - 1);
   return static_cast<double>(places) / static_cast<double>(points_ - length + 1);
 }
 
@@ -93,45 +119,6 @@ std::int64_t ReadGaps::shortest_burst(double miss) const {
     (largest_miss(middle) <= miss ? seen : missed) = middle;
   }
   return seen;
-}
-
-std::vector<std::int64_t> gathered_samples(const CombData& comb) {
-  const Shape& shape = comb.shape;
-  std::vector<std::int64_t> all{0};
-  for (int d = 0; d < shape.rank(); ++d) {
-    const std::int64_t buckets = comb.buckets[static_cast<std::size_t>(d)];
-    std::vector<std::int64_t> longer;
-    longer.reserve(all.size() * static_cast<std::size_t>(buckets));
-    for (const std::int64_t at : all) {
-      for (std::int64_t m = 0; m < buckets; ++m) longer.push_back(at * shape[d] + m * comb.stride(d));
-    }
-    all = std::move(longer);
-  }
-  // A delay shifts each dimension by less than its stride, so that nothing wraps.
-  std::vector<std::int64_t> reads;
-  reads.reserve(all.size() * comb.delays.size());
-  for (const auto& delay : comb.delays) {
-    std::int64_t shift = 0;
-    for (int d = 0; d < shape.rank(); ++d) shift = shift * shape[d] + delay[static_cast<std::size_t>(d)];
-    for (const std::int64_t at : all) reads.push_back(at + shift);
-  }
-  return reads;
-}
-
-std::vector<std::int64_t> gathered_samples(const FlatPlanData& flat) {
-  // A sample with less weight is seen, but makes too little of the error that it stands for.
-  constexpr double kLeastWeight = 0.25;
-  double largest = 0;
-  for (const double tap : flat.window) largest = std::max(largest, std::abs(tap));
-  std::vector<std::int64_t> reads;
-  for (const auto& delay : flat.delays) {
-    std::size_t m = 0;
-    walk_line(flat.shape.extents().data(), flat.shape.rank(), flat.sigma, delay, flat.taps(),
-              [&](std::int64_t at) {
-                if (std::abs(flat.window[m++]) >= kLeastWeight * largest) reads.push_back(at);
-              });
-  }
-  return reads;
 }
 
 std::int64_t samples_for_burst(double burst, double miss) {

@@ -2,6 +2,8 @@
 // How long a disturbance must be for a plan to see it: the probability that it falls between all reads.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -10,11 +12,42 @@
 
 namespace sfft::detail {
 
+/// The samples of a frame that a plan reads, by flat index: a bit for each sample, or a list where the reads
+/// are few.
+class ReadSet {
+ public:
+  ReadSet(std::int64_t points, std::int64_t expected);
+
+  void add(std::int64_t read);  ///< below points; perhaps twice
+  void add(const CombData& comb);
+  void add(const FlatPlanData& flat);  ///< without those that the window all but removes
+
+  std::int64_t points() const noexcept { return points_; }
+
+  /// Calls visit(read) for each distinct read, in ascending order.
+  template <class Visit>
+  void for_each_ascending(const Visit& visit) {
+    std::sort(reads_.begin(), reads_.end());
+    reads_.erase(std::unique(reads_.begin(), reads_.end()), reads_.end());
+    for (const std::int64_t read : reads_) visit(read);
+    for (std::size_t word = 0; word < marks_.size(); ++word) {
+      for (std::uint64_t left = marks_[word]; left != 0; left &= left - 1)
+        visit(static_cast<std::int64_t>(word) * kBits + std::countr_zero(left));
+    }
+  }
+
+ private:
+  static constexpr std::int64_t kBits = 64;
+
+  std::int64_t points_;
+  std::vector<std::uint64_t> marks_;
+  std::vector<std::int64_t> reads_;  ///< used where marks_ is empty
+};
+
 /// The gaps that a plan's reads leave in a frame, taken in memory order.
 class ReadGaps {
  public:
-  /// `reads`: flat indices below `points`, in any order, some perhaps twice.
-  ReadGaps(std::vector<std::int64_t> reads, std::int64_t points);
+  explicit ReadGaps(ReadSet reads);
 
   std::int64_t reads() const noexcept { return reads_; }  ///< distinct ones
   /// The probability that `stretches` stretches of as equal numbers of consecutive samples, `length`
@@ -28,14 +61,14 @@ class ReadGaps {
   double missed_by_one(std::int64_t length) const;
   double largest_miss(std::int64_t length) const;
 
-  std::int64_t points_, reads_ = 0;
-  std::vector<std::int64_t> gaps_;      ///< unread samples between neighbouring reads, the longest first
-  std::vector<std::int64_t> gap_sums_;  ///< [i]: sum of the i longest gaps
-};
+  /// Gaps of at least one length: their number and the sum of their lengths.
+  struct Length {
+    std::int64_t length, count, sum;
+  };
 
-/// Flat indices of what a plan gathers, in no order. Those that a window all but removes are left out.
-std::vector<std::int64_t> gathered_samples(const CombData& comb);
-std::vector<std::int64_t> gathered_samples(const FlatPlanData& flat);
+  std::int64_t points_, reads_ = 0;
+  std::vector<Length> lengths_;  ///< of unread samples between neighbouring reads, the longest first
+};
 
 /// The independent samples of which all miss a share `burst` of the frame with at most the probability
 /// `miss`, whatever the positions of that share.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws stratified positions with evenly spread residues, and tabulates the rows that predict the samples
-// there from the coefficients.
+// Draws stratified positions with evenly spread residues, and tabulates how each
+// coefficient adds to the samples there.
 #include "template/planning/witness.hpp"
 
 #include <algorithm>
@@ -56,23 +56,47 @@ std::vector<OwnMember> own_members(const SupportSet& support) {
   return own;
 }
 
-/// product_m *= exp(2πi f_d t/n_d) for dimension d of every member.
-void multiply_by_phases(const std::vector<OwnMember>& own, std::int64_t n, std::size_t d, const Roots& roots,
-                        std::int64_t t, std::vector<std::complex<double>>& product) {
-  if (n > 4 * static_cast<std::int64_t>(own.size())) {
-    for (std::size_t m = 0; m < own.size(); ++m) product[m] = times(product[m], roots(own[m].f[d], t));
-    return;
+/// exp(2πi f t_s/n) for the frequencies f of one dimension and the coordinates t_s of a few samples. For many
+/// frequencies as a product of two factors, f = high·2^bits + low, from tables of about √n rows.
+class Phases {
+ public:
+  Phases(std::int64_t n, std::size_t members, const Roots& roots, std::vector<std::int64_t> t)
+      : roots_(roots), t_(std::move(t)) {
+    while ((std::int64_t{1} << 2 * bits_) < n) ++bits_;
+    const std::int64_t lows = std::int64_t{1} << bits_, highs = (n - 1) / lows + 1;
+    if (lows + highs > static_cast<std::int64_t>(members)) return;
+    add_rows(lows, 1, n, low_);
+    add_rows(highs, lows, n, high_);
   }
-  std::vector<std::complex<double>> table;
-  table.reserve(static_cast<std::size_t>(n));
-  for (std::int64_t f = 0, turn = 0; f < n; ++f) {
-    table.push_back(roots(turn));
-    turn += t;
-    if (turn >= n) turn -= n;
+
+  /// products[s] *= exp(2πi f t_s/n).
+  void multiply(std::int64_t f, std::complex<double>* products) const {
+    const std::size_t count = t_.size();
+    if (low_.empty()) {
+      for (std::size_t s = 0; s < count; ++s) products[s] = times(products[s], roots_(f, t_[s]));
+      return;
+    }
+    const std::size_t mask = (std::size_t{1} << bits_) - 1, at = static_cast<std::size_t>(f);
+    const std::complex<double>* const low = &low_[(at & mask) * count];
+    const std::complex<double>* const high = &high_[(at >> bits_) * count];
+    for (std::size_t s = 0; s < count; ++s) products[s] = times(products[s], times(high[s], low[s]));
   }
-  for (std::size_t m = 0; m < own.size(); ++m)
-    product[m] = times(product[m], table[static_cast<std::size_t>(own[m].f[d])]);
-}
+
+ private:
+  /// Rows of exp(2πi step·r t_s/n), r < rows.
+  void add_rows(std::int64_t rows, std::int64_t step, std::int64_t n,
+                std::vector<std::complex<double>>& table) const {
+    table.reserve(static_cast<std::size_t>(rows) * t_.size());
+    for (std::int64_t r = 0; r < rows; ++r) {
+      for (const std::int64_t t : t_) table.push_back(roots_(r * step % n, t));
+    }
+  }
+
+  const Roots& roots_;
+  std::vector<std::int64_t> t_;
+  int bits_ = 0;
+  std::vector<std::complex<double>> low_, high_;
+};
 
 }  // namespace
 
@@ -100,36 +124,49 @@ WitnessData place_witness(const SupportSet& support, bool trimmed, std::uint64_t
 WitnessData make_witness(const SupportSet& support, bool trimmed, std::uint64_t seed, cpu::ThreadPool* pool,
                          std::int64_t blocks) {
   WitnessData data = place_witness(support, trimmed, seed, blocks);
-  add_rows(support, data, pool);
+  add_columns(support, data, pool);
   return data;
 }
 
-void add_rows(const SupportSet& support, WitnessData& data, cpu::ThreadPool* pool) {
+void add_columns(const SupportSet& support, WitnessData& data, cpu::ThreadPool* pool) {
   const Shape& shape = support.shape;
   const auto reals = static_cast<std::size_t>(2 * support.k);
   const std::size_t count = data.block_samples();
-  data.rows.assign(data.blocks() * kWitnessReals * reals, 0.0);
+  std::size_t together = kWitnessReals / 2;  // samples that share tables, fewer where threads need work
+  while (together > 1 && pool != nullptr &&
+         together * static_cast<std::size_t>(pool->threads()) > data.samples.size())
+    together /= 2;
+  data.columns.assign(data.blocks() * kWitnessReals * reals, 0.0);
   const std::array<Roots, 3> roots{Roots(shape[0]), Roots(shape[1]), Roots(shape[2])};
   const std::vector<OwnMember> own = own_members(support);
-  cpu::for_each(pool, data.samples.size(), [&](std::size_t s, int) {
-    std::vector<std::complex<double>> product(own.size(), 1 / static_cast<double>(shape.points()));
-    const std::array<std::int64_t, 3> at = coordinates(shape, data.samples[s]);
-    for (int d = 0; d < shape.rank(); ++d) {
-      const auto axis = static_cast<std::size_t>(d);
-      multiply_by_phases(own, shape[d], axis, roots[axis], at[axis], product);
+  const double scale = 1 / static_cast<double>(shape.points());
+  cpu::for_each(pool, data.samples.size() / together, [&](std::size_t part, int) {
+    const std::size_t first = part * together;
+    std::array<std::vector<std::int64_t>, 3> at;
+    for (std::size_t s = first; s < first + together; ++s) {
+      const std::array<std::int64_t, 3> t = coordinates(shape, data.samples[s]);
+      for (std::size_t d = 0; d < 3; ++d) at[d].push_back(t[d]);
     }
-    double* const re = &data.rows[(s / count * kWitnessReals + s % count) * reals];
-    double* const im = support.real ? nullptr : re + count * reals;
-    for (std::size_t m = 0; m < own.size(); ++m) {
-      const std::complex<double> root = product[m];
-      const std::size_t j = 2 * own[m].coefficient;
+    std::vector<Phases> phases;
+    for (std::size_t d = 0; d < static_cast<std::size_t>(shape.rank()); ++d)
+      phases.emplace_back(shape[static_cast<int>(d)], own.size(), roots[d], std::move(at[d]));
+    double* const block = &data.columns[first / count * kWitnessReals * reals + first % count];
+    for (const OwnMember& member : own) {
+      std::array<std::complex<double>, kWitnessReals / 2> product;
+      product.fill(scale);
+      for (std::size_t d = 0; d < phases.size(); ++d) phases[d].multiply(member.f[d], product.data());
+      double* const re = block + 2 * member.coefficient * kWitnessReals;  // what re X̂ adds to the samples
+      double* const im = re + kWitnessReals;
       // In a real signal, f contributes X times the root and −f the conjugate of that, so real parts add.
-      const double parts = own[m].paired ? 2 : 1;
-      re[j] = parts * root.real();
-      re[j + 1] = -parts * root.imag();
-      if (im != nullptr) {
-        im[j] = root.imag();
-        im[j + 1] = root.real();
+      const double parts = member.paired ? 2 : 1;
+      for (std::size_t s = 0; s < together; ++s) {
+        const std::complex<double> root = product[s];
+        re[s] = parts * root.real();
+        im[s] = -parts * root.imag();
+        if (!support.real) {
+          re[s + count] = root.imag();
+          im[s + count] = root.real();
+        }
       }
     }
   });

@@ -20,10 +20,10 @@ class ThreadPool;
 /// the frame, so that all of them miss a share q of it with a probability of at most (1 − q)^their number.
 WitnessData make_witness(const SupportSet& support, bool trimmed, std::uint64_t seed,
                          cpu::ThreadPool* pool = nullptr, std::int64_t blocks = 1);
-/// The same without the rows.
+/// The same without the columns.
 WitnessData place_witness(const SupportSet& support, bool trimmed, std::uint64_t seed,
                           std::int64_t blocks = 1);
-/// Makes the rows of a witness that was placed.
-void add_rows(const SupportSet& support, WitnessData& data, cpu::ThreadPool* pool = nullptr);
+/// Makes the columns of a witness that was placed.
+void add_columns(const SupportSet& support, WitnessData& data, cpu::ThreadPool* pool = nullptr);
 
 }  // namespace sfft::detail

@@ -22,6 +22,12 @@ std::vector<std::int64_t> random_reads(std::int64_t count, std::int64_t points, 
   return reads;
 }
 
+ReadGaps gaps_of(const std::vector<std::int64_t>& reads, std::int64_t points) {
+  ReadSet set(points, static_cast<std::int64_t>(reads.size()));
+  for (const std::int64_t read : reads) set.add(read);
+  return ReadGaps(std::move(set));
+}
+
 bool holds_one(const std::set<std::int64_t>& reads, std::int64_t start, std::int64_t length) {
   const auto next = reads.lower_bound(start);
   return next != reads.end() && *next < start + length;
@@ -33,7 +39,7 @@ TEST(ReadGaps, OneStretchIsMissedAsOftenAsItsPlacesSay) {
     for (const std::int64_t count : {1, 7, 40}) {
       const std::vector<std::int64_t> reads = random_reads(count, points, random);
       const std::set<std::int64_t> distinct(reads.begin(), reads.end());
-      const ReadGaps gaps(reads, points);
+      const ReadGaps gaps = gaps_of(reads, points);
       EXPECT_EQ(gaps.reads(), static_cast<std::int64_t>(distinct.size()));
       for (const std::int64_t length : {std::int64_t{1}, std::int64_t{3}, points / 4, points}) {
         std::int64_t missed = 0;
@@ -53,7 +59,7 @@ TEST(ReadGaps, StretchesAndRandomSetsAreMissedAsOftenAsDrawn) {
   constexpr int kDraws = 20000;
   const std::vector<std::int64_t> reads = random_reads(60, kPoints, random);
   const std::set<std::int64_t> distinct(reads.begin(), reads.end());
-  const ReadGaps gaps(reads, kPoints);
+  const ReadGaps gaps = gaps_of(reads, kPoints);
   struct Case {
     std::int64_t length, stretches;
   };
@@ -74,7 +80,7 @@ TEST(ReadGaps, StretchesAndRandomSetsAreMissedAsOftenAsDrawn) {
 
 TEST(ReadGaps, TheShortestBurstIsTheShortestThatIsRarelyMissed) {
   std::mt19937_64 random(5);
-  const ReadGaps gaps(random_reads(100, 10000, random), 10000);
+  const ReadGaps gaps = gaps_of(random_reads(100, 10000, random), 10000);
   for (const double miss : {0.1, 1e-3, 1e-9}) {
     const std::int64_t length = gaps.shortest_burst(miss);
     for (std::int64_t stretches = 1; stretches < length; stretches *= 2)
@@ -84,23 +90,28 @@ TEST(ReadGaps, TheShortestBurstIsTheShortestThatIsRarelyMissed) {
   }
   std::vector<std::int64_t> all(10);
   for (std::int64_t t = 0; t < 10; ++t) all[static_cast<std::size_t>(t)] = t;
-  EXPECT_EQ(ReadGaps(all, 10).shortest_burst(1e-9), 1);
-  EXPECT_EQ(ReadGaps({}, 10).shortest_burst(1e-9), 10) << "a burst of everything is all that is left";
+  EXPECT_EQ(gaps_of(all, 10).shortest_burst(1e-9), 1);
+  EXPECT_EQ(gaps_of({}, 10).shortest_burst(1e-9), 10) << "a burst of everything is all that is left";
 }
 
-TEST(ReadGaps, CombsGatherWhatTheirFormulaSays) {
+TEST(ReadSet, CombsGatherWhatTheirFormulaSays) {
   CombData comb;
   comb.shape = Shape{6, 12};
   comb.buckets = {3, 4, 1};
   comb.delays = {{0, 2, 0}, {1, 0, 0}};
-  std::multiset<std::int64_t> expected;
+  std::set<std::int64_t> expected;
   for (const auto& delay : comb.delays) {
     for (std::int64_t y = 0; y < 3; ++y) {
       for (std::int64_t x = 0; x < 4; ++x) expected.insert((2 * y + delay[0]) * 12 + 3 * x + delay[1]);
     }
   }
-  const std::vector<std::int64_t> reads = gathered_samples(comb);
-  EXPECT_EQ(std::multiset<std::int64_t>(reads.begin(), reads.end()), expected);
+  for (const std::int64_t many : {24, 0}) {  // by marks and by a list
+    ReadSet reads(comb.shape.points(), many);
+    reads.add(comb);
+    std::vector<std::int64_t> got;
+    reads.for_each_ascending([&](std::int64_t read) { got.push_back(read); });
+    EXPECT_EQ(got, std::vector<std::int64_t>(expected.begin(), expected.end())) << many;
+  }
 }
 
 /// All of a witness of several blocks miss a fixed set as rarely as independent samples, over seeds.

@@ -28,14 +28,14 @@ TEST(Witness, PredictsTheSamplesOfASparseSignal) {
       const auto signal = SparseSignal::random(shape, real, 11, 3);
       const auto x = signal.samples();
       const detail::WitnessData data = make_witness(support_set(signal), false, 5);
-      const std::size_t count = real ? kWitnessReals : kWitnessReals / 2, reals = 2 * signal.support.size();
+      const std::size_t count = real ? kWitnessReals : kWitnessReals / 2;
       ASSERT_EQ(data.samples.size(), count);
       for (std::size_t s = 0; s < count; ++s) {
         std::complex<double> predicted = 0;
         for (std::size_t i = 0; i < signal.support.size(); ++i) {
           const auto part = [&](std::size_t row) {
-            const double* weights = &data.rows[row * reals + 2 * i];
-            return weights[0] * signal.values[i].real() + weights[1] * signal.values[i].imag();
+            const double* weights = &data.columns[2 * i * kWitnessReals + row];
+            return weights[0] * signal.values[i].real() + weights[kWitnessReals] * signal.values[i].imag();
           };
           predicted += std::complex<double>(part(s), real ? 0 : part(s + count));
         }

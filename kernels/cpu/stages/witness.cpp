@@ -16,16 +16,7 @@ template <class Real>
 Witness<Real>::Witness(const WitnessData& data)
     : complex_(data.complex), trimmed_(data.trimmed), blocks_(data.blocks()), samples_(data.samples) {
   if (blocks_ == 0) return;
-  const std::size_t reals = data.rows.size() / (blocks_ * kWitnessReals);
-  columns_.resize(data.rows.size());
-  for (std::size_t b = 0; b < blocks_; ++b) {
-    const double* const rows = &data.rows[b * kWitnessReals * reals];
-    Real* const columns = &columns_[b * kWitnessReals * reals];
-    for (std::size_t s = 0; s < kWitnessReals; ++s) {
-      for (std::size_t j = 0; j < reals; ++j)
-        columns[j * kWitnessReals + s] = static_cast<Real>(rows[s * reals + j]);
-    }
-  }
+  columns_.assign(data.columns.begin(), data.columns.end());
   if (complex_) return;
   // A real frame's gather takes two samples per lane: the even ones fill `re`, the odd ones `im`.
   std::vector<std::int64_t> lanes;

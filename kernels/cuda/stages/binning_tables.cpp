@@ -123,15 +123,16 @@ void BinningTables<Real>::set_witness(const WitnessData& witness, Parts& parts) 
   view_.witness.pitch = view_.k + view_.k % 2;
   view_.witness.count = static_cast<int>(witness.samples.size());
   view_.witness.trimmed = witness.trimmed;
-  parts.makes_witness_rows = witness.rows.empty();
+  parts.makes_witness_rows = witness.columns.empty();
   if (parts.makes_witness_rows) return;
   const auto used = 2 * static_cast<std::size_t>(view_.k),
              pitch = 2 * static_cast<std::size_t>(view_.witness.pitch);
   parts.rows.assign(witness.samples.size() * pitch, Real(0));  // pairs of reals are complex numbers
   const std::size_t block = witness.block_samples();
   for (std::size_t s = 0; s < witness.samples.size(); ++s) {
-    const double* const row = &witness.rows[(s / block * kWitnessReals + s % block) * used];
-    for (std::size_t j = 0; j < used; ++j) parts.rows[s * pitch + j] = static_cast<Real>(row[j]);
+    const double* const column = &witness.columns[s / block * kWitnessReals * used + s % block];
+    for (std::size_t j = 0; j < used; ++j)
+      parts.rows[s * pitch + j] = static_cast<Real>(column[j * kWitnessReals]);
   }
   parts.witness_rows = tables_.add(parts.rows);
 }

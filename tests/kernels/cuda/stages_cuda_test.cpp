@@ -96,7 +96,7 @@ ErrorTable random_errors(const CombData& data) {
   return errors;
 }
 
-/// A witness whose rows are arbitrary numbers, for a complex signal with the symmetry that such rows have.
+/// A witness whose columns are arbitrary numbers, for a complex signal with the symmetry that they have.
 WitnessData random_witness(bool real, bool trimmed) {
   std::mt19937 random(6);
   std::normal_distribution<double> normal(0, 0.05);
@@ -105,11 +105,16 @@ WitnessData random_witness(bool real, bool trimmed) {
   const std::size_t count = real ? 32 : 16;
   for (std::size_t s = 0; s < count; ++s)
     witness.samples.push_back(static_cast<std::int64_t>(random() % (12 * 30 * 28)));
-  witness.rows.resize(std::size_t{32} * 40);
-  for (std::size_t j = 0; j < count * 40; ++j) witness.rows[j] = normal(random);
-  for (std::size_t j = 0; j < 16 * 40 && !real; j += 2) {
-    witness.rows[16 * 40 + j] = -witness.rows[j + 1];
-    witness.rows[16 * 40 + j + 1] = witness.rows[j];
+  witness.columns.resize(40 * kWitnessReals);
+  const auto row = [&](std::size_t s, std::size_t j) -> double& {
+    return witness.columns[j * kWitnessReals + s];
+  };
+  for (std::size_t s = 0; s < count; ++s) {
+    for (std::size_t j = 0; j < 40; ++j) row(s, j) = normal(random);
+    for (std::size_t j = 0; j < 40 && !real; j += 2) {
+      row(s + 16, j) = -row(s, j + 1);
+      row(s + 16, j + 1) = row(s, j);
+    }
   }
   return witness;
 }
@@ -230,7 +235,8 @@ void check_stages(bool real, bool trimmed) {
       const double sample = check[frame * kWitnessReals + s];
       double residue = sample;
       for (std::size_t j = 0; j < 40; ++j)
-        residue -= witness.rows[s * 40 + j] * (j % 2 == 0 ? truth[j / 2].real() : truth[j / 2].imag());
+        residue -=
+            witness.columns[j * kWitnessReals + s] * (j % 2 == 0 ? truth[j / 2].real() : truth[j / 2].imag());
       squares[s % squares.size()] += residue * residue;
       sums.witness_samples += sample * sample / static_cast<double>(squares.size());
     }
@@ -286,13 +292,13 @@ void check_witness_rows(const Shape& shape, bool real) {
   for (std::size_t s = 0; s < expected.samples.size(); ++s) {
     for (std::size_t i = 0; i < 22; ++i) {
       const Complex<Real> row = got[s * 22 + i];
-      const double* const pair = &expected.rows[s * 42 + 2 * std::min<std::size_t>(i, 20)];
+      const double* const column = &expected.columns[2 * std::min<std::size_t>(i, 20) * kWitnessReals + s];
       // From up to three turns, each rounded to 2^-53, in a root that counts twice; then the conversion to
       // Real.
       const double bound =
           (2 * 2 * std::numbers::pi * 3 * 0x1p-52 + 2 * std::numeric_limits<Real>::epsilon()) * unit;
-      EXPECT_NEAR(row.re, i < 21 ? pair[0] : 0, bound) << shape.to_string() << " sample " << s;
-      EXPECT_NEAR(row.im, i < 21 ? pair[1] : 0, bound) << shape.to_string() << " sample " << s;
+      EXPECT_NEAR(row.re, i < 21 ? column[0] : 0, bound) << shape.to_string() << " sample " << s;
+      EXPECT_NEAR(row.im, i < 21 ? column[kWitnessReals] : 0, bound) << shape.to_string() << " sample " << s;
     }
   }
 }
