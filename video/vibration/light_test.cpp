@@ -161,7 +161,8 @@ bool LightEvidence::light_outweighs(double times) const noexcept {
   if (errors > 2.5 && motion < 0.2 * light) return true;
   if (light_error > 4 * chance && motion < 0.5 * light_error) return true;  // of all frequencies around
   constexpr double kBand = 25;
-  return band > kBand && band > rigid && band > 0.35 * whole;
+  if (band < kBand) return false;
+  return (band > rigid && band > 0.35 * whole) || (band > 0.85 * rigid && band > 0.5 * whole);
 }
 
 bool LightEvidence::light_explains(double height, double amplitude_px) const noexcept {

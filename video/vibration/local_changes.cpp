@@ -143,6 +143,23 @@ void coordinates_of(const SignalView& frame, const Region& cell, std::int64_t sh
   std::ranges::copy(sums, coordinates);
 }
 
+/// Energy of a picture of a cell without the means of its rows and columns, which bands of light change.
+double energy_without_bands(Pattern cell, std::size_t width) {
+  const std::size_t height = cell.size() / width;
+  Pattern columns(width);
+  for (std::size_t y = 0; y < height; ++y) {
+    double mean = 0;
+    for (std::size_t x = 0; x < width; ++x) mean += cell[y * width + x] / static_cast<double>(width);
+    for (std::size_t x = 0; x < width; ++x) {
+      cell[y * width + x] -= mean;
+      columns[x] += cell[y * width + x] / static_cast<double>(height);
+    }
+  }
+  double energy = 0;
+  for (std::size_t i = 0; i < cell.size(); ++i) energy += std::pow(cell[i] - columns[i % width], 2);
+  return energy;
+}
+
 }  // namespace
 
 LocalChangesWatch::LocalChangesWatch(const SignalView& frame, const Region& region) : region_(region) {
@@ -293,6 +310,37 @@ std::array<double, 2> LocalChangesWatch::measure(const SignalView& frame) {
   return {(yy * along_x - xy * along_y) / determinant, (xx * along_y - xy * along_x) / determinant};
 }
 
+/// Whether the cells look more like the reference at whole pixels from here than where they were: registration
+/// follows bands of light, too.
+bool LocalChangesWatch::looks_moved(const SignalView& frame, double x, double y) const {
+  const std::int64_t to_x = std::lround(x), to_y = std::lround(y);
+  double here = 0, there = 0;
+  const auto add = [&]<class Sample>(const Sample*) {
+    for (const Region& cell : cells_) {
+      if (cell.x + to_x < 0 || cell.x + to_x + cell.width > frame.shape()[1] || cell.y + to_y < 0 ||
+          cell.y + to_y + cell.height > frame.shape()[0])
+        continue;
+      const auto energy = [&](std::int64_t shift_x, std::int64_t shift_y) {
+        Pattern difference;
+        for_rows<Sample>(frame, cell, shift_x, shift_y, [&](const Sample* samples, std::int64_t row) {
+          const float* const usual = reference_.samples.data() +
+                                     (cell.y - region_.y + row) * reference_.width + cell.x - region_.x;
+          for (std::int64_t i = 0; i < cell.width; ++i)
+            difference.push_back(static_cast<double>(samples[i]) - static_cast<double>(usual[i]));
+        });
+        return energy_without_bands(std::move(difference), static_cast<std::size_t>(cell.width));
+      };
+      here += energy(shift_x_, shift_y_);
+      there += energy(to_x, to_y);
+    }
+  };
+  if (frame.type() == ElementType::u16)
+    add(static_cast<const std::uint16_t*>(nullptr));
+  else
+    add(static_cast<const std::uint8_t*>(nullptr));
+  return there <= here;  // of no cells: too far to compare
+}
+
 void LocalChangesWatch::push(const SignalView& frame, double x, double y, bool lost, LocalChanges& changes) {
   if (cells_.empty()) return;
   const std::size_t values = cells_.size() * kCellCoordinates;
@@ -300,7 +348,8 @@ void LocalChangesWatch::push(const SignalView& frame, double x, double y, bool l
   if (!lost) {
     // A jump is beyond what slopes tell.
     constexpr double kJump = 3;
-    if (std::hypot(x - base_x_ - place_x_, y - base_y_ - place_y_) > kJump) {
+    const double away = std::hypot(x - base_x_ - place_x_, y - base_y_ - place_y_);
+    if (away > kJump && looks_moved(frame, x - base_x_, y - base_y_)) {
       renew_at(frame, x, y);
     } else if (std::abs(shift_x_) > kMargin || std::abs(shift_y_) > kMargin || frames_ == kFew) {
       renew(frame);

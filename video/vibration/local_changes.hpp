@@ -58,6 +58,7 @@ class LocalChangesWatch {
   void renew(const SignalView& frame);
   void renew_at(const SignalView& frame, double x, double y);
   void begin_at(double x, double y);
+  bool looks_moved(const SignalView& frame, double x, double y) const;
   std::array<double, 2> measure(const SignalView& frame);
 
   Region region_;
