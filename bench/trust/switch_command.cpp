@@ -175,6 +175,8 @@ nlohmann::json run_switch(const SwitchOptions& options) {
         for (const auto& [pair, tally] : found[w]) {
           tallies[w][pair] += tally;
           if (w == 0) all += tally;
+          if (options.verbose && tally.share() > kLargestShare)
+            print(fmt::format("{} {}{} > {}", i, w == 0 ? "" : "accuracy, ", pair.first, pair.second), tally);
         }
       }
       if (options.verbose) print(fmt::format("{} ({})", i, stream.parameters), all);

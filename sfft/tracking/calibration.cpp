@@ -34,6 +34,8 @@ constexpr double kRefill = 64;
 /// Comparisons that are kept for other changes before a second one of a new kind is made.
 constexpr double kSpare = 2;
 constexpr std::size_t kMemory = 16;
+/// Comparisons that are taken for those of the present kinds of change.
+constexpr std::size_t kRecent = 4;
 /// Factor on a comparison's weight each time another one is made nearby.
 constexpr double kFading = 0.75;
 /// A full memory gives up the oldest comparison that has this many others nearby.
@@ -70,6 +72,11 @@ void Calibration::restart() {
   scatter_ = scatter;
 }
 
+/// A comparison and one that may follow it are affordable.
+void Calibration::referenced() noexcept {
+  budget_ = std::max(budget_, kSpare + 1);
+}
+
 /// For Gaussian errors, the variance of log Σ|error|² over `count` complex coefficients is the trigamma
 /// function.
 void Calibration::coefficients(std::int64_t count) noexcept {
@@ -84,14 +91,17 @@ Calibration::Comparison::Comparison(const Report& report, double found)
 
 double Calibration::distance(const Comparison& a, const Comparison& b) noexcept {
   const double level = (a.level - b.level) / kOneLevel, held = (a.shape.held - b.shape.held) / kOneShape,
-               shared = (a.shape.shared - b.shape.shared) / kOneShape;
-  return std::sqrt(level * level + held * held + shared * shared);
+               shared = (a.shape.shared - b.shape.shared) / kOneShape,
+               fresh = (a.shape.fresh - b.shape.fresh) / kOneShape;
+  const double known = std::isnan(fresh) ? 0 : fresh;
+  return std::sqrt(level * level + held * held + shared * shared + known * known);
 }
 
-/// Distance to the nearest comparison.
-double Calibration::nearest(const Comparison& frame) const {
+/// Distance to the nearest of the last `count` comparisons.
+double Calibration::nearest(const Comparison& frame, std::size_t count) const {
   double min = std::numeric_limits<double>::infinity();
-  for (const Comparison& one : known_) min = std::min(min, distance(one, frame));
+  for (auto one = known_.rbegin(); one != known_.rend() && count-- > 0; ++one)
+    min = std::min(min, distance(*one, frame));
   return min;
 }
 
@@ -111,12 +121,16 @@ bool Calibration::due(const Report& report) {
   ++frames_;
   budget_ = std::min(kBudget, budget_ + 1 / kRefill);
   if (interval_ == 0 || !(report.error > kNegligible)) return false;
-  const double distance = nearest(Comparison(report));  // infinite where nothing was compared at all
+  const Comparison frame(report);
+  const double distance = nearest(frame, kMemory);  // infinite where nothing was compared at all
   if (frames_ >= next_ || (distance > kUnlike && report.error > kUnproved)) return true;
+  // A kind of change that comes back, or looks like one that did, may be another one.
+  const double moved = nearest(frame, kRecent);
   const double strictness = 2 - budget_ / kBudget;
-  const bool unlike = !known_.empty() && distance > strictness * kUnlike;
+  const bool unlike = !known_.empty() && moved > strictness * kUnlike;
   elsewhere_ = unlike ? elsewhere_ + 1 : 0;
-  if (!unlike || budget_ < 1) return false;
+  const double needed = distance > strictness * kUnlike ? 1 : kSpare + 1;
+  if (!unlike || budget_ < needed) return false;
   if (elsewhere_ < kPatience && distance < strictness * kFar) return false;
   budget_ -= 1;
   return true;

@@ -30,6 +30,8 @@ class Calibration {
 
   /// Call when the plan has changed: what was learned says little about a new one.
   void restart();
+  /// Call when the reference has changed: the same change has another shape now.
+  void referenced() noexcept;
   /// The number of coefficients over which errors are summed: sums over few scatter.
   void coefficients(std::int64_t count) noexcept;
   /// Counts a frame; true: compare this one.
@@ -78,7 +80,7 @@ class Calibration {
   void agreed(const Report& report);
   std::int64_t longer(std::int64_t step) const noexcept;
   static double distance(const Comparison& a, const Comparison& b) noexcept;
-  double nearest(const Comparison& frame) const;
+  double nearest(const Comparison& frame, std::size_t count) const;
   double least(const Comparison& frame) const;
   void remember(const Comparison& comparison);
 

@@ -32,12 +32,15 @@ ErrorCheck distance(const Spectrum<Real>* a, const Spectrum<Real>& b) {
 
 }  // namespace
 
+/// `previous`: what the same plan found for the frame before, or nothing.
 template <class Real>
-Calibration::Report TrackerImpl<Real>::report_of(const Spectrum<Real>& spectrum) const {
+Calibration::Report TrackerImpl<Real>::report_of(const Spectrum<Real>& spectrum,
+                                                 std::span<const std::complex<Real>> previous) const {
   const bool known = renewed_values_.size() == spectrum.values.size();
   if (!known || !(spectrum.relative_error > kExact)) return spectrum.relative_error;
+  if (previous.size() != spectrum.values.size()) previous = {};
   const std::int64_t mean = PlanAccess<Real>::inside(plan_).design->mean_coefficient;
-  return {spectrum.relative_error, change_shape<Real>(spectrum, renewed_values_, mean)};
+  return {spectrum.relative_error, change_shape<Real>(spectrum, renewed_values_, previous, mean)};
 }
 
 /// The report of one of the next frames, whose sparse spectrum is there.
@@ -46,7 +49,8 @@ Calibration::Report TrackerImpl<Real>::report_ahead(std::size_t next) {
   const std::int64_t number = frames_ + static_cast<std::int64_t>(next);
   const auto known = reports_.find(number);
   if (known != reports_.end()) return known->second;
-  return reports_.emplace(number, report_of(ahead_.spectrum(next))).first->second;
+  const auto& previous = next == 0 ? previous_ : ahead_.spectrum(next - 1).values;
+  return reports_.emplace(number, report_of(ahead_.spectrum(next), previous)).first->second;
 }
 
 /// What the comparison of one of the next frames, whose sparse spectrum is there, will find; nothing before
@@ -74,7 +78,7 @@ bool TrackerImpl<Real>::compare(const SignalView& frame) {
   }
   compared_ = distance(&sparse_, result_.spectrum);
   const double relative = compared_.norm_l2 > 0 ? compared_.error_l2 / compared_.norm_l2 : 0;
-  calibration_.compared(compared_.error_l2, sparse_.error_l2, report_of(sparse_));
+  calibration_.compared(compared_.error_l2, sparse_.error_l2, report_);
   look_again_ = true;
   ++calibrated_count;
   result_.action = TrackAction::calibrated;
@@ -130,8 +134,10 @@ void TrackerImpl<Real>::note_check() {
   result_.check = distance<Real>(nullptr, result_.spectrum);
 }
 
-template Calibration::Report TrackerImpl<float>::report_of(const Spectrum<float>&) const;
-template Calibration::Report TrackerImpl<double>::report_of(const Spectrum<double>&) const;
+template Calibration::Report TrackerImpl<float>::report_of(const Spectrum<float>&,
+    std::span<const std::complex<float>>) const;
+template Calibration::Report TrackerImpl<double>::report_of(const Spectrum<double>&,
+    std::span<const std::complex<double>>) const;
 template Calibration::Report TrackerImpl<float>::report_ahead(std::size_t);
 template Calibration::Report TrackerImpl<double>::report_ahead(std::size_t);
 template std::optional<Calibration::Found> TrackerImpl<float>::found_ahead(std::span<const SignalView>,

@@ -93,6 +93,7 @@ void TrackerImpl<Real>::replace(Plan<Real> plan, std::optional<Plan<Real>> exact
 template <class Real>
 void TrackerImpl<Real>::use(Plan<Real> plan) {
   reports_.clear();
+  previous_.clear();
   ahead_.use(plan);
   std::swap(plan, plan_);
   if (!ahead_.overlaps() || frames_ == 0) return;
@@ -212,16 +213,21 @@ void TrackerImpl<Real>::transform_sparsely(std::span<const SignalView> frames) {
     ++dense_count;
     result_.action = TrackAction::dense;
     result_.reason = plan_.info().reason;
+    previous_.clear();
     review_dense(frame);
     return;
   }
   if (!spectrum.finite) {
+    previous_.clear();
     result_.reason = "a sample is NaN or infinite";
     return;
   }
   exact_ = !(spectrum.relative_error > kExact);
   const auto known = reports_.find(frames_);
-  const Calibration::Report report = known == reports_.end() ? report_of(spectrum) : known->second;
+  const Calibration::Report report =
+      known == reports_.end() ? report_of(spectrum, previous_) : known->second;
+  report_ = report;
+  previous_.assign(spectrum.values.begin(), spectrum.values.end());
   const bool due = calibration_.due(report) || (looking() && !exact_);
   const double factor = calibration_.factor(report);
   result_.calibration = factor;
@@ -289,6 +295,7 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
   missed_ = false;
   if (skip_sparse_ > 0) {
     ahead_.forget();
+    previous_.clear();
     --skip_sparse_;
     transform_densely(frame);
     ++dense_count;

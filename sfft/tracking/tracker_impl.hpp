@@ -81,7 +81,8 @@ class TrackerImpl {
   void begin_comparisons(std::span<const SignalView> frames) noexcept;
   void look_ahead(std::span<const SignalView> frames) noexcept;
   void expect_comparisons(std::span<const SignalView> frames, std::size_t ready);
-  Calibration::Report report_of(const Spectrum<Real>& spectrum) const;
+  Calibration::Report report_of(const Spectrum<Real>& spectrum,
+                                std::span<const std::complex<Real>> previous) const;
   Calibration::Report report_ahead(std::size_t next);
   std::optional<Calibration::Found> found_ahead(std::span<const SignalView> frames, std::size_t next);
   /// Whether a comparison may change the reference.
@@ -133,6 +134,8 @@ class TrackerImpl {
   TrackedFrame<Real> result_;
   Spectrum<Real> sparse_;                             ///< of a frame that is compared
   ErrorCheck compared_;                               ///< what the latest comparison found
+  Calibration::Report report_{0};                     ///< of the frame under way, if it is sparse
+  std::vector<std::complex<Real>> previous_;          ///< what the plan found for the frame before; or empty
   std::vector<std::complex<double>> renewed_values_;  ///< X of the last renewal at the support; or empty
   std::optional<Template> largest_;                   ///< the k largest of this frame, if they were learned
   std::int64_t frames_ = 0;

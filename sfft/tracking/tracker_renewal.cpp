@@ -112,6 +112,7 @@ void TrackerImpl<Real>::refresh(const SignalView& frame) {
   use(PlanAccess<Real>::with_exact_reference(plan_, frame, values));
   memory_.keep(frame, values, ahead_.overlaps());
   renewed_values_ = values;
+  calibration_.referenced();
   found_.clear();
   look_again_ = true;
 }

@@ -293,18 +293,18 @@ TEST(ChangeShape, IsTheSameForChangesOfOneKindAndAnySize) {
     spectrum.tail_energy = 50 * size * size;
     spectrum.error_l2 = size;
     spectrum.relative_error = 0.02;
-    const auto shape = sfft::detail::change_shape<double>(spectrum, reference, 50);
+    const auto shape = sfft::detail::change_shape<double>(spectrum, reference, {}, 50);
     EXPECT_NEAR(shape.held, std::log(25 * 4 / 50.0), 1e-6);
     EXPECT_NEAR(shape.shared, std::log(25), 1e-6);
   }
   spectrum.values.assign(reference.begin(), reference.end());
-  const auto none = sfft::detail::change_shape<double>(spectrum, reference, 50);
+  const auto none = sfft::detail::change_shape<double>(spectrum, reference, {}, 50);
   EXPECT_EQ(none.held, 0);
   EXPECT_EQ(none.shared, 0);
   // Phases that advance: coefficients change by more than half their energy.
   for (std::size_t i = 0; i < 101; ++i) spectrum.values[i] *= std::complex<double>(0, 1);
   spectrum.relative_error = spectrum.error_l2 / 50;
-  const auto apart = sfft::detail::change_shape<double>(spectrum, reference, 50);
+  const auto apart = sfft::detail::change_shape<double>(spectrum, reference, {}, 50);
   EXPECT_EQ(apart.held, 0);
   EXPECT_EQ(apart.shared, 0);
 }
