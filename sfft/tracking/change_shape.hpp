@@ -19,8 +19,8 @@ namespace sfft::detail {
 struct ChangeShape {
   double held = 0;    ///< log of Σ|Δ_i|² over the tail's energy; Δ is the change of the coefficients
   double shared = 0;  ///< log of (Σ|Δ_i|²)² / Σ|Δ_i|⁴: how many coefficients share the change
-  /// log of a tenth plus the share of Σ|Δ_i|² that is new since the frame before: 2 for noise, which is new in
-  /// every frame, nearly 0 for a slow motion. NaN where that frame is not known.
+  /// log of a tenth plus the share of Σ|Δ_i|² that is new since the frame before: 2 for noise, which is new
+  /// in every frame, nearly 0 for a slow motion. NaN where that frame is not known.
   double fresh = 0;
 };
 

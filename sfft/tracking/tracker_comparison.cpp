@@ -101,6 +101,8 @@ bool TrackerImpl<Real>::compare(const SignalView& frame) {
     next_decision_ = frames_ + decision_step_;
     if (reconsider_reference(frame, relative)) return false;
     if (departures_ > 0) refresh(frame);
+  } else if (give_up_failing_reference(frame, relative)) {
+    return false;
   }
   staleness_.compared();
   return true;
@@ -135,9 +137,9 @@ void TrackerImpl<Real>::note_check() {
 }
 
 template Calibration::Report TrackerImpl<float>::report_of(const Spectrum<float>&,
-    std::span<const std::complex<float>>) const;
+                                                           std::span<const std::complex<float>>) const;
 template Calibration::Report TrackerImpl<double>::report_of(const Spectrum<double>&,
-    std::span<const std::complex<double>>) const;
+                                                            std::span<const std::complex<double>>) const;
 template Calibration::Report TrackerImpl<float>::report_ahead(std::size_t);
 template Calibration::Report TrackerImpl<double>::report_ahead(std::size_t);
 template std::optional<Calibration::Found> TrackerImpl<float>::found_ahead(std::span<const SignalView>,

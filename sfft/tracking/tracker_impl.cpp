@@ -224,8 +224,7 @@ void TrackerImpl<Real>::transform_sparsely(std::span<const SignalView> frames) {
   }
   exact_ = !(spectrum.relative_error > kExact);
   const auto known = reports_.find(frames_);
-  const Calibration::Report report =
-      known == reports_.end() ? report_of(spectrum, previous_) : known->second;
+  const Calibration::Report report = known == reports_.end() ? report_of(spectrum, previous_) : known->second;
   report_ = report;
   previous_.assign(spectrum.values.begin(), spectrum.values.end());
   const bool due = calibration_.due(report) || (looking() && !exact_);

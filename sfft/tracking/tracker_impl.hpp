@@ -109,6 +109,9 @@ class TrackerImpl {
   void review_dense(const SignalView& frame);
   void note_check();
   bool reconsider_reference(const SignalView& frame, double error);
+  bool differences_fail(const StreamMemory::Change& change, double error);
+  bool give_up_failing_reference(const SignalView& frame, double error);
+  void give_up_reference();
   void take_reference(const SignalView& frame);
   void refresh(const SignalView& frame);
   void learn_amplitudes(TemplateData& data, const SignalView& frame) const;
@@ -170,12 +173,15 @@ class TrackerImpl {
   };
   std::vector<Similar> similar_;
 
-  StreamMemory memory_;             ///< the reference, or the last frame transformed densely
-  int looks_ = 0;                   ///< frames compared to see whether frames repeat
-  int departures_ = 0;              ///< decisions in a row that found a frame unlike its reference
-  std::int64_t next_decision_ = 0;  ///< frame from which a comparison may change the reference
-  int decision_step_ = 1;           ///< frames from one such to the next
-  double fresh_share_ = 0;          ///< of a frame's energy, in the support last learned from one
+  StreamMemory memory_;              ///< the reference, or the last frame transformed densely
+  int looks_ = 0;                    ///< frames compared to see whether frames repeat
+  int departures_ = 0;               ///< decisions in a row that found a frame unlike its reference
+  int failures_ = 0;                 ///< frames, one soon after the other, that differences did not help
+  std::int64_t failed_at_ = 0;       ///< the last of these
+  std::int64_t next_reference_ = 0;  ///< frame from which another reference may be taken
+  std::int64_t next_decision_ = 0;   ///< frame from which a comparison may change the reference
+  int decision_step_ = 1;            ///< frames from one such to the next
+  double fresh_share_ = 0;           ///< of a frame's energy, in the support last learned from one
   std::int64_t learned_at_ = std::numeric_limits<std::int64_t>::min() / 2;  ///< that frame
 
   std::optional<LearnQuestion<Real>> to_learn_;  ///< from the frame under way

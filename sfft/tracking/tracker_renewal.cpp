@@ -18,6 +18,12 @@ namespace {
 /// A difference pays when it has less than this share of the energy that frames have outside the support, and
 /// no longer when it has this much.
 constexpr double kRepeats = 0.3, kRepeatsNoMore = 1;
+/// A relative error that comes from the differences themselves, if the support changes by more energy than
+/// there is outside it: a plan for them expects small ones. Frames within which three of these count.
+constexpr double kLargeError = 0.25;
+constexpr std::int64_t kLately = 64;
+/// Frames after which differences that failed are tried again.
+constexpr std::int64_t kTryAgain = 1024;
 /// Part of the share that a support held before, below which a template cannot wait to be replaced.
 constexpr double kBearable = 0.9;
 /// Part of the energy outside that a fresh support may leave there to be worth its while where errors are too
@@ -39,6 +45,7 @@ bool TrackerImpl<Real>::reconsider_reference(const SignalView& frame, double err
     if (memory_.empty()) return false;
     const auto change = memory_.change(frame, values, multiplicities(plan_.source()));
     departures_ = change.outside > kRepeatsNoMore * tail ? departures_ + 1 : 0;
+    const bool fails = differences_fail(change, error);
     if (departures_ > 0 && staleness_.may_learn() && worth_learning(values)) {
       staleness_.say("the frame is unlike its reference");
       if (options_.learn_beside) {
@@ -52,22 +59,51 @@ bool TrackerImpl<Real>::reconsider_reference(const SignalView& frame, double err
       }
     }
     // Once is a cut, after which frames may repeat again; twice, something that passed and was taken for one.
-    if (departures_ < 3) return false;
-    departures_ = 0;
-    memory_.forget();
-    install(Plan<Real>(plan_.source(), plan_options(false)));
-    result_.reason += "; frames do not repeat: transformed without a reference from here on";
+    if (departures_ < 3 && !fails) return false;
+    give_up_reference();
     return true;
   }
   ++looks_;
-  const bool repeats =
-      !memory_.empty() && error > kExact &&
-      memory_.change(frame, values, multiplicities(plan_.source())).outside < kRepeats * tail;
+  bool repeats = !memory_.empty() && error > kExact && frames_ >= next_reference_;
+  if (repeats) {
+    const auto change = memory_.change(frame, values, multiplicities(plan_.source()));
+    repeats = change.outside < kRepeats * tail && change.support < tail;
+  }
   if (!repeats) {
     memory_.keep(frame, values);
     return false;
   }
   take_reference(frame);
+  return true;
+}
+
+template <class Real>
+void TrackerImpl<Real>::give_up_reference() {
+  departures_ = failures_ = 0;
+  memory_.forget();
+  install(Plan<Real>(plan_.source(), plan_options(false)));
+  result_.reason += "; frames do not repeat: transformed without a reference from here on";
+}
+
+/// Whether, on several of the last frames, differences led to errors that transforms without a reference
+/// would not have. `change`: of the frame under way, which has been transformed densely.
+template <class Real>
+bool TrackerImpl<Real>::differences_fail(const StreamMemory::Change& change, double error) {
+  if (!(error > kLargeError && change.support > result_.spectrum.tail_energy)) return false;
+  failures_ = frames_ - failed_at_ < kLately ? failures_ + 1 : 1;
+  failed_at_ = frames_;
+  if (failures_ < 3) return false;
+  next_reference_ = frames_ + kTryAgain;
+  return true;
+}
+
+/// The same for a frame on which the reference is not reconsidered otherwise: true if it was given up.
+template <class Real>
+bool TrackerImpl<Real>::give_up_failing_reference(const SignalView& frame, double error) {
+  if (!options_.reference || !differencing() || memory_.empty() || !(error > kLargeError)) return false;
+  const auto change = memory_.change(frame, in_double(result_.spectrum), multiplicities(plan_.source()));
+  if (!differences_fail(change, error)) return false;
+  give_up_reference();
   return true;
 }
 
@@ -311,10 +347,16 @@ void TrackerImpl<Real>::renew(const SignalView& frame, bool bearable) {
     ++refreshed_count;
   }
   ++dense_count;
-  skip_sparse_ = staleness_.renewed(lately);
+  const int skip = staleness_.renewed(lately);
+  if (!bearable)
+    skip_sparse_ = skip;
+  else if (result_.action == TrackAction::dense)
+    staleness_.forget_level();  // nothing helps: errors like these are the level now
 }
 
+template bool TrackerImpl<float>::give_up_failing_reference(const SignalView&, double);
 template bool TrackerImpl<float>::reconsider_reference(const SignalView&, double);
+template bool TrackerImpl<double>::give_up_failing_reference(const SignalView&, double);
 template bool TrackerImpl<double>::reconsider_reference(const SignalView&, double);
 template bool TrackerImpl<float>::worth_learning(std::span<const std::complex<double>>) const;
 template bool TrackerImpl<double>::worth_learning(std::span<const std::complex<double>>) const;
