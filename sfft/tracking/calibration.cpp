@@ -25,6 +25,8 @@ constexpr double kOneLevel = std::numbers::ln2;
 /// The same for the numbers of a change's shape: frames of one kind of change scatter by 0.05 to 0.4, kinds
 /// whose factors differ are mostly 1 to 5 apart.
 constexpr double kOneShape = 0.6;
+/// The same in units of the scatter of a true error, where changes are sums over few coefficients too.
+constexpr double kShapeScatters = 6;
 /// A frame is unlike a comparison beyond this distance, in units of the two above; far beyond the second, one
 /// frame suffices. Both grow to twice as much as the budget for comparisons out of turn is used up.
 constexpr double kUnlike = 1.3, kFar = 2.5;
@@ -56,6 +58,9 @@ const double kUnknown = std::log(1.5);
 /// slope.
 constexpr int kPasses = 3;
 constexpr double kScatter = 0.15, kRidge = 0.05;
+/// Comparisons from which a scatter can be told, and the largest one that is not instability.
+constexpr int kEnough = 4;
+constexpr double kLargestScatter = 0.4;
 /// How far a true error may be above what is expected if the interval to the next comparison is to grow;
 /// after a surprise it shrinks. Below, where reports are on the safe side, it may be as far off as a
 /// contradiction.
@@ -89,12 +94,29 @@ void Calibration::coefficients(std::int64_t count) noexcept {
 Calibration::Comparison::Comparison(const Report& report, double found)
     : level(std::log(report.error)), shape(report.shape), log_ratio(std::clamp(found, kMin, kMax)) {}
 
-double Calibration::distance(const Comparison& a, const Comparison& b) noexcept {
-  const double level = (a.level - b.level) / kOneLevel, held = (a.shape.held - b.shape.held) / kOneShape,
-               shared = (a.shape.shared - b.shape.shared) / kOneShape,
-               fresh = (a.shape.fresh - b.shape.fresh) / kOneShape;
+double Calibration::distance(const Comparison& a, const Comparison& b) const noexcept {
+  const double one_shape = std::max(kOneShape, kShapeScatters * scatter_);
+  const double level = (a.level - b.level) / kOneLevel, held = (a.shape.held - b.shape.held) / one_shape,
+               shared = (a.shape.shared - b.shape.shared) / one_shape,
+               fresh = (a.shape.fresh - b.shape.fresh) / one_shape;
   const double known = std::isnan(fresh) ? 0 : fresh;
   return std::sqrt(level * level + held * held + shared * shared + known * known);
+}
+
+/// How much the logs of true over reported errors scatter among comparisons of such frames. Where few
+/// coefficients have most of the error, that is more than their number alone suggests.
+double Calibration::scatter(const Comparison& frame) const {
+  double sum = 0, squares = 0;
+  int count = 0;
+  for (const Comparison& one : known_) {
+    if (distance(one, frame) > kFar) continue;
+    sum += one.log_ratio;
+    squares += one.log_ratio * one.log_ratio;
+    ++count;
+  }
+  if (count < kEnough) return scatter_;
+  const double variance = squares / count - sum / count * (sum / count);
+  return std::clamp(std::sqrt(std::max(0.0, variance)), scatter_, std::max(scatter_, kLargestScatter));
 }
 
 /// Distance to the nearest of the last `count` comparisons.
@@ -217,15 +239,18 @@ void Calibration::compared(double true_l2, double reported_l2, const Report& rep
   const bool more_come = std::exchange(brought_forward_, false) && frames_ - last_ <= kManyFrames;
   last_ = frames_;
   elsewhere_ = 0;
-  bool surprising = false;
+  bool surprising = false, of_known_kind = false;
   if (reported_l2 > 0 && report.error > kNegligible) {
     const double log_ratio = std::log(std::max(true_l2, 1e-300) / reported_l2);
     const Comparison now(report, log_ratio);
     const double surprise = known_.empty() ? 0 : log_ratio - std::log(factor(report) / kMargin);
-    const double agreement = std::max(kAgreement, 1.5 * scatter_);
-    if (surprise > std::max(kContradiction, 2 * scatter_))
+    const double usual = scatter(now), agreement = std::max(kAgreement, 1.5 * usual);
+    if (surprise > std::max(kContradiction, 2 * usual))
       std::erase_if(known_, [&](const Comparison& one) { return distance(one, now) < kFar; });
-    surprising = surprise > agreement || (!more_come && surprise < -std::max(kContradiction, 3 * scatter_));
+    of_known_kind = nearest(now, kMemory) <= kUnlike;
+    const double below = of_known_kind && !more_come ? -std::max(kContradiction, 4 * usual)
+                                                     : -std::numeric_limits<double>::infinity();
+    surprising = surprise > agreement || surprise < below;
     if (more_come && surprising)
       step_ = kNextStep;
     else if (surprising)
@@ -235,7 +260,7 @@ void Calibration::compared(double true_l2, double reported_l2, const Report& rep
   if (frames_ < next_) {
     // Out of turn. One comparison may have met a rare frame of a new kind of change: others follow, if they
     // can be afforded.
-    if (!surprising && budget_ < kSpare) return;
+    if (!surprising && (of_known_kind || budget_ < kSpare)) return;
     if (!surprising) budget_ -= 1;
     step_ = std::min(step_, kNewKindStep);
     next_ = std::min(next_, frames_ + std::min(step_, kShortStep));

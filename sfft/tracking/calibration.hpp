@@ -79,7 +79,8 @@ class Calibration {
   bool scheduled() noexcept;
   void agreed(const Report& report);
   std::int64_t longer(std::int64_t step) const noexcept;
-  static double distance(const Comparison& a, const Comparison& b) noexcept;
+  double distance(const Comparison& a, const Comparison& b) const noexcept;
+  double scatter(const Comparison& frame) const;
   double nearest(const Comparison& frame, std::size_t count) const;
   double least(const Comparison& frame) const;
   void remember(const Comparison& comparison);

@@ -40,6 +40,7 @@ void SupportWatch::forget_level() noexcept {
 void SupportWatch::renewed(double share, bool estimates_follow) noexcept {
   forget_level();
   expected_ = share;
+  bias_ = estimates_follow ? 1 : kUnknown;
   longest_look_wait_ = estimates_follow ? kShortWait : kLongestWait;
   if (!estimates_follow || !(share == share)) return;
   level_.share = 1 - share;
@@ -79,6 +80,8 @@ bool SupportWatch::above(const Sample& sample) const noexcept {
     return sample.*part > kFactor * (level_.*part) &&
            sample.*part > level_.*part + kScatters * (scatter_.*part);
   };
+  // A level that rose before it was known tells nothing.
+  if (falls_short(bias_ * (1 - sample.share))) return true;
   if (exceeds(&Sample::share) && 1 - sample.share < worth_asking_ * (1 - level_.share)) return true;
   return sample.share > kNearlyAll && exceeds(&Sample::energy);
 }

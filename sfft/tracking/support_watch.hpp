@@ -30,6 +30,9 @@ class SupportWatch {
   void forget_level() noexcept;
   /// Call once per frame.
   void pass() noexcept;
+  /// A comparison found an `exact` share in the support where a sparse transform without a reference had
+  /// estimated another.
+  void estimated(double share, double exact) noexcept { bias_ = share > 0 ? exact / share : kUnknown; }
   /// Takes note of a sparse frame's estimates. True: more energy lies outside the support than before,
   /// for several frames.
   bool suspects(double residual, double tail_energy) noexcept;
@@ -64,6 +67,7 @@ class SupportWatch {
   double worth_asking_;  ///< part of the share held before, below which a new support may be worth its while
   double expected_ = kUnknown;  ///< share of the energy that the support holds while it is up to date
 
+  double bias_ = kUnknown;            ///< exact share in the support over an estimated one
   Sample level_{kUnknown, kUnknown};  ///< the lowest median since the template or its reference is new
   Sample scatter_;                    ///< median distance from the median, a mean over windows
   int windows_ = 0;                   ///< since then, a few at most

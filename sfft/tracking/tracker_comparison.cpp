@@ -79,6 +79,7 @@ bool TrackerImpl<Real>::compare(const SignalView& frame) {
   compared_ = distance(&sparse_, result_.spectrum);
   const double relative = compared_.norm_l2 > 0 ? compared_.error_l2 / compared_.norm_l2 : 0;
   calibration_.compared(compared_.error_l2, sparse_.error_l2, report_);
+  if (!differencing()) watch_.estimated(1 - sparse_.residual * sparse_.residual, exact_share());
   look_again_ = true;
   ++calibrated_count;
   result_.action = TrackAction::calibrated;

@@ -366,6 +366,8 @@ template void TrackerImpl<float>::take_reference(const SignalView&);
 template void TrackerImpl<double>::take_reference(const SignalView&);
 template void TrackerImpl<float>::refresh(const SignalView&);
 template void TrackerImpl<double>::refresh(const SignalView&);
+template double TrackerImpl<float>::exact_share() const;
+template double TrackerImpl<double>::exact_share() const;
 template bool TrackerImpl<float>::relearn_if_outdated(const SignalView&, bool);
 template void TrackerImpl<float>::review_dense(const SignalView&);
 template bool TrackerImpl<float>::relearn_if_better(const SignalView&);
