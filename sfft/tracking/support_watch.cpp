@@ -20,6 +20,9 @@ constexpr double kSpacing = 32;
 constexpr double kScatters = 6, kFactor = 1.25, kUnknownScatter = 0.15;
 /// Times the energy outside that matters where errors are too large.
 constexpr double kMuchMore = 4;
+/// Below this part of what the support held, learning does not wait, if the last try was made when things were
+/// better.
+constexpr double kBadLoss = 0.8;
 /// Beyond this share outside the support, the share says little and the energy has to tell.
 constexpr double kNearlyAll = 0.5;
 
@@ -106,12 +109,13 @@ bool SupportWatch::outdated(double share, bool missed) noexcept {
     expected_ = expected_ >= share ? expected_ : share;
     return false;
   }
-  return since_try_ >= try_wait_;
+  const bool much_worse = share < kBadLoss * expected_ && 1 - share > 2 * (1 - tried_);
+  return since_try_ >= try_wait_ || much_worse;
 }
 
 void SupportWatch::trying(double share) noexcept {
   since_try_ = 0;
-  expected_ = share;
+  expected_ = tried_ = share;
 }
 
 void SupportWatch::tried(bool helped) noexcept {

@@ -80,6 +80,7 @@ class SupportWatch {
   int longest_look_wait_ = 0;
   int since_look_ = 0, look_wait_ = 0;  ///< frames since the last one, and frames from one to the next
   int since_try_ = 0, try_wait_ = 0;    ///< the same for learning
+  double tried_ = 1;                    ///< share that the support held when learning was last tried
 };
 
 }  // namespace sfft::detail

@@ -90,7 +90,7 @@ bool TrackerImpl<Real>::compare(const SignalView& frame) {
   const bool reconsider = may_decide();
   const bool unacceptable = staleness_.unacceptable(relative);
   if (unacceptable || (reconsider && staleness_.drifted(relative))) {
-    renew(frame, !unacceptable);
+    renew(frame, relative, !unacceptable);
     return false;
   }
   if (relearn_if_outdated(frame)) {

@@ -49,12 +49,12 @@ void check(const TrackerOptions& options) {
 }  // namespace
 
 template <class Real>
-PlanOptions TrackerImpl<Real>::plan_options(bool reference) const {
+PlanOptions TrackerImpl<Real>::plan_options(bool reference, double room) const {
   check(options_);
   PlanOptions options = options_.plan;
   options.use_reference = reference;
   if (options_.refine) options.effort = PlanEffort::quick;
-  if (options.accuracy == 0) options.accuracy = options_.accuracy;
+  if (options.accuracy == 0) options.accuracy = room * options_.accuracy;
   return options;
 }
 
@@ -75,6 +75,10 @@ void TrackerImpl<Real>::replace(Plan<Real> plan, std::optional<Plan<Real>> exact
   dense_.renew(std::move(exact));
   found_.clear();
   look_again_ = true;
+  if (other_support) {
+    room_ = 1;
+    room_is_left_ = true;
+  }
   staleness_.forget_level();
   calibration_.coefficients(plan_.source().k());
   if (other_support)
@@ -295,6 +299,7 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
   if (skip_sparse_ > 0) {
     ahead_.forget();
     previous_.clear();
+    reports_.clear();
     --skip_sparse_;
     transform_densely(frame);
     ++dense_count;

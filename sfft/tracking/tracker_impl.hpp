@@ -72,7 +72,9 @@ class TrackerImpl {
     return std::min(2 * step, kLongestWait);
   }
 
-  PlanOptions plan_options(bool reference) const;
+  /// `room`: part of the accuracy that the plan is made for.
+  PlanOptions plan_options(bool reference, double room) const;
+  PlanOptions plan_options(bool reference) const { return plan_options(reference, room_); }
   bool differencing() const { return plan_.info().reference; }
   /// Whether frames are still compared to see if they repeat.
   bool looking() const {
@@ -124,13 +126,16 @@ class TrackerImpl {
   void learn_beside();
   bool learn_or_begin(const SignalView& frame, bool bearable);
   bool take_learned(const SignalView& frame);
-  void renew(const SignalView& frame, bool bearable);
+  bool plan_with_room(double error);
+  void renew(const SignalView& frame, double error, bool bearable);
   void note_similarity(const SignalView& frame);
   void begin_similarity(const SignalView& frame);
   void take_similarities(std::span<TrackedFrame<Real>> results);
   void note_similarity_of_any(const SignalView& frame);
 
   TrackerOptions options_;
+  double room_ = 1;           ///< part of the accuracy that plans for this template are made for
+  bool room_is_left_ = true;  ///< a smaller part may do
   Plan<Real> plan_;
   RunAhead<Real> ahead_;     ///< the sparse transforms, by the same plan
   DenseBeside<Real> dense_;  ///< at the same template

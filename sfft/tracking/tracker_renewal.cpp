@@ -237,7 +237,7 @@ LearnQuestion<Real> TrackerImpl<Real>::learn_question() const {
           missed_ ? kLittleOutside : 0,
           plan_.info().path != Path::dense,
           relearn_options(),
-          plan_options(differencing())};
+          plan_options(differencing(), 1)};
 }
 
 /// The same as relearn_if_better() without waiting: learning begins when this frame is done with, and
@@ -314,15 +314,34 @@ bool TrackerImpl<Real>::learn_or_begin(const SignalView& frame, bool bearable) {
   return false;
 }
 
-/// After a dense transform of a stale frame: new reference, new template, or neither. `bearable`: those that
-/// follow may be like it until a new template is there.
+/// A plan is the cheapest one that keeps the accuracy on average. Where errors scatter about it, many frames
+/// miss it narrowly: a plan with room to spare makes up for that.
 template <class Real>
-void TrackerImpl<Real>::renew(const SignalView& frame, bool bearable) {
+bool TrackerImpl<Real>::plan_with_room(double error) {
+  constexpr double kStep = 0.7, kLeast = 0.3, kNarrowly = 2;
+  const bool narrowly = error < kNarrowly * options_.accuracy && options_.plan.accuracy == 0;
+  if (!narrowly || !room_is_left_ || kStep * room_ < kLeast) return false;
+  Plan<Real> plan(plan_.source(), plan_options(differencing(), kStep * room_));
+  room_is_left_ = plan.info().path != Path::dense;
+  if (!room_is_left_) return false;
+  room_ *= kStep;
+  install(std::move(plan));
+  result_.reason += "; planned for smaller errors from here on";
+  return true;
+}
+
+/// After a dense transform of a stale frame: new reference, new template, or neither. `error`: what the plan's
+/// was. `bearable`: frames that follow may be like it until a new template is there.
+template <class Real>
+void TrackerImpl<Real>::renew(const SignalView& frame, double error, bool bearable) {
   const bool lately = staleness_.renewed_lately();
   result_.action = TrackAction::dense;
   result_.reason = staleness_.reason();
   if (relearn_if_outdated(frame, true)) {
     // what the reason says
+  } else if (plan_with_room(error)) {
+    ++dense_count;
+    return staleness_.try_again();
   } else if (!differencing() && reconsider_reference(frame, 1)) {
     ++refreshed_count;
   } else if (plan_.source().power().empty()) {
@@ -376,7 +395,7 @@ template void TrackerImpl<double>::review_dense(const SignalView&);
 template bool TrackerImpl<double>::relearn_if_better(const SignalView&);
 template bool TrackerImpl<float>::take_learned(const SignalView&);
 template bool TrackerImpl<double>::take_learned(const SignalView&);
-template void TrackerImpl<float>::renew(const SignalView&, bool);
-template void TrackerImpl<double>::renew(const SignalView&, bool);
+template void TrackerImpl<float>::renew(const SignalView&, double, bool);
+template void TrackerImpl<double>::renew(const SignalView&, double, bool);
 
 }  // namespace sfft::detail
