@@ -69,8 +69,9 @@ struct TrackerOptions {
   /// otherwise once frames are seen to repeat and until they stop. False: never. Recordings of a fixed camera
   /// repeat; tones whose phases advance do not.
   bool reference = true;
-  /// Largest acceptable reported relative error; a frame above it is transformed again densely. 0: one half,
-  /// beyond which a spectrum is useless.
+  /// Largest acceptable reported relative error; a frame above it is transformed again densely. Where a plan
+  /// made for it misses it narrowly, one for smaller errors takes its place. 0: one half, beyond which a
+  /// spectrum is useless.
   double accuracy = 0;
   /// Frames between comparisons with a dense transform, from which reported errors are calibrated.
   /// The first few come sooner (2, 5, 10, 18, … frames after a new plan), as do those after a

@@ -20,8 +20,8 @@ constexpr double kSpacing = 32;
 constexpr double kScatters = 6, kFactor = 1.25, kUnknownScatter = 0.15;
 /// Times the energy outside that matters where errors are too large.
 constexpr double kMuchMore = 4;
-/// Below this part of what the support held, learning does not wait, if the last try was made when things were
-/// better.
+/// Below this part of what the support held, learning does not wait, if the last try was made when things
+/// were better.
 constexpr double kBadLoss = 0.8;
 /// Beyond this share outside the support, the share says little and the energy has to tell.
 constexpr double kNearlyAll = 0.5;
@@ -38,6 +38,11 @@ void SupportWatch::forget_level() noexcept {
   windows_ = 0;
   in_window_ = 0;
   above_in_a_row_ = 0;
+}
+
+void SupportWatch::replanned() noexcept {
+  forget_level();
+  bias_ = kUnknown;
 }
 
 void SupportWatch::renewed(double share, bool estimates_follow) noexcept {

@@ -26,12 +26,11 @@ class SupportWatch {
   /// `estimates_follow`: the residuals of sparse transforms measure the same share. With a reference they
   /// measure only what changed.
   void renewed(double share, bool estimates_follow) noexcept;
-  /// Another reference: residuals have another level.
-  void forget_level() noexcept;
+  /// Another plan for the same template, perhaps with a reference: residuals have another level.
+  void replanned() noexcept;
   /// Call once per frame.
   void pass() noexcept;
-  /// A comparison found an `exact` share in the support where a sparse transform without a reference had
-  /// estimated another.
+  /// The share in the support that a sparse transform without a reference estimates, and the exact one.
   void estimated(double share, double exact) noexcept { bias_ = share > 0 ? exact / share : kUnknown; }
   /// Takes note of a sparse frame's estimates. True: more energy lies outside the support than before,
   /// for several frames.
@@ -60,6 +59,7 @@ class SupportWatch {
     double energy = 0;
   };
 
+  void forget_level() noexcept;
   void note(const Sample& sample) noexcept;
   bool above(const Sample& sample) const noexcept;
 

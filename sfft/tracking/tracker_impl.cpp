@@ -84,7 +84,7 @@ void TrackerImpl<Real>::replace(Plan<Real> plan, std::optional<Plan<Real>> exact
   if (other_support)
     watch_.renewed(plan_.source().energy_captured(), !differencing());
   else
-    watch_.forget_level();
+    watch_.replanned();
   // Where templates follow each other closely, each of them would have its first comparisons in short order.
   const bool closely = frames_ - calibration_began_ < kSettled && frames_ > 0;
   if (other_support && closely && !differenced && !differencing()) return;

@@ -330,8 +330,8 @@ bool TrackerImpl<Real>::plan_with_room(double error) {
   return true;
 }
 
-/// After a dense transform of a stale frame: new reference, new template, or neither. `error`: what the plan's
-/// was. `bearable`: frames that follow may be like it until a new template is there.
+/// After a dense transform of a stale frame: new reference, new template, or neither. `error`: what the
+/// plan's was. `bearable`: frames that follow may be like it until a new template is there.
 template <class Real>
 void TrackerImpl<Real>::renew(const SignalView& frame, double error, bool bearable) {
   const bool lately = staleness_.renewed_lately();

@@ -282,6 +282,59 @@ TEST(Calibration, AShapeThatWandersDoesNotMakeAStreamDense) {
   }
 }
 
+TEST(Calibration, AKindThatLooksLikeAnEarlierOneIsComparedSoon) {
+  Calibration calibration(256);
+  const Calibration::Report first(0.03, {-2, 5, 0.7}), second(0.03, {2, 2, -1.5}),
+      like_first(0.03, {-2.2, 5, 0.5});
+  for (int i = 0; i < 5; ++i) calibration.compared(0.5, 1, first);
+  for (int i = 0; i < 5; ++i) calibration.compared(1, 1, second);
+  for (int i = 0; i < 200; ++i) {
+    if (calibration.due(second)) calibration.compared(1, 1, second);
+  }
+  int frames = 0;
+  while (!calibration.due(like_first)) ASSERT_LT(++frames, 4);
+}
+
+TEST(Calibration, ErrorsOfFewCoefficientsMayScatter) {
+  // Nothing changes, but two of six coefficients have most of the error.
+  for (const unsigned seed : {1U, 2U, 3U, 4U}) {
+    Calibration calibration(256);
+    calibration.coefficients(6);
+    std::mt19937 generator(seed);
+    std::exponential_distribution<double> power;
+    int compared = 0;
+    for (int i = 0; i < 800; ++i) {
+      if (!calibration.due(0.01)) continue;
+      ++compared;
+      calibration.compared(std::sqrt((power(generator) + power(generator)) / 2), 1, 0.01);
+    }
+    EXPECT_LE(compared, 40) << seed;
+  }
+}
+
+TEST(ChangeShape, KnowsWhatIsNewInAFrame) {
+  std::mt19937 generator(3);
+  std::normal_distribution<double> normal;
+  const auto noise = [&] { return std::complex<double>(normal(generator), normal(generator)); };
+  const std::vector<std::complex<double>> reference(400, {30, -40});
+  std::vector<std::complex<double>> before = reference;
+  sfft::Spectrum<double> spectrum;
+  spectrum.values = reference;
+  spectrum.tail_energy = 1;
+  spectrum.error_l2 = 1;
+  spectrum.relative_error = 1e-3;
+  for (std::size_t i = 0; i < 400; ++i) {
+    before[i] += noise();
+    spectrum.values[i] += noise();
+  }
+  const auto fresh = [&](const std::vector<std::complex<double>>& previous) {
+    return sfft::detail::change_shape<double>(spectrum, reference, previous, -1).fresh;
+  };
+  EXPECT_NEAR(fresh(before), std::log(2.1), 0.2);
+  EXPECT_NEAR(fresh(spectrum.values), std::log(0.1), 1e-9);
+  EXPECT_TRUE(std::isnan(fresh({})));
+}
+
 TEST(ChangeShape, IsTheSameForChangesOfOneKindAndAnySize) {
   std::vector<std::complex<double>> reference(101, {3, -4});
   sfft::Spectrum<double> spectrum;

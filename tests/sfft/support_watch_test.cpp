@@ -123,6 +123,32 @@ TEST(SupportWatch, AnExactShareBelowTheOneBeforeIsOutdated) {
   EXPECT_TRUE(watch.outdated(0.9));
 }
 
+TEST(SupportWatch, ALossThatCameBeforeTheLevelWasKnownIsSeen) {
+  SupportWatch watch({});
+  watch.renewed(0.99, true);
+  for (int i = 0; i < 100; ++i) watch.pass();
+  watch.estimated(0.98, 0.99);
+  watch.looked();  // unfounded, but the tone moves on before there is a level
+  EXPECT_EQ(frames_to_look(watch, 64, 0.1), 7) << "the wait after a look";
+  SupportWatch biased({});
+  biased.renewed(0.99, true);
+  biased.estimated(0.9, 0.99);
+  biased.looked();
+  EXPECT_EQ(frames_to_look(biased, 200, 0.1), -1) << "estimates are known to be low";
+}
+
+TEST(SupportWatch, ALossMuchWorseThanAtTheLastTryDoesNotWait) {
+  SupportWatch watch({});
+  watch.renewed(0.99, true);
+  for (int i = 0; i < 8; ++i) {
+    watch.trying(0.9);
+    watch.tried(false);
+  }
+  watch.pass();
+  EXPECT_FALSE(watch.outdated(0.85));
+  EXPECT_TRUE(watch.outdated(0.5));
+}
+
 TEST(SupportWatch, LearningThatDoesNotHelpWaits) {
   SupportWatch watch({});
   watch.renewed(1, true);

@@ -65,6 +65,35 @@ TEST(TrackerTones, TonesThatStartStopDriftAndHopAreFoundAgain) {
   EXPECT_LE(dense, frames / 12);
 }
 
+TEST(TrackerTones, DifferencesThatFailAreGivenUp) {
+  // Phases that turn change the support by more than a plan for differences expects; the little that is
+  // outside changes less.
+  std::mt19937_64 generator(3);
+  const std::vector<Tone> tones{{300.1, 1, 0.9}, {1700.1, 1.4, -0.8}, {2901, 1, 0.7}};
+  const auto first = frame_of(tones, 0, 0.1, generator);
+  Tracker<float> tracker(learn(SignalView(first, kShape), {.k = 12, .reference = true}));
+  int dense = 0;
+  for (int t = 1; t < 400; ++t) {
+    const auto x = frame_of(tones, t, 0.1, generator);
+    dense += tracker.push(SignalView(x, kShape)).action != TrackAction::sparse;
+  }
+  EXPECT_FALSE(tracker.plan().info().reference);
+  EXPECT_LE(dense, 40);
+}
+
+TEST(TrackerTones, APlanThatMissesTheAccuracyNarrowlyIsReplaced) {
+  std::mt19937_64 generator(4);
+  const std::vector<Tone> tones{{300, 1, 0.9}, {1700, 1.4, -0.8}, {2901, 1, 0.7}};
+  const auto first = frame_of(tones, 0, 0.3, generator);
+  Tracker<float> tracker(learn(SignalView(first, kShape), {.k = 4}), {.accuracy = 0.1});
+  int dense = 0;
+  for (int t = 1; t < 400; ++t) {
+    const auto x = frame_of(tones, t, 0.3, generator);
+    dense += tracker.push(SignalView(x, kShape)).action != TrackAction::sparse;
+  }
+  EXPECT_LE(dense, 40);
+}
+
 TEST(TrackerTones, AThirdToneIsLearned) {
   std::mt19937_64 generator(2);
   std::vector<Tone> tones{{300, 1, 0.3}, {1700, 1, -0.2}};
