@@ -290,7 +290,33 @@ class Containers(unittest.TestCase):
         self.check_event(event, EVENT.start / 15, EVENT.stop / 15)
         self.assertAlmostEqual(report["files"][0]["fps"], 15, delta=0.1)
         self.assertIn("claims 100", " ".join(report["files"][0]["warnings"]))
+        timing = report["files"][0]["timing"]
+        self.assertEqual((timing["source"], timing["rate_claimed"]), ("stamps", 100))
+        self.assertAlmostEqual(timing["rate_measured"], 15, delta=0.1)
         self.check_shown(shown("-i", event["clip"]), event, rate=15)
+
+    def test_reports_tell_where_times_come_from(self):
+        stamps = {"source": "stamps", "rate_claimed": RATE, "rate_measured": RATE}
+        claim = {"source": "claimed_rate", "rate_claimed": RATE, "rate_measured": None}
+        where = {"run": lambda report: report["input"], "vibration": lambda report: report["input"],
+                 "guard": lambda report: report["sources"][0], "triage": lambda report: report["files"][0]}
+        for name, codec, expected in (("a.mp4", "h264b", stamps), ("a.avi", "mjpeg", claim), ("a.h264", "h264", claim), ("a.y4m", None, claim)):
+            path = self.path(name)
+            if codec is None:
+                ffmpeg(*RAW, "-r", str(RATE), "-i", "-", "-pix_fmt", "yuv420p", path, stdin=self.pictures)
+            else:
+                self.record(name, codec, sound=False)
+            for command, find in where.items():
+                with self.subTest(f"{command} {name}"):
+                    done = subprocess.run([PROGRAM, command, path, "--frames", "50", "--json", self.path("r.json")], capture_output=True, text=True, timeout=60)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    with open(self.path("r.json"), encoding="utf-8") as file:
+                        timing = find(json.load(file))["timing"]
+                    self.assertEqual({key: value if not isinstance(value, float) else round(value, 3) for key, value in timing.items()}, expected)
+                    if command != "vibration":
+                        self.assertEqual("claimed rate of 25 frames" in done.stdout + done.stderr, expected is claim)
+        hole = self.record("hole.mkv", "mjpeg", "-vf", "setpts='if(gte(N,100),PTS+10/TB,PTS)'", "-fps_mode", "passthrough", sound=False)
+        self.assertAlmostEqual(self.triage(hole)["files"][0]["timing"]["rate_measured"], RATE, delta=0.1)
 
     def test_cmx_lists(self):
         """Source times count frames at the exact rate, from the file's time code."""
@@ -349,6 +375,8 @@ class Containers(unittest.TestCase):
         self.assertGreater(file["seconds"], (file["frames"] - 3) * pace)
         self.assertLess(file["seconds"], took + 0.2)
         self.assertIn("arrival", " ".join(file["warnings"]))
+        self.assertEqual((file["timing"]["source"], file["timing"]["rate_claimed"]), ("arrival", None))
+        self.assertAlmostEqual(file["timing"]["rate_measured"], (file["frames"] - 1) / (file["seconds"] - 1 / RATE), delta=0.5)
 
 
 for kind_ in CONTAINERS:

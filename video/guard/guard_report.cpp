@@ -156,9 +156,10 @@ std::string guard_json(std::span<const WatchReport> reports, double sensitivity)
     text += "},\"warnings\":[";
     for (std::size_t n = 0; n < report.warnings.size(); ++n)
       text += fmt::format("{}{}", n == 0 ? "" : ",", json_string(report.warnings[n]));
-    text += fmt::format("],\"frames_made_up\":{},\"lost_frames\":{},\"gaps\":{},\"changes\":{}}}",
-                        report.made_up, report.input_log.lost_frames, gaps_json(report.input_log),
-                        changes_json(report.input_log));
+    text +=
+        fmt::format("],\"frames_made_up\":{},\"lost_frames\":{},\"gaps\":{},\"changes\":{},\"timing\":{}}}",
+                    report.made_up, report.input_log.lost_frames, gaps_json(report.input_log),
+                    changes_json(report.input_log), timing_json(report.input_log));
   }
   text += "\n],\n\"events\": [";
   bool first = true;
@@ -191,6 +192,8 @@ std::string guard_summary(std::span<const WatchReport> reports) {
             fmt::format("{}{} {}", kinds.empty() ? "" : ", ", count, to_string(static_cast<EventKind>(kind)));
     }
     text += fmt::format("  events: {}\n", kinds.empty() ? "none" : kinds);
+    if (const std::string timing = timing_text(report.input_log); !timing.empty())
+      text += fmt::format("  timing: {}\n", timing);
     for (const std::string& warning : report.warnings)
       text += fmt::format("  WARNING {}\n", printable(warning));
   }

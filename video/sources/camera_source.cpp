@@ -34,6 +34,11 @@ class CameraSource final : public FrameSource {
     SourceLog log;
     log.gaps = connection_.gaps();
     log.changes = formats_.changes();
+    log.timing = {count_ > 0 ? TimeSource::arrival : TimeSource::none, info_.fps, 0};
+    double watched = seconds_;
+    for (const Gap& gap : log.gaps) watched -= gap.seconds;
+    const auto intervals = count_ - 1 - static_cast<std::int64_t>(log.gaps.size());
+    if (intervals > 0 && watched > 0) log.timing.measured_fps = static_cast<double>(intervals) / watched;
     return log;
   }
 

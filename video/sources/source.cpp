@@ -28,6 +28,19 @@ SignalView Frame::view() const {
           bit_depth16 ? ElementType::u16 : ElementType::u8, Shape{height, width}};
 }
 
+const char* to_string(TimeSource source) noexcept {
+  switch (source) {
+    case TimeSource::stamps:
+      return "stamps";
+    case TimeSource::arrival:
+      return "arrival";
+    case TimeSource::claimed_rate:
+      return "claimed_rate";
+    default:
+      return "none";
+  }
+}
+
 bool has_opencv() noexcept {
   return SFFT_HAVE_OPENCV != 0;
 }

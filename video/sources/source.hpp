@@ -101,6 +101,21 @@ enum class DecodeOn : std::uint8_t {
   nvdec,  ///< an NVIDIA GPU if possible, else the CPU
 };
 
+/// Where the times of frames come from.
+enum class TimeSource : std::uint8_t {
+  none,          ///< there are none, nor a rate
+  stamps,        ///< time stamps of the container or the stream
+  arrival,       ///< this machine's clock when a frame arrived
+  claimed_rate,  ///< the number of the frame and the rate that the container claims
+};
+const char* to_string(TimeSource source) noexcept;
+
+struct FrameTiming {
+  TimeSource source = TimeSource::none;
+  double claimed_fps = 0;   ///< the container's rate; 0: it claims none
+  double measured_fps = 0;  ///< by stamps or arrivals, without gaps; 0: not measured
+};
+
 /// Events of an input besides its frames.
 struct SourceLog {
   std::string decoder;       ///< "cpu" or "nvdec"; empty if the source does not say
@@ -116,6 +131,7 @@ struct SourceLog {
   /// Between two frames, gaps excluded; NaN: fewer than two frames, or an input without times.
   double least_interval_seconds = std::numeric_limits<double>::quiet_NaN();
   double most_interval_seconds = std::numeric_limits<double>::quiet_NaN();
+  FrameTiming timing;
 };
 
 /// A frame that was found, with the source of its samples.

@@ -42,6 +42,7 @@ class StreamSource final : public FrameSource {
           "The stream has no time stamps: the times of its frames are those of their arrival.");
     else
       info_.fps = reader_->frame_rate();
+    claimed_fps_ = reader_->claimed_rate();
     if (options_.decode_on == DecodeOn::nvdec)
       warnings_.emplace_back("NVDEC is not used: it decodes files, no streams. The CPU decodes.");
     times_.emplace(info_.fps);
@@ -54,7 +55,10 @@ class StreamSource final : public FrameSource {
     std::vector<std::string> warnings = warnings_;
     if (!connection_.warning().empty()) warnings.push_back(connection_.warning());
     formats_.warn(warnings);
-    warn_of_losses(log(), warnings);
+    const SourceLog so_far = log();
+    warn_of_losses(so_far, warnings);
+    if (std::string note = overruled_rate(claimed_fps_, so_far.timing.measured_fps); !note.empty())
+      warnings.push_back(std::move(note));
     return warnings;
   }
 
@@ -66,6 +70,8 @@ class StreamSource final : public FrameSource {
     if (options_.decode_on == DecodeOn::nvdec) log.decoder_note = "NVDEC decodes files, no streams";
     if (reader_) add_reader(log);
     times_->add_to(log);
+    if (by_arrival_ && count_ > 0) log.timing.source = TimeSource::arrival;
+    log.timing.claimed_fps = claimed_fps_;
     return log;
   }
 
@@ -155,6 +161,7 @@ class StreamSource final : public FrameSource {
   FormatWatch formats_;
   bool finite_ = false;
   bool by_arrival_ = false;  ///< there are no time stamps
+  double claimed_fps_ = 0;
   std::int64_t count_ = 0;
   Clock::time_point opened_ = Clock::now(), asked_ = opened_;
   SourceLog log_;  ///< of earlier connections

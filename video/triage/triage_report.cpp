@@ -38,8 +38,9 @@ std::string file_object(const TriageFile& file) {
   for (std::size_t i = 0; i < file.warnings.size(); ++i)
     text += fmt::format("{}{}", i == 0 ? "" : ",", json_string(file.warnings[i]));
   if (file.resumed) return text + "]}";
-  return text + fmt::format("],\"lost_frames\":{},\"gaps\":{},\"changes\":{}}}", file.input_log.lost_frames,
-                            gaps_json(file.input_log), changes_json(file.input_log));
+  return text + fmt::format("],\"lost_frames\":{},\"gaps\":{},\"changes\":{},\"timing\":{}}}",
+                            file.input_log.lost_frames, gaps_json(file.input_log),
+                            changes_json(file.input_log), timing_json(file.input_log));
 }
 
 /// "H:MM:SS.s", for people who look for the place.
@@ -109,6 +110,8 @@ std::string triage_summary(std::span<const TriageFile> files) {
                             event.peak, clock(event.peak_s));
       if (i == kShown) text += fmt::format("  … and {} more\n", file.events.size() - kShown);
     }
+    if (const std::string timing = timing_text(file.input_log); !timing.empty())
+      text += fmt::format("  timing: {}\n", timing);
     for (const std::string& warning : file.warnings)
       text += fmt::format("  WARNING {}\n", printable(warning));
   }

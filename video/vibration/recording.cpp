@@ -321,6 +321,7 @@ VibrationSeries follow(FrameSource& source, const VibrationOptions& options,
     series.input.width = series.first_frame.width;
     series.input.height = series.first_frame.height;
   }
+  series.input_log = source.log();
   for (std::string& warning : source.warnings()) series.warnings.push_back(std::move(warning));
   return series;
 }
