@@ -64,7 +64,7 @@ CODECS = {
     "flv1": ["-c:v", "flv", "-g", str(GOP), "-q:v", "3"]}
 SOUND = {"webm": "libopus", "flv": "aac", "avi": "mp2", "mpg": "mp2"}
 CONTAINERS = {"mp4": "h264 h264b open hevc mpeg4 mpeg4b mjpeg vp9 av1", "mov": "h264b mjpeg mpeg4", "mkv": "h264 h264b open hevc mpeg4b mjpeg vp9 av1 ffv1 mpeg2",
-              "webm": "vp9 av1", "ts": "h264 h264b open hevc mpeg2 mpeg4", "mpg": "mpeg2", "avi": "h264 h264b mpeg4 mpeg4b mjpeg ffv1", "flv": "h264 h264b flv1"}
+              "webm": "vp9 av1", "ts": "h264 h264b open hevc mpeg2 mpeg4", "mpg": "mpeg2 h264b", "avi": "h264 h264b mpeg4 mpeg4b mjpeg ffv1", "flv": "h264 h264b flv1"}
 
 
 def ffmpeg(*arguments, stdin=None):
@@ -189,6 +189,29 @@ class Containers(unittest.TestCase):
             self.assertIn("clips-twice.ts", file.read())  # stamps would name two places
         for start, number in (("1", 25), ("4.4", 110), ("6", 150)):
             self.assertEqual(self.first_after(path, start), number)
+
+    def test_segments_of_a_transport_stream(self):
+        """Pieces as HLS has them, one after another in a file, with one clock or a clock each, and their playlist."""
+        for codec in ("h264", "h264b", "hevc"):
+            whole = self.record(f"{codec}.ts", codec)
+            for reset in ("0", "1"):
+                with self.subTest(codec=codec, reset=reset):
+                    ffmpeg("-i", whole, "-map", "0", "-c", "copy", "-f", "segment", "-segment_time", "1.2", "-segment_format", "mpegts", "-reset_timestamps", reset,
+                           "-segment_list", self.path(f"{codec}.m3u8"), self.path(f"{codec}-%03d.ts"))
+                    pieces = sorted(name for name in os.listdir(self.folder) if re.fullmatch(rf"{codec}-\d+.ts", name))
+                    self.assertGreater(len(pieces), 4)
+                    joined = self.path(f"{codec}-joined{reset}.ts")
+                    with open(joined, "wb") as out:
+                        for name in pieces:
+                            with open(self.path(name), "rb") as file:
+                                out.write(file.read())
+                    if reset == "0":
+                        self.check_recording(joined)
+                        self.check_recording(self.path(f"{codec}.m3u8"))
+                        continue
+                    [event] = self.triage(joined)["events"]
+                    self.check_event(event)
+                    self.check_shown(shown("-i", event["clip"]), event)
 
     def test_stamps_that_begin_late(self):
         for name in ("late.ts", "late.mkv"):

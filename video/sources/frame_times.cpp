@@ -62,8 +62,9 @@ double FrameTimes::next(double stamp, std::int64_t missing) {
 
 void FrameTimes::add_to(SourceLog& log) const {
   log.frames_without_time = without_time_;
-  const bool stamped = frames_ > without_time_ && 2 * without_time_ <= frames_;
-  if (stamped) {
+  // Stamps set the times also where few pictures have one.
+  const std::int64_t stamped = frames_ - without_time_;
+  if (stamped > (frames_ > 1 ? std::max<std::int64_t>(1, frames_ / 50) : 0)) {
     log.timing.source = TimeSource::stamps;
     if (measured_seconds_ > 0) log.timing.measured_fps = static_cast<double>(measured_) / measured_seconds_;
   } else if (frames_ > 0 && interval_ > 0) {

@@ -353,7 +353,8 @@ bool LibavReader::store_picture(const DevicePictures& pictures, std::size_t offs
 
 double LibavReader::picture_seconds() const {
   if (!stamped()) return kNever;
-  const std::int64_t time = picture_->best_effort_timestamp;
+  const std::int64_t time =
+      lacks_decoding_stamps(*format_, *stream_) ? picture_->pts : picture_->best_effort_timestamp;
   return time == AV_NOPTS_VALUE ? kNever : static_cast<double>(time) * av_q2d(stream_->time_base);
 }
 

@@ -89,6 +89,15 @@ bool has_stamp_index(const AVFormatContext& format) {
   return name.find("mp4") != std::string_view::npos || name.find("matroska") != std::string_view::npos;
 }
 
+bool is_program_stream(const AVFormatContext& format) {
+  return std::string_view(format.iformat->name) == "mpeg";
+}
+
+bool lacks_decoding_stamps(const AVFormatContext& format, const AVStream& stream) {
+  const AVCodecID codec = stream.codecpar->codec_id;
+  return is_program_stream(format) && (codec == AV_CODEC_ID_H264 || codec == AV_CODEC_ID_HEVC);
+}
+
 const std::int32_t* display_matrix(const AVStream& stream) {
 #if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 30, 100)
   const AVCodecParameters& parameters = *stream.codecpar;

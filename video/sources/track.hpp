@@ -27,6 +27,12 @@ std::string tell_video_track(const AVFormatContext& format, int chosen);
 /// before it: MP4, QuickTime, Matroska.
 bool has_stamp_index(const AVFormatContext& format);
 
+bool is_program_stream(const AVFormatContext& format);
+
+/// Whether only presentation stamps say when a picture is shown. In program streams few pictures of H.264 and
+/// H.265 have stamps, and a decoding stamp may be the next picture's.
+bool lacks_decoding_stamps(const AVFormatContext& format, const AVStream& stream);
+
 /// The stream's display matrix, nine numbers, or null.
 const std::int32_t* display_matrix(const AVStream& stream);
 
