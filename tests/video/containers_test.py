@@ -90,7 +90,7 @@ def shown(*source, filters=()):
 
 @unittest.skipIf(FFMPEG is None, "there is no ffmpeg")
 @unittest.skipIf("FFmpeg     yes" not in subprocess.run([PROGRAM, "--version"], capture_output=True, text=True).stdout, "this build has no FFmpeg")
-class Containers(unittest.TestCase):
+class Recordings(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.pictures = b"".join(picture(i) for i in range(COUNT))
@@ -166,6 +166,8 @@ class Containers(unittest.TestCase):
             self.assertEqual(self.first_after(path, start), number, start)
         return event
 
+
+class Containers(Recordings):
     def check_container(self, kind):
         for codec in CONTAINERS[kind].split():
             for sound in (True, False) if codec == "h264b" else (True,):

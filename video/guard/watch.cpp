@@ -74,7 +74,9 @@ class Watch {
     guard_.emplace(guard_options);
     const auto source = open();
     if (!source) return;
+    const WallClock waited = report_.input.begin;
     report_.input = source->info();
+    report_.input.begin = waited;
     try {
       read(*source);
     } catch (...) {
@@ -125,7 +127,9 @@ class Watch {
       ++absent.attempts;
       for (const double until = waited() + pause; !stop_ && waited() < until;) {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
-        if (waited() >= options_.silence_s) go_offline(0, absent.reason);
+        if (waited() < options_.silence_s) continue;
+        if (!report_.input.begin.known()) report_.input.begin = present_clock(waited());
+        go_offline(0, absent.reason);
       }
     }
     return nullptr;
@@ -160,6 +164,7 @@ class Watch {
         if (live_) look_for_silence();
         continue;
       }
+      if (report_.frames == 0 && !report_.input.begin.known()) report_.input.begin = begin_of(source, input_);
       take(frames[0].frame);
     }
   }
@@ -211,14 +216,20 @@ class Watch {
 
   void tell(const GuardFrame& result) {
     for (const auto& [phase, event] : result.events) {
-      keep(event, phase);
-      on_event_(event, phase);
+      const Event dated = with_date(event);
+      keep(dated, phase);
+      on_event_(dated, phase);
     }
     // What the open events have come to since they began.
     for (const Event& open : guard_->open_events()) {
       const auto kept = std::ranges::find(report_.events, open.id, &Event::id);
-      if (kept != report_.events.end()) *kept = open;
+      if (kept != report_.events.end()) *kept = with_date(open);
     }
+  }
+
+  Event with_date(Event event) const {
+    event.wall_clock = iso_8601(report_.input.begin, event.start_s);
+    return event;
   }
 
   void keep(const Event& event, EventPhase phase) {

@@ -58,6 +58,12 @@ std::string timing_json(const SourceLog& log) {
       .dump();
 }
 
+std::string wall_clock_json(const WallClock& begin) {
+  if (!begin.known()) return R"("wall_clock":null,"wall_clock_source":null)";
+  return fmt::format(R"("wall_clock":"{}","wall_clock_source":"{}")", iso_8601(begin, 0),
+                     to_string(begin.source));
+}
+
 std::string timing_text(const SourceLog& log) {
   if (log.timing.source != TimeSource::claimed_rate) return "";
   if (!(log.timing.claimed_fps > 0))

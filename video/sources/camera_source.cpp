@@ -63,6 +63,7 @@ class CameraSource final : public FrameSource {
     const auto now = Clock::now();
     if (count_ == 0) {
       first_ = now;
+      info_.begin = present_clock(0);
       rate_ = info_.fps;
       info_.width = frame.width;
       info_.height = frame.height;

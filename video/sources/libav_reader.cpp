@@ -405,6 +405,7 @@ std::int64_t LibavReader::height() const noexcept {
 }
 
 void LibavReader::describe(SourceInfo& info) const {
+  info.begin = stated_begin(*format_, rate_);
   const AVDictionaryEntry* const capture =
       av_dict_get(format_->metadata, "com.android.capture.fps", nullptr, 0);
   const double hz = capture != nullptr ? std::strtod(capture->value, nullptr) : 0;

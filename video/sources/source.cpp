@@ -127,6 +127,11 @@ std::unique_ptr<FrameSource> open_video(const std::string& input, bool url, cons
 
 }  // namespace
 
+WallClock begin_of(const FrameSource& source, const std::string& input) {
+  const auto named = source.live() ? std::nullopt : named_time(input);
+  return named ? named->clock : source.info().begin;
+}
+
 bool may_come_later(const std::string& input) {
   return is_url(input) ? !input.starts_with(kFile) : is_camera(input);
 }

@@ -15,6 +15,7 @@
 
 #include "sfft/device_pictures.hpp"
 #include "sfft/types.hpp"
+#include "video/sources/wall_clock.hpp"
 
 namespace sfft::video {
 
@@ -66,6 +67,7 @@ struct SourceInfo {
   double capture_fps = 0;   ///< of the camera, where the file says that it is not `fps`; 0: it does not
   double pixel_aspect = 1;  ///< width of a pixel over its height
   Fields fields = Fields::none;
+  WallClock begin{};  ///< live sources know it from their first frame on
 };
 
 /// A time interval in which a stream was lost or delivered no frames, or that a recording skips.
@@ -229,6 +231,9 @@ struct SourceOptions {
 /// or any file that FFmpeg's libraries decode. Throws InputError, and Error(invalid_argument) for a region
 /// outside the frames, now or when the first frame is read.
 std::unique_ptr<FrameSource> open_source(const std::string& input, const SourceOptions& options = {});
+
+/// When the input's first frame was taken: a recording's name says, else what the source knows.
+WallClock begin_of(const FrameSource& source, const std::string& input);
 
 /// The files that open_source() would read; empty for cameras, streams and standard input. Does not
 /// throw InputError.

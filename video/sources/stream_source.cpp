@@ -36,6 +36,7 @@ class StreamSource final : public FrameSource {
     info_.width = reader_->width();
     info_.height = reader_->height();
     finite_ = reader_->finite();
+    if (finite_) info_.begin = stated_begin();
     by_arrival_ = !finite_ && !reader_->stamped() && !url.starts_with("file:");
     if (by_arrival_)
       warnings_.emplace_back(
@@ -96,6 +97,13 @@ class StreamSource final : public FrameSource {
                     interrupted_);
   }
 
+  /// Of a recording on a server.
+  WallClock stated_begin() const {
+    SourceInfo stated;
+    reader_->describe(stated);
+    return stated.begin;
+  }
+
   void take(Frame& frame) {
     reader_->picture(frame);
     const auto now = Clock::now();
@@ -113,6 +121,7 @@ class StreamSource final : public FrameSource {
       connection_.note({count_, before, frame.gap_seconds, 0, "no frames came"});
     }
     if (count_ == 0) {
+      if (!finite_) info_.begin = present_clock(frame.seconds);
       info_.width = frame.width;
       info_.height = frame.height;
     }

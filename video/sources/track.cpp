@@ -112,6 +112,19 @@ const std::int32_t* display_matrix(const AVStream& stream) {
 #endif
 }
 
+std::string stated_by(const AVFormatContext& format, const char* key) {
+  const AVDictionaryEntry* found = av_dict_get(format.metadata, key, nullptr, 0);
+  for (unsigned i = 0; found == nullptr && i < format.nb_streams; ++i)
+    found = av_dict_get(format.streams[i]->metadata, key, nullptr, 0);
+  return found == nullptr ? "" : found->value;
+}
+
+WallClock stated_begin(const AVFormatContext& format, double fps) {
+  for (const char* const key : {"com.apple.quicktime.creationdate", "creation_time"})
+    if (const auto clock = stated_time(stated_by(format, key))) return *clock;
+  return time_code_time(stated_by(format, "timecode"), fps).value_or(WallClock{});
+}
+
 /// The matrix maps a row (x, y), x to the right and y down. It is a mirror image, x to -x, where its
 /// determinant is negative, and then a rotation, of which the first row tells the angle.
 Orientation orientation_of(const AVStream& stream) {

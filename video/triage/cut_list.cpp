@@ -153,13 +153,7 @@ std::string stated_time_code(const std::string& path) {
   if (!std::filesystem::is_regular_file(path, code)) return "";
   try {
     const libav::Format format = open_container(path, nullptr);
-    const auto find = [](const AVDictionary* from) {
-      const AVDictionaryEntry* const found = av_dict_get(from, "timecode", nullptr, 0);
-      return found == nullptr ? std::string() : std::string(found->value);
-    };
-    for (unsigned i = 0; i < format->nb_streams; ++i)
-      if (std::string text = find(format->streams[i]->metadata); !text.empty()) return text;
-    return find(format->metadata);
+    return stated_by(*format, "timecode");
   } catch (const InputError&) {  // it was read by other means
     return "";
   }

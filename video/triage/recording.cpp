@@ -123,6 +123,7 @@ class Reading {
     while (!stop_) {
       const auto frames = decoder.next(4, 1, stop_);
       if (frames.empty()) return;
+      if (!file_.begin.known()) file_.begin = begin_of(source, file_.path);
       for (const DecodedFrame& decoded : frames) take(decoded.frame);
       if (callbacks_.on_progress) callbacks_.on_progress(file_.frames, expected);
       if (Clock::now() >= next_part_) save_part();
@@ -130,6 +131,7 @@ class Reading {
   }
 
   void take_notes(const FrameSource& source) {
+    file_.begin = begin_of(source, file_.path);
     file_.warnings = source.warnings();
     file_.input_log = source.log();
     if (const std::string gaps = gaps_text(file_.input_log); !gaps.empty())

@@ -26,6 +26,7 @@ struct TriageFile {
   std::int64_t frames = 0;
   double seconds = 0;  ///< length: time of the last frame and its interval
   std::int64_t width = 0, height = 0;
+  WallClock begin{};                   ///< of its first frame
   double fps = 0;                      ///< of the frames that were read; 0: unknown
   double us_per_frame = 0;             ///< computing time of a thread after decoding
   bool resumed = false;                ///< taken from the state of an earlier run

@@ -153,15 +153,16 @@ constexpr const char* kStyle =
     "<style>.events{display:grid;grid-template-columns:repeat(auto-fill,minmax(210px,1fr));gap:12px}"
     ".events figure{margin:0}.zoom{cursor:grab;touch-action:none}</style>";
 
-std::string event_card(const TriageEvent& event) {
+std::string event_card(const TriageFile& file, const TriageEvent& event) {
   std::string text = "<figure>";
   if (!event.thumbnail.empty())
     text += fmt::format("<img alt='the picture at {}' src='{}'>", tenths(event.peak_s), event.thumbnail);
   return text + fmt::format(
-                    "<figcaption>{} – {}</figcaption><p class='note'>peak {:.1f} at {}, near ({:.0f}, "
+                    "<figcaption>{} – {}</figcaption><p class='note'>{}peak {:.1f} at {}, near ({:.0f}, "
                     "{:.0f})</p></figure>",
-                    tenths(event.start_s), tenths(event.end_s), event.peak, tenths(event.peak_s),
-                    event.peak_x, event.peak_y);
+                    tenths(event.start_s), tenths(event.end_s),
+                    file.begin.known() ? iso_8601(file.begin, event.start_s) + "<br>" : "", event.peak,
+                    tenths(event.peak_s), event.peak_x, event.peak_y);
 }
 
 }  // namespace
@@ -217,7 +218,7 @@ std::string triage_page(std::span<const TriageFile> files, double sensitivity, d
       }
       TriageEvent card = event;
       if (shown >= kMaxPictured) card.thumbnail.clear();
-      body += event_card(card);
+      body += event_card(file, card);
       ++shown;
     }
     body += "</div>";

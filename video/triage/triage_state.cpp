@@ -93,16 +93,18 @@ Json to_json(const TriageFile& file) {
   Json timeline = Json::array();
   for (const TimelinePoint& point : file.timeline)
     timeline.push_back({std::round(point.seconds * 1000) / 1000, std::round(point.value * 100) / 100});
-  return {{"path_bytes", bytes_of(file.path)},
-          {"warnings", file.warnings},
-          {"frames", file.frames},
-          {"seconds", file.seconds},
-          {"width", file.width},
-          {"height", file.height},
-          {"fps", file.fps},
-          {"us_per_frame", file.us_per_frame},
-          {"events", std::move(events)},
-          {"timeline", std::move(timeline)}};
+  return {
+      {"path_bytes", bytes_of(file.path)},
+      {"warnings", file.warnings},
+      {"frames", file.frames},
+      {"seconds", file.seconds},
+      {"width", file.width},
+      {"height", file.height},
+      {"fps", file.fps},
+      {"us_per_frame", file.us_per_frame},
+      {"events", std::move(events)},
+      {"timeline", std::move(timeline)},
+      {"begin", {{"source", file.begin.source}, {"seconds", file.begin.seconds}, {"utc", file.begin.utc}}}};
 }
 
 TriageFile file_from(const Json& json) {
@@ -117,6 +119,11 @@ TriageFile file_from(const Json& json) {
   json.at("height").get_to(file.height);
   json.at("fps").get_to(file.fps);
   json.at("us_per_frame").get_to(file.us_per_frame);
+  if (json.contains("begin")) {  // an earlier version did not write it
+    const Json& begin = json.at("begin");
+    file.begin = {begin.at("source").get<WallClockSource>(), begin.at("seconds").get<double>(),
+                  begin.at("utc").get<bool>()};
+  }
   for (const Json& event : json.at("events")) file.events.push_back(event_from(event));
   for (const Json& point : json.at("timeline"))
     file.timeline.push_back({point.at(0).get<double>(), point.at(1).get<double>()});
