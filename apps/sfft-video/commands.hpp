@@ -89,6 +89,7 @@ struct TriageCommand {
   std::string json, csv, edl, html, svg;  ///< empty: not written; "-": standard output
   std::string clips;                      ///< a folder; empty: none
   std::string state;                      ///< results of finished files; empty: none
+  bool separate = false;                  ///< recordings that continue each other are unrelated
   double sensitivity = 1;
   int jobs = 1;  ///< concurrent files; 0: one per core
   video::TriageOptions options;

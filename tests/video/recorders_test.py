@@ -108,5 +108,116 @@ class Dates(base.Recordings):
         self.assertLess(abs((time_of(file["wall_clock"]) - begin).total_seconds()), 30)
 
 
+class Segments(base.Recordings):
+    """The recording of containers_test.py, whose event is from 4.0 to 5.2 s, in pieces."""
+    CUT = 4.8
+
+    def cut(self, folder, names, times, *options, kind="mp4", codec="h264b"):
+        whole = self.record(f"whole.{kind}", codec)
+        os.makedirs(self.path(folder), exist_ok=True)
+        ffmpeg_list = ",".join(str(time) for time in times)
+        base.ffmpeg("-i", whole, "-map", "0", "-c", "copy", "-f", "segment", "-segment_times", ffmpeg_list, *options, self.path(f"{folder}/piece%d.{kind}"))
+        paths = []
+        for i, name in enumerate(names):
+            paths.append(self.path(f"{folder}/{name}.{kind}"))
+            os.makedirs(os.path.dirname(paths[-1]), exist_ok=True)
+            os.rename(self.path(f"{folder}/piece{i}.{kind}"), paths[-1])
+        self.assertFalse([name for name in os.listdir(self.path(folder)) if re.match(r"piece\d", name) and name not in (os.path.basename(path) for path in paths)])
+        return paths
+
+    def check_joined(self, folder, paths, cuts, *options):
+        report = self.triage(self.path(folder), *options)
+        self.assertEqual([file["file"] for file in report["files"]], paths)
+        self.assertEqual([file["follows"] for file in report["files"]], [None, *paths[:-1]])
+        for file, begin in zip(report["files"], cuts):
+            self.assertAlmostEqual(file["sequence_s"], begin, delta=0.05)
+        self.assertEqual(sum(file["frames"] for file in report["files"]), base.COUNT)
+        [event] = report["events"]
+        began = cuts[paths.index(event["file"])]
+        self.check_event({**event, "change_start_s": event["change_start_s"] + began, "change_end_s": event["change_end_s"] + began})
+        if "end_file" in event:
+            self.assertAlmostEqual(event["end_file_s"] + cuts[paths.index(event["end_file"])], event["end_s"] + began, delta=0.001)
+        on_whole = {"start_s": event["start_s"] + began, "end_s": event["end_s"] + began}
+        seen = [number for clip in event["clips"] for number in base.shown("-i", clip)]
+        self.check_shown(seen, on_whole)
+        self.assertEqual(event["clip"], event["clips"][0])
+        listed = base.shown("-f", "concat", "-safe", "0", "-i", self.path("list.ffconcat"))
+        self.check_shown(listed, on_whole, exact=False)
+        return report
+
+    def test_names(self):
+        paths = self.cut("names", ["cam_20261128_235955", "cam_20261129_000000"], [self.CUT], "-reset_timestamps", "1")
+        report = self.check_joined("names", paths, [0, self.CUT])
+        [event] = report["events"]
+        self.assertEqual((event["file"], event["end_file"], len(event["clips"])), (*paths, 2))
+        self.assertEqual(time_of(event["wall_clock"]), datetime(2026, 11, 28, 23, 59, 55) + timedelta(seconds=event["start_s"]))
+
+    def test_names_in_folders_by_date(self):
+        paths = self.cut("dvr", ["2026-11-28/ch1/23.59.55-00.00.00", "2026-11-29/ch1/00.00.00-00.00.03"], [self.CUT], "-reset_timestamps", "1")
+        self.check_joined("dvr", paths, [0, self.CUT])
+
+    def test_creation_times(self):
+        paths = self.cut("dated", ["a", "b"], [self.CUT], "-reset_timestamps", "1", kind="mkv")
+        for path, date in zip(paths, ("2026-11-28T00:33:10.2Z", "2026-11-28T00:33:15Z")):
+            base.ffmpeg("-i", path, "-map", "0", "-c", "copy", "-metadata", f"creation_time={date}", path + ".mkv")
+            os.rename(path + ".mkv", path)
+        os.rename(paths[0], self.path("dated/x1.mkv"))
+        os.rename(paths[1], self.path("dated/x0.mkv"))  # in the order of their dates, not of their names
+        self.check_joined("dated", [self.path("dated/x1.mkv"), self.path("dated/x0.mkv")], [0, self.CUT])
+
+    def test_stamps_of_short_pieces(self):
+        """Each is too short to tell what usually is there."""
+        times = [1.2, 2.4, 3.6, 4.8, 6.0, 7.2]
+        paths = self.cut("hls", [f"out{i + 8}" for i in range(7)], times, kind="ts", codec="h264")
+        report = self.check_joined("hls", paths, [0, *times])
+        self.assertGreater(len(report["events"][0]["clips"]), 2)
+
+    def test_what_does_not_continue(self):
+        paths = self.cut("apart", ["cam_20261128_003310", "cam_20261128_003315"], [self.CUT], "-reset_timestamps", "1")
+        def joined(*arguments):
+            return [file["follows"] for file in self.triage(self.path("apart"), *arguments)["files"]].count(None) == 1
+        self.assertTrue(joined())
+        self.assertFalse(joined("--separate"))
+        self.assertFalse(joined("--frames", "90"))
+        for name in ("cam_20261128_003325", "cam_20261128_003205", "cam_20261128_003310-x", "door_20261128_003315", "cam_2026-11-28_00-33-12"):
+            with self.subTest(name):  # a gap, a clock that was set back, the same time, another camera, an overlap
+                to = self.path(f"apart/{name}.mp4")
+                os.rename(paths[1], to)
+                self.assertFalse(joined())
+                os.rename(to, paths[1])
+        base.ffmpeg("-i", paths[1], "-vf", "scale=80:56", paths[1] + ".mp4")
+        os.rename(paths[1] + ".mp4", paths[1])
+        done = subprocess.run([PROGRAM, "triage", self.path("apart"), "--quiet", "--json", "-"], capture_output=True, text=True, timeout=60)
+        self.assertEqual([file["follows"] for file in json.loads(done.stdout)["files"]], [None, None])
+
+    def test_two_cameras_in_one_folder(self):
+        for camera in ("a", "b"):
+            self.cut("both", [f"{camera}_20261128_003310", f"{camera}_20261128_003315"], [self.CUT], "-reset_timestamps", "1")
+        report = self.triage(self.path("both"), "--jobs", "2")
+        self.assertEqual([os.path.basename(file["file"])[0] for file in report["files"]], list("aabb"))
+        self.assertEqual([event["file"] for event in report["events"]], [self.path("both/a_20261128_003310.mp4"), self.path("both/b_20261128_003310.mp4")])
+
+    def test_the_state_file(self):
+        paths = self.cut("kept", ["cam_20261128_003310", "cam_20261128_003315"], [self.CUT], "-reset_timestamps", "1")
+        state = ("--state", self.path("state"))
+        first, second = (self.triage(self.path("kept"), *state) for _ in range(2))
+        self.assertEqual([file["resumed"] for report in (first, second) for file in report["files"]], [False, False, True, True])
+        self.assertEqual(first["events"], second["events"])
+        os.rename(paths[1], self.path("gone.mp4"))
+        alone = self.triage(self.path("kept"), *state)
+        self.assertFalse(alone["files"][0]["resumed"])
+        self.assertNotIn("end_file", alone["events"][0])
+
+    def test_a_damaged_piece(self):
+        times = [2.4, 6.0]
+        paths = self.cut("harmed", ["cam_20261128_003310", "cam_20261128_003312", "cam_20261128_003316"], times, "-reset_timestamps", "1", kind="mkv")
+        with open(paths[1], "r+b") as file:
+            file.truncate(os.path.getsize(paths[1]) * 2 // 3)
+        report = self.triage(self.path("harmed"), code=3)
+        self.assertEqual([file["status"] for file in report["files"]], ["complete", "input_damaged", "complete"])
+        self.assertTrue(report["events"])
+        self.assertGreater(report["files"][2]["frames"], 40)
+
+
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0], *sys.argv[2:]])

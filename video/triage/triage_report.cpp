@@ -16,6 +16,23 @@ namespace sfft::video {
 
 namespace {
 
+/// Keys that few events have.
+std::string more_of(const TriageEvent& event) {
+  std::string text;
+  if (!event.end_file.empty())
+    text += fmt::format(R"(,"end_file":{},"end_file_s":{})", json_string(event.end_file),
+                        json_number(std::round(event.end_file_s * 1e6) / 1e6));
+  std::string clips;
+  for (const std::string& clip : event.clips) {
+    if (clip.empty()) continue;
+    if (!clips.empty()) clips += ',';
+    clips += json_string(clip);
+  }
+  if (clips.empty()) return text;
+  const auto first = std::ranges::find_if_not(event.clips, &std::string::empty);
+  return text + fmt::format(R"(,"clip":{},"clips":[{}])", json_string(*first), clips);
+}
+
 std::string event_object(const TriageFile& file, const TriageEvent& event) {
   const auto number = [](double value) { return json_number(std::round(value * 1e6) / 1e6); };
   return fmt::format(
@@ -24,19 +41,19 @@ std::string event_object(const TriageFile& file, const TriageEvent& event) {
       json_string(file.path), event.id, number(event.start_s), number(event.end_s), event.start_frame,
       event.end_frame, number(event.peak), number(event.peak_s), event.peak_frame, number(event.peak_x),
       number(event.peak_y), number(event.change_start_s), number(event.change_end_s),
-      file.begin.known() ? json_string(iso_8601(file.begin, event.start_s)) : "null",
-      event.clip.empty() ? "" : fmt::format(",\"clip\":{}", json_string(event.clip)));
+      file.begin.known() ? json_string(iso_8601(file.begin, event.start_s)) : "null", more_of(event));
 }
 
 std::string file_object(const TriageFile& file) {
   std::string text = fmt::format(
       R"({{"file":{},"status":"{}","message":{},"frames":{},"seconds":{},"width":{},"height":{},"fps":{},)"
-      R"("us_per_frame":{},"events":{},"resumed":{},"resumed_at_frame":{},{},"warnings":[)",
+      R"("us_per_frame":{},"events":{},"resumed":{},"resumed_at_frame":{},{},"follows":{},"sequence_s":{},"warnings":[)",
       json_string(file.path), to_string(file.status), json_string(file.message), file.frames,
       json_number(file.seconds), file.width, file.height, file.fps > 0 ? json_number(file.fps) : "null",
       json_number(file.us_per_frame), file.events.size(), file.resumed,
       file.resumed_at_frame < 0 ? "null" : fmt::format("{}", file.resumed_at_frame),
-      wall_clock_json(file.begin));
+      wall_clock_json(file.begin), file.follows.empty() ? "null" : json_string(file.follows),
+      json_number(file.sequence_s));
   for (std::size_t i = 0; i < file.warnings.size(); ++i)
     text += fmt::format("{}{}", i == 0 ? "" : ",", json_string(file.warnings[i]));
   if (file.resumed) return text + "]}";
