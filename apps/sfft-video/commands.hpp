@@ -79,6 +79,7 @@ struct GuardCommand {
   std::vector<std::string> inputs;
   std::string json, html, svg;  ///< empty: not written; "-": standard output
   std::string on_event;         ///< a shell command; empty: none
+  std::string snapshots;        ///< a folder; empty: none
   std::array<bool, video::kEventKinds> fail_on{};
   video::WatchOptions options;
   bool quiet = false;

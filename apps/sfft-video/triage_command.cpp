@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <condition_variable>
-#include <filesystem>
 #include <mutex>
 #include <optional>
 
@@ -99,14 +98,6 @@ std::vector<std::vector<std::string>> sequences_of(const TriageCommand& command,
   std::vector<std::vector<std::string>> alone;
   for (const std::string& input : inputs) alone.push_back({input});
   return alone;
-}
-
-/// Throws UsageError for a folder that is not there and cannot be made.
-void make_folder(const std::string& folder) {
-  std::error_code code;
-  std::filesystem::create_directories(folder, code);
-  if (!std::filesystem::is_directory(folder, code))
-    throw UsageError(fmt::format("the folder '{}' is not there and cannot be made", folder));
 }
 
 /// All files of one call. `lengths`: of the sequences that they form.
@@ -314,7 +305,8 @@ int triage_command(const TriageCommand& command, const std::atomic<bool>& stop) 
     for (const std::string& problem : problems) complain(problem);
     return list;
   });
-  outputs.save("html", [&] { return video::triage_page(files, command.sensitivity, threshold); });
+  outputs.save("html",
+               [&] { return video::triage_page(files, command.sensitivity, threshold, command.html); });
   outputs.save("svg", [&] { return video::triage_svg(files, threshold); });
   if (!command.quiet) put(stderr, video::triage_summary(files));
   video::RunStatus worst = stop ? video::RunStatus::interrupted : video::RunStatus::complete;

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import unittest
 from datetime import datetime, timedelta, timezone
+from urllib.parse import unquote
 
 import containers_test as base
 from containers_test import EVENT, PROGRAM, RATE
@@ -106,6 +107,58 @@ class Dates(base.Recordings):
         [file] = json.loads(done.stdout)["files"]
         self.assertEqual(file["wall_clock_source"], "now", done.stderr)
         self.assertLess(abs((time_of(file["wall_clock"]) - begin).total_seconds()), 30)
+
+
+class Links(base.Recordings):
+    def test_the_page_of_triage_leads_to_clips(self):
+        os.makedirs(self.path("pages"))
+        path = self.record("it's 50%.mp4", "h264", sound=False)
+        clips = self.path("clips & <more>")
+        subprocess.run([PROGRAM, "triage", path, "--roi", base.SCENE, "--quiet", "--clips", clips, "--html", self.path("pages/p.html")], check=True, capture_output=True, timeout=60)
+        with open(self.path("pages/p.html"), encoding="utf-8") as page:
+            [link] = re.findall(r"<a href='([^']*)'>clip</a>", page.read())
+        self.assertTrue(os.path.samefile(os.path.join(self.path("pages"), unquote(link)), os.path.join(clips, os.listdir(clips)[0])))
+
+    def guard(self, path, *arguments, code=0):
+        done = subprocess.run([PROGRAM, "guard", path, "--quiet", "--json", self.path("r.json"), "--html", self.path("r.html"), *arguments], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, code, done.stderr)
+        if code == 0:
+            with open(self.path("r.json"), encoding="utf-8") as file:
+                return json.load(file)["events"]
+        return done.stderr
+
+    def test_snapshots_of_guard(self):
+        size = base.WIDTH * base.HEIGHT
+        white = size * b"\xff"
+        pictures = b"".join(self.pictures[i * size:(i + 1) * size] if i < 75 else white for i in range(150))
+        path = self.record("a b.mp4", "h264", pictures=pictures, sound=False)
+        folder = self.path("seen/it's")
+        events = self.guard(path, "--snapshots", folder)
+        self.assertTrue(events)
+        with open(self.path("r.html"), encoding="utf-8") as page:
+            links = [os.path.join(self.folder, unquote(link)) for link in re.findall(r"<a href='([^']*)'>picture</a>", page.read())]
+        self.assertEqual(len(links), len(events))
+        for event, link in zip(events, links):
+            self.assertEqual(event["snapshot"], os.path.join(folder, f"a b-{event['id']:04}-{event['kind']}.png"))
+            self.assertTrue(os.path.samefile(event["snapshot"], link))
+            shown = base.ffmpeg("-i", event["snapshot"], "-f", "rawvideo", "-pix_fmt", "gray", "-")
+            self.assertEqual(len(shown), size)
+            self.assertGreater(min(shown), 240)  # what it was about, and not what was before
+        self.assertIsNone(self.guard(path)[0]["snapshot"])
+
+    def test_snapshots_that_cannot_be_written(self):
+        path = self.record("a.mp4", "h264", sound=False)
+        with open(self.path("file"), "w", encoding="utf-8"):
+            pass
+        self.assertIn("cannot be made", self.guard(path, "--snapshots", self.path("file"), code=2))
+        black = base.WIDTH * base.HEIGHT * b"\x10"
+        dark = self.record("b.mp4", "h264", pictures=self.pictures[:50 * len(black)] + 100 * black, sound=False)
+        for kind in ("dark", "covered", "defocused", "frozen", "blinded", "light"):
+            for number in range(1, 5):
+                os.makedirs(self.path(f"taken/b-{number:04}-{kind}.png"))
+        self.assertIn("b-0001-", self.guard(dark, "--snapshots", self.path("taken"), code=2))
+        with open(self.path("r.json"), encoding="utf-8") as file:
+            self.assertIsNone(json.load(file)["events"][0]["snapshot"])
 
 
 class Segments(base.Recordings):

@@ -109,7 +109,7 @@ std::string number(double value, const char* unit) {
   return std::isfinite(value) ? fmt::format("{:.2f} {}", value, unit) : "–";
 }
 
-std::string table(const WatchReport& report) {
+std::string table(const WatchReport& report, const std::string& page) {
   if (report.events.empty()) return "<p class='note'>No events.</p>";
   std::string text =
       "<div class='scroll'><table><tr><th>kind</th><th>when</th><th>from</th><th>to</th><th>frame</th>"
@@ -117,11 +117,13 @@ std::string table(const WatchReport& report) {
   const std::size_t first = report.events.size() > kShownEvents ? report.events.size() - kShownEvents : 0;
   for (std::size_t i = first; i < report.events.size(); ++i) {
     const Event& event = report.events[i];
+    const std::string picture =
+        event.snapshot.empty() ? "" : fmt::format(" <a href={}>picture</a>", link_to(event.snapshot, page));
     text += fmt::format(
         "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{:.2f}</td><td>{}</td><td>{}</td></"
         "tr>",
         to_string(event.kind), escape(event.wall_clock), number(event.start_s, "s"), number(event.end_s, "s"),
-        event.start_frame, event.confidence, number(event.shift_px, "px"), escape(event.detail));
+        event.start_frame, event.confidence, number(event.shift_px, "px"), escape(event.detail) + picture);
   }
   text += "</table></div>";
   if (first > 0 || report.events_left_out > 0)
@@ -204,7 +206,7 @@ std::string guard_summary(std::span<const WatchReport> reports) {
   return text;
 }
 
-std::string guard_page(std::span<const WatchReport> reports, double sensitivity) {
+std::string guard_page(std::span<const WatchReport> reports, double sensitivity, const std::string& path) {
   std::string body =
       fmt::format("<h1>sfft-video guard</h1><p class='sub'>{} source{}, sensitivity {:.3g} · sfft {}</p>",
                   reports.size(), reports.size() == 1 ? "" : "s", sensitivity, version());
@@ -224,7 +226,7 @@ std::string guard_page(std::span<const WatchReport> reports, double sensitivity)
         "role='img' "
         "aria-label='measurements over time'>{}</svg></figure>",
         kWidth, height, inside);
-    body += table(report);
+    body += table(report, path);
     body += fmt::format("<figure><figcaption>The scene</figcaption><img alt='first frame' src='{}'></figure>",
                         data_uri(grey_image(report.first_frame)));
   }
