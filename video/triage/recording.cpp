@@ -80,7 +80,7 @@ class Reading {
       SourceOptions reading = options_.source;
       reading.stop = &stop_;
       source = open_source(file_.path, reading);
-      if (!meter_) {
+      if (!meter_ || pieces_.empty()) {  // a part that cannot be used may have left them as they were
         file_.fps = source->frame_rate();
         meter_.emplace(options_.change, judged_rate(file_.fps));
         events_.emplace(options_.event, judged_rate(file_.fps));
