@@ -343,6 +343,54 @@ class Containers(Recordings):
         hole = self.record("hole.mkv", "mjpeg", "-vf", "setpts='if(gte(N,100),PTS+10/TB,PTS)'", "-fps_mode", "passthrough", sound=False)
         self.assertAlmostEqual(self.triage(hole)["files"][0]["timing"]["rate_measured"], RATE, delta=0.1)
 
+    def test_pictures_that_change(self):
+        """Size, depth and sampling change in the middle: one recording, whose clips show both parts."""
+        half = WIDTH * HEIGHT * COUNT // 2
+        first = self.record("first.ts", "h264", pictures=self.pictures[:half], sound=False)
+        for name, more in (("depth", ["-pix_fmt", "yuv420p10le"]), ("sampling", ["-pix_fmt", "yuv444p"]), ("size", ["-vf", f"scale={2 * WIDTH}:{2 * HEIGHT}:flags=neighbor"])):
+            with self.subTest(name):
+                second = self.record("second.ts", "h264", *more, "-output_ts_offset", str(COUNT / 2 / RATE), pictures=self.pictures[half:], sound=False)
+                path = self.path(name + ".ts")
+                with open(path, "wb") as whole:
+                    for part in (first, second):
+                        with open(part, "rb") as file:
+                            whole.write(file.read())
+                report = self.triage(path)
+                [file] = report["files"]
+                self.assertEqual((file["frames"], [change["frame"] for change in file["changes"]]), (COUNT, [COUNT // 2]))
+                self.assertIn("The pictures change from", " ".join(file["warnings"]))
+                self.assertEqual(self.first_after(path, "2"), 50)
+                # The event begins with the change: what is usual is learned again with other pictures, and goes on with other sampling.
+                for event in report["events"]:
+                    self.assertGreaterEqual(event["change_end_s"], EVENT.start / RATE)
+                    found = shown("-i", event["clip"], filters=["-vf", f"scale={WIDTH}:{HEIGHT}:flags=neighbor"])
+                    self.check_shown(found, event)
+                for command, code in (("run", 0), ("guard", 0), ("vibration", 0 if name == "sampling" else 3)):
+                    done = subprocess.run([PROGRAM, command, path, "--json", self.path("c.json")], capture_output=True, text=True, timeout=60)
+                    self.assertEqual(done.returncode, code, done.stderr)
+                    with open(self.path("c.json"), encoding="utf-8") as text:
+                        self.assertIn("change", text.read())
+                    if code == 3:
+                        self.assertIn("frames of one size and depth", done.stderr)
+
+    def test_slow_motion_of_apple(self):
+        """Originals hold the camera's times. A key that says how to play them, and edit lists that stretch, change nothing."""
+        path = self.record("slow.mov", "h264", "-movflags", "use_metadata_tags", "-metadata", "com.apple.quicktime.full-frame-rate-playback-intent=0", sound=False, rate=240)
+        with open(path, "rb") as file:
+            data = bytearray(file.read())
+        entry = data.index(b"elst") + 12
+        length = int.from_bytes(data[entry:entry + 4], "big")
+        self.assertEqual(data[entry + 8:entry + 12], bytes((0, 1, 0, 0)))
+        data[entry:entry + 4] = (8 * length).to_bytes(4, "big")
+        data[entry + 8:entry + 12] = bytes((0, 0, 0x20, 0))  # plays at an eighth of the rate
+        with open(path, "wb") as file:
+            file.write(data)
+        done = subprocess.run([PROGRAM, "vibration", path, "--quiet", "--json", "-"], capture_output=True, text=True, timeout=60)
+        report = json.loads(done.stdout)
+        self.assertEqual((report["rate"]["hz"], report["input"]["frames_read"]), (240, COUNT))
+        [event] = self.triage(path)["events"]
+        self.check_event(event, EVENT.start / 240, EVENT.stop / 240)
+
     def test_cmx_lists(self):
         """Source times count frames at the exact rate, from the file's time code."""
         rate = 30000 / 1001
