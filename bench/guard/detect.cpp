@@ -60,7 +60,7 @@ std::vector<Trial> trials(double fps) {
   }
   for (const double seconds : {0.12, 0.24, 0.4, 0.8, 1.6}) {
     const int count = std::max(2, static_cast<int>(std::lround(seconds * fps)));
-    all.push_back({"frozen", seconds, seconds >= 0.4, [count](cv::Size, cv::RNG&) {
+    all.push_back({"frozen", seconds, seconds >= 0.8, [count](cv::Size, cv::RNG&) {
                      return [count](const auto& frames, std::size_t at) {
                        return frames[at < static_cast<std::size_t>(count) ? 0 : at]->clone();
                      };
