@@ -19,7 +19,6 @@
 #include "video/sources/thread.hpp"
 #include "video/triage/clips.hpp"
 #include "video/triage/cut_list.hpp"
-#include "video/triage/event_parts.hpp"
 #include "video/triage/triage_report.hpp"
 #include "video/triage/triage_state.hpp"
 

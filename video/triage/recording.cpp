@@ -97,8 +97,9 @@ class Reading {
     if (file_.frames == 0 && !stop_) throw InputError(fmt::format("'{}' holds no frames", file_.path));
   }
 
-  /// The same for one of several recordings, of which this one continues the one before.
-  void continue_with(const std::string& path) {
+  /// The same for one of several recordings, of which this one continues the one before. Damage ends only
+  /// this one; returns whether others can be read.
+  bool continue_with(const std::string& path) {
     if (callbacks_.on_recording) callbacks_.on_recording(pieces_.size());
     TriageFile& one = pieces_.emplace_back();
     one.path = path;
@@ -110,31 +111,27 @@ class Reading {
     file_.begin = {};
     file_.warnings.clear();
     file_.input_log = {};
-    const auto note = [&] {
-      one.frames = file_.frames - first_frames_.back();
-      one.seconds = file_.seconds - offset_s_;
-      one.begin = file_.begin;
-      one.warnings = file_.warnings;
-      one.input_log = file_.input_log;
-      one.fps = file_.fps;
-      one.width = file_.width;
-      one.height = file_.height;
-    };
     try {
       run(nullptr);
-      one.status = stop_ ? RunStatus::interrupted : RunStatus::complete;
+      one.status = RunStatus::complete;
       if (file_.frames == first_frames_.back() && !stop_)
         throw InputError(fmt::format("'{}' holds no frames", path));
-    } catch (const InputError&) {
-      std::tie(one.status, one.message) = thrown_status();
-    } catch (const Error&) {
+    } catch (const std::exception&) {
       std::tie(one.status, one.message) = thrown_status();
     }
-    note();
+    one.frames = file_.frames - first_frames_.back();
+    one.seconds = file_.seconds - offset_s_;
+    one.begin = file_.begin;
+    one.warnings = file_.warnings;
+    one.input_log = file_.input_log;
+    one.fps = file_.fps;
+    one.width = file_.width;
+    one.height = file_.height;
     if (stop_ && one.status < RunStatus::failed) {
       one.status = RunStatus::interrupted;
       one.message = fmt::format("interrupted after {} frames of '{}'", one.frames, path);
     }
+    return one.status < RunStatus::failed;
   }
 
   std::vector<TriageFile> take_pieces() {
@@ -415,8 +412,7 @@ std::vector<TriageFile> triage_sequence(std::span<const std::string> paths, cons
     TriageFile whole;
     Reading reading(options, callbacks, stop, whole);
     for (const std::string& path : paths) {
-      if (stop) break;
-      reading.continue_with(path);
+      if (stop || !reading.continue_with(path)) break;
     }
     reading.finish();
     files = reading.take_pieces();
