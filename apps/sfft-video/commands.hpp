@@ -79,6 +79,7 @@ struct GuardCommand {
   std::vector<std::string> inputs;
   std::string json, html, svg;  ///< empty: not written; "-": standard output
   std::string on_event;         ///< a shell command; empty: none
+  std::string snapshots;        ///< a folder; empty: none
   std::array<bool, video::kEventKinds> fail_on{};
   video::WatchOptions options;
   bool quiet = false;
@@ -89,6 +90,7 @@ struct TriageCommand {
   std::string json, csv, edl, html, svg;  ///< empty: not written; "-": standard output
   std::string clips;                      ///< a folder; empty: none
   std::string state;                      ///< results of finished files; empty: none
+  bool separate = false;                  ///< recordings that continue each other are unrelated
   double sensitivity = 1;
   int jobs = 1;  ///< concurrent files; 0: one per core
   video::TriageOptions options;

@@ -8,6 +8,8 @@
 #include <tuple>
 
 #include "hook.hpp"
+#include "inputs.hpp"
+#include "outputs.hpp"
 #include "report_files.hpp"
 #include "streams.hpp"
 #include "video/guard/guard_report.hpp"
@@ -31,6 +33,8 @@ bool asked_for(const GuardCommand& command, const std::vector<video::WatchReport
 
 int guard_command(const GuardCommand& command, const std::atomic<bool>& stop) {
   ReportFiles outputs(command.inputs, {{"json", command.json}, {"html", command.html}, {"svg", command.svg}});
+  if (!command.snapshots.empty()) make_folder(command.snapshots);
+  const std::vector<std::string> names = short_names(command.inputs);
   std::vector<video::WatchReport> reports(command.inputs.size());
   {
     std::optional<Hook> hook;
@@ -44,18 +48,29 @@ int guard_command(const GuardCommand& command, const std::atomic<bool>& stop) {
       }
       if (hook) hook->run(event, phase);
     };
+    const auto options_for = [&](std::size_t i) {
+      video::WatchOptions options = command.options;
+      if (!command.snapshots.empty()) options.snapshots = command.snapshots + "/" + names[i];
+      options.may_write = [&](const std::string& path) { outputs.refuse(path); };
+      return options;
+    };
     video::ThreadGroup threads;
     for (std::size_t i = 0; i < command.inputs.size(); ++i) {
       try {  // an input without a thread does not end the others
         threads.start("an input",
-                      [&, i] { reports[i] = video::watch(command.inputs[i], command.options, tell, stop); });
+                      [&, i] { reports[i] = video::watch(command.inputs[i], options_for(i), tell, stop); });
       } catch (const std::exception&) {
         std::tie(reports[i].status, reports[i].message) = video::thrown_status();
       }
     }
   }
+  for (const video::WatchReport& report : reports) {
+    if (!report.snapshot_problem.empty())
+      outputs.guarded([&] { throw Error(ErrorCode::file_unreadable, report.snapshot_problem); });
+  }
   outputs.save("json", [&] { return video::guard_json(reports, command.options.guard.sensitivity); });
-  outputs.save("html", [&] { return video::guard_page(reports, command.options.guard.sensitivity); });
+  outputs.save("html",
+               [&] { return video::guard_page(reports, command.options.guard.sensitivity, command.html); });
   outputs.save("svg", [&] { return video::guard_svg(reports.front()); });
   if (!command.quiet) put(stderr, video::guard_summary(reports));
   video::RunStatus worst = stop ? video::RunStatus::interrupted : video::RunStatus::complete;

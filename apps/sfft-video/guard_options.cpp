@@ -83,6 +83,8 @@ void add_guard(CLI::App& app, GuardCommand& command) {
       "--on-event", command.on_event,
       "Command for the shell, run for every event that begins or ends: the event is on its standard "
       "input as JSON and in SFFT_ variables");
+  guard->add_option("--snapshots", command.snapshots,
+                    "Write a picture of each event, from its start, into this folder as PNG");
   guard->add_option("--json", command.json, "Write the report for scripts; - for standard output");
   guard->add_option("--html", command.html, "Write a page with plots and events; - for standard output");
   guard->add_option("--svg", command.svg, "Write a picture of the first source's measurements");

@@ -38,6 +38,8 @@ std::vector<std::string> environment(const video::Event& event, video::EventPhas
   all.push_back(fmt::format("SFFT_KIND={}", to_string(event.kind)));
   all.push_back("SFFT_SOURCE=" + event.source);
   all.push_back("SFFT_START_S=" + number(event.start_s));
+  all.push_back("SFFT_WALL_CLOCK=" + event.wall_clock);
+  all.push_back("SFFT_SNAPSHOT=" + event.snapshot);
   all.push_back("SFFT_END_S=" + number(event.end_s));
   all.push_back(fmt::format("SFFT_START_FRAME={}", event.start_frame));
   all.push_back("SFFT_CONFIDENCE=" + number(event.confidence));

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <new>
 
 #include "sfft/error.hpp"
@@ -86,6 +87,15 @@ void Outputs::Spectra::write(std::int64_t frame, const Spectrum<float>& spectrum
   if (kept) return;
   film.reset();
   outputs_.reconstruction_.reset();
+}
+
+void make_folder(const std::string& folder) {
+  std::error_code code;
+  std::filesystem::create_directories(folder, code);
+  if (!std::filesystem::is_directory(folder, code))
+    throw UsageError(fmt::format("the folder '{}' is not there and cannot be made", folder));
+  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    throw UsageError(fmt::format("files cannot be written into the folder '{}'", folder));
 }
 
 void complain_of_output() noexcept {

@@ -31,6 +31,10 @@ void refuse_input(const detail::OutputFile& output, const std::string& input);
 /// For a catch block: reports on standard error why an output was not written.
 void complain_of_output() noexcept;
 
+/// Makes a folder for outputs if it is not there. Throws UsageError for one that cannot be made or written
+/// to.
+void make_folder(const std::string& folder);
+
 /// Runs an action of an output. False after a failure, which is reported on standard error. The action is no
 /// std::function, whose making could fail outside.
 template <class Action>

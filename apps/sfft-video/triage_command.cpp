@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <condition_variable>
-#include <filesystem>
 #include <mutex>
 #include <optional>
 
@@ -15,6 +15,7 @@
 #include "report_files.hpp"
 #include "streams.hpp"
 #include "triage_progress.hpp"
+#include "video/sources/sequence.hpp"
 #include "video/sources/thread.hpp"
 #include "video/triage/clips.hpp"
 #include "video/triage/cut_list.hpp"
@@ -57,42 +58,54 @@ class Lines {
   std::vector<bool> over_;
 };
 
-/// FOLDER/NAME-ID.mkv for each event; the folder is made if it is not there.
+/// FOLDER/NAME-ID.mkv for each event, and NAME-ID-2.mkv … for what of it is in the recordings that follow.
 void save_clips(const TriageCommand& command, std::vector<video::TriageFile>& files,
                 const std::vector<std::string>& inputs, ReportFiles& outputs, const std::atomic<bool>& stop) {
   const std::vector<std::string> names = short_names(inputs);
+  const auto all_parts = video::event_parts(files);
   for (std::size_t i = 0; i < files.size(); ++i) {
     if (stop) return;
     std::vector<video::Clip> clips;
-    for (const video::TriageEvent& event : files[i].events)
-      clips.push_back(
-          {event.start_s, event.end_s, fmt::format("{}/{}-{:04}", command.clips, names[i], event.id)});
+    for (const video::EventPart& part : all_parts[i]) {
+      const std::string number = part.number == 0 ? "" : fmt::format("-{}", part.number + 1);
+      clips.push_back({part.start_s, part.end_s,
+                       fmt::format("{}/{}-{:04}{}", command.clips, names[part.file],
+                                   files[part.file].events[part.event].id, number)});
+    }
     outputs.guarded([&] {
       const auto may_write = [&](const std::string& path) { outputs.refuse(path); };
       video::write_clips(files[i].path, command.options.source.track, clips, stop, may_write);
     });
     for (std::size_t j = 0; j < clips.size(); ++j) {
-      files[i].events[j].clip = clips[j].written;
+      const video::EventPart& part = all_parts[i][j];
+      files[part.file].events[part.event].clips.push_back(clips[j].written);
       if (clips[j].problem.empty()) continue;
       outputs.guarded([&] { throw Error(ErrorCode::file_unreadable, clips[j].problem); });
     }
   }
 }
 
-/// Throws UsageError for a folder that is not there and cannot be made.
-void make_folder(const std::string& folder) {
-  std::error_code code;
-  std::filesystem::create_directories(folder, code);
-  if (!std::filesystem::is_directory(folder, code))
-    throw UsageError(fmt::format("the folder '{}' is not there and cannot be made", folder));
+/// Lists of one where recordings are not to be read as one.
+std::vector<std::vector<std::string>> sequences_of(const TriageCommand& command,
+                                                   const std::vector<std::string>& inputs,
+                                                   const std::atomic<bool>& stop) {
+  const video::Selection& selection = command.options.source.selection;
+  const bool whole = selection.start_seconds <= 0 && std::isinf(selection.end_seconds) &&
+                     selection.start_frame <= 0 && selection.end_frame == video::Selection{}.end_frame &&
+                     command.options.frames == 0;
+  if (whole && !command.separate) return video::find_sequences(inputs, command.options.source.track, stop);
+  std::vector<std::vector<std::string>> alone;
+  for (const std::string& input : inputs) alone.push_back({input});
+  return alone;
 }
 
-/// All files of one call.
+/// All files of one call. `lengths`: of the sequences that they form.
 class TriageRun {
  public:
-  TriageRun(std::vector<std::string> inputs, video::TriageOptions options, video::TriageState& state,
-            ReportFiles& outputs, bool quiet, const std::atomic<bool>& stop)
+  TriageRun(std::vector<std::string> inputs, std::vector<std::size_t> lengths, video::TriageOptions options,
+            video::TriageState& state, ReportFiles& outputs, bool quiet, const std::atomic<bool>& stop)
       : inputs_(std::move(inputs)),
+        lengths_(std::move(lengths)),
         options_(std::move(options)),
         state_(state),
         outputs_(outputs),
@@ -137,9 +150,19 @@ class TriageRun {
 
   void work() {
     while (!stop_) {
-      const std::size_t file = next_++;
-      if (file >= inputs_.size()) break;
-      read(file);
+      std::size_t first = 0;
+      std::size_t count = 0;
+      {
+        const std::lock_guard lock(mutex_);
+        if (next_ >= lengths_.size()) break;
+        first = next_file_;
+        count = lengths_[next_++];
+        next_file_ += count;
+      }
+      if (count == 1)
+        read(first);
+      else
+        read_sequence(first, count);
     }
     const std::lock_guard lock(mutex_);
     --running_;
@@ -157,10 +180,7 @@ class TriageRun {
       });
     }
     const video::TriageCallbacks callbacks{
-        [&](const video::TriageFile& found, const video::TriageEvent& event) {
-          const std::lock_guard lock(mutex_);
-          lines_.add(file, video::triage_line(found, event));
-        },
+        [&](const video::TriageFile& found, const video::TriageEvent& event) { tell(file, found, event); },
         [&](std::int64_t read, std::int64_t expected) { progress_.update(file, read, expected); },
         [&](video::TriagePart so_far) {
           const std::lock_guard lock(mutex_);
@@ -171,14 +191,59 @@ class TriageRun {
     } else {
       result = video::triage(inputs_[file], options_, callbacks, stop_, part ? &*part : nullptr);
     }
-    progress_.finished(file, result->resumed);
+    finish(file, std::move(*result), "");
+  }
+
+  /// Results count as long as the whole sequence stays as it was.
+  void read_sequence(std::size_t first, std::size_t count) {
+    const std::span<const std::string> paths = std::span(inputs_).subspan(first, count);
+    const std::string context = video::sequence_stamp(paths);
+    std::vector<video::TriageFile> results;
+    {
+      const std::lock_guard lock(mutex_);
+      outputs_.guarded([&] {
+        for (const std::string& path : paths)
+          if (auto found = state_.find(path, context)) results.push_back(std::move(*found));
+      });
+    }
+    if (results.size() == count) {
+      for (std::size_t i = 0; i < count; ++i)
+        for (const video::TriageEvent& event : results[i].events) tell(first + i, results[i], event);
+    } else {
+      std::size_t at = first;
+      const auto place = [&](const video::TriageFile& file) {
+        return first + static_cast<std::size_t>(std::ranges::find(paths, file.path) - paths.begin());
+      };
+      const video::TriageCallbacks callbacks{
+          [&](const video::TriageFile& found, const video::TriageEvent& event) {
+            tell(place(found), found, event);
+          },
+          [&](std::int64_t read, std::int64_t expected) { progress_.update(at, read, expected); },
+          {},
+          [&](std::size_t recording) {
+            if (recording > 0) progress_.finished(at, false);
+            at = first + recording;
+          }};
+      results = video::triage_sequence(paths, options_, callbacks, stop_);
+    }
+    for (std::size_t i = 0; i < results.size(); ++i) finish(first + i, std::move(results[i]), context);
+  }
+
+  void tell(std::size_t file, const video::TriageFile& found, const video::TriageEvent& event) {
+    const std::lock_guard lock(mutex_);
+    lines_.add(file, video::triage_line(found, event));
+  }
+
+  void finish(std::size_t file, video::TriageFile result, const std::string& context) {
+    progress_.finished(file, result.resumed);
     const std::lock_guard lock(mutex_);
     lines_.finish(file);
-    if (!result->resumed) outputs_.guarded([&] { state_.keep(*result); });
-    files_[file] = std::move(*result);
+    if (!result.resumed) outputs_.guarded([&] { state_.keep(result, context); });
+    files_[file] = std::move(result);
   }
 
   std::vector<std::string> inputs_;
+  std::vector<std::size_t> lengths_;
   video::TriageOptions options_;
   video::TriageState& state_;
   ReportFiles& outputs_;
@@ -186,7 +251,7 @@ class TriageRun {
   std::vector<video::TriageFile> files_;
   Lines lines_;
   TriageProgress progress_;
-  std::atomic<std::size_t> next_{0};
+  std::size_t next_ = 0, next_file_ = 0;  ///< sequence, and its first file
   std::mutex mutex_;
   std::condition_variable changed_;
   std::size_t running_ = 0;
@@ -195,7 +260,12 @@ class TriageRun {
 }  // namespace
 
 int triage_command(const TriageCommand& command, const std::atomic<bool>& stop) {
-  const std::vector<std::string> inputs = expand_inputs(command.inputs);
+  std::vector<std::string> inputs;
+  std::vector<std::size_t> lengths;
+  for (std::vector<std::string>& sequence : sequences_of(command, expand_inputs(command.inputs), stop)) {
+    lengths.push_back(sequence.size());
+    std::ranges::move(sequence, std::back_inserter(inputs));
+  }
   ReportFiles outputs(inputs, {{"json", command.json},
                                {"csv", command.csv},
                                {"edl", command.edl},
@@ -208,7 +278,7 @@ int triage_command(const TriageCommand& command, const std::atomic<bool>& stop) 
   options.thumbnails = !command.html.empty() || !command.state.empty();
   const auto cores = static_cast<std::size_t>(detail::usable_processors());
   const std::size_t jobs =
-      std::min(inputs.size(), command.jobs > 0 ? static_cast<std::size_t>(command.jobs) : cores);
+      std::min(lengths.size(), command.jobs > 0 ? static_cast<std::size_t>(command.jobs) : cores);
   if (jobs > 1 && options.source.decode_threads == 0)
     options.source.decode_threads = static_cast<int>(std::max<std::size_t>(1, cores / jobs));
 
@@ -221,7 +291,7 @@ int triage_command(const TriageCommand& command, const std::atomic<bool>& stop) 
   if (state->other_options())
     complain("the state file was made with other options: all files are read again");
   std::vector<video::TriageFile> files =
-      TriageRun(inputs, options, *state, outputs, command.quiet, stop).run(jobs);
+      TriageRun(inputs, lengths, options, *state, outputs, command.quiet, stop).run(jobs);
 
   if (!command.clips.empty()) save_clips(command, files, inputs, outputs, stop);
   const double threshold = options.event.threshold;
@@ -234,7 +304,8 @@ int triage_command(const TriageCommand& command, const std::atomic<bool>& stop) 
     for (const std::string& problem : problems) complain(problem);
     return list;
   });
-  outputs.save("html", [&] { return video::triage_page(files, command.sensitivity, threshold); });
+  outputs.save("html",
+               [&] { return video::triage_page(files, command.sensitivity, threshold, command.html); });
   outputs.save("svg", [&] { return video::triage_svg(files, threshold); });
   if (!command.quiet) put(stderr, video::triage_summary(files));
   video::RunStatus worst = stop ? video::RunStatus::interrupted : video::RunStatus::complete;

@@ -64,6 +64,8 @@ void add_triage(CLI::App& app, TriageCommand& command) {
   triage->add_option("--jobs", command.jobs, "Files that are read at the same time, 0 for one per core")
       ->check(number_check("a number from 0 to 256", [](double value) { return value >= 0 && value <= 256; }))
       ->capture_default_str();
+  triage->add_flag("--separate", command.separate,
+                   "Read each recording for itself, also where it continues another one");
   triage->add_option(
       "--state", command.state,
       "Keep the results of finished files in this file, and do not read those again in a later run");

@@ -34,7 +34,7 @@ const cv::Mat& frame_at(const Clip& clip, std::size_t index) {
   return clip.frames[place < count ? place : 2 * count - 2 - place];
 }
 
-std::vector<Trial> trials() {
+std::vector<Trial> trials(double fps) {
   std::vector<Trial> all;
   for (const double pixels : {0.7, 1.5, 3.0, 6.0, 20.0}) {
     all.push_back({"moved", pixels, pixels >= 2.5, [pixels](cv::Size, cv::RNG& random) {
@@ -58,8 +58,9 @@ std::vector<Trial> trials() {
                          [sigma](const auto& frames, std::size_t at) { return blurred(*frames[at], sigma); };
                    }});
   }
-  for (const int count : {3, 6, 10, 20, 40}) {
-    all.push_back({"frozen", static_cast<double>(count), count >= 10, [count](cv::Size, cv::RNG&) {
+  for (const double seconds : {0.12, 0.24, 0.4, 0.8, 1.6}) {
+    const int count = std::max(2, static_cast<int>(std::lround(seconds * fps)));
+    all.push_back({"frozen", seconds, seconds >= 0.8, [count](cv::Size, cv::RNG&) {
                      return [count](const auto& frames, std::size_t at) {
                        return frames[at < static_cast<std::size_t>(count) ? 0 : at]->clone();
                      };
@@ -108,7 +109,12 @@ void count_alarms(Guard& guard, const cv::Mat& frame, double seconds, nlohmann::
 
 }  // namespace
 
+int frames_within(const Clip& clip, const DetectOptions& options) {
+  return std::max(10, static_cast<int>(std::lround(options.within_s * (clip.fps > 0 ? clip.fps : 25))));
+}
+
 nlohmann::ordered_json detect(const Clip& clip, const DetectOptions& options) {
+  const int within = frames_within(clip, options);
   constexpr std::size_t kFirst = 30;
   const double fps = clip.fps > 0 ? clip.fps : 25;
   cv::RNG random(options.seed);
@@ -116,7 +122,7 @@ nlohmann::ordered_json detect(const Clip& clip, const DetectOptions& options) {
   std::vector<std::size_t> moments;
   for (int i = 0; i < options.moments; ++i)
     moments.push_back(static_cast<std::size_t>(
-        random.uniform(static_cast<int>(kFirst), static_cast<int>(length) - options.within)));
+        random.uniform(static_cast<int>(kFirst), static_cast<int>(length) - within)));
   std::ranges::sort(moments);
 
   struct Result {
@@ -126,22 +132,21 @@ nlohmann::ordered_json detect(const Clip& clip, const DetectOptions& options) {
     std::vector<std::size_t> missed;
     double shift_error = 0;
   };
-  const std::vector<Trial> all = trials();
+  const std::vector<Trial> all = trials(fps);
   std::vector<Result> results(all.size());
   Guard guard({.sensitivity = options.sensitivity, .source = clip.name});
   std::size_t next = 0;
   for (std::size_t t = 0; t < length && next < moments.size(); ++t) {
     for (; next < moments.size() && moments[next] == t; ++next) {
       std::vector<const cv::Mat*> frames;
-      for (int i = 0; i < options.within; ++i)
-        frames.push_back(&frame_at(clip, t + static_cast<std::size_t>(i)));
+      for (int i = 0; i < within; ++i) frames.push_back(&frame_at(clip, t + static_cast<std::size_t>(i)));
       for (std::size_t n = 0; n < all.size(); ++n) {
         const Tamper tamper = all[n].make(frames[0]->size(), random);
         Guard copy(guard);
         Result& result = results[n];
         ++result.trials;
         bool found = false;
-        for (int i = 0; i < options.within; ++i) {
+        for (int i = 0; i < within; ++i) {
           const auto at = static_cast<std::size_t>(i);
           const cv::Mat frame = tamper(frames, at);
           for (const auto& [phase, event] :

@@ -13,8 +13,11 @@ struct DetectOptions {
   int moments = 100;
   std::uint64_t seed = 1;
   double sensitivity = 1;
-  int within = 10;  ///< frames within which an event must begin
+  double within_s = 0.8;  ///< seconds, but at least ten frames, within which an event must begin
 };
+
+/// DetectOptions::within_s in frames.
+int frames_within(const Clip& clip, const DetectOptions& options);
 
 /// For each kind and strength: how many of the moments were detected, and with which delay.
 nlohmann::ordered_json detect(const Clip& clip, const DetectOptions& options);

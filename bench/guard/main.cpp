@@ -54,6 +54,8 @@ int main(int argc, char** argv) {
   app.add_option("--moments", options.moments, "Random moments per recording, kind and strength")
       ->capture_default_str();
   app.add_option("--seed", options.seed, "Of moments, directions, covers and noise")->capture_default_str();
+  app.add_option("--within", options.within_s, "Seconds, but at least ten frames, in which a find must begin")
+      ->capture_default_str();
   app.add_option("--sensitivity", options.sensitivity, "Of the guard")->capture_default_str();
   app.add_option("--frames", frames, "Read at most so many of each recording")->capture_default_str();
   app.add_flag("--only-shifts", only_shifts);
@@ -61,20 +63,17 @@ int main(int argc, char** argv) {
   app.add_option("--json", json, "Write the results");
   CLI11_PARSE(app, argc, argv);
   cv::setNumThreads(1);
-  ordered_json out{{"commit", SFFT_COMMIT},
-                   {"processor", sfft::bench::processor()},
-                   {"opencv", CV_VERSION},
-                   {"seed", options.seed},
-                   {"moments", options.moments},
-                   {"sensitivity", options.sensitivity},
-                   {"within_frames", options.within},
-                   {"recordings", ordered_json::array()}};
+  ordered_json out{{"commit", SFFT_COMMIT},        {"processor", sfft::bench::processor()},
+                   {"opencv", CV_VERSION},         {"seed", options.seed},
+                   {"moments", options.moments},   {"sensitivity", options.sensitivity},
+                   {"within_s", options.within_s}, {"recordings", ordered_json::array()}};
   for (const std::string& path : paths) {
     const sfft::bench::Clip clip = sfft::bench::read_clip(path, frames);
     ordered_json row{{"name", clip.name},
                      {"frames", clip.frames.size()},
                      {"width", clip.frames[0].cols},
-                     {"height", clip.frames[0].rows}};
+                     {"height", clip.frames[0].rows},
+                     {"within_frames", sfft::bench::frames_within(clip, options)}};
     fmt::print("{}: {} frames of {}x{}\n", clip.name, clip.frames.size(), clip.frames[0].cols,
                clip.frames[0].rows);
     if (!only_shifts) {

@@ -64,7 +64,7 @@ CODECS = {
     "flv1": ["-c:v", "flv", "-g", str(GOP), "-q:v", "3"]}
 SOUND = {"webm": "libopus", "flv": "aac", "avi": "mp2", "mpg": "mp2"}
 CONTAINERS = {"mp4": "h264 h264b open hevc mpeg4 mpeg4b mjpeg vp9 av1", "mov": "h264b mjpeg mpeg4", "mkv": "h264 h264b open hevc mpeg4b mjpeg vp9 av1 ffv1 mpeg2",
-              "webm": "vp9 av1", "ts": "h264 h264b open hevc mpeg2 mpeg4", "mpg": "mpeg2", "avi": "h264 h264b mpeg4 mpeg4b mjpeg ffv1", "flv": "h264 h264b flv1"}
+              "webm": "vp9 av1", "ts": "h264 h264b open hevc mpeg2 mpeg4", "mpg": "mpeg2 h264b", "avi": "h264 h264b mpeg4 mpeg4b mjpeg ffv1", "flv": "h264 h264b flv1"}
 
 
 def ffmpeg(*arguments, stdin=None):
@@ -90,7 +90,7 @@ def shown(*source, filters=()):
 
 @unittest.skipIf(FFMPEG is None, "there is no ffmpeg")
 @unittest.skipIf("FFmpeg     yes" not in subprocess.run([PROGRAM, "--version"], capture_output=True, text=True).stdout, "this build has no FFmpeg")
-class Containers(unittest.TestCase):
+class Recordings(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.pictures = b"".join(picture(i) for i in range(COUNT))
@@ -166,6 +166,8 @@ class Containers(unittest.TestCase):
             self.assertEqual(self.first_after(path, start), number, start)
         return event
 
+
+class Containers(Recordings):
     def check_container(self, kind):
         for codec in CONTAINERS[kind].split():
             for sound in (True, False) if codec == "h264b" else (True,):
@@ -189,6 +191,29 @@ class Containers(unittest.TestCase):
             self.assertIn("clips-twice.ts", file.read())  # stamps would name two places
         for start, number in (("1", 25), ("4.4", 110), ("6", 150)):
             self.assertEqual(self.first_after(path, start), number)
+
+    def test_segments_of_a_transport_stream(self):
+        """Pieces as HLS has them, one after another in a file, with one clock or a clock each, and their playlist."""
+        for codec in ("h264", "h264b", "hevc"):
+            whole = self.record(f"{codec}.ts", codec)
+            for reset in ("0", "1"):
+                with self.subTest(codec=codec, reset=reset):
+                    ffmpeg("-i", whole, "-map", "0", "-c", "copy", "-f", "segment", "-segment_time", "1.2", "-segment_format", "mpegts", "-reset_timestamps", reset,
+                           "-segment_list", self.path(f"{codec}.m3u8"), self.path(f"{codec}-%03d.ts"))
+                    pieces = sorted(name for name in os.listdir(self.folder) if re.fullmatch(rf"{codec}-\d+.ts", name))
+                    self.assertGreater(len(pieces), 4)
+                    joined = self.path(f"{codec}-joined{reset}.ts")
+                    with open(joined, "wb") as out:
+                        for name in pieces:
+                            with open(self.path(name), "rb") as file:
+                                out.write(file.read())
+                    if reset == "0":
+                        self.check_recording(joined)
+                        self.check_recording(self.path(f"{codec}.m3u8"))
+                        continue
+                    [event] = self.triage(joined)["events"]
+                    self.check_event(event)
+                    self.check_shown(shown("-i", event["clip"]), event)
 
     def test_stamps_that_begin_late(self):
         for name in ("late.ts", "late.mkv"):
@@ -290,7 +315,81 @@ class Containers(unittest.TestCase):
         self.check_event(event, EVENT.start / 15, EVENT.stop / 15)
         self.assertAlmostEqual(report["files"][0]["fps"], 15, delta=0.1)
         self.assertIn("claims 100", " ".join(report["files"][0]["warnings"]))
+        timing = report["files"][0]["timing"]
+        self.assertEqual((timing["source"], timing["rate_claimed"]), ("stamps", 100))
+        self.assertAlmostEqual(timing["rate_measured"], 15, delta=0.1)
         self.check_shown(shown("-i", event["clip"]), event, rate=15)
+
+    def test_reports_tell_where_times_come_from(self):
+        stamps = {"source": "stamps", "rate_claimed": RATE, "rate_measured": RATE}
+        claim = {"source": "claimed_rate", "rate_claimed": RATE, "rate_measured": None}
+        where = {"run": lambda report: report["input"], "vibration": lambda report: report["input"],
+                 "guard": lambda report: report["sources"][0], "triage": lambda report: report["files"][0]}
+        for name, codec, expected in (("a.mp4", "h264b", stamps), ("a.avi", "mjpeg", claim), ("a.h264", "h264", claim), ("a.y4m", None, claim)):
+            path = self.path(name)
+            if codec is None:
+                ffmpeg(*RAW, "-r", str(RATE), "-i", "-", "-pix_fmt", "yuv420p", path, stdin=self.pictures)
+            else:
+                self.record(name, codec, sound=False)
+            for command, find in where.items():
+                with self.subTest(f"{command} {name}"):
+                    done = subprocess.run([PROGRAM, command, path, "--frames", "50", "--json", self.path("r.json")], capture_output=True, text=True, timeout=60)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    with open(self.path("r.json"), encoding="utf-8") as file:
+                        timing = find(json.load(file))["timing"]
+                    self.assertEqual({key: value if not isinstance(value, float) else round(value, 3) for key, value in timing.items()}, expected)
+                    if command != "vibration":
+                        self.assertEqual("claimed rate of 25 frames" in done.stdout + done.stderr, expected is claim)
+        hole = self.record("hole.mkv", "mjpeg", "-vf", "setpts='if(gte(N,100),PTS+10/TB,PTS)'", "-fps_mode", "passthrough", sound=False)
+        self.assertAlmostEqual(self.triage(hole)["files"][0]["timing"]["rate_measured"], RATE, delta=0.1)
+
+    def test_pictures_that_change(self):
+        """Size, depth and sampling change in the middle: one recording, whose clips show both parts."""
+        half = WIDTH * HEIGHT * COUNT // 2
+        first = self.record("first.ts", "h264", pictures=self.pictures[:half], sound=False)
+        for name, more in (("depth", ["-pix_fmt", "yuv420p10le"]), ("sampling", ["-pix_fmt", "yuv444p"]), ("size", ["-vf", f"scale={2 * WIDTH}:{2 * HEIGHT}:flags=neighbor"])):
+            with self.subTest(name):
+                second = self.record("second.ts", "h264", *more, "-output_ts_offset", str(COUNT / 2 / RATE), pictures=self.pictures[half:], sound=False)
+                path = self.path(name + ".ts")
+                with open(path, "wb") as whole:
+                    for part in (first, second):
+                        with open(part, "rb") as file:
+                            whole.write(file.read())
+                report = self.triage(path)
+                [file] = report["files"]
+                self.assertEqual((file["frames"], [change["frame"] for change in file["changes"]]), (COUNT, [COUNT // 2]))
+                self.assertIn("The pictures change from", " ".join(file["warnings"]))
+                self.assertEqual(self.first_after(path, "2"), 50)
+                # The event begins with the change: what is usual is learned again with other pictures, and goes on with other sampling.
+                for event in report["events"]:
+                    self.assertGreaterEqual(event["change_end_s"], EVENT.start / RATE)
+                    found = shown("-i", event["clip"], filters=["-vf", f"scale={WIDTH}:{HEIGHT}:flags=neighbor"])
+                    self.check_shown(found, event)
+                for command, code in (("run", 0), ("guard", 0), ("vibration", 0 if name == "sampling" else 3)):
+                    done = subprocess.run([PROGRAM, command, path, "--json", self.path("c.json")], capture_output=True, text=True, timeout=60)
+                    self.assertEqual(done.returncode, code, done.stderr)
+                    with open(self.path("c.json"), encoding="utf-8") as text:
+                        self.assertIn("change", text.read())
+                    if code == 3:
+                        self.assertIn("frames of one size and depth", done.stderr)
+
+    def test_slow_motion_of_apple(self):
+        """Originals hold the camera's times. A key that says how to play them, and edit lists that stretch, change nothing."""
+        path = self.record("slow.mov", "h264", "-movflags", "use_metadata_tags", "-metadata", "com.apple.quicktime.full-frame-rate-playback-intent=0", sound=False, rate=240)
+        with open(path, "rb") as file:
+            data = bytearray(file.read())
+        entry = data.index(b"elst") + 12
+        length = int.from_bytes(data[entry:entry + 4], "big")
+        self.assertEqual(data[entry + 8:entry + 12], bytes((0, 1, 0, 0)))
+        data[entry:entry + 4] = (8 * length).to_bytes(4, "big")
+        data[entry + 8:entry + 12] = bytes((0, 0, 0x20, 0))  # plays at an eighth of the rate
+        with open(path, "wb") as file:
+            file.write(data)
+        done = subprocess.run([PROGRAM, "vibration", path, "--quiet", "--json", "-"], capture_output=True, text=True, timeout=60)
+        report = json.loads(done.stdout)
+        self.assertEqual((report["rate"]["hz"], report["input"]["frames_read"]), (240, COUNT))
+        [event] = self.triage(path)["events"]
+        self.check_event(event, EVENT.start / 240, EVENT.stop / 240)
 
     def test_cmx_lists(self):
         """Source times count frames at the exact rate, from the file's time code."""
@@ -349,6 +448,8 @@ class Containers(unittest.TestCase):
         self.assertGreater(file["seconds"], (file["frames"] - 3) * pace)
         self.assertLess(file["seconds"], took + 0.2)
         self.assertIn("arrival", " ".join(file["warnings"]))
+        self.assertEqual((file["timing"]["source"], file["timing"]["rate_claimed"]), ("arrival", None))
+        self.assertAlmostEqual(file["timing"]["rate_measured"], (file["frames"] - 1) / (file["seconds"] - 1 / RATE), delta=0.5)
 
 
 for kind_ in CONTAINERS:

@@ -109,18 +109,21 @@ std::string number(double value, const char* unit) {
   return std::isfinite(value) ? fmt::format("{:.2f} {}", value, unit) : "–";
 }
 
-std::string table(const WatchReport& report) {
+std::string table(const WatchReport& report, const std::string& page) {
   if (report.events.empty()) return "<p class='note'>No events.</p>";
   std::string text =
-      "<div class='scroll'><table><tr><th>kind</th><th>from</th><th>to</th><th>frame</th>"
+      "<div class='scroll'><table><tr><th>kind</th><th>when</th><th>from</th><th>to</th><th>frame</th>"
       "<th>confidence</th><th>shift</th><th></th></tr>";
   const std::size_t first = report.events.size() > kShownEvents ? report.events.size() - kShownEvents : 0;
   for (std::size_t i = first; i < report.events.size(); ++i) {
     const Event& event = report.events[i];
+    const std::string picture =
+        event.snapshot.empty() ? "" : fmt::format(" <a href={}>picture</a>", link_to(event.snapshot, page));
     text += fmt::format(
-        "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{:.2f}</td><td>{}</td><td>{}</td></tr>",
-        to_string(event.kind), number(event.start_s, "s"), number(event.end_s, "s"), event.start_frame,
-        event.confidence, number(event.shift_px, "px"), escape(event.detail));
+        "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{:.2f}</td><td>{}</td><td>{}</td></"
+        "tr>",
+        to_string(event.kind), escape(event.wall_clock), number(event.start_s, "s"), number(event.end_s, "s"),
+        event.start_frame, event.confidence, number(event.shift_px, "px"), escape(event.detail) + picture);
   }
   text += "</table></div>";
   if (first > 0 || report.events_left_out > 0)
@@ -156,9 +159,10 @@ std::string guard_json(std::span<const WatchReport> reports, double sensitivity)
     text += "},\"warnings\":[";
     for (std::size_t n = 0; n < report.warnings.size(); ++n)
       text += fmt::format("{}{}", n == 0 ? "" : ",", json_string(report.warnings[n]));
-    text += fmt::format("],\"frames_made_up\":{},\"lost_frames\":{},\"gaps\":{},\"changes\":{}}}",
-                        report.made_up, report.input_log.lost_frames, gaps_json(report.input_log),
-                        changes_json(report.input_log));
+    text += fmt::format(
+        "],\"frames_made_up\":{},\"lost_frames\":{},\"gaps\":{},\"changes\":{},\"timing\":{},{}}}",
+        report.made_up, report.input_log.lost_frames, gaps_json(report.input_log),
+        changes_json(report.input_log), timing_json(report.input_log), wall_clock_json(report.input.begin));
   }
   text += "\n],\n\"events\": [";
   bool first = true;
@@ -191,13 +195,18 @@ std::string guard_summary(std::span<const WatchReport> reports) {
             fmt::format("{}{} {}", kinds.empty() ? "" : ", ", count, to_string(static_cast<EventKind>(kind)));
     }
     text += fmt::format("  events: {}\n", kinds.empty() ? "none" : kinds);
+    if (report.input.begin.known())
+      text += fmt::format("  began at {} ({})\n", iso_8601(report.input.begin, 0),
+                          to_string(report.input.begin.source));
+    if (const std::string timing = timing_text(report.input_log); !timing.empty())
+      text += fmt::format("  timing: {}\n", timing);
     for (const std::string& warning : report.warnings)
       text += fmt::format("  WARNING {}\n", printable(warning));
   }
   return text;
 }
 
-std::string guard_page(std::span<const WatchReport> reports, double sensitivity) {
+std::string guard_page(std::span<const WatchReport> reports, double sensitivity, const std::string& path) {
   std::string body =
       fmt::format("<h1>sfft-video guard</h1><p class='sub'>{} source{}, sensitivity {:.3g} · sfft {}</p>",
                   reports.size(), reports.size() == 1 ? "" : "s", sensitivity, version());
@@ -217,7 +226,7 @@ std::string guard_page(std::span<const WatchReport> reports, double sensitivity)
         "role='img' "
         "aria-label='measurements over time'>{}</svg></figure>",
         kWidth, height, inside);
-    body += table(report);
+    body += table(report, path);
     body += fmt::format("<figure><figcaption>The scene</figcaption><img alt='first frame' src='{}'></figure>",
                         data_uri(grey_image(report.first_frame)));
   }

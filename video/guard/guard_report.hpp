@@ -13,8 +13,9 @@ namespace sfft::video {
 std::string guard_json(std::span<const WatchReport> reports, double sensitivity);
 /// A few lines for a terminal.
 std::string guard_summary(std::span<const WatchReport> reports);
-/// One self-contained HTML page.
-std::string guard_page(std::span<const WatchReport> reports, double sensitivity);
+/// One self-contained HTML page, to be written to `path`, from which it refers to the events' pictures.
+std::string guard_page(std::span<const WatchReport> reports, double sensitivity,
+                       const std::string& path = {});
 /// The measurements and events of one source as an SVG file.
 std::string guard_svg(const WatchReport& report);
 

@@ -15,6 +15,7 @@
 #include <tuple>
 
 #include "sfft/error.hpp"
+#include "video/guard/snapshots.hpp"
 #include "video/sources/decoder.hpp"
 #include "video/sources/masked_url.hpp"
 #include "video/sources/thread.hpp"
@@ -69,12 +70,15 @@ class Watch {
 
   void run() {
     report_.input.path = masked_url(input_);
+    if (!options_.snapshots.empty()) snapshots_.emplace(options_.snapshots, options_.may_write);
     GuardOptions guard_options = options_.guard;
     guard_options.source = report_.input.path;
     guard_.emplace(guard_options);
     const auto source = open();
     if (!source) return;
+    const WallClock waited = report_.input.begin;
     report_.input = source->info();
+    report_.input.begin = waited;
     try {
       read(*source);
     } catch (...) {
@@ -125,7 +129,9 @@ class Watch {
       ++absent.attempts;
       for (const double until = waited() + pause; !stop_ && waited() < until;) {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
-        if (waited() >= options_.silence_s) go_offline(0, absent.reason);
+        if (waited() < options_.silence_s) continue;
+        if (!report_.input.begin.known()) report_.input.begin = present_clock(waited());
+        go_offline(0, absent.reason);
       }
     }
     return nullptr;
@@ -160,6 +166,7 @@ class Watch {
         if (live_) look_for_silence();
         continue;
       }
+      if (report_.frames == 0 && !report_.input.begin.known()) report_.input.begin = begin_of(source, input_);
       take(frames[0].frame);
     }
   }
@@ -184,6 +191,7 @@ class Watch {
     if (frame.gap_seconds > 0) guard_->gap();
     if (frame.segment != segment_) tell(guard_->restart(seconds));
     segment_ = frame.segment;
+    if (snapshots_) snapshots_->take(frame, seconds);
     const auto start = Clock::now();
     const GuardFrame& result = guard_->push(frame.view(), seconds, frame.made_up);
     busy_us_ += std::chrono::duration<double, std::micro>(Clock::now() - start).count();
@@ -211,14 +219,28 @@ class Watch {
 
   void tell(const GuardFrame& result) {
     for (const auto& [phase, event] : result.events) {
-      keep(event, phase);
-      on_event_(event, phase);
+      const Event dated = completed(event, phase);
+      keep(dated, phase);
+      on_event_(dated, phase);
     }
     // What the open events have come to since they began.
     for (const Event& open : guard_->open_events()) {
       const auto kept = std::ranges::find(report_.events, open.id, &Event::id);
-      if (kept != report_.events.end()) *kept = open;
+      if (kept != report_.events.end()) *kept = completed(open, EventPhase::end);
     }
+  }
+
+  /// The event with what the guard does not know of it: its date, and its picture.
+  Event completed(Event event, EventPhase phase) {
+    event.wall_clock = iso_8601(report_.input.begin, event.start_s);
+    if (phase == EventPhase::start && snapshots_) {
+      event.snapshot = snapshots_->write(event);
+      report_.snapshot_problem = snapshots_->problem();
+    } else if (const auto kept = std::ranges::find(report_.events, event.id, &Event::id);
+               kept != report_.events.end()) {
+      event.snapshot = kept->snapshot;
+    }
+    return event;
   }
 
   void keep(const Event& event, EventPhase phase) {
@@ -241,6 +263,7 @@ class Watch {
   const std::atomic<bool>& stop_;
   WatchReport& report_;
   std::optional<Guard> guard_;
+  std::optional<Snapshots> snapshots_;
   bool live_ = false;
   std::int64_t segment_ = 0;  ///< of the latest frame
   double busy_us_ = 0;

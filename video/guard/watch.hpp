@@ -31,6 +31,7 @@ struct WatchReport {
   std::array<std::int64_t, kEventKinds> counts{};
   Timeline shift, changed, sharpness, level;
   Frame first_frame;
+  std::string snapshot_problem;  ///< why a picture of an event could not be written
 };
 
 struct WatchOptions {
@@ -38,6 +39,8 @@ struct WatchOptions {
   SourceOptions source;
   double silence_s = 5;     ///< a live source without frames for so long is offline
   std::int64_t frames = 0;  ///< stop after this many; 0: all
+  std::string snapshots{};  ///< Snapshots: prefix of their files; empty: none are written
+  std::function<void(const std::string&)> may_write{};
 };
 
 /// Called for every event that begins or ends, from the thread that watches.

@@ -49,6 +49,29 @@ std::string changes_json(const SourceLog& log) {
   return list.dump();
 }
 
+std::string timing_json(const SourceLog& log) {
+  const auto rate = [](double fps) { return fps > 0 ? Json(fps) : Json(nullptr); };
+  const FrameTiming& timing = log.timing;
+  return Json{{"source", to_string(timing.source)},
+              {"rate_claimed", rate(timing.claimed_fps)},
+              {"rate_measured", rate(timing.measured_fps)}}
+      .dump();
+}
+
+std::string wall_clock_json(const WallClock& begin) {
+  if (!begin.known()) return R"("wall_clock":null,"wall_clock_source":null)";
+  return fmt::format(R"("wall_clock":"{}","wall_clock_source":"{}")", iso_8601(begin, 0),
+                     to_string(begin.source));
+}
+
+std::string timing_text(const SourceLog& log) {
+  if (log.timing.source != TimeSource::claimed_rate) return "";
+  if (!(log.timing.claimed_fps > 0))
+    return "there are no time stamps and no rate: 25 frames per second are assumed";
+  return fmt::format("there are no time stamps: the claimed rate of {:.6g} frames per second is used",
+                     log.timing.claimed_fps);
+}
+
 std::string gaps_text(const SourceLog& log) {
   if (log.gaps.empty()) return "";
   double sum = 0;

@@ -53,6 +53,7 @@ void add_log(const SourceLog& log, nlohmann::ordered_json& input) {
   };
   input["decoder"] = text_or_null(log.decoder);
   input["decoder_note"] = text_or_null(log.decoder_note);
+  input["timing"] = nlohmann::ordered_json::parse(timing_json(log));
   input["frames_without_time"] = log.frames_without_time;
   input["damaged_packets"] = log.damaged_packets;
   input["damaged_frames"] = log.damaged_frames;
@@ -187,6 +188,8 @@ std::string summary(const RunReport& report) {
   if (report.status != RunStatus::complete) text += fmt::format("  [{}]", printable(report.message));
   text += "\n";
   if (!report.input_log.gaps.empty()) text += fmt::format("gaps        {}\n", gaps_text(report.input_log));
+  if (const std::string timing = timing_text(report.input_log); !timing.empty())
+    text += fmt::format("timing      {}\n", timing);
   if (!report.first_template) return text;
   const Template& tmpl = *report.first_template;
   text += fmt::format("template    {} frequencies", tmpl.k());

@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 
 namespace sfft::video {
 
@@ -73,6 +74,23 @@ std::string escape(const std::string& raw) {
     }
   }
   return out;
+}
+
+std::string link_to(const std::string& file, const std::string& page) {
+  namespace fs = std::filesystem;
+  std::error_code code;
+  fs::path path = fs::weakly_canonical(fs::absolute(file, code), code);
+  if (!page.empty() && page != "-") {
+    const fs::path folder = fs::weakly_canonical(fs::absolute(page, code), code).parent_path();
+    if (const fs::path relative = path.lexically_relative(folder); !relative.empty()) path = relative;
+  }
+  std::string text = "'";
+  for (const char c : path.empty() ? file : path.string()) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       std::string_view("-_.~/").find(c) != std::string_view::npos;
+    text += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return text + "'";
 }
 
 std::string csv_field(const std::string& text) {

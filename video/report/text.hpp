@@ -14,6 +14,9 @@ std::string printable(std::string_view text);
 /// The same as HTML.
 std::string escape(const std::string& raw);
 
+/// A reference in HTML, as it follows href=, to a file from a page at `page`; "-" or empty: from anywhere.
+std::string link_to(const std::string& file, const std::string& page);
+
 /// A CSV field. Spreadsheets take a leading = + - @ for a formula, so such names get a leading blank.
 std::string csv_field(const std::string& text);
 

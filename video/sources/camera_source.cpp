@@ -34,6 +34,11 @@ class CameraSource final : public FrameSource {
     SourceLog log;
     log.gaps = connection_.gaps();
     log.changes = formats_.changes();
+    log.timing = {count_ > 0 ? TimeSource::arrival : TimeSource::none, info_.fps, 0};
+    double watched = seconds_;
+    for (const Gap& gap : log.gaps) watched -= gap.seconds;
+    const auto intervals = count_ - 1 - static_cast<std::int64_t>(log.gaps.size());
+    if (intervals > 0 && watched > 0) log.timing.measured_fps = static_cast<double>(intervals) / watched;
     return log;
   }
 
@@ -58,6 +63,7 @@ class CameraSource final : public FrameSource {
     const auto now = Clock::now();
     if (count_ == 0) {
       first_ = now;
+      info_.begin = present_clock(0);
       rate_ = info_.fps;
       info_.width = frame.width;
       info_.height = frame.height;

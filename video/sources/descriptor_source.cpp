@@ -86,6 +86,7 @@ class DescriptorSource final : public FrameSource {
     return checked([&] { return source_->next(frame); });
   }
   void interrupt() noexcept override { buffer_.interrupt(); }
+  SourceLog log() const override { return source_->log(); }
 
  private:
   /// Distinguishes an input that cannot be read from one that ends.

@@ -18,7 +18,15 @@ void FrameTimes::jump(double seconds) noexcept {
   if (begun_) jump_ = seconds;
 }
 
+void FrameTimes::leave_out_interval() noexcept {
+  if (measured_ == 0) return;
+  --measured_;
+  measured_seconds_ -= latest_interval_;
+  latest_interval_ = 0;
+}
+
 double FrameTimes::next(double stamp, std::int64_t missing) {
+  ++frames_;
   const bool stamped = std::isfinite(stamp);
   if (stamped && !origin_known_) set_origin(begun_ ? stamp - last_ - interval_ : stamp);
   if (!begun_) {
@@ -43,6 +51,9 @@ double FrameTimes::next(double stamp, std::int64_t missing) {
     least_ = intervals_ == 0 ? now - last_ : std::min(least_, now - last_);
     most_ = std::max(most_, now - last_);
     ++intervals_;
+    latest_interval_ = now - last_;
+    measured_seconds_ += latest_interval_;
+    ++measured_;
   }
   jump_ = -1;
   last_ = now;
@@ -51,6 +62,14 @@ double FrameTimes::next(double stamp, std::int64_t missing) {
 
 void FrameTimes::add_to(SourceLog& log) const {
   log.frames_without_time = without_time_;
+  // Stamps set the times also where few pictures have one.
+  const std::int64_t stamped = frames_ - without_time_;
+  if (stamped > (frames_ > 1 ? std::max<std::int64_t>(1, frames_ / 50) : 0)) {
+    log.timing.source = TimeSource::stamps;
+    if (measured_seconds_ > 0) log.timing.measured_fps = static_cast<double>(measured_) / measured_seconds_;
+  } else if (frames_ > 0 && interval_ > 0) {
+    log.timing.source = TimeSource::claimed_rate;
+  }
   if (intervals_ == 0 || !(most_ > 0)) return;
   log.least_interval_seconds = least_;
   log.most_interval_seconds = most_;

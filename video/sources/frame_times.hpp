@@ -25,7 +25,11 @@ class FrameTimes {
   /// The next frame comes `seconds` after the last one, whatever its stamp says: a stream came back.
   void jump(double seconds) noexcept;
 
+  /// The latest interval says nothing about the rate.
+  void leave_out_interval() noexcept;
+
   double last() const noexcept { return last_; }
+  /// Intervals, counts, and the timing but for the claimed rate.
   void add_to(SourceLog& log) const;
 
  private:
@@ -35,8 +39,10 @@ class FrameTimes {
   double origin_ = 0;  ///< the stamp of time 0
   double last_ = 0;
   double jump_ = -1;  ///< if at least 0, the next frame comes that long after the last one
-  std::int64_t without_time_ = 0, intervals_ = 0;
+  std::int64_t frames_ = 0, without_time_ = 0, intervals_ = 0;
   double least_ = 0, most_ = 0;
+  std::int64_t measured_ = 0;  ///< intervals that tell the rate
+  double measured_seconds_ = 0, latest_interval_ = 0;
 };
 
 }  // namespace sfft::video

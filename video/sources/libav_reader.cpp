@@ -77,7 +77,20 @@ class Dictionary {
   AVDictionary* entries_ = nullptr;
 };
 
+bool same_rate(double claimed, double found) {
+  constexpr double kSame = 0.2;  // of the rate
+  return claimed > 0 && std::fabs(found / claimed - 1) <= kSame;
+}
+
 }  // namespace
+
+std::string overruled_rate(double claimed, double found) {
+  if (!(claimed > 0) || !(found > 0) || same_rate(claimed, found)) return "";
+  return fmt::format(
+      "The container claims {:.4g} frames per second, and its time stamps tell {:.4g}: the latter are "
+      "used.",
+      claimed, found);
+}
 
 LibavReader::LibavReader(const std::string& url, const Options& options, const std::atomic<bool>& interrupted)
     : options_(options), interrupted_(interrupted), skip_(options.skip), before_key_(options.live ? 0 : -1) {
@@ -154,7 +167,7 @@ void LibavReader::open_decoder() {
 void LibavReader::find_rate() {
   constexpr std::size_t kLooked = 120, kMaxAhead = 600;
   const AVRational claimed = av_guess_frame_rate(format_.get(), const_cast<AVStream*>(stream_), nullptr);
-  if (claimed.num > 0 && claimed.den > 0) rate_ = av_q2d(claimed);
+  if (claimed.num > 0 && claimed.den > 0) rate_ = claimed_rate_ = av_q2d(claimed);
   if (options_.live || options_.skip > 0 || !stamped()) return;
   std::vector<double> stamps;
   double decoded = -std::numeric_limits<double>::infinity();
@@ -177,7 +190,7 @@ void LibavReader::find_rate() {
 
 void LibavReader::compare_rates(std::vector<double> stamps) {
   constexpr std::size_t kFew = 10;
-  constexpr double kSame = 0.2, kHole = 3;  // of the rate; usual intervals
+  constexpr double kHole = 3;  // usual intervals
   if (stamps.size() < kFew) return;
   std::ranges::sort(stamps);
   std::vector<double> intervals;
@@ -194,15 +207,11 @@ void LibavReader::compare_rates(std::vector<double> stamps) {
   }
   if (!(sum > 0)) return;
   const double found = count / sum;
-  if (rate_ > 0 && std::fabs(found / rate_ - 1) <= kSame) return;
+  if (same_rate(rate_, found)) return;
   // The two fields of a frame may be packets of their own.
   const AVFieldOrder fields = stream_->codecpar->field_order;
   if (found > rate_ && rate_ > 0 && fields != AV_FIELD_PROGRESSIVE && fields != AV_FIELD_UNKNOWN) return;
-  if (rate_ > 0)
-    rate_note_ = fmt::format(
-        "The container claims {:.4g} frames per second, and its time stamps tell {:.4g}: the latter are "
-        "used.",
-        rate_, found);
+  rate_note_ = overruled_rate(rate_, found);
   rate_ = found;
 }
 
@@ -344,7 +353,8 @@ bool LibavReader::store_picture(const DevicePictures& pictures, std::size_t offs
 
 double LibavReader::picture_seconds() const {
   if (!stamped()) return kNever;
-  const std::int64_t time = picture_->best_effort_timestamp;
+  const std::int64_t time =
+      lacks_decoding_stamps(*format_, *stream_) ? picture_->pts : picture_->best_effort_timestamp;
   return time == AV_NOPTS_VALUE ? kNever : static_cast<double>(time) * av_q2d(stream_->time_base);
 }
 
@@ -353,6 +363,16 @@ bool LibavReader::stamped() const noexcept {
   const std::string_view name = format_->iformat->name;
   return (format_->iformat->flags & AVFMT_NOTIMESTAMPS) == 0 && name != "mpjpeg" &&
          name.find("_pipe") == std::string_view::npos;
+}
+
+double LibavReader::claimed_rate() const noexcept {
+  // Bare JPEG pictures state none, and libavformat assumes 25.
+  return !stamped() && stream_->codecpar->codec_id == AV_CODEC_ID_MJPEG ? 0 : claimed_rate_;
+}
+
+bool LibavReader::stamps_count_frames() const noexcept {
+  const std::string_view name = format_->iformat->name;
+  return name == "avi" || name == "mxf" || name == "dv";
 }
 
 bool LibavReader::picture_is_key() const noexcept {
@@ -385,6 +405,7 @@ std::int64_t LibavReader::height() const noexcept {
 }
 
 void LibavReader::describe(SourceInfo& info) const {
+  info.begin = stated_begin(*format_, rate_);
   const AVDictionaryEntry* const capture =
       av_dict_get(format_->metadata, "com.android.capture.fps", nullptr, 0);
   const double hz = capture != nullptr ? std::strtod(capture->value, nullptr) : 0;

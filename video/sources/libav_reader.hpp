@@ -20,6 +20,9 @@
 
 namespace sfft::video {
 
+/// Sentence that a rate which a container claims is overruled; empty if it agrees with the found one.
+std::string overruled_rate(double claimed, double found);
+
 class LibavReader {
  public:
   struct Options {
@@ -77,6 +80,10 @@ class LibavReader {
   double frame_rate() const noexcept { return rate_; }
   /// A sentence where they differ.
   const std::string& rate_note() const noexcept { return rate_note_; }
+  /// The rate that the container claims; 0: none, or one that libavformat assumes.
+  double claimed_rate() const noexcept;
+  /// Whether stamps only count the frames at that rate: AVI, MXF, DV.
+  bool stamps_count_frames() const noexcept;
   /// Whether the input has time stamps; those of bare pictures only count them.
   bool stamped() const noexcept;
   /// Adds the camera's rate, the shape of pixels and the order of fields, as far as the file states them.
@@ -129,6 +136,7 @@ class LibavReader {
   Orientation shown_;
   std::int64_t skip_;  ///< packets to leave out
   double rate_ = 0;    ///< as when the input was opened
+  double claimed_rate_ = 0;
   std::string rate_note_;
   std::deque<libav::Packet> ahead_;                      ///< read to measure the rate
   int width_ = 0, height_ = 0, format_of_samples_ = -1;  ///< of the latest picture() on the host

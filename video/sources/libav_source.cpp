@@ -58,6 +58,9 @@ class FileSource final : public FrameSource {
     log.lost_frames = reader_->damage().lost();
     log.changes = formats_.changes();
     times_->add_to(log);
+    log.timing.claimed_fps = reader_->claimed_rate();
+    if (log.timing.source == TimeSource::stamps && reader_->stamps_count_frames())
+      log.timing = {TimeSource::claimed_rate, log.timing.claimed_fps, 0};
     return log;
   }
 
@@ -134,6 +137,7 @@ class FileSource final : public FrameSource {
     const double usual = (before - hidden_) / static_cast<double>(std::max<std::int64_t>(1, count_ - 1));
     if (count_ < kFew || interval < kMin || interval < kTimes * usual) return;
     hidden_ += interval;
+    times_->leave_out_interval();
     if (holes_.size() == kMaxHoles) holes_.erase(holes_.begin());
     holes_.push_back({count_, before, interval, 0, "the time stamps jump"});
   }

@@ -134,6 +134,12 @@ class RecordingSource final : public CaptureSource {
   }
 
   std::vector<std::string> warnings() const override { return warnings_; }
+  SourceLog log() const override {
+    SourceLog log;
+    log.timing = {count_ > 0 ? TimeSource::stamps : TimeSource::none, info_.fps, 0};
+    if (last_seconds_ > 0) log.timing.measured_fps = static_cast<double>(count_ - 1) / last_seconds_;
+    return log;
+  }
 
  private:
   void check_end() {

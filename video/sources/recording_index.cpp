@@ -71,7 +71,8 @@ bool RecordingIndex::read(const std::string& path, int track, const std::atomic<
   const AVRational rate = av_guess_frame_rate(format.get(), stream, nullptr);
   if (rate.num > 0 && rate.den > 0) interval_ = av_q2d(av_inv_q(rate));
   indexed_ = has_stamp_index(*format);
-  search_error_ = std::string_view(format->iformat->name) == "mpeg" ? 0.5 : 0;
+  counts_on_ = lacks_decoding_stamps(*format, *stream);
+  search_error_ = is_program_stream(*format) ? 0.5 : 0;
   const bool unstamped = (format->iformat->flags & AVFMT_NOTIMESTAMPS) != 0;
   std::optional<OrderParser> parser;
   if (parse) parser.emplace(*stream->codecpar);
@@ -129,8 +130,6 @@ bool RecordingIndex::read(const std::string& path, int track, const std::atomic<
   return true;
 }
 
-/// The n-th picture in display order is due when the n-th packet is decoded, plus a delay that pictures with
-/// stamps tell.
 void RecordingIndex::fill_stamps(std::span<Packet> packets, std::span<const Order> order,
                                  bool counted) const {
   const std::size_t count = packets.size();
@@ -161,6 +160,29 @@ void RecordingIndex::fill_stamps(std::span<Packet> packets, std::span<const Orde
     }
     if (held) shown.push_back(*held);
   }
+  if (counts_on_)
+    stamp_by_rate(packets, shown);
+  else
+    stamp_by_decoding(packets, shown);
+}
+
+/// As FrameTimes does.
+void RecordingIndex::stamp_by_rate(std::span<Packet> packets, std::span<const std::size_t> shown) const {
+  const auto stamped =
+      std::ranges::find_if(shown, [&](std::size_t i) { return std::isfinite(packets[i].stamp); });
+  const auto before = static_cast<double>(stamped - shown.begin());
+  double last = (stamped == shown.end() ? 0 : packets[*stamped].stamp) - (before + 1) * interval_;
+  for (const std::size_t i : shown) {
+    double& stamp = packets[i].stamp;
+    stamp = stamp > last ? stamp : last + interval_;
+    last = stamp;
+  }
+}
+
+/// The n-th picture in display order is due when the n-th packet is decoded, plus a delay that pictures with
+/// stamps tell.
+void RecordingIndex::stamp_by_decoding(std::span<Packet> packets, std::span<const std::size_t> shown) const {
+  const std::size_t count = packets.size();
   std::vector<double> due(count);
   for (std::size_t i = 0; i < count; ++i) {
     due[i] = packets[i].decode_stamp;

@@ -63,6 +63,8 @@ class RecordingIndex {
   };
   bool read(const std::string& path, int track, const std::atomic<bool>* stop, double until, bool parse);
   void fill_stamps(std::span<Packet> packets, std::span<const Order> order, bool counted) const;
+  void stamp_by_decoding(std::span<Packet> packets, std::span<const std::size_t> shown) const;
+  void stamp_by_rate(std::span<Packet> packets, std::span<const std::size_t> shown) const;
   void give_times();
 
   std::vector<Packet> packets_;
@@ -70,6 +72,7 @@ class RecordingIndex {
   double first_stamp_ = 0;
   bool indexed_ = false;
   double search_error_ = 0;
+  bool counts_on_ = false;  ///< lacks_decoding_stamps()
 };
 
 }  // namespace sfft::video

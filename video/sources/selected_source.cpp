@@ -74,6 +74,7 @@ class SelectedSource final : public FrameSource {
   bool advance(Frame& frame) override {
     gap_ = 0;
     while (at_ < selection_.end_frame && source_->advance(frame)) {
+      if (at_ == 0) info_.begin = source_->info().begin;
       const std::int64_t index = at_++;
       gap_ = std::max(gap_, frame.gap_seconds);
       check_times(frame);

@@ -28,6 +28,19 @@ SignalView Frame::view() const {
           bit_depth16 ? ElementType::u16 : ElementType::u8, Shape{height, width}};
 }
 
+const char* to_string(TimeSource source) noexcept {
+  switch (source) {
+    case TimeSource::stamps:
+      return "stamps";
+    case TimeSource::arrival:
+      return "arrival";
+    case TimeSource::claimed_rate:
+      return "claimed_rate";
+    default:
+      return "none";
+  }
+}
+
 bool has_opencv() noexcept {
   return SFFT_HAVE_OPENCV != 0;
 }
@@ -113,6 +126,11 @@ std::unique_ptr<FrameSource> open_video(const std::string& input, bool url, cons
 }
 
 }  // namespace
+
+WallClock begin_of(const FrameSource& source, const std::string& input) {
+  const auto named = source.live() ? std::nullopt : named_time(input);
+  return named ? named->clock : source.info().begin;
+}
 
 bool may_come_later(const std::string& input) {
   return is_url(input) ? !input.starts_with(kFile) : is_camera(input);

@@ -15,6 +15,7 @@
 
 #include "sfft/device_pictures.hpp"
 #include "sfft/types.hpp"
+#include "video/sources/wall_clock.hpp"
 
 namespace sfft::video {
 
@@ -66,6 +67,7 @@ struct SourceInfo {
   double capture_fps = 0;   ///< of the camera, where the file says that it is not `fps`; 0: it does not
   double pixel_aspect = 1;  ///< width of a pixel over its height
   Fields fields = Fields::none;
+  WallClock begin{};  ///< live sources know it from their first frame on
 };
 
 /// A time interval in which a stream was lost or delivered no frames, or that a recording skips.
@@ -101,6 +103,21 @@ enum class DecodeOn : std::uint8_t {
   nvdec,  ///< an NVIDIA GPU if possible, else the CPU
 };
 
+/// Where the times of frames come from.
+enum class TimeSource : std::uint8_t {
+  none,          ///< there are none, nor a rate
+  stamps,        ///< time stamps of the container or the stream
+  arrival,       ///< this machine's clock when a frame arrived
+  claimed_rate,  ///< the number of the frame and the rate that the container claims
+};
+const char* to_string(TimeSource source) noexcept;
+
+struct FrameTiming {
+  TimeSource source = TimeSource::none;
+  double claimed_fps = 0;   ///< the container's rate; 0: it claims none
+  double measured_fps = 0;  ///< by stamps or arrivals, without gaps; 0: not measured
+};
+
 /// Events of an input besides its frames.
 struct SourceLog {
   std::string decoder;       ///< "cpu" or "nvdec"; empty if the source does not say
@@ -116,6 +133,7 @@ struct SourceLog {
   /// Between two frames, gaps excluded; NaN: fewer than two frames, or an input without times.
   double least_interval_seconds = std::numeric_limits<double>::quiet_NaN();
   double most_interval_seconds = std::numeric_limits<double>::quiet_NaN();
+  FrameTiming timing;
 };
 
 /// A frame that was found, with the source of its samples.
@@ -213,6 +231,9 @@ struct SourceOptions {
 /// or any file that FFmpeg's libraries decode. Throws InputError, and Error(invalid_argument) for a region
 /// outside the frames, now or when the first frame is read.
 std::unique_ptr<FrameSource> open_source(const std::string& input, const SourceOptions& options = {});
+
+/// When the input's first frame was taken: a recording's name says, else what the source knows.
+WallClock begin_of(const FrameSource& source, const std::string& input);
 
 /// The files that open_source() would read; empty for cameras, streams and standard input. Does not
 /// throw InputError.

@@ -36,12 +36,14 @@ class StreamSource final : public FrameSource {
     info_.width = reader_->width();
     info_.height = reader_->height();
     finite_ = reader_->finite();
+    if (finite_) info_.begin = stated_begin();
     by_arrival_ = !finite_ && !reader_->stamped() && !url.starts_with("file:");
     if (by_arrival_)
       warnings_.emplace_back(
           "The stream has no time stamps: the times of its frames are those of their arrival.");
     else
       info_.fps = reader_->frame_rate();
+    claimed_fps_ = reader_->claimed_rate();
     if (options_.decode_on == DecodeOn::nvdec)
       warnings_.emplace_back("NVDEC is not used: it decodes files, no streams. The CPU decodes.");
     times_.emplace(info_.fps);
@@ -54,7 +56,10 @@ class StreamSource final : public FrameSource {
     std::vector<std::string> warnings = warnings_;
     if (!connection_.warning().empty()) warnings.push_back(connection_.warning());
     formats_.warn(warnings);
-    warn_of_losses(log(), warnings);
+    const SourceLog so_far = log();
+    warn_of_losses(so_far, warnings);
+    if (std::string note = overruled_rate(claimed_fps_, so_far.timing.measured_fps); !note.empty())
+      warnings.push_back(std::move(note));
     return warnings;
   }
 
@@ -66,6 +71,8 @@ class StreamSource final : public FrameSource {
     if (options_.decode_on == DecodeOn::nvdec) log.decoder_note = "NVDEC decodes files, no streams";
     if (reader_) add_reader(log);
     times_->add_to(log);
+    if (by_arrival_ && count_ > 0) log.timing.source = TimeSource::arrival;
+    log.timing.claimed_fps = claimed_fps_;
     return log;
   }
 
@@ -90,6 +97,13 @@ class StreamSource final : public FrameSource {
                     interrupted_);
   }
 
+  /// Of a recording on a server.
+  WallClock stated_begin() const {
+    SourceInfo stated;
+    reader_->describe(stated);
+    return stated.begin;
+  }
+
   void take(Frame& frame) {
     reader_->picture(frame);
     const auto now = Clock::now();
@@ -107,6 +121,7 @@ class StreamSource final : public FrameSource {
       connection_.note({count_, before, frame.gap_seconds, 0, "no frames came"});
     }
     if (count_ == 0) {
+      if (!finite_) info_.begin = present_clock(frame.seconds);
       info_.width = frame.width;
       info_.height = frame.height;
     }
@@ -155,6 +170,7 @@ class StreamSource final : public FrameSource {
   FormatWatch formats_;
   bool finite_ = false;
   bool by_arrival_ = false;  ///< there are no time stamps
+  double claimed_fps_ = 0;
   std::int64_t count_ = 0;
   Clock::time_point opened_ = Clock::now(), asked_ = opened_;
   SourceLog log_;  ///< of earlier connections

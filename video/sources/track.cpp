@@ -89,6 +89,15 @@ bool has_stamp_index(const AVFormatContext& format) {
   return name.find("mp4") != std::string_view::npos || name.find("matroska") != std::string_view::npos;
 }
 
+bool is_program_stream(const AVFormatContext& format) {
+  return std::string_view(format.iformat->name) == "mpeg";
+}
+
+bool lacks_decoding_stamps(const AVFormatContext& format, const AVStream& stream) {
+  const AVCodecID codec = stream.codecpar->codec_id;
+  return is_program_stream(format) && (codec == AV_CODEC_ID_H264 || codec == AV_CODEC_ID_HEVC);
+}
+
 const std::int32_t* display_matrix(const AVStream& stream) {
 #if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 30, 100)
   const AVCodecParameters& parameters = *stream.codecpar;
@@ -101,6 +110,19 @@ const std::int32_t* display_matrix(const AVStream& stream) {
   const std::uint8_t* const data = av_stream_get_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, &bytes);
   return bytes < 9 * sizeof(std::int32_t) ? nullptr : reinterpret_cast<const std::int32_t*>(data);
 #endif
+}
+
+std::string stated_by(const AVFormatContext& format, const char* key) {
+  const AVDictionaryEntry* found = av_dict_get(format.metadata, key, nullptr, 0);
+  for (unsigned i = 0; found == nullptr && i < format.nb_streams; ++i)
+    found = av_dict_get(format.streams[i]->metadata, key, nullptr, 0);
+  return found == nullptr ? "" : found->value;
+}
+
+WallClock stated_begin(const AVFormatContext& format, double fps) {
+  for (const char* const key : {"com.apple.quicktime.creationdate", "creation_time"})
+    if (const auto clock = stated_time(stated_by(format, key))) return *clock;
+  return time_code_time(stated_by(format, "timecode"), fps).value_or(WallClock{});
 }
 
 /// The matrix maps a row (x, y), x to the right and y down. It is a mirror image, x to -x, where its

@@ -8,6 +8,7 @@
 
 #include "video/sources/libav.hpp"
 #include "video/sources/luma.hpp"
+#include "video/sources/wall_clock.hpp"
 
 namespace sfft::video {
 
@@ -27,8 +28,20 @@ std::string tell_video_track(const AVFormatContext& format, int chosen);
 /// before it: MP4, QuickTime, Matroska.
 bool has_stamp_index(const AVFormatContext& format);
 
+bool is_program_stream(const AVFormatContext& format);
+
+/// Whether only presentation stamps say when a picture is shown. In program streams few pictures of H.264 and
+/// H.265 have stamps, and a decoding stamp may be the next picture's.
+bool lacks_decoding_stamps(const AVFormatContext& format, const AVStream& stream);
+
 /// The stream's display matrix, nine numbers, or null.
 const std::int32_t* display_matrix(const AVStream& stream);
+
+/// What the container, or else one of its streams, states under this name; empty if nothing.
+std::string stated_by(const AVFormatContext& format, const char* key);
+
+/// When the recording began: by com.apple.quicktime.creationdate, creation_time or timecode.
+WallClock stated_begin(const AVFormatContext& format, double fps);
 
 /// How pictures of the stream are shown, to the nearest quarter turn.
 Orientation orientation_of(const AVStream& stream);

@@ -140,6 +140,12 @@ class Y4mSource final : public FrameSource {
     return true;
   }
 
+  SourceLog log() const override {
+    SourceLog log;
+    log.timing = {info_.fps > 0 ? TimeSource::claimed_rate : TimeSource::none, info_.fps, 0};
+    return log;
+  }
+
  private:
   /// Allocates as data arrives: a header of a few bytes must not cost the memory that it claims.
   bool read_luma(std::vector<std::byte>& samples) {

@@ -47,13 +47,15 @@ std::string entry(const std::string& path, double from, double to) {
                      stamp_text(to));
 }
 
+using Parts = std::vector<EventPart>;
+
 #if SFFT_HAVE_LIBAV
 /// Nothing for what is no file that FFmpeg reads.
-std::optional<RecordingIndex> index_of(const TriageFile& file, int track) {
+std::optional<RecordingIndex> index_of(const TriageFile& file, const Parts& parts, int track) {
   std::error_code code;
   if (!std::filesystem::is_regular_file(file.path, code)) return std::nullopt;
   double end = 0;
-  for (const TriageEvent& event : file.events) end = std::max(end, event.end_s);
+  for (const EventPart& part : parts) end = std::max(end, part.end_s);
   try {
     RecordingIndex index(file.path, track, nullptr, end);
     if (!index.empty()) return index;
@@ -62,38 +64,41 @@ std::optional<RecordingIndex> index_of(const TriageFile& file, int track) {
   return std::nullopt;
 }
 
-std::string clips_of(const TriageFile& file, std::vector<std::string>& problems) {
+std::string clips_of(std::span<const TriageFile> files, const std::string& path, const Parts& parts,
+                     std::vector<std::string>& problems) {
   std::string text;
   std::size_t missing = 0;
-  for (const TriageEvent& event : file.events) {
-    if (event.clip.empty())
+  for (const EventPart& part : parts) {
+    const std::vector<std::string>& clips = files[part.file].events[part.event].clips;
+    if (part.number >= clips.size() || clips[part.number].empty())
       ++missing;
     else
-      text += fmt::format("file '{}'\n", quoted_path(event.clip));
+      text += fmt::format("file '{}'\n", quoted_path(clips[part.number]));
   }
   if (missing == 0) return text;
   problems.push_back(
       fmt::format("the cut list leaves out {} event{} of '{}': its clock restarts, so that time stamps do "
                   "not name a place. "
                   "--clips cuts them, and the list then names the clips",
-                  missing, missing == 1 ? "" : "s", printable(file.path)));
-  return text +
-         fmt::format("# left out, because the clock of this file restarts: {}\n", printable(file.path));
+                  missing, missing == 1 ? "" : "s", printable(path)));
+  return text + fmt::format("# left out, because the clock of this file restarts: {}\n", printable(path));
 }
 
 #endif
 
-std::string entries_of(const TriageFile& file, int track, std::vector<std::string>& problems) {
+std::string entries_of(std::span<const TriageFile> files, std::size_t number, const Parts& parts, int track,
+                       std::vector<std::string>& problems) {
+  const TriageFile& file = files[number];
   std::string text;
 #if SFFT_HAVE_LIBAV
-  if (const std::optional<RecordingIndex> index = index_of(file, track)) {
-    if (index->restarts()) return clips_of(file, problems);
-    for (const TriageEvent& event : file.events) {
-      const std::size_t begin = index->begin_for(event.start_s);
+  if (const std::optional<RecordingIndex> index = index_of(file, parts, track)) {
+    if (index->restarts()) return clips_of(files, file.path, parts, problems);
+    for (const EventPart& part : parts) {
+      const std::size_t begin = index->begin_for(part.start_s);
       const RecordingIndex::Packet& key = index->packets()[begin];
       // FFmpeg ends at the first packet of any track that is to be decoded then or later.
-      const double sound = index->packets()[index->end_for(begin, event.end_s) - 1].others + 1e-3;
-      const double end = index->stamp_at(key, event.end_s);
+      const double sound = index->packets()[index->end_for(begin, part.end_s) - 1].others + 1e-3;
+      const double end = index->stamp_at(key, part.end_s);
       // FFmpeg searches files without an index by decoding times.
       const bool earlier = !index->indexed() && key.decode_stamp < key.stamp;
       const double from = (earlier ? key.decode_stamp : key.stamp) - index->search_error();
@@ -105,7 +110,7 @@ std::string entries_of(const TriageFile& file, int track, std::vector<std::strin
   static_cast<void>(track);
   static_cast<void>(problems);
 #endif
-  for (const TriageEvent& event : file.events) text += entry(file.path, event.start_s, event.end_s);
+  for (const EventPart& part : parts) text += entry(file.path, part.start_s, part.end_s);
   return text;
 }
 
@@ -153,13 +158,7 @@ std::string stated_time_code(const std::string& path) {
   if (!std::filesystem::is_regular_file(path, code)) return "";
   try {
     const libav::Format format = open_container(path, nullptr);
-    const auto find = [](const AVDictionary* from) {
-      const AVDictionaryEntry* const found = av_dict_get(from, "timecode", nullptr, 0);
-      return found == nullptr ? std::string() : std::string(found->value);
-    };
-    for (unsigned i = 0; i < format->nb_streams; ++i)
-      if (std::string text = find(format->streams[i]->metadata); !text.empty()) return text;
-    return find(format->metadata);
+    return stated_by(*format, "timecode");
   } catch (const InputError&) {  // it was read by other means
     return "";
   }
@@ -182,16 +181,40 @@ TimeCode time_code_of(const TriageFile& file) {
 
 }  // namespace
 
+std::vector<std::vector<EventPart>> event_parts(std::span<const TriageFile> files) {
+  std::vector<std::vector<EventPart>> parts(files.size());
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    for (std::size_t e = 0; e < files[i].events.size(); ++e) {
+      const TriageEvent& event = files[i].events[e];
+      double from = event.start_s;
+      double to = event.end_s;
+      std::size_t number = 0;
+      for (std::size_t at = i;; ++at) {
+        const bool last = event.end_file.empty() || files[at].path == event.end_file ||
+                          at + 1 == files.size() || files[at + 1].follows != files[at].path;
+        const double end = last ? to : files[at].seconds;
+        if (end > from) parts[at].push_back({from, end, i, e, number++});
+        if (last) break;
+        from = 0;
+        to -= files[at].seconds;
+      }
+    }
+  }
+  return parts;
+}
+
 std::string triage_ffconcat(std::span<const TriageFile> files, int track,
                             std::vector<std::string>& problems) {
   std::string text = "ffconcat version 1.0\n";
-  for (const TriageFile& file : files) {
-    if (file.events.empty()) continue;
+  const std::vector<Parts> parts = event_parts(files);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const TriageFile& file = files[i];
+    if (parts[i].empty()) continue;
     if (has_line_end(file.path)) {
       text += fmt::format("# left out, because its name has a line end: {}\n", printable(file.path));
       continue;
     }
-    text += entries_of(file, track, problems);
+    text += entries_of(files, i, parts[i], track, problems);
   }
   return text;
 }
@@ -203,8 +226,10 @@ std::string triage_edl(std::span<const TriageFile> files) {
   std::int64_t recorded = 0;       // frames
   std::int64_t number = 0;
   bool drop = false;
-  for (const TriageFile& file : files) {
-    if (file.events.empty()) continue;
+  const std::vector<Parts> parts = event_parts(files);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const TriageFile& file = files[i];
+    if (parts[i].empty()) continue;
     const TimeCode source = time_code_of(file);
     if (!record || source.drop != drop) text += mode(source.drop);
     drop = source.drop;
@@ -212,9 +237,9 @@ std::string triage_edl(std::span<const TriageFile> files) {
       record = source;
       record->first = 0;
     }
-    for (const TriageEvent& event : file.events) {
-      const std::int64_t from = source.frame_at(event.start_s);
-      const std::int64_t to = source.frame_at(event.end_s);
+    for (const EventPart& part : parts[i]) {
+      const std::int64_t from = source.frame_at(part.start_s);
+      const std::int64_t to = source.frame_at(part.end_s);
       const std::int64_t length = record->frame_at(static_cast<double>(to - from) / source.frames_per_second);
       text += fmt::format("{:03}  AX       V     C        {} {} {} {}\n* FROM CLIP NAME: {}\n\n", ++number,
                           source.text(source.first + from), source.text(source.first + to),

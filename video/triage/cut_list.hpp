@@ -2,6 +2,7 @@
 // Events as lists that other programs cut recordings by.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,6 +10,17 @@
 #include "video/triage/recording.hpp"
 
 namespace sfft::video {
+
+/// What is seen of an event in one recording.
+struct EventPart {
+  double start_s = 0, end_s = 0;  ///< from that recording's first frame
+  std::size_t file = 0;           ///< in which the event begins
+  std::size_t event = 0;          ///< its place in that file's list
+  std::size_t number = 0;         ///< of the part, from 0
+};
+
+/// The parts in each file, in order of time. Recordings that continue each other stand one after another.
+std::vector<std::vector<EventPart>> event_parts(std::span<const TriageFile> files);
 
 /// The events one after another for FFmpeg's concat demuxer, in the stamps of each file, from the key frame
 /// at or before each start. Paths become absolute. Where a recording's clock restarts, stamps are ambiguous:

@@ -32,7 +32,12 @@ struct TriageEvent {
   std::int64_t peak_frame = 0;
   double peak_x = 0, peak_y = 0;  ///< where in the frame, in pixels
   std::string thumbnail;          ///< the frame at the peak, as a data URI; empty: none was asked for
-  std::string clip{};             ///< the file that it was cut out as; empty: none
+  /// Files that it was cut out as: one for each recording that it is in.
+  std::vector<std::string> clips{};
+  /// Where it ends in a recording that continues this one; empty: in this one. `end_s` and `end_frame` then
+  /// count on beyond this one.
+  std::string end_file{};
+  double end_file_s = 0;  ///< from that recording's first frame
 };
 
 /// Takes changes in order. One list per recording.

@@ -80,9 +80,11 @@ class Reading {
       SourceOptions reading = options_.source;
       reading.stop = &stop_;
       source = open_source(file_.path, reading);
-      file_.fps = source->frame_rate();
-      meter_.emplace(options_.change, judged_rate(file_.fps));
-      events_.emplace(options_.event, judged_rate(file_.fps));
+      if (!meter_ || pieces_.empty()) {  // a part that cannot be used may have left them as they were
+        file_.fps = source->frame_rate();
+        meter_.emplace(options_.change, judged_rate(file_.fps));
+        events_.emplace(options_.event, judged_rate(file_.fps));
+      }
     }
     try {
       read(*source);
@@ -93,6 +95,57 @@ class Reading {
     take_notes(*source);
     if (stop_) save_part();
     if (file_.frames == 0 && !stop_) throw InputError(fmt::format("'{}' holds no frames", file_.path));
+  }
+
+  /// The same for one of several recordings, of which this one continues the one before. Damage ends only
+  /// this one; returns whether others can be read.
+  bool continue_with(const std::string& path) {
+    if (callbacks_.on_recording) callbacks_.on_recording(pieces_.size());
+    TriageFile& one = pieces_.emplace_back();
+    one.path = path;
+    if (pieces_.size() > 1) one.follows = pieces_[pieces_.size() - 2].path;
+    one.sequence_s = offset_s_ = file_.seconds;
+    first_frames_.push_back(file_.frames);
+    piece_begins_ = true;
+    file_.path = path;
+    file_.begin = {};
+    file_.warnings.clear();
+    file_.input_log = {};
+    try {
+      run(nullptr);
+      one.status = RunStatus::complete;
+      if (file_.frames == first_frames_.back() && !stop_)
+        throw InputError(fmt::format("'{}' holds no frames", path));
+    } catch (const std::exception&) {
+      std::tie(one.status, one.message) = thrown_status();
+    }
+    one.frames = file_.frames - first_frames_.back();
+    one.seconds = file_.seconds - offset_s_;
+    one.begin = file_.begin;
+    one.warnings = file_.warnings;
+    one.input_log = file_.input_log;
+    one.fps = file_.fps;
+    one.width = file_.width;
+    one.height = file_.height;
+    if (stop_ && one.status < RunStatus::failed) {
+      one.status = RunStatus::interrupted;
+      one.message = fmt::format("interrupted after {} frames of '{}'", one.frames, path);
+    }
+    return one.status < RunStatus::failed;
+  }
+
+  std::vector<TriageFile> take_pieces() {
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      TriageFile& one = pieces_[i];
+      one.us_per_frame = file_.us_per_frame;
+      const double end = one.sequence_s + one.seconds;
+      for (const TimelinePoint& point : file_.timeline) {
+        const bool last = i + 1 == pieces_.size();
+        if (point.seconds >= one.sequence_s && (last || point.seconds < end))
+          one.timeline.push_back({point.seconds - one.sequence_s, point.value});
+      }
+    }
+    return std::move(pieces_);
   }
 
   /// What was read is judged however the reading ended.
@@ -116,6 +169,7 @@ class Reading {
     if (all >= 0) all += file_.frames;
     const std::int64_t expected =
         options_.frames > 0 && (all < 0 || all > options_.frames) ? options_.frames : all;
+    const std::int64_t before = first_frames_.empty() ? 0 : first_frames_.back();
     const std::int64_t left = options_.frames > 0 ? options_.frames - file_.frames : 0;
     if (options_.frames > 0 && left <= 0) return;
     next_part_ = Clock::now() + part_interval();
@@ -123,13 +177,15 @@ class Reading {
     while (!stop_) {
       const auto frames = decoder.next(4, 1, stop_);
       if (frames.empty()) return;
+      if (!file_.begin.known()) file_.begin = begin_of(source, file_.path);
       for (const DecodedFrame& decoded : frames) take(decoded.frame);
-      if (callbacks_.on_progress) callbacks_.on_progress(file_.frames, expected);
+      if (callbacks_.on_progress) callbacks_.on_progress(file_.frames - before, expected - before);
       if (Clock::now() >= next_part_) save_part();
     }
   }
 
   void take_notes(const FrameSource& source) {
+    file_.begin = begin_of(source, file_.path);
     file_.warnings = source.warnings();
     file_.input_log = source.log();
     if (const std::string gaps = gaps_text(file_.input_log); !gaps.empty())
@@ -151,7 +207,8 @@ class Reading {
 
   void save_part() {
     // A part goes on with pictures like the first.
-    if (!callbacks_.on_part || !meter_ || !events_->idle() || segment_ > 0 || thinned_) return;
+    if (!callbacks_.on_part || !pieces_.empty() || !meter_ || !events_->idle() || segment_ > 0 || thinned_)
+      return;
     const auto next = meter_->next_unknown();
     if (!next) return;
     next_part_ = Clock::now() + part_interval();
@@ -202,16 +259,22 @@ class Reading {
 
   void take(const Frame& frame) {
     const double interval = 1 / (file_.fps > 0 ? file_.fps : 25);
-    const double seconds = std::isfinite(frame.seconds) ? std::max(frame.seconds, last_seconds_)
+    const double seconds = std::isfinite(frame.seconds) ? std::max(offset_s_ + frame.seconds, last_seconds_)
                                                         : static_cast<double>(file_.frames) * interval;
     last_seconds_ = seconds;
     if (file_.frames == 0) {
       file_.width = frame.width;
       file_.height = frame.height;
-    } else if (frame.segment != segment_) {
+    } else if (frame.segment != segment_ && !piece_begins_) {
+      begin_segment();
+    } else if (piece_begins_ && frame.format() != FrameFormat{width_, height_, deep_, frame.segment}) {
       begin_segment();
     }
     segment_ = frame.segment;
+    piece_begins_ = false;
+    width_ = frame.width;
+    height_ = frame.height;
+    deep_ = frame.bit_depth16;
     changes_.clear();
     // Where the rate is high, some frames say enough.
     if (judged_rate(file_.fps) < file_.fps) {
@@ -278,8 +341,33 @@ class Reading {
 
   void keep(TriageEvent event) {
     if (shown_frame_ == event.peak_frame && !shown_.samples.empty()) event.thumbnail = data_uri(shown_);
-    file_.events.push_back(std::move(event));
-    if (callbacks_.on_event) callbacks_.on_event(file_, file_.events.back());
+    TriageFile& file = pieces_.empty() ? file_ : place(event);
+    file.events.push_back(std::move(event));
+    if (callbacks_.on_event) callbacks_.on_event(file, file.events.back());
+  }
+
+  /// The recording in which the event begins, from whose beginning it is timed from now on.
+  TriageFile& place(TriageEvent& event) {
+    const auto piece_at = [this](double seconds) {
+      std::size_t piece = pieces_.size() - 1;
+      while (piece > 0 && pieces_[piece].sequence_s > seconds + 1e-6) --piece;
+      return piece;
+    };
+    const std::size_t first = piece_at(event.start_s);
+    const std::size_t last = std::max(first, piece_at(event.end_s - 1e-3));
+    if (last > first) {
+      event.end_file = pieces_[last].path;
+      event.end_file_s = event.end_s - pieces_[last].sequence_s;
+    }
+    TriageFile& file = pieces_[first];
+    for (double* const seconds :
+         {&event.start_s, &event.end_s, &event.peak_s, &event.change_start_s, &event.change_end_s})
+      *seconds -= file.sequence_s;
+    for (std::int64_t* const frame : {&event.start_frame, &event.end_frame, &event.peak_frame})
+      *frame -= first_frames_[first];
+    event.id = static_cast<std::int64_t>(file.events.size()) + 1;
+    if (&file == &pieces_.back()) file.begin = file_.begin;
+    return file;
   }
 
   static constexpr std::uint32_t kFormat = 0x54524933;
@@ -298,7 +386,13 @@ class Reading {
   Image shown_;
   std::int64_t shown_frame_ = -1;
   std::int64_t segment_ = 0;
-  std::int64_t meter_begin_ = 0;  ///< the first frame of the segment
+  std::int64_t meter_begin_ = 0;            ///< the first frame of the segment
+  std::vector<TriageFile> pieces_;          ///< that continue each other; none: there is one recording
+  std::vector<std::int64_t> first_frames_;  ///< of the pieces
+  double offset_s_ = 0;                     ///< where the present piece begins
+  bool piece_begins_ = false;
+  std::int64_t width_ = 0, height_ = 0;  ///< of the latest frame
+  bool deep_ = false;
   Pace pace_;
   bool thinned_ = false;             ///< frames are left out
   std::deque<std::int64_t> judged_;  ///< the others, whose changes are not known yet
@@ -309,6 +403,28 @@ class Reading {
 };
 
 }  // namespace
+
+std::vector<TriageFile> triage_sequence(std::span<const std::string> paths, const TriageOptions& options,
+                                        const TriageCallbacks& callbacks,
+                                        const std::atomic<bool>& stop) noexcept {
+  std::vector<TriageFile> files;
+  try {
+    TriageFile whole;
+    Reading reading(options, callbacks, stop, whole);
+    for (const std::string& path : paths) {
+      if (stop || !reading.continue_with(path)) break;
+    }
+    reading.finish();
+    files = reading.take_pieces();
+  } catch (const std::exception&) {
+    TriageFile failed;
+    std::tie(failed.status, failed.message) = thrown_status();
+    files.assign(paths.size(), failed);
+  }
+  for (std::size_t i = files.size(); i < paths.size(); ++i) files.emplace_back();
+  for (std::size_t i = 0; i < paths.size(); ++i) files[i].path = paths[i];
+  return files;
+}
 
 TriageFile triage(const std::string& path, const TriageOptions& options, const TriageCallbacks& callbacks,
                   const std::atomic<bool>& stop, const TriagePart* part) noexcept {

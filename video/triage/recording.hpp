@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,11 +27,14 @@ struct TriageFile {
   std::int64_t frames = 0;
   double seconds = 0;  ///< length: time of the last frame and its interval
   std::int64_t width = 0, height = 0;
-  double fps = 0;                      ///< of the frames that were read; 0: unknown
-  double us_per_frame = 0;             ///< computing time of a thread after decoding
-  bool resumed = false;                ///< taken from the state of an earlier run
-  std::int64_t resumed_at_frame = -1;  ///< read from there, after an earlier run; -1: from the beginning
-  std::vector<TriageEvent> events;
+  WallClock begin{};                    ///< of its first frame
+  double fps = 0;                       ///< of the frames that were read; 0: unknown
+  double us_per_frame = 0;              ///< computing time of a thread after decoding
+  bool resumed = false;                 ///< taken from the state of an earlier run
+  std::int64_t resumed_at_frame = -1;   ///< read from there, after an earlier run; -1: from the beginning
+  std::string follows{};                ///< the recording that it continues; empty: none
+  double sequence_s = 0;                ///< its beginning, from that of the first recording of the sequence
+  std::vector<TriageEvent> events;      ///< that begin in it
   std::vector<TimelinePoint> timeline;  ///< of the score
 };
 
@@ -55,6 +59,7 @@ struct TriageCallbacks {
   std::function<void(const TriageFile& file, const TriageEvent& event)> on_event;
   std::function<void(std::int64_t read, std::int64_t expected)> on_progress;
   std::function<void(TriagePart part)> on_part;
+  std::function<void(std::size_t recording)> on_recording{};  ///< of a sequence: the next one begins
 };
 
 /// Reads the file until it ends, breaks, or `stop` is set. Never throws: what was found until a failure is in
@@ -62,5 +67,11 @@ struct TriageCallbacks {
 /// same as if it had not been interrupted; where the part cannot be used, it begins anew.
 TriageFile triage(const std::string& path, const TriageOptions& options, const TriageCallbacks& callbacks,
                   const std::atomic<bool>& stop, const TriagePart* part = nullptr) noexcept;
+
+/// Reads recordings that continue each other (find_sequences()) as one, and returns what became of each. An
+/// event belongs to the recording in which it begins. What cannot be read is left out. Never throws.
+std::vector<TriageFile> triage_sequence(std::span<const std::string> paths, const TriageOptions& options,
+                                        const TriageCallbacks& callbacks,
+                                        const std::atomic<bool>& stop) noexcept;
 
 }  // namespace sfft::video

@@ -153,15 +153,23 @@ constexpr const char* kStyle =
     "<style>.events{display:grid;grid-template-columns:repeat(auto-fill,minmax(210px,1fr));gap:12px}"
     ".events figure{margin:0}.zoom{cursor:grab;touch-action:none}</style>";
 
-std::string event_card(const TriageEvent& event) {
+std::string clip_links(const TriageEvent& event, const std::string& page) {
+  std::string text;
+  for (const std::string& clip : event.clips)
+    if (!clip.empty()) text += fmt::format(" <a href={}>clip</a>", link_to(clip, page));
+  return text;
+}
+
+std::string event_card(const TriageFile& file, const TriageEvent& event, const std::string& page) {
   std::string text = "<figure>";
   if (!event.thumbnail.empty())
     text += fmt::format("<img alt='the picture at {}' src='{}'>", tenths(event.peak_s), event.thumbnail);
   return text + fmt::format(
-                    "<figcaption>{} – {}</figcaption><p class='note'>peak {:.1f} at {}, near ({:.0f}, "
-                    "{:.0f})</p></figure>",
-                    tenths(event.start_s), tenths(event.end_s), event.peak, tenths(event.peak_s),
-                    event.peak_x, event.peak_y);
+                    "<figcaption>{} – {}</figcaption><p class='note'>{}peak {:.1f} at {}, near ({:.0f}, "
+                    "{:.0f}){}</p></figure>",
+                    tenths(event.start_s), tenths(event.end_s),
+                    file.begin.known() ? iso_8601(file.begin, event.start_s) + "<br>" : "", event.peak,
+                    tenths(event.peak_s), event.peak_x, event.peak_y, clip_links(event, page));
 }
 
 }  // namespace
@@ -174,7 +182,8 @@ std::string triage_svg(std::span<const TriageFile> files, double threshold) {
       kWidth, kHeight - 16, chart.content(), chart.levels(), chart.times());
 }
 
-std::string triage_page(std::span<const TriageFile> files, double sensitivity, double threshold) {
+std::string triage_page(std::span<const TriageFile> files, double sensitivity, double threshold,
+                        const std::string& path) {
   const Chart chart(files, threshold);
   std::size_t events = 0;
   double happening = 0;
@@ -217,7 +226,7 @@ std::string triage_page(std::span<const TriageFile> files, double sensitivity, d
       }
       TriageEvent card = event;
       if (shown >= kMaxPictured) card.thumbnail.clear();
-      body += event_card(card);
+      body += event_card(file, card, path);
       ++shown;
     }
     body += "</div>";

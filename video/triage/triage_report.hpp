@@ -17,8 +17,10 @@ std::string triage_csv(std::span<const TriageFile> files);
 /// For a terminal.
 std::string triage_summary(std::span<const TriageFile> files);
 
-/// A page of its own: the timeline of all files, and each event with its picture.
-std::string triage_page(std::span<const TriageFile> files, double sensitivity, double threshold);
+/// A page of its own, to be written to `path`: the timeline of all files, and each event with its picture and
+/// links to its clips.
+std::string triage_page(std::span<const TriageFile> files, double sensitivity, double threshold,
+                        const std::string& path = {});
 /// Its timeline as an SVG file.
 std::string triage_svg(std::span<const TriageFile> files, double threshold);
 

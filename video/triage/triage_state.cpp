@@ -36,6 +36,19 @@ std::string fingerprint(const TriageOptions& options) {
                      options.thumbnails, options.source.track);
 }
 
+/// File names may be any bytes: those go through JSON as numbers.
+Json bytes_of(const std::string& text) {
+  Json bytes = Json::array();
+  for (const char c : text) bytes.push_back(static_cast<unsigned char>(c));
+  return bytes;
+}
+
+std::string text_of(const Json& bytes) {
+  std::string text;
+  for (const Json& byte : bytes) text += static_cast<char>(byte.get<unsigned char>());
+  return text;
+}
+
 Json to_json(const TriageEvent& event) {
   return {{"id", event.id},
           {"start_s", event.start_s},
@@ -49,7 +62,9 @@ Json to_json(const TriageEvent& event) {
           {"peak_frame", event.peak_frame},
           {"peak_x", event.peak_x},
           {"peak_y", event.peak_y},
-          {"thumbnail", event.thumbnail}};
+          {"thumbnail", event.thumbnail},
+          {"end_file_bytes", bytes_of(event.end_file)},
+          {"end_file_s", event.end_file_s}};
 }
 
 TriageEvent event_from(const Json& json) {
@@ -67,24 +82,15 @@ TriageEvent event_from(const Json& json) {
   json.at("peak_x").get_to(event.peak_x);
   json.at("peak_y").get_to(event.peak_y);
   json.at("thumbnail").get_to(event.thumbnail);
+  if (json.contains("end_file_bytes")) {  // an earlier version did not write it
+    event.end_file = text_of(json.at("end_file_bytes"));
+    json.at("end_file_s").get_to(event.end_file_s);
+  }
   // The page takes it as it is.
   const bool picture = event.thumbnail.starts_with("data:image/png;base64,") &&
                        event.thumbnail.find_first_of("'\"<>&") == std::string::npos;
   if (!event.thumbnail.empty() && !picture) throw Error(ErrorCode::file_corrupt, "no picture");
   return event;
-}
-
-/// File names may be any bytes: those go through JSON as numbers.
-Json bytes_of(const std::string& text) {
-  Json bytes = Json::array();
-  for (const char c : text) bytes.push_back(static_cast<unsigned char>(c));
-  return bytes;
-}
-
-std::string text_of(const Json& bytes) {
-  std::string text;
-  for (const Json& byte : bytes) text += static_cast<char>(byte.get<unsigned char>());
-  return text;
 }
 
 Json to_json(const TriageFile& file) {
@@ -93,16 +99,20 @@ Json to_json(const TriageFile& file) {
   Json timeline = Json::array();
   for (const TimelinePoint& point : file.timeline)
     timeline.push_back({std::round(point.seconds * 1000) / 1000, std::round(point.value * 100) / 100});
-  return {{"path_bytes", bytes_of(file.path)},
-          {"warnings", file.warnings},
-          {"frames", file.frames},
-          {"seconds", file.seconds},
-          {"width", file.width},
-          {"height", file.height},
-          {"fps", file.fps},
-          {"us_per_frame", file.us_per_frame},
-          {"events", std::move(events)},
-          {"timeline", std::move(timeline)}};
+  return {
+      {"path_bytes", bytes_of(file.path)},
+      {"warnings", file.warnings},
+      {"frames", file.frames},
+      {"seconds", file.seconds},
+      {"width", file.width},
+      {"height", file.height},
+      {"fps", file.fps},
+      {"us_per_frame", file.us_per_frame},
+      {"events", std::move(events)},
+      {"timeline", std::move(timeline)},
+      {"follows_bytes", bytes_of(file.follows)},
+      {"sequence_s", file.sequence_s},
+      {"begin", {{"source", file.begin.source}, {"seconds", file.begin.seconds}, {"utc", file.begin.utc}}}};
 }
 
 TriageFile file_from(const Json& json) {
@@ -117,6 +127,13 @@ TriageFile file_from(const Json& json) {
   json.at("height").get_to(file.height);
   json.at("fps").get_to(file.fps);
   json.at("us_per_frame").get_to(file.us_per_frame);
+  if (json.contains("begin")) {  // an earlier version did not write it
+    const Json& begin = json.at("begin");
+    file.begin = {begin.at("source").get<WallClockSource>(), begin.at("seconds").get<double>(),
+                  begin.at("utc").get<bool>()};
+    file.follows = text_of(json.at("follows_bytes"));
+    json.at("sequence_s").get_to(file.sequence_s);
+  }
   for (const Json& event : json.at("events")) file.events.push_back(event_from(event));
   for (const Json& point : json.at("timeline"))
     file.timeline.push_back({point.at(0).get<double>(), point.at(1).get<double>()});
@@ -124,6 +141,13 @@ TriageFile file_from(const Json& json) {
 }
 
 }  // namespace
+
+std::string sequence_stamp(std::span<const std::string> files) {
+  if (files.size() < 2) return "";
+  std::string all;
+  for (const std::string& file : files) all += file + '\n' + file_stamp(file) + '\n';
+  return fmt::format(" {} {:08x}", files.size(), crc32_of(all));
+}
 
 TriageState::TriageState(std::string path, const TriageOptions& options)
     : path_(std::move(path)), options_(fingerprint(options)) {
@@ -163,9 +187,9 @@ TriageState::TriageState(std::string path, const TriageOptions& options)
   }
 }
 
-std::optional<TriageFile> TriageState::find(const std::string& file) const {
+std::optional<TriageFile> TriageState::find(const std::string& file, const std::string& context) const {
   const auto found = entries_.find(file);
-  if (found == entries_.end() || found->second.stamp != file_stamp(file)) return std::nullopt;
+  if (found == entries_.end() || found->second.stamp != file_stamp(file) + context) return std::nullopt;
   return found->second.file;
 }
 
@@ -174,10 +198,11 @@ const TriagePart* TriageState::find_part(const std::string& file) const {
   return found == parts_.end() || found->second.stamp != file_stamp(file) ? nullptr : &found->second.part;
 }
 
-void TriageState::keep(const TriageFile& file) {
+void TriageState::keep(const TriageFile& file, const std::string& context) {
   std::string stamp = path_.empty() ? std::string() : file_stamp(file.path);
   if (stamp.empty() || file.status != RunStatus::complete) return;
   parts_.erase(file.path);
+  stamp += context;
   entries_[file.path] = {file, std::move(stamp)};
   save_now_and_then();
 }

@@ -5,11 +5,15 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "video/triage/recording.hpp"
 
 namespace sfft::video {
+
+/// Changes with the names, sizes and times of the files; empty for a single one.
+std::string sequence_stamp(std::span<const std::string> files);
 
 /// Results of files that were read to their end, and parts of those that were not, by path. Both count as
 /// long as the file's size and time of modification stay as they were, and as the options do.
@@ -20,14 +24,15 @@ class TriageState {
   TriageState(std::string path, const TriageOptions& options);
 
   /// Returns the result of an earlier run, marked as resumed.
-  std::optional<TriageFile> find(const std::string& file) const;
+  /// `context`: files that the result depends on as well, by sequence_stamp().
+  std::optional<TriageFile> find(const std::string& file, const std::string& context = {}) const;
   /// Returns how far an earlier run had read an unfinished file; null if it had not begun.
   const TriagePart* find_part(const std::string& file) const;
   /// Keeps how far a file has been read, until its result comes.
   void keep_part(TriagePart part);
   /// Keeps a complete result, and writes the file unless that would take a good part of the time. Throws
   /// Error(file_unreadable) if that fails.
-  void keep(const TriageFile& file);
+  void keep(const TriageFile& file, const std::string& context = {});
   /// Writes the whole file, if it lacks anything.
   void save();
 

@@ -439,6 +439,7 @@ VibrationReport analyse(const VibrationSeries& series, const VibrationOptions& o
   report.input = series.input;
   report.frames = series.frames;
   report.warnings = series.warnings;
+  report.input_log = series.input_log;
   report.false_alarm_probability = options.false_alarm_probability;
   if (series.frames == 0) return report;
   const double per_frame = series.fields ? 2 : 1;

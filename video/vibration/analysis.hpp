@@ -87,6 +87,7 @@ struct VibrationReport {
   FrameClock clock;
   double duration_s = 0;
   std::vector<std::string> warnings;
+  SourceLog input_log;
   double false_alarm_probability = 0;
   std::vector<RegionVibration> regions;  ///< at least the whole picture, if a frame was read
   int tile_columns = 0, tile_rows = 0;

@@ -282,10 +282,15 @@ void read(FrameSource& source, const VibrationOptions& options, const VibrationP
       series.first_frame = frame;
       following.start(frame.view());
     } else if (frame.format() != series.first_frame.format()) {
-      throw InputError(fmt::format(
-          "frame {} is {}x{}, the first was {}x{}: a motion is followed in frames of one size and "
-          "depth; the rest can be read with --start",
-          series.frames, frame.width, frame.height, series.first_frame.width, series.first_frame.height));
+      const auto text = [](const Frame& one) {
+        return fmt::format("{}x{} with {} bits", one.width, one.height,
+                           one.bit_depth16 ? "more than 8" : "8");
+      };
+      throw InputError(
+          fmt::format("frame {} is {}, the first was {}: a motion is followed in frames of one size and "
+                      "depth; the rest can be "
+                      "read with --start",
+                      series.frames, text(frame), text(series.first_frame)));
     }
     series.seconds.push_back(frame.seconds);
     if (frame.key) series.key_frames.push_back(series.frames);
@@ -321,6 +326,7 @@ VibrationSeries follow(FrameSource& source, const VibrationOptions& options,
     series.input.width = series.first_frame.width;
     series.input.height = series.first_frame.height;
   }
+  series.input_log = source.log();
   for (std::string& warning : source.warnings()) series.warnings.push_back(std::move(warning));
   return series;
 }

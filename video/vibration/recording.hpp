@@ -58,6 +58,7 @@ struct VibrationSeries {
   std::vector<RegionSeries> tiles;  ///< row by row
   Frame first_frame;
   std::vector<std::string> warnings;
+  SourceLog input_log;
 };
 
 /// Called after every frame: frames read, frames expected (-1: unknown).

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sfft/sfft.hpp"
+#include "video/report/input_log.hpp"
 #include "video/report/json_number.hpp"
 #include "video/report/text.hpp"
 #include "video/vibration/verdict.hpp"
@@ -208,6 +209,7 @@ std::string vibration_json(const VibrationReport& report) {
   json["input"]["fields"] = input.fields == Fields::none        ? Json(nullptr)
                             : input.fields == Fields::top_first ? Json("top_first")
                                                                 : Json("bottom_first");
+  json["input"]["timing"] = Json::parse(timing_json(report.input_log));
   json["duration_s"] = number_or_null(report.duration_s);
   json["false_alarm_probability"] = number_or_null(report.false_alarm_probability);
   Json vibration;
