@@ -217,7 +217,9 @@ Discovery to_discovery(BlindResult&& result, const detail::DiscoveryTarget& targ
   const ElementType type = target.samples.type();
   std::vector<Found> found = distinct(result, target.shape, !is_complex(type));
   Discovery discovery;
-  std::vector<OffGridTone> tones = tones_of(found, target.shape, !is_complex(type), result.missed_bound);
+  std::vector<OffGridTone> tones = result.off_grid_tones.empty()
+                                       ? tones_of(found, target.shape, !is_complex(type), result.missed_bound)
+                                       : std::move(result.off_grid_tones);
   const Cut cut = keep_largest(found, k, rounding_of(type));
   discovery.tail_energy = result.tail_energy + cut.energy;
   discovery.missed_bound = std::max(result.missed_bound, cut.largest);
@@ -360,6 +362,7 @@ std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, cons
     request.effort_us = request.search_us;
     request.exact_only = true;
   }
+  request.off_grid = !dense_allowed;
   request.confidence = options.confidence;
   request.everything = options.check == Check::everything ||
                        (options.check == Check::automatic && shape.points() <= kReadAsAWhole);

@@ -52,6 +52,8 @@ class BlindDriver {
   /// Under noise, more significant frequencies than requested mark a spectrum that is not sparse. `open` is
   /// roughly the number of frequencies seen but not found.
   void judge_prospects(const BlindRound& round, std::int64_t open);
+  /// Whether tones between bins are why the rounds so far failed; then nothing will work. Looks once.
+  bool leaks();
   /// Records what a round saw; false if discovery cannot go on.
   bool accept(const BlindRound& round, double tail_per_noise);
   std::int64_t most_seen() const { return expected_ + expected_ / 2 + kSpare; }
@@ -108,6 +110,7 @@ class BlindDriver {
   double work_us_ = 0;       ///< spent_us_ without reading, whose cost depends on where the signal is
   double total_energy_ = 0;  ///< in the last round
   bool hopeless_ = false;
+  bool looked_for_leakage_ = false;
   bool promising_ = false;  ///< the result so far looks like the answer
   bool noisy_ = false;
 };

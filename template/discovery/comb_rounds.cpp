@@ -36,6 +36,7 @@ void BlindDriver<Real>::run_combs() {
   if (request_.k > 0) comb_.expect_at_most(most_seen());
   result_.path = Path::comb;
   while (result_.rounds < kMaxRounds) {
+    if (result_.rounds > 0 && leaks()) return;
     const auto grid = grids.near(search.target, search.previous ? &*search.previous : nullptr, random_);
     if (!grid || !affordable(*grid, 8, going_on())) return;
     const DelayPattern pattern = search.ladder ? ladder_of_delays(grid->strides, shape_.rank(), 8, random_)

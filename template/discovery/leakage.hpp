@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/base/types.hpp"
+#include "template/discovery/tone_fit.hpp"
 
 namespace sfft::detail {
 
@@ -31,5 +32,16 @@ struct KnownSpectrum {
 /// hundred signals. Takes time proportional to the number of known coefficients where no two of them are
 /// neighbours.
 std::vector<OffGridTone> suspect_leakage(const KnownSpectrum& spectrum);
+
+/// How many tones to fit, how many peaks may turn out to be none, and whether a tone on the grid counts.
+struct ToneSearch {
+  std::int64_t most_tones;
+  int most_failures;
+  bool any_frequency = false;
+};
+
+/// The same for a spectrum of the samples on `grid`, whose points `spectrum.shape` repeats.
+std::vector<ToneFit> find_tones(const KnownSpectrum& spectrum, const ToneGrid& grid,
+                                const ToneSearch& search);
 
 }  // namespace sfft::detail

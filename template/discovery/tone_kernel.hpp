@@ -35,11 +35,11 @@ inline std::complex<double> dirichlet(double x, double n) noexcept {
   return above / below * root_of_turns(0.5 * x * (n - 1) / n);
 }
 
-/// (1/n) Σ_t w(t) exp(2πi x t/n): what a tone of frequency f + x shows at f.
-inline std::complex<double> tone_kernel(const CosineWindow& window, bool symmetric, double x,
+/// (1/n) Σ_t w(t) exp(2πi x t/n): what a tone of frequency f + x shows at f. `spacing`: n over the window's
+/// period, the distance of its terms in bins.
+inline std::complex<double> tone_kernel(const CosineWindow& window, double spacing, double x,
                                         double n) noexcept {
   std::complex<double> sum = window.a[0] * dirichlet(x, n);
-  const double spacing = symmetric && n > 1 ? n / (n - 1) : 1;
   for (int q = 1; q < window.terms; ++q) {
     const double half = (q % 2 != 0 ? -0.5 : 0.5) * window.a[static_cast<std::size_t>(q)];
     sum += half * (dirichlet(x - q * spacing, n) + dirichlet(x + q * spacing, n));
@@ -63,13 +63,13 @@ inline void dirichlet_row(double x, double n, int reach, std::complex<double>* t
 inline constexpr int kMostKernels = 4;
 
 /// tone_kernel(x − j) for j = −reach … reach into to[j].
-inline void tone_kernels(const CosineWindow& window, bool symmetric, double x, double n, int reach,
+inline void tone_kernels(const CosineWindow& window, double spacing, double x, double n, int reach,
                          std::complex<double>* to) noexcept {
   constexpr int kWide = kMostKernels + 3;
   std::complex<double> storage[2 * kWide + 1];
   std::complex<double>* row = storage + kWide;
-  const bool apart = symmetric && window.terms > 1;
-  // Shifts of a periodic window are other members of the row.
+  const bool apart = spacing != 1 && window.terms > 1;
+  // Shifts by whole bins are other members of the row.
   dirichlet_row(x, n, apart ? reach : reach + window.terms - 1, row);
   for (int j = -reach; j <= reach; ++j) to[j] = window.a[0] * row[j];
   for (int q = 1; q < window.terms; ++q) {
@@ -79,7 +79,7 @@ inline void tone_kernels(const CosineWindow& window, bool symmetric, double x, d
       continue;
     }
     for (const double side : {-1.0, 1.0}) {
-      dirichlet_row(x + side * q * n / (n - 1), n, reach, row);
+      dirichlet_row(x + side * q * spacing, n, reach, row);
       for (int j = -reach; j <= reach; ++j) to[j] += half * row[j];
     }
   }

@@ -49,6 +49,7 @@ TEST(OffGrid, TheKernelIsTheSumOverTheWindowedTone) {
   constexpr std::int64_t kPoints = 48;
   for (const detail::CosineWindow& window : detail::kCosineWindow) {
     for (const bool symmetric : {false, true}) {
+      const double spacing = symmetric ? double{kPoints} / (kPoints - 1) : 1;
       for (const double x : {0.0, 0.3, -0.5, 2.75, 17.2, 47.9, 48.0}) {
         Complex sum = 0;
         for (std::int64_t t = 0; t < kPoints; ++t) {
@@ -59,10 +60,9 @@ TEST(OffGrid, TheKernelIsTheSumOverTheWindowedTone) {
                           static_cast<double>(symmetric ? kPoints - 1 : kPoints));
           sum += w * std::polar(1.0, kTurn * x * static_cast<double>(t) / kPoints);
         }
-        EXPECT_LT(std::abs(detail::tone_kernel(window, symmetric, x, kPoints) - sum / double{kPoints}),
-                  1e-13);
+        EXPECT_LT(std::abs(detail::tone_kernel(window, spacing, x, kPoints) - sum / double{kPoints}), 1e-13);
         Complex row[9];
-        detail::tone_kernels(window, symmetric, x + 2, kPoints, 4, row + 4);
+        detail::tone_kernels(window, spacing, x + 2, kPoints, 4, row + 4);
         EXPECT_LT(std::abs(row[6] - sum / double{kPoints}), 1e-13);
       }
     }

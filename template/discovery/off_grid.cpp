@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+// One coarse grid, tones fitted to its spectrum, each then compared with the spectra of the delayed grids.
+#include "template/discovery/off_grid.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <numeric>
+
+#include "kernels/base/smooth.hpp"
+#include "kernels/base/turns.hpp"
+#include "template/data/template_data.hpp"
+#include "template/discovery/leakage.hpp"
+#include "template/discovery/round.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+using Complex = std::complex<double>;
+
+/// Points of the coarse grid: enough to separate twenty tones, few compared with a signal that is worth it.
+constexpr double kCoarsePoints = 1024, kCoarsePointsOfVolume = 2048;
+constexpr std::int64_t kShareOfSignal = 8;
+/// The number of points along an axis may differ from the ideal by this factor.
+constexpr double kSlack = 1.45;
+/// Largest step from one delay to the next along an axis: phases are known to a part of a turn.
+constexpr double kStep = 16;
+constexpr ToneSearch kSearch{.most_tones = 3, .most_failures = 4};
+/// Standard errors that a frequency is off the grid.
+constexpr double kOffGrid = 5;
+/// What a tone may leave in a delayed spectrum, as a share of what lies next to its peak there; by how much
+/// its size may differ; and its phase, in turns.
+constexpr double kMayLeave = 0.15, kMayDiffer = 0.3, kMayTurn = 0.08;
+
+struct CoarseGrid {
+  Shape shape{1};  ///< M_d points
+  GridPoint points{1, 1, 1}, strides{1, 1, 1};
+  bool exact = true;  ///< strides divide the extents: frequencies of the grid are bins
+  std::vector<GridPoint> delays;
+  struct Rung {
+    std::size_t delay;
+    std::int64_t step;
+  };
+  std::array<std::vector<Rung>, 3> rungs;
+};
+
+/// A smooth number of points near `target` that divides the extent or, with a stride, nearly covers it.
+std::int64_t points_along(std::int64_t extent, double target) {
+  constexpr std::int64_t kLargestPrime = 7;
+  const auto fewest = static_cast<std::int64_t>(std::ceil(target / kSlack));
+  const std::int64_t most = std::min(extent, static_cast<std::int64_t>(target * kSlack));
+  std::int64_t best = 1;
+  double best_score = std::numeric_limits<double>::infinity();
+  for (std::int64_t points = std::max<std::int64_t>(1, fewest); points <= most; ++points) {
+    if (!is_smooth(points, kLargestPrime)) continue;
+    const double left = static_cast<double>(extent % points) / static_cast<double>(extent);
+    const double score =
+        (left > 0 ? 1 + 20 * left : 0) + 0.3 * std::fabs(std::log2(static_cast<double>(points) / target));
+    if (score >= best_score) continue;
+    best_score = score;
+    best = points;
+  }
+  return best;
+}
+
+CoarseGrid coarse_grid(const Shape& shape) {
+  CoarseGrid grid;
+  const int rank = shape.rank();
+  double left = std::min(rank > 2 ? kCoarsePointsOfVolume : kCoarsePoints,
+                         static_cast<double>(shape.points() / kShareOfSignal));
+  std::vector<int> order(static_cast<std::size_t>(rank));
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](int a, int b) { return shape[a] < shape[b]; });
+  grid.delays.push_back({0, 0, 0});
+  for (int i = 0; i < rank; ++i) {
+    const auto d = static_cast<std::size_t>(order[static_cast<std::size_t>(i)]);
+    const std::int64_t extent = shape[static_cast<int>(d)];
+    const double target = std::max(1.0, std::pow(left, 1.0 / (rank - i)));
+    grid.points[d] = points_along(extent, std::min(target, static_cast<double>(extent)));
+    grid.strides[d] = extent / grid.points[d];
+    grid.exact = grid.exact && extent % grid.points[d] == 0;
+    left /= static_cast<double>(grid.points[d]);
+    const auto stride = static_cast<double>(grid.strides[d]);
+    const double rungs = std::ceil(std::log(stride) / std::log(kStep));
+    const auto ratio = static_cast<std::int64_t>(std::ceil(std::pow(stride, 1 / std::max(1.0, rungs))));
+    std::int64_t step = 1;
+    for (int rung = 0; rung < static_cast<int>(rungs) && step < grid.strides[d]; ++rung, step *= ratio) {
+      grid.rungs[d].push_back({grid.delays.size(), step});
+      grid.delays.push_back({0, 0, 0});
+      grid.delays.back()[d] = step;
+    }
+  }
+  std::vector<std::int64_t> extents(grid.points.begin(), grid.points.begin() + rank);
+  grid.shape = Shape(std::span<const std::int64_t>(extents));
+  return grid;
+}
+
+template <class Real>
+class OffGridSearch {
+ public:
+  explicit OffGridSearch(BlindSampler<Real>& sampler)
+      : sampler_(sampler), whole_(sampler.shape()), coarse_(coarse_grid(whole_)) {
+    grid_.rank = whole_.rank();
+    for (std::size_t d = 0; d < static_cast<std::size_t>(whole_.rank()); ++d) {
+      grid_.points[d] = static_cast<double>(coarse_.points[d]);
+      grid_.stride[d] = static_cast<double>(coarse_.strides[d]);
+      grid_.extent[d] = static_cast<double>(whole_[static_cast<int>(d)]);
+    }
+  }
+
+  std::vector<OffGridTone> run() {
+    constexpr std::int64_t kFewest = 64;
+    if (coarse_.shape.points() < kFewest) return {};
+    read();
+    const std::vector<KnownCoefficient> known = first_spectrum();
+    if (known.empty()) return {};
+    ToneSearch search = kSearch;
+    search.any_frequency = !coarse_.exact;
+    std::vector<OffGridTone> tones;
+    for (const ToneFit& fit : find_tones({coarse_.shape, sampler_.real(), known, 0}, grid_, search)) {
+      const std::optional<OffGridTone> tone = confirm(fit);
+      if (tone && is_off_grid(fit, *tone)) tones.push_back(*tone);
+    }
+    return tones;
+  }
+
+ private:
+  void read() {
+    const BucketValues<Real> values = sampler_.comb(coarse_.points, coarse_.delays);
+    spectra_.resize(coarse_.delays.size());
+    for (std::size_t j = 0; j < spectra_.size(); ++j) {
+      spectra_[j].resize(static_cast<std::size_t>(values.buckets));
+      for (std::int64_t b = 0; b < values.buckets; ++b)
+        spectra_[j][static_cast<std::size_t>(b)] = values.at(b, static_cast<std::int64_t>(j));
+    }
+  }
+
+  /// All coefficients without delay, one of each conjugate pair. Their noise is what a low quantile says; at
+  /// least that of rounding.
+  std::vector<KnownCoefficient> first_spectrum() {
+    constexpr double kQuantile = 0.3, kExponential = 0.357;  // of unit mean
+    const std::vector<Complex>& first = spectra_.front();
+    std::vector<double> power;
+    power.reserve(first.size());
+    double total = 0;
+    for (const Complex& value : first) {
+      power.push_back(std::norm(value));
+      total += power.back();
+    }
+    if (!std::isfinite(total) || !(total > 0)) return {};
+    const auto low =
+        power.begin() + static_cast<std::ptrdiff_t>(kQuantile * static_cast<double>(power.size()));
+    std::nth_element(power.begin(), low, power.end());
+    const double rounding = kRoundingShare * std::numeric_limits<Real>::epsilon();
+    noise_ = std::max(*low / kExponential, rounding * rounding * total);
+    std::vector<KnownCoefficient> known;
+    known.reserve(first.size());
+    for (std::size_t f = 0; f < first.size(); ++f) {
+      const auto flat = static_cast<std::int64_t>(f);
+      if (!sampler_.real() || flat <= conjugate_index(coarse_.shape, flat))
+        known.push_back({flat, first[f], noise_});
+    }
+    return known;
+  }
+
+  /// Part of a delayed spectrum that the tone explains, at its peak and next to it.
+  struct Seen {
+    Complex value;
+    bool agrees = false;
+  };
+
+  /// The kernel of a tone under a window that begins `delay` samples earlier, at steps −reach … reach.
+  void kernel_row(const ToneModel& tone, std::size_t d, std::int64_t peak, std::int64_t delay, int reach,
+                  Complex* row) const {
+    const CosineWindow& window = kCosineWindow[static_cast<std::size_t>(tone.window[d])];
+    const double n = tone.extents[d];
+    // Share of the window's period that the delay is.
+    const double turns = tone.spacing[d] * static_cast<double>(delay) / (n * grid_.stride[d]);
+    for (int step = -reach; step <= reach; ++step) {
+      const double x = tone.frequency[d] - static_cast<double>(peak + step);
+      Complex sum = window.a[0] * dirichlet(x, n);
+      for (int q = 1; q < window.terms; ++q) {
+        const double half = (q % 2 != 0 ? -0.5 : 0.5) * window.a[static_cast<std::size_t>(q)];
+        const Complex turn = root_of_turns(q * turns);
+        sum += half * (dirichlet(x - q * tone.spacing[d], n) * std::conj(turn) +
+                       dirichlet(x + q * tone.spacing[d], n) * turn);
+      }
+      row[step] = sum;
+    }
+  }
+
+  Seen see(const ToneModel& tone, const GridPoint& peak, std::size_t delay) const {
+    Complex rows[3][2 * kToneReach + 1];
+    int reach[3] = {0, 0, 0};
+    for (std::size_t d = 0; d < static_cast<std::size_t>(grid_.rank); ++d) {
+      reach[d] = static_cast<int>(std::min<std::int64_t>(kToneReach, (coarse_.points[d] - 1) / 2));
+      kernel_row(tone, d, peak[d], coarse_.delays[delay][d], reach[d], &rows[d][kToneReach]);
+    }
+    Complex product = 0;
+    double kernel_power = 0, power = 0, beside = 0;
+    int count = 0;
+    const auto add = [&](int axis, int step) {
+      Complex kernel = 1;
+      std::int64_t flat = 0;
+      for (int d = 0; d < grid_.rank; ++d) {
+        const auto at = static_cast<std::size_t>(d);
+        const int own = d == axis ? step : 0;
+        kernel = times(kernel, rows[at][kToneReach + own]);
+        flat = flat * coarse_.points[at] + floor_mod(peak[at] + own, coarse_.points[at]);
+      }
+      const Complex y = spectra_[delay][static_cast<std::size_t>(flat)];
+      product += times_conj(y, kernel);
+      kernel_power += std::norm(kernel);
+      power += std::norm(y);
+      beside += step != 0 ? std::norm(y) : 0;
+      ++count;
+    };
+    add(0, 0);
+    for (int d = 0; d < grid_.rank; ++d) {
+      for (int step = 1; step <= reach[static_cast<std::size_t>(d)]; ++step) {
+        add(d, step);
+        add(d, -step);
+      }
+    }
+    Seen seen;
+    seen.value = product / kernel_power;
+    const double misfit = power - std::norm(product) / kernel_power;
+    seen.agrees = misfit <= kMayLeave * beside + 2 * count * noise_;
+    return seen;
+  }
+
+  /// The tone with its frequency in the whole spectrum, if every delay shows it with the same size and
+  /// leakage and with the phase of that frequency.
+  std::optional<OffGridTone> confirm(const ToneFit& fit) const {
+    GridPoint peak{0, 0, 0};
+    for (std::size_t d = 0; d < 3; ++d) peak[d] = std::llround(fit.tone.frequency[d]);
+    std::vector<Complex> values;
+    for (std::size_t j = 0; j < spectra_.size(); ++j) {
+      const Seen seen = see(fit.tone, peak, j);
+      values.push_back(seen.value);
+      const double size = std::abs(seen.value) / std::abs(values.front());
+      if (j > 0 && (!seen.agrees || !(std::fabs(size - 1) <= kMayDiffer))) return std::nullopt;
+    }
+    OffGridTone tone;
+    for (std::size_t d = 0; d < static_cast<std::size_t>(grid_.rank); ++d) {
+      const double within = fit.tone.frequency[d] / grid_.points[d];  // turns from one point to the next
+      double turns = 0;                                               // from one sample to the next
+      const auto phase_at = [&](const CoarseGrid::Rung& rung) {
+        const Complex z = times_conj(values[rung.delay], values.front());
+        return std::atan2(z.imag(), z.real()) / (2 * std::numbers::pi);
+      };
+      for (const CoarseGrid::Rung& rung : coarse_.rungs[d]) {
+        const auto step = static_cast<double>(rung.step);
+        const double seen = phase_at(rung);
+        turns = rung.step == 1 ? seen : (std::floor(step * turns - seen + 0.5) + seen) / step;
+      }
+      const double alias = std::floor(turns * grid_.stride[d] - within + 0.5);
+      turns = (within + alias) / grid_.stride[d];
+      for (const CoarseGrid::Rung& rung : coarse_.rungs[d]) {
+        const double off = phase_at(rung) - turns * static_cast<double>(rung.step);
+        if (std::fabs(off - std::floor(off + 0.5)) > kMayTurn) return std::nullopt;
+      }
+      tone.frequency[d] = (turns - std::floor(turns)) * grid_.extent[d];
+      tone.standard_error[d] = fit.standard_error[d] * grid_.extent[d] / (grid_.stride[d] * grid_.points[d]);
+    }
+    tone.amplitude = fit.tone.value / static_cast<double>(coarse_.shape.points());
+    return tone;
+  }
+
+  bool is_off_grid(const ToneFit& fit, const OffGridTone& tone) const {
+    if (fit.tone.windowed()) return true;
+    for (std::size_t d = 0; d < static_cast<std::size_t>(grid_.rank); ++d) {
+      const double off = tone.frequency[d] - std::floor(tone.frequency[d] + 0.5);
+      if (std::fabs(off) > kOffGrid * tone.standard_error[d]) return true;
+    }
+    return false;
+  }
+
+  BlindSampler<Real>& sampler_;
+  const Shape& whole_;
+  CoarseGrid coarse_;
+  ToneGrid grid_;
+  std::vector<std::vector<Complex>> spectra_;  ///< of every delay
+  double noise_ = 0;                           ///< E|X|² of noise at one bin
+};
+
+}  // namespace
+
+template <class Real>
+std::vector<OffGridTone> find_off_grid_tones(BlindSampler<Real>& sampler) {
+  return OffGridSearch<Real>(sampler).run();
+}
+
+template std::vector<OffGridTone> find_off_grid_tones<float>(BlindSampler<float>&);
+template std::vector<OffGridTone> find_off_grid_tones<double>(BlindSampler<double>&);
+
+}  // namespace sfft::detail

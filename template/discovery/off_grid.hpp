@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looks for tones between the frequencies of the grid where a search for frequencies on it fails. On a coarse
+// grid of every L-th sample a tone is as far from the nearest bin as in the whole spectrum, and its leakage
+// and that of a window look the same. Phases between a few delayed coarse grids tell its frequency among the
+// L that share a bin.
+#pragma once
+
+#include <vector>
+
+#include "kernels/base/types.hpp"
+#include "template/discovery/sampler.hpp"
+
+namespace sfft::detail {
+
+/// Tones that are between bins beyond doubt, strongest first; at most three. Reads about a thousand samples,
+/// at most an eighth of the signal, at each of a few delays. Frequencies on the grid that share or adjoin a
+/// bin of the coarse grid do not pass: their sum changes its shape from one delay to the next, or has no
+/// shape of a tone at all.
+template <class Real>
+std::vector<OffGridTone> find_off_grid_tones(BlindSampler<Real>& sampler);
+
+extern template std::vector<OffGridTone> find_off_grid_tones<float>(BlindSampler<float>&);
+extern template std::vector<OffGridTone> find_off_grid_tones<double>(BlindSampler<double>&);
+
+}  // namespace sfft::detail
