@@ -44,6 +44,9 @@ constexpr double kPersistence = 2;
 /// The same for a trial before learn()'s own dense transform; it gives up at the first sign of noise.
 constexpr double kTrialPatience = 0.04;
 constexpr double kTrialPersistence = 1.5;
+/// Share that explaining the first round may take before it looks for tones between bins, if no dense
+/// transform may follow.
+constexpr double kFirstLook = 0.5;
 /// Minimum time limit in microseconds, for very short signals if no dense transform may follow.
 constexpr double kMinEffort = 2e4;
 /// Time to fetch samples from a GPU: a launch, the gather, the copy to the host and the wait.
@@ -363,6 +366,7 @@ std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, cons
     request.exact_only = true;
   }
   request.off_grid = !dense_allowed;
+  request.first_look_us = kFirstLook * dense;
   request.confidence = options.confidence;
   request.everything = options.check == Check::everything ||
                        (options.check == Check::automatic && shape.points() <= kReadAsAWhole);

@@ -71,6 +71,9 @@ class BlindDriver {
     std::optional<CombGrid> previous;
   };
   void run_combs();
+  /// One round. The first one explains its buckets twice if they take long: tones between bins have no end of
+  /// buckets that are hard to explain, so it looks for these tones first.
+  BlindRound solve(const CombGrid& grid, const DelayPattern& pattern);
   void adapt_to_noise(const BlindRound& round, const CombGrid& grid, CombSearch& search);
   /// After a round that was not the last: what the next one changes. False if combs will not work.
   bool go_on(const BlindRound& round, const CombGrid& grid, CombSearch& search);

@@ -186,7 +186,7 @@ class LeakageSearch {
       }
       tones_.push_back(*fit);
       peaks_.push_back(peak);
-      add(fit->tone, -1);
+      if (search_.most_tones > 1) add(fit->tone, -1);
     }
   }
 
@@ -209,8 +209,31 @@ class LeakageSearch {
     return apart > kToneReach ? kSideLobes[tone.window[axis]] / apart : 1;
   }
 
+  /// The same for the whole spectrum of a small grid, whose kernels are products of a few rows.
+  void add_everywhere(const ToneModel& tone, double sign) {
+    std::vector<Complex> rows[2][3];
+    for (int side = 0; side <= (tone.real ? 1 : 0); ++side) {
+      for (std::size_t d = 0; d < 3; ++d) {
+        const double frequency = side == 0 ? tone.frequency[d] : -tone.frequency[d];
+        rows[side][d] = tone_kernel_line(kCosineWindow[static_cast<std::size_t>(tone.window[d])],
+                                         tone.spacing[d], frequency, std::llround(tone.extents[d]));
+      }
+    }
+    for (std::size_t i = 0; i < rest_.size(); ++i) {
+      const GridPoint f = coordinates(shape_, spectrum_.known[i].flat);
+      Complex product = sign * tone.value, mirrored = std::conj(product);
+      for (std::size_t d = 0; d < 3; ++d) {
+        const auto at = static_cast<std::size_t>(f[d]);
+        product = times(product, rows[0][d][at]);
+        if (tone.real) mirrored = times(mirrored, rows[1][d][at]);
+      }
+      rest_[i] += tone.real ? product + mirrored : product;
+    }
+  }
+
   /// Adds the tone to what is left, where it makes a difference.
   void add(const ToneModel& tone, double sign) {
+    if (2 * static_cast<std::int64_t>(rest_.size()) >= shape_.points()) return add_everywhere(tone, sign);
     constexpr double kMatters = 0.01;
     const double size = std::abs(tone.value);
     for (std::size_t i = 0; i < rest_.size(); ++i) {

@@ -27,7 +27,9 @@ constexpr std::int64_t kShareOfSignal = 8;
 constexpr double kSlack = 1.45;
 /// Largest step from one delay to the next along an axis: phases are known to a part of a turn.
 constexpr double kStep = 16;
-constexpr ToneSearch kSearch{.most_tones = 3, .most_failures = 4};
+/// The strongest tone mostly suffices; a second attempt fits several.
+constexpr ToneSearch kFirstSearch{.most_tones = 1, .most_failures = 2};
+constexpr ToneSearch kSecondSearch{.most_tones = 3, .most_failures = 4};
 /// Standard errors that a frequency is off the grid.
 constexpr double kOffGrid = 5;
 /// What a tone may leave in a delayed spectrum, as a share of what lies next to its peak there; by how much
@@ -116,12 +118,16 @@ class OffGridSearch {
     read();
     const std::vector<KnownCoefficient> known = first_spectrum();
     if (known.empty()) return {};
-    ToneSearch search = kSearch;
-    search.any_frequency = !coarse_.exact;
     std::vector<OffGridTone> tones;
-    for (const ToneFit& fit : find_tones({coarse_.shape, sampler_.real(), known, 0}, grid_, search)) {
-      const std::optional<OffGridTone> tone = confirm(fit);
-      if (tone && is_off_grid(fit, *tone)) tones.push_back(*tone);
+    for (ToneSearch search : {kFirstSearch, kSecondSearch}) {
+      search.any_frequency = !coarse_.exact;
+      const auto fits = find_tones({coarse_.shape, sampler_.real(), known, 0}, grid_, search);
+      for (const ToneFit& fit : fits) {
+        const std::optional<OffGridTone> tone = confirm(fit);
+        if (tone && is_off_grid(fit, *tone)) tones.push_back(*tone);
+      }
+      // Nothing next to any peak is worth a second look.
+      if (!tones.empty() || fits.empty()) break;
     }
     return tones;
   }
@@ -171,33 +177,20 @@ class OffGridSearch {
     bool agrees = false;
   };
 
-  /// The kernel of a tone under a window that begins `delay` samples earlier, at steps −reach … reach.
-  void kernel_row(const ToneModel& tone, std::size_t d, std::int64_t peak, std::int64_t delay, int reach,
-                  Complex* row) const {
-    const CosineWindow& window = kCosineWindow[static_cast<std::size_t>(tone.window[d])];
+  /// A tone's kernels along every axis around its peak.
+  struct Rows {
+    int reach[3] = {0, 0, 0};
+    Complex kernel[3][2 * kToneReach + 1];
+  };
+  void fill(Rows& rows, const ToneModel& tone, std::size_t d, std::int64_t peak, std::int64_t delay) const {
+    rows.reach[d] = static_cast<int>(std::min<std::int64_t>(kToneReach, (coarse_.points[d] - 1) / 2));
     const double n = tone.extents[d];
-    // Share of the window's period that the delay is.
-    const double turns = tone.spacing[d] * static_cast<double>(delay) / (n * grid_.stride[d]);
-    for (int step = -reach; step <= reach; ++step) {
-      const double x = tone.frequency[d] - static_cast<double>(peak + step);
-      Complex sum = window.a[0] * dirichlet(x, n);
-      for (int q = 1; q < window.terms; ++q) {
-        const double half = (q % 2 != 0 ? -0.5 : 0.5) * window.a[static_cast<std::size_t>(q)];
-        const Complex turn = root_of_turns(q * turns);
-        sum += half * (dirichlet(x - q * tone.spacing[d], n) * std::conj(turn) +
-                       dirichlet(x + q * tone.spacing[d], n) * turn);
-      }
-      row[step] = sum;
-    }
+    tone_kernels(kCosineWindow[static_cast<std::size_t>(tone.window[d])], tone.spacing[d],
+                 tone.frequency[d] - static_cast<double>(peak), n, rows.reach[d], &rows.kernel[d][kToneReach],
+                 tone.spacing[d] * static_cast<double>(delay) / (n * grid_.stride[d]));
   }
 
-  Seen see(const ToneModel& tone, const GridPoint& peak, std::size_t delay) const {
-    Complex rows[3][2 * kToneReach + 1];
-    int reach[3] = {0, 0, 0};
-    for (std::size_t d = 0; d < static_cast<std::size_t>(grid_.rank); ++d) {
-      reach[d] = static_cast<int>(std::min<std::int64_t>(kToneReach, (coarse_.points[d] - 1) / 2));
-      kernel_row(tone, d, peak[d], coarse_.delays[delay][d], reach[d], &rows[d][kToneReach]);
-    }
+  Seen see(const Rows& rows, const GridPoint& peak, std::size_t delay) const {
     Complex product = 0;
     double kernel_power = 0, power = 0, beside = 0;
     int count = 0;
@@ -207,7 +200,7 @@ class OffGridSearch {
       for (int d = 0; d < grid_.rank; ++d) {
         const auto at = static_cast<std::size_t>(d);
         const int own = d == axis ? step : 0;
-        kernel = times(kernel, rows[at][kToneReach + own]);
+        kernel = times(kernel, rows.kernel[at][kToneReach + own]);
         flat = flat * coarse_.points[at] + floor_mod(peak[at] + own, coarse_.points[at]);
       }
       const Complex y = spectra_[delay][static_cast<std::size_t>(flat)];
@@ -219,7 +212,7 @@ class OffGridSearch {
     };
     add(0, 0);
     for (int d = 0; d < grid_.rank; ++d) {
-      for (int step = 1; step <= reach[static_cast<std::size_t>(d)]; ++step) {
+      for (int step = 1; step <= rows.reach[static_cast<std::size_t>(d)]; ++step) {
         add(d, step);
         add(d, -step);
       }
@@ -236,9 +229,17 @@ class OffGridSearch {
   std::optional<OffGridTone> confirm(const ToneFit& fit) const {
     GridPoint peak{0, 0, 0};
     for (std::size_t d = 0; d < 3; ++d) peak[d] = std::llround(fit.tone.frequency[d]);
+    Rows whole;
+    for (std::size_t d = 0; d < static_cast<std::size_t>(grid_.rank); ++d)
+      fill(whole, fit.tone, d, peak[d], 0);
     std::vector<Complex> values;
     for (std::size_t j = 0; j < spectra_.size(); ++j) {
-      const Seen seen = see(fit.tone, peak, j);
+      Rows rows = whole;
+      for (std::size_t d = 0; d < static_cast<std::size_t>(grid_.rank); ++d) {
+        if (coarse_.delays[j][d] > 0 && fit.tone.window[d] > 0)
+          fill(rows, fit.tone, d, peak[d], coarse_.delays[j][d]);
+      }
+      const Seen seen = see(rows, peak, j);
       values.push_back(seen.value);
       const double size = std::abs(seen.value) / std::abs(values.front());
       if (j > 0 && (!seen.agrees || !(std::fabs(size - 1) <= kMayDiffer))) return std::nullopt;

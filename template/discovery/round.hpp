@@ -39,6 +39,7 @@ struct BlindRequest {
   bool everything = false;        ///< read the whole signal for its sums before verification
   bool exact_only = false;        ///< give up if more than rounding is outside what can be found
   bool off_grid = false;          ///< look for tones between bins once a round fails
+  double first_look_us = 0;       ///< or once explaining its buckets has taken so long
 };
 
 struct BlindResult {

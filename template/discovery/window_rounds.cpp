@@ -18,6 +18,7 @@ void BlindDriver<Real>::run_windows() {
   BlindWindow<Real> window(sampler_);
   std::int64_t most = 1;
   while (BlindWindow<Real>::samples(2 * most) <= shape_.points()) most *= 2;
+  if (leaks()) return;
   // Failed combs leave guesses, so windows start afresh.
   promising_ = false;
   result_.components.clear();
@@ -27,9 +28,8 @@ void BlindDriver<Real>::run_windows() {
   while (buckets < kWindowBucketsPerFrequency * expected_) buckets *= 2;
   constexpr double kTapUs = 0.013;
   int stalled = 0;
-  bool clean = true;
   for (int number = 0; number < kMaxRounds && stalled < 3; ++number) {
-    if (buckets > most || (!clean && leaks())) return;
+    if (buckets > most) return;
     const std::int64_t samples = BlindWindow<Real>::samples(buckets);
     const Purpose purpose = number == 0 || (promising_ && stalled < 2) ? Purpose::search : Purpose::look;
     if (!afford(kTapUs * static_cast<double>(samples), 1, samples, purpose)) return;
@@ -42,7 +42,6 @@ void BlindDriver<Real>::run_windows() {
     // Each frequency appears in about three of a window's buckets.
     judge_prospects(round, (round.unresolved + 2) / 3);
     if (hopeless_) return;
-    clean = round.unresolved == 0;
     if (number > 0 && round.clean() && !result_.components.empty()) {
       // Windows are good at finding; combs read more samples in the same time and see what windows miss. If
       // the shape has no combs, two rounds of windows that agree must do.
