@@ -91,8 +91,9 @@ template <class Real>
 bool BlindDriver<Real>::leaks() {
   if (!request_.off_grid || looked_for_leakage_) return false;
   looked_for_leakage_ = true;
-  result_.off_grid_tones = find_off_grid_tones(sampler_);
-  if (result_.off_grid_tones.empty()) return false;
+  OffGridFinding finding = find_off_grid_tones(sampler_);
+  result_.off_grid_tones = std::move(finding.tones);
+  if (!finding.everywhere) return false;
   result_.reason = "tones between bins leak into all of the spectrum";
   hopeless_ = true;
   return true;

@@ -30,11 +30,18 @@ constexpr double kStep = 16;
 /// The strongest tone mostly suffices; a second attempt fits several.
 constexpr ToneSearch kFirstSearch{.most_tones = 1, .most_failures = 2};
 constexpr ToneSearch kSecondSearch{.most_tones = 3, .most_failures = 4};
-/// Standard errors that a frequency is off the grid.
-constexpr double kOffGrid = 5;
-/// What a tone may leave in a delayed spectrum, as a share of what lies next to its peak there; by how much
-/// its size may differ; and its phase, in turns.
-constexpr double kMayLeave = 0.15, kMayDiffer = 0.3, kMayTurn = 0.08;
+/// Standard errors that a frequency is off the grid. Where the coarse grid is not exact, tones on the grid
+/// leak into each other's bins, which shifts them by more than a fit of one tone can know: then also a
+/// distance.
+constexpr double kOffGrid = 5, kOffGridInexact = 8;
+constexpr double kFarOff = 0.05, kFarOffOfPlane = 0.1;
+/// What a tone may leave in a delayed spectrum, as a share of what lies next to its peak there; and by how
+/// much its value may differ from the expected one, as a share of its size and in standard errors of the
+/// noise.
+constexpr double kMayLeave = 0.15, kMayDiffer = 0.25, kNoiseErrors = 3;
+
+/// Leakage into more coefficients than this many square roots of the signal's points is not sparse.
+constexpr double kManyRoots = 4;
 
 struct CoarseGrid {
   Shape shape{1};  ///< M_d points
@@ -94,6 +101,17 @@ CoarseGrid coarse_grid(const Shape& shape) {
       grid.delays.back()[d] = step;
     }
   }
+  // Delays along all axes at once, which no phase is taken from.
+  const int checks = grid.exact ? 1 : 2;
+  for (int i = 1; i <= checks; ++i) {
+    constexpr double kGolden = 0.6180339887;
+    GridPoint delay{0, 0, 0};
+    for (std::size_t d = 0; d < 3; ++d) {
+      const double share = kGolden * i - std::floor(kGolden * i);
+      delay[d] = static_cast<std::int64_t>(share * static_cast<double>(grid.strides[d]));
+    }
+    grid.delays.push_back(delay);
+  }
   std::vector<std::int64_t> extents(grid.points.begin(), grid.points.begin() + rank);
   grid.shape = Shape(std::span<const std::int64_t>(extents));
   return grid;
@@ -112,24 +130,31 @@ class OffGridSearch {
     }
   }
 
-  std::vector<OffGridTone> run() {
+  OffGridFinding run() {
     constexpr std::int64_t kFewest = 64;
     if (coarse_.shape.points() < kFewest) return {};
     read();
     const std::vector<KnownCoefficient> known = first_spectrum();
     if (known.empty()) return {};
-    std::vector<OffGridTone> tones;
+    OffGridFinding finding;
     for (ToneSearch search : {kFirstSearch, kSecondSearch}) {
       search.any_frequency = !coarse_.exact;
       const auto fits = find_tones({coarse_.shape, sampler_.real(), known, 0}, grid_, search);
+      std::vector<OffGridTone> tones;
       for (const ToneFit& fit : fits) {
         const std::optional<OffGridTone> tone = confirm(fit);
-        if (tone && is_off_grid(fit, *tone)) tones.push_back(*tone);
+        if (!tone) continue;
+        const double coefficients = leaked(*tone);
+        if (coefficients > 1 || fit.tone.windowed()) tones.push_back(*tone);
+        finding.everywhere =
+            finding.everywhere ||
+            coefficients * coefficients > kManyRoots * kManyRoots * static_cast<double>(whole_.points());
       }
-      // Nothing next to any peak is worth a second look.
-      if (!tones.empty() || fits.empty()) break;
+      if (!tones.empty()) finding.tones = std::move(tones);
+      // Otherwise nothing next to any peak is worth a second look.
+      if (finding.everywhere || fits.empty()) break;
     }
-    return tones;
+    return finding;
   }
 
  private:
@@ -241,8 +266,7 @@ class OffGridSearch {
       }
       const Seen seen = see(rows, peak, j);
       values.push_back(seen.value);
-      const double size = std::abs(seen.value) / std::abs(values.front());
-      if (j > 0 && (!seen.agrees || !(std::fabs(size - 1) <= kMayDiffer))) return std::nullopt;
+      if (j > 0 && !seen.agrees) return std::nullopt;
     }
     OffGridTone tone;
     for (std::size_t d = 0; d < static_cast<std::size_t>(grid_.rank); ++d) {
@@ -259,24 +283,33 @@ class OffGridSearch {
       }
       const double alias = std::floor(turns * grid_.stride[d] - within + 0.5);
       turns = (within + alias) / grid_.stride[d];
-      for (const CoarseGrid::Rung& rung : coarse_.rungs[d]) {
-        const double off = phase_at(rung) - turns * static_cast<double>(rung.step);
-        if (std::fabs(off - std::floor(off + 0.5)) > kMayTurn) return std::nullopt;
-      }
       tone.frequency[d] = (turns - std::floor(turns)) * grid_.extent[d];
       tone.standard_error[d] = fit.standard_error[d] * grid_.extent[d] / (grid_.stride[d] * grid_.points[d]);
+    }
+    const double size = std::abs(values.front());
+    const double may_differ = kMayDiffer * size + kNoiseErrors * std::sqrt(noise_);
+    for (std::size_t j = 1; j < values.size(); ++j) {
+      double turns = 0;
+      for (std::size_t d = 0; d < static_cast<std::size_t>(grid_.rank); ++d)
+        turns += tone.frequency[d] / grid_.extent[d] * static_cast<double>(coarse_.delays[j][d]);
+      const Complex expected = times(values.front(), root_of_turns(turns));
+      if (!(std::abs(values[j] - expected) <= may_differ)) return std::nullopt;
     }
     tone.amplitude = fit.tone.value / static_cast<double>(coarse_.shape.points());
     return tone;
   }
 
-  bool is_off_grid(const ToneFit& fit, const OffGridTone& tone) const {
-    if (fit.tone.windowed()) return true;
+  /// About the number of coefficients that the tone leaks into: those along the axes on which it is between
+  /// bins. 1 if it is on the grid.
+  double leaked(const OffGridTone& tone) const {
+    const double far = coarse_.exact ? 0 : grid_.rank > 1 ? kFarOffOfPlane : kFarOff;
+    const double errors = coarse_.exact ? kOffGrid : kOffGridInexact;
+    double coefficients = 1;
     for (std::size_t d = 0; d < static_cast<std::size_t>(grid_.rank); ++d) {
       const double off = tone.frequency[d] - std::floor(tone.frequency[d] + 0.5);
-      if (std::fabs(off) > kOffGrid * tone.standard_error[d]) return true;
+      if (std::fabs(off) > std::max(far, errors * tone.standard_error[d])) coefficients *= grid_.extent[d];
     }
-    return false;
+    return coefficients;
   }
 
   BlindSampler<Real>& sampler_;
@@ -290,11 +323,11 @@ class OffGridSearch {
 }  // namespace
 
 template <class Real>
-std::vector<OffGridTone> find_off_grid_tones(BlindSampler<Real>& sampler) {
+OffGridFinding find_off_grid_tones(BlindSampler<Real>& sampler) {
   return OffGridSearch<Real>(sampler).run();
 }
 
-template std::vector<OffGridTone> find_off_grid_tones<float>(BlindSampler<float>&);
-template std::vector<OffGridTone> find_off_grid_tones<double>(BlindSampler<double>&);
+template OffGridFinding find_off_grid_tones<float>(BlindSampler<float>&);
+template OffGridFinding find_off_grid_tones<double>(BlindSampler<double>&);
 
 }  // namespace sfft::detail

@@ -12,14 +12,21 @@
 
 namespace sfft::detail {
 
-/// Tones that are between bins beyond doubt, strongest first; at most three. Reads about a thousand samples,
+struct OffGridFinding {
+  std::vector<OffGridTone> tones;  ///< strongest first
+  /// One of them leaks into so many coefficients that they are not sparse. What fills a line of a large
+  /// spectrum may be found coefficient by coefficient.
+  bool everywhere = false;
+};
+
+/// Tones that are between bins beyond doubt, at most three. Reads about a thousand samples,
 /// at most an eighth of the signal, at each of a few delays. Frequencies on the grid that share or adjoin a
 /// bin of the coarse grid do not pass: their sum changes its shape from one delay to the next, or has no
 /// shape of a tone at all.
 template <class Real>
-std::vector<OffGridTone> find_off_grid_tones(BlindSampler<Real>& sampler);
+OffGridFinding find_off_grid_tones(BlindSampler<Real>& sampler);
 
-extern template std::vector<OffGridTone> find_off_grid_tones<float>(BlindSampler<float>&);
-extern template std::vector<OffGridTone> find_off_grid_tones<double>(BlindSampler<double>&);
+extern template OffGridFinding find_off_grid_tones<float>(BlindSampler<float>&);
+extern template OffGridFinding find_off_grid_tones<double>(BlindSampler<double>&);
 
 }  // namespace sfft::detail

@@ -53,7 +53,7 @@ struct BlindResult {
   double unseen_share = 1;         ///< share of the signal; smaller disturbances may have been missed
   bool whole_agrees = false;       ///< all samples were read, and their sums are explained
   double excess = 0;               ///< Σ|x|² that these sums show beyond what the rounds said
-  std::vector<OffGridTone> off_grid_tones;  ///< that ended the search
+  std::vector<OffGridTone> off_grid_tones;  ///< seen before the search ended or failed
   int rounds = 0;
   Path path = Path::comb;  ///< the path of the last round
   const char* reason = "";
