@@ -29,12 +29,12 @@ constexpr double kSlack = 1.45;
 constexpr double kStep = 16;
 /// The strongest tone mostly suffices; a second attempt fits several.
 constexpr ToneSearch kFirstSearch{.most_tones = 1, .most_failures = 2};
-constexpr ToneSearch kSecondSearch{.most_tones = 3, .most_failures = 4};
+constexpr ToneSearch kSecondSearch{.most_tones = 3, .most_failures = 8};
 /// Standard errors that a frequency is off the grid. Where the coarse grid is not exact, tones on the grid
 /// leak into each other's bins, which shifts them by more than a fit of one tone can know: then also a
 /// distance.
 constexpr double kOffGrid = 5, kOffGridInexact = 8;
-constexpr double kFarOff = 0.05, kFarOffOfPlane = 0.1;
+constexpr double kFarOff = 0.05, kFarOffOfPlane = 0.1, kFarOffBeside = 0.03;
 /// What a tone may leave in a delayed spectrum, as a share of what lies next to its peak there; and by how
 /// much its value may differ from the expected one, as a share of its size and in standard errors of the
 /// noise.
@@ -63,11 +63,10 @@ std::int64_t points_along(std::int64_t extent, double target) {
   std::int64_t best = 1;
   double best_score = std::numeric_limits<double>::infinity();
   for (std::int64_t points = std::max<std::int64_t>(1, fewest); points <= most; ++points) {
-    if (!is_smooth(points, kLargestPrime)) continue;
     const double left = static_cast<double>(extent % points) / static_cast<double>(extent);
     const double score =
         (left > 0 ? 1 + 20 * left : 0) + 0.3 * std::fabs(std::log2(static_cast<double>(points) / target));
-    if (score >= best_score) continue;
+    if (score >= best_score || !is_smooth(points, kLargestPrime)) continue;
     best_score = score;
     best = points;
   }
@@ -151,8 +150,7 @@ class OffGridSearch {
             coefficients * coefficients > kManyRoots * kManyRoots * static_cast<double>(whole_.points());
       }
       if (!tones.empty()) finding.tones = std::move(tones);
-      // Otherwise nothing next to any peak is worth a second look.
-      if (finding.everywhere || fits.empty()) break;
+      if (finding.everywhere) break;
     }
     return finding;
   }
@@ -302,10 +300,14 @@ class OffGridSearch {
   /// About the number of coefficients that the tone leaks into: those along the axes on which it is between
   /// bins. 1 if it is on the grid.
   double leaked(const OffGridTone& tone) const {
-    const double far = coarse_.exact ? 0 : grid_.rank > 1 ? kFarOffOfPlane : kFarOff;
     const double errors = coarse_.exact ? kOffGrid : kOffGridInexact;
     double coefficients = 1;
     for (std::size_t d = 0; d < static_cast<std::size_t>(grid_.rank); ++d) {
+      const bool divides = grid_.stride[d] * grid_.points[d] == grid_.extent[d];
+      const double far = coarse_.exact    ? 0
+                         : divides        ? kFarOffBeside
+                         : grid_.rank > 1 ? kFarOffOfPlane
+                                          : kFarOff;
       const double off = tone.frequency[d] - std::floor(tone.frequency[d] + 0.5);
       if (std::fabs(off) > std::max(far, errors * tone.standard_error[d])) coefficients *= grid_.extent[d];
     }
