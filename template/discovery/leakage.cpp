@@ -179,7 +179,7 @@ class LeakageSearch {
       if (is_trend(own.flat) || std::norm(rest_[peak]) < kExplained * std::norm(own.value)) continue;
       const ToneBins bins = cross(peak);
       if (!is_peak(bins) || !is_evident(bins)) continue;
-      const std::optional<ToneFit> fit = fit_tone(grid_, spectrum_.real, bins);
+      const std::optional<ToneFit> fit = fit_tone(grid_, spectrum_.real, bins, search_.good);
       if (!fit || !is_tone(*fit)) {
         failures += fit ? 1 : 0;
         continue;
@@ -193,7 +193,7 @@ class LeakageSearch {
   void refit() {
     for (std::size_t i = 0; i < tones_.size(); ++i) {
       add(tones_[i].tone, 1);
-      const std::optional<ToneFit> fit = fit_tone(grid_, spectrum_.real, cross(peaks_[i]));
+      const std::optional<ToneFit> fit = fit_tone(grid_, spectrum_.real, cross(peaks_[i]), search_.good);
       if (fit && fit->misfit <= tones_[i].misfit) tones_[i] = *fit;
       add(tones_[i].tone, -1);
     }

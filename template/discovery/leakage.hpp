@@ -33,11 +33,11 @@ struct KnownSpectrum {
 /// neighbours.
 std::vector<OffGridTone> suspect_leakage(const KnownSpectrum& spectrum);
 
-/// How many tones to fit, how many peaks may turn out to be none, and whether a tone on the grid counts.
 struct ToneSearch {
   std::int64_t most_tones;
-  int most_failures;
-  bool any_frequency = false;
+  int most_failures;           ///< peaks that may turn out not to be tones
+  bool any_frequency = false;  ///< tones on the grid count as well
+  double good = 0;             ///< as in fit_tone()
 };
 
 /// The same for a spectrum of the samples on `grid`, whose points `spectrum.shape` repeats.

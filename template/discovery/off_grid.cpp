@@ -28,12 +28,13 @@ constexpr double kSlack = 1.45;
 /// Largest step from one delay to the next along an axis: phases are known to a part of a turn.
 constexpr double kStep = 16;
 /// The strongest tone mostly suffices; a second attempt fits several.
-constexpr ToneSearch kFirstSearch{.most_tones = 1, .most_failures = 2};
-constexpr ToneSearch kSecondSearch{.most_tones = 3, .most_failures = 8};
+constexpr double kGood = 0.003;
+constexpr ToneSearch kFirstSearch{.most_tones = 1, .most_failures = 2, .good = kGood};
+constexpr ToneSearch kSecondSearch{.most_tones = 3, .most_failures = 8, .good = kGood};
 /// Standard errors that a frequency is off the grid. Where the coarse grid is not exact, tones on the grid
 /// leak into each other's bins, which shifts them by more than a fit of one tone can know: then also a
 /// distance.
-constexpr double kOffGrid = 5, kOffGridInexact = 8;
+constexpr double kOffGrid = 5, kOffGridInexact = 8, kMayBeOff = 2;
 constexpr double kFarOff = 0.05, kFarOffOfPlane = 0.1, kFarOffBeside = 0.03;
 /// What a tone may leave in a delayed spectrum, as a share of what lies next to its peak there; and by how
 /// much its value may differ from the expected one, as a share of its size and in standard errors of the
@@ -297,10 +298,11 @@ class OffGridSearch {
     return tone;
   }
 
-  /// About the number of coefficients that the tone leaks into: those along the axes on which it is between
-  /// bins. 1 if it is on the grid.
+  /// About the number of coefficients that the tone leaks into: those along the axes on which it may be
+  /// between bins. 1 if it is not certain to be so on any.
   double leaked(const OffGridTone& tone) const {
     const double errors = coarse_.exact ? kOffGrid : kOffGridInexact;
+    bool certain = false;
     double coefficients = 1;
     for (std::size_t d = 0; d < static_cast<std::size_t>(grid_.rank); ++d) {
       const bool divides = grid_.stride[d] * grid_.points[d] == grid_.extent[d];
@@ -308,10 +310,11 @@ class OffGridSearch {
                          : divides        ? kFarOffBeside
                          : grid_.rank > 1 ? kFarOffOfPlane
                                           : kFarOff;
-      const double off = tone.frequency[d] - std::floor(tone.frequency[d] + 0.5);
-      if (std::fabs(off) > std::max(far, errors * tone.standard_error[d])) coefficients *= grid_.extent[d];
+      const double off = std::fabs(tone.frequency[d] - std::floor(tone.frequency[d] + 0.5));
+      certain = certain || off > std::max(far, errors * tone.standard_error[d]);
+      if (off > kMayBeOff * tone.standard_error[d]) coefficients *= grid_.extent[d];
     }
-    return coefficients;
+    return certain ? coefficients : 1;
   }
 
   BlindSampler<Real>& sampler_;

@@ -191,6 +191,9 @@ class Fitter {
       for (int r = 0; r < n; ++r) {
         for (int c = 0; c < n; ++c) move[r] += normal[r][c] * right[c];
       }
+      double gain = 0;
+      for (int r = 0; r < n; ++r) gain += move[r] * right[r];
+      if (!(gain > kWorthwhile * before)) break;
       const ToneModel old = tone_;
       double scale = 1;
       for (int d = 0; d < free_axes_; ++d)
@@ -383,7 +386,7 @@ ToneGrid ToneGrid::whole(const Shape& shape) noexcept {
   return grid;
 }
 
-std::optional<ToneFit> fit_tone(const ToneGrid& grid, bool real, const ToneBins& bins) {
+std::optional<ToneFit> fit_tone(const ToneGrid& grid, bool real, const ToneBins& bins, double good) {
   ToneModel tone;
   tone.rank = grid.rank;
   tone.real = real;
@@ -395,7 +398,7 @@ std::optional<ToneFit> fit_tone(const ToneGrid& grid, bool real, const ToneBins&
   if (!has_phases_of_tone(tone, bins)) return std::nullopt;
   for (int d = 0; d < grid.rank; ++d) guess_axis(bins, d, tone);
   std::optional<ToneFit> best = Fitter(bins, tone).run();
-  if (!tone.windowed()) return best;
+  if (!tone.windowed() || (best && best->misfit <= good * best->beside)) return best;
   const auto try_also = [&](const ToneModel& other) {
     std::optional<ToneFit> fit = Fitter(bins, other).run();
     if (fit && (!best || fit->misfit < best->misfit)) best = fit;

@@ -73,7 +73,8 @@ struct ToneFit {
 };
 
 /// The tone that explains the cross best. Nothing if the phases next to the peak are those of no tone, which
-/// is cheap to see, or if the steps do not converge.
-std::optional<ToneFit> fit_tone(const ToneGrid& grid, bool real, const ToneBins& bins);
+/// is cheap to see, or if the steps do not converge. Tries no other window once the misfit is at most `good`
+/// times what lies next to the peak.
+std::optional<ToneFit> fit_tone(const ToneGrid& grid, bool real, const ToneBins& bins, double good = 0);
 
 }  // namespace sfft::detail
