@@ -74,6 +74,7 @@ BlindRound BlindDriver<Real>::solve(const CombGrid& grid, const DelayPattern& pa
   comb_.allow_us(short_at_first ? std::min(limit, request_.first_look_us) : limit);
   BlindRound round = comb_.solve(grid, pattern, result_.components);
   if (short_at_first && comb_.out_of_time() && !leaks()) {
+    result_.components.clear();
     comb_.allow_us(limit);
     round = comb_.solve(grid, pattern, result_.components);
   }

@@ -91,6 +91,8 @@ template <class Real>
 bool BlindDriver<Real>::leaks() {
   if (!request_.off_grid || looked_for_leakage_) return false;
   looked_for_leakage_ = true;
+  const std::int64_t most = shape_.points() / kOffGridShare;
+  if (request_.most_samples > 0 && sampler_.samples() + most > request_.most_samples) return false;
   OffGridFinding finding = find_off_grid_tones(sampler_);
   result_.off_grid_tones = std::move(finding.tones);
   if (!finding.everywhere) return false;

@@ -5,12 +5,16 @@
 // L that share a bin.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "kernels/base/types.hpp"
 #include "template/discovery/sampler.hpp"
 
 namespace sfft::detail {
+
+/// At most one sample in so many is read where the signal has more than 2^17.
+constexpr std::int64_t kOffGridShare = 8;
 
 struct OffGridFinding {
   std::vector<OffGridTone> tones;  ///< strongest first
@@ -19,10 +23,10 @@ struct OffGridFinding {
   bool everywhere = false;
 };
 
-/// Tones that are between bins beyond doubt, at most three. Reads about a thousand samples,
-/// at most an eighth of the signal, at each of a few delays. Frequencies on the grid that share or adjoin a
-/// bin of the coarse grid do not pass: their sum changes its shape from one delay to the next, or has no
-/// shape of a tone at all.
+/// Tones that are between bins beyond doubt, at most three. Reads about a thousand samples at each of a few
+/// delays, in several dimensions two thousand. Frequencies on the grid that share or adjoin a bin of the
+/// coarse grid do not pass: their sum changes its shape from one delay to the next, or has no shape of a tone
+/// at all.
 template <class Real>
 OffGridFinding find_off_grid_tones(BlindSampler<Real>& sampler);
 
