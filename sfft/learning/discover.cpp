@@ -220,7 +220,7 @@ Discovery to_discovery(BlindResult&& result, const detail::DiscoveryTarget& targ
   const ElementType type = target.samples.type();
   std::vector<Found> found = distinct(result, target.shape, !is_complex(type));
   Discovery discovery;
-  std::vector<OffGridTone> tones = result.off_grid_tones.empty()
+  std::vector<OffGridTone> tones = result.verified || result.off_grid_tones.empty()
                                        ? tones_of(found, target.shape, !is_complex(type), result.missed_bound)
                                        : std::move(result.off_grid_tones);
   const Cut cut = keep_largest(found, k, rounding_of(type));

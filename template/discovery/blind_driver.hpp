@@ -52,7 +52,8 @@ class BlindDriver {
   /// Under noise, more significant frequencies than requested mark a spectrum that is not sparse. `open` is
   /// roughly the number of frequencies seen but not found.
   void judge_prospects(const BlindRound& round, std::int64_t open);
-  /// Whether tones between bins are why the rounds so far failed; then nothing will work. Looks once.
+  /// Looks for tones between bins, once. True if their leakage is why the rounds so far failed: no other will
+  /// succeed.
   bool leaks();
   /// Records what a round saw; false if discovery cannot go on.
   bool accept(const BlindRound& round, double tail_per_noise);

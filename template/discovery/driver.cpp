@@ -91,9 +91,9 @@ template <class Real>
 bool BlindDriver<Real>::leaks() {
   if (!request_.off_grid || looked_for_leakage_) return false;
   looked_for_leakage_ = true;
-  const std::int64_t most = shape_.points() / kOffGridShare;
-  if (request_.most_samples > 0 && sampler_.samples() + most > request_.most_samples) return false;
-  OffGridFinding finding = find_off_grid_tones(sampler_);
+  const std::int64_t most = request_.most_samples > 0 ? request_.most_samples - sampler_.samples()
+                                                      : std::numeric_limits<std::int64_t>::max();
+  OffGridFinding finding = find_off_grid_tones(sampler_, most);
   result_.off_grid_tones = std::move(finding.tones);
   if (!finding.everywhere) return false;
   result_.reason = "tones between bins leak into all of the spectrum";

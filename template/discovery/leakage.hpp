@@ -40,7 +40,7 @@ struct ToneSearch {
   double good = 0;             ///< as in fit_tone()
 };
 
-/// The same for a spectrum of the samples on `grid`, whose points `spectrum.shape` repeats.
+/// The same for the spectrum of the samples on a grid, which has `spectrum.shape` points.
 std::vector<ToneFit> find_tones(const KnownSpectrum& spectrum, const ToneGrid& grid,
                                 const ToneSearch& search);
 

@@ -130,9 +130,11 @@ class OffGridSearch {
     }
   }
 
-  OffGridFinding run() {
+  OffGridFinding run(std::int64_t most_samples) {
     constexpr std::int64_t kFewest = 64;
-    if (coarse_.shape.points() < kFewest) return {};
+    const std::int64_t points = coarse_.shape.points();
+    if (points < kFewest || points * static_cast<std::int64_t>(coarse_.delays.size()) > most_samples)
+      return {};
     read();
     const std::vector<KnownCoefficient> known = first_spectrum();
     if (known.empty()) return {};
@@ -328,11 +330,11 @@ class OffGridSearch {
 }  // namespace
 
 template <class Real>
-OffGridFinding find_off_grid_tones(BlindSampler<Real>& sampler) {
-  return OffGridSearch<Real>(sampler).run();
+OffGridFinding find_off_grid_tones(BlindSampler<Real>& sampler, std::int64_t most_samples) {
+  return OffGridSearch<Real>(sampler).run(most_samples);
 }
 
-template OffGridFinding find_off_grid_tones<float>(BlindSampler<float>&);
-template OffGridFinding find_off_grid_tones<double>(BlindSampler<double>&);
+template OffGridFinding find_off_grid_tones<float>(BlindSampler<float>&, std::int64_t);
+template OffGridFinding find_off_grid_tones<double>(BlindSampler<double>&, std::int64_t);
 
 }  // namespace sfft::detail

@@ -13,9 +13,6 @@
 
 namespace sfft::detail {
 
-/// At most one sample in so many is read where the signal has more than 2^17.
-constexpr std::int64_t kOffGridShare = 8;
-
 struct OffGridFinding {
   std::vector<OffGridTone> tones;  ///< strongest first
   /// One of them leaks into so many coefficients that they are not sparse. What fills a line of a large
@@ -24,13 +21,13 @@ struct OffGridFinding {
 };
 
 /// Tones that are between bins beyond doubt, at most three. Reads about a thousand samples at each of a few
-/// delays, in several dimensions two thousand. Frequencies on the grid that share or adjoin a bin of the
-/// coarse grid do not pass: their sum changes its shape from one delay to the next, or has no shape of a tone
-/// at all.
+/// delays, in three dimensions two thousand, but nothing if these are more than `most_samples`. Frequencies
+/// on the grid that share or adjoin a bin of the coarse grid do not pass: their sum changes its shape from
+/// one delay to the next, or has no shape of a tone at all.
 template <class Real>
-OffGridFinding find_off_grid_tones(BlindSampler<Real>& sampler);
+OffGridFinding find_off_grid_tones(BlindSampler<Real>& sampler, std::int64_t most_samples);
 
-extern template OffGridFinding find_off_grid_tones<float>(BlindSampler<float>&);
-extern template OffGridFinding find_off_grid_tones<double>(BlindSampler<double>&);
+extern template OffGridFinding find_off_grid_tones<float>(BlindSampler<float>&, std::int64_t);
+extern template OffGridFinding find_off_grid_tones<double>(BlindSampler<double>&, std::int64_t);
 
 }  // namespace sfft::detail
