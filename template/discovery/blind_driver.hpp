@@ -99,8 +99,6 @@ class BlindDriver {
   void drop_doubtful();
   /// Compares the rounds' result with scattered samples; clears `verified` if they disagree.
   void hear_witness();
-  /// Whether noise hides some of the frequencies that were requested.
-  bool too_few() const;
   /// The result explains the samples; decides whether it is also what was requested.
   void judge_count();
 

@@ -42,7 +42,7 @@ constexpr double kFarOff = 0.05, kFarOffOfPlane = 0.1, kFarOffBeside = 0.03;
 constexpr double kMayLeave = 0.15, kMayDiffer = 0.25, kNoiseErrors = 3;
 
 /// Leakage into more coefficients than this many square roots of the signal's points is not sparse.
-constexpr double kManyRoots = 4;
+constexpr double kManyRoots = 8;
 
 struct CoarseGrid {
   Shape shape{1};  ///< M_d points

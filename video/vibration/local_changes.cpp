@@ -310,8 +310,8 @@ std::array<double, 2> LocalChangesWatch::measure(const SignalView& frame) {
   return {(yy * along_x - xy * along_y) / determinant, (xx * along_y - xy * along_x) / determinant};
 }
 
-/// Whether the cells look more like the reference at whole pixels from here than where they were: registration
-/// follows bands of light, too.
+/// Whether the cells look more like the reference at whole pixels from here than where they were:
+/// registration follows bands of light, too.
 bool LocalChangesWatch::looks_moved(const SignalView& frame, double x, double y) const {
   const std::int64_t to_x = std::lround(x), to_y = std::lround(y);
   double here = 0, there = 0;
@@ -323,8 +323,8 @@ bool LocalChangesWatch::looks_moved(const SignalView& frame, double x, double y)
       const auto energy = [&](std::int64_t shift_x, std::int64_t shift_y) {
         Pattern difference;
         for_rows<Sample>(frame, cell, shift_x, shift_y, [&](const Sample* samples, std::int64_t row) {
-          const float* const usual = reference_.samples.data() +
-                                     (cell.y - region_.y + row) * reference_.width + cell.x - region_.x;
+          const float* const usual =
+              reference_.samples.data() + (cell.y - region_.y + row) * reference_.width + cell.x - region_.x;
           for (std::int64_t i = 0; i < cell.width; ++i)
             difference.push_back(static_cast<double>(samples[i]) - static_cast<double>(usual[i]));
         });
