@@ -77,11 +77,11 @@ struct Discovery : Spectrum<double> {
 /// transform's time. For small signals that look sparse at first it is up to half, rarely more.
 ///
 /// With Fallback::none a search that fails because tones lie between bins ends early and lists them: after a
-/// tenth of the time of discover() with Path::dense (median), a quarter (nine in ten) or more for signals of
-/// less than 2^14 points (docs/accuracy.md, Tones between bins). Other searches go on up to the predicted
-/// time of a dense transform, or 20 ms if that is longer: for small signals many times a dense transform.
-/// Signals of more than 2^17 points are read at fewer than N samples; rounds of smaller ones may read some
-/// samples again.
+/// tenth of the time of discover() with Path::dense (median of signals up to 2^16 points), three tenths (nine
+/// in ten), and a hundredth at 2^20 points (docs/accuracy.md, Tones between bins). Other searches go on up to
+/// the predicted time of a dense transform, or 20 ms if that is longer: for small signals many times a dense
+/// transform. Signals of more than 2^17 points are read at fewer than N samples; rounds of smaller ones may
+/// read some samples again.
 ///
 /// The number of rounds is bounded. All calls of a process share the plans of small FFTs, and nothing else.
 /// Thread-safe.
