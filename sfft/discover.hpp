@@ -60,6 +60,8 @@ struct Discovery : Spectrum<double> {
   bool tie_at_k = false;
   /// The tones behind `leakage_suspected`, strongest first, at most 24. Their leakage fills the spectrum: k
   /// of its coefficients may all belong to one of them. Multiply by a window, or use off_grid_tones instead.
+  /// An answer that is not verified lists at most three: those that a look at a coarse grid of samples is
+  /// sure of.
   std::vector<OffGridTone> off_grid_tones;
   int rounds = 0;             ///< rounds of discovery
   double search_seconds = 0;  ///< wall time of discovery, without the dense transform that may follow
@@ -72,10 +74,17 @@ struct Discovery : Spectrum<double> {
 ///
 /// A short signal, or one with k near its size, is transformed densely at once. So is any signal whose
 /// discovery is not verified (Fallback::dense). The failed search mostly costs a few per cent of the dense
-/// transform's time. For small signals that look sparse at first it is up to half, rarely more. With
-/// Fallback::none, signals of more than 2^17 points are read at fewer than N samples; rounds of smaller ones
-/// may read some samples again. The number of rounds is bounded. All calls of a process share the plans of
-/// small FFTs, and nothing else. Thread-safe.
+/// transform's time. For small signals that look sparse at first it is up to half, rarely more.
+///
+/// With Fallback::none a search that fails because tones lie between bins ends early and lists them: after a
+/// tenth of the time of discover() with Path::dense (median of signals up to 2^16 points), three tenths (nine
+/// in ten), and a hundredth at 2^20 points (docs/accuracy.md, Tones between bins). Other searches go on up to
+/// the predicted time of a dense transform, or 20 ms if that is longer: for small signals many times a dense
+/// transform. Signals of more than 2^17 points are read at fewer than N samples; rounds of smaller ones may
+/// read some samples again.
+///
+/// The number of rounds is bounded. All calls of a process share the plans of small FFTs, and nothing else.
+/// Thread-safe.
 ///
 /// Samples may have any finite magnitude: they are scaled by a power of two where their squares would
 /// overflow or underflow. For doubles beyond 1e±150 `tail_energy`, a square, may itself be infinite or zero.

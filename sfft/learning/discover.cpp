@@ -44,6 +44,9 @@ constexpr double kPersistence = 2;
 /// The same for a trial before learn()'s own dense transform; it gives up at the first sign of noise.
 constexpr double kTrialPatience = 0.04;
 constexpr double kTrialPersistence = 1.5;
+/// Share that explaining the first round may take before it looks for tones between bins, if no dense
+/// transform may follow.
+constexpr double kFirstLook = 0.5;
 /// Minimum time limit in microseconds, for very short signals if no dense transform may follow.
 constexpr double kMinEffort = 2e4;
 /// Time to fetch samples from a GPU: a launch, the gather, the copy to the host and the wait.
@@ -217,7 +220,9 @@ Discovery to_discovery(BlindResult&& result, const detail::DiscoveryTarget& targ
   const ElementType type = target.samples.type();
   std::vector<Found> found = distinct(result, target.shape, !is_complex(type));
   Discovery discovery;
-  std::vector<OffGridTone> tones = tones_of(found, target.shape, !is_complex(type), result.missed_bound);
+  std::vector<OffGridTone> tones = result.verified || result.off_grid_tones.empty()
+                                       ? tones_of(found, target.shape, !is_complex(type), result.missed_bound)
+                                       : std::move(result.off_grid_tones);
   const Cut cut = keep_largest(found, k, rounding_of(type));
   discovery.tail_energy = result.tail_energy + cut.energy;
   discovery.missed_bound = std::max(result.missed_bound, cut.largest);
@@ -360,6 +365,8 @@ std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, cons
     request.effort_us = request.search_us;
     request.exact_only = true;
   }
+  request.off_grid = !dense_allowed;
+  request.first_look_us = kFirstLook * dense;
   request.confidence = options.confidence;
   request.everything = options.check == Check::everything ||
                        (options.check == Check::automatic && shape.points() <= kReadAsAWhole);

@@ -52,6 +52,9 @@ class BlindDriver {
   /// Under noise, more significant frequencies than requested mark a spectrum that is not sparse. `open` is
   /// roughly the number of frequencies seen but not found.
   void judge_prospects(const BlindRound& round, std::int64_t open);
+  /// Looks for tones between bins, once. True if their leakage is why the rounds so far failed: no other will
+  /// succeed.
+  bool leaks();
   /// Records what a round saw; false if discovery cannot go on.
   bool accept(const BlindRound& round, double tail_per_noise);
   std::int64_t most_seen() const { return expected_ + expected_ / 2 + kSpare; }
@@ -69,6 +72,9 @@ class BlindDriver {
     std::optional<CombGrid> previous;
   };
   void run_combs();
+  /// One round. The first one explains its buckets twice if they take long: tones between bins have no end of
+  /// buckets that are hard to explain, so it looks for these tones first.
+  BlindRound solve(const CombGrid& grid, const DelayPattern& pattern);
   void adapt_to_noise(const BlindRound& round, const CombGrid& grid, CombSearch& search);
   /// After a round that was not the last: what the next one changes. False if combs will not work.
   bool go_on(const BlindRound& round, const CombGrid& grid, CombSearch& search);
@@ -108,6 +114,7 @@ class BlindDriver {
   double work_us_ = 0;       ///< spent_us_ without reading, whose cost depends on where the signal is
   double total_energy_ = 0;  ///< in the last round
   bool hopeless_ = false;
+  bool looked_for_leakage_ = false;
   bool promising_ = false;  ///< the result so far looks like the answer
   bool noisy_ = false;
 };

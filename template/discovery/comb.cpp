@@ -231,7 +231,14 @@ void BlindComb<Real>::explain_all(const CombGrid& grid, const DelayPattern& patt
       static_cast<double>(shape_[0]) * static_cast<double>(pattern.delays[0][0] + 1) < 0x1p53;
   if (neighbours) explain_neighbours(grid, pattern, values, round, found, look);
   round.added = static_cast<std::int64_t>(found.size());
-  for (const std::int32_t b : look) {
+  for (std::size_t at = 0; at < look.size(); ++at) {
+    const std::int32_t b = look[at];
+    const auto seen = static_cast<std::int64_t>(found.size()) + round.unresolved;
+    if (noisy && seen > most_significant_) {
+      // Already more than the driver accepts.
+      round.unresolved += static_cast<std::int64_t>(look.size() - at);
+      break;
+    }
     const std::int32_t head = first_[static_cast<std::size_t>(b)];
     BlindVector y;
     for (int j = 0; j < delays; ++j) y[j] = scale * values.at(b, j);

@@ -44,6 +44,7 @@ class BlindComb {
   /// explain its buckets, by what it tried.
   void allow_us(double limit_us) noexcept { limit_us_ = limit_us; }
   double work_us() const noexcept { return work_us_; }
+  bool out_of_time() const noexcept { return work_us_ > limit_us_; }
   /// From now on also tries all candidates for up to three buckets of an exact signal, in case frequencies
   /// collide on every grid.
   void be_stubborn() noexcept { stubborn_ = true; }

@@ -36,14 +36,14 @@ void BlindDriver<Real>::run_combs() {
   if (request_.k > 0) comb_.expect_at_most(most_seen());
   result_.path = Path::comb;
   while (result_.rounds < kMaxRounds) {
+    if (result_.rounds > 0 && leaks()) return;
     const auto grid = grids.near(search.target, search.previous ? &*search.previous : nullptr, random_);
     if (!grid || !affordable(*grid, 8, going_on())) return;
     const DelayPattern pattern = search.ladder ? ladder_of_delays(grid->strides, shape_.rank(), 8, random_)
                                                : run_of_delays(*grid, search.spread, random_);
-    comb_.allow_us(limit_us(Purpose::search) - spent_us_);
-    const BlindRound round = comb_.solve(*grid, pattern, result_.components);
-    spent_us_ += comb_.work_us();
+    const BlindRound round = solve(*grid, pattern);
     ++result_.rounds;
+    if (hopeless_) return;
     search.previous = grid;
     if (!accept(round, static_cast<double>(grid->count))) return;
     judge_prospects(round, 3 * round.unresolved);
@@ -65,6 +65,21 @@ void BlindDriver<Real>::run_combs() {
     }
     if (!result_.finite || hopeless_ || !go_on(round, *grid, search)) return;
   }
+}
+
+template <class Real>
+BlindRound BlindDriver<Real>::solve(const CombGrid& grid, const DelayPattern& pattern) {
+  const double limit = limit_us(Purpose::search) - spent_us_;
+  const bool short_at_first = request_.off_grid && !looked_for_leakage_;
+  comb_.allow_us(short_at_first ? std::min(limit, request_.first_look_us) : limit);
+  BlindRound round = comb_.solve(grid, pattern, result_.components);
+  if (short_at_first && comb_.out_of_time() && !leaks()) {
+    result_.components.clear();
+    comb_.allow_us(limit);
+    round = comb_.solve(grid, pattern, result_.components);
+  }
+  spent_us_ += comb_.work_us();
+  return round;
 }
 
 template <class Real>

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "template/discovery/blind_driver.hpp"
+#include "template/discovery/off_grid.hpp"
 #include "template/planning/cost_model.hpp"
 
 namespace sfft::detail {
@@ -30,6 +31,7 @@ BlindResult BlindDriver<Real>::run() {
     run_windows();
     confirm();
   }
+  if (!result_.verified && result_.finite) leaks();
   double largest = 0;
   for (const BlindComponent& component : result_.components)
     largest = std::max(largest, std::norm(component.value));
@@ -86,6 +88,20 @@ void BlindDriver<Real>::judge_prospects(const BlindRound& round, std::int64_t op
 }
 
 template <class Real>
+bool BlindDriver<Real>::leaks() {
+  if (!request_.off_grid || looked_for_leakage_) return false;
+  looked_for_leakage_ = true;
+  const std::int64_t most = request_.most_samples > 0 ? request_.most_samples - sampler_.samples()
+                                                      : std::numeric_limits<std::int64_t>::max();
+  OffGridFinding finding = find_off_grid_tones(sampler_, most);
+  result_.off_grid_tones = std::move(finding.tones);
+  if (!finding.everywhere) return false;
+  result_.reason = "tones between bins leak into all of the spectrum";
+  hopeless_ = true;
+  return true;
+}
+
+template <class Real>
 bool BlindDriver<Real>::accept(const BlindRound& round, double tail_per_noise) {
   if (!round.finite || !(round.total_energy > 0)) {
     result_.finite = round.finite;
@@ -113,6 +129,7 @@ bool BlindDriver<Real>::accept(const BlindRound& round, double tail_per_noise) {
   template bool BlindDriver<Real>::afford(double, double, std::int64_t, Purpose);      \
   template double BlindDriver<Real>::limit_us(Purpose) const;                          \
   template void BlindDriver<Real>::judge_prospects(const BlindRound&, std::int64_t);   \
+  template bool BlindDriver<Real>::leaks();                                            \
   template bool BlindDriver<Real>::accept(const BlindRound&, double);
 SFFT_INSTANTIATE(float)
 SFFT_INSTANTIATE(double)

@@ -85,16 +85,25 @@ GridPoint BlindComb<Real>::strongest(const CombGrid& grid, const DelayPattern& p
   double most = -1;
   const std::int64_t outer0 = last > 0 ? grid.strides[0] : 1;
   const std::int64_t outer1 = last > 1 ? grid.strides[1] : 1;
+  // Roots of the first candidate, and their factors from one to the next along the outer dimensions.
+  BlindVector row, steps[2];
+  phases(b, pattern, row);
+  for (std::size_t d = 0; d < last; ++d) {
+    GridPoint step{0, 0, 0};
+    step[d] = grid.buckets[d];
+    phases(step, pattern, steps[d]);
+  }
   for (std::int64_t g0 = 0; g0 < outer0; ++g0) {
+    BlindVector roots;
+    std::copy_n(row, cpu::kRunDelays, roots);
     for (std::int64_t g1 = 0; g1 < outer1; ++g1) {
       GridPoint f = b;
       if (last > 0) f[0] += grid.buckets[0] * g0;
       if (last > 1) f[1] += grid.buckets[1] * g1;
-      BlindVector roots;
-      phases(f, pattern, roots);
       for (std::size_t j = 0; j < cpu::kRunDelays; ++j) {
         line.base_re[j] = roots[j].real();
         line.base_im[j] = roots[j].imag();
+        if (last > 1) roots[j] = times(roots[j], steps[1][j]);
       }
       double power = 0;
       const std::int64_t g = correlate(y_re, y_im, line, grid.strides[last], power);
@@ -103,6 +112,7 @@ GridPoint BlindComb<Real>::strongest(const CombGrid& grid, const DelayPattern& p
       best = f;
       best[last] += grid.buckets[last] * g;
     }
+    for (std::size_t j = 0; last > 0 && j < cpu::kRunDelays; ++j) row[j] = times(row[j], steps[0][j]);
   }
   return best;
 }

@@ -40,25 +40,25 @@ constexpr double kExplained = 0.04;
 
 class LeakageSearch {
  public:
-  explicit LeakageSearch(const KnownSpectrum& spectrum) : spectrum_(spectrum), shape_(spectrum.shape) {
+  LeakageSearch(const KnownSpectrum& spectrum, const ToneGrid& grid, const ToneSearch& search)
+      : spectrum_(spectrum), shape_(spectrum.shape), grid_(grid), search_(search) {
+    std::int64_t points = 1;
     for (int d = shape_.rank() - 1; d >= 0; --d) {
-      strides_[static_cast<std::size_t>(d)] = points_;
-      points_ *= shape_[d];
+      strides_[static_cast<std::size_t>(d)] = points;
+      points *= shape_[d];
     }
   }
 
-  std::vector<OffGridTone> run() {
+  std::vector<ToneFit> run() {
     if (!has_neighbours()) return {};
     rest_.reserve(spectrum_.known.size());
     for (const KnownCoefficient& one : spectrum_.known) rest_.push_back(one.value);
     look_at_peaks();
     if (tones_.size() > 1) refit();
-    std::vector<OffGridTone> found;
-    for (const ToneFit& fit : tones_) found.push_back(described(fit));
-    std::stable_sort(found.begin(), found.end(), [](const OffGridTone& a, const OffGridTone& b) {
-      return std::norm(a.amplitude) > std::norm(b.amplitude);
+    std::stable_sort(tones_.begin(), tones_.end(), [](const ToneFit& a, const ToneFit& b) {
+      return std::norm(a.tone.value) > std::norm(b.tone.value);
     });
-    return found;
+    return std::move(tones_);
   }
 
  private:
@@ -144,11 +144,11 @@ class LeakageSearch {
     return known >= 2 && beside > kEvident * noise && beside > 0;
   }
 
-  static bool is_tone(const ToneFit& fit) {
+  bool is_tone(const ToneFit& fit) const {
     if (fit.significant < 2) return false;
     const double share = fit.significant > kFew ? kMayLeave : kMayLeaveOfFew;
     if (!(fit.misfit <= share * fit.beside + 2 * fit.noise)) return false;
-    if (fit.tone.windowed()) return true;
+    if (search_.any_frequency || fit.tone.windowed()) return true;
     for (int d = 0; d < fit.tone.rank; ++d) {
       const auto at = static_cast<std::size_t>(d);
       const double off = fit.tone.frequency[at] - std::floor(fit.tone.frequency[at] + 0.5);
@@ -169,10 +169,9 @@ class LeakageSearch {
                         const double pa = std::norm(rest_[a]), pb = std::norm(rest_[b]);
                         return pa != pb ? pa > pb : a < b;
                       });
-    const std::int64_t most_tones = std::clamp(points_ / kPointsPerTone, kFewestTones, kMostTones);
     int failures = 0;
-    for (std::size_t i = 0;
-         i < looked && failures < kMostFailures && static_cast<std::int64_t>(tones_.size()) < most_tones;
+    for (std::size_t i = 0; i < looked && failures < search_.most_failures &&
+                            static_cast<std::int64_t>(tones_.size()) < search_.most_tones;
          ++i) {
       const std::size_t peak = order[i];
       const KnownCoefficient& own = spectrum_.known[peak];
@@ -180,21 +179,21 @@ class LeakageSearch {
       if (is_trend(own.flat) || std::norm(rest_[peak]) < kExplained * std::norm(own.value)) continue;
       const ToneBins bins = cross(peak);
       if (!is_peak(bins) || !is_evident(bins)) continue;
-      const std::optional<ToneFit> fit = fit_tone(shape_, spectrum_.real, bins);
+      const std::optional<ToneFit> fit = fit_tone(grid_, spectrum_.real, bins, search_.good);
       if (!fit || !is_tone(*fit)) {
         failures += fit ? 1 : 0;
         continue;
       }
       tones_.push_back(*fit);
       peaks_.push_back(peak);
-      add(fit->tone, -1);
+      if (search_.most_tones > 1) add(fit->tone, -1);
     }
   }
 
   void refit() {
     for (std::size_t i = 0; i < tones_.size(); ++i) {
       add(tones_[i].tone, 1);
-      const std::optional<ToneFit> fit = fit_tone(shape_, spectrum_.real, cross(peaks_[i]));
+      const std::optional<ToneFit> fit = fit_tone(grid_, spectrum_.real, cross(peaks_[i]), search_.good);
       if (fit && fit->misfit <= tones_[i].misfit) tones_[i] = *fit;
       add(tones_[i].tone, -1);
     }
@@ -210,8 +209,31 @@ class LeakageSearch {
     return apart > kToneReach ? kSideLobes[tone.window[axis]] / apart : 1;
   }
 
+  /// The same for the whole spectrum of a small grid, whose kernels are products of a few rows.
+  void add_everywhere(const ToneModel& tone, double sign) {
+    std::vector<Complex> rows[2][3];
+    for (int side = 0; side <= (tone.real ? 1 : 0); ++side) {
+      for (std::size_t d = 0; d < 3; ++d) {
+        const double frequency = side == 0 ? tone.frequency[d] : -tone.frequency[d];
+        rows[side][d] = tone_kernel_line(kCosineWindow[static_cast<std::size_t>(tone.window[d])],
+                                         tone.spacing[d], frequency, std::llround(tone.extents[d]));
+      }
+    }
+    for (std::size_t i = 0; i < rest_.size(); ++i) {
+      const GridPoint f = coordinates(shape_, spectrum_.known[i].flat);
+      Complex product = sign * tone.value, mirrored = std::conj(product);
+      for (std::size_t d = 0; d < 3; ++d) {
+        const auto at = static_cast<std::size_t>(f[d]);
+        product = times(product, rows[0][d][at]);
+        if (tone.real) mirrored = times(mirrored, rows[1][d][at]);
+      }
+      rest_[i] += tone.real ? product + mirrored : product;
+    }
+  }
+
   /// Adds the tone to what is left, where it makes a difference.
   void add(const ToneModel& tone, double sign) {
+    if (2 * static_cast<std::int64_t>(rest_.size()) >= shape_.points()) return add_everywhere(tone, sign);
     constexpr double kMatters = 0.01;
     const double size = std::abs(tone.value);
     for (std::size_t i = 0; i < rest_.size(); ++i) {
@@ -229,22 +251,11 @@ class LeakageSearch {
     }
   }
 
-  OffGridTone described(const ToneFit& fit) const {
-    OffGridTone tone;
-    for (int d = 0; d < shape_.rank(); ++d) {
-      const auto at = static_cast<std::size_t>(d);
-      const double n = fit.tone.extents[at];
-      tone.frequency[at] = fit.tone.frequency[at] - n * std::floor(fit.tone.frequency[at] / n);
-      tone.standard_error[at] = fit.standard_error[at];
-    }
-    tone.amplitude = fit.tone.value / static_cast<double>(points_);
-    return tone;
-  }
-
   const KnownSpectrum& spectrum_;
   const Shape& shape_;
+  const ToneGrid& grid_;
+  const ToneSearch search_;
   GridPoint strides_{0, 0, 0};
-  std::int64_t points_ = 1;
   std::vector<Complex> rest_;  ///< the known coefficients minus the tones
   std::vector<ToneFit> tones_;
   std::vector<std::size_t> peaks_;  ///< of the tones, as indices into the known
@@ -252,8 +263,27 @@ class LeakageSearch {
 
 }  // namespace
 
+std::vector<ToneFit> find_tones(const KnownSpectrum& spectrum, const ToneGrid& grid,
+                                const ToneSearch& search) {
+  return LeakageSearch(spectrum, grid, search).run();
+}
+
 std::vector<OffGridTone> suspect_leakage(const KnownSpectrum& spectrum) {
-  return LeakageSearch(spectrum).run();
+  const auto points = static_cast<double>(spectrum.shape.points());
+  const std::int64_t most_tones =
+      std::clamp(spectrum.shape.points() / kPointsPerTone, kFewestTones, kMostTones);
+  std::vector<OffGridTone> found;
+  for (const ToneFit& fit :
+       find_tones(spectrum, ToneGrid::whole(spectrum.shape), {most_tones, kMostFailures})) {
+    OffGridTone& tone = found.emplace_back();
+    for (std::size_t d = 0; d < static_cast<std::size_t>(spectrum.shape.rank()); ++d) {
+      const double n = fit.tone.extents[d];
+      tone.frequency[d] = fit.tone.frequency[d] - n * std::floor(fit.tone.frequency[d] / n);
+      tone.standard_error[d] = fit.standard_error[d];
+    }
+    tone.amplitude = fit.tone.value / points;
+  }
+  return found;
 }
 
 }  // namespace sfft::detail

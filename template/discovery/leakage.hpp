@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/base/types.hpp"
+#include "template/discovery/tone_fit.hpp"
 
 namespace sfft::detail {
 
@@ -31,5 +32,16 @@ struct KnownSpectrum {
 /// hundred signals. Takes time proportional to the number of known coefficients where no two of them are
 /// neighbours.
 std::vector<OffGridTone> suspect_leakage(const KnownSpectrum& spectrum);
+
+struct ToneSearch {
+  std::int64_t most_tones;
+  int most_failures;           ///< peaks that may turn out not to be tones
+  bool any_frequency = false;  ///< tones on the grid count as well
+  double good = 0;             ///< as in fit_tone()
+};
+
+/// The same for the spectrum of the samples on a grid, which has `spectrum.shape` points.
+std::vector<ToneFit> find_tones(const KnownSpectrum& spectrum, const ToneGrid& grid,
+                                const ToneSearch& search);
 
 }  // namespace sfft::detail

@@ -38,6 +38,8 @@ struct BlindRequest {
   double confidence = 1e-9;       ///< probability that the final scattered samples miss a disturbance
   bool everything = false;        ///< read the whole signal for its sums before verification
   bool exact_only = false;        ///< give up if more than rounding is outside what can be found
+  bool off_grid = false;          ///< look for tones between bins once a round fails
+  double first_look_us = 0;       ///< or once explaining its buckets has taken so long
 };
 
 struct BlindResult {
@@ -51,6 +53,7 @@ struct BlindResult {
   double unseen_share = 1;         ///< share of the signal; smaller disturbances may have been missed
   bool whole_agrees = false;       ///< all samples were read, and their sums are explained
   double excess = 0;               ///< Σ|x|² that these sums show beyond what the rounds said
+  std::vector<OffGridTone> off_grid_tones;  ///< seen before the search ended or failed
   int rounds = 0;
   Path path = Path::comb;  ///< the path of the last round
   const char* reason = "";

@@ -79,7 +79,7 @@ class BlindSampler {
   const Shape& shape() const noexcept { return shape_; }
   bool real() const noexcept { return !is_complex(signal_.type()); }
 
-  /// Combs of B_d | n_d points per dimension; every delay in ∏[0, n_d/B_d).
+  /// Combs of B_d points per dimension, which lie ⌊n_d/B_d⌋ samples apart; every delay in ∏[0, ⌊n_d/B_d⌋).
   BucketValues<Real> comb(const GridPoint& buckets, std::span<const GridPoint> delays);
   BucketValues<Real> lines(const WindowedLines& lines);
 

@@ -98,9 +98,9 @@ struct Tables {
     const CosineWindow& window = kCosineWindow[static_cast<std::size_t>(tone.window[at])];
     const int reach = tone.extents[at] > 1 ? kToneReach : 0;
     const auto f = static_cast<double>(peak[at]);
-    tone_kernels(window, tone.symmetric, frequency - f, tone.extents[at], reach, &kernel[d][kToneReach]);
+    tone_kernels(window, tone.spacing[at], frequency - f, tone.extents[at], reach, &kernel[d][kToneReach]);
     if (tone.real)
-      tone_kernels(window, tone.symmetric, -frequency - f, tone.extents[at], reach, &mirror[d][kToneReach]);
+      tone_kernels(window, tone.spacing[at], -frequency - f, tone.extents[at], reach, &mirror[d][kToneReach]);
   }
   void fill(const ToneModel& tone, const GridPoint& peak) {
     for (int d = 0; d < tone.rank; ++d) fill_axis(tone, peak, d, tone.frequency[static_cast<std::size_t>(d)]);
@@ -191,6 +191,9 @@ class Fitter {
       for (int r = 0; r < n; ++r) {
         for (int c = 0; c < n; ++c) move[r] += normal[r][c] * right[c];
       }
+      double gain = 0;
+      for (int r = 0; r < n; ++r) gain += move[r] * right[r];
+      if (!(gain > kWorthwhile * before)) break;
       const ToneModel old = tone_;
       double scale = 1;
       for (int d = 0; d < free_axes_; ++d)
@@ -367,24 +370,35 @@ Complex ToneModel::at(const GridPoint& f, bool with_conjugate) const noexcept {
     const auto i = static_cast<std::size_t>(d);
     const CosineWindow& own = kCosineWindow[static_cast<std::size_t>(window[i])];
     const auto bin = static_cast<double>(f[i]);
-    product = times(product, tone_kernel(own, symmetric, frequency[i] - bin, extents[i]));
-    if (both) mirrored = times(mirrored, tone_kernel(own, symmetric, -frequency[i] - bin, extents[i]));
+    product = times(product, tone_kernel(own, spacing[i], frequency[i] - bin, extents[i]));
+    if (both) mirrored = times(mirrored, tone_kernel(own, spacing[i], -frequency[i] - bin, extents[i]));
   }
   return both ? product + mirrored : product;
 }
 
-std::optional<ToneFit> fit_tone(const Shape& shape, bool real, const ToneBins& bins) {
-  ToneModel tone;
-  tone.rank = shape.rank();
-  tone.real = real;
+ToneGrid ToneGrid::whole(const Shape& shape) noexcept {
+  ToneGrid grid;
+  grid.rank = shape.rank();
   for (int d = 0; d < shape.rank(); ++d) {
-    tone.extents[static_cast<std::size_t>(d)] = static_cast<double>(shape[d]);
-    tone.frequency[static_cast<std::size_t>(d)] = static_cast<double>(bins.peak[static_cast<std::size_t>(d)]);
+    const auto at = static_cast<std::size_t>(d);
+    grid.points[at] = grid.extent[at] = static_cast<double>(shape[d]);
+  }
+  return grid;
+}
+
+std::optional<ToneFit> fit_tone(const ToneGrid& grid, bool real, const ToneBins& bins, double good) {
+  ToneModel tone;
+  tone.rank = grid.rank;
+  tone.real = real;
+  tone.extents = grid.points;
+  for (std::size_t d = 0; d < 3; ++d) {
+    tone.frequency[d] = static_cast<double>(bins.peak[d]);
+    tone.spacing[d] = grid.points[d] * grid.stride[d] / grid.extent[d];
   }
   if (!has_phases_of_tone(tone, bins)) return std::nullopt;
-  for (int d = 0; d < shape.rank(); ++d) guess_axis(bins, d, tone);
+  for (int d = 0; d < grid.rank; ++d) guess_axis(bins, d, tone);
   std::optional<ToneFit> best = Fitter(bins, tone).run();
-  if (!tone.windowed()) return best;
+  if (!tone.windowed() || (best && best->misfit <= good * best->beside)) return best;
   const auto try_also = [&](const ToneModel& other) {
     std::optional<ToneFit> fit = Fitter(bins, other).run();
     if (fit && (!best || fit->misfit < best->misfit)) best = fit;
@@ -393,11 +407,13 @@ std::optional<ToneFit> fit_tone(const Shape& shape, bool real, const ToneBins& b
   ToneModel plain = tone;
   plain.window = {0, 0, 0};
   if (real) try_also(plain);
-  for (int d = 0; d < shape.rank(); ++d) {
-    const auto at = static_cast<std::size_t>(d);
-    tone.symmetric = tone.symmetric || (tone.window[at] > 0 && tone.extents[at] <= kLongAxis);
+  bool may_be_symmetric = false;
+  ToneModel symmetric = tone;
+  for (std::size_t d = 0; d < 3; ++d) {
+    may_be_symmetric = may_be_symmetric || (tone.window[d] > 0 && grid.extent[d] <= kLongAxis);
+    if (grid.extent[d] > 1) symmetric.spacing[d] *= grid.extent[d] / (grid.extent[d] - 1);
   }
-  if (tone.symmetric) try_also(tone);
+  if (may_be_symmetric) try_also(symmetric);
   return best;
 }
 

@@ -17,13 +17,23 @@
 
 namespace sfft::detail {
 
+/// The samples behind a spectrum: along each axis `points`, every `stride`-th of the `extent` that a window
+/// spans, from the first one on.
+struct ToneGrid {
+  int rank = 1;
+  std::array<double, 3> points{1, 1, 1}, stride{1, 1, 1}, extent{1, 1, 1};
+
+  /// All samples of a signal.
+  static ToneGrid whole(const Shape& shape) noexcept;
+};
+
 /// A tone a·exp(2πi Σ_d f_d t_d / n_d) under a window; of a real signal that and its conjugate.
 struct ToneModel {
   std::array<double, 3> extents{1, 1, 1};
   int rank = 1;
   bool real = false;
-  std::array<int, 3> window{0, 0, 0};  ///< index into kCosineWindow
-  bool symmetric = false;              ///< windows of period n − 1
+  std::array<int, 3> window{0, 0, 0};      ///< index into kCosineWindow
+  std::array<double, 3> spacing{1, 1, 1};  ///< of the window's terms in bins, from its period
   std::array<double, 3> frequency{0, 0, 0};
   std::complex<double> value;  ///< a times the number of points
 
@@ -63,7 +73,8 @@ struct ToneFit {
 };
 
 /// The tone that explains the cross best. Nothing if the phases next to the peak are those of no tone, which
-/// is cheap to see, or if the steps do not converge.
-std::optional<ToneFit> fit_tone(const Shape& shape, bool real, const ToneBins& bins);
+/// is cheap to see, or if the steps do not converge. Tries no other window once the misfit is at most `good`
+/// times what lies next to the peak.
+std::optional<ToneFit> fit_tone(const ToneGrid& grid, bool real, const ToneBins& bins, double good = 0);
 
 }  // namespace sfft::detail

@@ -8,6 +8,7 @@
 #include <complex>
 #include <cstdint>
 #include <numbers>
+#include <vector>
 
 #include "kernels/base/turns.hpp"
 
@@ -35,11 +36,11 @@ inline std::complex<double> dirichlet(double x, double n) noexcept {
   return above / below * root_of_turns(0.5 * x * (n - 1) / n);
 }
 
-/// (1/n) Σ_t w(t) exp(2πi x t/n): what a tone of frequency f + x shows at f.
-inline std::complex<double> tone_kernel(const CosineWindow& window, bool symmetric, double x,
+/// (1/n) Σ_t w(t) exp(2πi x t/n): what a tone of frequency f + x shows at f. `spacing`: n over the window's
+/// period, the distance of its terms in bins.
+inline std::complex<double> tone_kernel(const CosineWindow& window, double spacing, double x,
                                         double n) noexcept {
   std::complex<double> sum = window.a[0] * dirichlet(x, n);
-  const double spacing = symmetric && n > 1 ? n / (n - 1) : 1;
   for (int q = 1; q < window.terms; ++q) {
     const double half = (q % 2 != 0 ? -0.5 : 0.5) * window.a[static_cast<std::size_t>(q)];
     sum += half * (dirichlet(x - q * spacing, n) + dirichlet(x + q * spacing, n));
@@ -47,30 +48,42 @@ inline std::complex<double> tone_kernel(const CosineWindow& window, bool symmetr
   return sum;
 }
 
-/// dirichlet(x − j) for j = −reach … reach into to[j]: their phases differ by a constant factor.
-inline void dirichlet_row(double x, double n, int reach, std::complex<double>* to) noexcept {
+/// dirichlet(x − j) for j = first … last into to[j]: the phases of neighbours differ by a constant factor,
+/// and so do those whose imaginary part is the sine in the denominator. A small sine is summed from its
+/// series.
+inline void dirichlet_row(double x, double n, std::int64_t first, std::int64_t last,
+                          std::complex<double>* to) noexcept {
+  constexpr double kSmall = 0.2;
   const double above = root_of_turns(0.5 * x).imag();
-  const std::complex<double> turn = root_of_turns(-0.5 * (n - 1) / n);
-  std::complex<double> phase = root_of_turns(0.5 * (x + reach) * (n - 1) / n);
-  for (int j = -reach; j <= reach; ++j, phase = times(phase, turn)) {
-    const double below = root_of_turns(0.5 * (x - j) / n).imag() * n;
-    const double sine = j % 2 != 0 ? -above : above;
-    to[j] = std::fabs(below) < 1e-13 * n ? std::complex<double>(1) : sine / below * phase;
+  const double start = x - static_cast<double>(first);
+  const std::complex<double> turn = root_of_turns(-0.5 * (n - 1) / n), part = root_of_turns(-0.5 / n);
+  std::complex<double> phase = root_of_turns(0.5 * start * (n - 1) / n),
+                       share = root_of_turns(0.5 * start / n);
+  for (std::int64_t j = first; j <= last; ++j, phase = times(phase, turn), share = times(share, part)) {
+    const double angle = std::numbers::pi * (x - static_cast<double>(j)) / n, square = angle * angle;
+    const double sine =
+        square > kSmall * kSmall
+            ? share.imag()
+            : angle * (1 - square / 6 * (1 - square / 20 * (1 - square / 42 * (1 - square / 72))));
+    to[j] = std::fabs(sine) < 1e-13 ? std::complex<double>(1)
+                                    : (j % 2 != 0 ? -above : above) / (sine * n) * phase;
   }
 }
 
 /// Longest row of tone_kernels(), on each side.
 inline constexpr int kMostKernels = 4;
 
-/// tone_kernel(x − j) for j = −reach … reach into to[j].
-inline void tone_kernels(const CosineWindow& window, bool symmetric, double x, double n, int reach,
-                         std::complex<double>* to) noexcept {
+/// tone_kernel(x − j) for j = −reach … reach into to[j]. `turns`: the samples begin that share of the
+/// window's period after the window.
+inline void tone_kernels(const CosineWindow& window, double spacing, double x, double n, int reach,
+                         std::complex<double>* to, double turns = 0) noexcept {
   constexpr int kWide = kMostKernels + 3;
   std::complex<double> storage[2 * kWide + 1];
   std::complex<double>* row = storage + kWide;
-  const bool apart = symmetric && window.terms > 1;
-  // Shifts of a periodic window are other members of the row.
-  dirichlet_row(x, n, apart ? reach : reach + window.terms - 1, row);
+  const bool apart = (spacing != 1 || turns != 0) && window.terms > 1;
+  // Shifts by whole bins are other members of the row.
+  const int wide = apart ? reach : reach + window.terms - 1;
+  dirichlet_row(x, n, -wide, wide, row);
   for (int j = -reach; j <= reach; ++j) to[j] = window.a[0] * row[j];
   for (int q = 1; q < window.terms; ++q) {
     const double half = (q % 2 != 0 ? -0.5 : 0.5) * window.a[static_cast<std::size_t>(q)];
@@ -79,10 +92,42 @@ inline void tone_kernels(const CosineWindow& window, bool symmetric, double x, d
       continue;
     }
     for (const double side : {-1.0, 1.0}) {
-      dirichlet_row(x + side * q * n / (n - 1), n, reach, row);
-      for (int j = -reach; j <= reach; ++j) to[j] += half * row[j];
+      dirichlet_row(x + side * q * spacing, n, -reach, reach, row);
+      const std::complex<double> factor = half * root_of_turns(side * q * turns);
+      for (int j = -reach; j <= reach; ++j) to[j] += times(factor, row[j]);
     }
   }
+}
+
+/// tone_kernel(frequency − j) for all bins j of an axis into line[j].
+inline std::vector<std::complex<double>> tone_kernel_line(const CosineWindow& window, double spacing,
+                                                          double frequency, std::int64_t n) {
+  const auto count = static_cast<std::size_t>(n);
+  std::vector<std::complex<double>> row(count), line(count);
+  const auto fill = [&](double at) { dirichlet_row(at, static_cast<double>(n), 0, n - 1, row.data()); };
+  fill(frequency);
+  for (std::size_t j = 0; j < count; ++j) line[j] = window.a[0] * row[j];
+  if (spacing == 1 && window.terms < n) {
+    // Shifts by whole bins are other members of the row.
+    for (int q = 1; q < window.terms; ++q) {
+      const auto shift = static_cast<std::size_t>(q);
+      const double half = (q % 2 != 0 ? -0.5 : 0.5) * window.a[shift];
+      for (std::size_t j = 0; j < count; ++j) {
+        const std::size_t above = j + shift < count ? j + shift : j + shift - count;
+        const std::size_t below = j >= shift ? j - shift : j + count - shift;
+        line[j] += half * (row[above] + row[below]);
+      }
+    }
+    return line;
+  }
+  for (int q = 1; q < window.terms; ++q) {
+    const double half = (q % 2 != 0 ? -0.5 : 0.5) * window.a[static_cast<std::size_t>(q)];
+    for (const double side : {-1.0, 1.0}) {
+      fill(frequency + side * q * spacing);
+      for (std::size_t j = 0; j < count; ++j) line[j] += half * row[j];
+    }
+  }
+  return line;
 }
 
 }  // namespace sfft::detail

@@ -18,6 +18,7 @@ void BlindDriver<Real>::run_windows() {
   BlindWindow<Real> window(sampler_);
   std::int64_t most = 1;
   while (BlindWindow<Real>::samples(2 * most) <= shape_.points()) most *= 2;
+  if (leaks()) return;
   // Failed combs leave guesses, so windows start afresh.
   promising_ = false;
   result_.components.clear();

@@ -3,8 +3,10 @@
 // is how the signal was made: its tones, and a dense transform in double precision.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <complex>
+#include <limits>
 #include <numbers>
 #include <random>
 #include <vector>
@@ -49,6 +51,7 @@ TEST(OffGrid, TheKernelIsTheSumOverTheWindowedTone) {
   constexpr std::int64_t kPoints = 48;
   for (const detail::CosineWindow& window : detail::kCosineWindow) {
     for (const bool symmetric : {false, true}) {
+      const double spacing = symmetric ? double{kPoints} / (kPoints - 1) : 1;
       for (const double x : {0.0, 0.3, -0.5, 2.75, 17.2, 47.9, 48.0}) {
         Complex sum = 0;
         for (std::int64_t t = 0; t < kPoints; ++t) {
@@ -59,13 +62,35 @@ TEST(OffGrid, TheKernelIsTheSumOverTheWindowedTone) {
                           static_cast<double>(symmetric ? kPoints - 1 : kPoints));
           sum += w * std::polar(1.0, kTurn * x * static_cast<double>(t) / kPoints);
         }
-        EXPECT_LT(std::abs(detail::tone_kernel(window, symmetric, x, kPoints) - sum / double{kPoints}),
-                  1e-13);
+        EXPECT_LT(std::abs(detail::tone_kernel(window, spacing, x, kPoints) - sum / double{kPoints}), 1e-13);
+        EXPECT_LT(
+            std::abs(detail::tone_kernel_line(window, spacing, x + 7, kPoints)[7] - sum / double{kPoints}),
+            1e-13);
         Complex row[9];
-        detail::tone_kernels(window, symmetric, x + 2, kPoints, 4, row + 4);
+        detail::tone_kernels(window, spacing, x + 2, kPoints, 4, row + 4);
         EXPECT_LT(std::abs(row[6] - sum / double{kPoints}), 1e-13);
       }
     }
+  }
+}
+
+TEST(OffGrid, TheKernelOfDelayedSamplesTurnsWithTheWindow) {
+  // Every fourth sample from the third one on: the window begins earlier than the samples.
+  constexpr int kPoints = 12, kStride = 4, kDelay = 3;
+  constexpr double kFrequency = 5.3;
+  const detail::CosineWindow& window = detail::kCosineWindow[3];
+  Complex row[9];
+  detail::tone_kernels(window, 1, kFrequency - 5, kPoints, 4, row + 4, double{kDelay} / (kPoints * kStride));
+  for (int step = -4; step <= 4; ++step) {
+    Complex sum = 0;
+    for (int m = 0; m < kPoints; ++m) {
+      double w = 0;
+      for (int q = 0; q < window.terms; ++q)
+        w += (q % 2 != 0 ? -1 : 1) * window.a[static_cast<std::size_t>(q)] *
+             std::cos(kTurn * q * (m * kStride + kDelay) / (kPoints * kStride));
+      sum += w * std::polar(1.0, kTurn * (kFrequency - 5 - step) * m / kPoints);
+    }
+    EXPECT_LT(std::abs(row[4 + step] - sum / double{kPoints}), 1e-13) << step;
   }
 }
 
@@ -150,6 +175,130 @@ TEST(OffGrid, DrawnSignalsAreRightOrSaidToLeakAndOthersAreNot) {
   EXPECT_LE(silent, verified / 20);
   EXPECT_LE(flagged_on_grid, 1);
   EXPECT_GE(near, 9 * listed / 10);
+}
+
+/// Σ of tones with frequencies in bins along every axis, real or complex.
+std::vector<Complex> sum_of_tones(const Shape& shape, bool real,
+                                  const std::vector<std::array<double, 3>>& frequencies) {
+  std::vector<Complex> x(static_cast<std::size_t>(shape.points()));
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    auto left = static_cast<std::int64_t>(i);
+    std::array<double, 3> share{0, 0, 0};
+    for (int d = shape.rank() - 1; d >= 0; --d) {
+      share[static_cast<std::size_t>(d)] =
+          static_cast<double>(left % shape[d]) / static_cast<double>(shape[d]);
+      left /= shape[d];
+    }
+    for (const std::array<double, 3>& f : frequencies) {
+      const double turns = f[0] * share[0] + f[1] * share[1] + f[2] * share[2];
+      const Complex one = std::polar(1.0, kTurn * (turns - std::floor(turns)));
+      x[i] += real ? 2 * one.real() : one;
+    }
+  }
+  return x;
+}
+
+Discovery discover_without_fallback(const std::vector<Complex>& x, const Shape& shape, bool real,
+                                    std::int64_t k) {
+  const DiscoverOptions options{.k = k, .fallback = Fallback::none};
+  if (!real) return discover(SignalView(x, shape), options);
+  std::vector<double> samples;
+  for (const Complex& value : x) samples.push_back(value.real());
+  return discover(SignalView(samples, shape), options);
+}
+
+TEST(OffGrid, ASearchThatFailsSaysThatTonesAreBetweenBins) {
+  const Shape shapes[] = {Shape{1 << 18}, Shape{1 << 16},  Shape{15000},      Shape{10007},
+                          Shape{192, 96}, Shape{101, 127}, Shape{32, 24, 40}, Shape{1, 8192}};
+  for (const Shape& shape : shapes) {
+    for (const bool real : {false, true}) {
+      std::vector<std::array<double, 3>> frequencies;
+      for (const double share : {0.113, 0.234, 0.391}) {
+        std::array<double, 3> f{0, 0, 0};
+        for (int d = 0; d < shape.rank(); ++d) {
+          const auto at = static_cast<std::size_t>(d);
+          if (shape[d] > 1)
+            f[at] = std::floor(share * static_cast<double>(shape[d])) + 0.3 + 0.15 * static_cast<double>(d);
+        }
+        frequencies.push_back(f);
+      }
+      const std::vector<Complex> x = sum_of_tones(shape, real, frequencies);
+      for (const std::int64_t k : {0, 3}) {
+        const Discovery found = discover_without_fallback(x, shape, real, k);
+        EXPECT_FALSE(found.verified);
+        ASSERT_TRUE(found.leakage_suspected) << shape.to_string() << " real " << real << " k " << k;
+        EXPECT_LT(found.samples, shape.points()) << shape.to_string() << " k " << k;
+        ASSERT_FALSE(found.off_grid_tones.empty());
+        for (const OffGridTone& listed : found.off_grid_tones) {
+          double nearest = std::numeric_limits<double>::infinity();
+          for (const auto& f : frequencies) {
+            trust::DrawnTone tone;
+            tone.frequency = f;
+            nearest = std::min(nearest, trust::standard_errors_apart(shape, real, listed, tone));
+          }
+          EXPECT_LT(nearest, 5) << shape.to_string() << " real " << real << " k " << k;
+          EXPECT_NEAR(std::abs(listed.amplitude), 1, 0.1);
+        }
+      }
+    }
+  }
+}
+
+TEST(OffGrid, ASearchThatFailsOnTheGridIsNotSaidToLeak) {
+  std::mt19937_64 random(11);
+  std::normal_distribution<double> normal;
+  int failed = 0;
+  for (const Shape& shape :
+       {Shape{16384}, Shape{10007}, Shape{128, 96}, Shape{101, 127}, Shape{32, 24, 20}}) {
+    const auto below = [&](int d) {
+      return static_cast<double>(random() % static_cast<std::uint64_t>(shape[d]));
+    };
+    for (const int count : {4, 40, 400}) {
+      for (const double noise : {0.0, 0.1, 10.0}) {
+        // Every second tone is next to the one before.
+        std::vector<std::array<double, 3>> frequencies;
+        for (int i = 0; i < count; ++i) {
+          std::array<double, 3> f{0, 0, 0};
+          for (int d = 0; d < shape.rank(); ++d) f[static_cast<std::size_t>(d)] = below(d);
+          if (i % 2 != 0) {
+            f = frequencies.back();
+            f[0] += f[0] + 1 < static_cast<double>(shape[0]) ? 1 : -1;
+          }
+          frequencies.push_back(f);
+        }
+        std::vector<Complex> x = sum_of_tones(shape, false, frequencies);
+        for (Complex& value : x) value += noise * Complex(normal(random), normal(random));
+        for (int changed = 0; changed < (count == 4 ? 3 : 0); ++changed) x[random() % x.size()] *= -3.0;
+        const Discovery found = discover_without_fallback(x, shape, false, 2 * count);
+        failed += !found.verified;
+        EXPECT_FALSE(found.leakage_suspected)
+            << shape.to_string() << " tones " << count << " noise " << noise << ": " << found.reason;
+      }
+    }
+  }
+  EXPECT_GT(failed, 30);
+}
+
+TEST(OffGrid, MostDrawnSignalsAreSaidToLeakWithoutFallback) {
+  const trust::OffGridPopulation population(21, false);
+  constexpr int kSignals = 80;
+  int known = 0, silent = 0, flagged_on_grid = 0;
+  for (int i = 0; i < kSignals; ++i) {
+    const trust::OffGridSignal off = population.draw(i, true);
+    DiscoverOptions options = off.options;
+    options.fallback = Fallback::none;
+    const trust::OffGridVerdict verdict =
+        trust::judge(off, trust::discover_drawn(off, options), std::numeric_limits<float>::epsilon());
+    known += verdict.right() || verdict.told();
+    silent += verdict.verified && !verdict.right() && !verdict.told();
+    const trust::OffGridSignal on = population.draw(i, false);
+    options = on.options;
+    options.fallback = Fallback::none;
+    flagged_on_grid += trust::discover_drawn(on, options).leakage_suspected;
+  }
+  EXPECT_GE(known, 19 * kSignals / 20);
+  EXPECT_EQ(silent, 0);
+  EXPECT_EQ(flagged_on_grid, 0);
 }
 
 }  // namespace
