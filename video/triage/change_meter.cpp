@@ -37,6 +37,7 @@ void ChangeMeter::begin(const SignalView& first) {
   background_.emplace(view_->width(), view_->height(), BackgroundOptions{window_, recent_});
   search_.emplace(view_->width(), view_->height());
   moments_.emplace(view_->width());
+  brief_.emplace(view_->width(), view_->height());
   // Where frames are further apart than half of the time that a light takes, things appear as suddenly.
   if (interval_s_ <= 0.5 * options_.thresholds.switched_s)
     switched_.emplace(frames_in(options_.thresholds.switched_s, interval_s_), kWhite);
@@ -96,7 +97,7 @@ void ChangeMeter::look_around() {
   std::vector<Moments::Moment> moments;
   double last = past_.empty() ? pending_.front().seconds : past_.front().seconds;
   const auto add = [&](const Pending& one) {
-    moments.push_back({one.picture, one.seconds - last > 2.5 * interval_s_});
+    moments.push_back({one.picture, one.seconds, one.seconds - last > 2.5 * interval_s_});
     last = one.seconds;
   };
   for (const Pending& one : past_) add(one);
@@ -131,9 +132,10 @@ void ChangeMeter::measure(std::vector<Change>& out) {
     spread_[i] = std::max(spread[i], least);
   }
   look_around();
+  brief_->begin(*moments_, past_.size(), light_, recent, spread_);
   const ChangedTile tile =
-      search_->find(deviation_, recent_deviation_, usual, spread_, kWhite * gain + offset, &*moments_,
-                    switched_ ? &*switched_ : nullptr);
+      search_->find(deviation_, recent_deviation_, usual, spread_, kWhite * gain + offset,
+                    {&*moments_, switched_ ? &*switched_ : nullptr, &*brief_});
   const Change change{next.frame, next.seconds, tile.score, view_->frame_x(tile.x), view_->frame_y(tile.y)};
   out.push_back(change);
   past_.push_back(std::move(next));
