@@ -119,7 +119,7 @@ void DrawnNight::draw_web() {
   const int spokes = random_.uniform(5, 14);
   const int rings = random_.uniform(0, 9);
   const double reach = std::hypot(large.width, large.height) * random_.uniform(0.35, 1.0);
-  const int thickness = random_.uniform(1, 4);
+  const int thickness = std::max(1, static_cast<int>(random_.uniform(1.0, 8.0) * scale_));
   std::vector<cv::Point2d> directions;
   for (int i = 0; i < spokes; ++i) {
     const double angle = 6.2832 * (i + random_.uniform(-0.3, 0.3)) / spokes;
@@ -135,11 +135,11 @@ void DrawnNight::draw_web() {
                fixed(hub + near * directions[next]), cv::Scalar(1), thickness, cv::LINE_8, kFixed);
     }
   }
-  cv::GaussianBlur(web_, web_, {}, std::max(0.8, random_.uniform(1.5, 7.0) * scale_));
+  cv::GaussianBlur(web_, web_, {}, std::max(0.8, random_.uniform(1.5, 9.0) * scale_));
   double most = 1;
   cv::minMaxLoc(web_, nullptr, &most);
   cv::min(web_ * (1.6 / most), 1, web_);
-  web_light_ = random_.uniform(40.0, 150.0);
+  web_light_ = random_.uniform(40.0, 200.0);
   web_from_s_ = random_.uniform(0, 2) == 0 ? -100 : random_.uniform(4.0, 12.0);
   web_grows_s_ = random_.uniform(0.0, 10.0);
   sway_px_ = random_.uniform(1.0, 14.0) * scale_;
@@ -198,7 +198,7 @@ void DrawnNight::add_web(cv::Mat& picture, double seconds) const {
   cv::Mat threads;
   cv::warpAffine(web_, threads, way, size_, cv::INTER_LINEAR, cv::BORDER_REFLECT);
   threads *= there;
-  picture = picture.mul(1 - 0.6 * threads) + web_light_ * threads;
+  picture = picture.mul(1 - 0.8 * threads) + web_light_ * threads;
 }
 
 void DrawnNight::add_moths(cv::Mat& picture, double seconds) const {

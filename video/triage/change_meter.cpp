@@ -17,6 +17,13 @@ constexpr std::int64_t kMinWindow = 120, kMaxWindow = 1600;  ///< frames
 constexpr double kUnknownRate = 25;
 constexpr std::int64_t kMaxAround = 128;  ///< frames before and after, to be looked at for a switch
 
+/// A small picture is periodic. Its first row and column lie on the border, so that half of what they show is
+/// at the opposite one; of their neighbours it is a 25th.
+void copy_to_border(std::vector<float>& picture, int width) {
+  std::copy_n(picture.begin() + width, width, picture.begin());
+  for (auto row = picture.begin(); row != picture.end(); row += width) row[0] = row[1];
+}
+
 }  // namespace
 
 ChangeMeter::ChangeMeter(const ChangeOptions& options, double fps) : options_(options) {
@@ -81,6 +88,7 @@ void ChangeMeter::push(const SignalView& frame, double seconds, std::vector<Chan
     spare_.pop_back();
   }
   view_->read(frame, picture);
+  copy_to_border(picture, view_->width());
   take_in(picture);
   pending_.push_back({frames_++, seconds, std::move(picture)});
   // The first background waits for a whole window.
