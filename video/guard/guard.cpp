@@ -18,9 +18,10 @@ namespace {
 constexpr std::size_t kMoments = 1300;
 /// Times the shift of a camera that has come to rest that are another move.
 constexpr double kFurther = 1.25;
-/// Logarithm of the factor on the light from one frame to the next of a switch to infrared and back, whose
-/// other wavelength many lenses do not focus; seconds within which that shows.
-constexpr double kSwitched = 0.25;
+/// Logarithm of the factor on the levels of most tiles from one frame to the next of a switch to infrared
+/// light and back, whose other wavelength many lenses do not focus; seconds within which that shows. Out of
+/// focus in the same light, tiles keep their levels.
+constexpr double kSwitched = 0.1;
 constexpr double kFocusing_s = 1;
 constexpr int kForgetSwitched = 3;
 /// Share of a window in which a condition holds, and the least number of frames of one.
@@ -204,7 +205,7 @@ void Guard::watch(const SignalView& region, bool doubtful) {
   latest_.seen->returned_frames = replay_->frames();
   latest_.seen->period = replay_->period();
   latest_.findings = judge_->judge(*latest_.seen);
-  since_jump_ = std::abs(latest_.seen->brightening) > kSwitched ? 0 : since_jump_ + 1;
+  since_jump_ = latest_.seen->relighting > kSwitched ? 0 : since_jump_ + 1;
   if (options_.presets > 0 && patrols(region)) return;
   if (hidden()) {
     missed_s_ += pace_.interval();
