@@ -20,10 +20,11 @@ std::string event_object(const TriageFile& file, const TriageEvent& event) {
   const auto number = [](double value) { return json_number(std::round(value * 1e6) / 1e6); };
   return fmt::format(
       R"({{"file":{},"id":{},"start_s":{},"end_s":{},"start_frame":{},"end_frame":{},"peak":{},"peak_s":{},)"
-      R"("peak_frame":{},"peak_x":{},"peak_y":{},"change_start_s":{},"change_end_s":{}{}}})",
+      R"("peak_frame":{},"peak_x":{},"peak_y":{},"change_start_s":{},"change_end_s":{}{}{}}})",
       json_string(file.path), event.id, number(event.start_s), number(event.end_s), event.start_frame,
       event.end_frame, number(event.peak), number(event.peak_s), event.peak_frame, number(event.peak_x),
       number(event.peak_y), number(event.change_start_s), number(event.change_end_s),
+      zones_member(event.zones),
       event.clip.empty() ? "" : fmt::format(",\"clip\":{}", json_string(event.clip)));
 }
 
