@@ -38,6 +38,7 @@ void add_guard(CLI::App& app, GuardCommand& command) {
   guard->add_option("SOURCE", command.inputs, kInputHelp)->required();
   add_source(guard, options.source);
   add_region(guard, options.source);
+  add_areas(guard, options.areas);
   guard
       ->add_option("--sensitivity", options.guard.sensitivity,
                    "2: thresholds half as high, 0.5: twice as high")

@@ -167,6 +167,33 @@ void add_thresholds(CLI::App* command, video::Thresholds& thresholds) {
       ->delimiter(',');
 }
 
+void add_areas(CLI::App* command, video::AreaOptions& areas) {
+  using Add = void (*)(video::AreaOptions&, const std::string&);
+  const auto add = [command, &areas](const char* name, Add add_one, const char* help) {
+    command
+        ->add_option_function<std::vector<std::string>>(
+            name,
+            [&areas, name, add_one](const std::vector<std::string>& texts) {
+              for (const std::string& text : texts) {
+                try {
+                  add_one(areas, text);
+                } catch (const Error& error) {
+                  throw CLI::ValidationError(name, error.what());
+                }
+              }
+            },
+            help)
+        ->allow_extra_args(false);
+  };
+  add("--mask", video::add_mask,
+      "Ignore a part of the frames: a polygon 'x,y x,y x,y' in pixels, or in shares from 0 to 1, or a "
+      "picture "
+      "in which black is ignored; any number of them");
+  add("--zone", video::add_zone,
+      "Events say in which zones they are: NAME=x,y x,y x,y, as for --mask; any number of them");
+  command->add_flag("--only-zones", areas.only_zones, "Ignore what is in no zone");
+}
+
 void add_region(CLI::App* command, video::SourceOptions& source) {
   video::Selection& selection = source.selection;
   command

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "commands.hpp"
+#include "video/events/areas.hpp"
 #include "video/events/thresholds.hpp"
 #include "video/sources/source.hpp"
 
@@ -33,6 +34,9 @@ void add_region(CLI::App* command, video::SourceOptions& source);
 
 /// --threshold NAME=NUMBER, any number of them.
 void add_thresholds(CLI::App* command, video::Thresholds& thresholds);
+
+/// --mask, --zone and --only-zones.
+void add_areas(CLI::App* command, video::AreaOptions& areas);
 
 void add_guard(CLI::App& app, GuardCommand& command);
 void add_merge(CLI::App& app, MergeCommand& command);

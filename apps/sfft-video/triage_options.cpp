@@ -16,6 +16,7 @@ void add_triage(CLI::App& app, TriageCommand& command) {
       ->required();
   add_source(triage, options.source);
   add_region(triage, options.source);
+  add_areas(triage, options.areas);
   triage
       ->add_option("--sensitivity", command.sensitivity,
                    "2: half as much change makes an event, 0.5: twice as much")

@@ -26,7 +26,7 @@ cv::Mat drawn_place(cv::Size size, cv::RNG& random) {
                          random.uniform(size.width / 16, size.width / 4),
                          random.uniform(size.height / 12, size.height / 3));
     const double level = random.uniform(-45.0, 45.0);
-    place(house & cv::Rect({}, size)) += level;
+    if (const cv::Rect seen = house & cv::Rect({}, size); seen.area() > 0) place(seen) += level;
     for (int x = house.x + 4; x < house.x + house.width - 8; x += 12) {
       for (int y = house.y + 4; y < house.y + house.height - 8; y += 14) {
         const cv::Rect window = cv::Rect(x, y, 6, 8) & cv::Rect({}, size);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A population of drawn recordings: bench_guard_population --count 120 --threads 16.
+// Populations of drawn recordings: bench_guard_population [nights] --count 120 --threads 16.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -7,12 +7,22 @@
 #include <opencv2/core.hpp>
 #include <string>
 
+#include "bench/guard/covers.hpp"
+#include "bench/guard/nights.hpp"
 #include "bench/guard/rates.hpp"
 
 int main(int argc, char** argv) {
-  CLI::App app{"What sfft-video guard makes of the same drawn scenes at 5 to 120 frames per second"};
+  CLI::App app{"What sfft-video makes of drawn recordings whose events are known"};
+  std::string population = "rates";
   std::string json;
+  std::vector<std::string> recordings;
   sfft::bench::PopulationOptions options;
+  app.add_option("POPULATION", population,
+                 "rates: the same scenes at 5 to 120 frames per second; nights: webs, moths, rain, "
+                 "headlights; covers: slow ones, over recordings")
+      ->check(CLI::IsMember({"rates", "nights", "covers"}))
+      ->capture_default_str();
+  app.add_option("--recordings", recordings, "For covers: recordings that OpenCV decodes")->delimiter(',');
   app.add_option("--count", options.count, "Scenes")->capture_default_str();
   app.add_option("--seed", options.seed)->capture_default_str();
   app.add_option("--threads", options.threads)->capture_default_str();
@@ -22,7 +32,9 @@ int main(int argc, char** argv) {
   app.add_option("--json", json, "Write the results");
   CLI11_PARSE(app, argc, argv);
   cv::setNumThreads(1);
-  const auto out = sfft::bench::rates(options);
+  const auto out = population == "nights"   ? sfft::bench::nights(options)
+                   : population == "covers" ? sfft::bench::covers(options, recordings)
+                                            : sfft::bench::rates(options);
   if (!json.empty()) std::ofstream(json) << out.dump(1) << "\n";
   return 0;
 }

@@ -54,6 +54,29 @@ class Guard(unittest.TestCase):
     def path(self, name):
         return os.path.join(self.folder.name, name)
 
+    def test_masks_and_zones(self):
+        covered = self.path("covered.y4m")
+        cover = [40 if i % WIDTH < WIDTH // 2 else v for i, v in enumerate(scene())]
+        y4m(covered, [scene()] * 30 + [cover] * 40)
+        zones = ("--zone", "left=0,0 0.4,0 0.4,1 0,1", "--zone", "right=0.6,0 1,0 1,1 0.6,1")
+        events = [json.loads(line) for line in guard(covered, *zones).stdout.splitlines()]
+        self.assertEqual([(e["kind"], e["zones"]) for e in events if e["event"] == "start"], [("covered", ["left"])])
+        self.assertEqual(guard(covered, "--mask", "0,0 0.55,0 0.55,1 0,1").stdout, "")
+        mask = self.path("mask.pgm")
+        with open(mask, "wb") as file:
+            file.write(b"P5 8 2 255 " + bytes([0, 0, 0, 0, 0, 255, 255, 255] * 2))
+        self.assertEqual(guard(covered, "--mask", mask).stdout, "")
+        self.assertEqual(guard(covered, *zones[2:], "--only-zones").stdout, "")
+        settings = self.path("masks.ini")
+        with open(settings, "w") as file:
+            file.write('[guard]\nmask = ["0,0 0.55,0 0.55,1 0,1"]\n')
+        run = subprocess.run([PROGRAM, "--config", settings, "guard", covered], capture_output=True, text=True, timeout=60)
+        self.assertEqual((run.returncode, run.stdout), (0, ""), run.stderr)
+        for wrong in (("--mask", "0,0 1,0"), ("--zone", "0,0 1,0 1,1"), ("--mask", "nothing.png")):
+            run = guard(covered, *wrong)
+            self.assertEqual(run.returncode, 2, run.stderr)
+            self.assertIn("x,y x,y x,y", run.stderr)
+
     def test_untouched(self):
         run = guard(self.still, "--fail-on", "any")
         self.assertEqual((run.returncode, run.stdout), (0, ""), run.stderr)

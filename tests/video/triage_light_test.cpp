@@ -128,5 +128,43 @@ TEST(Triage, ThingsAreSeenUnderCloudsThatDrift) {
   EXPECT_LE(events[0].change_end_s, 7);
 }
 
+/// Bright streaks, each seen for 0.3 s, in frames 60 to 240.
+void add_moths(Grey& grey, int frame) {
+  if (frame < 60 || frame >= 240) return;
+  const int since = (frame - 60) % 17;
+  if (since >= 8) return;
+  const int which = (frame - 60) / 17;
+  const int left = 20 + (which * 53) % 100 + 6 * since;
+  const int top = 10 + (which * 31) % 80;
+  for (int y = top; y < top + 9; ++y)
+    for (int x = left; x < left + 16; ++x) pixel(grey, x, y) += 90;
+}
+
+TEST(Triage, InsectsBeforeAnInfraredLampAreNoEvents) {
+  EXPECT_TRUE(events_of(add_moths).empty());
+}
+
+TEST(Triage, WhoWalksBehindInsectsIsAnEvent) {
+  const Edit walker = crossing(14, -30);
+  const auto events = events_of([&](Grey& grey, int frame) {
+    walker(grey, frame);
+    add_moths(grey, frame);
+  });
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_NEAR(events[0].change_start_s, 120 / kRate, 0.3);
+  EXPECT_NEAR(events[0].change_end_s, 170 / kRate, 0.4);
+}
+
+TEST(Triage, BrightThingsThatPassQuicklyAreEvents) {
+  // As bright as an insect, and twice as long in the picture.
+  const auto events = events_of([](Grey& grey, int frame) {
+    if (frame < 120 || frame >= 138) return;
+    const int left = 10 + 9 * (frame - 120);
+    for (int y = 60; y < 76; ++y)
+      for (int x = left; x < std::min(kWidth, left + 20); ++x) pixel(grey, x, y) += 90;
+  });
+  EXPECT_EQ(events.size(), 1U);
+}
+
 }  // namespace
 }  // namespace sfft::video

@@ -137,6 +137,15 @@ class Triage(unittest.TestCase):
         self.assertAlmostEqual(event["change_start_s"], 4.0, delta=0.3)
         self.assertEqual(event["start_frame"], round(event["start_s"] * RATE / 2))
 
+    def test_masks_and_zones(self):
+        path = os.path.join(self.folder.name, "zones.y4m")
+        y4m(path, crossing(300, 120))
+        lower, upper = "lower=0,0.4 1,0.4 1,0.65 0,0.65", "upper=0,0 1,0 1,0.3 0,0.3"
+        events = [json.loads(line) for line in triage(path, "--quiet", "--zone", lower, "--zone", upper).stdout.splitlines()]
+        self.assertEqual([event["zones"] for event in events], [["lower"]])
+        self.assertEqual(triage(path, "--quiet", "--mask", "0,0.3 1,0.3 1,0.8 0,0.8").stdout, "")
+        self.assertEqual(triage(path, "--quiet", "--zone", upper, "--only-zones").stdout, "")
+
     def test_state_goes_on(self):
         state = self.path("state")
         first = triage(self.quiet, "--state", state, "--quiet")

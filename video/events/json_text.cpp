@@ -23,4 +23,11 @@ std::string json_number(double value) {
   return std::isfinite(value) ? fmt::format("{:.12g}", value) : "null";
 }
 
+std::string zones_member(const std::vector<std::string>& zones) {
+  std::string list;
+  for (const std::string& zone : zones)
+    list += fmt::format("{}{}", list.empty() ? "" : ",", json_string(zone));
+  return list.empty() ? list : fmt::format(",\"zones\":[{}]", list);
+}
+
 }  // namespace sfft::video

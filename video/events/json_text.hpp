@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace sfft::video {
 
@@ -11,5 +12,8 @@ namespace sfft::video {
 std::string json_string(std::string_view text);
 /// Enough digits for a microsecond within a week; null for NaN and infinities.
 std::string json_number(double value);
+
+/// `,"zones":["yard","gate"]`, or nothing where there are none.
+std::string zones_member(const std::vector<std::string>& zones);
 
 }  // namespace sfft::video

@@ -22,6 +22,11 @@ constexpr double kFurther = 1.25;
 /// other wavelength many lenses do not focus; seconds within which that shows.
 constexpr double kSwitched = 0.25;
 constexpr double kFocusing_s = 1;
+/// The same for the levels of most tiles, some of which infrared light may make darker. What passes close to
+/// the camera does that, too, so the picture has to be out of focus at once; in the same light tiles would
+/// keep their levels.
+constexpr double kRelit = 0.1;
+constexpr double kAtOnce_s = 0.1;
 constexpr int kForgetSwitched = 3;
 /// Share of a window in which a condition holds, and the least number of frames of one.
 constexpr double kHolds = 5.0 / 6;
@@ -94,6 +99,7 @@ Guard::Guard(const Guard& other)
       moments_(other.moments_),
       replay_(other.replay_),
       since_jump_(other.since_jump_),
+      since_relit_(other.since_relit_),
       switched_(other.switched_),
       away_(other.away_),
       resting_(other.resting_),
@@ -205,6 +211,7 @@ void Guard::watch(const SignalView& region, bool doubtful) {
   latest_.seen->period = replay_->period();
   latest_.findings = judge_->judge(*latest_.seen);
   since_jump_ = std::abs(latest_.seen->brightening) > kSwitched ? 0 : since_jump_ + 1;
+  since_relit_ = latest_.seen->relighting > kRelit ? 0 : since_relit_ + 1;
   if (options_.presets > 0 && patrols(region)) return;
   if (hidden()) {
     missed_s_ += pace_.interval();
@@ -300,7 +307,7 @@ bool Guard::other_light(double strength) {
     switched_ = std::max(0, switched_ - kForgetSwitched);
     return false;
   }
-  if (switched_ == 0 && since_jump_ > frames(kFocusing_s)) return false;
+  if (switched_ == 0 && since_jump_ > frames(kFocusing_s) && since_relit_ > frames(kAtOnce_s)) return false;
   ++switched_;
   return true;
 }

@@ -134,6 +134,7 @@ class Guard {
   std::optional<Replay> replay_;
   std::vector<Preset> presets_;  ///< but the present one
   int since_jump_ = 1 << 20;     ///< frames since the light was switched
+  int since_relit_ = 1 << 20;    ///< frames since most tiles became brighter or darker
   int switched_ = 0;             ///< frames that are out of focus since it was
   int away_ = 0;                 ///< frames since the view is not the present preset's
   int resting_ = 0;              ///< of these, the latest in a row in which the picture stood

@@ -24,6 +24,7 @@ struct Observation {
   bool rearranged = false;  ///< what has struck is as bright, structured and detailed as what was there
   double level = 0;         ///< mean grey level, 0 to 1 of what the samples can hold
   double brightening = 0;   ///< since the frame before: logarithm of the factor on most tiles' levels
+  double relighting = 0;    ///< the same whatever its sign, which other light may change from tile to tile
   double spread = 0;        ///< standard deviation of grey levels, the same unit
   double dark = 0;          ///< share of sampled pixels near black
   double bright = 0;        ///< share of sampled pixels near white

@@ -35,14 +35,14 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// Median over tiles of the logarithm of the factor on their levels.
-double brightening(std::span<const double> before, std::span<const double> now, double full) {
+/// Logarithms of the factors on the levels of tiles that are not black.
+std::vector<double> level_changes(std::span<const double> before, std::span<const double> now, double full) {
   std::vector<double> changes;
   for (std::size_t t = 0; t < now.size(); ++t) {
     const double least = 0.02 * full;
     if (before[t] > least && now[t] > least) changes.push_back(std::log(now[t] / before[t]));
   }
-  return changes.empty() ? 0 : median(std::move(changes));
+  return changes;
 }
 
 /// Removes a shift from coefficients.
@@ -209,7 +209,13 @@ Observation Observer::observe(const SignalView& region) {
 
   out.activity = activity_.next(region);
   const RowStatistics last_rows = std::exchange(rows_, read_rows(region, full_));
-  if (has_rows_) out.brightening = brightening(last_rows.mean, rows_.mean, full_);
+  std::vector<double> changes;
+  if (has_rows_) changes = level_changes(last_rows.mean, rows_.mean, full_);
+  if (!changes.empty()) {
+    out.brightening = median(changes);
+    for (double& one : changes) one = std::abs(one);
+    out.relighting = median(std::move(changes));
+  }
   if (!has_rows_) reference_rows_ = rows_;
   has_rows_ = true;
   const SceneComparison scene =

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -74,6 +75,7 @@ class Watch {
     GuardOptions guard_options = options_.guard;
     guard_options.source = report_.input.path;
     guard_.emplace(guard_options);
+    areas_.emplace(options_.areas);
     const auto source = open();
     if (!source) return;
     const WallClock waited = report_.input.begin;
@@ -193,7 +195,7 @@ class Watch {
     segment_ = frame.segment;
     if (snapshots_) snapshots_->take(frame, seconds);
     const auto start = Clock::now();
-    const GuardFrame& result = guard_->push(frame.view(), seconds, frame.made_up);
+    const GuardFrame& result = guard_->push(areas_->masked(frame), seconds, frame.made_up);
     busy_us_ += std::chrono::duration<double, std::micro>(Clock::now() - start).count();
     ++report_.frames;
     if (frame.made_up) ++report_.made_up;
@@ -219,9 +221,11 @@ class Watch {
 
   void tell(const GuardFrame& result) {
     for (const auto& [phase, event] : result.events) {
-      const Event dated = completed(event, phase);
-      keep(dated, phase);
-      on_event_(dated, phase);
+      if (phase == EventPhase::start) zones_of_[event.id] = zones_of(event.kind, result);
+      const Event whole = completed(event, phase);
+      if (phase == EventPhase::end) zones_of_.erase(event.id);
+      keep(whole, phase);
+      on_event_(whole, phase);
     }
     // What the open events have come to since they began.
     for (const Event& open : guard_->open_events()) {
@@ -230,8 +234,9 @@ class Watch {
     }
   }
 
-  /// The event with what the guard does not know of it: its date, and its picture.
+  /// The event with what the guard does not know of it: its date, its zones and its picture.
   Event completed(Event event, EventPhase phase) {
+    event.zones = areas_->names(zones_of_[event.id]);
     event.wall_clock = iso_8601(report_.input.begin, event.start_s);
     if (phase == EventPhase::start && snapshots_) {
       event.snapshot = snapshots_->write(event);
@@ -241,6 +246,31 @@ class Watch {
       event.snapshot = kept->snapshot;
     }
     return event;
+  }
+
+  /// What happens to the camera is seen in all of them, but a cover in those where half of the landmarks are
+  /// hidden.
+  std::uint64_t zones_of(EventKind kind, const GuardFrame& result) const {
+    const auto all = areas_->zones() == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << areas_->zones()) - 1;
+    if (kind != EventKind::covered || all == 0 || !result.seen) return all;
+    const double width = static_cast<double>(report_.input.width) / kTileColumns;
+    const double height = static_cast<double>(report_.input.height) / kTileRows;
+    std::uint64_t hidden = 0;
+    std::array<int, 64> usable{}, gone{};
+    for (int t = 0; t < kTiles; ++t) {
+      const std::uint64_t here =
+          areas_->zones_in(t % kTileColumns * width, t / kTileColumns * height, width, height);
+      for (int zone = 0; zone < areas_->zones(); ++zone) {
+        if ((here >> zone & 1) == 0) continue;
+        usable[static_cast<std::size_t>(zone)] += result.seen->landmarks.usable[static_cast<std::size_t>(t)];
+        gone[static_cast<std::size_t>(zone)] += result.seen->landmarks.gone[static_cast<std::size_t>(t)];
+      }
+    }
+    // Where no landmarks are, a cover may be.
+    for (int zone = 0; zone < areas_->zones(); ++zone)
+      if (2 * gone[static_cast<std::size_t>(zone)] >= usable[static_cast<std::size_t>(zone)])
+        hidden |= std::uint64_t{1} << zone;
+    return hidden;
   }
 
   void keep(const Event& event, EventPhase phase) {
@@ -264,6 +294,8 @@ class Watch {
   WatchReport& report_;
   std::optional<Guard> guard_;
   std::optional<Snapshots> snapshots_;
+  std::optional<Areas> areas_;
+  std::map<std::int64_t, std::uint64_t> zones_of_;  ///< events that last, by id
   bool live_ = false;
   std::int64_t segment_ = 0;  ///< of the latest frame
   double busy_us_ = 0;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "video/events/areas.hpp"
 #include "video/events/timeline.hpp"
 #include "video/guard/guard.hpp"
 #include "video/sources/run_status.hpp"
@@ -37,6 +38,7 @@ struct WatchReport {
 struct WatchOptions {
   GuardOptions guard;
   SourceOptions source;
+  AreaOptions areas{};
   double silence_s = 5;     ///< a live source without frames for so long is offline
   std::int64_t frames = 0;  ///< stop after this many; 0: all
   std::string snapshots{};  ///< Snapshots: prefix of their files; empty: none are written

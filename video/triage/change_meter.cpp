@@ -17,6 +17,13 @@ constexpr std::int64_t kMinWindow = 120, kMaxWindow = 1600;  ///< frames
 constexpr double kUnknownRate = 25;
 constexpr std::int64_t kMaxAround = 128;  ///< frames before and after, to be looked at for a switch
 
+/// A small picture is periodic. Its first row and column lie on the border, so that half of what they show is
+/// at the opposite one; of their neighbours it is a 25th.
+void copy_to_border(std::vector<float>& picture, int width) {
+  std::copy_n(picture.begin() + width, width, picture.begin());
+  for (auto row = picture.begin(); row != picture.end(); row += width) row[0] = row[1];
+}
+
 }  // namespace
 
 ChangeMeter::ChangeMeter(const ChangeOptions& options, double fps) : options_(options) {
@@ -37,6 +44,7 @@ void ChangeMeter::begin(const SignalView& first) {
   background_.emplace(view_->width(), view_->height(), BackgroundOptions{window_, recent_});
   search_.emplace(view_->width(), view_->height());
   moments_.emplace(view_->width());
+  brief_.emplace(view_->width(), view_->height());
   // Where frames are further apart than half of the time that a light takes, things appear as suddenly.
   if (interval_s_ <= 0.5 * options_.thresholds.switched_s)
     switched_.emplace(frames_in(options_.thresholds.switched_s, interval_s_), kWhite);
@@ -80,6 +88,7 @@ void ChangeMeter::push(const SignalView& frame, double seconds, std::vector<Chan
     spare_.pop_back();
   }
   view_->read(frame, picture);
+  copy_to_border(picture, view_->width());
   take_in(picture);
   pending_.push_back({frames_++, seconds, std::move(picture)});
   // The first background waits for a whole window.
@@ -96,7 +105,7 @@ void ChangeMeter::look_around() {
   std::vector<Moments::Moment> moments;
   double last = past_.empty() ? pending_.front().seconds : past_.front().seconds;
   const auto add = [&](const Pending& one) {
-    moments.push_back({one.picture, one.seconds - last > 2.5 * interval_s_});
+    moments.push_back({one.picture, one.seconds, one.seconds - last > 2.5 * interval_s_});
     last = one.seconds;
   };
   for (const Pending& one : past_) add(one);
@@ -131,9 +140,10 @@ void ChangeMeter::measure(std::vector<Change>& out) {
     spread_[i] = std::max(spread[i], least);
   }
   look_around();
+  brief_->begin(*moments_, past_.size(), light_, recent, spread_);
   const ChangedTile tile =
-      search_->find(deviation_, recent_deviation_, usual, spread_, kWhite * gain + offset, &*moments_,
-                    switched_ ? &*switched_ : nullptr);
+      search_->find(deviation_, recent_deviation_, usual, spread_, kWhite * gain + offset,
+                    {&*moments_, switched_ ? &*switched_ : nullptr, &*brief_});
   const Change change{next.frame, next.seconds, tile.score, view_->frame_x(tile.x), view_->frame_y(tile.y)};
   out.push_back(change);
   past_.push_back(std::move(next));

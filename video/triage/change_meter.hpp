@@ -93,6 +93,7 @@ class ChangeMeter {
   std::optional<TileSearch> search_;
   std::optional<Moments> moments_;
   std::optional<SwitchedLight> switched_;
+  std::optional<BriefLight> brief_;
   std::vector<float> smooth_, deviation_, recent_deviation_, spread_;
 };
 

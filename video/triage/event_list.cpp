@@ -10,8 +10,6 @@ namespace sfft::video {
 namespace {
 
 constexpr double kUnknownRate = 25;
-/// Part of its starting threshold down to which an event goes on.
-constexpr double kRelease = 0.9;
 /// Seconds without change that end an event.
 constexpr double kPause = 0.6;
 

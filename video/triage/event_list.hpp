@@ -30,8 +30,9 @@ struct TriageEvent {
   double peak = 0;                              ///< the largest score
   double peak_s = 0;
   std::int64_t peak_frame = 0;
-  double peak_x = 0, peak_y = 0;  ///< where in the frame, in pixels
-  std::string thumbnail;          ///< the frame at the peak, as a data URI; empty: none was asked for
+  double peak_x = 0, peak_y = 0;     ///< where in the frame, in pixels
+  std::string thumbnail;             ///< the frame at the peak, as a data URI; empty: none was asked for
+  std::vector<std::string> zones{};  ///< in which something changed
   /// Files that it was cut out as: one for each recording that it is in.
   std::vector<std::string> clips{};
   /// Where it ends in a recording that continues this one; empty: in this one. `end_s` and `end_frame` then
@@ -43,6 +44,9 @@ struct TriageEvent {
 /// Takes changes in order. One list per recording.
 class EventList {
  public:
+  /// Part of its starting threshold down to which an event goes on.
+  static constexpr double kRelease = 0.9;
+
   EventList(const EventOptions& options, double fps);
 
   /// Returns the event that is over and that no later change can extend, if there is one.

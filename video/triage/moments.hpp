@@ -22,7 +22,8 @@ class Moments {
  public:
   struct Moment {
     std::span<const float> picture;  ///< row-major; must stay valid
-    bool gap = false;                ///< frames are missing before it: nothing is known about how it came
+    double seconds = 0;
+    bool gap = false;  ///< frames are missing before it: nothing is known about how it came
   };
 
   explicit Moments(int width) : width_(width) {}
@@ -30,6 +31,8 @@ class Moments {
   void take(std::vector<Moment> moments) { moments_ = std::move(moments); }
   std::size_t size() const noexcept { return moments_.size(); }
   bool gap(std::size_t moment) const { return moments_[moment].gap; }
+  double seconds(std::size_t moment) const { return moments_[moment].seconds; }
+  std::span<const float> picture(std::size_t moment) const { return moments_[moment].picture; }
 
   /// Selects the square that shown() returns.
   void cut_out(const PointSquare& square);

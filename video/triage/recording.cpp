@@ -74,6 +74,7 @@ class Reading {
       : options_(options), callbacks_(callbacks), stop_(stop), file_(file) {}
 
   void run(const TriagePart* part) {
+    areas_.emplace(options_.areas);
     std::unique_ptr<FrameSource> source;
     if (part != nullptr) source = open_at(*part);
     if (!source) {
@@ -237,7 +238,7 @@ class Reading {
       Frame first;
       SourceOptions reading = options_.source;
       if (!open_source(file_.path, reading)->next(first)) throw InputError("no frame");
-      meter_->resume(first.view(), next_frame_, bytes);
+      meter_->resume(areas_->masked(first), next_frame_, bytes);
       reading.selection.start_seconds = next_seconds_ - tolerance;
       Frame next;
       const double shown = open_source(file_.path, reading)->next(next) ? next.seconds : kNever;
@@ -287,7 +288,7 @@ class Reading {
       judged_.push_back(file_.frames);
     }
     const double start = thread_us();
-    meter_->push(frame.view(), seconds, changes_);
+    meter_->push(areas_->masked(frame), seconds, changes_);
     busy_us_ += thread_us() - start;
     if (options_.thumbnails && seconds >= next_thumbnail_) {
       thumbnails_.emplace_back(file_.frames, thumbnail_of(frame.view()));
@@ -318,10 +319,20 @@ class Reading {
         judged_.pop_front();
       }
       timeline_.add(change.seconds, change.score);
+      note_zones(change);
       auto over = events_->add(change);
       if (over) keep(*over);
       note_thumbnail(change);
     }
+  }
+
+  /// The zones of what changes enough to belong to an event.
+  void note_zones(const Change& change) {
+    if (areas_->zones() == 0) return;
+    if (events_->idle())
+      while (std::ssize(zones_) > kHeld) zones_.pop_front();
+    if (change.score > EventList::kRelease * options_.event.threshold)
+      zones_.emplace_back(change.seconds, areas_->zones_at(change.x, change.y));
   }
 
   /// The small copy that is nearest to the peak of the event that lasts.
@@ -340,6 +351,10 @@ class Reading {
   }
 
   void keep(TriageEvent event) {
+    std::uint64_t zones = 0;
+    for (const auto& [seconds, where] : zones_)
+      if (seconds >= event.change_start_s && seconds <= event.change_end_s) zones |= where;
+    event.zones = areas_->names(zones);
     if (shown_frame_ == event.peak_frame && !shown_.samples.empty()) event.thumbnail = data_uri(shown_);
     TriageFile& file = pieces_.empty() ? file_ : place(event);
     file.events.push_back(std::move(event));
@@ -378,6 +393,8 @@ class Reading {
   const TriageCallbacks& callbacks_;
   const std::atomic<bool>& stop_;
   TriageFile& file_;
+  std::optional<Areas> areas_;
+  std::deque<std::pair<double, std::uint64_t>> zones_;  ///< by time
   std::optional<ChangeMeter> meter_;
   std::optional<EventList> events_;
   std::vector<Change> changes_;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "video/events/areas.hpp"
 #include "video/events/timeline.hpp"
 #include "video/sources/run_status.hpp"
 #include "video/sources/source.hpp"
@@ -48,6 +49,7 @@ struct TriageOptions {
   ChangeOptions change;
   EventOptions event;
   SourceOptions source;
+  AreaOptions areas{};
   std::int64_t frames = 0;  ///< stop after this many of each file; 0: all
   bool thumbnails = false;
   double part_every_s = 5;  ///< seconds of this machine's clock between two calls of on_part

@@ -224,7 +224,7 @@ double TileSearch::beside_switched(const Pictures& pictures, int x, int y, doubl
 
 ChangedTile TileSearch::find(std::span<const float> deviation, std::span<const float> recent_deviation,
                              std::span<const float> usual, std::span<const float> spread, float white,
-                             Moments* around, const SwitchedLight* switched) {
+                             const Surroundings& around) {
   white_ = white;
   constexpr int kReach = kSide / 2;
   constexpr double kPoints = kSide * kSide;
@@ -272,13 +272,15 @@ ChangedTile TileSearch::find(std::span<const float> deviation, std::span<const f
       left = std::min(left, unexplained(recent_deviation, usual, next.x, next.y, most * unit) / unit);
     double energy = std::min<double>(plain_energy, left);
     if (energy <= most) continue;
-    if (around != nullptr && energy > kPoints * kAsk * kAsk) {
-      if (swings(deviation, usual, next.x, next.y, *around)) continue;
-      if (switched != nullptr) {
+    if (around.moments != nullptr && energy > kPoints * kAsk * kAsk) {
+      if (around.brief != nullptr && around.brief->find(next.x, next.y)) continue;
+      if (getenv("NOSW") == nullptr && swings(deviation, usual, next.x, next.y, *around.moments)) continue;
+      if (around.switched != nullptr) {
         const Pictures pictures{deviation, recent_deviation, usual};
-        energy = std::min(energy, beside_switched(pictures, next.x, next.y, most * unit,
-                                                  static_cast<float>(2 * unit), *around, *switched) /
-                                      unit);
+        energy = std::min(energy,
+                          beside_switched(pictures, next.x, next.y, most * unit, static_cast<float>(2 * unit),
+                                          *around.moments, *around.switched) /
+                              unit);
         if (energy <= most) continue;
       }
     }

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "video/triage/brief_light.hpp"
 #include "video/triage/smooth_light.hpp"
 #include "video/triage/swinging.hpp"
 #include "video/triage/switched_light.hpp"
@@ -19,6 +20,13 @@ struct ChangedTile {
   int x = 0, y = 0;  ///< its middle
 };
 
+/// What the pictures before and after a moment say of it; null: they are not asked.
+struct Surroundings {
+  Moments* moments = nullptr;
+  const SwitchedLight* switched = nullptr;
+  BriefLight* brief = nullptr;
+};
+
 /// Tiles of 3 by 3 points everywhere. One search per thread.
 class TileSearch {
  public:
@@ -27,10 +35,10 @@ class TileSearch {
   /// A picture's deviations from the `usual` one and from a recent one, of which the smaller counts, and the
   /// usual size of them, per point. Points from `white` on may be overexposed. What a light that changes
   /// smoothly over the picture would do to the structure that is there does not count. Nor does what the
-  /// pictures `around` it show to swing, or light that was `switched`.
+  /// pictures `around` it show to swing, to be gone at once, or to be light that was switched.
   ChangedTile find(std::span<const float> deviation, std::span<const float> recent_deviation,
                    std::span<const float> usual, std::span<const float> spread, float white,
-                   Moments* around = nullptr, const SwitchedLight* switched = nullptr);
+                   const Surroundings& around = {});
 
  private:
   using Square = PointSquare;

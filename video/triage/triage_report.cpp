@@ -37,11 +37,12 @@ std::string event_object(const TriageFile& file, const TriageEvent& event) {
   const auto number = [](double value) { return json_number(std::round(value * 1e6) / 1e6); };
   return fmt::format(
       R"({{"file":{},"id":{},"start_s":{},"end_s":{},"start_frame":{},"end_frame":{},"peak":{},"peak_s":{},)"
-      R"("peak_frame":{},"peak_x":{},"peak_y":{},"change_start_s":{},"change_end_s":{},"wall_clock":{}{}}})",
+      R"("peak_frame":{},"peak_x":{},"peak_y":{},"change_start_s":{},"change_end_s":{},"wall_clock":{}{}{}}})",
       json_string(file.path), event.id, number(event.start_s), number(event.end_s), event.start_frame,
       event.end_frame, number(event.peak), number(event.peak_s), event.peak_frame, number(event.peak_x),
       number(event.peak_y), number(event.change_start_s), number(event.change_end_s),
-      file.begin.known() ? json_string(iso_8601(file.begin, event.start_s)) : "null", more_of(event));
+      file.begin.known() ? json_string(iso_8601(file.begin, event.start_s)) : "null",
+      zones_member(event.zones), more_of(event));
 }
 
 std::string file_object(const TriageFile& file) {

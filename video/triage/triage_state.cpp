@@ -27,13 +27,13 @@ using Json = nlohmann::json;
 std::string fingerprint(const TriageOptions& options) {
   const Selection& selection = options.source.selection;
   const Region roi = selection.roi.value_or(Region{});
-  return fmt::format("{} {} {} {} {} | {} {} {} {} | {} {} {} {} {} {},{},{},{} | {} {} {} {}", version(),
-                     options.change.k, options.change.max_samples, options.change.window_s,
+  return fmt::format("{} {} {} {} {} | {} {} {} {} | {} {} {} {} {} {},{},{},{} | {} {} {} {} | {}",
+                     version(), options.change.k, options.change.max_samples, options.change.window_s,
                      options.change.settle_s, options.event.threshold, options.event.margin_before_s,
                      options.event.margin_after_s, options.event.min_length_s, selection.start_seconds,
                      selection.end_seconds, selection.start_frame, selection.end_frame, selection.every,
                      roi.x, roi.y, roi.width, roi.height, options.frames, options.source.skip_loop_filter,
-                     options.thumbnails, options.source.track);
+                     options.thumbnails, options.source.track, to_string(options.areas));
 }
 
 /// File names may be any bytes: those go through JSON as numbers.
@@ -62,6 +62,7 @@ Json to_json(const TriageEvent& event) {
           {"peak_frame", event.peak_frame},
           {"peak_x", event.peak_x},
           {"peak_y", event.peak_y},
+          {"zones", event.zones},
           {"thumbnail", event.thumbnail},
           {"end_file_bytes", bytes_of(event.end_file)},
           {"end_file_s", event.end_file_s}};
@@ -81,6 +82,7 @@ TriageEvent event_from(const Json& json) {
   json.at("peak_frame").get_to(event.peak_frame);
   json.at("peak_x").get_to(event.peak_x);
   json.at("peak_y").get_to(event.peak_y);
+  json.at("zones").get_to(event.zones);
   json.at("thumbnail").get_to(event.thumbnail);
   if (json.contains("end_file_bytes")) {  // an earlier version did not write it
     event.end_file = text_of(json.at("end_file_bytes"));

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nights before a camera: infrared light, spiders' webs, moths, rain, headlights, noise, and people who walk.
+#pragma once
+
+#include <cstdint>
+#include <opencv2/core.hpp>
+#include <string>
+#include <vector>
+
+#include "bench/guard/drawn_scene.hpp"
+
+namespace sfft::bench {
+
+/// One night, drawn from its seed. Nothing happens to the camera in it, and nobody but `people` walks.
+class DrawnNight {
+ public:
+  DrawnNight(int index, std::uint64_t seed);
+
+  const std::string& kind() const noexcept { return kind_; }
+  cv::Size size() const noexcept { return size_; }
+  double fps() const noexcept { return fps_; }
+  double length_s() const noexcept { return length_s_; }
+  /// At least a twelfth of the picture high and ten grey levels from what is behind them.
+  const std::vector<Walker>& people() const noexcept { return people_; }
+  double codec_step() const noexcept { return codec_step_; }
+  std::string text() const;
+
+  /// The frame at a moment; moments come in order.
+  cv::Mat frame(double seconds);
+
+ private:
+  struct Moth {
+    double from_s = 0, until_s = 0;
+    cv::Point2d from, to, bend;
+    double radius = 0, light = 0, beat_hz = 0;
+  };
+  struct Headlight {
+    double from_s = 0, until_s = 0;
+    cv::Point2d from, to;
+    double radius = 0, gain = 0, haze = 0;
+  };
+
+  void draw_people();
+  void draw_web();
+  void draw_moths(double per_second);
+  void draw_headlights();
+  void add_web(cv::Mat& picture, double seconds) const;
+  void add_moths(cv::Mat& picture, double seconds) const;
+  void add_rain(cv::Mat& picture);
+  void add_headlights(cv::Mat& picture, double seconds) const;
+
+  cv::RNG random_;
+  std::string kind_;
+  cv::Size size_;
+  double fps_ = 25, length_s_ = 30, codec_step_ = 0;
+  double day_gain_ = 1, day_noise_ = 1;
+  double scale_ = 1;  ///< of things close to the lens: widths of 640
+  cv::Mat place_, infrared_;
+  double switch_s_ = -1, unsettled_s_ = 0;  ///< -1: all of it is in the first light
+  double unsettled_gain_ = 1, infrared_noise_ = 1;
+  std::vector<Walker> people_;
+  cv::Mat web_;  ///< 0 to 1, with a rim around it
+  double web_light_ = 0, web_from_s_ = 0, web_grows_s_ = 0, sway_px_ = 0, sway_hz_ = 0, sway_angle_ = 0;
+  bool web_only_infrared_ = false;
+  std::vector<Moth> moths_;
+  std::vector<Headlight> headlights_;
+  int drops_ = 0;
+  double rain_from_s_ = 0, rain_angle_ = 0, drop_length_ = 0, drop_light_ = 0;
+  int near_drops_ = 0;
+};
+
+}  // namespace sfft::bench
