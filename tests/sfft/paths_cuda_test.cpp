@@ -27,7 +27,7 @@ void compare_kernels(const auto& data, const SupportSet& support, const Accounti
   const DeviceInfo& info = device_info(0);
   const auto tables = [&] {
     WitnessData witness = accounting.witness;
-    witness.rows.clear();  // the GPU makes its own
+    witness.columns.clear();  // the GPU makes its own
     if constexpr (requires { data.buckets[0]; }) {
       return BinningTables<Real>(data, frequencies, flags_of(support), accounting.errors, witness, tail);
     } else {
