@@ -7,7 +7,9 @@
 #include <array>
 #include <cmath>
 #include <complex>
+#include <map>
 #include <numbers>
+#include <utility>
 #include <vector>
 
 #include "video/vibration/line_fit.hpp"
@@ -52,8 +54,30 @@ std::vector<Complex> amplitudes(const LocalChanges& changes, const std::vector<s
   return sums;
 }
 
+/// Products of the motion coordinates z of some cells with those of a shift to the right and one down.
+struct ShiftProducts {
+  double xx = 0, xy = 0, yy = 0;
+  Complex xz, yz;
+
+  void add(double x, double y, const Complex& z) {
+    xx += x * x;
+    xy += x * y;
+    yy += y * y;
+    xz += x * z;
+    yz += y * z;
+  }
+  /// Energy that the best common shift explains of z.
+  double explained() const {
+    const double determinant = xx * yy - xy * xy;
+    if (!(determinant > 1e-6 * xx * yy)) return xx > 0 ? std::norm(xz) / xx : 0;
+    return (yy * std::norm(xz) + xx * std::norm(yz) - 2 * xy * (std::conj(xz) * yz).real()) / determinant;
+  }
+};
+
 struct Energies {
-  double motion = 0, light = 0, rigid = 0;
+  double motion = 0, light = 0;
+  double rigid = 0;  ///< of a common shift of all cells
+  double local = 0;  ///< of common shifts of two by two neighbours
 };
 
 /// Energy that the patterns a and b explain of z, whose products these are.
@@ -66,9 +90,13 @@ double explained(double aa, const Complex& ab, double bb, const Complex& az, con
 Energies energies(const LocalChanges& changes, const std::vector<std::size_t>& cells,
                   const std::vector<Complex>& z) {
   Energies result;
-  double xx = 0, xy = 0, yy = 0;
-  Complex xz, yz;
+  ShiftProducts all;
+  std::map<std::pair<std::int64_t, std::int64_t>, ShiftProducts> blocks;
+  const Region& first = changes.cells[cells[0]];
   for (std::size_t c = 0; c < cells.size(); ++c) {
+    const Region& cell = changes.cells[cells[c]];
+    ShiftProducts& block =
+        blocks[{(cell.y - first.y) / (2 * first.height), (cell.x - first.x) / (2 * first.width)}];
     for (std::size_t k = 0; k < kCellCoordinates; ++k) {
       const Complex& value = z[c * kCellCoordinates + k];
       if (k >= kMotionCoordinates) {
@@ -78,14 +106,12 @@ Energies energies(const LocalChanges& changes, const std::vector<std::size_t>& c
       result.motion += std::norm(value);
       const double x = changes.shifts[0][cells[c] * kCellCoordinates + k];
       const double y = changes.shifts[1][cells[c] * kCellCoordinates + k];
-      xx += x * x;
-      xy += x * y;
-      yy += y * y;
-      xz += x * value;
-      yz += y * value;
+      all.add(x, y, value);
+      block.add(x, y, value);
     }
   }
-  result.rigid = explained(xx, xy, yy, xz, yz);
+  result.rigid = all.explained();
+  for (const auto& [at, block] : blocks) result.local += block.explained();
   return result;
 }
 
@@ -170,6 +196,9 @@ bool LightEvidence::light_explains(double height, double amplitude_px) const noe
   constexpr double kLarge = 1.1, kOutweighsLarge = 0.8;
   if (amplitude_px > kLarge) return light_outweighs(kOutweighsLarge);
   if (light_outweighs()) return true;
+  // Neighbours that move, whatever moves there, move alike: patches of light on them do not.
+  constexpr double kAlike = 0.6;
+  if (along > 4 * chance && local < kAlike * along) return true;
   // The cells have no such motion, although they would show it.
   constexpr double kFew = 16, kMany = 100;
   if (motion < (claimed < kFew ? 0.12 : claimed < kMany ? 0.22 : 0.5) * claimed) return true;
@@ -190,7 +219,7 @@ std::optional<LightEvidence> LightTest::at(double turns, const Region& area, Com
   const Taper taper(changes_.frames);
   const std::vector<Complex> here = amplitudes(changes_, cells, taper, turns);
   const Energies energy = energies(changes_, cells, here);
-  std::vector<double> motion, light, rigid;
+  std::vector<double> motion, light, rigid, local;
   constexpr std::array<double, 5> kBeside = {3, 4.5, 6, 7.5, 9};  // in 1/T
   for (const double away : kBeside) {
     for (const double side : {-1.0, 1.0}) {
@@ -200,6 +229,7 @@ std::optional<LightEvidence> LightTest::at(double turns, const Region& area, Com
       motion.push_back(beside.motion);
       light.push_back(beside.light);
       rigid.push_back(beside.rigid);
+      local.push_back(beside.local);
     }
   }
   if (light.empty()) return std::nullopt;
@@ -211,6 +241,8 @@ std::optional<LightEvidence> LightTest::at(double turns, const Region& area, Com
   const Excess lit(energy.light, light, unit);
   constexpr double kSeen = 3;
   evidence.rigid = together.value;
+  evidence.along = along.value;
+  evidence.local = Excess(energy.local, local, unit).value;
   for (const Excess& one : {along, together})
     if (one.value > kSeen * one.error) evidence.motion = std::max(evidence.motion, one.value);
   evidence.light = lit.value;

@@ -18,6 +18,8 @@ struct LightEvidence {
   double chance = 1;       ///< how far it would by noise alone
   double band = 0;         ///< of the one band of light, along rows or columns, that explains most
   double rigid = 0;        ///< of one motion of all cells
+  double along = 0;        ///< along slopes: of the cells each by itself
+  double local = 0;        ///< of one motion of each two by two cells
   double whole = 0;        ///< of all changes
   double claimed = 0;      ///< of the motion that was measured, if all cells have it
 
