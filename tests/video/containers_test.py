@@ -375,7 +375,10 @@ class Containers(Recordings):
 
     def test_slow_motion_of_apple(self):
         """Originals hold the camera's times. A key that says how to play them, and edit lists that stretch, change nothing."""
-        path = self.record("slow.mov", "h264", "-movflags", "use_metadata_tags", "-metadata", "com.apple.quicktime.full-frame-rate-playback-intent=0", sound=False, rate=240)
+        count, passes = 600, range(200, 380)  # longer than an insect would stay
+        pictures = b"".join(picture(number, passes) for number in range(count))
+        path = self.record("slow.mov", "h264", "-movflags", "use_metadata_tags", "-metadata", "com.apple.quicktime.full-frame-rate-playback-intent=0",
+                           pictures=pictures, sound=False, rate=240)
         with open(path, "rb") as file:
             data = bytearray(file.read())
         entry = data.index(b"elst") + 12
@@ -387,9 +390,9 @@ class Containers(Recordings):
             file.write(data)
         done = subprocess.run([PROGRAM, "vibration", path, "--quiet", "--json", "-"], capture_output=True, text=True, timeout=60)
         report = json.loads(done.stdout)
-        self.assertEqual((report["rate"]["hz"], report["input"]["frames_read"]), (240, COUNT))
+        self.assertEqual((report["rate"]["hz"], report["input"]["frames_read"]), (240, count))
         [event] = self.triage(path)["events"]
-        self.check_event(event, EVENT.start / 240, EVENT.stop / 240)
+        self.check_event(event, passes.start / 240, passes.stop / 240)
 
     def test_cmx_lists(self):
         """Source times count frames at the exact rate, from the file's time code."""

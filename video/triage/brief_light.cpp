@@ -70,6 +70,7 @@ bool BriefLight::gone_at_once(const Place& first, float peak) {
   stack_.assign(1, first);
   part_.clear();
   std::size_t earliest = first.moment, latest = first.moment;
+  int left = first.x, right = first.x;
   const auto visit = [&](const Place& place) {
     if (place.x < 1 || place.x + 1 >= width_ || place.y < 1 || place.y + 1 >= height_) return;
     std::uint32_t& mark =
@@ -84,10 +85,13 @@ bool BriefLight::gone_at_once(const Place& first, float peak) {
     part_.push_back(at);
     earliest = std::min(earliest, at.moment);
     latest = std::max(latest, at.moment);
+    left = std::min(left, at.x);
+    right = std::max(right, at.x);
     // Before the first picture and after the last one it may have been there, too.
     if (earliest == 0 || latest + 1 == around_->size() ||
         around_->seconds(latest) - around_->seconds(earliest) >= kBrief_s)
       return false;
+    if (left <= 1 && right + 2 >= width_) return false;  // a vehicle that passes
     for (int v = -1; v <= 1; ++v)
       for (int u = -1; u <= 1; ++u) visit({at.moment, at.x + u, at.y + v});
     visit({at.moment - 1, at.x, at.y});

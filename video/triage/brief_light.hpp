@@ -23,7 +23,7 @@ class BriefLight {
   void begin(const Moments& around, std::size_t now, const Light& light, std::span<const float> recent,
              std::span<const float> spread);
   /// Whether all that is bright in a tile now, or was just before, so that averages still hold it, lasts for
-  /// so short a time.
+  /// so short a time and does not cross the picture from side to side.
   bool find(int x, int y);
 
  private:
