@@ -166,5 +166,27 @@ TEST(Triage, BrightThingsThatPassQuicklyAreEvents) {
   EXPECT_EQ(events.size(), 1U);
 }
 
+/// From one picture to the next it moves by more than its size.
+TEST(Triage, BrightThingsThatPassQuicklyAreEventsAtLowRatesToo) {
+  struct Case {
+    double rate;
+    int times;  // each picture is shown
+  };
+  for (const Case c : {Case{5, 1}, Case{25, 5}, Case{30, 5}}) {
+    const auto events = events_of(
+        [&](Grey& grey, int frame) {
+          const double since = frame / c.rate - 6;
+          if (since < 0 || since >= 1.2) return;
+          const int left = 10 + static_cast<int>(140 * since);
+          for (int y = 60; y < 76; ++y)
+            for (int x = left; x < std::min(kWidth, left + 20); ++x) pixel(grey, x, y) += 90;
+        },
+        1.5, c.rate, c.times);
+    ASSERT_EQ(events.size(), 1U) << c.rate << " with " << c.times;
+    EXPECT_NEAR(events[0].change_start_s, 6, 0.3);
+    EXPECT_NEAR(events[0].change_end_s, 7.2, 0.45);
+  }
+}
+
 }  // namespace
 }  // namespace sfft::video

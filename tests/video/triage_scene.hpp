@@ -54,10 +54,11 @@ inline Edit crossing(int side, float contrast) {
   };
 }
 
-/// Events of a recording of the scene in which something happens.
-inline std::vector<TriageEvent> events_of(const Edit& change, double noise = 1.5) {
-  ChangeMeter meter({}, kRate);
-  EventList list({}, kRate);
+/// Events of a recording of the scene in which something happens. Each picture is shown `times` times.
+inline std::vector<TriageEvent> events_of(const Edit& change, double noise = 1.5, double rate = kRate,
+                                          int times = 1) {
+  ChangeMeter meter({}, rate);
+  EventList list({}, rate);
   std::mt19937 random(11);
   std::normal_distribution<float> normal(0, static_cast<float>(noise));
   std::vector<TriageEvent> events;
@@ -69,11 +70,13 @@ inline std::vector<TriageEvent> events_of(const Edit& change, double noise = 1.5
   };
   std::vector<std::uint8_t> samples(kWidth * kHeight);
   for (int frame = 0; frame < kFrames; ++frame) {
-    Grey grey = scene();
-    change(grey, frame);
-    for (std::size_t i = 0; i < grey.size(); ++i)
-      samples[i] = static_cast<std::uint8_t>(std::clamp(grey[i] + normal(random) + 0.5F, 0.0F, 255.0F));
-    meter.push(SignalView(samples, Shape{kHeight, kWidth}), frame / kRate, changes);
+    if (frame % times == 0) {
+      Grey grey = scene();
+      change(grey, frame);
+      for (std::size_t i = 0; i < grey.size(); ++i)
+        samples[i] = static_cast<std::uint8_t>(std::clamp(grey[i] + normal(random) + 0.5F, 0.0F, 255.0F));
+    }
+    meter.push(SignalView(samples, Shape{kHeight, kWidth}), frame / rate, changes);
     take();
   }
   meter.finish(changes);

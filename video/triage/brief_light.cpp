@@ -13,8 +13,25 @@ namespace {
 /// Seconds that an insect is before the lens; seconds for which averages hold what was there.
 constexpr double kBrief_s = 0.55;
 constexpr double kHeld_s = 0.35;
+/// Where pictures are farther apart, a thing may be anywhere that it reaches at this speed, in widths of the
+/// picture per second.
+constexpr double kApart_s = 0.12, kSpeed = 1.5;
 /// Brightness of a tile that belongs to a thing: of its peak, and of the usual spread.
 constexpr float kOfPeak = 0.3F, kOfSpread = 2;
+
+/// Seconds from one picture to the next that is another one: streams are padded to a constant rate.
+double seconds_apart(const Moments& around) {
+  constexpr std::size_t kStep = 7;     // points that are compared
+  constexpr float kUnchanged = 0.02F;  // grey levels in the mean
+  int others = 0;
+  for (std::size_t m = 1; m < around.size(); ++m) {
+    const std::span<const float> before = around.picture(m - 1), now = around.picture(m);
+    float sum = 0;
+    for (std::size_t i = 0; i < now.size(); i += kStep) sum += std::abs(now[i] - before[i]);
+    others += sum > kUnchanged * static_cast<float>(now.size() / kStep);
+  }
+  return (around.seconds(around.size() - 1) - around.seconds(0)) / std::max(1, others);
+}
 
 }  // namespace
 
@@ -30,6 +47,8 @@ void BriefLight::begin(const Moments& around, std::size_t now, const Light& ligh
   spread_ = spread;
   first_ = now;
   while (first_ > 0 && around.seconds(now) - around.seconds(first_ - 1) <= kHeld_s) --first_;
+  const double apart = seconds_apart(around);
+  reach_ = apart <= kApart_s ? 0 : static_cast<int>(kSpeed * apart * width_);
   brightness_.resize(std::max(brightness_.size(), around.size()));
   for (std::vector<float>& one : brightness_) one.clear();
   verdicts_.assign(recent.size(), Verdict::unknown);
@@ -94,8 +113,10 @@ bool BriefLight::gone_at_once(const Place& first, float peak) {
     if (left <= 1 && right + 2 >= width_) return false;  // a vehicle that passes
     for (int v = -1; v <= 1; ++v)
       for (int u = -1; u <= 1; ++u) visit({at.moment, at.x + u, at.y + v});
-    visit({at.moment - 1, at.x, at.y});
-    visit({at.moment + 1, at.x, at.y});
+    for (const std::size_t next : {at.moment - 1, at.moment + 1}) {
+      for (int v = -reach_; v <= reach_; ++v)
+        for (int u = -reach_; u <= reach_; ++u) visit({next, at.x + u, at.y + v});
+    }
   }
   return true;
 }
