@@ -103,7 +103,7 @@ void DrawnNight::draw_people() {
     person.x0 = right ? -margin : size_.width + margin;
     person.x1 = right ? size_.width + margin : -margin;
     person.from_s = from;
-    // Heights per second: somebody who strolls, and somebody who runs.
+    // Heights per second: from a stroll to a run.
     const double way = (size_.width + 2 * margin) / person.height;
     person.until_s =
         from + std::min(std::clamp(way / random_.uniform(0.5, 2.2), 2.5, 14.0), length_s_ - from - 2);

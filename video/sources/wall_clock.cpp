@@ -30,7 +30,7 @@ class Scanner {
     ++at_;
     return true;
   }
-  /// A number of exactly so many digits.
+  /// A number of exactly this many digits.
   std::optional<int> number(int digits) {
     int value = 0;
     for (int i = 0; i < digits; ++i) {
