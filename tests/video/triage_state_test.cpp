@@ -83,6 +83,9 @@ TEST(Triage, StateKeepsResults) {
   other.event.threshold = 3;
   EXPECT_TRUE(TriageState(path, other).other_options());
   EXPECT_FALSE(TriageState(path, other).find(recording));
+  TriageOptions faster = options;
+  faster.change.thresholds.change_s = 0.1;
+  EXPECT_FALSE(TriageState(path, faster).find(recording));
   std::ofstream(recording, std::ios::app) << "more";
   EXPECT_FALSE(TriageState(path, options).find(recording));
   std::ofstream(path) << "a letter to my aunt";

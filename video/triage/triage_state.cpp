@@ -27,13 +27,15 @@ using Json = nlohmann::json;
 std::string fingerprint(const TriageOptions& options) {
   const Selection& selection = options.source.selection;
   const Region roi = selection.roi.value_or(Region{});
-  return fmt::format("{} {} {} {} {} | {} {} {} {} | {} {} {} {} {} {},{},{},{} | {} {} {} {} | {}",
+  const Thresholds& thresholds = options.change.thresholds;
+  return fmt::format("{} {} {} {} {} | {} {} {} {} | {} {} {} {} {} {},{},{},{} | {} {} {} {} | {} {} | {}",
                      version(), options.change.k, options.change.max_samples, options.change.window_s,
                      options.change.settle_s, options.event.threshold, options.event.margin_before_s,
                      options.event.margin_after_s, options.event.min_length_s, selection.start_seconds,
                      selection.end_seconds, selection.start_frame, selection.end_frame, selection.every,
                      roi.x, roi.y, roi.width, roi.height, options.frames, options.source.skip_loop_filter,
-                     options.thumbnails, options.source.track, to_string(options.areas));
+                     options.thumbnails, options.source.track, thresholds.change_s, thresholds.switched_s,
+                     to_string(options.areas));
 }
 
 /// File names may be any bytes: those go through JSON as numbers.
