@@ -197,7 +197,7 @@ bool LightEvidence::light_explains(double height, double amplitude_px) const noe
   if (amplitude_px > kLarge) return light_outweighs(kOutweighsLarge);
   if (light_outweighs()) return true;
   // Neighbours that move, whatever moves there, move alike: patches of light on them do not.
-  constexpr double kAlike = 0.6;
+  constexpr double kAlike = 0.4;
   if (along > 4 * chance && local < kAlike * along) return true;
   // The cells have no such motion, although they would show it.
   constexpr double kFew = 16, kMany = 100;
