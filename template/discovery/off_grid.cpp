@@ -218,7 +218,7 @@ class OffGridSearch {
 
   Seen see(const Rows& rows, const GridPoint& peak, std::size_t delay) const {
     Complex product = 0;
-    double kernel_power = 0, power = 0, beside = 0;
+    double kernel_power = 0, power = 0, sides = 0;
     int count = 0;
     const auto add = [&](int axis, int step) {
       Complex kernel = 1;
@@ -233,7 +233,7 @@ class OffGridSearch {
       product += times_conj(y, kernel);
       kernel_power += std::norm(kernel);
       power += std::norm(y);
-      beside += step != 0 ? std::norm(y) : 0;
+      sides += step != 0 ? std::norm(y) : 0;
       ++count;
     };
     add(0, 0);
@@ -246,7 +246,7 @@ class OffGridSearch {
     Seen seen;
     seen.value = product / kernel_power;
     const double misfit = power - std::norm(product) / kernel_power;
-    seen.agrees = misfit <= kMayLeave * beside + 2 * count * noise_;
+    seen.agrees = misfit <= kMayLeave * sides + 2 * count * noise_;
     return seen;
   }
 

@@ -15,8 +15,8 @@ namespace sfft::detail {
 
 struct OffGridFinding {
   std::vector<OffGridTone> tones;  ///< strongest first
-  /// One of them leaks into so many coefficients that they are not sparse. What fills a line of a large
-  /// spectrum may be found coefficient by coefficient.
+  /// The leakage of one of them fills more coefficients than a sparse search can find. What fills a line of a
+  /// large spectrum may be found coefficient by coefficient.
   bool everywhere = false;
 };
 

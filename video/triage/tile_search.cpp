@@ -274,7 +274,7 @@ ChangedTile TileSearch::find(std::span<const float> deviation, std::span<const f
     if (energy <= most) continue;
     if (around.moments != nullptr && energy > kPoints * kAsk * kAsk) {
       if (around.brief != nullptr && around.brief->find(next.x, next.y)) continue;
-      if (getenv("NOSW") == nullptr && swings(deviation, usual, next.x, next.y, *around.moments)) continue;
+      if (swings(deviation, usual, next.x, next.y, *around.moments)) continue;
       if (around.switched != nullptr) {
         const Pictures pictures{deviation, recent_deviation, usual};
         energy = std::min(energy,
