@@ -147,7 +147,7 @@ class LeakageSearch {
   bool is_tone(const ToneFit& fit) const {
     if (fit.significant < 2) return false;
     const double share = fit.significant > kFew ? kMayLeave : kMayLeaveOfFew;
-    if (!(fit.misfit <= share * fit.beside + 2 * fit.noise)) return false;
+    if (!(fit.misfit <= share * fit.sides + 2 * fit.noise)) return false;
     if (search_.any_frequency || fit.tone.windowed()) return true;
     for (int d = 0; d < fit.tone.rank; ++d) {
       const auto at = static_cast<std::size_t>(d);

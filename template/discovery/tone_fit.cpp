@@ -301,7 +301,7 @@ class Fitter {
       if (!bin.known) continue;
       fit.noise += bin.variance;
       if (i == 0) continue;
-      fit.beside += std::norm(bin.value);
+      fit.sides += std::norm(bin.value);
       fit.significant += std::norm(bin.value) > kStandsOut * bin.variance ? 1 : 0;
     }
     double normal[kMostParameters][kMostParameters] = {};
@@ -398,7 +398,7 @@ std::optional<ToneFit> fit_tone(const ToneGrid& grid, bool real, const ToneBins&
   if (!has_phases_of_tone(tone, bins)) return std::nullopt;
   for (int d = 0; d < grid.rank; ++d) guess_axis(bins, d, tone);
   std::optional<ToneFit> best = Fitter(bins, tone).run();
-  if (!tone.windowed() || (best && best->misfit <= good * best->beside)) return best;
+  if (!tone.windowed() || (best && best->misfit <= good * best->sides)) return best;
   const auto try_also = [&](const ToneModel& other) {
     std::optional<ToneFit> fit = Fitter(bins, other).run();
     if (fit && (!best || fit->misfit < best->misfit)) best = fit;

@@ -66,7 +66,7 @@ struct ToneBins {
 struct ToneFit {
   ToneModel tone;
   std::array<double, 3> standard_error{0, 0, 0};
-  double beside = 0;    ///< Σ|X|² of the known coefficients but the peak
+  double sides = 0;     ///< Σ|X|² of the known coefficients but the peak
   double misfit = 0;    ///< Σ|X − model|² of all, and what the model puts above the bound of unknown ones
   double noise = 0;     ///< Σ variance of the known ones
   int significant = 0;  ///< known coefficients next to the peak that stand out of their variance

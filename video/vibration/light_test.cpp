@@ -54,6 +54,13 @@ std::vector<Complex> amplitudes(const LocalChanges& changes, const std::vector<s
   return sums;
 }
 
+/// Energy that the patterns a and b explain of z, whose products these are.
+double explained(double aa, const Complex& ab, double bb, const Complex& az, const Complex& bz) {
+  const double determinant = aa * bb - std::norm(ab);
+  if (!(determinant > 1e-6 * aa * bb)) return aa > 0 ? std::norm(az) / aa : 0;
+  return (bb * std::norm(az) + aa * std::norm(bz) - 2 * (std::conj(az) * ab * bz).real()) / determinant;
+}
+
 /// Products of the motion coordinates z of some cells with those of a shift to the right and one down.
 struct ShiftProducts {
   double xx = 0, xy = 0, yy = 0;
@@ -67,11 +74,7 @@ struct ShiftProducts {
     yz += y * z;
   }
   /// Energy that the best common shift explains of z.
-  double explained() const {
-    const double determinant = xx * yy - xy * xy;
-    if (!(determinant > 1e-6 * xx * yy)) return xx > 0 ? std::norm(xz) / xx : 0;
-    return (yy * std::norm(xz) + xx * std::norm(yz) - 2 * xy * (std::conj(xz) * yz).real()) / determinant;
-  }
+  double energy() const { return explained(xx, xy, yy, xz, yz); }
 };
 
 struct Energies {
@@ -79,13 +82,6 @@ struct Energies {
   double rigid = 0;  ///< of a common shift of all cells
   double local = 0;  ///< of common shifts of two by two neighbours
 };
-
-/// Energy that the patterns a and b explain of z, whose products these are.
-double explained(double aa, const Complex& ab, double bb, const Complex& az, const Complex& bz) {
-  const double determinant = aa * bb - std::norm(ab);
-  if (!(determinant > 1e-6 * aa * bb)) return aa > 0 ? std::norm(az) / aa : 0;
-  return (bb * std::norm(az) + aa * std::norm(bz) - 2 * (std::conj(az) * ab * bz).real()) / determinant;
-}
 
 Energies energies(const LocalChanges& changes, const std::vector<std::size_t>& cells,
                   const std::vector<Complex>& z) {
@@ -110,8 +106,8 @@ Energies energies(const LocalChanges& changes, const std::vector<std::size_t>& c
       block.add(x, y, value);
     }
   }
-  result.rigid = all.explained();
-  for (const auto& [at, block] : blocks) result.local += block.explained();
+  result.rigid = all.energy();
+  for (const auto& [at, block] : blocks) result.local += block.energy();
   return result;
 }
 
