@@ -47,8 +47,7 @@ void BriefLight::begin(const Moments& around, std::size_t now, const Light& ligh
   spread_ = spread;
   first_ = now;
   while (first_ > 0 && around.seconds(now) - around.seconds(first_ - 1) <= kHeld_s) --first_;
-  const double apart = seconds_apart(around);
-  reach_ = apart <= kApart_s ? 0 : static_cast<int>(kSpeed * apart * width_);
+  reach_ = -1;
   brightness_.resize(std::max(brightness_.size(), around.size()));
   for (std::vector<float>& one : brightness_) one.clear();
   verdicts_.assign(recent.size(), Verdict::unknown);
@@ -85,6 +84,10 @@ bool BriefLight::bright(const Place& place, float peak) {
 }
 
 bool BriefLight::gone_at_once(const Place& first, float peak) {
+  if (reach_ < 0) {
+    const double apart = seconds_apart(*around_);
+    reach_ = apart <= kApart_s ? 0 : static_cast<int>(kSpeed * apart * width_);
+  }
   ++search_;
   stack_.assign(1, first);
   part_.clear();

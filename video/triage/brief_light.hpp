@@ -38,7 +38,8 @@ class BriefLight {
   int width_, height_;
   const Moments* around_ = nullptr;
   std::size_t now_ = 0, first_ = 0;
-  int reach_ = 0;  ///< points by which a thing moves from one picture to the next, where these are far apart
+  /// Points by which a thing moves from one picture to the next, where these are far apart; -1: to be found.
+  int reach_ = -1;
   float gain_ = 1, offset_ = 0;
   std::span<const float> recent_, spread_;
   std::vector<std::vector<float>> brightness_;  ///< of tiles, mean; empty: not known
