@@ -100,7 +100,10 @@ class OutOfCardTest : public testing::Test {
 /// Values that cross the bus in block16: errors of 3e-5 for each trip of Gaussian values.
 class PackedOutOfCard : public OutOfCardTest<float> {
  protected:
-  static void check(const OutOfCardFft<float>& fft, const Shape& shape, const std::string& explained) {
+  /// Calls in place equal others bit for bit if both share out the work alike (measured shares may differ,
+  /// and values that stay on the host are not packed).
+  static void check(const OutOfCardFft<float>& fft, const Shape& shape, const std::string& explained,
+                    bool shared_alike = true) {
     SCOPED_TRACE(shape.to_string() + "\n" + explained);
     constexpr double kBound = 2e-4;
     const auto signal =
@@ -111,7 +114,10 @@ class PackedOutOfCard : public OutOfCardTest<float> {
     EXPECT_LE(relative_l2(spectrum, sums), kBound);
     EXPECT_GE(relative_l2(spectrum, sums), 5e-6) << "nothing was packed";
     transform(fft, in_place, in_place, false);
-    EXPECT_EQ(in_place, spectrum);
+    EXPECT_LE(relative_l2(in_place, sums), kBound);
+    if (shared_alike) {
+      EXPECT_EQ(in_place, spectrum);
+    }
     transform(fft, spectrum, back, true, 1 / static_cast<float>(shape.points()));
     EXPECT_LE(relative_l2(back, signal), 2 * kBound);
   }
@@ -133,8 +139,7 @@ TEST_F(PackedOutOfCard, MeasuresItsShares) {
   const Shape shape{96, 80};
   const auto made = plan(shape, budget(shape, 12), -1, 3, true);
   made.fft->measure();
-  const Shape small = shape;
-  if (made.fft->host_shares()[0] < 1) check(*made.fft, small, made.fft->explain());
+  if (made.fft->host_shares()[0] < 1) check(*made.fft, shape, made.fft->explain(), false);
 }
 TEST_F(PackedOutOfCard, ValuesOfAllSizesSurvive) {
   const Shape shape{32, 48};
