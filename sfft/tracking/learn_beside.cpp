@@ -3,6 +3,8 @@
 #include "sfft/tracking/learn_beside.hpp"
 
 #include <algorithm>
+#include <array>
+#include <complex>
 #include <exception>
 #include <system_error>
 #include <utility>
@@ -28,10 +30,94 @@ std::optional<Template> learned_from(const SignalView& frame, const LearnOptions
   }
 }
 
-}  // namespace
+/// The exact values of a frame at the union of some supports.
+template <class Real>
+class ExactValues {
+ public:
+  ExactValues(const SignalView& frame, const TemplateData& fresh, const std::vector<DriftSupport>& supports,
+              PlanOptions where) {
+    for (const DriftSupport& one : supports)
+      support_.insert(support_.end(), one.support.begin(), one.support.end());
+    std::ranges::sort(support_);
+    support_.erase(std::unique(support_.begin(), support_.end()), support_.end());
+    where.accuracy = 0;
+    where.path = Path::dense;
+    const Plan<Real> dense(Template::from_support(fresh.shape, fresh.real, support_), where);
+    Workspace<Real> workspace = dense.make_workspace();
+    dense.execute(frame, spectrum_, workspace);
+  }
+
+  std::vector<std::complex<double>> at(const std::vector<std::int64_t>& support) const {
+    std::vector<std::complex<double>> values;
+    for (const std::int64_t flat : support) {
+      const auto found = std::ranges::lower_bound(support_, flat);
+      values.emplace_back(spectrum_.values[static_cast<std::size_t>(found - support_.begin())]);
+    }
+    return values;
+  }
+
+ private:
+  std::vector<std::int64_t> support_;
+  Spectrum<Real> spectrum_;
+};
+
+std::vector<DriftSupport> drift_supports(const TemplateData& fresh, std::span<const DriftingTone> tones,
+                                         bool accurate) {
+  constexpr std::array<double, 4> kFrames{128, 48, 16, 6};
+  constexpr std::array<int, 4> kReaches{8, 4, 24, 64};
+  constexpr std::int64_t kPointsPerFrequency = 12;
+  std::vector<DriftSupport> supports;
+  for (const double frames : kFrames) {
+    for (const int reach : std::span(kReaches).first(accurate ? 4 : 2)) {
+      DriftSupport one = support_for_drift(fresh, tones, frames, reach);
+      const auto k = static_cast<std::int64_t>(one.support.size());
+      if (k * kPointsPerFrequency <= fresh.shape.points()) supports.push_back(std::move(one));
+    }
+  }
+  return supports;
+}
+
+/// The fresh template with the frequencies that drifting tones will use. The first support for which a plan
+/// is sparse and accurate enough is the one that lasts longest; without one, the answer stays as it is.
+template <class Real>
+void follow_drift(const SignalView& frame, const LearnQuestion<Real>& question, LearnAnswer<Real>& answer) {
+  /// The largest error that a plan predicts, and the part of the accuracy asked for that it may use: levels
+  /// swing while tones pass from bin to bin.
+  constexpr double kLargestError = 0.2, kRoom = 0.7;
+  const Template learned = *answer.fresh;
+  const TemplateData& fresh = *learned.data();
+  const std::vector<DriftSupport> supports = drift_supports(fresh, answer.tones, question.plan.accuracy > 0);
+  if (supports.empty()) return;
+  const ExactValues<Real> exact(frame, fresh, supports, question.plan);
+  PlanOptions options = question.plan;
+  options.accuracy *= kRoom;
+  for (const DriftSupport& wide : supports) {
+    auto data = std::make_shared<TemplateData>(fresh);
+    data->learned_k = fresh.learned_k > 0 ? fresh.learned_k : fresh.k();
+    data->support = std::make_shared<const std::vector<std::int64_t>>(wide.support);
+    data->values = exact.at(wide.support);
+    data->power = wide.power;
+    for (std::size_t i = 0; i < data->power.size(); ++i)
+      data->power[i] = std::max(data->power[i], std::norm(data->values[i]));
+    data->plans.clear();
+    const double held = held_energy(Template(data), data->values),
+                 outside = std::max(0.0, question.all - held);
+    data->energy_captured = question.all > 0 ? held / question.all : 1;
+    data->tail_energy = outside + wide.largest_tail;
+    if (fresh.tail_energy > 0) {
+      for (double& power : data->tail_envelope.power) power *= data->tail_energy / fresh.tail_energy;
+    }
+    Plan<Real> plan(Template(std::move(data)), options);
+    if (plan.info().path == Path::dense || plan.info().predicted_error > kLargestError) continue;
+    answer.fresh_held = held;
+    answer.fresh = plan.source();
+    answer.plan.emplace(std::move(plan));
+    return;
+  }
+}
 
 template <class Real>
-LearnAnswer<Real> learn_better(const SignalView& frame, const LearnQuestion<Real>& question) {
+LearnAnswer<Real> learn_where_tones_are(const SignalView& frame, const LearnQuestion<Real>& question) {
   LearnAnswer<Real> answer;
   const auto take = [&](Template fresh) {
     answer.fresh_held = held_energy(fresh, fresh.values());
@@ -55,6 +141,20 @@ LearnAnswer<Real> learn_better(const SignalView& frame, const LearnQuestion<Real
     take(learn(frame, largest));
   }
   return answer.plan && !dense() ? answer : all;
+}
+
+}  // namespace
+
+template <class Real>
+LearnAnswer<Real> learn_better(const SignalView& frame, const LearnQuestion<Real>& question) {
+  LearnAnswer<Real> answer = learn_where_tones_are(frame, question);
+  if (!answer.fresh) return answer;
+  const TemplateData& fresh = *answer.fresh->data();
+  answer.tones = find_tones(fresh, fresh.values);
+  const bool drift = find_velocities(fresh.shape, question.tones, question.since_tones, answer.tones);
+  const bool better = answer.plan || question.outside_below > 0;
+  if (drift && better && !question.plan.use_reference) follow_drift(frame, question, answer);
+  return answer;
 }
 
 template <class Real>

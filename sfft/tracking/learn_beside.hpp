@@ -12,6 +12,7 @@
 
 #include "sfft/plan.hpp"
 #include "sfft/template.hpp"
+#include "sfft/tracking/tone_drift.hpp"
 #include "sfft/tracking/worker.hpp"
 #include "template/data/template_data.hpp"
 
@@ -28,14 +29,17 @@ struct LearnQuestion {
   double better_below = 0;   ///< share of what a fresh support holds, below which the old one has to go
   double outside_below = 0;  ///< the same of the energy outside; 0: it does not matter
   bool sparse = true;        ///< the plan in force is sparse
+  std::vector<DriftingTone> tones;  ///< of an earlier frame
+  std::int64_t since_tones = 0;     ///< frames from that one to this
   LearnOptions learn;
   PlanOptions plan;
 };
 template <class Real>
 struct LearnAnswer {
-  std::optional<Template> fresh;   ///< nothing where the criterion finds no frequency
-  double fresh_held = 0;           ///< energy of the frame in its support
-  std::optional<Plan<Real>> plan;  ///< for the fresh template, if that is better
+  std::optional<Template> fresh;    ///< nothing where the criterion finds no frequency
+  double fresh_held = 0;            ///< energy of the frame in its support
+  std::optional<Plan<Real>> plan;   ///< for the fresh template, if that is better
+  std::vector<DriftingTone> tones;  ///< of this frame
 };
 template <class Real>
 LearnAnswer<Real> learn_better(const SignalView& frame, const LearnQuestion<Real>& question);

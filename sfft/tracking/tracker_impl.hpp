@@ -47,6 +47,7 @@ class TrackerImpl {
         staleness_(options) {
     install(plan_);
     remember_reference();
+    if (!tmpl.values().empty()) tones_ = find_tones(*tmpl.data(), tmpl.values());
   }
 
   void prepare(const SignalView& like);
@@ -123,6 +124,7 @@ class TrackerImpl {
   bool relearn_if_better(const SignalView& frame);
   LearnOptions relearn_options() const;
   LearnQuestion<Real> learn_question() const;
+  void note_tones(const LearnAnswer<Real>& answer, std::int64_t frame);
   void learn_beside();
   bool learn_or_begin(const SignalView& frame, bool bearable);
   bool take_learned(const SignalView& frame);
@@ -189,6 +191,8 @@ class TrackerImpl {
   double fresh_share_ = 0;           ///< of a frame's energy, in the support last learned from one
   std::int64_t learned_at_ = std::numeric_limits<std::int64_t>::min() / 2;  ///< that frame
 
+  std::vector<DriftingTone> tones_;              ///< that were there when a template was last learned
+  std::int64_t tones_at_ = -1;                   ///< that frame
   std::optional<LearnQuestion<Real>> to_learn_;  ///< from the frame under way
   LearnBeside<Real> learning_;
   Refinement<Real> refinement_;

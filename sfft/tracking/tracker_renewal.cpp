@@ -172,7 +172,8 @@ LearnOptions TrackerImpl<Real>::relearn_options() const {
     const TemplateData& data = *plan_.source().data();
     learn_options.energy = data.learned_energy;
     learn_options.threshold_sigma = data.learned_threshold_sigma;
-    if (data.learned_energy == 0 && data.learned_threshold_sigma == 0) learn_options.k = data.k();
+    if (data.learned_energy == 0 && data.learned_threshold_sigma == 0)
+      learn_options.k = data.learned_k > 0 ? data.learned_k : data.k();
   }
   learn_options.reference = differencing();
   learn_options.threads = options_.plan.threads;
@@ -236,8 +237,21 @@ LearnQuestion<Real> TrackerImpl<Real>::learn_question() const {
           options_.relearn_below,
           missed_ ? kLittleOutside : 0,
           plan_.info().path != Path::dense,
+          tones_,
+          frames_ - tones_at_,
           relearn_options(),
           plan_options(differencing(), 1)};
+}
+
+/// Positions of one frame tell a velocity once tones have moved.
+template <class Real>
+void TrackerImpl<Real>::note_tones(const LearnAnswer<Real>& answer, std::int64_t frame) {
+  constexpr std::int64_t kLongEnough = 64;
+  const bool drift = std::ranges::any_of(answer.tones, &DriftingTone::drifts);
+  if (!answer.fresh || (!drift && frame - tones_at_ < kLongEnough && answer.tones.size() == tones_.size()))
+    return;
+  tones_ = answer.tones;
+  tones_at_ = frame;
 }
 
 /// The same as relearn_if_better() without waiting: learning begins when this frame is done with, and
@@ -257,6 +271,7 @@ bool TrackerImpl<Real>::take_learned(const SignalView& frame) {
   watch_.tried(outcome && outcome->answer.plan);
   if (!outcome || outcome->question.old != plan_.source().data()) return false;
   const auto& [question, answer, exact] = *outcome;
+  note_tones(answer, question.frame);
   learned_at_ = question.frame;
   fresh_share_ = answer.fresh_held / std::max(question.all, 1e-300);
   if (!answer.plan || question.plan.use_reference != plan_options(differencing()).use_reference) return false;
@@ -292,6 +307,7 @@ bool TrackerImpl<Real>::relearn_if_better(const SignalView& frame) {
   watch_.trying(exact_share());
   LearnAnswer<Real> answer = learn_better(frame, question);
   watch_.tried(answer.plan.has_value());
+  note_tones(answer, frames_);
   if (answer.fresh && answer.fresh->k() == plan_.source().k() && question.learn.method == LearnMethod::dense)
     largest_ = answer.fresh;
   learned_at_ = frames_;

@@ -36,6 +36,7 @@ struct TemplateData {
   double learn_seconds = 0;          ///< not saved
   /// The criterion of learning, LearnOptions::energy or threshold_sigma; 0: another one. Not saved.
   double learned_energy = 0, learned_threshold_sigma = 0;
+  std::int64_t learned_k = 0;  ///< frequencies chosen, without those for tones that drift; 0: k(). Not saved
   bool learned_blindly = false;  ///< not saved
   std::string why_learned_so;    ///< not saved
 
