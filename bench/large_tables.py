@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of arrays that exceed the GPU and of threads within one transform, for bench/tables.py."""
+"""The tables of dense transforms of host memory, for bench/tables.py: arrays that exceed the GPU, threads, random shapes on one core."""
 import json
+import math
 
 from gpu_tables import RESULTS
 
@@ -69,6 +70,30 @@ def table_threads():
     return "\n".join(lines)
 
 
+def population():
+    with open(RESULTS.parent / "cpu" / "dense_population.json", encoding="utf-8") as file:
+        return json.load(file)
+
+
+def table_population():
+    """Random shapes by the number of points of one transform; ratios are geometric means."""
+    rows = population()["rows"]
+    lines = ["| points | shapes | faster than FFTW | FFTW's time over the library's, geometric mean |", "|---|---:|---:|---:|"]
+    for text, low, high in (("up to 63", 0, 64), ("64 … 1,023", 64, 1024), ("1,024 … 16,383", 1024, 16384), ("from 16,384", 16384, math.inf), ("**all**", 0, math.inf)):
+        ratios = [row["ratio"] for row in rows if low <= points_of(row["shape"]) < high]
+        mean = math.exp(sum(math.log(ratio) for ratio in ratios) / len(ratios))
+        lines.append(f"| {text} | {len(ratios)} | {sum(ratio > 1 for ratio in ratios)} | **{mean:.2f}×** |")
+    return "\n".join(lines)
+
+
+def table_population_context():
+    data = population()
+    lines = ["| file | commit | processor | largest error of `float` | command |", "|---|---|---|---:|---|"]
+    error = max(row["relative_l2_to_double_fftw"] for row in data["rows"] if row["kind"] in ("f32", "c64"))
+    lines.append(f"| `bench/results/cpu/dense_population.json` | {data['commit']} | {data['processor']} | {error:.1e} | `{data['command']}` |")
+    return "\n".join(lines)
+
+
 def table_several_gpus():
     lines = ["| float, in device memory | cuFFT on one GPU, µs | cuFFT Xt on two | sfft on two | inverse | against cuFFT, Xt | relative L2 |", "|---|---:|---:|---:|---:|---|---:|"]
     for row in load("several_gpus")["rows"]:
@@ -86,4 +111,5 @@ def table_context():
     return "\n".join(lines)
 
 
-TABLES = {"out-of-card": table_out_of_card, "dense-threads": table_threads, "several-gpus": table_several_gpus, "large-context": table_context}
+TABLES = {"out-of-card": table_out_of_card, "dense-threads": table_threads, "several-gpus": table_several_gpus, "large-context": table_context,
+          "dense-population": table_population, "dense-population-context": table_population_context}

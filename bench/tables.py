@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the published tables from bench/results/*/*.json between markers in README.md, docs/benchmarks.md,
-docs/dense.md, docs/dense-experiments.md, docs/precision.md and docs/technologies.md.
+"""Writes the published tables from bench/results/*/*.json between markers in README.md, docs/*.md and docs/results/*.md.
 
-usage: bench/tables.py [--check]     --check: exit 1 when a file would change
+usage: bench/tables.py [--check]     --check: exit 1 when a file would change; CI runs this
 
 A block  <!-- table: NAME -->  …  <!-- end -->  is replaced by the table NAME below. Standard library only.
 """
@@ -170,7 +169,7 @@ def table_refuse():
 
 def table_learn():
     _, rows = load("learn")
-    lines = ["| frame | shape | k | learn | in frames of FFTW float MEASURE, median | least | of ESTIMATE | first call | `automatic` | support | largest error of a value | of the tail |",
+    lines = ["| frame | shape | k | learn | in frames of FFTW float MEASURE, median | minimum | of ESTIMATE | first call | `automatic` | support | largest error of a value | of the tail |",
              "|---|---|---:|---:|---:|---:|---:|---:|---|---:|---:|---:|"]
     for name, row in rows.items():
         frame, shape, k = re.match(r"learn/([^/]+)/([\dx]+)/k:(\d+)$", name).groups()
@@ -207,7 +206,7 @@ def table(name):
 def main():
     check = "--check" in sys.argv[1:]
     stale = False
-    for path in (ROOT / "README.md", ROOT / "docs" / "benchmarks.md", ROOT / "docs" / "dense.md", ROOT / "docs" / "dense-experiments.md", ROOT / "docs" / "precision.md", ROOT / "docs" / "technologies.md"):
+    for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "results").glob("*.md"))):
         text = path.read_text(encoding="utf-8")
         fresh = re.sub(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)",
                        lambda m: m.group(1) + table(m.group(2)) + "\n" + m.group(3), text, flags=re.S)

@@ -37,8 +37,12 @@ class Impl;
 template <class Real>
 class SFFT_EXPORT Plan {
  public:
+  /// `shape`: extents of one transform, slowest first. `real`: samples are real. Throws invalid_argument,
+  /// size_overflow, backend_unavailable, out_of_memory, device.
   Plan(const Shape& shape, bool real, const Options& options = {});
+  /// Shares the data; never throws.
   Plan(const Plan&) noexcept = default;  // declared, so that a move is a copy
+  /// Shares the data; never throws.
   Plan& operator=(const Plan&) noexcept = default;
 
   std::size_t signal_points() const noexcept;    ///< batch × N
@@ -72,13 +76,18 @@ class SFFT_EXPORT Plan {
   /// type_mismatch, backend_unavailable (a CPU plan), device (the launch failed).
   void enqueue_forward(const void* signals, ElementType type, std::complex<Real>* spectra,
                        std::span<std::byte> workspace, CUstream_st* stream) const;
+  /// As inverse() of complex signals, in GPU memory; ordered and throwing as enqueue_forward().
   void enqueue_inverse(const std::complex<Real>* spectra, std::complex<Real>* signals,
                        std::span<std::byte> workspace, CUstream_st* stream) const;
+  /// As inverse() of real signals, in GPU memory; ordered and throwing as enqueue_forward().
   void enqueue_inverse(const std::complex<Real>* spectra, Real* signals, std::span<std::byte> workspace,
                        CUstream_st* stream) const;
 
+  /// Extents of one transform.
   const Shape& shape() const noexcept;
+  /// Whether signals are real.
   bool is_real() const noexcept;
+  /// The options of the constructor.
   const Options& options() const noexcept;
   Engine engine() const noexcept;   ///< the engine in use
   std::string engine_name() const;  ///< "FFTW 3.3.10 (measure)", "built-in AVX-512", "cuFFT 12.0"

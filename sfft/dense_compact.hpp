@@ -23,8 +23,11 @@ class CompactImpl;
 /// call. Throws as Plan does.
 class SFFT_EXPORT CompactPlan {
  public:
+  /// `shape`: extents of one transform, slowest first. `real`: samples are real.
   CompactPlan(const Shape& shape, bool real, const CompactOptions& options = {});
+  /// Shares the data; never throws.
   CompactPlan(const CompactPlan&) noexcept = default;  // declared, so that a move is a copy
+  /// Shares the data; never throws.
   CompactPlan& operator=(const CompactPlan&) noexcept = default;
 
   std::size_t signal_values() const noexcept;    ///< real and imaginary parts of one signal
@@ -41,6 +44,7 @@ class SFFT_EXPORT CompactPlan {
   void forward(std::span<const std::byte> signals, std::span<const CompactScale> signal_scales,
                std::span<std::byte> spectra, std::span<CompactScale> spectrum_scales,
                std::span<std::byte> workspace = {}) const;
+  /// The reverse of forward(); the same rules.
   void inverse(std::span<const std::byte> spectra, std::span<const CompactScale> spectrum_scales,
                std::span<std::byte> signals, std::span<CompactScale> signal_scales,
                std::span<std::byte> workspace = {}) const;
@@ -56,6 +60,7 @@ class SFFT_EXPORT CompactPlan {
   /// invalid_argument, backend_unavailable (a CPU plan), device (the launch failed).
   void enqueue_forward(const void* signals, void* spectra, std::span<std::byte> workspace,
                        CUstream_st* stream, const CompactExponents& exponents = {}) const;
+  /// The reverse of enqueue_forward(); the same rules.
   void enqueue_inverse(const void* spectra, void* signals, std::span<std::byte> workspace,
                        CUstream_st* stream, const CompactExponents& exponents = {}) const;
   /// The exponent with which an enqueued transform's largest possible sums, of values up to the peak, still
@@ -71,8 +76,11 @@ class SFFT_EXPORT CompactPlan {
   /// the f16 peak.
   double predicted_error(Direction direction) const noexcept;
 
+  /// Extents of one transform.
   const Shape& shape() const noexcept;
+  /// Whether signals are real.
   bool is_real() const noexcept;
+  /// The options of the constructor.
   const CompactOptions& options() const noexcept;
   Engine engine() const noexcept;   ///< the engine in use
   std::string engine_name() const;  ///< as Plan::engine_name()

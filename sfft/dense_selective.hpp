@@ -27,7 +27,9 @@ class SelectiveImpl;
 template <class Real>
 class SFFT_EXPORT SelectivePlan {
  public:
+  /// Shares the data; never throws.
   SelectivePlan(const SelectivePlan&) noexcept = default;  // declared, so that a move is a copy
+  /// Shares the data; never throws.
   SelectivePlan& operator=(const SelectivePlan&) noexcept = default;
 
   /// Keeps all X with |X| > magnitude, which each call passes. The comparison is of |X|², in the plan's
@@ -51,11 +53,14 @@ class SFFT_EXPORT SelectivePlan {
   void enqueue_above(const void* signals, ElementType type, Real magnitude,
                      const DeviceCoefficients<Real>& kept, std::span<std::byte> workspace,
                      CUstream_st* stream) const;
+  /// The same at the support: `values` receives batch × support, in support order.
   void enqueue_at(const void* signals, ElementType type, std::complex<Real>* values,
                   std::span<std::byte> workspace, CUstream_st* stream) const;
 
   bool stores_spectrum() const noexcept;  ///< whether a call stores the whole spectrum in its workspace
+  /// The engine in use.
   Engine engine() const noexcept;
+  /// As Plan::engine_name().
   std::string engine_name() const;
 
  private:

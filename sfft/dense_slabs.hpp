@@ -32,11 +32,14 @@ class SFFT_EXPORT SlabPlan {
   /// Throws invalid_argument (no devices), backend_unavailable (a GPU that is missing, a single 1D
   /// transform), out_of_memory (slabs that do not fit on a GPU).
   SlabPlan(const Shape& shape, bool real, const Options& options);
+  /// Shares the data; never throws.
   SlabPlan(const SlabPlan&) noexcept = default;  // declared, so that a move is a copy
+  /// Shares the data; never throws.
   SlabPlan& operator=(const SlabPlan&) noexcept = default;
 
   /// One for each GPU in use, in the order of Options::devices.
   std::span<const Slab> signal_slabs() const noexcept;
+  /// The same of spectra.
   std::span<const Slab> spectrum_slabs() const noexcept;
   /// Device memory that a transform needs on the GPU of a slab besides its
   /// arguments, 256-byte aligned.
@@ -54,10 +57,12 @@ class SFFT_EXPORT SlabPlan {
                        std::span<std::complex<Real>* const> spectra,
                        std::span<const std::span<std::byte>> workspaces,
                        std::span<CUstream_st* const> streams) const;
+  /// The inverse for complex plans; the same rules.
   void enqueue_inverse(std::span<const std::complex<Real>* const> spectra,
                        std::span<std::complex<Real>* const> signals,
                        std::span<const std::span<std::byte>> workspaces,
                        std::span<CUstream_st* const> streams) const;
+  /// The inverse for real plans; the same rules.
   void enqueue_inverse(std::span<const std::complex<Real>* const> spectra, std::span<Real* const> signals,
                        std::span<const std::span<std::byte>> workspaces,
                        std::span<CUstream_st* const> streams) const;
@@ -65,12 +70,18 @@ class SFFT_EXPORT SlabPlan {
   /// Copy the whole array or batch between host memory and the slabs. Block;
   /// the slabs must not be in use.
   void scatter_signal(const void* whole, ElementType type, std::span<void* const> slabs) const;
+  /// The reverse of scatter_signal().
   void gather_signal(std::span<const void* const> slabs, ElementType type, void* whole) const;
+  /// As scatter_signal(), for spectra.
   void scatter_spectrum(const std::complex<Real>* whole, std::span<std::complex<Real>* const> slabs) const;
+  /// The reverse of scatter_spectrum().
   void gather_spectrum(std::span<const std::complex<Real>* const> slabs, std::complex<Real>* whole) const;
 
+  /// Extents of one transform.
   const Shape& shape() const noexcept;
+  /// Whether signals are real.
   bool is_real() const noexcept;
+  /// The options of the constructor.
   const Options& options() const noexcept;
   Engine engine() const noexcept;   ///< the engine of the transforms within a slab
   std::string engine_name() const;  ///< as Plan::engine_name()

@@ -12,7 +12,9 @@ namespace sfft {
 
 /// A plane of samples in GPU memory, as hardware decoders leave it.
 struct DevicePlane {
+  /// The first sample, in GPU memory.
   const void* data = nullptr;
+  /// Extents of the plane.
   std::int64_t width = 0, height = 0;  ///< samples
   std::int64_t pitch_bytes = 0;        ///< from one row's start to the next
   int bits = 8;                        ///< bits of a sample: up to 8 in one byte, up to 16 in two
@@ -29,7 +31,9 @@ class SFFT_EXPORT DevicePictures {
   /// such memory while the GPU is busy.
   explicit DevicePictures(std::size_t bytes, int device = 0);
 
+  /// The first byte; null if empty.
   std::byte* data() const noexcept { return data_.get(); }
+  /// Size of the memory.
   std::size_t bytes() const noexcept { return bytes_; }
 
   /// Writes the plane's samples at an offset in bytes, row after row without gaps: u8, or u16 for

@@ -18,16 +18,19 @@ enum class Check : std::uint8_t {
   everything,  ///< all samples too, each read once for sums; as `scattered` in GPU memory
 };
 
+/// What discover() looks for, and how carefully.
 struct DiscoverOptions {
   /// Number of largest frequencies wanted; a conjugate pair of a real signal counts once. A signal with fewer
   /// returns fewer. 0: unknown, return all that stand out of the noise.
   std::int64_t k = 0;
+  /// What follows if discovery is not verified.
   Fallback fallback = Fallback::dense;
   std::uint64_t seed = 1;  ///< seed of all random choices: same signal, options and seed, same answer
   /// A noisy signal is read until the values are this good: a relative L2 error over the support, or a
   /// standard error of noise_gain times a dense transform's, whichever comes first. The latter takes one
   /// sample in noise_gain².
   double accuracy = 1e-6;
+  /// See accuracy; at least 1.
   double noise_gain = 2.6;
   /// automatic, comb or flat_window; dense skips discovery.
   Path path = Path::automatic;
@@ -35,6 +38,7 @@ struct DiscoverOptions {
   /// The number of scattered check samples is such that a disturbance of one position in forty, wherever it
   /// is, goes unnoticed with at most this probability (docs/accuracy.md, Discovery). In (0, 1).
   double confidence = 1e-9;
+  /// The samples that verify the answer.
   Check check = Check::automatic;
 };
 

@@ -49,18 +49,25 @@ SFFT_EXPORT std::string unavailable(Engine engine);
 /// Part of a global array, stored contiguously and row-major. Dimensions as in Shape; beyond its rank, begin
 /// is 0 and extent is 1. A process that holds nothing has an extent of 0.
 struct Box {
+  /// First index in each dimension.
   std::array<std::int64_t, 3> begin{0, 0, 0};
+  /// Indices in each dimension.
   std::array<std::int64_t, 3> extent{1, 1, 1};
 
+  /// Elements of the part.
   std::int64_t points() const noexcept { return extent[0] * extent[1] * extent[2]; }
+  /// Equal in all members.
   friend bool operator==(const Box&, const Box&) = default;
 };
 
 /// Every process passes the same values, except for `threads`.
 struct Options {
+  /// The code that computes the transform.
   Engine engine = Engine::automatic;
+  /// How signal and spectrum are distributed.
   Decomposition decomposition = Decomposition::automatic;
   std::array<int, 2> grid{0, 0};  ///< pencils: p and q, with p·q processes; 0: chosen by the plan
+  /// Factors of forward and inverse transforms.
   dense::Normalization normalization = dense::Normalization::inverse_by_n;
   /// `measure`: times every engine and decomposition that is not given, and takes the fastest.
   dense::Planning planning = dense::Planning::estimate;
@@ -82,7 +89,9 @@ class SFFT_EXPORT Communicator {
   explicit Communicator(int fortran_handle, double timeout_seconds = 300);
   static Communicator world();  ///< of MPI_COMM_WORLD
 
+  /// Rank of this process, 0 to size() − 1.
   int rank() const noexcept;
+  /// Number of processes.
   int size() const noexcept;
 
   /// Handles errors of the caller's own steps as collective calls do. It returns if every process passes an
@@ -90,6 +99,7 @@ class SFFT_EXPORT Communicator {
   /// one. Throws Error(communication) if a process does not join.
   void agree(ErrorCode code, const std::string& message) const;
 
+  /// For the library itself.
   const std::shared_ptr<detail::Comm>& internal() const noexcept { return comm_; }
 
  private:
@@ -117,38 +127,52 @@ class SFFT_EXPORT Plan {
   /// Throws invalid_argument (1D, pencils of 2D, a grid that does not fit, processes that disagree) and
   /// backend_unavailable.
   Plan(const Communicator& communicator, const Shape& shape, bool real, const Options& options = {});
+  /// Shares the data; never throws.
   Plan(const Plan&) noexcept = default;
+  /// Shares the data; never throws.
   Plan& operator=(const Plan&) noexcept = default;
 
   Box signal_box() const;  ///< the part of this process
+  /// The part of another process.
   Box signal_box(int rank) const;
+  /// The part of this process.
   Box spectrum_box() const;
+  /// The part of another process.
   Box spectrum_box(int rank) const;
 
   /// Each process passes its box of the signal and receives its box of the spectrum, or the reverse. Input
   /// and output must not overlap. For complex plans.
   void forward(std::span<const std::complex<Real>> signal, std::span<std::complex<Real>> spectrum) const;
+  /// The inverse for complex plans.
   void inverse(std::span<const std::complex<Real>> spectrum, std::span<std::complex<Real>> signal) const;
   /// For real plans.
   void forward(std::span<const Real> signal, std::span<std::complex<Real>> spectrum) const;
+  /// The inverse for real plans.
   void inverse(std::span<const std::complex<Real>> spectrum, std::span<Real> signal) const;
 
   /// Distributes the whole array of process `root`, row-major, to all processes; the others pass an empty
   /// span as the whole.
   void scatter_signal(std::span<const std::complex<Real>> whole, std::span<std::complex<Real>> part,
                       int root = 0) const;
+  /// The same for real plans.
   void scatter_signal(std::span<const Real> whole, std::span<Real> part, int root = 0) const;
+  /// The same for spectra.
   void scatter_spectrum(std::span<const std::complex<Real>> whole, std::span<std::complex<Real>> part,
                         int root = 0) const;
   /// The reverse.
   void gather_signal(std::span<const std::complex<Real>> part, std::span<std::complex<Real>> whole,
                      int root = 0) const;
+  /// The same for real plans.
   void gather_signal(std::span<const Real> part, std::span<Real> whole, int root = 0) const;
+  /// The same for spectra.
   void gather_spectrum(std::span<const std::complex<Real>> part, std::span<std::complex<Real>> whole,
                        int root = 0) const;
 
+  /// Extents of one transform.
   const Shape& shape() const noexcept;
+  /// Whether signals are real.
   bool is_real() const noexcept;
+  /// The options of the constructor.
   const Options& options() const noexcept;
   Engine engine() const noexcept;                ///< the engine in use
   Decomposition decomposition() const noexcept;  ///< slabs or pencils

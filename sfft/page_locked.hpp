@@ -20,7 +20,9 @@ class SFFT_EXPORT PageLockedMemory {
   /// system refuses to lock so much.
   explicit PageLockedMemory(std::size_t bytes, int device = 0);
 
+  /// The first byte; null if empty.
   std::byte* data() const noexcept { return data_.get(); }
+  /// Size of the memory.
   std::size_t bytes() const noexcept { return bytes_; }
 
  private:

@@ -48,6 +48,7 @@ enum class Witness : std::uint8_t {
   none,  ///< no comparison: up to a third faster when k is small, but blind to energy that aliases exactly
 };
 
+/// Where a plan runs, how exact it is, and how long planning may take.
 struct PlanOptions {
   /// automatic: the CPU, or a GPU if one is predicted to transform frames in host memory faster.
   /// enqueue() needs cuda.
@@ -106,12 +107,15 @@ struct RejectedCandidate {
 
 /// What a plan does and what it promises.
 struct PlanInfo {
+  /// The path taken.
   Path path = Path::automatic;
+  /// Where the plan runs.
   Backend backend = Backend::cpu;
   std::array<std::int64_t, 3> buckets{1, 1, 1};  ///< B_d per dimension (comb); {1,1,B} for flat windows
   std::int64_t bucket_count = 0;                 ///< product of buckets
   std::int64_t delays = 0;   ///< r (comb) or sampled lines (flat window); 0 for direct and dense
   std::int64_t samples = 0;  ///< sample reads per frame, those of the witness included
+  /// Samples that only check the result.
   std::int64_t witness_samples = 0;
   /// The number of samples from which on a disturbance raises the reported errors: a stretch in memory order,
   /// several stretches, or single samples, at random places. The probability of a miss is at most
@@ -122,11 +126,13 @@ struct PlanInfo {
   double samples_fraction = 0;  ///< samples / N
   bool reference = false;       ///< transforms the difference to a reference frame
   double predicted_us = 0;      ///< by the cost model, on one core
+  /// The same for a dense transform.
   double predicted_dense_us = 0;
   /// Predicted relative L2 error (support without f = 0) for frames like the learning frames. With a
   /// reference it is relative to the change since the reference (1: no better than repeating it).
   double predicted_error = 0;
   double noise_gain = 0;  ///< largest ‖row of the recovery matrix‖ times sqrt(r)
+  /// Wall time of planning.
   double plan_seconds = 0;
   std::string engine;  ///< what runs: "built-in AVX-512", "NVIDIA H200, fused kernel, a block of 256 threads
                        ///< per frame"
@@ -140,15 +146,23 @@ struct PlanInfo {
 
 /// Consecutive frames in device memory (or in page-locked host memory, at its device address).
 struct DeviceFrames {
+  /// The first element.
   const void* data = nullptr;
+  /// Type of one element.
   ElementType type = ElementType::f32;
+  /// Number of frames.
   std::int64_t count = 1;
   std::int64_t pitch = 0;  ///< elements from one frame's start to the next's; 0: N
 };
 
 /// The error estimates of one spectrum, in device memory; fields as in Spectrum.
 struct FrameAccount {
-  double error_l2 = 0, relative_error = 0, tail_energy = 0, residual = 0;
+  /// As in Spectrum.
+  double error_l2 = 0;
+  double relative_error = 0;  ///< as in Spectrum
+  double tail_energy = 0;     ///< as in Spectrum
+  double residual = 0;        ///< as in Spectrum
+  /// 0: a sample that was read is NaN or infinite.
   std::int64_t finite = 1;
 };
 
@@ -170,7 +184,9 @@ class SFFT_EXPORT Workspace {
  public:
   Workspace();
   ~Workspace();
+  /// Leaves the other one empty.
   Workspace(Workspace&&) noexcept;
+  /// Leaves the other one empty.
   Workspace& operator=(Workspace&&) noexcept;
   std::size_t bytes() const noexcept;  ///< 0 when moved from
 
@@ -189,8 +205,12 @@ class SFFT_EXPORT Workspace {
 template <class Real>
 class SFFT_EXPORT Plan {
  public:
+  /// Plans transforms at the support of `tmpl`. Throws invalid_argument, not_sparse, backend_unavailable,
+  /// out_of_memory, device.
   explicit Plan(const Template& tmpl, const PlanOptions& options = {});
+  /// Shares the data; never throws.
   Plan(const Plan&) noexcept = default;  // declared, so that a move is a copy
+  /// Shares the data; never throws.
   Plan& operator=(const Plan&) noexcept = default;
 
   /// Transforms frames[i] into spectra[i] in host memory; blocks until done. Frames have the template's shape
@@ -201,6 +221,7 @@ class SFFT_EXPORT Plan {
   /// mark only their own frame's spectrum (finite = false).
   void execute(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra,
                Workspace<Real>& workspace) const;
+  /// The same for a single frame.
   void execute(const SignalView& frame, Spectrum<Real>& spectrum, Workspace<Real>& workspace) const;
   /// Convenience: allocates workspace and result.
   Spectrum<Real> execute(const SignalView& frame) const;
@@ -214,6 +235,7 @@ class SFFT_EXPORT Plan {
   void enqueue(const DeviceFrames& frames, const DeviceSpectra<Real>& spectra, Workspace<Real>& workspace,
                CUstream_st* stream) const;
 
+  /// Scratch for one thread or stream. Throws out_of_memory, device.
   Workspace<Real> make_workspace() const;
   Spectrum<Real> make_spectrum() const;  ///< has the right size, so that execute() need not allocate
 
@@ -224,6 +246,7 @@ class SFFT_EXPORT Plan {
   /// planning; a frame that is a region is copied. Throws invalid_argument for coefficients that are not
   /// finite.
   Plan with_reference(const SignalView& frame, std::span<const std::complex<double>> coefficients) const;
+  /// The same plan without a reference: frames are transformed as they are.
   Plan without_reference() const;
 
   /// A copy of `tmpl` that keeps this plan. A Plan with the same options, made from the copy or from a file
@@ -235,7 +258,9 @@ class SFFT_EXPORT Plan {
   /// plans aside.
   Template keep_in(const Template& tmpl) const;
 
+  /// The template that the plan was made from.
   const Template& source() const noexcept;
+  /// What the plan does and promises.
   const PlanInfo& info() const noexcept;
   std::string explain() const;  ///< several lines: path, buckets, delays, samples, cost, error, rejections
 

@@ -22,10 +22,14 @@ namespace sfft {
 /// Options for a signal of unknown support.
 struct TransformOptions {
   std::int64_t k = 0;  ///< as in LearnOptions: set exactly one of the three
+  /// As in LearnOptions.
   double energy = 0;
+  /// As in LearnOptions.
   double threshold_sigma = 0;
+  /// Threads of a dense transform.
   int threads = 1;
   Fallback fallback = Fallback::dense;  ///< with k: when discovery is not verified
+  /// Seed of discovery: same seed, same answer.
   std::uint64_t seed = 1;
 };
 

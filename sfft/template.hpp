@@ -45,6 +45,7 @@ struct LearnOptions {
   Backend backend = Backend::automatic;  ///< cuda: transform and select on the GPU; automatic is the CPU
   int device = 0;                        ///< GPU of the cuda backend
   int threads = 1;                       ///< CPU threads, 0: one per core; the result does not depend on it
+  /// How the frequencies are found.
   LearnMethod method = LearnMethod::dense;
   /// What a blind method does if discovery is not verified; `none` throws not_sparse.
   Fallback fallback = Fallback::dense;
@@ -57,7 +58,9 @@ struct LearnOptions {
 /// a copy, so no template is ever empty.
 class SFFT_EXPORT Template {
  public:
+  /// Shares the data; never throws.
   Template(const Template&) noexcept = default;  // declared, so that a move is a copy
+  /// Shares the data; never throws.
   Template& operator=(const Template&) noexcept = default;
 
   /// A template of known frequencies: `support` holds distinct flat row-major indices in [0, N), in any
@@ -72,8 +75,11 @@ class SFFT_EXPORT Template {
   /// Writes a temporary file and renames it, so an existing file is replaced whole or not at all.
   void save(const std::string& path) const;
 
+  /// Extents of the frames.
   const Shape& shape() const noexcept;
+  /// Whether frames are real.
   bool is_real() const noexcept;
+  /// Number of frequencies; a conjugate pair counts once.
   std::int64_t k() const noexcept;
   std::span<const std::int64_t> support() const noexcept;  ///< ascending
   std::span<const std::complex<double>> values()
@@ -83,6 +89,7 @@ class SFFT_EXPORT Template {
   double energy_captured()
       const noexcept;                   ///< share of the energy without f = 0 that S holds; NaN if unknown
   double tail_energy() const noexcept;  ///< Σ|X[f]|² outside S (both halves), mean over frames; 0 if unknown
+  /// Whether it holds a reference frame.
   bool has_reference() const noexcept;
   double learn_seconds() const noexcept;  ///< wall time that learning took; not saved
   /// The method that learning used, blind or dense; dense if unknown. Not saved.
@@ -95,7 +102,9 @@ class SFFT_EXPORT Template {
   /// template is intact either way.
   const std::string& kept_plans_problem() const noexcept;
 
+  /// For the library itself.
   const std::shared_ptr<const detail::TemplateData>& data() const noexcept { return data_; }
+  /// For the library itself.
   explicit Template(std::shared_ptr<const detail::TemplateData> data) : data_(std::move(data)) {}
 
  private:

@@ -47,8 +47,11 @@ SFFT_EXPORT const char* to_string(TrackAction action) noexcept;
 /// lie in [0, 1]. A moving scene keeps its overlap and energy and loses its correlation. NaN where undefined:
 /// the correlation of a template without values, and correlation and energy of a constant frame.
 struct Similarity {
+  /// Share of the old support among the new largest coefficients.
   double overlap = std::numeric_limits<double>::quiet_NaN();
+  /// Normalised correlation of the two spectra.
   double correlation = std::numeric_limits<double>::quiet_NaN();
+  /// Share of the new energy at the old support.
   double energy = std::numeric_limits<double>::quiet_NaN();
   double us = 0;  ///< microseconds spent on this beyond what the frame needed anyway
 };
@@ -60,7 +63,9 @@ struct ErrorCheck {
   double us = 0;        ///< microseconds spent on this beyond what the frame needed anyway
 };
 
+/// When a tracker renews its template, and how it checks itself.
 struct TrackerOptions {
+  /// Options of the plans for sparse frames.
   PlanOptions plan{};
   /// For relearning. Without k, energy and threshold_sigma: as the template was learned; for one from a file
   /// or from from_support(), its own k.
@@ -82,6 +87,7 @@ struct TrackerOptions {
   /// A frame is stale when its reported error is above `drift` times the median of the first frames after
   /// the last refresh, for `patience` frames in a row.
   double drift = 3;
+  /// See drift.
   int patience = 3;
   /// A refresh relearns the support if it holds less than this share of the energy that the same number of
   /// freshly chosen frequencies would hold.
@@ -108,9 +114,11 @@ struct TrackerOptions {
   std::function<bool(std::int64_t)> check{};
 };
 
+/// The result of one frame and what the tracker did with it.
 template <class Real>
 struct TrackedFrame {
   Spectrum<Real> spectrum;  ///< on the template in force after this frame
+  /// What the tracker did with the frame.
   TrackAction action = TrackAction::sparse;
   std::string reason;         ///< why, when action is not sparse
   bool differencing = false;  ///< the next frames are transformed as differences to a reference
@@ -132,9 +140,12 @@ struct TrackedFrame {
 template <class Real>
 class SFFT_EXPORT Tracker {
  public:
+  /// Starts with a template. Throws as the constructor of Plan.
   explicit Tracker(const Template& tmpl, const TrackerOptions& options = {});
   ~Tracker();
+  /// Leaves the other one moved from.
   Tracker(Tracker&&) noexcept;
+  /// Leaves the other one moved from.
   Tracker& operator=(Tracker&&) noexcept;
 
   /// Does, for frames like this one, work that the first push would otherwise do: on a
@@ -166,10 +177,15 @@ class SFFT_EXPORT Tracker {
   /// Results of the latest push of several frames: one per frame, unless it threw.
   std::span<const TrackedFrame<Real>> results() const;
 
+  /// The template in force.
   const Template& current_template() const;
+  /// The plan in force.
   const Plan<Real>& plan() const;
+  /// Frames that became a new reference.
   std::int64_t refreshed() const noexcept;
+  /// Templates learned since the start.
   std::int64_t relearned() const noexcept;
+  /// Frames transformed densely that changed no template.
   std::int64_t dense_fallbacks() const noexcept;
   std::int64_t calibrated() const noexcept;  ///< frames compared with a dense transform
   std::int64_t refined() const noexcept;     ///< better plans that took over

@@ -31,7 +31,9 @@ enum class ErrorCode {
 /// error: it is data in the result.
 class SFFT_EXPORT Error : public std::runtime_error {
  public:
+  /// `message`: one sentence that names the value and says what to change.
   Error(ErrorCode code, const std::string& message);
+  /// For programs that react to some errors.
   ErrorCode code() const noexcept { return code_; }
 
  private:

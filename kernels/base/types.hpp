@@ -21,19 +21,27 @@ namespace sfft {
 /// ErrorCode::invalid_argument or ErrorCode::size_overflow.
 class SFFT_EXPORT Shape {
  public:
+  /// One to three extents, slowest first.
   Shape(std::initializer_list<std::int64_t> extents);
+  /// The same from an array of one to three extents.
   explicit Shape(std::span<const std::int64_t> extents);
+  /// A 1D shape.
   explicit Shape(std::int64_t points) : Shape({points}) {}
 
+  /// Number of dimensions, 1 to 3.
   int rank() const noexcept { return rank_; }
+  /// Extent of a dimension; 1 beyond the rank.
   std::int64_t operator[](int dimension) const noexcept {
     return extents_[static_cast<std::size_t>(dimension)];
   }
+  /// Product of the extents.
   std::int64_t points() const noexcept { return points_; }
+  /// One extent per dimension, slowest first.
   std::span<const std::int64_t> extents() const noexcept {
     return {extents_.data(), static_cast<std::size_t>(rank_)};
   }
   std::string to_string() const;  ///< "1080x1920"
+  /// Equal in rank and extents.
   friend bool operator==(const Shape&, const Shape&) = default;
 
  private:
@@ -51,8 +59,10 @@ constexpr bool is_complex(ElementType type) noexcept {
 SFFT_EXPORT std::size_t element_bytes(ElementType type) noexcept;
 SFFT_EXPORT const char* to_string(ElementType type) noexcept;
 
+/// The ElementType of a C++ type, as `value`; defined for the six types that samples may have.
 template <class T>
 struct element_type_of;
+/// @cond
 template <>
 struct element_type_of<std::uint8_t> {
   static constexpr auto value = ElementType::u8;
@@ -77,6 +87,7 @@ template <>
 struct element_type_of<std::complex<double>> {
   static constexpr auto value = ElementType::c128;
 };
+/// @endcond
 
 /// A type that samples may have.
 template <class T>
@@ -92,11 +103,14 @@ concept Sample = requires {
 /// or use line() for a 1D signal.
 class SFFT_EXPORT SignalView {
  public:
+  /// shape.points() contiguous samples, row-major. Throws shape_mismatch, invalid_argument.
   template <Sample T>
   SignalView(std::span<const T> samples, const Shape& shape)
       : SignalView(samples.data(), samples.size(), element_type_of<T>::value, shape) {}
+  /// The same.
   template <Sample T>
   SignalView(std::span<T> samples, const Shape& shape) : SignalView(std::span<const T>(samples), shape) {}
+  /// The same. The vector must outlive the view.
   template <Sample T>
   SignalView(const std::vector<T>& samples, const Shape& shape)
       : SignalView(std::span<const T>(samples), shape) {}
@@ -108,10 +122,12 @@ class SFFT_EXPORT SignalView {
   static SignalView line(std::span<const T> samples) {
     return {samples, Shape(static_cast<std::int64_t>(samples.size()))};
   }
+  /// The same.
   template <Sample T>
   static SignalView line(std::span<T> samples) {
     return line(std::span<const T>(samples));
   }
+  /// The same. The vector must outlive the view.
   template <Sample T>
   static SignalView line(const std::vector<T>& samples) {
     return line(std::span<const T>(samples));
@@ -140,10 +156,13 @@ class SFFT_EXPORT SignalView {
   SignalView(const void* first, ElementType type, const Shape& shape, std::span<const std::int64_t> strides);
 
   const void* data() const noexcept { return data_; }  ///< the first element
+  /// Extents in elements.
   const Shape& shape() const noexcept { return shape_; }
+  /// Type of one element.
   ElementType type() const noexcept { return type_; }
   /// Elements from one index of the dimension to the next.
   std::int64_t stride(int dimension) const noexcept { return strides_[static_cast<std::size_t>(dimension)]; }
+  /// Whether no gaps lie between rows and planes.
   bool contiguous() const noexcept { return contiguous_; }
   /// Size of the elements, without the gaps between the rows of a region.
   std::size_t bytes() const noexcept {
@@ -217,7 +236,9 @@ struct Spectrum {
   /// in the support; both halves of a real signal's spectrum count.
   double tail_energy = 0;
   double residual = 0;  ///< sqrt(tail_energy / (tail_energy + Σ|X̂[f]|² without f = 0, both halves))
+  /// The path that computed the values.
   Path path = Path::automatic;
+  /// Where they were computed.
   Backend backend = Backend::automatic;
   bool finite = true;  ///< false: a sample that was read is NaN or infinite, and the values mean nothing
   /// False only if discovery found the support and fresh samples did not confirm it (or could not tell its

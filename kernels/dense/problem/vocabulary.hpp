@@ -45,9 +45,13 @@ struct Strides {
   std::int64_t batch = 0;                     ///< from one signal's start to the next
 };
 
+/// How a dense transform is computed: where, by which engine, in which layout and scale.
 struct Options {
+  /// The code that computes the transform; a named one throws backend_unavailable where it is missing.
   Engine engine = Engine::automatic;
+  /// How much time planning may take.
   Planning planning = Planning::estimate;
+  /// Factors of forward and inverse transforms.
   Normalization normalization = Normalization::inverse_by_n;
   int threads = 1;  ///< CPU engines: host threads that share a batch or a transform; 0: one per core
   Backend backend = Backend::cpu;  ///< cuda for a GPU; a named engine overrides this
@@ -76,12 +80,16 @@ struct Options {
 /// The part of a SlabPlan's signals, or spectra, that one of several GPUs holds: whole signals of a batch, or
 /// part of one. Row-major and contiguous: signals, then dimensions as in Shape.
 struct Slab {
+  /// GPU, numbered as by the driver.
   int device = 0;
+  /// Index of the first signal, and number of signals.
   std::int64_t first_signal = 0, signals = 1;   ///< within the batch
   std::array<std::int64_t, 3> begin{0, 0, 0};   ///< first index in each dimension; 0 beyond the rank
   std::array<std::int64_t, 3> extent{1, 1, 1};  ///< indices in each dimension; 1 beyond the rank
 
+  /// Elements of the slab.
   std::int64_t points() const noexcept { return signals * extent[0] * extent[1] * extent[2]; }
+  /// Equal in all members.
   friend bool operator==(const Slab&, const Slab&) = default;
 };
 
@@ -95,8 +103,9 @@ struct CompactOptions {
   /// For GPUs: the largest stored real or imaginary part of the input; larger ones may overflow. 0: 65504 for
   /// f16; in other formats the transform reads its input once more to find it
   /// (CompactPlan::finds_exponents()).
-  double signal_peak = 0, spectrum_peak = 0;
-  Options dense{};  ///< engine, backend, batch, normalization
+  double signal_peak = 0;
+  double spectrum_peak = 0;  ///< the same for the input of inverse transforms
+  Options dense{};           ///< engine, backend, batch, normalization
 };
 
 /// How to read the stored values of one transform, and their error.
@@ -130,6 +139,7 @@ struct WisdomReport {
 template <class Real>
 struct Coefficients {
   std::vector<std::int64_t> indices;  ///< ascending
+  /// X at the indices.
   std::vector<std::complex<Real>> values;
 };
 
@@ -139,6 +149,7 @@ struct DeviceCoefficients {
   std::int64_t* indices = nullptr;       ///< [capacity]
   std::complex<Real>* values = nullptr;  ///< [capacity]
   std::uint64_t* count = nullptr;        ///< [1], how many exist; those above the capacity are not stored
+  /// Elements that fit the arrays.
   std::int64_t capacity = 0;
 };
 
