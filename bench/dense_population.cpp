@@ -41,7 +41,7 @@ struct Arguments {
   std::vector<Row> rows;
   std::uint64_t seed = 1;
   int count = 100, rounds = 15;
-  double most_points = 1 << 18, fftw_seconds = 10;
+  double max_points = 1 << 18, fftw_seconds = 10;
   std::string out;
 };
 
@@ -67,7 +67,7 @@ Arguments parse(int argc, char** argv) {
       {{"--row", [&](const std::string& text) { arguments.rows.push_back(parse_row(text)); }},
        {"--seed", arguments.seed},
        {"--count", arguments.count},
-       {"--most-points", arguments.most_points},
+       {"--most-points", arguments.max_points},
        {"--rounds", arguments.rounds},
        {"--fftw-seconds", arguments.fftw_seconds},
        {"--out", arguments.out}});
@@ -99,14 +99,14 @@ std::int64_t member(const std::string& family, std::int64_t n) {
   return std::max<std::int64_t>(2, n);
 }
 
-Row draw(std::mt19937_64& random, double most_points) {
+Row draw(std::mt19937_64& random, double max_points) {
   const auto uniform = [&] { return static_cast<double>(random() >> 11) / 9007199254740992.0; };
   const auto pick = [&](int count) { return static_cast<std::size_t>(uniform() * count); };
   constexpr const char* kFamilies[] = {"power", "smooth", "smooth", "prime", "any"};
   constexpr ElementType kKinds[] = {ElementType::f32, ElementType::f64, ElementType::c64, ElementType::c128};
   const std::string family = kFamilies[pick(5)];
   const std::size_t rank = 1 + pick(3);
-  double left = std::log2(16) + uniform() * (std::log2(most_points) - std::log2(16));
+  double left = std::log2(16) + uniform() * (std::log2(max_points) - std::log2(16));
   std::vector<std::int64_t> extents;
   for (std::size_t d = rank; d > 0; --d) {
     // Sides of a grid differ by up to about four times.
@@ -262,7 +262,7 @@ int main(int argc, char** argv) {
     Arguments arguments = parse(argc, argv);
     std::mt19937_64 random(arguments.seed);
     if (arguments.rows.empty()) {
-      for (int i = 0; i < arguments.count; ++i) arguments.rows.push_back(draw(random, arguments.most_points));
+      for (int i = 0; i < arguments.count; ++i) arguments.rows.push_back(draw(random, arguments.max_points));
     }
     json file{{"commit", SFFT_COMMIT},
               {"command", bench::joined(argc, argv)},

@@ -120,10 +120,10 @@ def table_adaptive():
     return "\n".join(lines)
 
 
-def table_blind():
+def table_discovery():
     _, rows = load()
     lines = ["| N | k | verified | relative L2 | samples read | sfft, k known, µs | k unknown | cuFFT and wait, µs | ratio |", "|---:|---:|---|---:|---:|---:|---:|---:|---:|"]
-    for row in of_group(rows, "blind"):
+    for row in of_group(rows, "discovery"):
         lines.append(f"| {points_text(row['n'])} | {row['k']} | {'yes' if row['verified'] else 'no'} | {row['relative_l2']:.1e} | {row['samples']:,} | "
                      f"{row['wall_us']:.3g} | {row['unknown_k_wall_us']:.3g} | {row['cufft_wall_us']:.4g} | **{ratio_text(row['ratio'])}** |")
     return "\n".join(lines)
@@ -138,4 +138,4 @@ def table_context():
 
 
 TABLES = {"gpu-known": table_known, "gpu-video": table_video, "gpu-summary": table_summary, "gpu-crossover": table_crossover, "gpu-host": table_host, "gpu-stages": table_stages,
-          "gpu-adaptive": table_adaptive, "gpu-blind": table_blind, "gpu-context": table_context}
+          "gpu-adaptive": table_adaptive, "gpu-discovery": table_discovery, "gpu-context": table_context}

@@ -7,7 +7,7 @@ from gpu_tables import RESULTS
 
 # Those that were measured.
 SWEEPS = [name for name in ("2d28", "3d1024", "3d1024_again", "3d3072", "1d28_apart", "1d28", "real_apart", "real", "1d29_real_apart")
-          if (RESULTS / f"out_of_card_{name}.json").exists()]
+          if (RESULTS / f"out_of_core_{name}.json").exists()]
 
 
 def load(name):
@@ -31,11 +31,11 @@ def fftw_ratios(rows, threads, ms):
     return next((f"{row['ms'] / ms:.1f}×" for row in rows if row.get("fftw_threads") == threads), "–")
 
 
-def table_out_of_card():
+def table_out_of_core():
     lines = ["| float | GPUs, budget of each | the host's share of each round | ms | GB/s of data | of two trips over the bus | FFTW, 4 / 16 threads | rounds: predicted → measured, ms |",
              "|---|---:|---|---:|---:|---:|---:|---|"]
     for name in SWEEPS:
-        data = load(f"out_of_card_{name}")
+        data = load(f"out_of_core_{name}")
         place = "apart" if data.get("apart") else "in place"
         for row in data["rows"]:
             if "fftw_threads" in row:
@@ -105,11 +105,11 @@ def table_several_gpus():
 
 def table_context():
     lines = ["| file | commit | command |", "|---|---|---|"]
-    for name in [f"out_of_card_{sweep}" for sweep in SWEEPS] + ["dense_threads", "several_gpus"]:
+    for name in [f"out_of_core_{sweep}" for sweep in SWEEPS] + ["dense_threads", "several_gpus"]:
         data = load(name)
         lines.append(f"| `bench/results/h200/{name}.json` | {data['commit']} | `{data['command']}` |")
     return "\n".join(lines)
 
 
-TABLES = {"out-of-card": table_out_of_card, "dense-threads": table_threads, "several-gpus": table_several_gpus, "large-context": table_context,
+TABLES = {"out-of-core": table_out_of_core, "dense-threads": table_threads, "several-gpus": table_several_gpus, "large-context": table_context,
           "dense-population": table_population, "dense-population-context": table_population_context}

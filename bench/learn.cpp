@@ -7,7 +7,7 @@
 // both plans of FFTW follow one another; medians, and ratios of the least times as well (_min).
 // `first_frames` is the first call of the process for the shape, which makes tables; FFTW's planning is given
 // apart. `automatic_frames` is LearnMethod::automatic; the label says why it took which way, and
-// `automatic_blind` is 1 where that was discovery. Names: learn/<signal>/<shape>/k:<k>.
+// `automatic_discovery` is 1 where that was discovery. Names: learn/<signal>/<shape>/k:<k>.
 #include <fftw3.h>
 #include <fmt/format.h>
 #include <time.h>
@@ -47,7 +47,7 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-double least(const std::vector<double>& values) {
+double min(const std::vector<double>& values) {
   return *std::min_element(values.begin(), values.end());
 }
 
@@ -127,7 +127,7 @@ Accuracy compare(const Frame& frame, const Template& tmpl) {
   const std::vector<std::complex<double>> exact = exact_spectrum(frame);
   const std::int64_t last = frame.shape[frame.shape.rank() - 1];
   const std::int64_t stored = frame.real() ? last / 2 + 1 : last;
-  std::vector<std::pair<double, std::int64_t>> ranked;  // −power, flat index
+  std::vector<std::pair<double, std::int64_t>> ranked;  // −power, linear index
   double tail = 0;  // outside the support: never the difference of two large sums
   for (std::size_t i = 0; i < exact.size(); ++i) {
     const auto at = static_cast<std::int64_t>(i);
@@ -179,15 +179,15 @@ void learning(benchmark::State& state, const std::shared_ptr<const Frame>& frame
     state.counters["frames_estimate"] = learned / estimate;
     state.counters["first_frames"] = first / measure;
     state.counters["automatic_frames"] = median(automatic_s) / measure;
-    state.counters["frames_measure_min"] = least(learn_s) / least(measure_s);
-    state.counters["automatic_frames_min"] = least(automatic_s) / least(measure_s);
+    state.counters["frames_measure_min"] = min(learn_s) / min(measure_s);
+    state.counters["automatic_frames_min"] = min(automatic_s) / min(measure_s);
     state.counters["fftw_measure_us"] = 1e6 * measure;
     state.counters["fftw_estimate_us"] = 1e6 * estimate;
     state.counters["fftw_measure_plan_frames"] = plan_seconds / measure;
     state.counters["turns"] = turns;
   }
   const Template tried = learn(view, automatic);
-  state.counters["automatic_blind"] = tried.learned_by() == LearnMethod::blind ? 1 : 0;
+  state.counters["automatic_discovery"] = tried.learned_by() == LearnMethod::discovery ? 1 : 0;
   state.SetLabel(std::string(tried.why_learned_so()));
   const Accuracy accuracy = compare(*frame, learn(view, options));
   state.counters["overlap"] = accuracy.overlap;

@@ -35,7 +35,7 @@ STYLES = {
     "AAFFT 0.9": ("#cc79a7", ">"),
     "FFAST": ("#56b4e9", "P"),
     "sfft known support": ("#0072b2", "o"),
-    "sfft blind": ("#009e73", "o"),
+    "sfft discovery": ("#009e73", "o"),
 }
 SPARE = itertools.cycle([("#0072b2", "o"), ("#009e73", "o"), ("#d55e00", "<"), ("#56b4e9", "P")])
 plt.rcParams.update({

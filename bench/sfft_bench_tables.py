@@ -42,7 +42,7 @@ def table_settings():
     return "\n".join(lines)
 
 
-NOISY = ("FFTW", "FFTW estimate", "AAFFT 0.9", "sFFT-2.0", "sfft blind", "sfft known support")
+NOISY = ("FFTW", "FFTW estimate", "AAFFT 0.9", "sFFT-2.0", "sfft discovery", "sfft known support")
 
 
 def table_noisy():

@@ -125,8 +125,8 @@ def table_summary():
 PEERS = ("sFFT-1.0", "sFFT-2.0", "sFFT-3.0", "AAFFT 0.9", "FFAST")
 
 
-def table_blind():
-    _, rows = load("blind")
+def table_discovery():
+    _, rows = load("discovery")
     lines = ["| signal | N | k | complete | silent misses | worst relative L2 | error / floor | samples read | first call | sfft warm | sfft cold | FFTW float MEASURE | "
              + " | ".join(PEERS) + " |", "|---|---:|---:|" + "---:|" * (9 + len(PEERS))]
     for name, row in rows.items():
@@ -155,7 +155,7 @@ def table_blind():
 
 
 def table_refuse():
-    _, rows = load("blind")
+    _, rows = load("discovery")
     lines = ["| signal | N | until refused | built-in dense | FFTW float MEASURE | share of the faster |", "|---|---:|---:|---:|---:|---:|"]
     for name, row in rows.items():
         match = re.match(r"refuse/(.+)/N:([\dx]+)$", name)
@@ -174,7 +174,7 @@ def table_learn():
     for name, row in rows.items():
         frame, shape, k = re.match(r"learn/([^/]+)/([\dx]+)/k:(\d+)$", name).groups()
         points = shape if "x" in shape else points_text(int(shape))
-        way = "discovery" if row["automatic_blind"] else "dense"
+        way = "discovery" if row["automatic_discovery"] else "dense"
         lines.append(f"| {frame.replace('_', ' ')} | {points} | {k} | {time_text(microseconds(row))} | **{row['frames_measure']:.2f}** | {row['frames_measure_min']:.2f} | "
                      f"{row['frames_estimate']:.2f} | {row['first_frames']:.2f} | {row['automatic_frames']:.2f}, {way} | {100 * row['overlap']:.4g} % | "
                      f"{row['value_error']:.1e} | {row['tail_error']:.1e} |")
@@ -183,7 +183,7 @@ def table_learn():
 
 def table_context():
     lines = ["| file | commit | processor | command |", "|---|---|---|---|"]
-    for name in ("known_support", "noise", "video", "blind", "learn"):
+    for name in ("known_support", "noise", "video", "discovery", "learn"):
         if not (RESULTS / f"{name}.json").exists():
             continue
         context, _ = load(name)
@@ -192,7 +192,7 @@ def table_context():
 
 
 TABLES = {"known": table_known, "dense-wins": table_dense_wins, "noise": table_noise, "video": table_video,
-          "summary": table_summary, "blind": table_blind, "refuse": table_refuse, "learn": table_learn, "context": table_context, **gpu_tables.TABLES,
+          "summary": table_summary, "discovery": table_discovery, "refuse": table_refuse, "learn": table_learn, "context": table_context, **gpu_tables.TABLES,
           **dense_tables.TABLES, **large_tables.TABLES, **precisions_tables.TABLES, **sfft_bench_tables.TABLES, **technologies_tables.TABLES}
 
 

@@ -24,14 +24,14 @@ using sfft::fuzz::Input;
 Shape any_shape(Input& input) {
   const auto rank = input.between(1, 3);
   const bool larger = input.between(0, 63) == 0;
-  const std::int64_t most = larger ? (rank == 1   ? 600
-                                      : rank == 2 ? 40
-                                                  : 12)
-                                   : (rank == 1   ? 48
-                                      : rank == 2 ? 8
-                                                  : 4);
+  const std::int64_t max = larger ? (rank == 1   ? 600
+                                     : rank == 2 ? 40
+                                                 : 12)
+                                  : (rank == 1   ? 48
+                                     : rank == 2 ? 8
+                                                 : 4);
   std::array<std::int64_t, 3> extents{};
-  for (auto& extent : extents) extent = input.between(1, most);
+  for (auto& extent : extents) extent = input.between(1, max);
   return Shape(std::span<const std::int64_t>(extents).first(static_cast<std::size_t>(rank)));
 }
 

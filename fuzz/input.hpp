@@ -25,9 +25,9 @@ class Input {
     return value;
   }
   /// A number from `least` to `most`.
-  std::int64_t between(std::int64_t least, std::int64_t most) {
-    return least +
-           static_cast<std::int64_t>(number<std::uint16_t>() % static_cast<std::uint64_t>(most - least + 1));
+  std::int64_t between(std::int64_t min, std::int64_t max) {
+    return min +
+           static_cast<std::int64_t>(number<std::uint16_t>() % static_cast<std::uint64_t>(max - min + 1));
   }
   bool flip() { return (number<std::uint8_t>() & 1) != 0; }
 

@@ -55,7 +55,7 @@ class Impl {
 
   static sfft::detail::DenseChoice<Real> choose(const sfft::detail::DenseRequest& request) {
     if (!sfft::detail::for_gpu(request.options)) return sfft::detail::choose_on_cpu<Real>(request);
-    if (auto pieces = sfft::detail::choose_out_of_card<Real>(request)) return std::move(*pieces);
+    if (auto pieces = sfft::detail::choose_out_of_core<Real>(request)) return std::move(*pieces);
     return request.options.devices.empty() ? sfft::detail::choose_on_gpu<Real>(request)
                                            : sfft::detail::choose_on_several<Real>(request);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blind discovery: finds the support and values of an unknown signal from far fewer than N samples.
+// Discovery: finds the support and values of an unknown signal from far fewer than N samples.
 #pragma once
 
 #include <cstdint>

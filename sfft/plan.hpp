@@ -156,7 +156,7 @@ struct DeviceFrames {
 };
 
 /// The error estimates of one spectrum, in device memory; fields as in Spectrum.
-struct FrameAccount {
+struct FrameErrors {
   /// As in Spectrum.
   double error_l2 = 0;
   double relative_error = 0;  ///< as in Spectrum
@@ -171,7 +171,7 @@ template <class Real>
 struct DeviceSpectra {
   std::complex<Real>* values = nullptr;  ///< count × k
   Real* standard_error = nullptr;        ///< count × k
-  FrameAccount* accounts = nullptr;      ///< count
+  FrameErrors* errors = nullptr;         ///< count
 };
 
 /// Scratch memory of one thread's executions, from Plan::make_workspace(). Threads that run at the same time

@@ -62,7 +62,7 @@ bool Template::has_reference() const noexcept {
   return !data_->reference.empty();
 }
 LearnMethod Template::learned_by() const noexcept {
-  return data_->learned_blindly ? LearnMethod::blind : LearnMethod::dense;
+  return data_->learned_by_discovery ? LearnMethod::discovery : LearnMethod::dense;
 }
 std::string_view Template::why_learned_so() const noexcept {
   return data_->why_learned_so;

@@ -25,7 +25,7 @@ enum class LearnMethod : std::uint8_t {
   dense,  ///< by a dense transform
   /// by discover(), from a fraction of the samples. Needs k and a single frame; f = 0 competes like any
   /// other. Runs on the CPU; `backend` is that of the dense transform after an unverified discovery.
-  blind,
+  discovery,
   /// blind if the frame proves exactly sparse, else dense. Discovery is tried only where it takes a few per
   /// cent of a dense transform's time: on the CPU, for k of one frame of floating-point samples, without a
   /// reference. Its result counts if it is verified, also against the sums of all samples, if only rounding
@@ -47,9 +47,9 @@ struct LearnOptions {
   int threads = 1;                       ///< CPU threads, 0: one per core; the result does not depend on it
   /// How the frequencies are found.
   LearnMethod method = LearnMethod::dense;
-  /// What a blind method does if discovery is not verified; `none` throws not_sparse.
+  /// What a method that discovers does if discovery is not verified; `none` throws not_sparse.
   Fallback fallback = Fallback::dense;
-  std::uint64_t seed = 1;  ///< seed of blind discovery
+  std::uint64_t seed = 1;  ///< seed of discovery
 };
 
 /// The support S of a signal (k flat indices), its shape, whether it is real, and what learning
@@ -119,9 +119,9 @@ class SFFT_EXPORT Template {
 /// power beyond double, and an all-zero frame under `energy` or `threshold_sigma`; backend_unavailable,
 /// device and out_of_memory for a GPU that is missing, fails or is full.
 ///
-/// After a verified discovery (LearnMethod::blind and automatic) the template holds fewer than k frequencies
-/// if an exactly sparse frame has no more. Its envelopes are flat, because discovery knows how much lies
-/// outside the support but not where.
+/// After a verified discovery (LearnMethod::discovery and automatic) the template holds fewer than k
+/// frequencies if an exactly sparse frame has no more. Its envelopes are flat, because discovery knows how
+/// much lies outside the support but not where.
 SFFT_EXPORT Template learn(const SignalView& first_frame, const LearnOptions& options);
 /// Learns from the mean power of several frames of one shape and type. Values and reference come from the
 /// first frame; the frame-to-frame variance sharpens the error prediction.

@@ -104,7 +104,7 @@ struct TrackerOptions {
   /// to, is still learned from at once. A better
   /// template takes over 64 frames after the frame it was learned from, whatever the machine's
   /// load, and `relearned` marks that frame.
-  bool learn_beside = false;
+  bool background_learning = false;
   /// Compute the similarity of every frame, not only of renewals. Each frame is then also transformed
   /// densely, which takes longer than everything else (Similarity::us).
   bool similarity = false;

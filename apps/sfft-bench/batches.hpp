@@ -10,7 +10,7 @@ namespace sfft::apps {
 
 /// Adds rows of the figures video_batched and break_even for every number of frames per call in
 /// options.batch.
-void run_batches(const InputName& name, std::int64_t most, const VideoOptions& options,
+void run_batches(const InputName& name, std::int64_t max, const VideoOptions& options,
                  const CommonOptions& common, Results& results);
 
 }  // namespace sfft::apps

@@ -30,8 +30,8 @@ struct DeviceRecording {
   std::vector<video::Frame> frames;
   bench::DeviceBuffer raw, floats;
 
-  DeviceRecording(const InputName& name, std::int64_t most, bool loop) {
-    Frames source(name, most, loop);
+  DeviceRecording(const InputName& name, std::int64_t max, bool loop) {
+    Frames source(name, max, loop);
     label = source.label();
     shape = Shape{source.first().height, source.first().width};
     while (!source.last()) {
@@ -293,12 +293,12 @@ void run_batch(const DeviceRecording& recording, std::int64_t batch, const Video
 
 }  // namespace
 
-void run_batches(const InputName& name, std::int64_t most, const VideoOptions& options,
+void run_batches(const InputName& name, std::int64_t max, const VideoOptions& options,
                  const CommonOptions& common, Results& results) {
   std::vector<std::int64_t> batches = options.batch;
   std::erase(batches, 0);
   if (batches.empty() || name.input == "-") return;  // standard input is read once
-  const DeviceRecording recording(name, most, options.loop);
+  const DeviceRecording recording(name, max, options.loop);
   for (const std::int64_t batch : batches) {
     run_batch(recording, std::min(batch, recording.count()), options, common, results);
   }

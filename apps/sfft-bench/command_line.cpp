@@ -55,7 +55,7 @@ Break-even is the smallest number of frames n for which
 Preparation is everything before the first spectrum, less one frame's time: learning and planning here, plan
 creation there. "sfft" is a tracker, whose renewals and comparisons are in its time per frame; "sfft plan" has one
 template for all frames. "never" comes with its reason. "first use" is the first preparation in the process, which
-also loads libraries and kernels; what the process pays once for the GPU is on this library's account. "Plan kept"
+also loads libraries and kernels; what the process pays once for the GPU is on this library's errors. "Plan kept"
 takes the dense transform's plan as made before, by FFTW's wisdom for example.)";
 
 constexpr const char* kTechnologyExamples = R"(Examples:

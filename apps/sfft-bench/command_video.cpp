@@ -53,8 +53,8 @@ FrameTransforms make_transforms(const Shape& shape, const VideoOptions& options,
 /// to itself for a while, as in a program, and a disturbance affects all of them.
 class Stream {
  public:
-  Stream(const InputName& name, std::int64_t most, const VideoOptions& options, const CommonOptions& common)
-      : frames_(name, most, options.loop),
+  Stream(const InputName& name, std::int64_t max, const VideoOptions& options, const CommonOptions& common)
+      : frames_(name, max, options.loop),
         context_{frames_.label(), Shape{frames_.first().height, frames_.first().width}, 0},
         transforms_(make_transforms(context_.shape, options, common)),
         tallies_(transforms_.size()),
@@ -183,14 +183,14 @@ void run_video(const VideoOptions& options, const CommonOptions& common, Results
   }
   for (std::size_t i = 0; i < inputs; ++i) {
     const InputName name(options.inputs[i]);
-    const std::int64_t most = options.frames.empty() ? (common.quick ? 40 : 500)
-                                                     : options.frames[options.frames.size() == 1 ? 0 : i];
-    Stream stream(name, most, options, common);
+    const std::int64_t max = options.frames.empty() ? (common.quick ? 40 : 500)
+                                                    : options.frames[options.frames.size() == 1 ? 0 : i];
+    Stream stream(name, max, options, common);
     stream.run(results);
 #if SFFT_BENCH_CUDA
     VideoOptions known = options;
     known.k = numbers_of_coefficients(stream.shape(), options);
-    if (common.gpu) run_batches(name, most, known, common, results);
+    if (common.gpu) run_batches(name, max, known, common, results);
 #endif
   }
 }

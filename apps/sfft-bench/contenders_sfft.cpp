@@ -54,9 +54,9 @@ class KnownSupport final : public Contender {
 };
 
 /// The only place that uses the library blindly: discover() with nothing but k.
-class Blind final : public Contender {
+class DiscoveryContender final : public Contender {
  public:
-  std::string name() const override { return "sfft blind"; }
+  std::string name() const override { return "sfft discovery"; }
   bool ready(const SparseCase&) const override { return true; }  // there is no plan
   void plan(const SparseCase&) override {}
   void execute(const SparseCase& problem) override {
@@ -84,7 +84,7 @@ void add_sfft_contenders(const Lineup& lineup, std::vector<std::unique_ptr<Conte
       contenders.push_back(std::make_unique<KnownSupport>(effort, threads));
     }
   }
-  contenders.push_back(std::make_unique<Blind>());
+  contenders.push_back(std::make_unique<DiscoveryContender>());
 }
 
 }  // namespace sfft::apps

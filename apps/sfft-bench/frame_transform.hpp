@@ -36,7 +36,7 @@ class FrameTransform {
   virtual std::int64_t k() const { return 0; }        ///< 0: a dense transform, the baseline
   /// Copies the frame to where a user would have it, such as page-locked memory. Not timed.
   virtual void load(const FrameBuffer& /*frame*/) {}
-  /// Learns and plans from the first frame, anew at every call.
+  /// Learns and plans from the first frame, again at every call.
   virtual Preparation prepare(const FrameBuffer& first) = 0;
   virtual void push(const FrameBuffer& frame) = 0;
   /// Whether the latest push() was typical; renewals and comparisons of a tracker are not.

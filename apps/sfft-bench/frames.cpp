@@ -35,11 +35,11 @@ InputName::InputName(const std::string& argument) {
   if (label == "-") label = "standard input";
 }
 
-Frames::Frames(const InputName& name, std::int64_t most, bool loop)
+Frames::Frames(const InputName& name, std::int64_t max, bool loop)
     : label_(name.label),
       input_(name.input),
       source_(video::open_source(name.input)),
-      most_(most),
+      max_(max),
       loop_(loop) {
   if (!source_->next(ahead_)) {
     throw video::InputError(fmt::format("'{}' holds no frames", input_));
@@ -49,7 +49,7 @@ Frames::Frames(const InputName& name, std::int64_t most, bool loop)
 const video::Frame& Frames::next() {
   std::swap(frame_, ahead_);
   try {
-    last_ = ++count_ == most_ || !read_ahead();
+    last_ = ++count_ == max_ || !read_ahead();
   } catch (const video::InputError& error) {
     damage_ = error.what();
     last_ = true;
@@ -63,7 +63,7 @@ void Frames::check_end() const {
 
 std::int64_t Frames::expected() const {
   const std::int64_t said = source_->info().frames_expected;
-  return said > 0 && !loop_ ? std::min(said, most_) : most_;
+  return said > 0 && !loop_ ? std::min(said, max_) : max_;
 }
 
 bool Frames::read_ahead() {

@@ -31,7 +31,7 @@ struct InputName {
 class Frames {
  public:
   /// Throws video::InputError if it cannot be opened or has no frames.
-  Frames(const InputName& name, std::int64_t most, bool loop);
+  Frames(const InputName& name, std::int64_t max, bool loop);
 
   const video::Frame& next();
   const video::Frame& first() const { return ahead_; }
@@ -48,7 +48,7 @@ class Frames {
 
   std::string label_, input_;
   std::unique_ptr<video::FrameSource> source_;
-  std::int64_t most_, count_ = 0;
+  std::int64_t max_, count_ = 0;
   bool loop_;
   video::Frame frame_, ahead_;
   std::string damage_;

@@ -27,10 +27,10 @@ void sfft_original_execute(void* plan, double* samples) {
   sfft_exec(static_cast<sfft_plan*>(plan), reinterpret_cast<complex_t*>(samples), &found);
 }
 
-int sfft_original_terms(int most, int* frequencies, double* values) {
+int sfft_original_terms(int max, int* frequencies, double* values) {
   int count = 0;
   for (sfft_output::const_iterator term = found.begin(); term != found.end(); ++term, ++count) {
-    if (count >= most) continue;
+    if (count >= max) continue;
     frequencies[count] = term->first;
     values[2 * count] = __real__ term->second;
     values[2 * count + 1] = __imag__ term->second;

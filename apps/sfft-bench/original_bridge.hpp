@@ -10,5 +10,5 @@ void sfft_original_free(void* plan);
  */
 void sfft_original_execute(void* plan, double* samples);
 /* Number of terms found by the latest execution; up to `most` of them are copied, values as pairs. */
-int sfft_original_terms(int most, int* frequencies, double* values);
+int sfft_original_terms(int max, int* frequencies, double* values);
 }

@@ -55,18 +55,18 @@ class ComingCover {
       : cover_(cover), size_(size), along_(size, CV_32F) {
     const double c = std::cos(cover.angle);
     const double s = std::sin(cover.angle);
-    double least = 1e9;
+    double min = 1e9;
     std::vector<double> all;
     for (int y = 0; y < size.height; ++y) {
       for (int x = 0; x < size.width; ++x) {
         const double at = c * x + s * y;
         along_.at<float>(y, x) = static_cast<float>(at);
-        least = std::min(least, at);
+        min = std::min(min, at);
         if (x % 4 == 0 && y % 4 == 0) all.push_back(at);
       }
     }
     std::ranges::sort(all);
-    from_ = least - 3 * cover.softness;
+    from_ = min - 3 * cover.softness;
     to_ = all[static_cast<std::size_t>(cover.share * static_cast<double>(all.size() - 1))] +
           (cover.share > 0.98 ? 3 * cover.softness : 0);
     // Cloth and skin: coarse and fine.

@@ -136,9 +136,9 @@ void DrawnNight::draw_web() {
     }
   }
   cv::GaussianBlur(web_, web_, {}, std::max(0.8, random_.uniform(1.5, 9.0) * scale_));
-  double most = 1;
-  cv::minMaxLoc(web_, nullptr, &most);
-  cv::min(web_ * (1.6 / most), 1, web_);
+  double max = 1;
+  cv::minMaxLoc(web_, nullptr, &max);
+  cv::min(web_ * (1.6 / max), 1, web_);
   web_light_ = random_.uniform(40.0, 200.0);
   web_from_s_ = random_.uniform(0, 2) == 0 ? -100 : random_.uniform(4.0, 12.0);
   web_grows_s_ = random_.uniform(0.0, 10.0);

@@ -55,7 +55,7 @@ bool Ffast<Real>::singleton(const Stage& stage, std::size_t index, Tone& tone) c
   const std::complex<double> here = stage.here[index];
   const std::complex<double> next = stage.next[index];
   const double power = std::norm(here);
-  if (power <= least_ || std::abs(std::norm(next) - power) > kAgree * power) return false;
+  if (power <= min_ || std::abs(std::norm(next) - power) > kAgree * power) return false;
   const std::complex<double> turn = times(next, std::conj(here));
   const auto n = static_cast<double>(points_);
   const auto buckets = static_cast<double>(stage.here.size());
@@ -81,7 +81,7 @@ void Ffast<Real>::peel(const Tone& tone) {
     const auto index = static_cast<std::size_t>(tone.frequency) % stage.here.size();
     stage.here[index] -= tone.value;
     stage.next[index] -= next;
-    if (!stage.queued[index] && std::norm(stage.here[index]) > least_) {
+    if (!stage.queued[index] && std::norm(stage.here[index]) > min_) {
       stage.queued[index] = true;
       queue_.push_back({s, static_cast<std::uint32_t>(index)});
     }
@@ -92,16 +92,16 @@ template <class Real>
 void Ffast<Real>::execute(std::span<const std::complex<Real>> signal, std::vector<Tone>& tones) {
   found_.clear();
   queue_.clear();
-  double most = 0;
+  double max = 0;
   for (Stage& stage : stages_) {
     sample(signal, stage);
-    for (const std::complex<double>& bucket : stage.here) most = std::max(most, std::norm(bucket));
+    for (const std::complex<double>& bucket : stage.here) max = std::max(max, std::norm(bucket));
   }
-  least_ = kEmpty * kEmpty * most;
+  min_ = kEmpty * kEmpty * max;
   for (std::uint32_t s = 0; s < stages_.size(); ++s) {
     Stage& stage = stages_[s];
     for (std::size_t b = 0; b < stage.here.size(); ++b) {
-      stage.queued[b] = std::norm(stage.here[b]) > least_;
+      stage.queued[b] = std::norm(stage.here[b]) > min_;
       if (stage.queued[b]) queue_.push_back({s, static_cast<std::uint32_t>(b)});
     }
   }

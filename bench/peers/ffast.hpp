@@ -41,7 +41,7 @@ class Ffast final : public Peer<Real> {
   std::vector<Stage> stages_;
   SparseTerms found_;
   std::vector<Bucket> queue_;
-  double least_ = 0;  ///< squared magnitude below which a bucket is empty
+  double min_ = 0;  ///< squared magnitude below which a bucket is empty
 };
 
 }  // namespace sfft::peers

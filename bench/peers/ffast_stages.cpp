@@ -18,9 +18,9 @@ constexpr double kSlack = 16;
 constexpr std::int64_t kStages = 3;
 constexpr double kMeetingCost = 0.7;
 
-std::vector<std::int64_t> divisors(std::int64_t points, std::int64_t least, std::int64_t most) {
+std::vector<std::int64_t> divisors(std::int64_t points, std::int64_t min, std::int64_t max) {
   std::vector<std::int64_t> found;
-  for (std::int64_t d = std::max<std::int64_t>(2, least); d <= most && d < points; ++d) {
+  for (std::int64_t d = std::max<std::int64_t>(2, min); d <= max && d < points; ++d) {
     if (points % d == 0) found.push_back(d);
   }
   return found;
@@ -43,9 +43,9 @@ std::vector<std::int64_t> coprime_near(double centre, std::int64_t count) {
 }  // namespace
 
 std::vector<std::int64_t> ffast_stages(std::int64_t points, std::int64_t k) {
-  const double least = kBucketsPerTerm * static_cast<double>(k) + kSlack;
-  const auto candidates = divisors(points, std::llround(std::ceil(least)),
-                                   std::min<std::int64_t>(points / 2, std::llround(60 * least)));
+  const double min = kBucketsPerTerm * static_cast<double>(k) + kSlack;
+  const auto candidates = divisors(points, std::llround(std::ceil(min)),
+                                   std::min<std::int64_t>(points / 2, std::llround(60 * min)));
   // Few samples, and few pairs of terms that collide in two stages at once: k²/2 pairs, one in
   // lcm(a, b) of them.
   std::vector<std::int64_t> best;
@@ -73,7 +73,7 @@ std::vector<std::int64_t> ffast_stages(std::int64_t points, std::int64_t k) {
 }
 
 std::int64_t ffast_length(std::int64_t points, std::int64_t k) {
-  const double least = kBucketsPerTerm * static_cast<double>(k) + kSlack;
+  const double min = kBucketsPerTerm * static_cast<double>(k) + kSlack;
   // `factors` co-prime factors, `together` of them per comb: the smallest comb with room for k.
   double smallest = HUGE_VAL;
   std::int64_t factors = 3;
@@ -81,7 +81,7 @@ std::int64_t ffast_length(std::int64_t points, std::int64_t k) {
     for (std::int64_t together = 1; together < count; ++together) {
       const double comb =
           std::pow(static_cast<double>(points), static_cast<double>(together) / static_cast<double>(count));
-      if (comb < 1.05 * least || comb >= 0.99 * smallest) continue;
+      if (comb < 1.05 * min || comb >= 0.99 * smallest) continue;
       smallest = comb;
       factors = count;
     }

@@ -44,7 +44,7 @@ Sfft1Parameters Sfft1Parameters::choose(std::int64_t points, std::int64_t k, boo
       bucket_bound, static_cast<std::int64_t>(std::bit_ceil(28 * static_cast<std::uint64_t>(k))));
   best.estimation_loops =
       static_cast<double>(best.estimation_buckets) >= 36 * static_cast<double>(k) ? 8 : 12;
-  double least = HUGE_VAL;
+  double min = HUGE_VAL;
   const auto few = static_cast<std::int64_t>(std::bit_ceil(8 * static_cast<std::uint64_t>(k)));
   std::vector<std::int64_t> combs{0};
   if (with_comb) combs = {few, 2 * few, 4 * few, 8 * few};
@@ -63,8 +63,8 @@ Sfft1Parameters Sfft1Parameters::choose(std::int64_t points, std::int64_t k, boo
         const double cost = loops * (b * kTapsPerBucket * kTap + n * heavy * approved * kVote) +
                             candidates * (loops + best.estimation_loops) * kEstimate +
                             (comb == 0 ? 0 : kCombLoops * static_cast<double>(comb) * kTap * 2);
-        if (cost >= least) continue;
-        least = cost;
+        if (cost >= min) continue;
+        min = cost;
         best.location_buckets = buckets;
         best.location_loops = loops;
         best.threshold = static_cast<unsigned>(threshold);

@@ -64,10 +64,10 @@ void hash_pair(std::span<const std::complex<Real>> signal, const Permutation& pe
 template <class Real>
 Sfft3<Real>::Sfft3(std::int64_t points, std::int64_t k, std::uint64_t seed)
     : points_(points), k_(k), random_(seed), roots_(static_cast<std::uint64_t>(points)) {
-  const auto most = static_cast<std::int64_t>(std::bit_ceil(kBucketsPerTerm * static_cast<std::uint64_t>(k)));
+  const auto max = static_cast<std::int64_t>(std::bit_ceil(kBucketsPerTerm * static_cast<std::uint64_t>(k)));
   const auto fewest =
       std::max(kFewestBuckets, static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(k))));
-  for (std::int64_t buckets = std::max(most, fewest); buckets >= fewest; buckets /= 2) {
+  for (std::int64_t buckets = std::max(max, fewest); buckets >= fewest; buckets /= 2) {
     levels_.push_back({FlatWindow<double>({buckets, 0.5, 0.75, kLeakage}), BucketFft<double>(buckets)});
   }
 }
@@ -133,7 +133,7 @@ void Sfft3<Real>::find_largest() {
   double power = 0;
   for (const std::complex<double>& bucket : here_) power = std::max(power, std::norm(bucket));
   largest_ = std::sqrt(power);
-  least_power_ = kEmpty * kEmpty * power;
+  min_power_ = kEmpty * kEmpty * power;
 }
 
 template <class Real>

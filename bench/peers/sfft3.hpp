@@ -34,7 +34,7 @@ class Sfft3 final : public Peer<Real> {
   std::int64_t round(std::span<const std::complex<Real>> signal, Level& level);
   std::int64_t comb_round(std::span<const std::complex<Real>> signal);
   void find_largest();
-  bool occupied(std::size_t bucket) const { return std::norm(here_[bucket]) > least_power_; }
+  bool occupied(std::size_t bucket) const { return std::norm(here_[bucket]) > min_power_; }
   bool single(std::size_t bucket, std::int64_t& frequency) const;
   void subtract(const std::vector<Tone>& terms, const Permutation& permutation,
                 const FlatWindow<double>& window);
@@ -55,7 +55,7 @@ class Sfft3 final : public Peer<Real> {
   std::vector<std::int32_t> owner_;  ///< per bucket: the known term that hashes there, or a mark
   std::vector<std::complex<double>> here_, next_;  ///< buckets at τ and τ + 1
   double largest_ = 0;                             ///< magnitude of the first round's largest bucket
-  double least_power_ = 0;                         ///< squared magnitude below which a bucket is empty
+  double min_power_ = 0;                           ///< squared magnitude below which a bucket is empty
   std::int64_t samples_ = 0;
 };
 

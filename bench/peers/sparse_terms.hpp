@@ -34,8 +34,8 @@ class SparseTerms {
   std::size_t size() const noexcept { return terms_.size(); }
 
   /// Keeps the `count` largest terms that have at least `least` in magnitude.
-  void truncate(std::size_t count, double least = 0) {
-    if (least > 0) std::erase_if(terms_, [=](const Tone& t) { return std::norm(t.value) < least * least; });
+  void truncate(std::size_t count, double min = 0) {
+    if (min > 0) std::erase_if(terms_, [=](const Tone& t) { return std::norm(t.value) < min * min; });
     if (terms_.size() > count) {
       std::nth_element(terms_.begin(), terms_.begin() + static_cast<std::ptrdiff_t>(count), terms_.end(),
                        [](const Tone& a, const Tone& b) { return std::norm(a.value) > std::norm(b.value); });

@@ -22,14 +22,14 @@ void largest(const std::vector<std::complex<Real>>& values, std::size_t count,
   for (std::size_t i = 0; i < values.size(); ++i) scratch[i] = std::norm(values[i]);
   std::nth_element(scratch.begin(), scratch.begin() + static_cast<std::ptrdiff_t>(count - 1), scratch.end(),
                    std::greater<>());
-  const Real least = scratch[count - 1];
+  const Real min = scratch[count - 1];
   indices.clear();
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (std::norm(values[i]) > least) indices.push_back(static_cast<std::uint32_t>(i));
+    if (std::norm(values[i]) > min) indices.push_back(static_cast<std::uint32_t>(i));
   }
   // Exact zeros tie: they fill the remaining places.
   for (std::size_t i = 0; i < values.size() && indices.size() < count; ++i) {
-    if (std::norm(values[i]) == least) indices.push_back(static_cast<std::uint32_t>(i));
+    if (std::norm(values[i]) == min) indices.push_back(static_cast<std::uint32_t>(i));
   }
 }
 

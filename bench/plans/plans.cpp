@@ -134,14 +134,14 @@ json planned(const Subject& subject, bool on_gpu, const std::string& effort, std
   }
   json row{{"name", subject.name}, {"on", on_gpu ? "gpu" : "cpu"}, {"effort", effort}, {"seed", seed}};
   std::optional<detail::CombPlan> plan;
-  double least_us = std::numeric_limits<double>::infinity();
+  double min_us = std::numeric_limits<double>::infinity();
   for (int i = 0; i < 3; ++i) {
     std::vector<detail::Rejection> rejected;
     const double start = cpu_us();
     plan = detail::plan_comb(support, prior, request, rejected);
-    least_us = std::min(least_us, cpu_us() - start);
+    min_us = std::min(min_us, cpu_us() - start);
   }
-  row["plan_us"] = least_us;
+  row["plan_us"] = min_us;
   if (!plan) return row;
   row["buckets"] = plan->data.buckets;
   row["delays"] = plan->data.delay_count();

@@ -68,10 +68,10 @@ class Session {
   }
 
   void reserve() {
-    std::int64_t most = 0;
-    for (const Problem& problem : material_.problems()) most = std::max(most, problem.points());
+    std::int64_t max = 0;
+    for (const Problem& problem : material_.problems()) max = std::max(max, problem.points());
     try {
-      technology_->reserve(most);
+      technology_->reserve(max);
     } catch (const std::exception&) {  // the problem that does not fit will say why
     }
   }

@@ -68,11 +68,11 @@ class OpenClPort final : public Port {
       built.kernels[i] = clCreateKernel(built.program, kNames[i], &status);
       opencl(status, "clCreateKernel");
       // A kernel may take fewer threads than the device.
-      std::size_t most = 0;
-      clGetKernelWorkGroupInfo(built.kernels[i], queue_.device, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most,
+      std::size_t max = 0;
+      clGetKernelWorkGroupInfo(built.kernels[i], queue_.device, CL_KERNEL_WORK_GROUP_SIZE, sizeof max, &max,
                                nullptr);
-      if (most > 0 && most < static_cast<std::size_t>(setting.threads)) {
-        throw Failure("the kernel as compiled takes " + std::to_string(most) + " threads per group");
+      if (max > 0 && max < static_cast<std::size_t>(setting.threads)) {
+        throw Failure("the kernel as compiled takes " + std::to_string(max) + " threads per group");
       }
     }
     kernels_ = built_.emplace(key, built).first->second.kernels;

@@ -11,9 +11,9 @@
 #include <mutex>
 #include <thread>
 
-#include "bench/trust/account.hpp"
 #include "bench/trust/burst_case.hpp"
 #include "bench/trust/commands.hpp"
+#include "bench/trust/error_ratios.hpp"
 
 namespace sfft::trust {
 
@@ -150,7 +150,7 @@ nlohmann::json run_bursts(const BurstsOptions& options) {
   fmt::print("{:<40} {:>8} {:>8} {:>9} {:>9}\n", "", "frames", "silent", "share", "worst");
   for (const auto& [name, tally] : all) {
     if (name[0] == '1') frames += tally.frames;
-    const double share = AccountSummary::share(tally.silent, tally.frames);
+    const double share = ErrorSummary::share(tally.silent, tally.frames);
     fmt::print("{:<40} {:>8} {:>8} {:>9.2g} {:>9.2g}\n", name.substr(2), tally.frames, tally.silent, share,
                tally.worst);
     rows.push_back({{"row", name.substr(2)},

@@ -29,9 +29,9 @@ std::int64_t size_near(Draw& draw, double points) {
 
 Shape draw_shape(Draw& draw, std::int64_t max_points) {
   const bool large = draw.one_in(10);
-  const double most = static_cast<double>(max_points);
-  const double points = large ? draw.log_between(std::min(0x1p16, most), most)
-                              : draw.log_between(0x1p10, std::min(0x1p16, most));
+  const double max = static_cast<double>(max_points);
+  const double points =
+      large ? draw.log_between(std::min(0x1p16, max), max) : draw.log_between(0x1p10, std::min(0x1p16, max));
   const std::int64_t rank = draw.one_in(3) ? draw.between(std::int64_t{2}, std::int64_t{3}) : 1;
   if (rank == 1) return Shape{size_near(draw, points)};
   if (rank == 2) {

@@ -132,7 +132,7 @@ void ChangingTones::draw_tracking() {
   static constexpr double kAccuracies[] = {0, 0, 0.05, 0.1};
   tracking_.reference = random_.chance(0.5);
   tracking_.accuracy = kAccuracies[random_.below(4)];
-  tracking_.learn_beside = random_.chance(0.2);
+  tracking_.background_learning = random_.chance(0.2);
   if (random_.chance(0.5)) tracking_.learn = learning_;
   learning_.reference = tracking_.reference && random_.chance(0.3);
   frames_per_push_ = random_.chance(0.25) ? 16 : 1;
@@ -140,7 +140,7 @@ void ChangingTones::draw_tracking() {
                         learning_.reference   ? "learned with reference"
                         : tracking_.reference ? "reference"
                                               : "no reference",
-                        tracking_.learn_beside ? ", learns in the background" : "",
+                        tracking_.background_learning ? ", learns in the background" : "",
                         frames_per_push_ > 1 ? ", pushes of 16" : "");
 }
 

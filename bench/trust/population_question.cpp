@@ -68,14 +68,14 @@ Samples convert(const PopulationSignal& signal, Question& question) {
   const bool integer = question.type == ElementType::u8 || question.type == ElementType::u16;
   double scale = question.scale, offset = 0;
   if (integer) {
-    double least = 0, most = 0;
+    double min = 0, max = 0;
     for (const Complex& x : signal.x) {
-      least = std::min(least, x.real());
-      most = std::max(most, x.real());
+      min = std::min(min, x.real());
+      max = std::max(max, x.real());
     }
     const double room = question.type == ElementType::u8 ? 255 : 65535;
-    scale = room / std::max(most - least, 1e-300);
-    offset = -scale * least;
+    scale = room / std::max(max - min, 1e-300);
+    offset = -scale * min;
     question.scale = 1;
   }
   switch (question.type) {

@@ -89,16 +89,16 @@ std::int64_t Draw::below(std::int64_t limit) {
   return static_cast<std::int64_t>((*this)() % static_cast<std::uint64_t>(std::max<std::int64_t>(1, limit)));
 }
 
-std::int64_t Draw::between(std::int64_t least, std::int64_t most) {
-  return least + below(most - least + 1);
+std::int64_t Draw::between(std::int64_t min, std::int64_t max) {
+  return min + below(max - min + 1);
 }
 
 double Draw::unit() {
   return static_cast<double>((*this)() >> 11) * 0x1p-53;
 }
 
-double Draw::log_between(double least, double most) {
-  return least * std::exp(unit() * std::log(most / least));
+double Draw::log_between(double min, double max) {
+  return min * std::exp(unit() * std::log(max / min));
 }
 
 Complex Draw::phase() {

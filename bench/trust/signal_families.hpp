@@ -18,11 +18,11 @@ class Draw {
  public:
   explicit Draw(std::uint64_t seed) : state_(seed) {}
   std::uint64_t operator()();
-  std::int64_t below(std::int64_t limit);                       ///< 0 … limit−1
-  std::int64_t between(std::int64_t least, std::int64_t most);  ///< both included
-  double unit();                                                ///< [0, 1)
-  double between(double least, double most) { return least + (most - least) * unit(); }
-  double log_between(double least, double most);
+  std::int64_t below(std::int64_t limit);                    ///< 0 … limit−1
+  std::int64_t between(std::int64_t min, std::int64_t max);  ///< both included
+  double unit();                                             ///< [0, 1)
+  double between(double min, double max) { return min + (max - min) * unit(); }
+  double log_between(double min, double max);
   bool one_in(std::int64_t n) { return below(n) == 0; }
   std::complex<double> normal();  ///< E|z|² = 1
   std::complex<double> phase();

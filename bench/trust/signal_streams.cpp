@@ -47,8 +47,8 @@ std::int64_t draw_points(Random& random) {
 
 void draw_tones(Draft& draft) {
   Random& random = draft.random;
-  const std::int64_t most = std::min<std::int64_t>(256, draft.settings.points / 32);
-  const auto k = static_cast<std::int64_t>(random.log_uniform(8, static_cast<double>(most) + 0.99));
+  const std::int64_t max = std::min<std::int64_t>(256, draft.settings.points / 32);
+  const auto k = static_cast<std::int64_t>(random.log_uniform(8, static_cast<double>(max) + 0.99));
   const double spread = random.chance(0.5) ? 1 : random.log_uniform(1, 10);  // strongest over weakest
   for (std::int64_t i = 0; i < k; ++i) {
     Tone tone;
@@ -132,12 +132,12 @@ void births_and_deaths(Draft& draft) {
   const auto free = [draft](const std::vector<Tone>& tones, Random& random) {
     return draft.free_frequency(tones, random);
   };
-  const std::size_t most = 2 * draft.settings.tones.size();
+  const std::size_t max = 2 * draft.settings.tones.size();
   draft.settings.evolve = [=](std::vector<Tone>& tones, std::int64_t, Random& random) {
     if (tones.size() > 4 && random.chance(rate)) {
       tones.erase(tones.begin() + random.below(static_cast<std::int64_t>(tones.size())));
     }
-    if (tones.size() < most && random.chance(rate)) {
+    if (tones.size() < max && random.chance(rate)) {
       tones.push_back({free(tones, random), random.uniform(0.7, 1.5), random.phase(), random.uniform(-1, 1)});
     }
   };
@@ -206,9 +206,9 @@ void noise_changes(Draft& draft) {
 void chirps(Draft& draft) {
   maybe_turn_phases(draft);
   auto& tones = draft.settings.tones;
-  const auto most =
+  const auto max =
       std::max<std::int64_t>(1, std::min<std::int64_t>(8, static_cast<std::int64_t>(tones.size()) / 4));
-  const auto moving = static_cast<std::size_t>(draft.random.integer(1, most));
+  const auto moving = static_cast<std::size_t>(draft.random.integer(1, max));
   const double rate = draft.random.log_uniform(1e-3, 0.3);
   const double bins = static_cast<double>(draft.settings.points) / (draft.real() ? 2 : 1);
   draft.settings.evolve = [=](std::vector<Tone>& now, std::int64_t, Random&) {

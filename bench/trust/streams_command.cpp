@@ -7,8 +7,8 @@
 #include <cstring>
 #include <map>
 
-#include "bench/trust/account.hpp"
 #include "bench/trust/commands.hpp"
+#include "bench/trust/error_ratios.hpp"
 #include "bench/trust/signal_streams.hpp"
 
 namespace sfft::trust {
@@ -39,7 +39,7 @@ struct Tally {
   double worst = 0;
   std::vector<double> ratios;
 
-  void add(const AccountSummary& summary) {
+  void add(const ErrorSummary& summary) {
     ++streams;
     frames += summary.frames;
     sparse += summary.sparse;
@@ -50,15 +50,15 @@ struct Tally {
     worst = std::max(worst, summary.worst_true);
     if (summary.ratio == summary.ratio) ratios.push_back(summary.ratio);
   }
-  double share() const { return frames > 0 ? AccountSummary::share(beyond, frames) : 0; }
-  double sparse_share() const { return sparse > 0 ? AccountSummary::share(sparse_beyond, sparse) : 0; }
+  double share() const { return frames > 0 ? ErrorSummary::share(beyond, frames) : 0; }
+  double sparse_share() const { return sparse > 0 ? ErrorSummary::share(sparse_beyond, sparse) : 0; }
   bool relative_kept() const { return relative_beyond <= kLargestShare * frames; }
   bool kept() const { return share() <= kLargestShare && sparse_share() <= kLargestShare; }
 };
 
 /// Watches one stream in every way at once, so that its frames are made only once.
-std::vector<AccountSummary> watch(const StreamRecipe& recipe, const std::vector<Way>& each,
-                                  std::int64_t frames) {
+std::vector<ErrorSummary> watch(const StreamRecipe& recipe, const std::vector<Way>& each,
+                                std::int64_t frames) {
   const std::unique_ptr<Stream> stream = recipe.make();
   const SignalView first = stream->next();
   const Template tmpl = learn(first, {.k = recipe.k});
@@ -72,7 +72,7 @@ std::vector<AccountSummary> watch(const StreamRecipe& recipe, const std::vector<
     for (std::size_t w = 0; w < each.size(); ++w)
       records[w].push_back(record(trackers[w].push(frame), i, truth));
   }
-  std::vector<AccountSummary> summaries;
+  std::vector<ErrorSummary> summaries;
   for (const auto& list : records) summaries.push_back(summarise(list));
   return summaries;
 }
@@ -88,7 +88,7 @@ void print(const std::vector<Way>& each, const std::vector<std::map<std::string,
       fmt::print("{:<24} {:>7} {:>7} {:>7} {:>8.2f}% {:>8.2f}% {:>8.2f}% {:>8} {:>8.3g} {:>7.3g}%{}\n",
                  family, tally.streams, tally.frames, tally.sparse, 100 * tally.share(),
                  100 * tally.sparse_share(),
-                 100 * AccountSummary::share(tally.relative_beyond, std::max<std::int64_t>(1, tally.frames)),
+                 100 * ErrorSummary::share(tally.relative_beyond, std::max<std::int64_t>(1, tally.frames)),
                  tally.bad_streams, ratio, 100 * tally.worst,
                  tally.kept() ? tally.relative_kept() ? "" : "  RELATIVE ABOVE 5 %" : "  ABOVE 5 %");
       rows.push_back({{"way", each[w].name},
@@ -116,9 +116,9 @@ nlohmann::json run_streams(const StreamsOptions& options) {
   for (std::int64_t i = 0; i < options.count; ++i) {
     const StreamRecipe recipe = signal_recipe(options.seed, i, options.frames);
     if (recipe.family.find(options.only) == std::string::npos) continue;
-    const std::vector<AccountSummary> summaries = watch(recipe, each, options.frames);
+    const std::vector<ErrorSummary> summaries = watch(recipe, each, options.frames);
     for (std::size_t w = 0; w < each.size(); ++w) {
-      const AccountSummary& s = summaries[w];
+      const ErrorSummary& s = summaries[w];
       tallies[w][recipe.family].add(s);
       tallies[w]["(all)"].add(s);
       frames += s.frames;

@@ -10,9 +10,9 @@
 #include <mutex>
 #include <thread>
 
-#include "bench/trust/account.hpp"
 #include "bench/trust/changes.hpp"
 #include "bench/trust/commands.hpp"
+#include "bench/trust/error_ratios.hpp"
 #include "bench/trust/switch_streams.hpp"
 
 namespace sfft::trust {
@@ -43,8 +43,8 @@ struct Tally {
     worst_true = std::max(worst_true, other.worst_true);
     ratios.insert(ratios.end(), other.ratios.begin(), other.ratios.end());
   }
-  double share() const { return sparse > 0 ? AccountSummary::share(beyond, sparse) : 0; }
-  double dense_share() const { return frames > 0 ? AccountSummary::share(frames - sparse, frames) : 0; }
+  double share() const { return sparse > 0 ? ErrorSummary::share(beyond, sparse) : 0; }
+  double dense_share() const { return frames > 0 ? ErrorSummary::share(frames - sparse, frames) : 0; }
   bool kept() const {
     return (sparse < kFewestFrames || share() <= kLargestShare) && longest_far <= kLongestRun;
   }

@@ -9,8 +9,8 @@
 #include <optional>
 #include <utility>
 
-#include "bench/trust/account.hpp"
 #include "bench/trust/changes.hpp"
+#include "bench/trust/error_ratios.hpp"
 #include "bench/trust/video_stream.hpp"
 #include "bench/trust/video_streams.hpp"
 

@@ -8,7 +8,7 @@
 #include <numbers>
 #include <stdexcept>
 
-#include "bench/trust/account.hpp"
+#include "bench/trust/error_ratios.hpp"
 
 namespace sfft::trust {
 

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <map>
 
-#include "bench/trust/account.hpp"
 #include "bench/trust/commands.hpp"
+#include "bench/trust/error_ratios.hpp"
 #include "bench/trust/tone_case.hpp"
 
 namespace sfft::trust {
@@ -235,7 +235,7 @@ void Run::print() const {
                "places", "silent", "unseen", "no tail", "true", "reported", "rep/true", "lowest 1%");
     for (const auto& [label, tally] : table) {
       const auto percent = [&](std::int64_t part) {
-        return fmt::format("{:.3g}%", 100 * AccountSummary::share(part, tally.places));
+        return fmt::format("{:.3g}%", 100 * ErrorSummary::share(part, tally.places));
       };
       fmt::print("{:<26} {:>8} {:>8} {:>8} {:>8} {:>9.2g} {:>9.2g} {:>9.2g} {:>9.2g}\n", label.substr(2),
                  tally.places, percent(tally.silent), percent(tally.unseen), percent(tally.unnoticed),

@@ -150,7 +150,7 @@ nlohmann::json run_tones(const TonesOptions& options) {
                                        : "no reference"]
         .add(result);
     ways[fmt::format("accuracy {}", stream.tracking().accuracy)].add(result);
-    if (stream.tracking().learn_beside) ways["learn_beside"].add(result);
+    if (stream.tracking().background_learning) ways["background_learning"].add(result);
     if (stream.frames_per_push() > 1) ways["pushes of 16"].add(result);
   }
   nlohmann::json by_family = nlohmann::json::array(), by_way = nlohmann::json::array();

@@ -32,7 +32,7 @@ class Truth {
   Truth(const Shape& shape, bool real) : plan_(shape, real), spectrum_(plan_.spectrum_points()) {}
 
   void transform(const SignalView& frame) { plan_.forward(frame, spectrum_); }
-  /// X at a flat index of the full spectrum.
+  /// X at a linear index of the full spectrum.
   std::complex<double> at(std::int64_t flat) const;
 
   template <class Real>

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "bench/trust/account.hpp"
 #include "bench/trust/commands.hpp"
+#include "bench/trust/error_ratios.hpp"
 #include "bench/trust/video_streams.hpp"
 
 namespace sfft::trust {
@@ -93,7 +93,7 @@ struct Verdict {
   }
 };
 
-Verdict judge(const AccountSummary& summary) {
+Verdict judge(const ErrorSummary& summary) {
   const bool enough = summary.sparse >= kFewestFrames;
   const auto within = [&](double ratio) {
     return !enough || std::isnan(ratio) || (ratio >= kLowestRatio && ratio <= kHighestRatio);
@@ -109,7 +109,7 @@ void print_header() {
              "exact", "settl", "stream");
 }
 
-void print(const StreamRecipe& recipe, const AccountSummary& s, const Verdict& verdict) {
+void print(const StreamRecipe& recipe, const ErrorSummary& s, const Verdict& verdict) {
   const auto percent = [](double share) { return fmt::format("{:.3g}%", 100 * share); };
   fmt::print("{:<15} {:>6.3f} {:>6.3f} {:>6} {:>6} {:>8} {:>8} {:>7} {:>5} {:>5} {:>5} {:>5} {:>5}  {}{}\n",
              recipe.family, s.ratio, s.relative_ratio, percent(s.coverage()), percent(s.sparse_coverage()),
@@ -119,7 +119,7 @@ void print(const StreamRecipe& recipe, const AccountSummary& s, const Verdict& v
   std::fflush(stdout);
 }
 
-nlohmann::json to_json(const StreamRecipe& recipe, const AccountSummary& s, const Verdict& verdict) {
+nlohmann::json to_json(const StreamRecipe& recipe, const ErrorSummary& s, const Verdict& verdict) {
   const auto number = [](double value) {
     return std::isnan(value) ? nlohmann::json() : nlohmann::json(value);
   };
@@ -175,7 +175,7 @@ nlohmann::json run_video(const VideoOptions& options) {
   for (const StreamRecipe& recipe : chosen_streams(options)) {
     const std::unique_ptr<Stream> stream = recipe.make();
     const std::vector<FrameRecord> records = watch(*stream, options);
-    const AccountSummary summary = summarise(records);
+    const ErrorSummary summary = summarise(records);
     for (const FrameRecord& record : records) {
       if (!record.dense && !record.errors.rounding_only())
         ratios.push_back(record.errors.reported_l2 / record.errors.true_l2);

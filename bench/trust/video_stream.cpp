@@ -43,10 +43,10 @@ class VideoStream : public Stream {
  private:
   template <class Sample>
   SignalView quantised(std::vector<Sample>& samples, float scale) {
-    const auto most = static_cast<float>(std::numeric_limits<Sample>::max());
+    const auto max = static_cast<float>(std::numeric_limits<Sample>::max());
     samples.resize(image_.values.size());
     for (std::size_t i = 0; i < samples.size(); ++i) {
-      samples[i] = static_cast<Sample>(std::clamp(std::nearbyint(scale * image_.values[i]), 0.0F, most));
+      samples[i] = static_cast<Sample>(std::clamp(std::nearbyint(scale * image_.values[i]), 0.0F, max));
     }
     return {samples, settings_.shape};
   }

@@ -9,8 +9,8 @@
 #include <mutex>
 #include <thread>
 
-#include "bench/trust/account.hpp"
 #include "bench/trust/commands.hpp"
+#include "bench/trust/error_ratios.hpp"
 #include "bench/trust/signal_stream.hpp"
 
 namespace sfft::trust {
@@ -107,7 +107,7 @@ Tally watch(const Walk& walk, std::int64_t frames) {
 
 void print(const std::string& name, const Tally& tally) {
   const auto of_sparse = [&](std::int64_t part) {
-    return tally.sparse > 0 ? 100 * AccountSummary::share(part, tally.sparse) : 0;
+    return tally.sparse > 0 ? 100 * ErrorSummary::share(part, tally.sparse) : 0;
   };
   fmt::print("{:<48} {:>8} {:>8} {:>7.3f}% {:>7.3f}% {:>6.3g} {:>6.3f}\n", name, tally.frames, tally.sparse,
              of_sparse(tally.beyond), of_sparse(tally.far), tally.worst, median(tally.ratios));

@@ -22,12 +22,12 @@ struct Powers {
 };
 
 /// The exponent with which values up to `most` become integers up to kMaxInteger.
-SFFT_INLINE int exponent_of(float most) {
+SFFT_INLINE int exponent_of(float max) {
   constexpr int kMin = -128;
-  const int top = static_cast<int>(half::bits_of(most) >> 23) - 127 - kTopBit;
+  const int top = static_cast<int>(half::bits_of(max) >> 23) - 127 - kTopBit;
   const int exponent = top < kMin ? kMin : top;
   const Powers scale(-exponent);
-  return most * scale.first * scale.second < static_cast<float>(kMaxInteger) + 0.5f ? exponent : exponent + 1;
+  return max * scale.first * scale.second < static_cast<float>(kMaxInteger) + 0.5f ? exponent : exponent + 1;
 }
 
 SFFT_INLINE bool is_ordinary(float value) {

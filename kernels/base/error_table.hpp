@@ -4,12 +4,12 @@
 
 #include <vector>
 
-#include "kernels/base/account.hpp"
+#include "kernels/base/error_estimate.hpp"
 
 namespace sfft::detail {
 
 /// E|X̂_i − X_i|² = gain_scale·gain_i + bias_scale·bias_i, with the scales fitted to each frame
-/// (account.hpp). All vectors have k elements.
+/// (error_estimate.hpp). All vectors have k elements.
 struct ErrorTable {
   ErrorModel model;
   std::vector<double> gain;

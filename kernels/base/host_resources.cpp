@@ -40,12 +40,12 @@ double quota_v1(const std::string& folder) {
 /// the root is mounted.
 template <class Read>
 double smallest(const std::string& mount, std::string group, const Read& read) {
-  double least = read(mount);
+  double min = read(mount);
   while (group.size() > 1) {
-    least = std::min(least, read(mount + group));
+    min = std::min(min, read(mount + group));
     group.resize(group.rfind('/'));
   }
-  return least;
+  return min;
 }
 
 int affinity_processors() {
@@ -63,7 +63,7 @@ std::string text_of(const char* path) {
 }  // namespace
 
 double processor_quota(const std::string& proc_cgroup, const std::string& sys) {
-  double least = kNoQuota;
+  double min = kNoQuota;
   std::istringstream lines(proc_cgroup);
   for (std::string line; std::getline(lines, line);) {  // "hierarchy:controllers:/path"
     const std::size_t first = line.find(':'), second = line.find(':', first + 1);
@@ -72,15 +72,15 @@ double processor_quota(const std::string& proc_cgroup, const std::string& sys) {
     const std::string group = line.substr(second + 1);
     if (!group.starts_with('/')) continue;
     if (controllers.empty()) {
-      least = std::min(least, smallest(sys, group, [](const std::string& folder) {
-                         return quota_of(std::ifstream(folder + "/cpu.max"));
-                       }));
+      min = std::min(min, smallest(sys, group, [](const std::string& folder) {
+                       return quota_of(std::ifstream(folder + "/cpu.max"));
+                     }));
     } else if ((controllers == "cpu" || controllers == "cpu,cpuacct" || controllers == "cpuacct,cpu")) {
       for (const char* mount : {"/cpu,cpuacct", "/cpu"})
-        least = std::min(least, smallest(sys + mount, group, quota_v1));
+        min = std::min(min, smallest(sys + mount, group, quota_v1));
     }
   }
-  return least;
+  return min;
 }
 
 int usable_processors() {

@@ -7,7 +7,7 @@
 
 namespace sfft::detail {
 
-/// Calls visit(flat index of t(m)) for m = 0, 1, …, count-1. `extents` holds `rank` grid sizes, slowest
+/// Calls visit(linear index of t(m)) for m = 0, 1, …, count-1. `extents` holds `rank` grid sizes, slowest
 /// first; sigma and tau are in [0, n_d).
 template <class Visit>
 void walk_line(const std::int64_t* extents, int rank, const std::array<std::int64_t, 3>& sigma,

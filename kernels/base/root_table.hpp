@@ -14,11 +14,11 @@ namespace sfft::detail {
 class RootTable {
  public:
   RootTable() = default;
-  RootTable(std::int64_t length, std::int64_t most) {
-    while ((most >> shift_) > (std::int64_t{1} << shift_)) ++shift_;
+  RootTable(std::int64_t length, std::int64_t max) {
+    while ((max >> shift_) > (std::int64_t{1} << shift_)) ++shift_;
     for (std::int64_t k = 0; k < (std::int64_t{1} << shift_); ++k)
       fine_.push_back(std::conj(unit_root(k % length, length)));
-    for (std::int64_t k = 0; k <= most; k += std::int64_t{1} << shift_)
+    for (std::int64_t k = 0; k <= max; k += std::int64_t{1} << shift_)
       coarse_.push_back(std::conj(unit_root(k % length, length)));
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Phases and complex products for blind discovery, which recomputes them for every signal and needs them
+// Phases and complex products for discovery, which recomputes them for every signal and needs them
 // cheap: no library sine, no NaN test inside a product.
 #pragma once
 

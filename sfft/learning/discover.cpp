@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limits how long blind discovery may take before a dense transform is the better choice, runs it, and turns
+// Limits how long discovery may take before a dense transform is the better choice, runs it, and turns
 // its result, or the dense spectrum, into a Discovery.
 #include "sfft/discover.hpp"
 
@@ -26,8 +26,8 @@ namespace sfft {
 
 namespace {
 
-using detail::BlindComponent;
-using detail::BlindResult;
+using detail::DiscoveryComponent;
+using detail::DiscoveryResult;
 
 /// Below this a dense transform takes less time than the first round.
 constexpr std::int64_t kShort = 4096;
@@ -105,10 +105,10 @@ struct Found {
 };
 
 /// Components as the frequencies of a spectrum, ascending; each conjugate pair of a real signal becomes one.
-std::vector<Found> distinct(const BlindResult& result, const Shape& shape, bool real) {
+std::vector<Found> distinct(const DiscoveryResult& result, const Shape& shape, bool real) {
   std::vector<Found> found;
   found.reserve(result.components.size());
-  for (const BlindComponent& component : result.components) {
+  for (const DiscoveryComponent& component : result.components) {
     std::int64_t flat = 0;
     for (int d = 0; d < shape.rank(); ++d) flat = flat * shape[d] + component.f[static_cast<std::size_t>(d)];
     found.push_back({flat, component.value, component.variance, 1});
@@ -160,13 +160,13 @@ Cut keep_largest(std::vector<Found>& found, std::int64_t k, double rounding) {
     const double pb = std::norm(b.value);
     return pa != pb ? pa > pb : a.flat < b.flat;
   });
-  const Found& least = *(end - 1);
-  const double size = std::abs(least.value);
+  const Found& min = *(end - 1);
+  const double size = std::abs(min.value);
   for (auto other = end; other != found.end(); ++other) {
     const double own = std::abs(other->value);
     cut.energy += other->multiplicity * std::norm(other->value);
     cut.largest = std::max(cut.largest, own + kTie * std::sqrt(other->variance));
-    cut.tie = cut.tie || size - own <= kTie * std::sqrt(least.variance + other->variance) + rounding * size;
+    cut.tie = cut.tie || size - own <= kTie * std::sqrt(min.variance + other->variance) + rounding * size;
   }
   found.erase(end, found.end());
   std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) { return a.flat < b.flat; });
@@ -175,7 +175,7 @@ Cut keep_largest(std::vector<Found>& found, std::int64_t k, double rounding) {
 
 /// What a verified answer cannot vouch for: samples may have been read more than once, so the share is a
 /// bound.
-std::string unread(const BlindResult& result, const Shape& shape) {
+std::string unread(const DiscoveryResult& result, const Shape& shape) {
   const double read = static_cast<double>(result.samples) / static_cast<double>(shape.points());
   const std::string share = read < 0.999 ? fmt::format("at least {:.1f} %", 100 * (1 - read)) : "some";
   return fmt::format(
@@ -215,7 +215,7 @@ void undo_scale(Discovery& discovery, int exponent) {
   }
 }
 
-Discovery to_discovery(BlindResult&& result, const detail::DiscoveryTarget& target, std::int64_t k,
+Discovery to_discovery(DiscoveryResult&& result, const detail::DiscoveryTarget& target, std::int64_t k,
                        int exponent) {
   const ElementType type = target.samples.type();
   std::vector<Found> found = distinct(result, target.shape, !is_complex(type));
@@ -295,11 +295,11 @@ Discovery from_dense(Learned&& learned, ElementType type, Backend backend, const
   discovery.tail_energy = data->tail_energy;
   discovery.residual = std::sqrt(std::max(0.0, 1 - data->energy_captured));
   discovery.missed_bound = std::sqrt(largest_outside);
-  double least = std::numeric_limits<double>::infinity();
-  for (const std::complex<double>& value : discovery.values) least = std::min(least, std::abs(value));
+  double min = std::numeric_limits<double>::infinity();
+  for (const std::complex<double>& value : discovery.values) min = std::min(min, std::abs(value));
   // With unknown k a threshold cuts, and there is no count at which magnitudes could tie.
-  discovery.tie_at_k = options.k > 0 && discovery.missed_bound > 0 &&
-                       least - discovery.missed_bound <= rounding_of(type) * least;
+  discovery.tie_at_k =
+      options.k > 0 && discovery.missed_bound > 0 && min - discovery.missed_bound <= rounding_of(type) * min;
   discovery.path = Path::dense;
   discovery.backend = backend;
   discovery.support_learned_densely = true;
@@ -344,7 +344,7 @@ std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, cons
     why = "with this k, discovery would take too large a share of a dense transform's time";
   }
   if (!why.empty()) return std::nullopt;
-  BlindRequest request;
+  DiscoveryRequest request;
   request.k = wanted;
   request.accuracy = options.accuracy;
   request.noise_gain = options.noise_gain;
@@ -358,7 +358,7 @@ std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, cons
       dense_allowed ? kPatience * dense + kFreeReads * request.read_us : std::max(dense, kMinEffort);
   request.search_us = dense_allowed ? kSearch * dense : request.patience_us;
   request.effort_us = dense_allowed ? kPersistence * dense : request.patience_us;
-  if (!dense_allowed && shape.points() > kManyReads) request.most_samples = shape.points() - 1;
+  if (!dense_allowed && shape.points() > kManyReads) request.max_samples = shape.points() - 1;
   if (target.exact_only) {
     request.patience_us = kTrialPatience * dense;
     request.search_us = kTrialPersistence * dense;
@@ -372,12 +372,12 @@ std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, cons
                        (options.check == Check::automatic && shape.points() <= kReadAsAWhole);
   const bool twice = type == ElementType::f64 || type == ElementType::c128;
   ScaledSamples samples(target.samples);
-  BlindResult result;
+  DiscoveryResult result;
   std::int64_t read_in_vain = 0;
   do {
     read_in_vain += result.samples;
-    result = twice ? discover_blindly<double>(samples, shape, request)
-                   : discover_blindly<float>(samples, shape, request);
+    result = twice ? run_discovery<double>(samples, shape, request)
+                   : run_discovery<float>(samples, shape, request);
     // The scale grows by a factor of millions each time, so this ends soon.
   } while (samples.outgrown());
   result.samples += read_in_vain;

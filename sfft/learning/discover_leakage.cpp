@@ -18,13 +18,13 @@ namespace {
 constexpr std::int64_t kNeighbours = 4;
 constexpr std::int64_t kFewestNeighbours = 256;
 /// More coefficients than this tell nothing new.
-constexpr std::size_t kMostKnown = 4096;
+constexpr std::size_t kMaxKnown = 4096;
 
 }  // namespace
 
 std::int64_t with_neighbours(std::int64_t k, std::int64_t distinct) {
   const std::int64_t more =
-      std::min(kNeighbours * k + kFewestNeighbours, static_cast<std::int64_t>(kMostKnown));
+      std::min(kNeighbours * k + kFewestNeighbours, static_cast<std::int64_t>(kMaxKnown));
   return std::min(distinct, k + more);
 }
 
@@ -42,7 +42,7 @@ void keep_largest(Learned& learned, std::int64_t k) {
   const CellGrid grid(learned.layout.shape);
   for (auto cut = end; cut != order.end(); ++cut) {
     const RankedPower& one = learned.chosen[*cut];
-    const std::int64_t flat = learned.layout.flat_index(one.index);
+    const std::int64_t flat = learned.layout.linear_index(one.index);
     learned.tail[grid.cell(coordinates(learned.layout.shape, flat))] +=
         learned.layout.multiplicity(one.index) * one.power;
     learned.largest_outside = std::max(learned.largest_outside, one.power);
@@ -59,12 +59,12 @@ void keep_largest(Learned& learned, std::int64_t k) {
 
 std::vector<OffGridTone> suspected_tones(const Shape& shape, bool real, std::vector<KnownCoefficient> known,
                                          double bound) {
-  if (known.size() > kMostKnown) {
-    const auto end = known.begin() + static_cast<std::ptrdiff_t>(kMostKnown);
+  if (known.size() > kMaxKnown) {
+    const auto end = known.begin() + static_cast<std::ptrdiff_t>(kMaxKnown);
     std::nth_element(known.begin(), end, known.end(),
                      [](const auto& a, const auto& b) { return std::norm(a.value) > std::norm(b.value); });
     bound = std::max(bound, std::abs(end->value));
-    known.resize(kMostKnown);
+    known.resize(kMaxKnown);
     std::sort(known.begin(), known.end(), [](const auto& a, const auto& b) { return a.flat < b.flat; });
   }
   return suspect_leakage({shape, real, known, bound});
@@ -77,7 +77,7 @@ std::vector<OffGridTone> suspected_tones(const Learned& learned) {
   std::vector<KnownCoefficient> known;
   known.reserve(learned.chosen.size());
   for (std::size_t i = 0; i < learned.chosen.size(); ++i)
-    known.push_back({layout.flat_index(learned.chosen[i].index), learned.values[i], noise});
+    known.push_back({layout.linear_index(learned.chosen[i].index), learned.values[i], noise});
   return suspected_tones(layout.shape, layout.real, std::move(known), std::sqrt(learned.largest_outside));
 }
 

@@ -178,11 +178,12 @@ std::shared_ptr<TemplateData> try_discovery(std::span<const SignalView> frames, 
 }
 
 /// Null if learning needs a dense transform.
-std::shared_ptr<TemplateData> learn_blindly(std::span<const SignalView> frames, const LearnOptions& options,
-                                            std::string& why) {
+std::shared_ptr<TemplateData> learn_by_discovery(std::span<const SignalView> frames,
+                                                 const LearnOptions& options, std::string& why) {
   if (options.k == 0)
-    invalid("learning blindly needs k: a share of the energy or a noise floor needs a dense transform");
-  if (frames.size() > 1) invalid("learning blindly takes one frame: means of several need dense transforms");
+    invalid("learning by discovery needs k: a share of the energy or a noise floor needs a dense transform");
+  if (frames.size() > 1)
+    invalid("learning by discovery takes one frame: means of several need dense transforms");
   auto discovery = detail::discover_or_explain(
       frames[0], {.k = options.k, .fallback = options.fallback, .seed = options.seed}, why);
   return detail::verified_template(std::move(discovery), frames[0].shape(), !is_complex(frames[0].type()),
@@ -270,10 +271,10 @@ Template learn(std::span<const SignalView> frames, const LearnOptions& options) 
   std::string why = "a dense transform was asked for";
   if (options.method != LearnMethod::dense) {
     why.clear();
-    const bool blind = options.method == LearnMethod::blind;
-    if (auto data = blind ? learn_blindly(frames, options, why) : try_discovery(frames, options, why)) {
+    const bool blind = options.method == LearnMethod::discovery;
+    if (auto data = blind ? learn_by_discovery(frames, options, why) : try_discovery(frames, options, why)) {
       if (options.reference) keep_reference(*data, first);
-      data->learned_blindly = true;
+      data->learned_by_discovery = true;
       data->why_learned_so = std::move(why);
       data->learn_seconds = seconds_since(start);
       return Template(std::move(data));
@@ -300,7 +301,7 @@ void detail::check_range(const Learned& learned) {
   std::vector<double> sums = learned.tail;  // then the cells' sums before the selection
   const CellGrid grid(learned.layout.shape);
   for (const RankedPower& element : learned.chosen) {
-    const std::int64_t f = learned.layout.flat_index(element.index);
+    const std::int64_t f = learned.layout.linear_index(element.index);
     sums[grid.cell(coordinates(learned.layout.shape, f))] +=
         learned.layout.multiplicity(element.index) * element.power;
   }
@@ -333,7 +334,7 @@ std::shared_ptr<TemplateData> detail::to_template(Learned&& learned) {
   support->reserve(learned.chosen.size());
   data->power.reserve(learned.chosen.size());
   for (const RankedPower& element : learned.chosen) {
-    support->push_back(layout.flat_index(element.index));
+    support->push_back(layout.linear_index(element.index));
     data->power.push_back(element.power);
   }
   data->support = std::move(support);

@@ -175,7 +175,7 @@ class HostSpectrum final : public LearningSpectrum {
     const std::int64_t row_points = layout().row_points();
     const double each = layout().real ? 2 : 1;
     for (std::int64_t start = 0; start < layout().points(); start += row_points) {
-      const std::size_t row_cell = grid.cell(coordinates(layout().shape, layout().flat_index(start)));
+      const std::size_t row_cell = grid.cell(coordinates(layout().shape, layout().linear_index(start)));
       for (const AxisRun& run : runs) {
         const auto at = static_cast<std::size_t>(start + run.first);
         const auto count = static_cast<std::size_t>(run.end - run.first);
@@ -187,7 +187,7 @@ class HostSpectrum final : public LearningSpectrum {
     over_conjugate_columns([&](std::int64_t i) {
       const auto at = static_cast<std::size_t>(i);
       if (layout().multiplicity(i) == 1 && !(power_[at] < 0))
-        sums[grid.cell(coordinates(layout().shape, layout().flat_index(i)))] -= values[at];
+        sums[grid.cell(coordinates(layout().shape, layout().linear_index(i)))] -= values[at];
     });
     return sums;
   }

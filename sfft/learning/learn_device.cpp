@@ -26,11 +26,12 @@ void check(const DeviceSignal& frame, const LearnOptions& options) {
 }
 
 /// Null if learning needs a dense transform.
-std::shared_ptr<detail::TemplateData> learn_blindly(const DeviceSignal& frame, const LearnOptions& options,
-                                                    std::string& why) {
+std::shared_ptr<detail::TemplateData> learn_by_discovery(const DeviceSignal& frame,
+                                                         const LearnOptions& options, std::string& why) {
   if (options.k == 0) {
-    throw Error(ErrorCode::invalid_argument,
-                "learning blindly needs k: a share of the energy or a noise floor needs a dense transform");
+    throw Error(
+        ErrorCode::invalid_argument,
+        "learning by discovery needs k: a share of the energy or a noise floor needs a dense transform");
   }
   auto discovery = detail::discover_or_explain(
       frame, {.k = options.k, .fallback = options.fallback, .seed = options.seed}, why);
@@ -50,9 +51,9 @@ Template learn(const DeviceSignal& frame, const LearnOptions& options) {
   detail::step_done("learn: checks");
   std::string why = why_dense(options.method);
   std::shared_ptr<detail::TemplateData> data;
-  if (options.method == LearnMethod::blind) {
+  if (options.method == LearnMethod::discovery) {
     why.clear();
-    data = learn_blindly(frame, options, why);
+    data = learn_by_discovery(frame, options, why);
   }
   const bool blindly = data != nullptr;
   if (!blindly) {
@@ -65,7 +66,7 @@ Template learn(const DeviceSignal& frame, const LearnOptions& options) {
     detail::copy_to_host(frame, data->reference.data());
   }
   detail::step_done("learn: template");
-  data->learned_blindly = blindly;
+  data->learned_by_discovery = blindly;
   data->learned_energy = options.energy;
   data->learned_threshold_sigma = options.threshold_sigma;
   data->why_learned_so = std::move(why);

@@ -67,7 +67,7 @@ void check_criteria(const LearnOptions& options);
 void check_k(const SpectrumLayout& layout, const LearnOptions& options);
 /// Rejects a cell whose sum, including the chosen elements, is not finite.
 void check_range(const Learned& learned);
-/// The template of a blind discovery. Throws not_sparse if it is not verified. Null without a discovery.
+/// The template of a discovery. Throws not_sparse if it is not verified. Null without a discovery.
 std::shared_ptr<TemplateData> verified_template(std::optional<Discovery>&& discovery, const Shape& shape,
                                                 bool real, const LearnOptions& options, std::string& why);
 

@@ -143,10 +143,10 @@ class BuiltInEngine final : public DistributedEngine<Real> {
 
   /// Once for all calls, because fresh pages cost as much as a pass over them.
   void allocate() {
-    std::int64_t most = 0;
-    for (const Stage<Real>& stage : stages_) most = std::max(most, stage.points);
-    one_ = Values<Real>(most);
-    two_ = Values<Real>(most);
+    std::int64_t max = 0;
+    for (const Stage<Real>& stage : stages_) max = std::max(max, stage.points);
+    one_ = Values<Real>(max);
+    two_ = Values<Real>(max);
     for (const Exchange& exchange : forth_) exchange.reserve(staging_);
     for (const Exchange& exchange : back_) exchange.reserve(staging_);
   }

@@ -27,7 +27,7 @@
 namespace sfft::detail {
 
 static_assert(static_cast<int>(cuda::Element::c128) == static_cast<int>(ElementType::c128));
-static_assert(sizeof(FrameAccount) == sizeof(cuda::DeviceAccount));
+static_assert(sizeof(FrameErrors) == sizeof(cuda::DeviceErrors));
 static_assert(sizeof(std::complex<float>) == sizeof(cuda::Complex<float>));
 
 std::string device_problem(int device) {
@@ -227,7 +227,7 @@ class OwnPlan final : public DevicePlan<Real> {
     out.count = static_cast<int>(frames.count);
     out.values = reinterpret_cast<cuda::Complex<Real>*>(spectra.values);
     out.standard_error = spectra.standard_error;
-    out.accounts = reinterpret_cast<cuda::DeviceAccount*>(spectra.accounts);
+    out.errors = reinterpret_cast<cuda::DeviceErrors*>(spectra.errors);
     if (reference != nullptr) {
       const auto& own = static_cast<const ReferenceMemory<Real>&>(*reference);
       out.reference_samples = own.samples();

@@ -49,7 +49,7 @@ class DevicePlan {
   virtual ~DevicePlan() = default;
   virtual std::string describe() const = 0;
   virtual bool takes_reference() const noexcept = 0;
-  /// `error`: as AccountSums::reference_error.
+  /// `error`: as ErrorSums::reference_error.
   virtual std::shared_ptr<const DeviceReference> make_reference(
       const SignalView& frame, std::span<const std::complex<double>> coefficients, double error) const = 0;
   virtual std::unique_ptr<DeviceWorkspace> make_workspace(int frames) const = 0;
@@ -78,8 +78,8 @@ class DevicePlan {
     return 0;
   }
   /// Transforms once more what begin() has submitted, from the frame on whose spectrum is `first` and whether
-  /// finish() has told of it or not, with another reference. finish() tells of these frames anew. Returns how
-  /// many; 0: that frame's samples are not on the GPU any more. After a failure nothing is under way.
+  /// finish() has told of it or not, with another reference. finish() tells of these frames again. Returns
+  /// how many; 0: that frame's samples are not on the GPU any more. After a failure nothing is under way.
   virtual std::size_t again(const Spectrum<Real>& /*first*/, const DeviceReference* /*reference*/,
                             DeviceWorkspace& /*workspace*/) const {
     return 0;

@@ -58,15 +58,15 @@ std::size_t HostFrames<Real>::alike(std::span<const SignalView> frames, bool adj
     if (frame.type() != frames[0].type()) return false;
     return !adjacent || (frame.contiguous() && frame.data() == first + count * bytes);
   };
-  while (count < std::min(frames.size(), most_) && fits(frames[count])) ++count;
+  while (count < std::min(frames.size(), max_) && fits(frames[count])) ++count;
   return count;
 }
 
 template <class Real>
 void HostFrames<Real>::execute(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra) {
   // Paths that read everything work in rounds of a fixed size, which a smaller part would not shorten.
-  if (!executor_.sample_indices().empty()) most_ = std::min(most_, part_of_call(frames.size()));
-  ring_.overlap(frames.size() > most_);
+  if (!executor_.sample_indices().empty()) max_ = std::min(max_, part_of_call(frames.size()));
+  ring_.overlap(frames.size() > max_);
   try {
     for (std::size_t next = 0; next < frames.size();)
       next += submit(frames.subspan(next), spectra.subspan(next));
@@ -80,8 +80,8 @@ void HostFrames<Real>::execute(std::span<const SignalView> frames, std::span<Spe
 template <class Real>
 std::size_t HostFrames<Real>::begin(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra,
                                     std::size_t part) {
-  most_ = std::min(most_, part);
-  longest_ = std::max(longest_, most_);
+  max_ = std::min(max_, part);
+  longest_ = std::max(longest_, max_);
   std::size_t begun = 0;
   try {
     if (!ring_.overlaps()) {
@@ -111,7 +111,7 @@ std::size_t HostFrames<Real>::submit(std::span<const SignalView> frames, std::sp
                              : way == Transfer::gather ? gathered
                              : way == Transfer::rows   ? static_cast<std::size_t>(set.compact_elements())
                                                        : 0;
-  const std::size_t wanted = std::min(most_, frames.size());
+  const std::size_t wanted = std::min(max_, frames.size());
   const bool regions = !std::ranges::all_of(frames.first(wanted), &SignalView::contiguous);
   const bool fetched = cuda::fetched_word(set, frames[0].data(), element) > 0;
   const std::size_t host = way == Transfer::rows               ? (fetched ? 0 : witness)

@@ -40,15 +40,15 @@ class HostFrames {
 
   /// `state` is for at most `most` frames at a time. `pool` may be null.
   HostFrames(const cuda::Executor<Real>& executor, const Shape& shape, Transfer transfer,
-             HostRing<Real>& ring, cuda::State& state, int most, const MakeBatch& make_batch,
+             HostRing<Real>& ring, cuda::State& state, int max, const MakeBatch& make_batch,
              cpu::ThreadPool* pool)
       : executor_(executor),
         shape_(shape),
         transfer_(transfer),
         ring_(ring),
         state_(state),
-        usual_(static_cast<std::size_t>(most)),
-        most_(usual_),
+        usual_(static_cast<std::size_t>(max)),
+        max_(usual_),
         longest_(part_of_call(usual_)),
         make_batch_(make_batch),
         pool_(pool) {}
@@ -84,7 +84,7 @@ class HostFrames {
   HostRing<Real>& ring_;
   cuda::State& state_;
   std::size_t usual_;    ///< frames of a call
-  std::size_t most_;     ///< frames of a part
+  std::size_t max_;      ///< frames of a part
   std::size_t longest_;  ///< frames of the longest part that is to be expected
   const MakeBatch& make_batch_;
   cpu::ThreadPool* pool_;

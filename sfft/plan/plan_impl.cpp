@@ -13,7 +13,7 @@
 #include "kernels/base/error.hpp"
 #include "kernels/base/host_resources.hpp"
 #include "kernels/base/region.hpp"
-#include "kernels/cpu/stages/account_kernels.hpp"
+#include "kernels/cpu/stages/error_kernels.hpp"
 #include "template/data/support_set.hpp"
 #include "template/planning/witness.hpp"
 
@@ -109,13 +109,13 @@ void PlanImpl<Real>::check(const DeviceFrames& frames, const DeviceSpectra<Real>
                                                          source.shape().points(), frames.pitch));
   }
   if (frames.count > 0 && (frames.data == nullptr || spectra.values == nullptr ||
-                           spectra.standard_error == nullptr || spectra.accounts == nullptr)) {
+                           spectra.standard_error == nullptr || spectra.errors == nullptr)) {
     throw Error(ErrorCode::invalid_argument, "a pointer to the frames or to the results is null");
   }
   check_device_alignment(frames.data, element_bytes(frames.type), "frames");
   check_device_alignment(spectra.values, sizeof(*spectra.values), "values");
   check_device_alignment(spectra.standard_error, sizeof(*spectra.standard_error), "standard errors");
-  check_device_alignment(spectra.accounts, alignof(FrameAccount), "accounts");
+  check_device_alignment(spectra.errors, alignof(FrameErrors), "errors");
 }
 
 template <class Real>
@@ -196,14 +196,14 @@ void PlanImpl<Real>::prepare(Spectrum<Real>& spectrum) const {
 /// Adds the reference, if there is one, and says how wrong the values are. Values and sums are in units of
 /// 2^stats.exponent where `frame` has been scaled, the result is not.
 template <class Real>
-void PlanImpl<Real>::give_account(FrameData frame, ElementType type, const cpu::ExecutionStats& stats,
-                                  Spectrum<Real>& spectrum) const noexcept {
-  const cpu::AccountKernels<Real>& kernels = cpu::account_kernels<Real>();
+void PlanImpl<Real>::give_errors(FrameData frame, ElementType type, const cpu::ExecutionStats& stats,
+                                 Spectrum<Real>& spectrum) const noexcept {
+  const cpu::ErrorKernels<Real>& kernels = cpu::error_kernels<Real>();
   const ErrorTable& errors = design->errors;
   const std::size_t k = spectrum.values.size();
   const auto count = static_cast<std::int64_t>(k);
   Real* const reals = reinterpret_cast<Real*>(spectrum.values.data());
-  AccountSums sums;
+  ErrorSums sums;
   sums.scale = stats.scale;
   sums.finite = stats.finite;
   sums.reference_error = reference_error;
@@ -230,16 +230,16 @@ void PlanImpl<Real>::give_account(FrameData frame, ElementType type, const cpu::
   }
   if (design->mean_coefficient >= 0)
     sums.norm = std::max(0.0, sums.norm - power(static_cast<std::size_t>(design->mean_coefficient)));
-  sums.held = errors.model.halves * sums.norm;
+  sums.held = estimate.model.halves * sums.norm;
   for (const std::int64_t i : design->self_conjugate)
     sums.held = std::max(0.0, sums.held - power(static_cast<std::size_t>(i)));
-  const Ratios ratios = account_ratios(errors.model, sums, std::numeric_limits<Real>::epsilon());
-  const Account account = make_account(ratios);
-  spectrum.error_l2 = std::ldexp(account.error_l2, stats.exponent);
-  spectrum.relative_error = account.relative_error;
-  spectrum.tail_energy = std::ldexp(account.tail_energy, 2 * stats.exponent);
-  spectrum.residual = account.residual;
-  spectrum.finite = account.finite;
+  const Ratios ratios = error_ratios(errors.model, sums, std::numeric_limits<Real>::epsilon());
+  const ErrorEstimate estimate = estimate_error(ratios);
+  spectrum.error_l2 = std::ldexp(estimate.error_l2, stats.exponent);
+  spectrum.relative_error = estimate.relative_error;
+  spectrum.tail_energy = std::ldexp(estimate.tail_energy, 2 * stats.exponent);
+  spectrum.residual = estimate.residual;
+  spectrum.finite = estimate.finite;
   if (!design->root_gain.empty()) {
     const double scale = std::ldexp(std::sqrt(ratios.gain_scale), stats.exponent);
     kernels.scaled_errors(static_cast<Real>(scale), design->root_gain.data(), count,
@@ -275,7 +275,7 @@ void PlanImpl<Real>::run(const SignalView& frame, Spectrum<Real>& spectrum, std:
     } else {
       design->executor->execute(data, type, reference, spectrum.values, stats, scratch);
     }
-    give_account(data, type, stats, spectrum);
+    give_errors(data, type, stats, spectrum);
   };
   execute(frame);
   const bool sparse = design->info.path == Path::comb || design->info.path == Path::flat_window;

@@ -91,13 +91,13 @@ class PlanImpl {
   std::vector<Real> reference_samples;  ///< in the executor's order; empty: no reference
   std::vector<Real> reference_witness;  ///< the witness's samples of the reference
   std::vector<std::complex<Real>> reference_values;
-  double reference_error = 0;  ///< of the values, as AccountSums::reference_error
+  double reference_error = 0;                               ///< of the values, as ErrorSums::reference_error
   std::shared_ptr<const DeviceReference> device_reference;  ///< the reference on the cuda backend
 
-  /// `error`: of the coefficients, as AccountSums::reference_error.
+  /// `error`: of the coefficients, as ErrorSums::reference_error.
   void set_reference(const SignalView& frame, std::span<const std::complex<double>> coefficients,
                      double error = 0);
-  /// How far coefficients are from the frame's, as AccountSums::reference_error: how much more the witness
+  /// How far coefficients are from the frame's, as ErrorSums::reference_error: how much more the witness
   /// contradicts them than the values that the plan has `found` without a reference.
   double error_of_reference(const SignalView& frame, std::span<const std::complex<Real>> found,
                             std::span<const std::complex<double>> coefficients) const;
@@ -105,8 +105,8 @@ class PlanImpl {
   void check(const DeviceFrames& frames, const DeviceSpectra<Real>& spectra) const;
   void run(const SignalView& frame, Spectrum<Real>& spectrum, std::byte* scratch,
            cpu::ThreadPool* pool) const noexcept;
-  void give_account(FrameData frame, ElementType type, const cpu::ExecutionStats& stats,
-                    Spectrum<Real>& spectrum) const noexcept;
+  void give_errors(FrameData frame, ElementType type, const cpu::ExecutionStats& stats,
+                   Spectrum<Real>& spectrum) const noexcept;
   bool powers_fit(const Spectrum<Real>& spectrum) const noexcept;
   void prepare(Spectrum<Real>& spectrum) const;
 };

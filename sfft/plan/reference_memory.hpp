@@ -16,7 +16,7 @@ namespace sfft::detail {
 template <class Real>
 class ReferenceMemory final : public DeviceReference {
  public:
-  /// `witness` real numbers, `error` as AccountSums::reference_error.
+  /// `witness` real numbers, `error` as ErrorSums::reference_error.
   ReferenceMemory(std::int64_t points, std::int64_t witness, std::int64_t k, double error)
       : witness_(cuda::aligned(static_cast<std::size_t>(points) * sizeof(cuda::Complex<Real>))),
         values_(witness_ + cuda::aligned(static_cast<std::size_t>(witness) * sizeof(Real))),

@@ -48,7 +48,7 @@ constexpr double kMargin = 1.1;
 const double kMin = std::log(0.02), kMax = std::log(64.0);
 /// A report that looks larger than this allows is more likely a lucky frame, unless the last comparisons at
 /// its level, `kWitnesses` at least, all say so.
-const double kLeastAlone = std::log(0.35);
+const double kMinAlone = std::log(0.35);
 constexpr int kWitnesses = 5;
 /// Weight of what is assumed where nothing near was compared, in comparisons, and the log of that factor: of
 /// kinds of change, few have a larger one by more than twice.
@@ -128,7 +128,7 @@ double Calibration::nearest(const Comparison& frame, std::size_t count) const {
 }
 
 /// The smallest log of a factor that is believed of such a frame.
-double Calibration::least(const Comparison& frame) const {
+double Calibration::min(const Comparison& frame) const {
   double largest = kMin;
   int witnesses = 0;
   for (auto one = known_.rbegin(); one != known_.rend() && witnesses < kWitnesses; ++one) {
@@ -136,7 +136,7 @@ double Calibration::least(const Comparison& frame) const {
     largest = std::max(largest, one->log_ratio);
     ++witnesses;
   }
-  return witnesses < kWitnesses ? kLeastAlone : std::min(kLeastAlone, largest);
+  return witnesses < kWitnesses ? kMinAlone : std::min(kMinAlone, largest);
 }
 
 bool Calibration::due(const Report& report) {
@@ -213,7 +213,7 @@ double Calibration::factor(const Report& report) const {
   // Where comparisons of like frames differ, the next frame may be as far off as they are.
   const double caution = std::max(0.0, scatter / all - kScatter);
   const double belief = (all * (mean + caution) + kIgnorance * (1 - nearest) * kUnknown) / (all + kIgnorance);
-  return std::exp(std::clamp(belief, least(frame), kMax)) * kMargin;
+  return std::exp(std::clamp(belief, min(frame), kMax)) * kMargin;
 }
 
 void Calibration::bring_forward() noexcept {

@@ -82,7 +82,7 @@ class Calibration {
   double distance(const Comparison& a, const Comparison& b) const noexcept;
   double scatter(const Comparison& frame) const;
   double nearest(const Comparison& frame, std::size_t count) const;
-  double least(const Comparison& frame) const;
+  double min(const Comparison& frame) const;
   void remember(const Comparison& comparison);
 
   static constexpr double kBudget = 5;

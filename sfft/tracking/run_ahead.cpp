@@ -90,15 +90,15 @@ void RunAhead<Real>::fit(std::size_t spectra) {
 }
 
 template <class Real>
-void RunAhead<Real>::take(std::span<const SignalView> frames, std::size_t wanted, std::size_t most,
+void RunAhead<Real>::take(std::span<const SignalView> frames, std::size_t wanted, std::size_t max,
                           Spectrum<Real>& spectrum) {
   if (first_ < end_ && owner(first_) != frames[0].data()) forget();
   try {
     if (overlaps()) {
-      begin_parts(frames, std::min(wanted, most), std::min(most, frames.size()));
+      begin_parts(frames, std::min(wanted, max), std::min(max, frames.size()));
       await_first();
-    } else if (first_ == end_ && most > 1 && !alone_) {
-      execute_together(frames.first(std::min({most, frames.size(), kLongestRun})));
+    } else if (first_ == end_ && max > 1 && !alone_) {
+      execute_together(frames.first(std::min({max, frames.size(), kLongestRun})));
     }
   } catch (const std::exception&) {
     forget();
@@ -117,19 +117,19 @@ void RunAhead<Real>::execute_together(std::span<const SignalView> frames) {
 }
 
 template <class Real>
-void RunAhead<Real>::begin(std::span<const SignalView> frames, std::size_t most) noexcept {
+void RunAhead<Real>::begin(std::span<const SignalView> frames, std::size_t max) noexcept {
   if (!overlaps()) return;
-  most = std::min(most, frames.size());
-  begin_parts(frames, 0, most - most % part());
+  max = std::min(max, frames.size());
+  begin_parts(frames, 0, max - max % part());
 }
 
 template <class Real>
 void RunAhead<Real>::begin_parts(std::span<const SignalView> frames, std::size_t wanted,
-                                 std::size_t most) noexcept {
-  if (most == 0 || alone_) return;
+                                 std::size_t max) noexcept {
+  if (max == 0 || alone_) return;
   if (first_ < end_ && owner(first_) != frames[0].data()) forget();
   try {
-    fill_ring(frames, wanted, most);
+    fill_ring(frames, wanted, max);
   } catch (const std::exception&) {
     forget();
     alone_ = true;
@@ -137,17 +137,17 @@ void RunAhead<Real>::begin_parts(std::span<const SignalView> frames, std::size_t
 }
 
 template <class Real>
-void RunAhead<Real>::fill_ring(std::span<const SignalView> frames, std::size_t wanted, std::size_t most) {
+void RunAhead<Real>::fill_ring(std::span<const SignalView> frames, std::size_t wanted, std::size_t max) {
   if (first_ == end_) {
-    if (most < 2) return;  // one by itself has less to wait for
+    if (max < 2) return;  // one by itself has less to wait for
     fit(kParts * part());
   }
-  while (end_ - first_ < most) {
+  while (end_ - first_ < max) {
     const std::size_t known = end_ - first_, size = spectra_.size();
     const std::size_t to_wrap = size - end_ % size;
-    std::size_t count = std::min({most - known, size - known, to_wrap, part()});
+    std::size_t count = std::min({max - known, size - known, to_wrap, part()});
     // A part of a few frames takes as long as a whole one: those that are not the last wait for more room.
-    if (count < std::min({part(), most - known, to_wrap})) return;
+    if (count < std::min({part(), max - known, to_wrap})) return;
     if (known >= wanted && count < std::min(part(), to_wrap)) return;
     count = begin_part(frames.subspan(known, count));
     if (count == 0) return;

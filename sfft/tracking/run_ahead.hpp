@@ -22,8 +22,8 @@ class RunAhead {
   RunAhead(const RunAhead&) = delete;
   RunAhead& operator=(const RunAhead&) = delete;
 
-  /// From here on the frames go through this plan. What is ahead is transformed anew: without another copy to
-  /// the GPU if the two plans differ in nothing but the reference. Throws as make_workspace() does: frames
+  /// From here on the frames go through this plan. What is ahead is transformed again: without another copy
+  /// to the GPU if the two plans differ in nothing but the reference. Throws as make_workspace() does: frames
   /// then go through the plan before.
   void use(const Plan<Real>& plan);
   /// Whether transforms go on beside the host's work, so that those that turn out useless cost it nothing.
@@ -31,12 +31,12 @@ class RunAhead {
   /// Puts the spectrum of the first frame into `spectrum`, and may begin with those of the first `most`: the
   /// first `wanted` of them are taken next, and others, which may be joined by more, in whole parts. Throws
   /// what Plan::execute() throws for that frame.
-  void take(std::span<const SignalView> frames, std::size_t wanted, std::size_t most,
+  void take(std::span<const SignalView> frames, std::size_t wanted, std::size_t max,
             Spectrum<Real>& spectrum);
   /// Begins with the first `most` frames, which are the next to be taken, without waiting for any: as far as
   /// they fill whole parts, for others may come. Their samples must stay what they are until they are taken
   /// or forgotten. Plans that do not overlap do nothing.
-  void begin(std::span<const SignalView> frames, std::size_t most) noexcept;
+  void begin(std::span<const SignalView> frames, std::size_t max) noexcept;
   /// How many spectra of the next of these frames are there.
   std::size_t ready(std::span<const SignalView> frames) const noexcept {
     const bool same = first_ < done_ && !frames.empty() && owner(first_) == frames[0].data();
@@ -60,8 +60,8 @@ class RunAhead {
   const void* owner(std::size_t at) const noexcept { return owners_[at % owners_.size()]; }
   std::size_t part() const noexcept;
   void fit(std::size_t spectra);
-  void begin_parts(std::span<const SignalView> frames, std::size_t wanted, std::size_t most) noexcept;
-  void fill_ring(std::span<const SignalView> frames, std::size_t wanted, std::size_t most);
+  void begin_parts(std::span<const SignalView> frames, std::size_t wanted, std::size_t max) noexcept;
+  void fill_ring(std::span<const SignalView> frames, std::size_t wanted, std::size_t max);
   std::size_t begin_part(std::span<const SignalView> frames);
   void execute_together(std::span<const SignalView> frames);
   void await_first();

@@ -32,7 +32,7 @@ std::int64_t one_of_pair(const TemplateData& data, std::int64_t flat) {
   return here < there || (here == there && flat <= conjugate) ? flat : conjugate;
 }
 
-std::int64_t flat_index(const Shape& shape, const std::array<std::int64_t, 3>& at) {
+std::int64_t linear_index(const Shape& shape, const std::array<std::int64_t, 3>& at) {
   std::int64_t flat = 0;
   for (int d = 0; d < shape.rank(); ++d) {
     const std::int64_t extent = shape[d], f = at[static_cast<std::size_t>(d)] % extent;
@@ -60,11 +60,11 @@ bool DriftingTone::drifts() const noexcept {
 }
 
 std::vector<DriftingTone> find_tones(const TemplateData& data, std::span<const std::complex<double>> values) {
-  constexpr std::size_t kMostTones = 32;
+  constexpr std::size_t kMaxTones = 32;
   const Shape& shape = data.shape;
   const std::vector<std::int64_t>& support = *data.support;
   const auto magnitude = [&](const std::array<std::int64_t, 3>& at) {
-    std::int64_t flat = flat_index(shape, at);
+    std::int64_t flat = linear_index(shape, at);
     for (int sign = 0; sign < (data.real ? 2 : 1); ++sign) {
       const auto found = std::ranges::lower_bound(support, flat);
       if (found != support.end() && *found == flat)
@@ -96,7 +96,7 @@ std::vector<DriftingTone> find_tones(const TemplateData& data, std::span<const s
     if (largest) tones.push_back(tone);
   }
   std::ranges::sort(tones, std::ranges::greater{}, &DriftingTone::energy);
-  if (tones.size() > kMostTones) tones.resize(kMostTones);
+  if (tones.size() > kMaxTones) tones.resize(kMaxTones);
   // Sidelobes are peaks, too, where some of the bins between are not in the support.
   std::vector<DriftingTone> kept;
   for (const DriftingTone& tone : tones) {
@@ -178,7 +178,7 @@ DriftSupport support_for_drift(const TemplateData& fresh, std::span<const Drifti
           double share = 1;
           for (std::size_t d = 0; d < rank; ++d) share *= envelope(static_cast<double>(f[d]) - at[d]);
           if (share < smallest) continue;
-          double& known = power[one_of_pair(fresh, flat_index(shape, f))];
+          double& known = power[one_of_pair(fresh, linear_index(shape, f))];
           known = std::max(known, share * tone.energy);
         }
       }

@@ -190,7 +190,7 @@ void TrackerImpl<Real>::expect_comparisons(std::span<const SignalView> frames, s
   reports_.erase(reports_.begin(), reports_.lower_bound(frames_));
   const auto found = [&](std::size_t next) { return found_ahead(frames, next); };
   calibration_.expected(frames.size(), reported, found, [&](std::size_t next) {
-    if (expected_.size() == DenseBeside<Real>::kMax) return false;
+    if (expected_.size() == BackgroundDense<Real>::kMax) return false;
     expected_.push_back(frames_ + static_cast<std::int64_t>(next));
     return true;
   });
@@ -251,7 +251,7 @@ void TrackerImpl<Real>::transform_sparsely(std::span<const SignalView> frames) {
     look(frame);
     return;
   }
-  if (options_.check && options_.check(frames_) && !compare_beside(frame)) return;
+  if (options_.check && options_.check(frames_) && !compare_in_background(frame)) return;
   if (factor != 1) {
     spectrum.error_l2 *= factor;
     spectrum.relative_error = error;
@@ -421,7 +421,7 @@ void TrackerImpl<Real>::prepare(const SignalView& like) {
     retired_.wake();
   } catch (const std::system_error&) {  // plans are then freed by the caller
   }
-  if (options_.learn_beside) learning_.prepare(like.bytes());
+  if (options_.background_learning) learning_.prepare(like.bytes());
   if (options_.calibrate == 0) return;
   memory_.prepare();
   Spectrum<Real> spectrum;

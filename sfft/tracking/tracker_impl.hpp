@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "sfft/tracker.hpp"
+#include "sfft/tracking/background_dense.hpp"
+#include "sfft/tracking/background_learning.hpp"
 #include "sfft/tracking/calibration.hpp"
-#include "sfft/tracking/dense_beside.hpp"
-#include "sfft/tracking/learn_beside.hpp"
 #include "sfft/tracking/refinement.hpp"
 #include "sfft/tracking/run_ahead.hpp"
 #include "sfft/tracking/staleness.hpp"
@@ -108,7 +108,7 @@ class TrackerImpl {
   bool compare(const SignalView& frame);
   bool seems_lost(const SignalView& frame);
   void look(const SignalView& frame);
-  bool compare_beside(const SignalView& frame);
+  bool compare_in_background(const SignalView& frame);
   void review_dense(const SignalView& frame);
   void note_check();
   bool reconsider_reference(const SignalView& frame, double error);
@@ -125,7 +125,7 @@ class TrackerImpl {
   LearnOptions relearn_options() const;
   LearnQuestion<Real> learn_question() const;
   void note_tones(const LearnAnswer<Real>& answer, std::int64_t frame);
-  void learn_beside();
+  void background_learning();
   bool learn_or_begin(const SignalView& frame, bool bearable);
   bool take_learned(const SignalView& frame);
   bool plan_with_room(double error);
@@ -139,8 +139,8 @@ class TrackerImpl {
   double room_ = 1;           ///< part of the accuracy that plans for this template are made for
   bool room_is_left_ = true;  ///< a smaller part may do
   Plan<Real> plan_;
-  RunAhead<Real> ahead_;     ///< the sparse transforms, by the same plan
-  DenseBeside<Real> dense_;  ///< at the same template
+  RunAhead<Real> ahead_;         ///< the sparse transforms, by the same plan
+  BackgroundDense<Real> dense_;  ///< at the same template
   TrackedFrame<Real> result_;
   Spectrum<Real> sparse_;                             ///< of a frame that is compared
   ErrorCheck compared_;                               ///< what the latest comparison found
@@ -194,7 +194,7 @@ class TrackerImpl {
   std::vector<DriftingTone> tones_;              ///< that were there when a template was last learned
   std::int64_t tones_at_ = -1;                   ///< that frame
   std::optional<LearnQuestion<Real>> to_learn_;  ///< from the frame under way
-  LearnBeside<Real> learning_;
+  BackgroundLearning<Real> learning_;
   Refinement<Real> refinement_;
   std::shared_ptr<const TemplateData> searched_for_;  ///< template of the latest search
 

@@ -48,8 +48,8 @@ bool TrackerImpl<Real>::reconsider_reference(const SignalView& frame, double err
     const bool fails = differences_fail(change, error);
     if (departures_ > 0 && staleness_.may_learn() && worth_learning(values)) {
       staleness_.say("the frame is unlike its reference");
-      if (options_.learn_beside) {
-        learn_beside();
+      if (options_.background_learning) {
+        background_learning();
       } else if (relearn_if_better(frame)) {
         result_.action = TrackAction::relearned;
         ++relearned_count;
@@ -257,7 +257,7 @@ void TrackerImpl<Real>::note_tones(const LearnAnswer<Real>& answer, std::int64_t
 /// The same as relearn_if_better() without waiting: learning begins when this frame is done with, and
 /// take_learned() does the rest.
 template <class Real>
-void TrackerImpl<Real>::learn_beside() {
+void TrackerImpl<Real>::background_learning() {
   if (learning_.under_way() || to_learn_) return;
   watch_.trying(exact_share());
   to_learn_ = learn_question();
@@ -325,8 +325,8 @@ bool TrackerImpl<Real>::relearn_if_better(const SignalView& frame) {
 /// False: the template stays, for now.
 template <class Real>
 bool TrackerImpl<Real>::learn_or_begin(const SignalView& frame, bool bearable) {
-  if (!options_.learn_beside || !bearable) return relearn_if_better(frame);
-  learn_beside();
+  if (!options_.background_learning || !bearable) return relearn_if_better(frame);
+  background_learning();
   return false;
 }
 
@@ -334,9 +334,9 @@ bool TrackerImpl<Real>::learn_or_begin(const SignalView& frame, bool bearable) {
 /// miss it narrowly: a plan with room to spare makes up for that.
 template <class Real>
 bool TrackerImpl<Real>::plan_with_room(double error) {
-  constexpr double kStep = 0.7, kLeast = 0.3, kNarrowly = 2;
+  constexpr double kStep = 0.7, kMin = 0.3, kNarrowly = 2;
   const bool narrowly = error < kNarrowly * options_.accuracy && options_.plan.accuracy == 0;
-  if (!narrowly || !room_is_left_ || kStep * room_ < kLeast) return false;
+  if (!narrowly || !room_is_left_ || kStep * room_ < kMin) return false;
   Plan<Real> plan(plan_.source(), plan_options(differencing(), kStep * room_));
   room_is_left_ = plan.info().path != Path::dense;
   if (!room_is_left_) return false;

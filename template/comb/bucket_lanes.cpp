@@ -103,7 +103,7 @@ BucketLanes::BucketLanes(const LaneComb& comb, std::span<const int> members) : c
       batch.present_in_lane[l] = static_cast<std::size_t>(members[batch.first + l]);
       batch.members = std::max(batch.members, batch.present_in_lane[l]);
     }
-    most_members_ = std::max(most_members_, batch.members);
+    max_members_ = std::max(max_members_, batch.members);
     doubles += (2 + 2 * batch.members + aliases) * kLanes;
     steps += batch.members * kLanes;
   }
@@ -177,7 +177,7 @@ void BucketLanes::add_tails(Batch& batch, const LaneDelays& delays) {
 }
 
 cpu::BucketScratch BucketLanes::scratch(std::size_t delays) {
-  const auto side = static_cast<int>(std::max(delays, most_members_));
+  const auto side = static_cast<int>(std::max(delays, max_members_));
   const auto doubles = static_cast<std::size_t>(cpu::BucketScratch::doubles(side));
   if (scratch_doubles_ < doubles) {
     scratch_ = std::make_unique_for_overwrite<double[]>(doubles);
@@ -207,7 +207,7 @@ bool BucketLanes::variances(std::span<const Delay> delays,
                             const std::function<void(std::size_t, const double*)>& visit) {
   delays_.look_at(delays);
   const cpu::BucketScratch scratch = this->scratch(delays.size());
-  double variance[cpu::kSystemMost * kLanes];
+  double variance[cpu::kSystemMax * kLanes];
   for (Batch& batch : batches_) {
     const cpu::BucketSystems systems = prepare(batch, delays_);
     if (!cpu::bucket_system_kernels().variances(systems, scratch, variance)) return false;
@@ -219,8 +219,8 @@ bool BucketLanes::variances(std::span<const Delay> delays,
 bool BucketLanes::rows(const LaneDelays& delays, const std::function<void(std::size_t, const Rows&)>& visit) {
   const std::size_t count = delays.delays_at().size();
   const cpu::BucketScratch scratch = this->scratch(count);
-  const std::size_t table = most_members_ * kLanes;
-  const auto memory = std::make_unique_for_overwrite<double[]>(4 * table + most_members_ * count * kPair);
+  const std::size_t table = max_members_ * kLanes;
+  const auto memory = std::make_unique_for_overwrite<double[]>(4 * table + max_members_ * count * kPair);
   double *const variance = memory.get(), *const noise = variance + table, *const bias = noise + table;
   double *const response = bias + table, *const weights = response + table;
   for (Batch& batch : batches_) {

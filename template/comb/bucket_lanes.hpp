@@ -160,7 +160,7 @@ class BucketLanes {
   std::vector<Batch> batches_;
   std::vector<double> memory_;  ///< memory that batches point to
   std::vector<std::array<std::int64_t, 3>> steps_;
-  std::size_t most_members_ = 1;
+  std::size_t max_members_ = 1;
   LaneDelays delays_;                  ///< for variances()
   std::unique_ptr<double[]> scratch_;  ///< of scratch_doubles_, uninitialised
   std::size_t scratch_doubles_ = 0;

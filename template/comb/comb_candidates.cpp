@@ -74,19 +74,19 @@ class Lister {
   std::vector<CombCandidate> list() {
     const Shape& shape = support_.shape;
     const auto members = static_cast<std::int64_t>(support_.members.size());
-    most_ = std::min({request_.max_samples, shape.points() / 2, 64 * members + 4096, Folding::kMaxBuckets});
+    max_ = std::min({request_.max_samples, shape.points() / 2, 64 * members + 4096, Folding::kMaxBuckets});
     // Fewer buckets than this would leave almost none empty, or hold more frequencies than delays resolve.
-    const std::int64_t least = std::max<std::int64_t>(kMinEmpty, least_squares_ ? members / 12 : members);
+    const std::int64_t min = std::max<std::int64_t>(kMinEmpty, least_squares_ ? members / 12 : members);
     std::array<std::vector<std::int64_t>, 3> sides;
-    for (int d = 0; d < 3; ++d) sides[static_cast<std::size_t>(d)] = smooth_divisors(shape[d], most_);
+    for (int d = 0; d < 3; ++d) sides[static_cast<std::size_t>(d)] = smooth_divisors(shape[d], max_);
     std::vector<Bounded> grids;
     for (const std::int64_t b0 : sides[0]) {
       for (const std::int64_t b1 : sides[1]) {
-        if (b0 * b1 > most_) break;
+        if (b0 * b1 > max_) break;
         for (const std::int64_t b2 : sides[2]) {
           const std::int64_t buckets = b0 * b1 * b2;
-          if (buckets > most_) break;
-          if (buckets < least || misshapen({b0, b1, b2})) continue;
+          if (buckets > max_) break;
+          if (buckets < min || misshapen({b0, b1, b2})) continue;
           // The fullest bucket is at least as full as the mean.
           const std::int64_t fewest = least_squares_ ? whole_steps((members + buckets - 1) / buckets) : step_;
           const std::array<std::int64_t, 3> grid{b0, b1, b2};
@@ -190,7 +190,7 @@ class Lister {
     std::vector<double> us;
     for (std::size_t g = 0; g < grids.size(); ++g) {
       const std::int64_t buckets = grids[g][0] * grids[g][1] * grids[g][2];
-      for (std::int64_t r = step_; r <= most_delays(buckets); r += step_) {
+      for (std::int64_t r = step_; r <= max_delays(buckets); r += step_) {
         us.push_back(predict_us(support_, request_, grids[g], r));
         if (us.back() > request_.limit_us) break;
         entries.push_back({g, r});
@@ -229,11 +229,11 @@ class Lister {
     constexpr double kMin = 0.7;
     const auto samples = [&](const Folding::Grid& grid) {
       const std::int64_t buckets = grid[0] * grid[1] * grid[2];
-      return static_cast<double>(buckets * (most_delays(buckets) / step_ * step_));
+      return static_cast<double>(buckets * (max_delays(buckets) / step_ * step_));
     };
-    double most = 0;
-    for (const Folding::Grid& grid : grids) most = std::max(most, samples(grid));
-    std::erase_if(grids, [&](const Folding::Grid& grid) { return samples(grid) < kMin * most; });
+    double max = 0;
+    for (const Folding::Grid& grid : grids) max = std::max(max, samples(grid));
+    std::erase_if(grids, [&](const Folding::Grid& grid) { return samples(grid) < kMin * max; });
   }
 
   /// The relative error estimated from a bound on its square.
@@ -241,10 +241,10 @@ class Lister {
     return std::sqrt(bound) * std::pow(static_cast<double>(delays), -look_.resolution());
   }
 
-  std::int64_t most_delays(std::int64_t buckets) const {
+  std::int64_t max_delays(std::int64_t buckets) const {
     const bool few = request_.effort == PlanEffort::quick && !least_squares_ && !by_rows_;
     return std::min(
-        {few ? kQuickDelays : CombModel::kMaxDelays, support_.shape.points() / buckets, most_ / buckets});
+        {few ? kQuickDelays : CombModel::kMaxDelays, support_.shape.points() / buckets, max_ / buckets});
   }
 
   /// `tails`: examines tails as well as members.
@@ -288,12 +288,12 @@ class Lister {
   /// Regular grids with these numbers of rows and columns bound it.
   void bound_rows() {
     const Shape& shape = support_.shape;
-    const std::int64_t most_rows = 3 * request_.bus.most_bytes / (2 * row_bytes());
+    const std::int64_t max_rows = 3 * request_.bus.max_bytes / (2 * row_bytes());
     std::vector<Folding::Grid> grids;
-    for (const std::int64_t rows : smooth_divisors(shape[0], most_rows)) {
+    for (const std::int64_t rows : smooth_divisors(shape[0], max_rows)) {
       for (const std::int64_t columns : smooth_divisors(shape[1], shape[1])) {
         const std::int64_t samples = rows * columns;
-        if (samples >= static_cast<std::int64_t>(support_.members.size()) && samples <= 3 * most_ / 2)
+        if (samples >= static_cast<std::int64_t>(support_.members.size()) && samples <= 3 * max_ / 2)
           grids.push_back({rows, columns, 1});
       }
     }
@@ -311,10 +311,10 @@ class Lister {
   void add_by_rows(const std::array<std::int64_t, 3>& grid, std::int64_t delays,
                    std::vector<CombCandidate>& candidates) const {
     const std::int64_t in_a_row = support_.shape[1] / grid[1];
-    const std::int64_t most = std::min({kMaxRowSets, delays, support_.shape[0] / grid[0]});
-    for (std::int64_t sets = (delays + in_a_row - 1) / in_a_row; sets <= most; ++sets) {
+    const std::int64_t max = std::min({kMaxRowSets, delays, support_.shape[0] / grid[0]});
+    for (std::int64_t sets = (delays + in_a_row - 1) / in_a_row; sets <= max; ++sets) {
       const std::int64_t bytes = sets * grid[0] * row_bytes();
-      if (bytes > request_.bus.most_bytes) break;
+      if (bytes > request_.bus.max_bytes) break;
       const double us = predict_us(support_, request_, grid, delays, false, bytes);
       if (us > request_.limit_us) break;
       const double bound =
@@ -335,7 +335,7 @@ class Lister {
     // Least squares needs one delay per frequency of a bucket; with a prior a crowded bucket only shrinks.
     const std::int64_t crowd = least_squares_ ? crowding.largest : 1;
     const std::int64_t first = whole_steps(crowd);
-    const std::int64_t last = most_delays(buckets);
+    const std::int64_t last = max_delays(buckets);
     RandomBounds bounds(crowding.members, crowding.tail, own_power_);
     for (std::int64_t r = 1; r <= last; ++r) {
       const double bound = least_squares_ || by_rows_ ? 0 : bounds.next();
@@ -357,9 +357,9 @@ class Lister {
   const CombRequest& request_;
   bool all_grids_;
   bool least_squares_;
-  bool by_rows_;           ///< rows of images cross a bus
-  std::int64_t step_;      ///< delays come in pairs for real signals
-  std::int64_t most_ = 0;  ///< buckets
+  bool by_rows_;          ///< rows of images cross a bus
+  std::int64_t step_;     ///< delays come in pairs for real signals
+  std::int64_t max_ = 0;  ///< buckets
   double power_ = 0;
   std::vector<CombCandidate> candidates_;
   std::vector<std::size_t> own_;  ///< members examined: all coefficients but f = 0, or a sample

@@ -240,7 +240,7 @@ CombModel::Sample& CombModel::sample(std::size_t max_groups) {
                      return groups_[a.group].count > groups_[b.group].count;
                    });
   std::vector<std::size_t> groups;
-  if (sample.largest <= static_cast<std::size_t>(cpu::kSystemMost)) {
+  if (sample.largest <= static_cast<std::size_t>(cpu::kSystemMax)) {
     for (const Sample::Pick& pick : sample.picks) groups.push_back(pick.group);
   }
   sample.lanes = pack(groups);
@@ -271,7 +271,7 @@ CombModel::Quality CombModel::assess(std::span<const Delay> delays, std::size_t 
   Sample& looked = sample(max_groups);
   Quality quality;
   const std::size_t r = delays.size();
-  if (std::max(r, looked.largest) > static_cast<std::size_t>(cpu::kSystemMost)) {
+  if (std::max(r, looked.largest) > static_cast<std::size_t>(cpu::kSystemMax)) {
     quality.solvable = false;
     return quality;
   }

@@ -23,7 +23,7 @@ class ThreadPool;
 
 class CombModel {
  public:
-  static constexpr std::int64_t kMaxDelays = cpu::kSystemMost;
+  static constexpr std::int64_t kMaxDelays = cpu::kSystemMax;
 
   /// `buckets` divide the shape. Cheap; aliases are computed when first needed.
   CombModel(const SupportSet& support, const SpectralPrior& prior,

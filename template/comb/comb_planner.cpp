@@ -169,7 +169,7 @@ class Planner {
   }
 
   /// Candidates that read from few to many rows; for each number of rows the one with the least bound.
-  std::vector<CombCandidate> spread_over_rows(std::size_t most) const {
+  std::vector<CombCandidate> spread_over_rows(std::size_t max) const {
     std::map<std::int64_t, const CombCandidate*> best;
     for (const CombCandidate& candidate : candidates_) {
       const CombCandidate*& known = best[candidate.rows()];
@@ -178,7 +178,7 @@ class Planner {
     std::vector<const CombCandidate*> in_order;
     for (const auto& [rows, candidate] : best) in_order.push_back(candidate);
     std::vector<CombCandidate> chosen;
-    const std::size_t count = std::min(most, in_order.size());
+    const std::size_t count = std::min(max, in_order.size());
     for (std::size_t i = 0; i < count; ++i)
       chosen.push_back(*in_order[in_order.size() * (2 * i + 1) / (2 * count)]);
     return chosen;
@@ -270,12 +270,12 @@ class Planner {
     }
     step_done("search: looks");
     if (looked.empty()) return std::nullopt;
-    double least = std::numeric_limits<double>::infinity();
-    for (const Looked& entry : looked) least = std::min(least, entry.error);
+    double min = std::numeric_limits<double>::infinity();
+    for (const Looked& entry : looked) min = std::min(min, entry.error);
     // Within a requested accuracy, time decides. Without one, error and time are weighed: a plan that is
     // twice as fast may have an error a fifth larger.
     const double bar =
-        good_enough ? std::max(request_.accuracy, least) : std::numeric_limits<double>::infinity();
+        good_enough ? std::max(request_.accuracy, min) : std::numeric_limits<double>::infinity();
     const auto cost = [&](double error, double us) {
       if (!good_enough) return weigh(error, us, request_);
       return error <= bar ? us : std::numeric_limits<double>::max() * std::min(1.0, error);
@@ -312,12 +312,12 @@ class Planner {
       }
     });
     std::size_t winner = finalists.size();
-    double least_cost = std::numeric_limits<double>::infinity();
+    double min_cost = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < finalists.size(); ++i) {
       if (!finalists[i]) continue;
       const double own = cost(relative_error(finalists[i]->quality), looked[i].candidate.us);
-      if (winner < finalists.size() && own >= least_cost) continue;
-      least_cost = own;
+      if (winner < finalists.size() && own >= min_cost) continue;
+      min_cost = own;
       winner = i;
     }
     if (winner == finalists.size()) return std::nullopt;

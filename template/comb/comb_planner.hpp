@@ -21,7 +21,7 @@ class ThreadPool;
 /// How samples of images cross a bus: with the whole row that holds them.
 struct CombBus {
   std::int64_t element_bytes = 0;  ///< per sample; 0: nothing crosses a bus
-  std::int64_t most_bytes = 0;     ///< per frame; plans that need more ignore rows
+  std::int64_t max_bytes = 0;      ///< per frame; plans that need more ignore rows
 };
 
 struct CombRequest {

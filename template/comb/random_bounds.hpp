@@ -21,10 +21,10 @@ class RandomBounds {
   /// Per coefficient: the members in its bucket, the tail that aliases onto it, its power.
   RandomBounds(std::span<const std::int32_t> members_of, std::span<const double> tails,
                std::span<const double> power) {
-    std::int32_t most = 1;
-    for (const std::int32_t members : members_of) most = std::max(most, members);
-    begins_.assign(static_cast<std::size_t>(most) * kSteps, 0.0);
-    tail_.assign(static_cast<std::size_t>(most), 0.0);
+    std::int32_t max = 1;
+    for (const std::int32_t members : members_of) max = std::max(max, members);
+    begins_.assign(static_cast<std::size_t>(max) * kSteps, 0.0);
+    tail_.assign(static_cast<std::size_t>(max), 0.0);
     for (std::size_t i = 0; i < tails.size(); ++i) {
       const auto members = static_cast<std::size_t>(members_of[i]);
       // Up to this denominator the power is smaller.

@@ -36,9 +36,9 @@ std::optional<CombPlan> rebuild_comb(const SupportSet& support, const SpectralPr
   const auto r = static_cast<std::int64_t>(delays.size());
   // A planner considers at most this many buckets.
   const auto members = static_cast<std::int64_t>(support.members.size());
-  const std::int64_t most = std::min({request.max_samples, support.shape.points(), 64 * members + 4096});
-  if (count > most / r) {
-    why = fmt::format("it reads {} times {} samples, more than the {} allowed", r, count, most);
+  const std::int64_t max = std::min({request.max_samples, support.shape.points(), 64 * members + 4096});
+  if (count > max / r) {
+    why = fmt::format("it reads {} times {} samples, more than the {} allowed", r, count, max);
     return std::nullopt;
   }
   if (support.real && r % 2 != 0) {

@@ -37,8 +37,8 @@ struct TemplateData {
   /// The criterion of learning, LearnOptions::energy or threshold_sigma; 0: another one. Not saved.
   double learned_energy = 0, learned_threshold_sigma = 0;
   std::int64_t learned_k = 0;  ///< frequencies chosen, without those for tones that drift; 0: k(). Not saved
-  bool learned_blindly = false;  ///< not saved
-  std::string why_learned_so;    ///< not saved
+  bool learned_by_discovery = false;  ///< not saved
+  std::string why_learned_so;         ///< not saved
 
   std::vector<KeptPlan> plans;  ///< planning decisions for this template
   std::string plans_problem;    ///< why a file's plans are not among them; not saved
@@ -66,7 +66,7 @@ inline std::array<std::int64_t, 3> coordinates(const Shape& shape, std::int64_t 
   return at;
 }
 
-/// The flat index of -f.
+/// The linear index of -f.
 inline std::int64_t conjugate_index(const Shape& shape, std::int64_t flat) noexcept {
   const auto f = coordinates(shape, flat);
   std::int64_t index = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// BlindComb's other kind of round: samples that discovery has not seen, to judge its result and to
+// DiscoveryComb's other kind of round: samples that discovery has not seen, to judge its result and to
 // refine the values.
 #include <algorithm>
 #include <cmath>
@@ -19,12 +19,12 @@ constexpr std::int64_t kRun = 8;
 /// Delays of run `number`: the runs divide the delays among them, and each lies at random within
 /// its own part.
 DelayPattern check_delays(const CombGrid& grid, int rank, std::int64_t number, const CheckReads& reads,
-                          BlindRandom& random) {
+                          DiscoveryRandom& random) {
   // A run of eight delays separates any eight frequencies of a bucket from zero, whatever they have in common
   // (Vandermonde), and more unless their values conspire; in several dimensions random delays must do. Four
   // were not enough: with them a wrong frequency passed in one of 12,000 random cases.
   if (reads.runs == 0 && rank == 1) return run_of_delays(grid, true, random, reads.compared);
-  if (reads.runs == 0) return random_delays(grid.strides, rank, kBlindDelays, random);
+  if (reads.runs == 0) return random_delays(grid.strides, rank, kDiscoveryDelays, random);
   const auto last = static_cast<std::size_t>(rank - 1);
   const std::int64_t blocks_of_row = grid.strides[last] / kRun;
   if (blocks_of_row == 0) return random_delays(grid.strides, rank, static_cast<int>(kRun), random);
@@ -55,11 +55,11 @@ DelayPattern check_delays(const CombGrid& grid, int rank, std::int64_t number, c
 /// Normal equations of the corrections to one bucket's known frequencies; for a crowd only the energies are
 /// kept. The unknowns are corrections rather than values, so that their squares do not cancel.
 template <class Real>
-struct BlindComb<Real>::Accumulator {
+struct DiscoveryComb<Real>::Accumulator {
   std::int32_t bucket = 0;
   int members = 0;  ///< 0: a crowd, used with its present values
-  std::int32_t member[kBlindMembers] = {};
-  Complex right[kBlindMembers] = {};
+  std::int32_t member[kDiscoveryMembers] = {};
+  Complex right[kDiscoveryMembers] = {};
   std::int32_t gram = -1;  ///< first element in `gram_`, row by row; only for two members or more
   double energy = 0;       ///< Σ|y|²
   double rest = 0;         ///< Σ|y − known|²
@@ -67,8 +67,8 @@ struct BlindComb<Real>::Accumulator {
 
 /// exp(2 pi i f·τ_j/n) of every component at every delay, component by component.
 template <class Real>
-void BlindComb<Real>::tabulate_roots(const DelayPattern& pattern,
-                                     const std::vector<BlindComponent>& components) {
+void DiscoveryComb<Real>::tabulate_roots(const DelayPattern& pattern,
+                                         const std::vector<DiscoveryComponent>& components) {
   const std::size_t count = components.size();
   const std::size_t delays = pattern.delays.size();
   roots_re_.resize(count * delays);
@@ -83,7 +83,7 @@ void BlindComb<Real>::tabulate_roots(const DelayPattern& pattern,
   }
   if (!exact) {
     for (std::size_t i = 0; i < count; ++i) {
-      BlindVector roots;
+      DiscoveryVector roots;
       phases(components[i].f, pattern, roots);
       for (std::size_t j = 0; j < delays; ++j) {
         roots_re_[i * delays + j] = roots[j].real();
@@ -121,16 +121,16 @@ void BlindComb<Real>::tabulate_roots(const DelayPattern& pattern,
 }
 
 template <class Real>
-void BlindComb<Real>::accumulate(const BucketValues<Real>& values, double scale,
-                                 const std::vector<BlindComponent>& components,
-                                 std::vector<Accumulator>& crowds) {
+void DiscoveryComb<Real>::accumulate(const BucketValues<Real>& values, double scale,
+                                     const std::vector<DiscoveryComponent>& components,
+                                     std::vector<Accumulator>& crowds) {
   const auto delays = static_cast<std::size_t>(values.delays);
   const auto root = [&](std::int32_t i, std::size_t j) {
     const std::size_t at = static_cast<std::size_t>(i) * delays + j;
     return Complex(roots_re_[at], roots_im_[at]);
   };
   for (Accumulator& own : crowds) {
-    BlindVector y;
+    DiscoveryVector y;
     double energy = 0;
     for (std::size_t j = 0; j < delays; ++j) {
       y[j] = scale * values.at(own.bucket, static_cast<std::int64_t>(j));
@@ -161,15 +161,15 @@ void BlindComb<Real>::accumulate(const BucketValues<Real>& values, double scale,
 
 /// Solves one bucket's normal equations: corrections to `fitted` and their gains. False if singular.
 template <class Real>
-bool BlindComb<Real>::solve_accumulated(const Accumulator& own, double delays, Complex* corrections,
-                                        double* gains) const {
+bool DiscoveryComb<Real>::solve_accumulated(const Accumulator& own, double delays, Complex* corrections,
+                                            double* gains) const {
   if (own.members == 1) {
     corrections[0] = own.right[0] / delays;
     gains[0] = 1 / delays;
     return true;
   }
   for (int i = 0; i <= own.members; ++i) {
-    Complex gram[kBlindMembers][kBlindMembers];
+    Complex gram[kDiscoveryMembers][kDiscoveryMembers];
     for (int r = 0; r < own.members; ++r) {
       gram[r][r] = delays;
       for (int l = 0; l < r; ++l) {
@@ -177,7 +177,7 @@ bool BlindComb<Real>::solve_accumulated(const Accumulator& own, double delays, C
         gram[l][r] = std::conj(gram[r][l]);
       }
     }
-    Complex right[kBlindMembers] = {};
+    Complex right[kDiscoveryMembers] = {};
     if (i < own.members) {
       right[i] = 1;
     } else {
@@ -196,8 +196,8 @@ bool BlindComb<Real>::solve_accumulated(const Accumulator& own, double delays, C
 /// The occupied buckets (`all`), or only those to fit: a bucket lists its members if they are few and one of
 /// their variances exceeds `doubtful`.
 template <class Real>
-std::vector<typename BlindComb<Real>::Accumulator> BlindComb<Real>::list_crowds(
-    const std::vector<BlindComponent>& components, double doubtful, bool all) {
+std::vector<typename DiscoveryComb<Real>::Accumulator> DiscoveryComb<Real>::list_crowds(
+    const std::vector<DiscoveryComponent>& components, double doubtful, bool all) {
   std::vector<Accumulator> crowds;
   gram_.clear();
   if (all) crowds.reserve(bucket_.size());
@@ -210,7 +210,7 @@ std::vector<typename BlindComb<Real>::Accumulator> BlindComb<Real>::list_crowds(
       fit = fit || components[static_cast<std::size_t>(i)].variance > doubtful;
       ++members;
     }
-    fit = fit && members <= kBlindMembers;
+    fit = fit && members <= kDiscoveryMembers;
     if (!fit && !all) continue;
     Accumulator own;
     own.bucket = bucket;
@@ -228,11 +228,12 @@ std::vector<typename BlindComb<Real>::Accumulator> BlindComb<Real>::list_crowds(
 /// Fits the members of one bucket and judges the residual. False if there are no members or the delays cannot
 /// separate them.
 template <class Real>
-bool BlindComb<Real>::refit(const Accumulator& own, int delays, std::vector<BlindComponent>& components,
-                            BlindRound& round, std::vector<char>& drop) const {
+bool DiscoveryComb<Real>::refit(const Accumulator& own, int delays,
+                                std::vector<DiscoveryComponent>& components, DiscoveryRound& round,
+                                std::vector<char>& drop) const {
   constexpr double kLargestGain = 16;
-  Complex fitted[kBlindMembers];
-  double gain[kBlindMembers];
+  Complex fitted[kDiscoveryMembers];
+  double gain[kDiscoveryMembers];
   if (own.members == 0 || own.members >= delays) return false;
   if (!solve_accumulated(own, static_cast<double>(delays), fitted, gain)) return false;
   if (*std::max_element(gain, gain + own.members) * delays > kLargestGain) return false;
@@ -241,7 +242,7 @@ bool BlindComb<Real>::refit(const Accumulator& own, int delays, std::vector<Blin
   if (!(residual <= residual_limit(round, delays - own.members, own.energy))) ++round.unresolved;
   const double noise = noise_of_bucket(round, residual, delays - own.members);
   for (int i = 0; i < own.members; ++i) {
-    BlindComponent& component = components[static_cast<std::size_t>(own.member[i])];
+    DiscoveryComponent& component = components[static_cast<std::size_t>(own.member[i])];
     const double variance = gain[i] * noise;
     const double apart = disagreement(fitted[i], variance + component.variance);
     if (apart > kContradiction * confidence_) ++round.unresolved;
@@ -260,8 +261,9 @@ bool BlindComb<Real>::refit(const Accumulator& own, int delays, std::vector<Blin
 
 /// Judges one bucket by the residual of its members' present values.
 template <class Real>
-void BlindComb<Real>::judge_as_known(const Accumulator& own, std::int64_t delays,
-                                     const std::vector<BlindComponent>& components, BlindRound& round) const {
+void DiscoveryComb<Real>::judge_as_known(const Accumulator& own, std::int64_t delays,
+                                         const std::vector<DiscoveryComponent>& components,
+                                         DiscoveryRound& round) const {
   double uncertain = 0;
   for (std::int32_t i = first_[static_cast<std::size_t>(own.bucket)]; i >= 0;
        i = next_[static_cast<std::size_t>(i)])
@@ -275,8 +277,8 @@ void BlindComb<Real>::judge_as_known(const Accumulator& own, std::int64_t delays
 /// Judges every bucket by the residual of its components' present values, so
 /// that no fit can hide an error.
 template <class Real>
-void BlindComb<Real>::compare(const BucketValues<Real>& values, double scale,
-                              const std::vector<BlindComponent>& components, BlindRound& round) {
+void DiscoveryComb<Real>::compare(const BucketValues<Real>& values, double scale,
+                                  const std::vector<DiscoveryComponent>& components, DiscoveryRound& round) {
   const std::size_t count = components.size();
   const auto buckets = static_cast<std::size_t>(values.buckets);
   const auto delays = static_cast<double>(values.delays);
@@ -294,23 +296,23 @@ void BlindComb<Real>::compare(const BucketValues<Real>& values, double scale,
                                     roots_re_.data(), roots_im_.data(), static_cast<std::int64_t>(count)};
   cpu::locate_kernels<Real>().leftover(values.re, values.im, values.buckets, values.delays, known,
                                        rest + buckets, rest);
-  const double least = residual_limit(round, static_cast<int>(values.delays), 0);
+  const double min = residual_limit(round, static_cast<int>(values.delays), 0);
   const double unit = scale * scale;
   constexpr double kOwn = kOwnRounding * std::numeric_limits<Real>::epsilon();
-  double most = least;
+  double max = min;
   for (std::size_t b = 0; b < buckets; ++b) {
-    const double own = least + kOwn * kOwn * unit * static_cast<double>(power_[b]);
+    const double own = min + kOwn * kOwn * unit * static_cast<double>(power_[b]);
     const double limit = own * (1 + uncertain[b] / round.noise);
-    most = std::max(most, limit);
+    max = std::max(max, limit);
     if (!(unit * rest[b] <= limit)) ++round.unresolved;
   }
-  round.missed_power = std::max(round.missed_power, most / delays);
+  round.missed_power = std::max(round.missed_power, max / delays);
 }
 
 template <class Real>
-BlindRound BlindComb<Real>::check(const CombGrid& grid, CheckReads reads, BlindRandom& random,
-                                  std::vector<BlindComponent>& components) {
-  BlindRound round;
+DiscoveryRound DiscoveryComb<Real>::check(const CombGrid& grid, CheckReads reads, DiscoveryRandom& random,
+                                          std::vector<DiscoveryComponent>& components) {
+  DiscoveryRound round;
   file_members(grid, components);
   const double scale = static_cast<double>(shape_.points()) / static_cast<double>(grid.count);
   const std::int64_t chunks = std::max<std::int64_t>(1, reads.runs);
@@ -319,14 +321,14 @@ BlindRound BlindComb<Real>::check(const CombGrid& grid, CheckReads reads, BlindR
   // Without noise most values are as good as they get, except those of frequencies that the original delays
   // could hardly separate.
   constexpr double kDoubt = 8;
-  double least = std::numeric_limits<double>::infinity();
-  double most = 0;
-  for (const BlindComponent& component : components) {
-    least = std::min(least, component.variance);
-    most = std::max(most, component.variance);
+  double min = std::numeric_limits<double>::infinity();
+  double max = 0;
+  for (const DiscoveryComponent& component : components) {
+    min = std::min(min, component.variance);
+    max = std::max(max, component.variance);
   }
-  if (most > kDoubt * kDoubt * least) reads.compared *= 2;  // there is much to refine
-  std::vector<Accumulator> crowds = list_crowds(components, exact ? kDoubt * least : 0, !exact);
+  if (max > kDoubt * kDoubt * min) reads.compared *= 2;  // there is much to refine
+  std::vector<Accumulator> crowds = list_crowds(components, exact ? kDoubt * min : 0, !exact);
   BucketValues<Real> values{};
   for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
     const DelayPattern pattern = check_delays(grid, shape_.rank(), chunk, reads, random);
@@ -360,21 +362,22 @@ BlindRound BlindComb<Real>::check(const CombGrid& grid, CheckReads reads, BlindR
   return round;
 }
 
-#define SFFT_INSTANTIATE(Real)                                                                              \
-  template void BlindComb<Real>::tabulate_roots(const DelayPattern&, const std::vector<BlindComponent>&);   \
-  template void BlindComb<Real>::accumulate(const BucketValues<Real>&, double,                              \
-                                            const std::vector<BlindComponent>&, std::vector<Accumulator>&); \
-  template std::vector<typename BlindComb<Real>::Accumulator> BlindComb<Real>::list_crowds(                 \
-      const std::vector<BlindComponent>&, double, bool);                                                    \
-  template bool BlindComb<Real>::refit(const Accumulator&, int, std::vector<BlindComponent>&, BlindRound&,  \
-                                       std::vector<char>&) const;                                           \
-  template void BlindComb<Real>::compare(const BucketValues<Real>&, double,                                 \
-                                         const std::vector<BlindComponent>&, BlindRound&);                  \
-  template void BlindComb<Real>::judge_as_known(const Accumulator&, std::int64_t,                           \
-                                                const std::vector<BlindComponent>&, BlindRound&) const;     \
-  template bool BlindComb<Real>::solve_accumulated(const Accumulator&, double, Complex*, double*) const;    \
-  template BlindRound BlindComb<Real>::check(const CombGrid&, CheckReads, BlindRandom&,                     \
-                                             std::vector<BlindComponent>&);
+#define SFFT_INSTANTIATE(Real)                                                                               \
+  template void DiscoveryComb<Real>::tabulate_roots(const DelayPattern&,                                     \
+                                                    const std::vector<DiscoveryComponent>&);                 \
+  template void DiscoveryComb<Real>::accumulate(                                                             \
+      const BucketValues<Real>&, double, const std::vector<DiscoveryComponent>&, std::vector<Accumulator>&); \
+  template std::vector<typename DiscoveryComb<Real>::Accumulator> DiscoveryComb<Real>::list_crowds(          \
+      const std::vector<DiscoveryComponent>&, double, bool);                                                 \
+  template bool DiscoveryComb<Real>::refit(const Accumulator&, int, std::vector<DiscoveryComponent>&,        \
+                                           DiscoveryRound&, std::vector<char>&) const;                       \
+  template void DiscoveryComb<Real>::compare(const BucketValues<Real>&, double,                              \
+                                             const std::vector<DiscoveryComponent>&, DiscoveryRound&);       \
+  template void DiscoveryComb<Real>::judge_as_known(                                                         \
+      const Accumulator&, std::int64_t, const std::vector<DiscoveryComponent>&, DiscoveryRound&) const;      \
+  template bool DiscoveryComb<Real>::solve_accumulated(const Accumulator&, double, Complex*, double*) const; \
+  template DiscoveryRound DiscoveryComb<Real>::check(const CombGrid&, CheckReads, DiscoveryRandom&,          \
+                                                     std::vector<DiscoveryComponent>&);
 SFFT_INSTANTIATE(float)
 SFFT_INSTANTIATE(double)
 #undef SFFT_INSTANTIATE

@@ -41,7 +41,8 @@ double noise_by_quantile(const std::vector<Real>& power, std::int64_t delays) {
 }  // namespace
 
 template <class Real>
-void BlindComb<Real>::file_members(const CombGrid& grid, const std::vector<BlindComponent>& components) {
+void DiscoveryComb<Real>::file_members(const CombGrid& grid,
+                                       const std::vector<DiscoveryComponent>& components) {
   first_.assign(static_cast<std::size_t>(grid.count), -1);
   next_.assign(components.size(), -1);
   bucket_.resize(components.size());
@@ -61,7 +62,7 @@ void BlindComb<Real>::file_members(const CombGrid& grid, const std::vector<Blind
 }
 
 template <class Real>
-void BlindComb<Real>::measure_power(const BucketValues<Real>& values, bool add) {
+void DiscoveryComb<Real>::measure_power(const BucketValues<Real>& values, bool add) {
   if (!add) power_.assign(static_cast<std::size_t>(values.buckets), Real(0));
   cpu::bucket_power_kernels<Real>().add_power(values.re, values.im, values.buckets, values.delays,
                                               power_.data());
@@ -70,8 +71,8 @@ void BlindComb<Real>::measure_power(const BucketValues<Real>& values, bool add) 
 /// Estimates the noise from power_ and counts the significant buckets. `least` is rounding that power_
 /// does not reveal.
 template <class Real>
-void BlindComb<Real>::judge_noise(const CombGrid& grid, std::int64_t delays, std::int64_t known, double least,
-                                  BlindRound& round) {
+void DiscoveryComb<Real>::judge_noise(const CombGrid& grid, std::int64_t delays, std::int64_t known,
+                                      double min, DiscoveryRound& round) {
   const double scale = static_cast<double>(shape_.points()) / static_cast<double>(grid.count);
   const double unit = scale * scale;
   // Four sums, because each addition to a single sum would wait for the one before.
@@ -87,7 +88,7 @@ void BlindComb<Real>::judge_noise(const CombGrid& grid, std::int64_t delays, std
   if (!round.finite) return;
   confidence_ = std::log(kRoundsPerMistake * static_cast<double>(grid.count));
   const double rounding = kRoundingShare * kEpsilon<Real>;
-  round.rounding = std::max(least, rounding * rounding * round.total_energy);
+  round.rounding = std::max(min, rounding * rounding * round.total_energy);
   round.noise = round.rounding;
   const double excess = exceedance(delays, confidence_);
   const auto count_above = [&](double noise) {
@@ -106,7 +107,8 @@ void BlindComb<Real>::judge_noise(const CombGrid& grid, std::int64_t delays, std
 }
 
 template <class Real>
-void BlindComb<Real>::phases(const GridPoint& f, const DelayPattern& pattern, BlindVector& roots) const {
+void DiscoveryComb<Real>::phases(const GridPoint& f, const DelayPattern& pattern,
+                                 DiscoveryVector& roots) const {
   const auto turns = [&](const GridPoint& delay) {
     double sum = 0;
     for (int d = 0; d < shape_.rank(); ++d) {
@@ -126,37 +128,37 @@ void BlindComb<Real>::phases(const GridPoint& f, const DelayPattern& pattern, Bl
 }
 
 template <class Real>
-BlindRound BlindComb<Real>::solve(const CombGrid& grid, const DelayPattern& pattern,
-                                  std::vector<BlindComponent>& components) {
-  BlindRound round;
+DiscoveryRound DiscoveryComb<Real>::solve(const CombGrid& grid, const DelayPattern& pattern,
+                                          std::vector<DiscoveryComponent>& components) {
+  DiscoveryRound round;
   const BucketValues<Real> values = sampler_.comb(grid.buckets, pattern.delays);
   measure_power(values, false);
   judge_noise(grid, values.delays, 0, 0, round);
   if (!round.finite) return round;
-  std::vector<BlindComponent> found;
+  std::vector<DiscoveryComponent> found;
   explain_all(grid, pattern, values, components, round, found);
   if (!round.crowded) components = std::move(found);
   return round;
 }
 
 template <class Real>
-BlindRound BlindComb<Real>::peel(const CombGrid& grid, const DelayPattern& pattern,
-                                 std::vector<BlindComponent>& components) {
-  BlindRound whole;
+DiscoveryRound DiscoveryComb<Real>::peel(const CombGrid& grid, const DelayPattern& pattern,
+                                         std::vector<DiscoveryComponent>& components) {
+  DiscoveryRound whole;
   const BucketValues<Real> values = sampler_.comb(grid.buckets, pattern.delays);
   measure_power(values, false);
   judge_noise(grid, values.delays, 0, 0, whole);
   if (!whole.finite) return whole;
   subtract(grid, pattern, values, components);
-  BlindRound round;
+  DiscoveryRound round;
   measure_power(values, false);
   judge_noise(grid, values.delays, 0, whole.rounding, round);
   round.total_energy = whole.total_energy;
-  std::vector<BlindComponent> found;
+  std::vector<DiscoveryComponent> found;
   if (round.finite) explain_all(grid, pattern, values, {}, round, found);
-  for (const BlindComponent& component : found) {
+  for (const DiscoveryComponent& component : found) {
     const auto same = std::find_if(components.begin(), components.end(),
-                                   [&](const BlindComponent& known) { return known.f == component.f; });
+                                   [&](const DiscoveryComponent& known) { return known.f == component.f; });
     if (same == components.end()) {
       components.push_back(component);
     } else {
@@ -167,9 +169,9 @@ BlindRound BlindComb<Real>::peel(const CombGrid& grid, const DelayPattern& patte
 }
 
 template <class Real>
-void BlindComb<Real>::subtract(const CombGrid& grid, const DelayPattern& pattern,
-                               const BucketValues<Real>& values,
-                               const std::vector<BlindComponent>& components) {
+void DiscoveryComb<Real>::subtract(const CombGrid& grid, const DelayPattern& pattern,
+                                   const BucketValues<Real>& values,
+                                   const std::vector<DiscoveryComponent>& components) {
   tabulate_roots(pattern, components);
   const std::size_t count = components.size();
   const auto delays = static_cast<std::size_t>(values.delays);
@@ -187,10 +189,10 @@ void BlindComb<Real>::subtract(const CombGrid& grid, const DelayPattern& pattern
 
 /// Everything that stands out or is known: `found` becomes this round's view of the components.
 template <class Real>
-void BlindComb<Real>::explain_all(const CombGrid& grid, const DelayPattern& pattern,
-                                  const BucketValues<Real>& values,
-                                  const std::vector<BlindComponent>& components, BlindRound& round,
-                                  std::vector<BlindComponent>& found) {
+void DiscoveryComb<Real>::explain_all(const CombGrid& grid, const DelayPattern& pattern,
+                                      const BucketValues<Real>& values,
+                                      const std::vector<DiscoveryComponent>& components,
+                                      DiscoveryRound& round, std::vector<DiscoveryComponent>& found) {
   // To explain a bucket by what locates itself, and for each candidate that a search for pairs tries.
   constexpr double kExplainUs = 0.3, kCandidateUs = 0.02, kGridCandidateUs = 0.4;
   work_us_ = 0;
@@ -240,7 +242,7 @@ void BlindComb<Real>::explain_all(const CombGrid& grid, const DelayPattern& patt
       break;
     }
     const std::int32_t head = first_[static_cast<std::size_t>(b)];
-    BlindVector y;
+    DiscoveryVector y;
     for (int j = 0; j < delays; ++j) y[j] = scale * values.at(b, j);
     std::int64_t known = 0;
     for (std::int32_t i = head; i >= 0; i = next_[static_cast<std::size_t>(i)]) ++known;
@@ -257,11 +259,11 @@ void BlindComb<Real>::explain_all(const CombGrid& grid, const DelayPattern& patt
       continue;
     }
     // Values no larger than noise were false.
-    const double least = confidence_ * round.noise / delays;
+    const double min = confidence_ * round.noise / delays;
     const auto own = found.begin() + static_cast<std::ptrdiff_t>(before);
     found.erase(std::remove_if(own, found.end(),
-                               [&](const BlindComponent& c) {
-                                 return std::norm(c.value) < std::max(least, confidence_ * c.variance);
+                               [&](const DiscoveryComponent& c) {
+                                 return std::norm(c.value) < std::max(min, confidence_ * c.variance);
                                }),
                 found.end());
     for (std::size_t i = before; i < found.size(); ++i) {
@@ -277,10 +279,10 @@ void BlindComb<Real>::explain_all(const CombGrid& grid, const DelayPattern& patt
 /// The first round's common case, for many buckets at once: moves the buckets in `left` that one frequency
 /// explains to `found`.
 template <class Real>
-void BlindComb<Real>::explain_neighbours(const CombGrid& grid, const DelayPattern& pattern,
-                                         const BucketValues<Real>& values, const BlindRound& round,
-                                         std::vector<BlindComponent>& found,
-                                         std::vector<std::int32_t>& left) {
+void DiscoveryComb<Real>::explain_neighbours(const CombGrid& grid, const DelayPattern& pattern,
+                                             const BucketValues<Real>& values, const DiscoveryRound& round,
+                                             std::vector<DiscoveryComponent>& found,
+                                             std::vector<std::int32_t>& left) {
   const std::size_t count = left.size();
   singles_.resize(5 * count);
   double* of[5];
@@ -307,7 +309,7 @@ void BlindComb<Real>::explain_neighbours(const CombGrid& grid, const DelayPatter
   left.resize(kept);
 }
 
-template class BlindComb<float>;
-template class BlindComb<double>;
+template class DiscoveryComb<float>;
+template class DiscoveryComb<double>;
 
 }  // namespace sfft::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blind discovery by combs: subsampled grids whose small FFTs fold the spectrum into buckets, frequency f
+// Discovery by combs: subsampled grids whose small FFTs fold the spectrum into buckets, frequency f
 // into f mod B (Pawar and Ramchandran, FFAST, ISIT 2013). A bucket that holds one frequency is read off the
 // phases between its delays; one that holds a few, by linear prediction over equally spaced delays.
 #pragma once
@@ -24,18 +24,19 @@ struct CheckReads {
 };
 
 template <class Real>
-class BlindComb {
+class DiscoveryComb {
  public:
-  explicit BlindComb(BlindSampler<Real>& sampler) : sampler_(sampler), shape_(sampler.shape()) {}
+  explicit DiscoveryComb(DiscoverySampler<Real>& sampler) : sampler_(sampler), shape_(sampler.shape()) {}
 
   /// Samples at `pattern`, explains what stands out and updates `components`: refits the known, adds the new,
   /// drops those that were never there. Buckets it cannot explain keep what was known of them.
-  BlindRound solve(const CombGrid& grid, const DelayPattern& pattern,
-                   std::vector<BlindComponent>& components);
+  DiscoveryRound solve(const CombGrid& grid, const DelayPattern& pattern,
+                       std::vector<DiscoveryComponent>& components);
 
   /// Samples at `pattern`, subtracts the known components and adds what explains the rest. For exact signals:
   /// known components are not revisited, and their errors add up in buckets that hold many of them.
-  BlindRound peel(const CombGrid& grid, const DelayPattern& pattern, std::vector<BlindComponent>& components);
+  DiscoveryRound peel(const CombGrid& grid, const DelayPattern& pattern,
+                      std::vector<DiscoveryComponent>& components);
 
   /// Explains no bucket of a noisy signal if more than this many are
   /// significant. Unlimited at first.
@@ -52,51 +53,51 @@ class BlindComb {
 
   /// Samples at fresh delays and counts the buckets where the known components leave a residual. Fitted
   /// values and variances replace worse ones.
-  BlindRound check(const CombGrid& grid, CheckReads reads, BlindRandom& random,
-                   std::vector<BlindComponent>& components);
+  DiscoveryRound check(const CombGrid& grid, CheckReads reads, DiscoveryRandom& random,
+                       std::vector<DiscoveryComponent>& components);
 
  private:
   struct Accumulator;
 
-  void file_members(const CombGrid& grid, const std::vector<BlindComponent>& components);
+  void file_members(const CombGrid& grid, const std::vector<DiscoveryComponent>& components);
   void measure_power(const BucketValues<Real>& values, bool add);
-  void judge_noise(const CombGrid& grid, std::int64_t delays, std::int64_t known, double least,
-                   BlindRound& round);
+  void judge_noise(const CombGrid& grid, std::int64_t delays, std::int64_t known, double min,
+                   DiscoveryRound& round);
   void explain_all(const CombGrid& grid, const DelayPattern& pattern, const BucketValues<Real>& values,
-                   const std::vector<BlindComponent>& components, BlindRound& round,
-                   std::vector<BlindComponent>& found);
+                   const std::vector<DiscoveryComponent>& components, DiscoveryRound& round,
+                   std::vector<DiscoveryComponent>& found);
   void subtract(const CombGrid& grid, const DelayPattern& pattern, const BucketValues<Real>& values,
-                const std::vector<BlindComponent>& components);
-  void phases(const GridPoint& f, const DelayPattern& pattern, BlindVector& roots) const;
-  int locate(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket, const BlindVector& y,
+                const std::vector<DiscoveryComponent>& components);
+  void phases(const GridPoint& f, const DelayPattern& pattern, DiscoveryVector& roots) const;
+  int locate(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket, const DiscoveryVector& y,
              int order, GridPoint* f) const;
-  bool explain(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket, const BlindVector& y,
-               int fewest, const BlindRound& round, const std::vector<BlindComponent>& components,
-               std::vector<BlindComponent>& found);
+  bool explain(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket,
+               const DiscoveryVector& y, int fewest, const DiscoveryRound& round,
+               const std::vector<DiscoveryComponent>& components, std::vector<DiscoveryComponent>& found);
   bool search_pair(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket,
-                   const BlindVector& y, GridPoint* f) const;
+                   const DiscoveryVector& y, GridPoint* f) const;
   GridPoint strongest(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket,
-                      const BlindVector& y) const;
-  double residual_limit(const BlindRound& round, int freedom, double energy) const;
-  static double noise_of_bucket(const BlindRound& round, double residual, int freedom);
-  void tabulate_roots(const DelayPattern& pattern, const std::vector<BlindComponent>& components);
-  std::vector<Accumulator> list_crowds(const std::vector<BlindComponent>& components, double doubtful,
+                      const DiscoveryVector& y) const;
+  double residual_limit(const DiscoveryRound& round, int freedom, double energy) const;
+  static double noise_of_bucket(const DiscoveryRound& round, double residual, int freedom);
+  void tabulate_roots(const DelayPattern& pattern, const std::vector<DiscoveryComponent>& components);
+  std::vector<Accumulator> list_crowds(const std::vector<DiscoveryComponent>& components, double doubtful,
                                        bool all);
-  bool refit(const Accumulator& own, int delays, std::vector<BlindComponent>& components, BlindRound& round,
-             std::vector<char>& drop) const;
-  void compare(const BucketValues<Real>& values, double scale, const std::vector<BlindComponent>& components,
-               BlindRound& round);
+  bool refit(const Accumulator& own, int delays, std::vector<DiscoveryComponent>& components,
+             DiscoveryRound& round, std::vector<char>& drop) const;
+  void compare(const BucketValues<Real>& values, double scale,
+               const std::vector<DiscoveryComponent>& components, DiscoveryRound& round);
   void judge_as_known(const Accumulator& own, std::int64_t delays,
-                      const std::vector<BlindComponent>& components, BlindRound& round) const;
+                      const std::vector<DiscoveryComponent>& components, DiscoveryRound& round) const;
   void accumulate(const BucketValues<Real>& values, double scale,
-                  const std::vector<BlindComponent>& components, std::vector<Accumulator>& crowds);
+                  const std::vector<DiscoveryComponent>& components, std::vector<Accumulator>& crowds);
   bool solve_accumulated(const Accumulator& own, double delays, std::complex<double>* corrections,
                          double* gains) const;
   void explain_neighbours(const CombGrid& grid, const DelayPattern& pattern, const BucketValues<Real>& values,
-                          const BlindRound& round, std::vector<BlindComponent>& found,
+                          const DiscoveryRound& round, std::vector<DiscoveryComponent>& found,
                           std::vector<std::int32_t>& left);
 
-  BlindSampler<Real>& sampler_;
+  DiscoverySampler<Real>& sampler_;
   const Shape& shape_;
   std::vector<Real> power_;                  ///< Σ_j |Y_j[b]|², unscaled
   std::vector<std::int32_t> first_;          ///< first known component of a bucket, or −1
@@ -116,7 +117,7 @@ class BlindComb {
   double confidence_ = 13;  ///< exponent of the tests: −ln of a mistake's probability per bucket
 };
 
-extern template class BlindComb<float>;
-extern template class BlindComb<double>;
+extern template class DiscoveryComb<float>;
+extern template class DiscoveryComb<double>;
 
 }  // namespace sfft::detail

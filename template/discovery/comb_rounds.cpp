@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "template/discovery/blind_driver.hpp"
+#include "template/discovery/discovery_driver.hpp"
 
 namespace sfft::detail {
 
@@ -19,7 +19,7 @@ constexpr std::int64_t kLadderBucketsPerFrequency = 32;
 constexpr double kSafePower = 60;
 
 /// Whether a run of neighbouring delays, under this noise, identifies one of the bucket's candidates.
-bool precise(const BlindRound& round, const CombGrid& grid) {
+bool precise(const DiscoveryRound& round, const CombGrid& grid) {
   const double turns = std::sqrt(round.noise / std::max(round.weakest, 1e-300)) / 16;
   return 8 * turns * static_cast<double>(grid.strides[0]) < 1;
 }
@@ -27,13 +27,13 @@ bool precise(const BlindRound& round, const CombGrid& grid) {
 }  // namespace
 
 template <class Real>
-void BlindDriver<Real>::run_combs() {
+void DiscoveryDriver<Real>::run_combs() {
   const CombGrids grids(shape_);
   CombSearch search;
   search.ladder = shape_.rank() > 1;
   search.target =
       std::max(kFewestBuckets, (search.ladder ? kGridBucketsPerFrequency : kBucketsPerFrequency) * expected_);
-  if (request_.k > 0) comb_.expect_at_most(most_seen());
+  if (request_.k > 0) comb_.expect_at_most(max_seen());
   result_.path = Path::comb;
   while (result_.rounds < kMaxRounds) {
     if (result_.rounds > 0 && leaks()) return;
@@ -41,7 +41,7 @@ void BlindDriver<Real>::run_combs() {
     if (!grid || !affordable(*grid, 8, going_on())) return;
     const DelayPattern pattern = search.ladder ? ladder_of_delays(grid->strides, shape_.rank(), 8, random_)
                                                : run_of_delays(*grid, search.spread, random_);
-    const BlindRound round = solve(*grid, pattern);
+    const DiscoveryRound round = solve(*grid, pattern);
     ++result_.rounds;
     if (hopeless_) return;
     search.previous = grid;
@@ -68,11 +68,11 @@ void BlindDriver<Real>::run_combs() {
 }
 
 template <class Real>
-BlindRound BlindDriver<Real>::solve(const CombGrid& grid, const DelayPattern& pattern) {
+DiscoveryRound DiscoveryDriver<Real>::solve(const CombGrid& grid, const DelayPattern& pattern) {
   const double limit = limit_us(Purpose::search) - spent_us_;
   const bool short_at_first = request_.off_grid && !looked_for_leakage_;
   comb_.allow_us(short_at_first ? std::min(limit, request_.first_look_us) : limit);
-  BlindRound round = comb_.solve(grid, pattern, result_.components);
+  DiscoveryRound round = comb_.solve(grid, pattern, result_.components);
   if (short_at_first && comb_.out_of_time() && !leaks()) {
     result_.components.clear();
     comb_.allow_us(limit);
@@ -83,7 +83,8 @@ BlindRound BlindDriver<Real>::solve(const CombGrid& grid, const DelayPattern& pa
 }
 
 template <class Real>
-void BlindDriver<Real>::adapt_to_noise(const BlindRound& round, const CombGrid& grid, CombSearch& search) {
+void DiscoveryDriver<Real>::adapt_to_noise(const DiscoveryRound& round, const CombGrid& grid,
+                                           CombSearch& search) {
   if (!search.ladder && !precise(round, grid)) {
     // Neighbouring delays cannot separate neighbouring candidates: nothing found can be trusted.
     result_.components.clear();
@@ -99,13 +100,13 @@ void BlindDriver<Real>::adapt_to_noise(const BlindRound& round, const CombGrid& 
 }
 
 template <class Real>
-bool BlindDriver<Real>::go_on(const BlindRound& round, const CombGrid& grid, CombSearch& search) {
+bool DiscoveryDriver<Real>::go_on(const DiscoveryRound& round, const CombGrid& grid, CombSearch& search) {
   // Frequencies that collide in one residue class collide in its multiples, too: combs never separate them.
-  const bool stalled = search.least_unresolved >= 0 && round.unresolved >= search.least_unresolved;
+  const bool stalled = search.min_unresolved >= 0 && round.unresolved >= search.min_unresolved;
   search.stalled = stalled && round.added == 0 ? search.stalled + 1 : 0;
   if (search.stalled > 0 && shape_.rank() > 1) comb_.be_stubborn();
   if (search.stalled >= (8 * round.unresolved > round.significant ? 2 : 5)) return false;
-  search.least_unresolved = round.unresolved;
+  search.min_unresolved = round.unresolved;
   search.spread = true;
   result_.reason = "some frequencies could not be told apart";
   if (round.unresolved > 0 && (shape_.rank() == 1 || search.stalled > 0))
@@ -114,25 +115,26 @@ bool BlindDriver<Real>::go_on(const BlindRound& round, const CombGrid& grid, Com
 }
 
 template <class Real>
-std::int64_t BlindDriver<Real>::peel(const CombGrids& grids, const BlindRound& last, const CombGrid& used) {
+std::int64_t DiscoveryDriver<Real>::peel(const CombGrids& grids, const DiscoveryRound& last,
+                                         const CombGrid& used) {
   const std::int64_t target = std::max({used.count / 16, 16 * last.unresolved, std::int64_t{128}});
   const auto grid = grids.near(target, &used, random_);
   if (!grid || 2 * grid->count > used.count) return last.unresolved;
-  if (!affordable(*grid, kBlindDelays, Purpose::search)) return last.unresolved;
+  if (!affordable(*grid, kDiscoveryDelays, Purpose::search)) return last.unresolved;
   const int rank = shape_.rank();
   // Along one dimension the same frequencies collide again, so more of them must be separated.
-  const DelayPattern pattern = rank == 1          ? run_of_delays(*grid, true, random_, kBlindDelays)
+  const DelayPattern pattern = rank == 1          ? run_of_delays(*grid, true, random_, kDiscoveryDelays)
                                : comb_.stubborn() ? random_delays(grid->strides, rank, 8, random_)
                                                   : ladder_of_delays(grid->strides, rank, 8, random_);
   comb_.allow_us(limit_us(Purpose::search) - spent_us_);
-  const BlindRound round = comb_.peel(*grid, pattern, result_.components);
+  const DiscoveryRound round = comb_.peel(*grid, pattern, result_.components);
   spent_us_ += comb_.work_us();
   ++result_.rounds;
   if (!accept(round, static_cast<double>(grid->count))) return last.unresolved;
   return round.unresolved;
 }
 
-template void BlindDriver<float>::run_combs();
-template void BlindDriver<double>::run_combs();
+template void DiscoveryDriver<float>::run_combs();
+template void DiscoveryDriver<double>::run_combs();
 
 }  // namespace sfft::detail

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "template/discovery/blind_driver.hpp"
+#include "template/discovery/discovery_driver.hpp"
 #include "template/discovery/witness.hpp"
 
 namespace sfft::detail {
@@ -17,10 +17,11 @@ constexpr std::int64_t kFrequenciesPerCheckBucket = 2;
 }  // namespace
 
 template <class Real>
-typename BlindDriver<Real>::Verdict BlindDriver<Real>::check(const CombGrids& grids, const CombGrid* used) {
+typename DiscoveryDriver<Real>::Verdict DiscoveryDriver<Real>::check(const CombGrids& grids,
+                                                                     const CombGrid* used) {
   double energy = 0;
   double error = 0;
-  for (const BlindComponent& component : result_.components) {
+  for (const DiscoveryComponent& component : result_.components) {
     energy += std::norm(component.value);
     error += component.variance;
   }
@@ -49,11 +50,11 @@ typename BlindDriver<Real>::Verdict BlindDriver<Real>::check(const CombGrids& gr
 }
 
 template <class Real>
-typename BlindDriver<Real>::Verdict BlindDriver<Real>::check_once(const CombGrid& grid,
-                                                                  const CheckReads& reads) {
-  if (!affordable(grid, std::max<std::int64_t>(kBlindDelays, 8 * reads.runs), Purpose::refine))
+typename DiscoveryDriver<Real>::Verdict DiscoveryDriver<Real>::check_once(const CombGrid& grid,
+                                                                          const CheckReads& reads) {
+  if (!affordable(grid, std::max<std::int64_t>(kDiscoveryDelays, 8 * reads.runs), Purpose::refine))
     return Verdict::none;
-  const BlindRound round = comb_.check(grid, reads, random_, result_.components);
+  const DiscoveryRound round = comb_.check(grid, reads, random_, result_.components);
   ++result_.rounds;
   if (!accept(round, static_cast<double>(grid.count))) return Verdict::unclean;
   if (noisy_ && !round.clean()) judge_prospects(round, 3 * round.unresolved);
@@ -61,7 +62,7 @@ typename BlindDriver<Real>::Verdict BlindDriver<Real>::check_once(const CombGrid
 }
 
 template <class Real>
-void BlindDriver<Real>::confirm() {
+void DiscoveryDriver<Real>::confirm() {
   if (!result_.verified) return;
   if (noisy_) drop_doubtful();
   result_.verified = !result_.components.empty();
@@ -72,16 +73,16 @@ void BlindDriver<Real>::confirm() {
   hear_witness();
   // The noise was judged in empty buckets. Sines and sums have rounding proportional to the value itself.
   constexpr double kOwn = 2 * std::numeric_limits<Real>::epsilon();
-  for (BlindComponent& component : result_.components)
+  for (DiscoveryComponent& component : result_.components)
     component.variance =
         component.doubt * component.variance + kOwn * kOwn * std::norm(component.value) + result_.excess;
 }
 
 template <class Real>
-void BlindDriver<Real>::drop_doubtful() {
+void DiscoveryDriver<Real>::drop_doubtful() {
   constexpr double kSure = 30;
   double dropped = 0;
-  std::erase_if(result_.components, [&](const BlindComponent& component) {
+  std::erase_if(result_.components, [&](const DiscoveryComponent& component) {
     const bool doubtful = std::norm(component.value) < kSure * component.variance;
     if (doubtful) dropped = std::max(dropped, std::norm(component.value));
     return doubtful;
@@ -90,19 +91,19 @@ void BlindDriver<Real>::drop_doubtful() {
 }
 
 template <class Real>
-void BlindDriver<Real>::hear_witness() {
+void DiscoveryDriver<Real>::hear_witness() {
   // A share of the work so far, which does not depend on where the signal is, but enough for the
   // requested confidence.
   constexpr double kShareOfSearch = 0.2;
   constexpr double kSampleUs = 2e-3, kSampleAndWaveUs = 2e-4;
   constexpr double kMaxSamples = 4096;
   const double sample_us = kSampleUs + kSampleAndWaveUs * static_cast<double>(result_.components.size());
-  const std::int64_t least = witness_samples(request_.confidence);
+  const std::int64_t min = witness_samples(request_.confidence);
   const auto affordable =
       static_cast<std::int64_t>(std::min(kMaxSamples, kShareOfSearch * work_us_ / sample_us));
-  BlindWitness<Real> witness(signal_, shape_);
+  DiscoveryWitness<Real> witness(signal_, shape_);
   const WitnessReport report =
-      witness.examine(result_.components, {result_.tail_energy, noisy_}, std::max(least, affordable),
+      witness.examine(result_.components, {result_.tail_energy, noisy_}, std::max(min, affordable),
                       request_.confidence, request_.everything, scatter_);
   spent_us_ += sample_us * static_cast<double>(report.samples) + request_.read_us;
   result_.check_samples += report.samples;
@@ -125,7 +126,7 @@ void BlindDriver<Real>::hear_witness() {
 }
 
 template <class Real>
-void BlindDriver<Real>::judge_count() {
+void DiscoveryDriver<Real>::judge_count() {
   const auto found = static_cast<std::int64_t>(result_.components.size());
   if (noisy_ && request_.k > 0 && found < request_.k) {
     result_.verified = false;
@@ -135,10 +136,11 @@ void BlindDriver<Real>::judge_count() {
   }
 }
 
-#define SFFT_INSTANTIATE(Real)                                                                              \
-  template typename BlindDriver<Real>::Verdict BlindDriver<Real>::check(const CombGrids&, const CombGrid*); \
-  template void BlindDriver<Real>::confirm();                                                               \
-  template void BlindDriver<Real>::judge_count();
+#define SFFT_INSTANTIATE(Real)                                                                    \
+  template typename DiscoveryDriver<Real>::Verdict DiscoveryDriver<Real>::check(const CombGrids&, \
+                                                                                const CombGrid*); \
+  template void DiscoveryDriver<Real>::confirm();                                                 \
+  template void DiscoveryDriver<Real>::judge_count();
 SFFT_INSTANTIATE(float)
 SFFT_INSTANTIATE(double)
 #undef SFFT_INSTANTIATE

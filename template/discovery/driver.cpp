@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "template/discovery/blind_driver.hpp"
+#include "template/discovery/discovery_driver.hpp"
 #include "template/discovery/off_grid.hpp"
 #include "template/planning/cost_model.hpp"
 
@@ -21,7 +21,7 @@ constexpr std::int64_t kGuess = 32;
 }  // namespace
 
 template <class Real>
-BlindResult BlindDriver<Real>::run() {
+DiscoveryResult DiscoveryDriver<Real>::run() {
   expected_ = request_.k > 0 ? request_.k : kGuess;
   result_.reason = "the shape has too few samples for its number of frequencies";
   if (request_.path != Path::flat_window) run_combs();
@@ -33,7 +33,7 @@ BlindResult BlindDriver<Real>::run() {
   }
   if (!result_.verified && result_.finite) leaks();
   double largest = 0;
-  for (const BlindComponent& component : result_.components)
+  for (const DiscoveryComponent& component : result_.components)
     largest = std::max(largest, std::norm(component.value));
   result_.missed_bound +=
       2 * kMargin * kOwnRounding * std::numeric_limits<Real>::epsilon() * std::sqrt(largest);
@@ -43,7 +43,7 @@ BlindResult BlindDriver<Real>::run() {
 }
 
 template <class Real>
-bool BlindDriver<Real>::affordable(const CombGrid& grid, std::int64_t delays, Purpose purpose) {
+bool DiscoveryDriver<Real>::affordable(const CombGrid& grid, std::int64_t delays, Purpose purpose) {
   CombCost cost{};
   cost.points = shape_.points();
   cost.buckets = grid.count;
@@ -57,7 +57,7 @@ bool BlindDriver<Real>::affordable(const CombGrid& grid, std::int64_t delays, Pu
 }
 
 template <class Real>
-double BlindDriver<Real>::limit_us(Purpose purpose) const {
+double DiscoveryDriver<Real>::limit_us(Purpose purpose) const {
   const double limit = purpose == Purpose::refine   ? request_.effort_us
                        : purpose == Purpose::search ? request_.search_us
                                                     : request_.patience_us;
@@ -65,10 +65,10 @@ double BlindDriver<Real>::limit_us(Purpose purpose) const {
 }
 
 template <class Real>
-bool BlindDriver<Real>::afford(double us, double reads, std::int64_t samples, Purpose purpose) {
+bool DiscoveryDriver<Real>::afford(double us, double reads, std::int64_t samples, Purpose purpose) {
   work_us_ += us;
   spent_us_ += us + reads * request_.read_us;
-  const bool few = request_.most_samples == 0 || sampler_.samples() + samples <= request_.most_samples;
+  const bool few = request_.max_samples == 0 || sampler_.samples() + samples <= request_.max_samples;
   if (result_.rounds == 0 || (few && spent_us_ <= limit_us(purpose))) return true;
   result_.reason = "not sparse enough to be worth looking further";
   hopeless_ = true;
@@ -76,24 +76,24 @@ bool BlindDriver<Real>::afford(double us, double reads, std::int64_t samples, Pu
 }
 
 template <class Real>
-void BlindDriver<Real>::judge_prospects(const BlindRound& round, std::int64_t open) {
+void DiscoveryDriver<Real>::judge_prospects(const DiscoveryRound& round, std::int64_t open) {
   const auto found = static_cast<std::int64_t>(result_.components.size());
   promising_ = found > 0 && open <= found;
   if (!noisy_ || request_.k == 0) return;
   const std::int64_t seen = found + round.unresolved;
   promising_ = promising_ && 4 * seen <= 5 * expected_ + kSpare;
-  if (seen <= most_seen()) return;
+  if (seen <= max_seen()) return;
   result_.reason = "much more than k frequencies stand out of the noise";
   hopeless_ = true;
 }
 
 template <class Real>
-bool BlindDriver<Real>::leaks() {
+bool DiscoveryDriver<Real>::leaks() {
   if (!request_.off_grid || looked_for_leakage_) return false;
   looked_for_leakage_ = true;
-  const std::int64_t most = request_.most_samples > 0 ? request_.most_samples - sampler_.samples()
-                                                      : std::numeric_limits<std::int64_t>::max();
-  OffGridFinding finding = find_off_grid_tones(sampler_, most);
+  const std::int64_t max = request_.max_samples > 0 ? request_.max_samples - sampler_.samples()
+                                                    : std::numeric_limits<std::int64_t>::max();
+  OffGridFinding finding = find_off_grid_tones(sampler_, max);
   result_.off_grid_tones = std::move(finding.tones);
   if (!finding.everywhere) return false;
   result_.reason = "tones between bins leak into all of the spectrum";
@@ -102,7 +102,7 @@ bool BlindDriver<Real>::leaks() {
 }
 
 template <class Real>
-bool BlindDriver<Real>::accept(const BlindRound& round, double tail_per_noise) {
+bool DiscoveryDriver<Real>::accept(const DiscoveryRound& round, double tail_per_noise) {
   if (!round.finite || !(round.total_energy > 0)) {
     result_.finite = round.finite;
     result_.reason = round.finite ? "every sample that was read is zero" : kNotFinite;
@@ -124,23 +124,23 @@ bool BlindDriver<Real>::accept(const BlindRound& round, double tail_per_noise) {
   return true;
 }
 
-#define SFFT_INSTANTIATE(Real)                                                         \
-  template bool BlindDriver<Real>::affordable(const CombGrid&, std::int64_t, Purpose); \
-  template bool BlindDriver<Real>::afford(double, double, std::int64_t, Purpose);      \
-  template double BlindDriver<Real>::limit_us(Purpose) const;                          \
-  template void BlindDriver<Real>::judge_prospects(const BlindRound&, std::int64_t);   \
-  template bool BlindDriver<Real>::leaks();                                            \
-  template bool BlindDriver<Real>::accept(const BlindRound&, double);
+#define SFFT_INSTANTIATE(Real)                                                               \
+  template bool DiscoveryDriver<Real>::affordable(const CombGrid&, std::int64_t, Purpose);   \
+  template bool DiscoveryDriver<Real>::afford(double, double, std::int64_t, Purpose);        \
+  template double DiscoveryDriver<Real>::limit_us(Purpose) const;                            \
+  template void DiscoveryDriver<Real>::judge_prospects(const DiscoveryRound&, std::int64_t); \
+  template bool DiscoveryDriver<Real>::leaks();                                              \
+  template bool DiscoveryDriver<Real>::accept(const DiscoveryRound&, double);
 SFFT_INSTANTIATE(float)
 SFFT_INSTANTIATE(double)
 #undef SFFT_INSTANTIATE
 
 template <class Real>
-BlindResult discover_blindly(SampleReader& signal, const Shape& shape, const BlindRequest& request) {
-  return BlindDriver<Real>(signal, shape, request).run();
+DiscoveryResult run_discovery(SampleReader& signal, const Shape& shape, const DiscoveryRequest& request) {
+  return DiscoveryDriver<Real>(signal, shape, request).run();
 }
 
-template BlindResult discover_blindly<float>(SampleReader&, const Shape&, const BlindRequest&);
-template BlindResult discover_blindly<double>(SampleReader&, const Shape&, const BlindRequest&);
+template DiscoveryResult run_discovery<float>(SampleReader&, const Shape&, const DiscoveryRequest&);
+template DiscoveryResult run_discovery<double>(SampleReader&, const Shape&, const DiscoveryRequest&);
 
 }  // namespace sfft::detail

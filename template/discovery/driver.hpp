@@ -12,9 +12,9 @@ namespace sfft::detail {
 /// is bounded, and their time by the request's limits. Complex and real signals; a real one's result holds
 /// both frequencies of each conjugate pair.
 template <class Real>
-BlindResult discover_blindly(SampleReader& signal, const Shape& shape, const BlindRequest& request);
+DiscoveryResult run_discovery(SampleReader& signal, const Shape& shape, const DiscoveryRequest& request);
 
-extern template BlindResult discover_blindly<float>(SampleReader&, const Shape&, const BlindRequest&);
-extern template BlindResult discover_blindly<double>(SampleReader&, const Shape&, const BlindRequest&);
+extern template DiscoveryResult run_discovery<float>(SampleReader&, const Shape&, const DiscoveryRequest&);
+extern template DiscoveryResult run_discovery<double>(SampleReader&, const Shape&, const DiscoveryRequest&);
 
 }  // namespace sfft::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// BlindComb: finds the frequencies that explain one bucket.
+// DiscoveryComb: finds the frequencies that explain one bucket.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -25,8 +25,8 @@ GridPoint bucket_coordinates(std::int64_t bucket, const GridPoint& buckets) {
 
 /// The `order` frequencies of the bucket that the phases indicate; 0 if they indicate none.
 template <class Real>
-int BlindComb<Real>::locate(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket,
-                            const BlindVector& y, int order, GridPoint* f) const {
+int DiscoveryComb<Real>::locate(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket,
+                                const DiscoveryVector& y, int order, GridPoint* f) const {
   const GridPoint b = bucket_coordinates(bucket, grid.buckets);
   // Maps a share of a turn along one dimension to the nearest frequency that the bucket may hold.
   const auto snap = [&](std::size_t d, double turns, std::int64_t step, std::int64_t inverse) {
@@ -66,8 +66,8 @@ int BlindComb<Real>::locate(const CombGrid& grid, const DelayPattern& pattern, s
 
 /// The frequency of the bucket with the largest part in y, by trying all of them.
 template <class Real>
-GridPoint BlindComb<Real>::strongest(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket,
-                                     const BlindVector& y) const {
+GridPoint DiscoveryComb<Real>::strongest(const CombGrid& grid, const DelayPattern& pattern,
+                                         std::int64_t bucket, const DiscoveryVector& y) const {
   const GridPoint b = bucket_coordinates(bucket, grid.buckets);
   const auto last = static_cast<std::size_t>(shape_.rank() - 1);
   double y_re[cpu::kRunDelays], y_im[cpu::kRunDelays];
@@ -82,11 +82,11 @@ GridPoint BlindComb<Real>::strongest(const CombGrid& grid, const DelayPattern& p
   }
   const auto correlate = cpu::locate_kernels<Real>().correlate;
   GridPoint best = b;
-  double most = -1;
+  double max = -1;
   const std::int64_t outer0 = last > 0 ? grid.strides[0] : 1;
   const std::int64_t outer1 = last > 1 ? grid.strides[1] : 1;
   // Roots of the first candidate, and their factors from one to the next along the outer dimensions.
-  BlindVector row, steps[2];
+  DiscoveryVector row, steps[2];
   phases(b, pattern, row);
   for (std::size_t d = 0; d < last; ++d) {
     GridPoint step{0, 0, 0};
@@ -94,7 +94,7 @@ GridPoint BlindComb<Real>::strongest(const CombGrid& grid, const DelayPattern& p
     phases(step, pattern, steps[d]);
   }
   for (std::int64_t g0 = 0; g0 < outer0; ++g0) {
-    BlindVector roots;
+    DiscoveryVector roots;
     std::copy_n(row, cpu::kRunDelays, roots);
     for (std::int64_t g1 = 0; g1 < outer1; ++g1) {
       GridPoint f = b;
@@ -107,8 +107,8 @@ GridPoint BlindComb<Real>::strongest(const CombGrid& grid, const DelayPattern& p
       }
       double power = 0;
       const std::int64_t g = correlate(y_re, y_im, line, grid.strides[last], power);
-      if (power <= most) continue;
-      most = power;
+      if (power <= max) continue;
+      max = power;
       best = f;
       best[last] += grid.buckets[last] * g;
     }
@@ -120,12 +120,12 @@ GridPoint BlindComb<Real>::strongest(const CombGrid& grid, const DelayPattern& p
 /// Two frequencies of a bucket by trying all candidates: the strongest, the strongest of the remainder, and
 /// each again given the other. For noise, where linear prediction fails.
 template <class Real>
-bool BlindComb<Real>::search_pair(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket,
-                                  const BlindVector& y, GridPoint* f) const {
+bool DiscoveryComb<Real>::search_pair(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket,
+                                      const DiscoveryVector& y, GridPoint* f) const {
   constexpr int kSweeps = 3;
   constexpr auto kDelays = static_cast<int>(cpu::kRunDelays);
-  BlindVector roots[2];
-  BlindVector rest;
+  DiscoveryVector roots[2];
+  DiscoveryVector rest;
   f[0] = strongest(grid, pattern, bucket, y);
   for (int sweep = 0; sweep < kSweeps; ++sweep) {
     for (int own = 1; own >= 0; --own) {
@@ -136,7 +136,7 @@ bool BlindComb<Real>::search_pair(const CombGrid& grid, const DelayPattern& patt
       if (sweep == 0) {
         value = fit_bucket(1, kDelays, &roots[other], y).values[0];
       } else {
-        const BlindFit fit = fit_bucket(2, kDelays, roots, y);
+        const DiscoveryFit fit = fit_bucket(2, kDelays, roots, y);
         if (!fit.ok) return false;
         value = fit.values[other];
       }
@@ -145,7 +145,7 @@ bool BlindComb<Real>::search_pair(const CombGrid& grid, const DelayPattern& patt
       phases(f[own], pattern, roots[own]);
       if (f[own] == f[other]) return false;
       if (sweep == 0 && own == 1) {
-        const BlindFit fit = fit_bucket(2, kDelays, roots, y);
+        const DiscoveryFit fit = fit_bucket(2, kDelays, roots, y);
         if (!fit.ok) return false;
       }
     }
@@ -154,7 +154,7 @@ bool BlindComb<Real>::search_pair(const CombGrid& grid, const DelayPattern& patt
 }
 
 template <class Real>
-double BlindComb<Real>::residual_limit(const BlindRound& round, int freedom, double energy) const {
+double DiscoveryComb<Real>::residual_limit(const DiscoveryRound& round, int freedom, double energy) const {
   // Values are read from single-precision buckets, whose rounding grows with their content.
   constexpr double kOwn = kOwnRounding * kEpsilon<Real>;
   return freedom * round.noise * exceedance(freedom, confidence_) + kOwn * kOwn * energy;
@@ -163,7 +163,7 @@ double BlindComb<Real>::residual_limit(const BlindRound& round, int freedom, dou
 /// Power of the error in a bucket's values: a tail that is not white may be stronger here than elsewhere.
 /// Rounding is the same everywhere.
 template <class Real>
-double BlindComb<Real>::noise_of_bucket(const BlindRound& round, double residual, int freedom) {
+double DiscoveryComb<Real>::noise_of_bucket(const DiscoveryRound& round, double residual, int freedom) {
   const bool noisy = round.noise > 4 * round.rounding;
   return noisy && freedom > 0 ? std::max(round.noise, residual / freedom) : round.noise;
 }
@@ -171,17 +171,17 @@ double BlindComb<Real>::noise_of_bucket(const BlindRound& round, double residual
 /// Appends the bucket's explanation to `found`; false if there is none. Unless frequencies are known, it has
 /// at least `fewest`.
 template <class Real>
-bool BlindComb<Real>::explain(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket,
-                              const BlindVector& y, int fewest, const BlindRound& round,
-                              const std::vector<BlindComponent>& components,
-                              std::vector<BlindComponent>& found) {
+bool DiscoveryComb<Real>::explain(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket,
+                                  const DiscoveryVector& y, int fewest, const DiscoveryRound& round,
+                                  const std::vector<DiscoveryComponent>& components,
+                                  std::vector<DiscoveryComponent>& found) {
   const int delays = static_cast<int>(pattern.delays.size());
   double energy = 0;
   for (int j = 0; j < delays; ++j) energy += std::norm(y[j]);
-  GridPoint f[kBlindMembers];
-  BlindVector roots[kBlindMembers];
+  GridPoint f[kDiscoveryMembers];
+  DiscoveryVector roots[kDiscoveryMembers];
   const auto accept = [&](int members) {
-    const BlindFit fit = fit_bucket(members, delays, roots, y);
+    const DiscoveryFit fit = fit_bucket(members, delays, roots, y);
     if (!fit.ok || !(fit.residual <= residual_limit(round, delays - members, energy))) return false;
     const double noise = noise_of_bucket(round, fit.residual, delays - members);
     for (int i = 0; i < members; ++i) found.push_back({f[i], fit.values[i], fit.gain[i] * noise});
@@ -191,15 +191,15 @@ bool BlindComb<Real>::explain(const CombGrid& grid, const DelayPattern& pattern,
   int known = 0;
   for (std::int32_t i = first_[static_cast<std::size_t>(bucket)]; i >= 0;
        i = next_[static_cast<std::size_t>(i)]) {
-    if (known == kBlindMembers) return false;
+    if (known == kDiscoveryMembers) return false;
     f[known++] = components[static_cast<std::size_t>(i)].f;
   }
   if (known > delays - 2) return false;
   for (int i = 0; i < known; ++i) phases(f[i], pattern, roots[i]);
   if (known > 0 && accept(known)) return true;
   // One more frequency may explain what the known ones leave.
-  if (known > 0 && known + 1 <= std::min(delays - 2, kBlindMembers)) {
-    BlindVector rest;
+  if (known > 0 && known + 1 <= std::min(delays - 2, kDiscoveryMembers)) {
+    DiscoveryVector rest;
     std::copy(y, y + delays, rest);
     for (std::int32_t i = first_[static_cast<std::size_t>(bucket)], at = 0; i >= 0;
          i = next_[static_cast<std::size_t>(i)], ++at) {
@@ -228,18 +228,18 @@ bool BlindComb<Real>::explain(const CombGrid& grid, const DelayPattern& pattern,
   return accept(2);
 }
 
-#define SFFT_INSTANTIATE(Real)                                                                      \
-  template int BlindComb<Real>::locate(const CombGrid&, const DelayPattern&, std::int64_t,          \
-                                       const BlindVector&, int, GridPoint*) const;                  \
-  template GridPoint BlindComb<Real>::strongest(const CombGrid&, const DelayPattern&, std::int64_t, \
-                                                const BlindVector&) const;                          \
-  template bool BlindComb<Real>::search_pair(const CombGrid&, const DelayPattern&, std::int64_t,    \
-                                             const BlindVector&, GridPoint*) const;                 \
-  template double BlindComb<Real>::residual_limit(const BlindRound&, int, double) const;            \
-  template double BlindComb<Real>::noise_of_bucket(const BlindRound&, double, int);                 \
-  template bool BlindComb<Real>::explain(const CombGrid&, const DelayPattern&, std::int64_t,        \
-                                         const BlindVector&, int, const BlindRound&,                \
-                                         const std::vector<BlindComponent>&, std::vector<BlindComponent>&);
+#define SFFT_INSTANTIATE(Real)                                                                          \
+  template int DiscoveryComb<Real>::locate(const CombGrid&, const DelayPattern&, std::int64_t,          \
+                                           const DiscoveryVector&, int, GridPoint*) const;              \
+  template GridPoint DiscoveryComb<Real>::strongest(const CombGrid&, const DelayPattern&, std::int64_t, \
+                                                    const DiscoveryVector&) const;                      \
+  template bool DiscoveryComb<Real>::search_pair(const CombGrid&, const DelayPattern&, std::int64_t,    \
+                                                 const DiscoveryVector&, GridPoint*) const;             \
+  template double DiscoveryComb<Real>::residual_limit(const DiscoveryRound&, int, double) const;        \
+  template double DiscoveryComb<Real>::noise_of_bucket(const DiscoveryRound&, double, int);             \
+  template bool DiscoveryComb<Real>::explain(                                                           \
+      const CombGrid&, const DelayPattern&, std::int64_t, const DiscoveryVector&, int,                  \
+      const DiscoveryRound&, const std::vector<DiscoveryComponent>&, std::vector<DiscoveryComponent>&);
 SFFT_INSTANTIATE(float)
 SFFT_INSTANTIATE(double)
 #undef SFFT_INSTANTIATE

@@ -74,7 +74,7 @@ void polynomial_roots(int order, Complex* a, Complex* roots) noexcept {
 
 }  // namespace
 
-bool solve_small(int n, Complex a[kBlindMembers][kBlindMembers], Complex* b) noexcept {
+bool solve_small(int n, Complex a[kDiscoveryMembers][kDiscoveryMembers], Complex* b) noexcept {
   for (int column = 0; column < n; ++column) {
     int pivot = column;
     for (int row = column + 1; row < n; ++row) {
@@ -101,8 +101,9 @@ bool solve_small(int n, Complex a[kBlindMembers][kBlindMembers], Complex* b) noe
   return true;
 }
 
-BlindFit fit_bucket(int members, int delays, const BlindVector* roots, const BlindVector& y) noexcept {
-  BlindFit fit;
+DiscoveryFit fit_bucket(int members, int delays, const DiscoveryVector* roots,
+                        const DiscoveryVector& y) noexcept {
+  DiscoveryFit fit;
   const auto project = [&](int i) {
     Complex sum = 0;
     for (int j = 0; j < delays; ++j) sum += times_conj(y[j], roots[i][j]);
@@ -124,7 +125,7 @@ BlindFit fit_bucket(int members, int delays, const BlindVector* roots, const Bli
     fit.values[1] = (own * second - times(first, cross)) / determinant;
     fit.gain[0] = fit.gain[1] = own / determinant;
   } else {
-    Complex gram[kBlindMembers][kBlindMembers];
+    Complex gram[kDiscoveryMembers][kDiscoveryMembers];
     for (int i = 0; i < members; ++i) {
       fit.values[i] = project(i);
       gram[i][i] = delays;
@@ -137,9 +138,9 @@ BlindFit fit_bucket(int members, int delays, const BlindVector* roots, const Bli
     }
     // The gains are the diagonal of the inverse.
     for (int i = 0; i < members; ++i) {
-      Complex copy[kBlindMembers][kBlindMembers];
+      Complex copy[kDiscoveryMembers][kDiscoveryMembers];
       for (int r = 0; r < members; ++r) std::copy(gram[r], gram[r] + members, copy[r]);
-      Complex unit[kBlindMembers] = {};
+      Complex unit[kDiscoveryMembers] = {};
       unit[i] = 1;
       if (!solve_small(members, copy, unit)) return fit;
       fit.gain[i] = std::abs(unit[i].real());
@@ -155,7 +156,7 @@ BlindFit fit_bucket(int members, int delays, const BlindVector* roots, const Bli
   return fit;
 }
 
-bool prony(const BlindVector& y, int delays, int order, double* turns) noexcept {
+bool prony(const DiscoveryVector& y, int delays, int order, double* turns) noexcept {
   if (order == 1) {
     // The phase from one delay to the next, then from the first half to the second.
     Complex near = 0;
@@ -169,8 +170,8 @@ bool prony(const BlindVector& y, int delays, int order, double* turns) noexcept 
     return true;
   }
   if (2 * order > delays) return false;
-  Complex gram[kBlindMembers][kBlindMembers] = {};
-  Complex a[kBlindMembers] = {};
+  Complex gram[kDiscoveryMembers][kDiscoveryMembers] = {};
+  Complex a[kDiscoveryMembers] = {};
   for (int n = 0; n + order < delays; ++n) {
     for (int i = 0; i < order; ++i) {
       for (int l = 0; l < order; ++l) gram[i][l] += times_conj(y[n + l], y[n + i]);
@@ -178,7 +179,7 @@ bool prony(const BlindVector& y, int delays, int order, double* turns) noexcept 
     }
   }
   if (!solve_small(order, gram, a)) return false;
-  Complex roots[kBlindMembers];
+  Complex roots[kDiscoveryMembers];
   polynomial_roots(order, a, roots);
   for (int i = 0; i < order; ++i) turns[i] = turns_in_circle(roots[i]);
   return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The small systems of blind discovery: a few frequencies in one bucket at a few delays.
+// The small systems of discovery: a few frequencies in one bucket at a few delays.
 #pragma once
 
 #include <complex>
@@ -7,30 +7,31 @@
 
 namespace sfft::detail {
 
-constexpr int kBlindDelays = 16;  ///< largest number of delays per bucket
-constexpr int kBlindMembers = 6;  ///< largest number of frequencies that may explain a bucket
+constexpr int kDiscoveryDelays = 16;  ///< largest number of delays per bucket
+constexpr int kDiscoveryMembers = 6;  ///< largest number of frequencies that may explain a bucket
 
-using BlindVector = std::complex<double>[kBlindDelays];
+using DiscoveryVector = std::complex<double>[kDiscoveryDelays];
 
 /// Solves the n×n system a·x = b by elimination with pivoting, in place; b becomes x. False if singular.
-bool solve_small(int n, std::complex<double> a[kBlindMembers][kBlindMembers],
+bool solve_small(int n, std::complex<double> a[kDiscoveryMembers][kDiscoveryMembers],
                  std::complex<double>* b) noexcept;
 
-struct BlindFit {
-  std::complex<double> values[kBlindMembers];
-  double gain[kBlindMembers];  ///< variance of a value relative to that of one delay
-  double residual = 0;         ///< Σ_j |y_j − Σ_i values_i roots_i[j]|²
+struct DiscoveryFit {
+  std::complex<double> values[kDiscoveryMembers];
+  double gain[kDiscoveryMembers];  ///< variance of a value relative to that of one delay
+  double residual = 0;             ///< Σ_j |y_j − Σ_i values_i roots_i[j]|²
   bool ok = false;
 };
 
 /// Least squares of y over `members` known phase vectors.
-BlindFit fit_bucket(int members, int delays, const BlindVector* roots, const BlindVector& y) noexcept;
+DiscoveryFit fit_bucket(int members, int delays, const DiscoveryVector* roots,
+                        const DiscoveryVector& y) noexcept;
 
 /// Largest number of frequencies of one bucket that can be separated, by twice as many equally spaced delays.
 constexpr int kPronyFrequencies = 6;
 
 /// The `order` (1 to kPronyFrequencies) frequencies of y_j = Σ_i c_i exp(2 pi i u_i j), j = 0 … delays-1, as
 /// turns u_i in [0, 1), by linear prediction (Prony). False if the system is singular.
-bool prony(const BlindVector& y, int delays, int order, double* turns) noexcept;
+bool prony(const DiscoveryVector& y, int delays, int order, double* turns) noexcept;
 
 }  // namespace sfft::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The coordinates that all parts of blind discovery exchange.
+// The coordinates that all parts of discovery exchange.
 #pragma once
 
 #include <array>

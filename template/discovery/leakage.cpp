@@ -19,13 +19,13 @@ using Complex = std::complex<double>;
 
 /// Tones: more of them for signals of more points, so that the search takes little time compared with a
 /// transform.
-constexpr std::int64_t kFewestTones = 2, kMostTones = 24;
+constexpr std::int64_t kFewestTones = 2, kMaxTones = 24;
 constexpr std::int64_t kPointsPerTone = 16384;
 /// Peaks that may turn out not to be tones, each after a fit; and peaks that are looked at.
-constexpr int kMostFailures = 8;
-constexpr std::size_t kMostPeaks = 128;
+constexpr int kMaxFailures = 8;
+constexpr std::size_t kMaxPeaks = 128;
 /// Power of a peak over the noise below which it cannot have evident neighbours.
-constexpr double kLeastPeak = 30;
+constexpr double kMinPeak = 30;
 /// Share of what lies next to the peak that a tone may leave, by the number of coefficients that stand out
 /// there.
 constexpr double kMayLeave = 0.04;
@@ -163,19 +163,19 @@ class LeakageSearch {
   void look_at_peaks() {
     std::vector<std::size_t> order(rest_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    const std::size_t looked = std::min(kMostPeaks, order.size());
+    const std::size_t looked = std::min(kMaxPeaks, order.size());
     std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(looked), order.end(),
                       [&](std::size_t a, std::size_t b) {
                         const double pa = std::norm(rest_[a]), pb = std::norm(rest_[b]);
                         return pa != pb ? pa > pb : a < b;
                       });
     int failures = 0;
-    for (std::size_t i = 0; i < looked && failures < search_.most_failures &&
-                            static_cast<std::int64_t>(tones_.size()) < search_.most_tones;
+    for (std::size_t i = 0; i < looked && failures < search_.max_failures &&
+                            static_cast<std::int64_t>(tones_.size()) < search_.max_tones;
          ++i) {
       const std::size_t peak = order[i];
       const KnownCoefficient& own = spectrum_.known[peak];
-      if (std::norm(own.value) < kLeastPeak * own.variance) break;
+      if (std::norm(own.value) < kMinPeak * own.variance) break;
       if (is_trend(own.flat) || std::norm(rest_[peak]) < kExplained * std::norm(own.value)) continue;
       const ToneBins bins = cross(peak);
       if (!is_peak(bins) || !is_evident(bins)) continue;
@@ -186,7 +186,7 @@ class LeakageSearch {
       }
       tones_.push_back(*fit);
       peaks_.push_back(peak);
-      if (search_.most_tones > 1) add(fit->tone, -1);
+      if (search_.max_tones > 1) add(fit->tone, -1);
     }
   }
 
@@ -270,11 +270,11 @@ std::vector<ToneFit> find_tones(const KnownSpectrum& spectrum, const ToneGrid& g
 
 std::vector<OffGridTone> suspect_leakage(const KnownSpectrum& spectrum) {
   const auto points = static_cast<double>(spectrum.shape.points());
-  const std::int64_t most_tones =
-      std::clamp(spectrum.shape.points() / kPointsPerTone, kFewestTones, kMostTones);
+  const std::int64_t max_tones =
+      std::clamp(spectrum.shape.points() / kPointsPerTone, kFewestTones, kMaxTones);
   std::vector<OffGridTone> found;
   for (const ToneFit& fit :
-       find_tones(spectrum, ToneGrid::whole(spectrum.shape), {most_tones, kMostFailures})) {
+       find_tones(spectrum, ToneGrid::whole(spectrum.shape), {max_tones, kMaxFailures})) {
     OffGridTone& tone = found.emplace_back();
     for (std::size_t d = 0; d < static_cast<std::size_t>(spectrum.shape.rank()); ++d) {
       const double n = fit.tone.extents[d];

@@ -34,8 +34,8 @@ struct KnownSpectrum {
 std::vector<OffGridTone> suspect_leakage(const KnownSpectrum& spectrum);
 
 struct ToneSearch {
-  std::int64_t most_tones;
-  int most_failures;           ///< peaks that may turn out not to be tones
+  std::int64_t max_tones;
+  int max_failures;            ///< peaks that may turn out not to be tones
   bool any_frequency = false;  ///< tones on the grid count as well
   double good = 0;             ///< as in fit_tone()
 };

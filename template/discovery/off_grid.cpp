@@ -29,8 +29,8 @@ constexpr double kSlack = 1.45;
 constexpr double kStep = 16;
 /// The strongest tone mostly suffices; a second attempt fits several.
 constexpr double kGood = 0.003;
-constexpr ToneSearch kFirstSearch{.most_tones = 1, .most_failures = 2, .good = kGood};
-constexpr ToneSearch kSecondSearch{.most_tones = 3, .most_failures = 8, .good = kGood};
+constexpr ToneSearch kFirstSearch{.max_tones = 1, .max_failures = 2, .good = kGood};
+constexpr ToneSearch kSecondSearch{.max_tones = 3, .max_failures = 8, .good = kGood};
 /// Standard errors that a frequency is off the grid. Where the coarse grid is not exact, tones on the grid
 /// leak into each other's bins, which shifts them by more than a fit of one tone can know: then also a
 /// distance.
@@ -60,10 +60,10 @@ struct CoarseGrid {
 std::int64_t points_along(std::int64_t extent, double target) {
   constexpr std::int64_t kLargestPrime = 7;
   const auto fewest = static_cast<std::int64_t>(std::ceil(target / kSlack));
-  const std::int64_t most = std::min(extent, static_cast<std::int64_t>(target * kSlack));
+  const std::int64_t max = std::min(extent, static_cast<std::int64_t>(target * kSlack));
   std::int64_t best = 1;
   double best_score = std::numeric_limits<double>::infinity();
-  for (std::int64_t points = std::max<std::int64_t>(1, fewest); points <= most; ++points) {
+  for (std::int64_t points = std::max<std::int64_t>(1, fewest); points <= max; ++points) {
     const double left = static_cast<double>(extent % points) / static_cast<double>(extent);
     const double score =
         (left > 0 ? 1 + 20 * left : 0) + 0.3 * std::fabs(std::log2(static_cast<double>(points) / target));
@@ -120,7 +120,7 @@ CoarseGrid coarse_grid(const Shape& shape) {
 template <class Real>
 class OffGridSearch {
  public:
-  explicit OffGridSearch(BlindSampler<Real>& sampler)
+  explicit OffGridSearch(DiscoverySampler<Real>& sampler)
       : sampler_(sampler), whole_(sampler.shape()), coarse_(coarse_grid(whole_)) {
     grid_.rank = whole_.rank();
     for (std::size_t d = 0; d < static_cast<std::size_t>(whole_.rank()); ++d) {
@@ -130,10 +130,10 @@ class OffGridSearch {
     }
   }
 
-  OffGridFinding run(std::int64_t most_samples) {
+  OffGridFinding run(std::int64_t max_samples) {
     constexpr std::int64_t kFewest = 64;
     const std::int64_t points = coarse_.shape.points();
-    if (points < kFewest || points * static_cast<std::int64_t>(coarse_.delays.size()) > most_samples)
+    if (points < kFewest || points * static_cast<std::int64_t>(coarse_.delays.size()) > max_samples)
       return {};
     read();
     const std::vector<KnownCoefficient> known = first_spectrum();
@@ -319,7 +319,7 @@ class OffGridSearch {
     return certain ? coefficients : 1;
   }
 
-  BlindSampler<Real>& sampler_;
+  DiscoverySampler<Real>& sampler_;
   const Shape& whole_;
   CoarseGrid coarse_;
   ToneGrid grid_;
@@ -330,11 +330,11 @@ class OffGridSearch {
 }  // namespace
 
 template <class Real>
-OffGridFinding find_off_grid_tones(BlindSampler<Real>& sampler, std::int64_t most_samples) {
-  return OffGridSearch<Real>(sampler).run(most_samples);
+OffGridFinding find_off_grid_tones(DiscoverySampler<Real>& sampler, std::int64_t max_samples) {
+  return OffGridSearch<Real>(sampler).run(max_samples);
 }
 
-template OffGridFinding find_off_grid_tones<float>(BlindSampler<float>&, std::int64_t);
-template OffGridFinding find_off_grid_tones<double>(BlindSampler<double>&, std::int64_t);
+template OffGridFinding find_off_grid_tones<float>(DiscoverySampler<float>&, std::int64_t);
+template OffGridFinding find_off_grid_tones<double>(DiscoverySampler<double>&, std::int64_t);
 
 }  // namespace sfft::detail

@@ -21,13 +21,13 @@ struct OffGridFinding {
 };
 
 /// Tones that are between bins beyond doubt, at most three. Reads about a thousand samples at each of a few
-/// delays, in three dimensions two thousand, but nothing if these are more than `most_samples`. Frequencies
+/// delays, in three dimensions two thousand, but nothing if these are more than `max_samples`. Frequencies
 /// on the grid that share or adjoin a bin of the coarse grid do not pass: their sum changes its shape from
 /// one delay to the next, or has no shape of a tone at all.
 template <class Real>
-OffGridFinding find_off_grid_tones(BlindSampler<Real>& sampler, std::int64_t most_samples);
+OffGridFinding find_off_grid_tones(DiscoverySampler<Real>& sampler, std::int64_t max_samples);
 
-extern template OffGridFinding find_off_grid_tones<float>(BlindSampler<float>&, std::int64_t);
-extern template OffGridFinding find_off_grid_tones<double>(BlindSampler<double>&, std::int64_t);
+extern template OffGridFinding find_off_grid_tones<float>(DiscoverySampler<float>&, std::int64_t);
+extern template OffGridFinding find_off_grid_tones<double>(DiscoverySampler<double>&, std::int64_t);
 
 }  // namespace sfft::detail

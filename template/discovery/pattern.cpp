@@ -15,7 +15,7 @@ namespace sfft::detail {
 
 namespace {
 
-std::int64_t below(BlindRandom& random, std::int64_t limit) {
+std::int64_t below(DiscoveryRandom& random, std::int64_t limit) {
   return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(std::max<std::int64_t>(1, limit)));
 }
 
@@ -53,15 +53,15 @@ CombGrids::CombGrids(const Shape& shape) : shape_(shape) {
 }
 
 std::optional<CombGrid> CombGrids::near(std::int64_t target, const CombGrid* previous,
-                                        BlindRandom& random) const {
-  const std::int64_t most = shape_.points() / kRunDelays;
+                                        DiscoveryRandom& random) const {
+  const std::int64_t max = shape_.points() / kRunDelays;
   GridPoint best{0, 0, 0};
   double best_score = std::numeric_limits<double>::infinity();
   for (const std::int64_t b0 : divisors_[0]) {
     for (const std::int64_t b1 : divisors_[1]) {
       for (const std::int64_t b2 : divisors_[2]) {
         const std::int64_t count = b0 * b1 * b2;
-        if (count > most || count > 5 * target) break;
+        if (count > max || count > 5 * target) break;
         if (4 * count < target) continue;
         const auto ratio = static_cast<double>(count) / static_cast<double>(target);
         // Buckets cost time; too few of them cost rounds. The score also penalises what the grid shares with
@@ -98,11 +98,11 @@ std::optional<CombGrid> CombGrids::near(std::int64_t target, const CombGrid* pre
   return grid;
 }
 
-DelayPattern run_of_delays(const CombGrid& grid, bool spread, BlindRandom& random, std::int64_t most) {
+DelayPattern run_of_delays(const CombGrid& grid, bool spread, DiscoveryRandom& random, std::int64_t max) {
   DelayPattern pattern;
   pattern.kind = DelayPattern::Kind::run;
   const std::int64_t stride = grid.strides[0];
-  const std::int64_t count = std::min(most, stride);
+  const std::int64_t count = std::min(max, stride);
   const std::int64_t longest = (stride - 1) / (count - 1);
   if (spread && longest > 1) {
     do {
@@ -117,7 +117,7 @@ DelayPattern run_of_delays(const CombGrid& grid, bool spread, BlindRandom& rando
   return pattern;
 }
 
-DelayPattern random_delays(const GridPoint& extents, int rank, int count, BlindRandom& random) {
+DelayPattern random_delays(const GridPoint& extents, int rank, int count, DiscoveryRandom& random) {
   DelayPattern pattern;
   for (int tries = 0; static_cast<int>(pattern.delays.size()) < count; ++tries) {
     GridPoint delay{0, 0, 0};
@@ -131,7 +131,7 @@ DelayPattern random_delays(const GridPoint& extents, int rank, int count, BlindR
   return pattern;
 }
 
-DelayPattern ladder_of_delays(const GridPoint& extents, int rank, int count, BlindRandom& random) {
+DelayPattern ladder_of_delays(const GridPoint& extents, int rank, int count, DiscoveryRandom& random) {
   DelayPattern pattern;
   pattern.kind = DelayPattern::Kind::ladder;
   int axes = 0;

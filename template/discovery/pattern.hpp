@@ -28,7 +28,7 @@ class CombGrids {
   /// About `target` buckets or somewhat more, and as unlike `previous` (which may be null) as possible:
   /// frequencies that share a bucket in one should separate in the other. Nothing if the shape has no such
   /// divisors, or they would read too much of the frame.
-  std::optional<CombGrid> near(std::int64_t target, const CombGrid* previous, BlindRandom& random) const;
+  std::optional<CombGrid> near(std::int64_t target, const CombGrid* previous, DiscoveryRandom& random) const;
 
  private:
   const Shape shape_;
@@ -57,13 +57,13 @@ constexpr std::int64_t kRunDelays = 8;
 
 /// Equally spaced delays (fewer than `most` under small strides): adjacent, on one cache line of most
 /// signals, or `spread` over the stride with a random step. 1D only; needs a stride of at least 4.
-DelayPattern run_of_delays(const CombGrid& grid, bool spread, BlindRandom& random,
-                           std::int64_t most = kRunDelays);
+DelayPattern run_of_delays(const CombGrid& grid, bool spread, DiscoveryRandom& random,
+                           std::int64_t max = kRunDelays);
 
 /// `count` delays for locating under noise: each rung multiplies the resolution of the previous one. Steps
 /// stay inside `extents`: the strides of a comb, or the whole frame for windowed lines.
-DelayPattern ladder_of_delays(const GridPoint& extents, int rank, int count, BlindRandom& random);
+DelayPattern ladder_of_delays(const GridPoint& extents, int rank, int count, DiscoveryRandom& random);
 
-DelayPattern random_delays(const GridPoint& extents, int rank, int count, BlindRandom& random);
+DelayPattern random_delays(const GridPoint& extents, int rank, int count, DiscoveryRandom& random);
 
 }  // namespace sfft::detail

@@ -7,9 +7,9 @@
 namespace sfft::detail {
 
 /// Random bits without start-up cost (Steele, Lea and Flood, SplitMix64, OOPSLA 2014).
-class BlindRandom {
+class DiscoveryRandom {
  public:
-  explicit BlindRandom(std::uint64_t seed) : state_(seed) {}
+  explicit DiscoveryRandom(std::uint64_t seed) : state_(seed) {}
   std::uint64_t operator()() noexcept {
     std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;

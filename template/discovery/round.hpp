@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data that the parts of blind discovery exchange: the request, what one round saw, and the result.
+// The data that the parts of discovery exchange: the request, what one round saw, and the result.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +15,14 @@
 namespace sfft::detail {
 
 /// A frequency believed to be present.
-struct BlindComponent {
+struct DiscoveryComponent {
   GridPoint f;
   std::complex<double> value;  ///< X[f]
   double variance;             ///< E|error|² of value
   double doubt = 1;            ///< factor on the variance, if estimates disagree by more than it explains
 };
 
-struct BlindRequest {
+struct DiscoveryRequest {
   std::int64_t k = 0;       ///< frequencies expected, both of a conjugate pair counted; 0: unknown
   double accuracy = 1e-6;   ///< relative L2 error of the values that needs no further samples
   double noise_gain = 2.6;  ///< the same for their standard error relative to a dense transform's
@@ -33,17 +33,17 @@ struct BlindRequest {
   double patience_us = 0;
   double search_us = 0;
   double effort_us = 0;
-  std::int64_t most_samples = 0;  ///< no round starts that would read more in total; 0: no limit
-  double read_us = 0;             ///< cost of requesting samples, however few
-  double confidence = 1e-9;       ///< probability that the final scattered samples miss a disturbance
-  bool everything = false;        ///< read the whole signal for its sums before verification
-  bool exact_only = false;        ///< give up if more than rounding is outside what can be found
-  bool off_grid = false;          ///< look for tones between bins once a round fails
-  double first_look_us = 0;       ///< or once explaining its buckets has taken so long
+  std::int64_t max_samples = 0;  ///< no round starts that would read more in total; 0: no limit
+  double read_us = 0;            ///< cost of requesting samples, however few
+  double confidence = 1e-9;      ///< probability that the final scattered samples miss a disturbance
+  bool everything = false;       ///< read the whole signal for its sums before verification
+  bool exact_only = false;       ///< give up if more than rounding is outside what can be found
+  bool off_grid = false;         ///< look for tones between bins once a round fails
+  double first_look_us = 0;      ///< or once explaining its buckets has taken so long
 };
 
-struct BlindResult {
-  std::vector<BlindComponent> components;  ///< in no order; both halves for real signals
+struct DiscoveryResult {
+  std::vector<DiscoveryComponent> components;  ///< in no order; both halves for real signals
   bool verified = false;
   bool finite = true;
   double tail_energy = 0;   ///< Σ|X|² outside the components
@@ -60,7 +60,7 @@ struct BlindResult {
 };
 
 /// What one round saw.
-struct BlindRound {
+struct DiscoveryRound {
   std::int64_t significant = 0;  ///< buckets that stand out of the noise
   std::int64_t unresolved = 0;   ///< those that a few frequencies do not explain
   std::int64_t added = 0, dropped = 0;
@@ -88,7 +88,7 @@ inline double exceedance(std::int64_t count, double a) noexcept {
 inline double disagreement(std::complex<double> difference, double variance) noexcept {
   return std::norm(difference) / variance;
 }
-/// BlindComponent::doubt of a value whose estimates disagree; 1.07 on average by chance.
+/// DiscoveryComponent::doubt of a value whose estimates disagree; 1.07 on average by chance.
 inline double doubt_of(double disagreement) noexcept {
   return std::max(1.0, disagreement / 2);
 }

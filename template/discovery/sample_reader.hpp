@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only way that blind discovery reads a signal, wherever it is stored.
+// The only way that discovery reads a signal, wherever it is stored.
 #pragma once
 
 #include <optional>

@@ -15,7 +15,7 @@
 
 namespace sfft::detail {
 
-struct BlindScratch::Shelf {
+struct DiscoveryScratch::Shelf {
   static constexpr std::size_t kMaxBlocks = 4;
   static constexpr std::size_t kMaxBytes = std::size_t{32} << 20;
   Shelf() { blocks.reserve(kMaxBlocks); }
@@ -23,12 +23,12 @@ struct BlindScratch::Shelf {
   std::vector<Block> blocks;
 };
 
-BlindScratch::Shelf& BlindScratch::shelf() {
+DiscoveryScratch::Shelf& DiscoveryScratch::shelf() {
   static Shelf shelf;
   return shelf;
 }
 
-std::byte* BlindScratch::fit(std::size_t bytes) {
+std::byte* DiscoveryScratch::fit(std::size_t bytes) {
   if (block_.bytes >= bytes) return block_.data.get();
   give_back();
   {
@@ -50,7 +50,7 @@ std::byte* BlindScratch::fit(std::size_t bytes) {
 }
 
 /// Frees the smallest block if there are too many.
-void BlindScratch::give_back() noexcept {
+void DiscoveryScratch::give_back() noexcept {
   if (block_.bytes == 0) return;
   Block block = std::move(block_);
   block_ = {};
@@ -67,24 +67,24 @@ void BlindScratch::give_back() noexcept {
 }
 
 template <class Real>
-Real* BlindSampler<Real>::buffer(std::size_t reals) {
+Real* DiscoverySampler<Real>::buffer(std::size_t reals) {
   pitch_ = (reals + 15) / 16 * 16 + 16;
   return reinterpret_cast<Real*>(storage_.fit(4 * pitch_ * sizeof(Real)));
 }
 
 template <class Real>
-std::int64_t BlindSampler<Real>::flat(const GridPoint& at) const noexcept {
+std::int64_t DiscoverySampler<Real>::flat(const GridPoint& at) const noexcept {
   std::int64_t index = 0;
   for (int d = 0; d < shape_.rank(); ++d) index = index * shape_[d] + at[static_cast<std::size_t>(d)];
   return index;
 }
 
 template <class Real>
-BucketValues<Real> BlindSampler<Real>::comb(const GridPoint& buckets, std::span<const GridPoint> delays) {
+BucketValues<Real> DiscoverySampler<Real>::comb(const GridPoint& buckets, std::span<const GridPoint> delays) {
   const std::int64_t lane_count = lanes(delays.size());
   const std::int64_t count = buckets[0] * buckets[1] * buckets[2];
   const auto fft = cpu::shared_small_fft<Real>(buckets, lane_count);
-  // A real frame's untangled buckets reuse one pair of arrays.
+  // A real frame's unpacked buckets reuse one pair of arrays.
   const std::size_t reals = std::max(fft->buffer_reals(), static_cast<std::size_t>(2 * count * lane_count));
   Real* re = buffer(reals);
   Real* im = re + pitch_;
@@ -109,7 +109,7 @@ BucketValues<Real> BlindSampler<Real>::comb(const GridPoint& buckets, std::span<
 }
 
 template <class Real>
-BucketValues<Real> BlindSampler<Real>::lines(const WindowedLines& lines) {
+BucketValues<Real> DiscoverySampler<Real>::lines(const WindowedLines& lines) {
   const auto taps = static_cast<std::int64_t>(lines.window.size());
   const std::int64_t lane_count = lanes(lines.delays.size());
   const std::int64_t streams = real() ? 2 * lane_count : lane_count;
@@ -143,21 +143,22 @@ BucketValues<Real> BlindSampler<Real>::lines(const WindowedLines& lines) {
 }
 
 template <class Real>
-BucketValues<Real> BlindSampler<Real>::transform(const cpu::SmallFft<Real>& fft, const GridPoint& grid,
-                                                 std::int64_t delays) {
+BucketValues<Real> DiscoverySampler<Real>::transform(const cpu::SmallFft<Real>& fft, const GridPoint& grid,
+                                                     std::int64_t delays) {
   Real* at[4];
   for (std::size_t i = 0; i < 4; ++i) at[i] = reinterpret_cast<Real*>(storage_.data()) + i * pitch_;
   const std::size_t first = fft.execute(at[0], at[1], at[2], at[3]) ? 2 : 0;
   const std::int64_t count = grid[0] * grid[1] * grid[2];
   if (!real()) return {at[first], at[first + 1], count, delays};
-  return untangle(at[first], at[first + 1], at[2 - first], at[3 - first], grid, delays);
+  return unpack_real(at[first], at[first + 1], at[2 - first], at[3 - first], grid, delays);
 }
 
 /// Two delays of a real frame share one complex transform Z: the even one is (Z[b] + conj Z[−b])/2, the odd
 /// one (Z[b] − conj Z[−b])/(2i).
 template <class Real>
-BucketValues<Real> BlindSampler<Real>::untangle(const Real* re, const Real* im, Real* to_re, Real* to_im,
-                                                const GridPoint& grid, std::int64_t delays) const {
+BucketValues<Real> DiscoverySampler<Real>::unpack_real(const Real* re, const Real* im, Real* to_re,
+                                                       Real* to_im, const GridPoint& grid,
+                                                       std::int64_t delays) const {
   const std::int64_t count = grid[0] * grid[1] * grid[2];
   const std::int64_t lane_count = (delays + 1) / 2;
   constexpr Real kHalf = Real(0.5);
@@ -178,7 +179,7 @@ BucketValues<Real> BlindSampler<Real>::untangle(const Real* re, const Real* im, 
   return {to_re, to_im, count, delays};
 }
 
-template class BlindSampler<float>;
-template class BlindSampler<double>;
+template class DiscoverySampler<float>;
+template class DiscoverySampler<double>;
 
 }  // namespace sfft::detail

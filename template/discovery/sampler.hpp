@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stages that blind discovery shares with known-support plans (permute, subsample, small FFT), for
+// The stages that discovery shares with known-support plans (permute, subsample, small FFT), for
 // sampling patterns that are redrawn every round and so do not merit a plan.
 #pragma once
 
@@ -34,12 +34,12 @@ struct BucketValues {
 
 /// 64-byte aligned memory, borrowed from a few blocks that the process keeps, because the page faults of
 /// fresh memory would cost more than the transform that needs it. Thread-safe.
-class BlindScratch {
+class DiscoveryScratch {
  public:
-  BlindScratch() = default;
-  ~BlindScratch() { give_back(); }
-  BlindScratch(const BlindScratch&) = delete;
-  BlindScratch& operator=(const BlindScratch&) = delete;
+  DiscoveryScratch() = default;
+  ~DiscoveryScratch() { give_back(); }
+  DiscoveryScratch(const DiscoveryScratch&) = delete;
+  DiscoveryScratch& operator=(const DiscoveryScratch&) = delete;
 
   /// At least `bytes` bytes; the previous content is lost.
   std::byte* fit(std::size_t bytes);
@@ -71,10 +71,10 @@ struct WindowedLines {
 
 /// The buckets of one signal. Owns its scratch; one thread at a time.
 template <class Real>
-class BlindSampler {
+class DiscoverySampler {
  public:
   /// Keeps a reference to the reader.
-  BlindSampler(SampleReader& signal, const Shape& shape) : signal_(signal), shape_(shape) {}
+  DiscoverySampler(SampleReader& signal, const Shape& shape) : signal_(signal), shape_(shape) {}
 
   const Shape& shape() const noexcept { return shape_; }
   bool real() const noexcept { return !is_complex(signal_.type()); }
@@ -90,8 +90,8 @@ class BlindSampler {
   Real* buffer(std::size_t reals);
   std::int64_t flat(const GridPoint& at) const noexcept;
   BucketValues<Real> transform(const cpu::SmallFft<Real>& fft, const GridPoint& grid, std::int64_t delays);
-  BucketValues<Real> untangle(const Real* re, const Real* im, Real* to_re, Real* to_im, const GridPoint& grid,
-                              std::int64_t delays) const;
+  BucketValues<Real> unpack_real(const Real* re, const Real* im, Real* to_re, Real* to_im,
+                                 const GridPoint& grid, std::int64_t delays) const;
   std::int64_t lanes(std::size_t delays) const noexcept {
     const auto count = static_cast<std::int64_t>(delays);
     return real() ? (count + 1) / 2 : count;
@@ -101,10 +101,10 @@ class BlindSampler {
   Shape shape_;
   std::int64_t samples_ = 0;
   std::size_t pitch_ = 0;  ///< between the four arrays
-  BlindScratch storage_;
+  DiscoveryScratch storage_;
 };
 
-extern template class BlindSampler<float>;
-extern template class BlindSampler<double>;
+extern template class DiscoverySampler<float>;
+extern template class DiscoverySampler<double>;
 
 }  // namespace sfft::detail

@@ -16,7 +16,7 @@ constexpr int kSide = 2 * kToneReach + 1;
 /// First guesses: offsets from the peak in bins.
 constexpr int kGuesses = 25;
 constexpr double kFarthest = 0.6;
-constexpr int kMostParameters = 5;
+constexpr int kMaxParameters = 5;
 constexpr int kSteps = 12;
 /// Relative gain of a step below which the frequency moves by a small part of its standard error.
 constexpr double kWorthwhile = 1e-3;
@@ -134,8 +134,8 @@ struct Tables {
 };
 
 /// Inverts a small matrix in place by elimination with pivoting. False if it is singular.
-bool invert(int n, double (&a)[kMostParameters][kMostParameters]) {
-  double inverse[kMostParameters][kMostParameters] = {};
+bool invert(int n, double (&a)[kMaxParameters][kMaxParameters]) {
+  double inverse[kMaxParameters][kMaxParameters] = {};
   for (int i = 0; i < n; ++i) inverse[i][i] = 1;
   for (int i = 0; i < n; ++i) {
     int pivot = i;
@@ -181,13 +181,13 @@ class Fitter {
     tone_.value = first_value();
     double before = cost();
     for (int step = 0; step < kSteps; ++step) {
-      double normal[kMostParameters][kMostParameters] = {};
-      double right[kMostParameters] = {};
+      double normal[kMaxParameters][kMaxParameters] = {};
+      double right[kMaxParameters] = {};
       accumulate(normal, right);
       const int n = 2 + free_axes_;
       for (int i = 0; i < n; ++i) normal[i][i] *= 1 + 1e-12;
       if (!invert(n, normal)) return std::nullopt;
-      double move[kMostParameters] = {};
+      double move[kMaxParameters] = {};
       for (int r = 0; r < n; ++r) {
         for (int c = 0; c < n; ++c) move[r] += normal[r][c] * right[c];
       }
@@ -256,7 +256,7 @@ class Fitter {
   }
 
   /// Normal equations for the steps of Re a and Im a, relative to |a|, and of the frequencies.
-  void accumulate(double (&normal)[kMostParameters][kMostParameters], double (&right)[kMostParameters]) {
+  void accumulate(double (&normal)[kMaxParameters][kMaxParameters], double (&right)[kMaxParameters]) {
     Tables slope;
     for (int p = 0; p < free_axes_; ++p)
       slope.differentiate(tone_, bins_.peak, axis_[p], tone_.frequency[static_cast<std::size_t>(axis_[p])]);
@@ -269,7 +269,7 @@ class Fitter {
         if (excess(at) == 0) continue;
         rest = -at * (excess(at) / std::abs(at));
       }
-      Complex derivative[kMostParameters];
+      Complex derivative[kMaxParameters];
       const Complex kernel = Tables::at(tables_.kernel, bin, tone_.rank);
       const Complex mirror = tone_.real ? Tables::at(tables_.mirror, bin, tone_.rank) : Complex(0);
       const double size = std::abs(tone_.value);
@@ -304,8 +304,8 @@ class Fitter {
       fit.sides += std::norm(bin.value);
       fit.significant += std::norm(bin.value) > kStandsOut * bin.variance ? 1 : 0;
     }
-    double normal[kMostParameters][kMostParameters] = {};
-    double right[kMostParameters] = {};
+    double normal[kMaxParameters][kMaxParameters] = {};
+    double right[kMaxParameters] = {};
     accumulate(normal, right);
     const int n = 2 + free_axes_;
     if (!invert(n, normal)) return std::nullopt;

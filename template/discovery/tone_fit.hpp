@@ -44,7 +44,7 @@ struct ToneModel {
 
 /// Largest distance along each axis of the coefficients that a fit uses.
 inline constexpr int kToneReach = 4;
-inline constexpr int kMostToneBins = 1 + 3 * 2 * kToneReach;
+inline constexpr int kMaxToneBins = 1 + 3 * 2 * kToneReach;
 
 /// A coefficient of the cross through a peak: the peak itself, or `step` from it along one axis.
 struct ToneBin {
@@ -59,7 +59,7 @@ struct ToneBin {
 struct ToneBins {
   GridPoint peak{0, 0, 0};
   int count = 0;
-  std::array<ToneBin, kMostToneBins> bin;
+  std::array<ToneBin, kMaxToneBins> bin;
   double bound = 0;
 };
 

@@ -71,13 +71,13 @@ inline void dirichlet_row(double x, double n, std::int64_t first, std::int64_t l
 }
 
 /// Longest row of tone_kernels(), on each side.
-inline constexpr int kMostKernels = 4;
+inline constexpr int kMaxKernels = 4;
 
 /// tone_kernel(x − j) for j = −reach … reach into to[j]. `turns`: the samples begin that share of the
 /// window's period after the window.
 inline void tone_kernels(const CosineWindow& window, double spacing, double x, double n, int reach,
                          std::complex<double>* to, double turns = 0) noexcept {
-  constexpr int kWide = kMostKernels + 3;
+  constexpr int kWide = kMaxKernels + 3;
   std::complex<double> storage[2 * kWide + 1];
   std::complex<double>* row = storage + kWide;
   const bool apart = (spacing != 1 || turns != 0) && window.terms > 1;

@@ -48,7 +48,7 @@ struct RandomFold::Sums {
   double re[kMaxSets * cpu::kWaveBlock] = {}, im[kMaxSets * cpu::kWaveBlock] = {};
 };
 
-RandomFold::RandomFold(const Shape& shape, BlindRandom& random) : shape_(shape) {
+RandomFold::RandomFold(const Shape& shape, DiscoveryRandom& random) : shape_(shape) {
   const int last = shape.rank() - 1;
   columns_ = std::min(kColumns, shape[last]);
   while (sets_ < kMaxSets && sets_ * columns_ < kCells) sets_ *= 2;
@@ -166,7 +166,7 @@ void RandomFold::join(const Sums& outer, Sums& sums) const {
   }
 }
 
-std::vector<Complex> RandomFold::cells(const std::vector<BlindComponent>& components) const {
+std::vector<Complex> RandomFold::cells(const std::vector<DiscoveryComponent>& components) const {
   constexpr std::size_t kAtOnce = 64;
   const auto& kernels = cpu::wave_kernels<double>();
   const auto last = static_cast<std::size_t>(shape_.rank() - 1);
@@ -191,7 +191,7 @@ std::vector<Complex> RandomFold::cells(const std::vector<BlindComponent>& compon
     const std::size_t count = std::min(kAtOnce, components.size() - start);
     for (std::size_t i = 0; i < whole_blocks(count); ++i) {
       // The last block is filled with its last component.
-      const BlindComponent& component = components[start + std::min(i, count - 1)];
+      const DiscoveryComponent& component = components[start + std::min(i, count - 1)];
       for (std::size_t d = 0; d <= last; ++d) f[d][i] = static_cast<double>(component.f[d]);
     }
     for (std::size_t block = 0; block < count; block += kBlock) {

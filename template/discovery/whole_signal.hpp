@@ -14,7 +14,7 @@
 
 namespace sfft::detail {
 
-struct BlindComponent;
+struct DiscoveryComponent;
 
 /// Cuts every row of the last dimension into pieces of up to 32 samples and numbers the pieces in row-major
 /// order. Piece q belongs to set q mod sets(). Cell (set, c) is the sum of sample c of all pieces of a set,
@@ -28,7 +28,7 @@ struct BlindComponent;
 /// piece's index along each dimension. Then a component contributes a product of short sums.
 class RandomFold {
  public:
-  RandomFold(const Shape& shape, BlindRandom& random);
+  RandomFold(const Shape& shape, DiscoveryRandom& random);
 
   const Shape& shape() const noexcept { return shape_; }
   std::int64_t sets() const noexcept { return sets_; }
@@ -40,7 +40,7 @@ class RandomFold {
   double chance(bool real) const noexcept;
 
   /// The cells of the components' sum, indexed [set·kWaveOffsets + c].
-  std::vector<std::complex<double>> cells(const std::vector<BlindComponent>& components) const;
+  std::vector<std::complex<double>> cells(const std::vector<DiscoveryComponent>& components) const;
 
  private:
   static constexpr std::int64_t kDigit = 16, kMaxSets = 16;

@@ -19,7 +19,7 @@ using Complex = std::complex<double>;
 
 /// Taps per bucket: the window's main lobe then covers three buckets (six in double precision).
 constexpr std::int64_t kFolds = 4;
-constexpr int kLines = kBlindDelays;
+constexpr int kLines = kDiscoveryDelays;
 /// Largest distance of a frequency from its strongest bucket, in buckets.
 constexpr double kReach = 0.8;
 /// Share of a bucket's power that one frequency may leave and still be accepted: neighbours leak in.
@@ -56,7 +56,7 @@ double shared_noise(const KaiserWindow& kaiser, std::int64_t span) {
 }  // namespace
 
 template <class Real>
-BlindWindow<Real>::BlindWindow(BlindSampler<Real>& sampler)
+DiscoveryWindow<Real>::DiscoveryWindow(DiscoverySampler<Real>& sampler)
     : sampler_(sampler), shape_(sampler.shape()), kaiser_(KaiserWindow::for_leakage(kLeakage<Real>)) {
   span_ = static_cast<std::int64_t>(std::ceil(2 * kaiser_.half_width / static_cast<double>(kFolds)));
   static const double shared = shared_noise(kaiser_, span_);
@@ -64,17 +64,17 @@ BlindWindow<Real>::BlindWindow(BlindSampler<Real>& sampler)
 }
 
 template <class Real>
-std::int64_t BlindWindow<Real>::samples(std::int64_t buckets) noexcept {
+std::int64_t DiscoveryWindow<Real>::samples(std::int64_t buckets) noexcept {
   return buckets * kFolds * kLines;
 }
 
 template <class Real>
-std::int64_t BlindWindow<Real>::wrap(std::int64_t bucket) const noexcept {
+std::int64_t DiscoveryWindow<Real>::wrap(std::int64_t bucket) const noexcept {
   return floor_mod(bucket, lines_.buckets);
 }
 
 template <class Real>
-void BlindWindow<Real>::draw(std::int64_t buckets, BlindRandom& random) {
+void DiscoveryWindow<Real>::draw(std::int64_t buckets, DiscoveryRandom& random) {
   GridPoint extents{1, 1, 1};
   lines_.sigma = {0, 0, 0};
   for (int d = 0; d < shape_.rank(); ++d) {
@@ -102,7 +102,7 @@ void BlindWindow<Real>::draw(std::int64_t buckets, BlindRandom& random) {
 }
 
 template <class Real>
-typename BlindWindow<Real>::Trace BlindWindow<Real>::trace(const GridPoint& f) const {
+typename DiscoveryWindow<Real>::Trace DiscoveryWindow<Real>::trace(const GridPoint& f) const {
   Trace trace;
   trace.f = f;
   const auto buckets = static_cast<double>(lines_.buckets);
@@ -129,7 +129,7 @@ typename BlindWindow<Real>::Trace BlindWindow<Real>::trace(const GridPoint& f) c
 }
 
 template <class Real>
-void BlindWindow<Real>::subtract(const Trace& trace, Complex value) {
+void DiscoveryWindow<Real>::subtract(const Trace& trace, Complex value) {
   for (std::int64_t q = 0; q < span_; ++q) {
     const Complex scaled = times(value, trace.response[static_cast<std::size_t>(q)]);
     Complex* rest = &rest_[static_cast<std::size_t>(wrap(trace.first + q) * kLines)];
@@ -139,7 +139,7 @@ void BlindWindow<Real>::subtract(const Trace& trace, Complex value) {
 
 /// The value that best explains what is left at the trace.
 template <class Real>
-Complex BlindWindow<Real>::project(const Trace& trace) const {
+Complex DiscoveryWindow<Real>::project(const Trace& trace) const {
   Complex sum = 0;
   for (std::int64_t q = 0; q < span_; ++q) {
     const Complex* rest = &rest_[static_cast<std::size_t>(wrap(trace.first + q) * kLines)];
@@ -151,7 +151,7 @@ Complex BlindWindow<Real>::project(const Trace& trace) const {
 }
 
 template <class Real>
-double BlindWindow<Real>::bucket_power(std::int64_t bucket) const {
+double DiscoveryWindow<Real>::bucket_power(std::int64_t bucket) const {
   double sum = 0;
   for (int j = 0; j < kLines; ++j) sum += std::norm(rest_[static_cast<std::size_t>(bucket * kLines + j)]);
   return sum / kLines;
@@ -160,7 +160,7 @@ double BlindWindow<Real>::bucket_power(std::int64_t bucket) const {
 /// Power left at the trace, per line of a bucket: more than elsewhere if the tail is not white, or if a
 /// frequency too weak to be found leaks in.
 template <class Real>
-double BlindWindow<Real>::local_noise(const Trace& trace) const {
+double DiscoveryWindow<Real>::local_noise(const Trace& trace) const {
   double sum = 0;
   for (std::int64_t q = 0; q < span_; ++q)
     sum += std::norm(trace.response[static_cast<std::size_t>(q)]) * bucket_power(wrap(trace.first + q));
@@ -170,7 +170,7 @@ double BlindWindow<Real>::local_noise(const Trace& trace) const {
 /// Gauss-Seidel sweeps over all values; returns the largest last correction
 /// relative to the largest value.
 template <class Real>
-double BlindWindow<Real>::refit(int sweeps) {
+double DiscoveryWindow<Real>::refit(int sweeps) {
   double moved = 0;
   for (int sweep = 0; sweep < sweeps && work_us_ <= limit_us_; ++sweep) {
     work_us_ += 2 * kTouchUs * static_cast<double>(span_) * static_cast<double>(traces_.size());
@@ -190,7 +190,7 @@ double BlindWindow<Real>::refit(int sweeps) {
 }
 
 template <class Real>
-GridPoint BlindWindow<Real>::locate(std::int64_t bucket) const {
+GridPoint DiscoveryWindow<Real>::locate(std::int64_t bucket) const {
   const Complex* y = &rest_[static_cast<std::size_t>(bucket * kLines)];
   GridPoint f{0, 0, 0};
   for (std::size_t d = 0; d < 3; ++d) {
@@ -210,7 +210,7 @@ GridPoint BlindWindow<Real>::locate(std::int64_t bucket) const {
 }
 
 template <class Real>
-bool BlindWindow<Real>::near(const Trace& trace, std::int64_t bucket) const {
+bool DiscoveryWindow<Real>::near(const Trace& trace, std::int64_t bucket) const {
   const auto buckets = static_cast<double>(lines_.buckets);
   const FlatPosition at = cpu::FlatHash(shape_, lines_.sigma).position(trace.f, lines_.buckets);
   double distance = std::fabs(static_cast<double>(at.bucket - bucket) + at.offset);
@@ -220,7 +220,7 @@ bool BlindWindow<Real>::near(const Trace& trace, std::int64_t bucket) const {
 
 /// Adds one frequency for every peak explained by one; returns how many.
 template <class Real>
-std::int64_t BlindWindow<Real>::add_strongest(double limit) {
+std::int64_t DiscoveryWindow<Real>::add_strongest(double limit) {
   struct Peak {
     double power;
     std::int64_t bucket;
@@ -263,9 +263,9 @@ std::int64_t BlindWindow<Real>::add_strongest(double limit) {
 }
 
 template <class Real>
-BlindRound BlindWindow<Real>::round(std::int64_t buckets, BlindRandom& random,
-                                    std::vector<BlindComponent>& components, double limit_us) {
-  BlindRound round;
+DiscoveryRound DiscoveryWindow<Real>::round(std::int64_t buckets, DiscoveryRandom& random,
+                                            std::vector<DiscoveryComponent>& components, double limit_us) {
+  DiscoveryRound round;
   work_us_ = 0;
   limit_us_ = limit_us;
   draw(buckets, random);
@@ -284,7 +284,7 @@ BlindRound BlindWindow<Real>::round(std::int64_t buckets, BlindRandom& random,
   if (!round.finite) return round;
 
   traces_.clear();
-  for (const BlindComponent& component : components) {
+  for (const DiscoveryComponent& component : components) {
     traces_.push_back(trace(component.f));
     traces_.back().value = component.value;
     subtract(traces_.back(), component.value);
@@ -318,7 +318,7 @@ BlindRound BlindWindow<Real>::round(std::int64_t buckets, BlindRandom& random,
   round.crowded = 2 * round.significant > buckets;
   round.missed_power = limit;
   const std::size_t before = components.size();
-  std::vector<BlindComponent> kept;
+  std::vector<DiscoveryComponent> kept;
   for (std::size_t i = 0; i < traces_.size(); ++i) {
     const Trace& trace = traces_[i];
     double doubt = 1;
@@ -341,7 +341,7 @@ BlindRound BlindWindow<Real>::round(std::int64_t buckets, BlindRandom& random,
   return round;
 }
 
-template class BlindWindow<float>;
-template class BlindWindow<double>;
+template class DiscoveryWindow<float>;
+template class DiscoveryWindow<double>;
 
 }  // namespace sfft::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blind discovery for any shape, prime sizes included, and for frequencies that share a residue class. It
+// Discovery for any shape, prime sizes included, and for frequencies that share a residue class. It
 // samples along random lattice lines, which permute the spectrum, through a narrow window, which isolates
 // part of it (Hassanieh, Indyk, Katabi and Price, SODA 2012). Phases between parallel lines reveal
 // frequencies, strongest first, each subtracted before the next.
@@ -20,9 +20,9 @@
 namespace sfft::detail {
 
 template <class Real>
-class BlindWindow {
+class DiscoveryWindow {
  public:
-  explicit BlindWindow(BlindSampler<Real>& sampler);
+  explicit DiscoveryWindow(DiscoverySampler<Real>& sampler);
 
   /// Samples that a round with this many buckets reads.
   static std::int64_t samples(std::int64_t buckets) noexcept;
@@ -30,8 +30,8 @@ class BlindWindow {
   /// One round on fresh lines: refits the known components, drops false ones, adds what stands out of the
   /// rest. A clean round means that the components explain samples that they were not derived from. Stops
   /// looking for more when fitting what it found has taken about `limit_us`; such a round is not clean.
-  BlindRound round(std::int64_t buckets, BlindRandom& random, std::vector<BlindComponent>& components,
-                   double limit_us);
+  DiscoveryRound round(std::int64_t buckets, DiscoveryRandom& random,
+                       std::vector<DiscoveryComponent>& components, double limit_us);
 
   /// About how long the last round took to fit, by what it fitted.
   double work_us() const noexcept { return work_us_; }
@@ -45,12 +45,12 @@ class BlindWindow {
     GridPoint f;
     std::complex<double> value;
     std::int64_t first;  ///< the first of `span` buckets
-    BlindVector roots;
+    DiscoveryVector roots;
     std::vector<std::complex<double>> response;  ///< in the `span` buckets
     double power = 0;                            ///< Σ|response|²
   };
 
-  void draw(std::int64_t buckets, BlindRandom& random);
+  void draw(std::int64_t buckets, DiscoveryRandom& random);
   Trace trace(const GridPoint& f) const;
   void subtract(const Trace& trace, std::complex<double> value);
   std::complex<double> project(const Trace& trace) const;
@@ -62,7 +62,7 @@ class BlindWindow {
   std::int64_t add_strongest(double limit);
   std::int64_t wrap(std::int64_t bucket) const noexcept;
 
-  BlindSampler<Real>& sampler_;
+  DiscoverySampler<Real>& sampler_;
   const Shape& shape_;
   KaiserWindow kaiser_;
   std::int64_t span_ = 3;
@@ -76,7 +76,7 @@ class BlindWindow {
   double limit_us_ = 0;
 };
 
-extern template class BlindWindow<float>;
-extern template class BlindWindow<double>;
+extern template class DiscoveryWindow<float>;
+extern template class DiscoveryWindow<double>;
 
 }  // namespace sfft::detail

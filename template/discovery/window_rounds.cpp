@@ -2,7 +2,7 @@
 // Rounds of windows, for shapes without combs and for frequencies that share a residue class.
 #include <algorithm>
 
-#include "template/discovery/blind_driver.hpp"
+#include "template/discovery/discovery_driver.hpp"
 #include "template/discovery/window.hpp"
 
 namespace sfft::detail {
@@ -14,10 +14,10 @@ constexpr std::int64_t kWindowBucketsPerFrequency = 6;
 }  // namespace
 
 template <class Real>
-void BlindDriver<Real>::run_windows() {
-  BlindWindow<Real> window(sampler_);
-  std::int64_t most = 1;
-  while (BlindWindow<Real>::samples(2 * most) <= shape_.points()) most *= 2;
+void DiscoveryDriver<Real>::run_windows() {
+  DiscoveryWindow<Real> window(sampler_);
+  std::int64_t max = 1;
+  while (DiscoveryWindow<Real>::samples(2 * max) <= shape_.points()) max *= 2;
   if (leaks()) return;
   // Failed combs leave guesses, so windows start afresh.
   promising_ = false;
@@ -29,12 +29,12 @@ void BlindDriver<Real>::run_windows() {
   constexpr double kTapUs = 0.013;
   int stalled = 0;
   for (int number = 0; number < kMaxRounds && stalled < 3; ++number) {
-    if (buckets > most) return;
-    const std::int64_t samples = BlindWindow<Real>::samples(buckets);
+    if (buckets > max) return;
+    const std::int64_t samples = DiscoveryWindow<Real>::samples(buckets);
     const Purpose purpose = number == 0 || (promising_ && stalled < 2) ? Purpose::search : Purpose::look;
     if (!afford(kTapUs * static_cast<double>(samples), 1, samples, purpose)) return;
     // Leakage has no end of peaks: their number, not that of the samples, decides how long a round takes.
-    const BlindRound round =
+    const DiscoveryRound round =
         window.round(buckets, random_, result_.components, limit_us(Purpose::search) - spent_us_);
     ++result_.rounds;
     spent_us_ += window.work_us();
@@ -63,7 +63,7 @@ void BlindDriver<Real>::run_windows() {
   }
 }
 
-template void BlindDriver<float>::run_windows();
-template void BlindDriver<double>::run_windows();
+template void DiscoveryDriver<float>::run_windows();
+template void DiscoveryDriver<double>::run_windows();
 
 }  // namespace sfft::detail

@@ -26,7 +26,7 @@ constexpr double kChance = 5;
 constexpr double kFoldChance = 6;
 constexpr double kFoldDoubt = 0.2;
 
-std::int64_t below(BlindRandom& random, std::int64_t limit) {
+std::int64_t below(DiscoveryRandom& random, std::int64_t limit) {
   return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(limit));
 }
 
@@ -46,7 +46,7 @@ double witness_share(double confidence, std::int64_t samples) {
 }
 
 template <class Real>
-void BlindWitness<Real>::draw(std::int64_t samples, BlindRandom& random) {
+void DiscoveryWitness<Real>::draw(std::int64_t samples, DiscoveryRandom& random) {
   all_ = shape_.points() <= kWitnessAll;
   for (auto* set : {&anchors_, &offsets_}) {
     for (auto& coordinates : set->at) coordinates.clear();
@@ -83,7 +83,7 @@ void BlindWitness<Real>::draw(std::int64_t samples, BlindRandom& random) {
 }
 
 template <class Real>
-void BlindWitness<Real>::read() {
+void DiscoveryWitness<Real>::read() {
   const std::int64_t samples = anchors_.count * kOffsets;
   std::vector<std::int64_t> flat(static_cast<std::size_t>(samples), 0);
   for (int d = 0; d < shape_.rank(); ++d) {
@@ -117,7 +117,7 @@ void BlindWitness<Real>::read() {
 }
 
 template <class Real>
-void BlindWitness<Real>::predict(const std::vector<BlindComponent>& components) {
+void DiscoveryWitness<Real>::predict(const std::vector<DiscoveryComponent>& components) {
   // In double precision even for float samples: in single, rounding of the sum of many waves would bury
   // the residual.
   const auto& kernels = cpu::wave_kernels<double>();
@@ -144,7 +144,7 @@ void BlindWitness<Real>::predict(const std::vector<BlindComponent>& components) 
   for (std::size_t start = 0; start < components.size(); start += kWavesAtOnce) {
     const std::size_t count = std::min(kWavesAtOnce, components.size() - start);
     for (std::size_t i = 0; i < count; ++i) {
-      const BlindComponent& component = components[start + i];
+      const DiscoveryComponent& component = components[start + i];
       for (int d = 0; d < shape_.rank(); ++d)
         f[d][i] = static_cast<double>(component.f[static_cast<std::size_t>(d)]);
       value_re[i] = share * component.value.real();
@@ -160,29 +160,29 @@ void BlindWitness<Real>::predict(const std::vector<BlindComponent>& components) 
 }
 
 template <class Real>
-WitnessReport BlindWitness<Real>::judge(const std::vector<BlindComponent>& components,
-                                        const WitnessClaim& claim) const {
+WitnessReport DiscoveryWitness<Real>::judge(const std::vector<DiscoveryComponent>& components,
+                                            const WitnessClaim& claim) const {
   WitnessReport report;
   report.samples = anchors_.count * kOffsets;
   const auto samples = static_cast<double>(report.samples);
   const auto points = static_cast<double>(shape_.points());
   double variance = 0;
-  for (const BlindComponent& component : components) variance += component.variance;
+  for (const DiscoveryComponent& component : components) variance += component.variance;
   const double expected = (claim.tail_energy + variance) / (points * points);
   // Gaussian noise of that power has no larger sample, except as a false alarm.
   const double exponent = std::log(samples * kFalseAlarms);
-  const double most = (1 + kTailDoubt) * expected * (real() ? 2 * exponent : exponent);
+  const double max = (1 + kTailDoubt) * expected * (real() ? 2 * exponent : exponent);
   // The sample itself and the sum of the waves are rounded.
   constexpr double kOwn = 4 * std::numeric_limits<Real>::epsilon();
   const auto& kernels = cpu::wave_kernels<Real>();
   cpu::WaveRest rest;
   const auto lanes = static_cast<std::int64_t>(seen_re_.size());
   if (real()) {
-    kernels.compare(seen_re_.data(), nullptr, predicted_re_.data(), nullptr, lanes, most, kOwn * kOwn, rest);
-    kernels.compare(seen_im_.data(), nullptr, predicted_re_.data() + lanes, nullptr, lanes, most, kOwn * kOwn,
+    kernels.compare(seen_re_.data(), nullptr, predicted_re_.data(), nullptr, lanes, max, kOwn * kOwn, rest);
+    kernels.compare(seen_im_.data(), nullptr, predicted_re_.data() + lanes, nullptr, lanes, max, kOwn * kOwn,
                     rest);
   } else {
-    kernels.compare(seen_re_.data(), seen_im_.data(), predicted_re_.data(), predicted_im_.data(), lanes, most,
+    kernels.compare(seen_re_.data(), seen_im_.data(), predicted_re_.data(), predicted_im_.data(), lanes, max,
                     kOwn * kOwn, rest);
   }
   report.finite = std::isfinite(rest.seen);
@@ -215,9 +215,9 @@ WitnessReport BlindWitness<Real>::judge(const std::vector<BlindComponent>& compo
 /// Parseval: N Σ|x|² is the energy of the components and the tail. Folded under random phases, the residual
 /// has the energy of the tail and of the values' errors.
 template <class Real>
-void BlindWitness<Real>::compare_whole(const std::vector<BlindComponent>& components,
-                                       const WitnessClaim& claim, BlindRandom& random,
-                                       WitnessReport& report) {
+void DiscoveryWitness<Real>::compare_whole(const std::vector<DiscoveryComponent>& components,
+                                           const WitnessClaim& claim, DiscoveryRandom& random,
+                                           WitnessReport& report) {
   const RandomFold fold(shape_, random);
   const std::optional<WholeSignal> whole = signal_.whole(1, fold);
   if (!whole) return;
@@ -225,7 +225,7 @@ void BlindWitness<Real>::compare_whole(const std::vector<BlindComponent>& compon
   const double all = points * whole->energy;
   report.finite = std::isfinite(all);
   double held = 0, doubt = 0, variance = 0;
-  for (const BlindComponent& component : components) {
+  for (const DiscoveryComponent& component : components) {
     held += std::norm(component.value);
     doubt += std::norm(component.value) * component.variance;
     variance += component.variance;
@@ -257,9 +257,9 @@ void BlindWitness<Real>::compare_whole(const std::vector<BlindComponent>& compon
 }
 
 template <class Real>
-WitnessReport BlindWitness<Real>::examine(const std::vector<BlindComponent>& components,
-                                          const WitnessClaim& claim, std::int64_t samples, double confidence,
-                                          bool everything, BlindRandom& random) {
+WitnessReport DiscoveryWitness<Real>::examine(const std::vector<DiscoveryComponent>& components,
+                                              const WitnessClaim& claim, std::int64_t samples,
+                                              double confidence, bool everything, DiscoveryRandom& random) {
   draw(samples, random);
   read();
   predict(components);
@@ -269,7 +269,7 @@ WitnessReport BlindWitness<Real>::examine(const std::vector<BlindComponent>& com
   return report;
 }
 
-template class BlindWitness<float>;
-template class BlindWitness<double>;
+template class DiscoveryWitness<float>;
+template class DiscoveryWitness<double>;
 
 }  // namespace sfft::detail

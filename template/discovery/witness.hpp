@@ -48,15 +48,15 @@ inline constexpr double kWitnessDependence = 180;
 inline constexpr std::int64_t kWitnessAll = 2048;
 
 template <class Real>
-class BlindWitness {
+class DiscoveryWitness {
  public:
   /// Keeps references.
-  BlindWitness(SampleReader& signal, const Shape& shape) : signal_(signal), shape_(shape) {}
+  DiscoveryWitness(SampleReader& signal, const Shape& shape) : signal_(signal), shape_(shape) {}
 
   /// Compares `samples` or a few more. `everything`: also reads the whole signal for its sums, if the reader
   /// supports that.
-  WitnessReport examine(const std::vector<BlindComponent>& components, const WitnessClaim& claim,
-                        std::int64_t samples, double confidence, bool everything, BlindRandom& random);
+  WitnessReport examine(const std::vector<DiscoveryComponent>& components, const WitnessClaim& claim,
+                        std::int64_t samples, double confidence, bool everything, DiscoveryRandom& random);
 
  private:
   /// Coordinates of a set of positions, dimension by dimension.
@@ -65,12 +65,12 @@ class BlindWitness {
     std::int64_t count = 0;
   };
 
-  void draw(std::int64_t samples, BlindRandom& random);
+  void draw(std::int64_t samples, DiscoveryRandom& random);
   void read();
-  void predict(const std::vector<BlindComponent>& components);
-  WitnessReport judge(const std::vector<BlindComponent>& components, const WitnessClaim& claim) const;
-  void compare_whole(const std::vector<BlindComponent>& components, const WitnessClaim& claim,
-                     BlindRandom& random, WitnessReport& report);
+  void predict(const std::vector<DiscoveryComponent>& components);
+  WitnessReport judge(const std::vector<DiscoveryComponent>& components, const WitnessClaim& claim) const;
+  void compare_whole(const std::vector<DiscoveryComponent>& components, const WitnessClaim& claim,
+                     DiscoveryRandom& random, WitnessReport& report);
   bool real() const noexcept { return !is_complex(signal_.type()); }
 
   SampleReader& signal_;
@@ -81,7 +81,7 @@ class BlindWitness {
   std::vector<double> predicted_re_, predicted_im_;  ///< at [anchor*offsets + offset]
 };
 
-extern template class BlindWitness<float>;
-extern template class BlindWitness<double>;
+extern template class DiscoveryWitness<float>;
+extern template class DiscoveryWitness<double>;
 
 }  // namespace sfft::detail

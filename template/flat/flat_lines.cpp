@@ -40,10 +40,10 @@ std::array<std::int64_t, 3> FlatLineSource::piece(std::int64_t number, std::int6
 
 /// The smallest index on the whole line through `delay`: delays with the same name are equivalent.
 std::int64_t FlatLineSource::name(const std::array<std::int64_t, 3>& delay, const FlatLines& lines) const {
-  std::int64_t least = shape_.points();
+  std::int64_t min = shape_.points();
   walk_line(shape_.extents().data(), shape_.rank(), lines.sigma, delay, period_,
-            [&](std::int64_t flat) { least = std::min(least, flat); });
-  return least;
+            [&](std::int64_t flat) { min = std::min(min, flat); });
+  return min;
 }
 
 void FlatLineSource::draw(std::int64_t count, FlatLines& lines) {

@@ -119,7 +119,7 @@ class FlatSearch {
     const Candidate candidate{static_cast<std::int64_t>(decision.delays.size()), decision.buckets,     taps,
                               decision.full_period ? 1 : row_buckets_,           decision.full_period, 0};
     const bool fits = decision.full_period ? decision.buckets == period_ && period_ <= kLongestPeriod
-                                           : decision.buckets >= least_buckets() && taps < period_;
+                                           : decision.buckets >= min_buckets() && taps < period_;
     if (!fits || candidate.delays < 1 || candidate.delays > max_samples() / taps) {
       result.reason = "its lines are too long or too short";
       return result;
@@ -145,7 +145,7 @@ class FlatSearch {
     return true;
   }
 
-  std::int64_t least_buckets() const {
+  std::int64_t min_buckets() const {
     return std::max(row_buckets_ + 2, static_cast<std::int64_t>(1.25 * kaiser_.half_width));
   }
   std::int64_t member_count() const { return static_cast<std::int64_t>(members_.size()); }
@@ -172,14 +172,14 @@ class FlatSearch {
 
   void list_candidates() {
     const auto present = static_cast<double>(member_count());
-    const std::int64_t least = least_buckets();
+    const std::int64_t min = min_buckets();
     const double zone = static_cast<double>((row_buckets_ - 1) * kAliasing) + 2 * kaiser_.half_width;
     const bool long_enough = 12 * member_count() / kMaxWindowedDelays < period_;
     for (const std::int64_t delays : kDelays) {
       for (const double ratio : kTapsPerMember) {
         if (long_enough && delays > kMaxWindowedDelays) break;
         const double wanted =
-            std::max(ratio * present / static_cast<double>(delays * kAliasing), static_cast<double>(least));
+            std::max(ratio * present / static_cast<double>(delays * kAliasing), static_cast<double>(min));
         if (wanted > static_cast<double>(period_)) break;
         const std::int64_t buckets = fast_size(static_cast<std::int64_t>(std::ceil(wanted)));
         if (buckets * kAliasing >= period_) break;

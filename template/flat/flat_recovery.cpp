@@ -198,7 +198,7 @@ void FlatRecovery::append_row(std::size_t i, FlatPlanData& data) {
 std::int64_t FlatRecovery::append_probes(std::int64_t start, std::int64_t count, std::uint64_t seed,
                                          FlatPlanData& data) {
   if (!load(start, -1)) return 0;
-  system_.start_blind_rows();
+  system_.start_discovery_rows();
   count = std::min(count, static_cast<std::int64_t>(system_.dimensions() - system_.size()));
   std::mt19937_64 generator(seed);
   // Not a standard distribution: those differ between libraries, but plans must not.
@@ -209,7 +209,7 @@ std::int64_t FlatRecovery::append_probes(std::int64_t start, std::int64_t count,
       const double re = uniform();
       weight = {re, uniform()};
     }
-    append_weights(start, system_.blind_row(std::move(vector)), 1.0, data);
+    append_weights(start, system_.discovery_row(std::move(vector)), 1.0, data);
   }
   return count;
 }

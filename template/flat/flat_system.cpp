@@ -90,11 +90,11 @@ std::vector<std::complex<double>> FlatSystem::row(double leakage) {
   return row;
 }
 
-void FlatSystem::start_blind_rows() {
+void FlatSystem::start_discovery_rows() {
   make_basis(size());
 }
 
-std::vector<std::complex<double>> FlatSystem::blind_row(std::vector<Complex> vector) {
+std::vector<std::complex<double>> FlatSystem::discovery_row(std::vector<Complex> vector) {
   project(vector);
   const double norm = std::sqrt(norm2(vector));
   for (Complex& weight : vector) weight /= norm;

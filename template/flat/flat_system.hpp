@@ -31,9 +31,9 @@ class FlatSystem {
   std::vector<Complex> row(double leakage);
 
   /// Starts a series of orthonormal rows that reject all columns.
-  void start_blind_rows();
+  void start_discovery_rows();
   /// The next row, derived from a random vector.
-  std::vector<Complex> blind_row(std::vector<Complex> vector);
+  std::vector<Complex> discovery_row(std::vector<Complex> vector);
 
  private:
   void make_gram();

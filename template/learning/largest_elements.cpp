@@ -83,10 +83,10 @@ void PartialSelection::keep_largest() {
   const auto k = static_cast<std::ptrdiff_t>(k_);
   if (static_cast<std::ptrdiff_t>(elements_.size()) <= k) return;
   const std::vector<double> powers = powers_around(static_cast<std::size_t>(k - 1));
-  const auto least = powers.begin() + (k - 1);
-  level_ = *least;
+  const auto min = powers.begin() + (k - 1);
+  level_ = *min;
   // The largest k powers end with `least`, but elements of exactly that power may be on both sides of it.
-  const auto tied = std::count(powers.begin(), least + 1, level_);
+  const auto tied = std::count(powers.begin(), min + 1, level_);
   std::vector<std::int64_t> ties;
   for (const SpectrumElement& element : elements_) {
     if (element.power == level_) ties.push_back(element.index);

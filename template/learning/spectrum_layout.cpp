@@ -16,7 +16,7 @@ std::int64_t SpectrumLayout::points() const noexcept {
   return shape.points() / shape[shape.rank() - 1] * row_points();
 }
 
-std::int64_t SpectrumLayout::flat_index(std::int64_t i) const noexcept {
+std::int64_t SpectrumLayout::linear_index(std::int64_t i) const noexcept {
   const std::int64_t row = row_points();
   return i / row * shape[shape.rank() - 1] + i % row;
 }
@@ -26,13 +26,13 @@ bool SpectrumLayout::representative(std::int64_t i) const noexcept {
   const std::int64_t column = i % row_points();
   const std::int64_t last = shape[shape.rank() - 1];
   if (column != 0 && 2 * column != last) return true;
-  const std::int64_t flat = flat_index(i);
+  const std::int64_t flat = linear_index(i);
   return flat <= conjugate_index(shape, flat);
 }
 
 double SpectrumLayout::multiplicity(std::int64_t i) const noexcept {
   if (!real) return 1;
-  const std::int64_t flat = flat_index(i);
+  const std::int64_t flat = linear_index(i);
   return conjugate_index(shape, flat) == flat ? 1 : 2;
 }
 

@@ -16,10 +16,10 @@ struct SpectrumLayout {
 
   std::int64_t row_points() const noexcept;  ///< elements of the last dimension as stored
   std::int64_t points() const noexcept;      ///< stored elements
-  /// The flat index in the full grid of stored element i.
-  std::int64_t flat_index(std::int64_t i) const noexcept;
+  /// The linear index in the full grid of stored element i.
+  std::int64_t linear_index(std::int64_t i) const noexcept;
   /// Whether stored element i represents its conjugate pair: real spectra store both halves of the planes f_D
-  /// = 0 and f_D = n_D/2, and the smaller flat index represents the pair.
+  /// = 0 and f_D = n_D/2, and the smaller linear index represents the pair.
   bool representative(std::int64_t i) const noexcept;
   /// 2 if the full spectrum holds a distinct conjugate of stored element i, else 1.
   double multiplicity(std::int64_t i) const noexcept;

@@ -48,14 +48,14 @@ void ReadSet::add(const CombData& comb) {
 
 void ReadSet::add(const FlatPlanData& flat) {
   // A sample with less weight is seen, but makes too little of the error that it stands for.
-  constexpr double kLeastWeight = 0.25;
+  constexpr double kMinWeight = 0.25;
   double largest = 0;
   for (const double tap : flat.window) largest = std::max(largest, std::abs(tap));
   for (const auto& delay : flat.delays) {
     std::size_t m = 0;
     walk_line(flat.shape.extents().data(), flat.shape.rank(), flat.sigma, delay, flat.taps(),
               [&](std::int64_t at) {
-                if (std::abs(flat.window[m++]) >= kLeastWeight * largest) add(at);
+                if (std::abs(flat.window[m++]) >= kMinWeight * largest) add(at);
               });
   }
 }

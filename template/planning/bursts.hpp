@@ -12,8 +12,8 @@
 
 namespace sfft::detail {
 
-/// The samples of a frame that a plan reads, by flat index: a bit for each sample, or a list where the reads
-/// are few.
+/// The samples of a frame that a plan reads, by linear index: a bit for each sample, or a list where the
+/// reads are few.
 class ReadSet {
  public:
   ReadSet(std::int64_t points, std::int64_t expected);

@@ -22,7 +22,7 @@ KEYS = {"figure", "contender", "device", "shape", "points", "nominal_points", "k
         "threads", "planner", "note", "learn_ms", "distinct_us", "recording", "frames_in", "batch", "prepare_ms", "first_use_ms", "frame_us",
         "peer", "peer_prepare_ms", "peer_first_use_ms", "peer_frame_us", "break_even_frames", "break_even_first_use_frames", "break_even_kept_frames",
         "ahead_until_frames", "crossed_frames"}
-SPARSE = {"sfft dense", "sFFT-1.0", "sFFT-2.0", "sFFT-3.0", "AAFFT 0.9", "FFAST", "sfft known support", "sfft blind"}
+SPARSE = {"sfft dense", "sFFT-1.0", "sFFT-2.0", "sFFT-3.0", "AAFFT 0.9", "FFAST", "sfft known support", "sfft discovery"}
 
 
 def run(*arguments, stdin=b""):
@@ -109,7 +109,7 @@ class ProgramTest(unittest.TestCase):
         rows = self.result("sparse", "--sweep", "n", "--sizes", "5000", "--k", "4", "--only", "sfft")
         reasons = {row["contender"]: row["skipped"] for row in rows}
         self.assertIn("power of two", reasons["sFFT-1.0"])
-        self.assertEqual(reasons["sfft blind"], "")
+        self.assertEqual(reasons["sfft discovery"], "")
 
     def test_time_against_n_under_noise_has_errors_beside_times(self):
         flags = ("--sizes", "4096,16384", "--k", "10", "--threads", "1")
@@ -157,7 +157,7 @@ class ProgramTest(unittest.TestCase):
             return {row["contender"] for row in self.result("sparse", "--sweep", "n", "--sizes", "4096", "--k", "5", "--threads", "1,2", *only)}
         self.assertEqual(names("--only", "SFFT dense"), {"sfft dense"})
         self.assertEqual(names("--only", "sfft den"), {"sfft dense", "sfft dense, 2 threads"})
-        self.assertEqual(names("--only", "sfft dense", "--only", "blind"), {"sfft dense", "sfft blind"})
+        self.assertEqual(names("--only", "sfft dense", "--only", "discovery"), {"sfft dense", "sfft discovery"})
 
     def test_noise(self):
         rows = self.result("noise", "--sizes", "8192", "--k", "10", "--snr", "0,30")

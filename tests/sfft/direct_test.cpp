@@ -108,9 +108,9 @@ TYPED_TEST(DirectTest, ErrorIsWithinTheReportedOneUpToTheLimit) {
     shapes.emplace_back(static_cast<std::int64_t>(std::exp2(size(generator))));
   }
   for (unsigned seed = 0; const Shape& shape : shapes) {
-    const std::int64_t most =
+    const std::int64_t max =
         std::max<std::int64_t>(1, std::min<std::int64_t>(kProducts / shape.points(), shape.points() / 2));
-    std::uniform_int_distribution<std::int64_t> draw(1, most);
+    std::uniform_int_distribution<std::int64_t> draw(1, max);
     const std::int64_t k = draw(generator);
     check<float, TypeParam>(shape, k, ++seed);
     check<double, TypeParam>(shape, k, ++seed);

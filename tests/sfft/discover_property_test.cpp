@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests blind discovery on arbitrary signals: a right answer, "not verified" or a typed error; never a silent
+// Tests discovery on arbitrary signals: a right answer, "not verified" or a typed error; never a silent
 // miss.
 #include <gtest/gtest.h>
 
@@ -18,8 +18,8 @@ namespace {
 using test::SparseSignal;
 
 Shape random_shape(std::mt19937_64& random) {
-  const auto side = [&](int most) {
-    return static_cast<std::int64_t>(1 + random() % static_cast<unsigned>(most));
+  const auto side = [&](int max) {
+    return static_cast<std::int64_t>(1 + random() % static_cast<unsigned>(max));
   };
   switch (random() % 6) {
     case 0:
@@ -112,8 +112,8 @@ Discovery run(const Case& drawn, bool single, const DiscoverOptions& options) {
   // Noise has coefficients, too; five standard deviations are the largest of a few thousand.
   const double outlier = 5 * std::sqrt(drawn.noise * points);
   const double rounding = (single ? 4e-7 : 1e-13) * norm;
-  double least = std::numeric_limits<double>::infinity();
-  for (const auto& value : discovery.values) least = std::min(least, std::abs(value));
+  double min = std::numeric_limits<double>::infinity();
+  for (const auto& value : discovery.values) min = std::min(min, std::abs(value));
   const bool full = k > 0 && discovery.values.size() == static_cast<std::size_t>(k);
   std::vector<char> seen(truth.support.size(), 0);
   for (std::size_t i = 0; i < discovery.values.size(); ++i) {
@@ -135,7 +135,7 @@ Discovery run(const Case& drawn, bool single, const DiscoverOptions& options) {
   for (std::size_t t = 0; t < seen.size(); ++t) {
     const double size = std::abs(truth.values[t]);
     if (seen[t] || size <= discovery.missed_bound + rounding + outlier) continue;
-    if (full && size <= least + rounding + 2 * outlier) continue;
+    if (full && size <= min + rounding + 2 * outlier) continue;
     return ::testing::AssertionFailure()
            << "missed " << truth.support[t] << " of size " << size << ", bound " << discovery.missed_bound;
   }
@@ -152,10 +152,10 @@ TEST(DiscoverProperty, NothingIsMissedInSilence) {
     const Case drawn = Case::draw(random, seed);
     const bool single = random() % 2 == 0;
     DiscoverOptions options;
-    const std::int64_t most = drawn.truth.shape.points();
+    const std::int64_t max = drawn.truth.shape.points();
     const std::uint64_t kind = random() % 8;
     options.k = kind == 0   ? 0
-                : kind == 1 ? static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most + 2))
+                : kind == 1 ? static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(max + 2))
                             : static_cast<std::int64_t>(drawn.truth.support.size());
     options.fallback = random() % 4 == 0 ? Fallback::dense : Fallback::none;
     const Path paths[] = {Path::automatic, Path::automatic, Path::comb, Path::flat_window};

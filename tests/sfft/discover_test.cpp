@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests blind discovery against signals whose spectrum is known by construction.
+// Tests discovery against signals whose spectrum is known by construction.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -329,12 +329,12 @@ TEST(Discover, BadOptionsAreTypedErrors) {
   EXPECT_EQ(large.path, Path::dense);
 }
 
-TEST(Discover, BlindLearningMakesATemplate) {
+TEST(Discover, LearningByDiscoveryMakesATemplate) {
   const Shape shape{1 << 16};
   const SparseSignal signal = SparseSignal::random(shape, false, 20, 3);
   const auto x = with_noise(signal, 0.3, 1);
   const Template tmpl =
-      learn(SignalView::line(x), {.k = 20, .method = LearnMethod::blind, .fallback = Fallback::none});
+      learn(SignalView::line(x), {.k = 20, .method = LearnMethod::discovery, .fallback = Fallback::none});
   EXPECT_EQ(support_of(tmpl), signal.support);
   const Template dense = learn(SignalView::line(x), {.k = 20});
   EXPECT_NEAR(tmpl.energy_captured(), dense.energy_captured(), 0.02);
@@ -345,11 +345,11 @@ TEST(Discover, BlindLearningMakesATemplate) {
   std::vector<std::complex<float>> noise = with_noise(SparseSignal{shape, false, {}, {}}, 1, 2);
   EXPECT_EQ(code_of([&] {
               learn(SignalView::line(noise),
-                    {.k = 20, .method = LearnMethod::blind, .fallback = Fallback::none});
+                    {.k = 20, .method = LearnMethod::discovery, .fallback = Fallback::none});
             }),
             ErrorCode::not_sparse);
-  EXPECT_EQ(learn(SignalView::line(noise), {.k = 20, .method = LearnMethod::blind}).k(), 20);
-  EXPECT_EQ(code_of([&] { learn(SignalView::line(x), {.energy = 0.9, .method = LearnMethod::blind}); }),
+  EXPECT_EQ(learn(SignalView::line(noise), {.k = 20, .method = LearnMethod::discovery}).k(), 20);
+  EXPECT_EQ(code_of([&] { learn(SignalView::line(x), {.energy = 0.9, .method = LearnMethod::discovery}); }),
             ErrorCode::invalid_argument);
 }
 

@@ -323,11 +323,11 @@ TEST(DiscoverTrust, WhateverIsReadAndIsNotFiniteIsNoticed) {
       const double rms = std::sqrt(energy / static_cast<double>(clean.size()));
       std::normal_distribution<double> normal;
       for (float& value : clean) value += static_cast<float>(noise * rms * normal(generator));
-      detail::BlindRequest request;
+      detail::DiscoveryRequest request;
       request.k = 16;
       request.accuracy = 1e-3;
       Noting reader(clean);
-      const detail::BlindResult undisturbed = detail::discover_blindly<float>(reader, shape, request);
+      const detail::DiscoveryResult undisturbed = detail::run_discovery<float>(reader, shape, request);
       EXPECT_TRUE(undisturbed.finite) << shape.to_string() << ": " << undisturbed.reason;
       for (int draw = 0; draw < 40; ++draw) {
         auto x = clean;
@@ -335,7 +335,7 @@ TEST(DiscoverTrust, WhateverIsReadAndIsNotFiniteIsNoticed) {
         const auto at = reader.positions[generator() % reader.positions.size()];
         x[static_cast<std::size_t>(at)] = bad[draw % 2];
         detail::HostSamples samples(x.data(), ElementType::f32);
-        const detail::BlindResult found = detail::discover_blindly<float>(samples, shape, request);
+        const detail::DiscoveryResult found = detail::run_discovery<float>(samples, shape, request);
         EXPECT_FALSE(found.verified) << shape.to_string() << " sample " << at;
         EXPECT_FALSE(found.finite) << shape.to_string() << " sample " << at;
       }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests plans that start from a template file: the same spectra as the plan that was kept, right by direct
-// sums, and made anew with a reason where the request is another one.
+// sums, and made again with a reason where the request is another one.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -110,14 +110,14 @@ TEST(KeptPlan, LearnedTemplatesWithAndWithoutReference) {
 
 TEST(KeptPlan, RandomRequestsOnRandomShapes) {
   std::mt19937 random(5);
-  const auto side = [&](unsigned most) { return static_cast<std::int64_t>(1 + random() % most); };
+  const auto side = [&](unsigned max) { return static_cast<std::int64_t>(1 + random() % max); };
   for (unsigned seed = 1; seed <= 60; ++seed) {
     const Shape shape = seed % 3 == 0   ? Shape{side(3000)}
                         : seed % 3 == 1 ? Shape{side(60), side(60)}
                                         : Shape{side(14), side(14), side(14)};
-    const auto most = static_cast<unsigned>(std::clamp<std::int64_t>(shape.points() / 3, 1, 30));
+    const auto max = static_cast<unsigned>(std::clamp<std::int64_t>(shape.points() / 3, 1, 30));
     const SparseSignal signal =
-        SparseSignal::random(shape, false, 1 + static_cast<std::int64_t>(random() % most), seed);
+        SparseSignal::random(shape, false, 1 + static_cast<std::int64_t>(random() % max), seed);
     SCOPED_TRACE(shape.to_string());
     const PlanOptions options{.batch = static_cast<int>(side(9)),
                               .accuracy = random() % 2 == 0 ? 0.0 : 1e-3,

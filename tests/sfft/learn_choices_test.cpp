@@ -78,7 +78,7 @@ TEST(LearnProperty, OtherCriteriaAndSeveralFramesTellWhatDirectSumsTell) {
       const std::vector<SignalView> frames{frame.view(), second.view()};
       const Template mean = learn(frames, {.k = 9});
       ASSERT_EQ(mean.k(), 9);
-      double largest = 0, least = std::numeric_limits<double>::infinity();
+      double largest = 0, min = std::numeric_limits<double>::infinity();
       for (std::int64_t flat = 0; flat < shape.points(); ++flat) {
         if (!represents(frame, flat)) continue;
         const auto at = static_cast<std::size_t>(flat);
@@ -89,11 +89,11 @@ TEST(LearnProperty, OtherCriteriaAndSeveralFramesTellWhatDirectSumsTell) {
           continue;
         }
         const auto i = static_cast<std::size_t>(found - mean.support().begin());
-        least = std::min(least, power);
+        min = std::min(min, power);
         EXPECT_NEAR(mean.power()[i] / power, 1, 1e-9) << what;
         EXPECT_LE(std::abs(mean.values()[i] - exact[at]), 1e-9 * std::sqrt(power)) << what;
       }
-      EXPECT_GE(least, largest * (1 - 1e-9)) << what;
+      EXPECT_GE(min, largest * (1 - 1e-9)) << what;
       EXPECT_TRUE(mean.data()->change_measured);
     }
   }
@@ -110,7 +110,7 @@ TEST(LearnAutomatic, TakesDiscoveryForExactlySparseFrames) {
         const Template tmpl = learn(frame.view(), {.k = 6, .method = LearnMethod::automatic});
         const std::string what = shape.to_string() + " " + to_string(type);
         ++all;
-        if (tmpl.learned_by() == LearnMethod::blind) ++blind;
+        if (tmpl.learned_by() == LearnMethod::discovery) ++blind;
         ASSERT_EQ(tmpl.k(), 6) << what;
         for (std::size_t i = 0; i < 6; ++i) {
           const std::int64_t f = signal.support[i];

@@ -126,7 +126,7 @@ void compare_largest(const Signal& signal) {
   mean.finish();
   const detail::cuda::ChosenElements chosen = mean.largest(0, k);
   std::vector<std::int64_t> support;
-  for (const std::int64_t index : chosen.indices) support.push_back(layout.flat_index(index));
+  for (const std::int64_t index : chosen.indices) support.push_back(layout.linear_index(index));
   ASSERT_EQ(support, *expected.data()->support);
   EXPECT_LE(relative_l2(mean.first_values(chosen.indices), expected.values()),
             16 * transform_bound(signal.shape));
@@ -251,9 +251,9 @@ TEST_F(LearnGpu, MethodsForFramesInGpuMemory) {
   const std::vector<std::complex<double>> samples = sparse.samples();
   const OnDevice<std::complex<double>> there(samples);
   const DeviceSignal frame{there.get(), ElementType::c128, sparse.shape};
-  const Template blind = learn(frame, {.k = 7, .method = LearnMethod::blind});
+  const Template blind = learn(frame, {.k = 7, .method = LearnMethod::discovery});
   EXPECT_EQ(*blind.data()->support, sparse.support);
-  EXPECT_EQ(blind.learned_by(), LearnMethod::blind);
+  EXPECT_EQ(blind.learned_by(), LearnMethod::discovery);
   EXPECT_LE(relative_l2(blind.values(), sparse.values), 1e-9);
   const Template automatic = learn(frame, {.k = 7, .method = LearnMethod::automatic});
   EXPECT_EQ(*automatic.data()->support, sparse.support);
@@ -263,13 +263,14 @@ TEST_F(LearnGpu, MethodsForFramesInGpuMemory) {
   const OnDevice<std::byte> bytes(noise.bytes);
   EXPECT_EQ(code_of([&] {
               learn(resident(bytes, noise),
-                    {.k = 7, .method = LearnMethod::blind, .fallback = Fallback::none});
+                    {.k = 7, .method = LearnMethod::discovery, .fallback = Fallback::none});
             }),
             ErrorCode::not_sparse);
-  EXPECT_EQ(learn(resident(bytes, noise), {.k = 7, .method = LearnMethod::blind}).learned_by(),
+  EXPECT_EQ(learn(resident(bytes, noise), {.k = 7, .method = LearnMethod::discovery}).learned_by(),
             LearnMethod::dense);
-  EXPECT_EQ(code_of([&] { learn(resident(bytes, noise), {.energy = 0.5, .method = LearnMethod::blind}); }),
-            ErrorCode::invalid_argument);
+  EXPECT_EQ(
+      code_of([&] { learn(resident(bytes, noise), {.energy = 0.5, .method = LearnMethod::discovery}); }),
+      ErrorCode::invalid_argument);
 }
 
 TEST_F(LearnGpu, SmallAndLargeScales) {

@@ -47,8 +47,8 @@ TEST(LearnProperty, TellsWhatDirectSumsTell) {
     for (const ElementType type : kTypes) {
       const Frame frame = make_frame(type, shape, drawn_samples(shape, ++seed));
       const Spectrum exact = exact_spectrum(frame);
-      const std::int64_t most = distinct(frame);
-      for (const std::int64_t k : {std::int64_t{1}, most / 40, most / 3, most}) {
+      const std::int64_t max = distinct(frame);
+      for (const std::int64_t k : {std::int64_t{1}, max / 40, max / 3, max}) {
         if (k > 0) check(frame, k, learn(frame.view(), {.k = k}), exact);
       }
       if (testing::Test::HasFatalFailure()) return;

@@ -21,7 +21,7 @@ class PathsCuda : public test::GpuTest {};
 
 /// Compares every kernel that can run a plan with the host's executor. `tail`: of a halved comb.
 template <class Real, class T>
-void compare_kernels(const auto& data, const SupportSet& support, const Accounting& accounting,
+void compare_kernels(const auto& data, const SupportSet& support, const ErrorAccounting& accounting,
                      const std::vector<std::int64_t>& frequencies, const Expected<Real, T>& expected,
                      const std::string& what, const std::vector<TailTerm>& tail = {}) {
   const DeviceInfo& info = device_info(0);
@@ -35,7 +35,7 @@ void compare_kernels(const auto& data, const SupportSet& support, const Accounti
     }
   };
   using Kernels = typename SparseExecutor<Real>::Kernels;
-  const auto count = static_cast<int>(expected.accounts.size());
+  const auto count = static_cast<int>(expected.errors.size());
   {
     const SparseExecutor<Real> staged(tables(), info, count, Kernels::staged);
     compare<Real, T>(staged, expected, what + " staged");
@@ -109,7 +109,7 @@ void check_comb(const Shape& shape, std::int64_t k, int count) {
   const auto frames = random_frames<T>(points * static_cast<std::size_t>(count), 5);
   const auto reference = random_frames<T>(points, 7);
   for (const Variant& variant : kVariants) {
-    const Accounting accounting =
+    const ErrorAccounting accounting =
         make_accounting<Real>(support, {data.noise_gain, {}, {}, data.tail_energy_per_scale}, variant);
     const auto expected =
         expect<Real, T>(host, support, accounting, frames, variant.reference ? reference : std::vector<T>{});
@@ -140,7 +140,7 @@ void check_compiled(const Shape& shape, std::int64_t k, std::span<const Variant>
   const int side = dimension_to_halve(data, info, 1);
   const HalvedComb half = side < 0 ? HalvedComb{data, {}} : halved(data, side);
   for (const Variant& variant : variants) {
-    const Accounting accounting =
+    const ErrorAccounting accounting =
         make_accounting<Real>(support, {data.noise_gain, {}, {}, data.tail_energy_per_scale}, variant);
     const auto expected =
         expect<Real, T>(host, support, accounting, frames, variant.reference ? reference : std::vector<T>{});
@@ -170,7 +170,8 @@ void check_flat(const Shape& shape, std::int64_t k, int count) {
   const auto frames = random_frames<T>(points * static_cast<std::size_t>(count), 6);
   const auto reference = random_frames<T>(points, 8);
   for (const Variant& variant : kVariants) {
-    const Accounting accounting = make_accounting<Real>(support, {plan.data.noise_gain, {}, {}, 1}, variant);
+    const ErrorAccounting accounting =
+        make_accounting<Real>(support, {plan.data.noise_gain, {}, {}, 1}, variant);
     const auto expected =
         expect<Real, T>(host, support, accounting, frames, variant.reference ? reference : std::vector<T>{});
     compare_kernels<Real, T>(
@@ -199,13 +200,13 @@ void check_hidden_tone(bool trimmed) {
   for (std::size_t i = 0; i < extra.size(); ++i) frames.push_back(frames[i] + extra[i]);
   Variant variant = kVariants[0];
   variant.trimmed = trimmed;
-  const Accounting accounting =
+  const ErrorAccounting accounting =
       make_accounting<Real>(support, {data.noise_gain, {}, {}, data.tail_energy_per_scale}, variant);
   const auto expected = expect<Real, T>(host, support, accounting, frames, {});
   const double energy = (real ? 2 : 1) * std::norm(tone.values[0]);
-  EXPECT_LE(expected.accounts[0].tail_energy, 1e-6 * energy);
-  EXPECT_GE(expected.accounts[1].tail_energy, 0.1 * energy);
-  EXPECT_GE(expected.accounts[1].relative_error, 0.02);
+  EXPECT_LE(expected.errors[0].tail_energy, 1e-6 * energy);
+  EXPECT_GE(expected.errors[1].tail_energy, 0.1 * energy);
+  EXPECT_GE(expected.errors[1].relative_error, 0.02);
   // The account of the first frame is rounding, which differs between backends.
   const std::vector<T> last(frames.begin() + static_cast<std::ptrdiff_t>(extra.size()), frames.end());
   const auto alone = expect<Real, T>(host, support, accounting, last, {});
@@ -272,7 +273,7 @@ TEST_F(PathsCuda, NotCompiledWhereNoClusterSharesAFrame) {
   const auto signal = test::SparseSignal::random(shape, false, 8, 3);
   const SupportSet support(*Template::from_support(shape, false, signal.support).data());
   const CombData data = comb_plan<float>(Template::from_support(shape, false, signal.support), support);
-  const Accounting accounting =
+  const ErrorAccounting accounting =
       make_accounting<float>(support, {data.noise_gain, {}, {}, data.tail_energy_per_scale}, kVariants[0]);
   SparseExecutor<float> device(
       BinningTables<float>(data, signal.support, flags_of(support), accounting.errors, accounting.witness),

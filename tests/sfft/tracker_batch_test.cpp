@@ -114,7 +114,7 @@ TrackerOptions random_options(std::mt19937& random) {
   options.hold = pick(8, 2);
   options.patience = pick(3, 1);
   options.similarity = random() % 8 == 0;
-  options.learn_beside = pick(true, false);
+  options.background_learning = pick(true, false);
   return options;
 }
 
@@ -135,8 +135,8 @@ void compare_streams(unsigned seed, int threads, std::map<TrackAction, int>& act
   const std::string stream =
       std::to_string(seed) + (sizeof(Real) == 4 ? " float, frame " : " double, frame ");
   for (std::size_t at = 0; at < views.size();) {
-    const std::size_t most = random() % 5 == 0 ? 1 : 40;
-    const std::size_t count = std::min(views.size() - at, 1 + random() % most);
+    const std::size_t max = random() % 5 == 0 ? 1 : 40;
+    const std::size_t count = std::min(views.size() - at, 1 + random() % max);
     const auto results = batched.push(std::span(views).subspan(at, count));
     ASSERT_EQ(results.size(), count);
     EXPECT_EQ(batched.results().data(), results.data());

@@ -80,7 +80,8 @@ TEST(Tracker, LearnsBesideTheFrames) {
   };
   const auto first = frame_at(0);
   const Template tmpl = learn(SignalView(first, kShape), {.k = 160, .reference = true});
-  const TrackerOptions options{.plan = {.path = Path::comb}, .relearn_below = 0.98, .learn_beside = true};
+  const TrackerOptions options{
+      .plan = {.path = Path::comb}, .relearn_below = 0.98, .background_learning = true};
   Tracker<float> tracker(tmpl, options), batched(tmpl, options);
   std::vector<std::vector<std::uint8_t>> frames;
   for (int t = 1; t <= 260; ++t) frames.push_back(frame_at(t));

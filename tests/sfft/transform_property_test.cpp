@@ -15,8 +15,8 @@ namespace {
 using test::SparseSignal;
 
 Shape random_shape(std::mt19937& random) {
-  const auto side = [&](int most) {
-    return static_cast<std::int64_t>(1 + random() % static_cast<unsigned>(most));
+  const auto side = [&](int max) {
+    return static_cast<std::int64_t>(1 + random() % static_cast<unsigned>(max));
   };
   switch (random() % 4) {
     case 0:

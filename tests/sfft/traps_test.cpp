@@ -153,8 +153,8 @@ TEST(Moved, SpectraAreFilledAgain) {
 /// Shapes whose arrays no machine holds, and one whose tables this machine does not hold.
 TEST(HugeShapes, AreRefusedBeforePlanning) {
   const std::vector<std::int64_t> support{1, 5, 77};
-  const std::int64_t most = (std::int64_t{1} << 61) - 1;
-  for (const Shape& shape : {Shape(most), Shape(most + 1), Shape(std::int64_t{1} << 60),
+  const std::int64_t max = (std::int64_t{1} << 61) - 1;
+  for (const Shape& shape : {Shape(max), Shape(max + 1), Shape(std::int64_t{1} << 60),
                              Shape{1 << 20, 1 << 20, 1 << 20}, Shape{std::int64_t{1} << 31, 1 << 30}}) {
     for (const bool real : {false, true}) {
       const std::string what = shape.to_string() + (real ? " real" : " complex");

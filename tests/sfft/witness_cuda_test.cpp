@@ -25,7 +25,7 @@ bool same_plan(const Plan<Real>& a, const Plan<Real>& b) {
 }
 
 template <class Real>
-void expect_same_account(const Spectrum<Real>& gpu, const Spectrum<Real>& cpu, const std::string& what) {
+void expect_same_errors(const Spectrum<Real>& gpu, const Spectrum<Real>& cpu, const std::string& what) {
   const auto near = [&](double value, double truth, const char* name) {
     EXPECT_LE(std::abs(value - truth), 1e-3 * truth) << name << ", " << what;
   };
@@ -105,10 +105,10 @@ void check_path(Path path, const Shape& shape, std::int64_t k) {
       std::vector<Spectrum<Real>> spectra(frames.size());
       device.execute(frames, spectra, workspace);
       for (std::size_t i = 0; i < frames.size(); ++i) {
-        expect_same_account(spectra[i], host.execute(frames[i]),
-                            shape.to_string() + ", frame " + std::to_string(i) +
-                                (witness == Witness::none ? ", no witness" : "") +
-                                (burst > 0 ? ", short bursts" : ""));
+        expect_same_errors(spectra[i], host.execute(frames[i]),
+                           shape.to_string() + ", frame " + std::to_string(i) +
+                               (witness == Witness::none ? ", no witness" : "") +
+                               (burst > 0 ? ", short bursts" : ""));
       }
       if (path != Path::comb) continue;
       // Frame 0 has little noise, frame 1 the tone as well.
@@ -118,14 +118,14 @@ void check_path(Path path, const Shape& shape, std::int64_t k) {
   }
 }
 
-TEST_F(WitnessCuda, CombsGiveTheSameAccountOnBothBackends) {
+TEST_F(WitnessCuda, CombsEstimateTheSameErrorsOnBothBackends) {
   check_path<float, std::complex<float>>(Path::comb, Shape{1 << 14}, 20);
   check_path<float, float>(Path::comb, Shape{1 << 14}, 20);
   check_path<double, std::complex<double>>(Path::comb, Shape{1 << 12}, 20);
   check_path<double, double>(Path::comb, Shape{1 << 12}, 20);
 }
 
-TEST_F(WitnessCuda, FlatWindowsGiveTheSameAccountOnBothBackends) {
+TEST_F(WitnessCuda, FlatWindowsEstimateTheSameErrorsOnBothBackends) {
   check_path<float, std::complex<float>>(Path::flat_window, Shape{65537}, 24);
   check_path<float, float>(Path::flat_window, Shape{65537}, 12);
   check_path<double, std::complex<double>>(Path::flat_window, Shape{32771}, 10);
@@ -133,7 +133,7 @@ TEST_F(WitnessCuda, FlatWindowsGiveTheSameAccountOnBothBackends) {
 }
 
 /// Learned templates shrink their coefficients, and their witness is trimmed.
-TEST_F(WitnessCuda, FilmsGetTheSameAccountOnBothBackends) {
+TEST_F(WitnessCuda, FilmsGetTheSameErrorEstimatesOnBothBackends) {
   const Shape shape{240, 320};
   std::vector<std::vector<std::uint8_t>> films;
   std::vector<SignalView> frames;
@@ -149,7 +149,7 @@ TEST_F(WitnessCuda, FilmsGetTheSameAccountOnBothBackends) {
     device.execute(frames, spectra, workspace);
     // Frame 0 is its own reference: its account is rounding, which differs between backends.
     for (std::size_t i = 1; i < frames.size(); ++i)
-      expect_same_account(spectra[i], host.execute(frames[i]), "frame " + std::to_string(i));
+      expect_same_errors(spectra[i], host.execute(frames[i]), "frame " + std::to_string(i));
   }
 }
 

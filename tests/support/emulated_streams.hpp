@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams and marks of an emulated card. They do nothing until somebody waits, and then take turns at random,
-// so that what is read or reused too early is seen.
+// Streams and marks of an emulated device. They do nothing until somebody waits, and then take turns at
+// random, so that what is read or reused too early is seen.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "kernels/base/error.hpp"
-#include "kernels/dense/out_of_card/card.hpp"
+#include "kernels/dense/out_of_core/out_of_core_device.hpp"
 
 namespace sfft::test {
 
@@ -31,15 +31,15 @@ struct EmulatedQueue {
   struct Asked {
     std::function<void()> work;
     std::shared_ptr<EmulatedProgress> other;
-    std::int64_t least = 0;  ///< of what the other has done
+    std::int64_t min = 0;  ///< of what the other has done
   };
   std::shared_ptr<EmulatedProgress> progress = std::make_shared<EmulatedProgress>();
   std::deque<Asked> asked;
 };
 
-/// What the tests ask of an emulated card, and what they ask it afterwards.
+/// What the tests ask of an emulated device, and what they ask it afterwards.
 struct EmulatedState {
-  /// `first`: another card of the same host, whose flags hold for both.
+  /// `first`: another device of the same host, whose flags hold for both.
   explicit EmulatedState(std::size_t bytes, std::shared_ptr<EmulatedState> first = nullptr)
       : budget(bytes), first_(std::move(first)) {}
 
@@ -52,12 +52,12 @@ struct EmulatedState {
   std::atomic<std::int64_t> fail_after{
       -1};                              ///< so many copies and kernels from now, one fails; negative: none
   std::atomic<std::int64_t> pieces{0};  ///< kernels that ran
-  std::atomic<std::size_t> used{0}, most_used{0};
+  std::atomic<std::size_t> used{0}, max_used{0};
   std::atomic<std::size_t> bus_bytes{0};  ///< copied in and out
   std::mutex mutex;
-  std::map<const std::byte*, std::size_t> on_host;  ///< what allocate_on_host() gave
-  std::map<const std::byte*, std::size_t> on_card;  ///< what allocate() gave
-  std::mutex queueing;                              ///< of the following, and of what happens in the streams
+  std::map<const std::byte*, std::size_t> on_host;    ///< what allocate_on_host() gave
+  std::map<const std::byte*, std::size_t> on_device;  ///< what allocate() gave
+  std::mutex queueing;  ///< of the following, and of what happens in the streams
   std::vector<EmulatedQueue*> queues;
   std::mt19937 generator{1};
 
@@ -66,37 +66,37 @@ struct EmulatedState {
     const std::lock_guard lock(host().mutex);
     return has(host().on_host, memory);
   }
-  /// Copies and kernels use a card's own memory.
+  /// Copies and kernels use a device's own memory.
   void expect_own(const void* memory, std::size_t bytes = 1) {
     const std::lock_guard lock(mutex);
-    if (!has(on_card, static_cast<const std::byte*>(memory), bytes))
-      throw Error(ErrorCode::invalid_argument, "the card was given memory that is not its own");
+    if (!has(on_device, static_cast<const std::byte*>(memory), bytes))
+      throw Error(ErrorCode::invalid_argument, "the device was given memory that is not its own");
   }
-  void expect_own(const detail::CardRows& rows) {
+  void expect_own(const detail::DeviceRows& rows) {
     if (rows.rows > 0) expect_own(rows.data, (rows.rows - 1) * rows.pitch + rows.width);
   }
 
   /// Allocations come from one thread.
   void allocation() {
     if (fail_allocation > 0 && --fail_allocation == 0)
-      throw Error(ErrorCode::out_of_memory, "the emulated card refuses memory as asked");
+      throw Error(ErrorCode::out_of_memory, "the emulated device refuses memory as asked");
   }
   void step() {
     if (fail_after >= 0 && fail_after-- == 0)
-      throw Error(ErrorCode::device, "the emulated card fails as asked");
+      throw Error(ErrorCode::device, "the emulated device fails as asked");
   }
 
   /// Until so much was done in a stream.
-  void run(EmulatedProgress& until, std::int64_t least) {
+  void run(EmulatedProgress& until, std::int64_t min) {
     const std::lock_guard lock(queueing);
-    while (until.done < least) {
+    while (until.done < min) {
       std::vector<EmulatedQueue*> ready;
       for (EmulatedQueue* queue : queues) {
         if (queue->asked.empty()) continue;
         const EmulatedQueue::Asked& next = queue->asked.front();
-        if (next.other == nullptr || next.other->done >= next.least) ready.push_back(queue);
+        if (next.other == nullptr || next.other->done >= next.min) ready.push_back(queue);
       }
-      if (ready.empty()) throw std::logic_error("streams of the emulated card wait for each other");
+      if (ready.empty()) throw std::logic_error("streams of the emulated device wait for each other");
       EmulatedQueue& queue = *ready[generator() % ready.size()];
       const EmulatedQueue::Asked next = std::move(queue.asked.front());
       queue.asked.pop_front();
@@ -125,9 +125,9 @@ struct EmulatedState {
   std::shared_ptr<EmulatedState> first_;
 };
 
-class EmulatedMark final : public detail::CardMark {
+class EmulatedEvent final : public detail::OutOfCoreEvent {
  public:
-  explicit EmulatedMark(std::shared_ptr<EmulatedState> state) : state_(std::move(state)) {}
+  explicit EmulatedEvent(std::shared_ptr<EmulatedState> state) : state_(std::move(state)) {}
 
   void wait() override {
     if (progress_ != nullptr) state_->run(*progress_, place_);
@@ -141,7 +141,7 @@ class EmulatedMark final : public detail::CardMark {
   std::int64_t place_ = 0;
 };
 
-class EmulatedStream final : public detail::CardStream {
+class EmulatedStream final : public detail::OutOfCoreStream {
  public:
   explicit EmulatedStream(std::shared_ptr<EmulatedState> state) : state_(std::move(state)) {
     const std::lock_guard lock(state_->queueing);
@@ -152,33 +152,33 @@ class EmulatedStream final : public detail::CardStream {
     std::erase(state_->queues, &queue_);
   }
 
-  void copy_in(const detail::CardRows& to, const detail::CardRows& from, detail::Copier) override {
+  void copy_in(const detail::DeviceRows& to, const detail::DeviceRows& from, detail::Copier) override {
     state_->expect_own(to);
     over_bus(to, from, from.data);
   }
-  void copy_out(const detail::CardRows& to, const detail::CardRows& from, detail::Copier) override {
+  void copy_out(const detail::DeviceRows& to, const detail::DeviceRows& from, detail::Copier) override {
     state_->expect_own(from);
     over_bus(to, from, to.data);
   }
-  void copy_within(const detail::CardRows& to, const detail::CardRows& from) override {
+  void copy_within(const detail::DeviceRows& to, const detail::DeviceRows& from) override {
     state_->expect_own(to);
     state_->expect_own(from);
     copy(to, from);
   }
-  void mark(detail::CardMark& mark) override {
-    auto& emulated = static_cast<EmulatedMark&>(mark);
+  void record(detail::OutOfCoreEvent& event) override {
+    auto& emulated = static_cast<EmulatedEvent&>(event);
     const std::lock_guard lock(state_->queueing);
     emulated.progress_ = queue_.progress;
     emulated.place_ = queue_.progress->asked;
   }
-  void follow(const detail::CardMark& mark) override {
-    const auto& emulated = static_cast<const EmulatedMark&>(mark);
+  void wait(const detail::OutOfCoreEvent& event) override {
+    const auto& emulated = static_cast<const EmulatedEvent&>(event);
     if (emulated.progress_ != nullptr) ask({nullptr, emulated.progress_, emulated.place_});
   }
   void push(std::function<void()> work) { ask({std::move(work), nullptr}); }
-  /// A kernel of this card.
-  void launch(const EmulatedState& card, const void* memory, std::function<void()> work) {
-    if (&card != state_.get()) throw Error(ErrorCode::invalid_argument, "the stream is another card's");
+  /// A kernel of this device.
+  void launch(const EmulatedState& device, const void* memory, std::function<void()> work) {
+    if (&device != state_.get()) throw Error(ErrorCode::invalid_argument, "the stream is another device's");
     state_->expect_own(memory);
     push(std::move(work));
   }
@@ -192,14 +192,14 @@ class EmulatedStream final : public detail::CardStream {
   }
 
  private:
-  void over_bus(const detail::CardRows& to, const detail::CardRows& from, const std::byte* host) {
+  void over_bus(const detail::DeviceRows& to, const detail::DeviceRows& from, const std::byte* host) {
     const EmulatedState& flags = state_->host();
     if (!flags.reads_everything && !flags.pins_nothing && !state_->page_locked(host))
-      throw Error(ErrorCode::invalid_argument, "the card was given host memory that it does not read");
+      throw Error(ErrorCode::invalid_argument, "the device was given host memory that it does not read");
     state_->bus_bytes += from.bytes();
     copy(to, from);
   }
-  void copy(const detail::CardRows& to, const detail::CardRows& from) {
+  void copy(const detail::DeviceRows& to, const detail::DeviceRows& from) {
     push([to, from] {
       for (std::size_t r = 0; r < from.rows; ++r)
         std::memcpy(to.data + r * to.pitch, from.data + r * from.pitch, from.width);

@@ -17,8 +17,8 @@ inline std::complex<double> root_of_one(std::size_t j, std::size_t n) {
 /// Twice the FFT of the n pairs x[2t] + i x[2t+1] of a row, from the n + 1 kept values of the row's spectrum
 /// and of its mirror row's. The mirror row has the other frequencies negated; for a single line it is the
 /// line itself.
-inline std::vector<std::complex<double>> tangled(const std::vector<std::complex<double>>& x,
-                                                 const std::vector<std::complex<double>>& mirror) {
+inline std::vector<std::complex<double>> packed_real(const std::vector<std::complex<double>>& x,
+                                                     const std::vector<std::complex<double>>& mirror) {
   constexpr std::complex<double> kI(0, 1);
   const std::size_t n = x.size() - 1;
   std::vector<std::complex<double>> z(n);
@@ -30,8 +30,8 @@ inline std::vector<std::complex<double>> tangled(const std::vector<std::complex<
 }
 
 /// The reverse, without the factor: half a spectrum from FFTs of pairs.
-inline std::vector<std::complex<double>> untangled(const std::vector<std::complex<double>>& z,
-                                                   const std::vector<std::complex<double>>& mirror) {
+inline std::vector<std::complex<double>> unpacked_real(const std::vector<std::complex<double>>& z,
+                                                       const std::vector<std::complex<double>>& mirror) {
   constexpr std::complex<double> kTwiceI(0, 2);
   const std::size_t n = z.size();
   std::vector<std::complex<double>> x(n + 1);

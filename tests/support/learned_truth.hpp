@@ -158,7 +158,7 @@ inline void check(const Frame& frame, std::int64_t k, const Template& tmpl, cons
   const double each = std::min(l2, 16 * l2 / std::sqrt(points));
   const std::vector<std::int64_t> support(tmpl.support().begin(), tmpl.support().end());
   ASSERT_TRUE(std::is_sorted(support.begin(), support.end())) << what;
-  double least = std::numeric_limits<double>::infinity();
+  double min = std::numeric_limits<double>::infinity();
   double largest = 0, held = 0, tail = 0;
   std::vector<double> sums(data.tail_envelope.power.size(), 0.0), counts = sums, all = sums,
                                                                   all_counts = sums;
@@ -176,7 +176,7 @@ inline void check(const Frame& frame, std::int64_t k, const Template& tmpl, cons
       const auto i = static_cast<std::size_t>(at - support.begin());
       EXPECT_LE(std::abs(tmpl.values()[i] - x), each) << what << " index " << flat;
       EXPECT_DOUBLE_EQ(tmpl.power()[i], std::norm(tmpl.values()[i])) << what;
-      if (flat != 0 || !keeps_mean) least = std::min(least, std::abs(x));
+      if (flat != 0 || !keeps_mean) min = std::min(min, std::abs(x));
     }
     if (inside || (frame.real() && std::binary_search(support.begin(), support.end(), other))) {
       if (flat != 0) held += std::norm(x);
@@ -187,7 +187,7 @@ inline void check(const Frame& frame, std::int64_t k, const Template& tmpl, cons
     sums[cell] += std::norm(x);
     ++counts[cell];
   }
-  EXPECT_GE(least, largest - 2 * each) << what << ": these are not the largest";
+  EXPECT_GE(min, largest - 2 * each) << what << ": these are not the largest";
   const double tail_bound = 2 * std::sqrt(tail) * l2 + l2 * l2;
   expect_near(tmpl.tail_energy(), tail, tail_bound, what + " tail");
   const double without_mean =

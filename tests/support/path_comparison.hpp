@@ -13,13 +13,13 @@
 
 #include "kernels/cuda/executors/sparse_executor.hpp"
 #include "kernels/cuda/stages/samples.hpp"
-#include "tests/support/cpu_account.hpp"
+#include "tests/support/cpu_error_estimate.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/tolerance.hpp"
 
 namespace sfft::detail::cuda {
 
-inline void expect_same(const DeviceAccount& got, const Account& expected, const std::string& what) {
+inline void expect_same(const DeviceErrors& got, const ErrorEstimate& expected, const std::string& what) {
   const auto near = [&](double value, double truth, const char* name) {
     EXPECT_LE(std::abs(value - truth), 1e-3 * truth + 1e-30) << name << ", " << what;
   };
@@ -51,7 +51,7 @@ template <class Real, class T>
 void compare(const SparseExecutor<Real>& device, const Expected<Real, T>& expected, const std::string& what) {
   constexpr auto type = static_cast<Element>(element_type_of<T>::value);
   const auto points = static_cast<std::size_t>(expected.shape.points());
-  const std::size_t count = expected.accounts.size(), k = expected.values.size() / count;
+  const std::size_t count = expected.errors.size(), k = expected.values.size() / count;
   const test::OnDevice<T> there(expected.frames);
   const std::vector<std::int64_t>& indices = device.sample_indices();
   std::optional<test::OnDevice<Complex<Real>>> known, known_values;
@@ -82,7 +82,7 @@ void compare(const SparseExecutor<Real>& device, const Expected<Real, T>& expect
     if (way == "rows" && set.empty()) continue;
     const test::OnDevice<std::complex<Real>> values(count * k);
     const test::OnDevice<Real> errors(count * k);
-    const test::OnDevice<DeviceAccount> accounts(count);
+    const test::OnDevice<DeviceErrors> errors(count);
     Batch<Real> batch;
     batch.frames = way == "whole" ? there.get() : way == "rows" ? rows_there.get() : compact_there.get();
     batch.type = type;
@@ -96,7 +96,7 @@ void compare(const SparseExecutor<Real>& device, const Expected<Real, T>& expect
     }
     batch.values = reinterpret_cast<Complex<Real>*>(values.get());
     batch.standard_error = errors.get();
-    batch.accounts = accounts.get();
+    batch.errors = errors.get();
     for (int repeat = 0; repeat < 2; ++repeat) {
       if (way == "whole") {
         device.enqueue(batch, *state, nullptr);
@@ -111,8 +111,8 @@ void compare(const SparseExecutor<Real>& device, const Expected<Real, T>& expect
     const double bound = 60 * std::numeric_limits<Real>::epsilon();
     EXPECT_LE(test::relative_l2(values.read(), expected.values), bound) << where;
     EXPECT_LE(test::relative_l2(errors.read(), expected.errors), 1e-3) << where;
-    const auto got = accounts.read();
-    for (std::size_t i = 0; i < count; ++i) expect_same(got[i], expected.accounts[i], where);
+    const auto got = errors.read();
+    for (std::size_t i = 0; i < count; ++i) expect_same(got[i], expected.errors[i], where);
   }
 }
 

@@ -167,8 +167,8 @@ class EmulatedBlock {
         const auto before = own[warp_tile];
         for (int lane = 0; lane < 32; ++lane) {
           for (int column = 0; column < 2; ++column) {
-            unsigned& most = own[warp_tile][lane].at[column];
-            most = std::max(most, before[lane ^ 1 << bit].at[column]);
+            unsigned& max = own[warp_tile][lane].at[column];
+            max = std::max(max, before[lane ^ 1 << bit].at[column]);
           }
         }
       }
@@ -178,9 +178,9 @@ class EmulatedBlock {
     for (int warp_tile = 0; warp_tile < kTiles; ++warp_tile) {
       for (int lane = 0; lane < 32; ++lane) {
         if (Tile::kLogParts > 0) {
-          const unsigned most =
+          const unsigned max =
               tensor::largest_of<Tile>(largest_.data(), seat_of<0>(lane, warp_tile).position);
-          own[warp_tile][lane] = {{most, most}};
+          own[warp_tile][lane] = {{max, max}};
         }
         tensor::scale_in<Tile>(own[warp_tile][lane], all[warp_tile][lane]);
       }

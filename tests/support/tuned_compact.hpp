@@ -35,8 +35,8 @@ struct CompactCase {
   double peak = 4;
 
   Formats formats(bool inverse) const {
-    const double most = inverse ? (spectrum == Storage::f16 ? 65504 : 1e6) : peak;
-    return {inverse ? spectrum : signal, inverse ? signal : spectrum, between, most};
+    const double max = inverse ? (spectrum == Storage::f16 ? 65504 : 1e6) : peak;
+    return {inverse ? spectrum : signal, inverse ? signal : spectrum, between, max};
   }
   Program program(bool inverse) const {
     return lay_out({problem, true, inverse, ElementType::f32, device::Keep::all, formats(inverse)}, policy);

@@ -86,22 +86,22 @@ class TunedInterpreter {
     if (step_->in.form == detail::tuned::Form::half_pairs) {
       x[0] = x[0].real();  // imaginary parts that real signals do not have are ignored
       x.back() = x.back().real();
-      x = tangled(x, x);
+      x = packed_real(x, x);
     }
     const Values y = transformed(line, x);
-    store(line, step_->out.form == detail::tuned::Form::half_pairs ? untangled(y, y) : y);
+    store(line, step_->out.form == detail::tuned::Form::half_pairs ? unpacked_real(y, y) : y);
   }
   void run_pair(const Line& line, const Line& mirror) {
     Values x = load(line), m = load(mirror);
     if (step_->in.form == detail::tuned::Form::half_pairs) {
-      const Values z = tangled(x, m);
-      m = tangled(m, x);
+      const Values z = packed_real(x, m);
+      m = packed_real(m, x);
       x = z;
     }
     const Values y = transformed(line, x), w = transformed(mirror, m);
     const bool half = step_->out.form == detail::tuned::Form::half_pairs;
-    store(line, half ? untangled(y, w) : y);
-    store(mirror, half ? untangled(w, y) : w);
+    store(line, half ? unpacked_real(y, w) : y);
+    store(mirror, half ? unpacked_real(w, y) : w);
   }
 
   Values transformed(const Line& line, Values x) {

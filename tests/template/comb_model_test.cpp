@@ -283,14 +283,14 @@ TEST(CombPlanner, StaysWithinTheRowsThatABusMayCarry) {
       return predict_from_host_us(predict_comb_device_us(cost, 132, 64), cost.bus_bytes, 64);
     };
     for (const std::int64_t element : {1, 2}) {
-      for (const std::int64_t most : {40 * 480, 90 * 480}) {
-        request.bus = {element, most * element};
+      for (const std::int64_t max : {40 * 480, 90 * 480}) {
+        request.bus = {element, max * element};
         const auto plan = plan_comb(support, prior, request, rejected);
         ASSERT_TRUE(plan && anywhere);
         std::set<std::int64_t> starts;
         for (const Delay& delay : plan->data.delays) starts.insert(delay[0]);
         const std::int64_t rows = static_cast<std::int64_t>(starts.size()) * plan->data.buckets[0];
-        EXPECT_LE(rows * 480, most);
+        EXPECT_LE(rows * 480, max);
         EXPECT_LE(plan->data.samples(), request.max_samples);
         EXPECT_EQ(plan->data.delay_count() % 2, 0);
         EXPECT_EQ((std::set<Delay>(plan->data.delays.begin(), plan->data.delays.end()).size()),

@@ -30,10 +30,10 @@ detail::RowErrors noisy_rows() {
 }
 
 /// Sums of one frame in noise of unit scale, whose coefficients are like the prior times `scale`.
-detail::AccountSums draw(const detail::ErrorTable& table, const detail::RowErrors& rows, double scale,
-                         std::mt19937& random) {
+detail::ErrorSums draw(const detail::ErrorTable& table, const detail::RowErrors& rows, double scale,
+                       std::mt19937& random) {
   std::exponential_distribution<double> power;  // |z|² of a complex Gaussian z of unit power
-  detail::AccountSums sums;
+  detail::ErrorSums sums;
   for (std::int64_t i = 0; i < kTailValues; ++i) sums.scale += power(random) / kTailValues;
   for (std::size_t i = 0; i < kCount; ++i)
     sums.fit += table.fit[i] * power(random) * (table.gain[i] + scale * rows.response[i]);
@@ -58,7 +58,7 @@ TEST(ErrorTable, KnowsHowFarTheFitOfThePriorScatters) {
   double sum = 0, squares = 0;
   constexpr int kDraws = 20000;
   for (int i = 0; i < kDraws; ++i) {
-    const detail::AccountSums sums = draw(c.table, c.rows, 0, random);
+    const detail::ErrorSums sums = draw(c.table, c.rows, 0, random);
     const double off = sums.fit - sums.scale * c.table.model.fit_noise;
     sum += off;
     squares += off * off;
@@ -78,8 +78,8 @@ TEST(ErrorTable, ReportsDoNotCollapseWhereNoiseHidesThePrior) {
     double worst = 0;
     constexpr int kDraws = 20000;
     for (int i = 0; i < kDraws; ++i) {
-      const detail::AccountSums sums = draw(c.table, c.rows, scale, random);
-      const double reported = make_account(account_ratios(c.table.model, sums, 1e-7)).error_l2;
+      const detail::ErrorSums sums = draw(c.table, c.rows, scale, random);
+      const double reported = estimate_error(error_ratios(c.table.model, sums, 1e-7)).error_l2;
       beyond += truth > 2 * reported;
       worst = std::max(worst, truth / reported);
     }

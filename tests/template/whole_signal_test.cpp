@@ -54,7 +54,7 @@ Place place_of(const RandomFold& fold, std::int64_t flat) {
 }
 
 TEST(WholeSignal, PhasesOfPiecesTurnFreelyAndKeepTheSize) {
-  BlindRandom random(5);
+  DiscoveryRandom random(5);
   for (const Shape& shape : kShapes) {
     Complex mean = 0;
     constexpr int kDraws = 400;
@@ -70,10 +70,10 @@ TEST(WholeSignal, PhasesOfPiecesTurnFreelyAndKeepTheSize) {
 }
 
 TEST(WholeSignal, CellsOfComponentsAreSumsOverAllSamples) {
-  BlindRandom random(6);
+  DiscoveryRandom random(6);
   for (const Shape& shape : kShapes) {
     const RandomFold fold(shape, random);
-    std::vector<BlindComponent> components;
+    std::vector<DiscoveryComponent> components;
     double size = 0;
     for (int i = 0; i < 70; ++i) {
       GridPoint f{0, 0, 0};
@@ -86,7 +86,7 @@ TEST(WholeSignal, CellsOfComponentsAreSumsOverAllSamples) {
     std::vector<Complex> cells(static_cast<std::size_t>(fold.sets() * cpu::kWaveOffsets));
     for_each_position(shape, [&](std::int64_t flat, const GridPoint& t) {
       Complex x = 0;
-      for (const BlindComponent& component : components) {
+      for (const DiscoveryComponent& component : components) {
         double turns = 0;
         for (int d = 0; d < shape.rank(); ++d) {
           const auto i = static_cast<std::size_t>(d);
@@ -106,7 +106,7 @@ TEST(WholeSignal, CellsOfComponentsAreSumsOverAllSamples) {
 
 template <class T>
 void expect_sums(const Shape& shape, ElementType type, const std::vector<T>& x, double tolerance) {
-  BlindRandom random(7);
+  DiscoveryRandom random(7);
   const RandomFold fold(shape, random);
   HostSamples samples(x.data(), type, shape.points());
   const auto whole = samples.whole(0.5, fold);
@@ -168,7 +168,7 @@ TEST(WholeSignal, ARegionIsReadAsItsCopy) {
       for (std::size_t j = 0; j < static_cast<std::size_t>(columns); ++j)
         copy.push_back(plane[(i + 3) * 80 + j + 5]);
     }
-    BlindRandom random(10);
+    DiscoveryRandom random(10);
     const RandomFold fold(shape, random);
     HostSamples of_part(part, ElementType::f32, shape.points());
     HostSamples of_copy(copy.data(), ElementType::f32, shape.points());
@@ -188,7 +188,7 @@ struct Spread {
 };
 template <class T>
 Spread folded_power(const Shape& shape, ElementType type, const std::vector<T>& x, int draws) {
-  BlindRandom random(11);
+  DiscoveryRandom random(11);
   double sum = 0, squares = 0;
   HostSamples samples(x.data(), type, shape.points());
   for (int draw = 0; draw < draws; ++draw) {
@@ -218,7 +218,7 @@ TEST(WholeSignal, TheFoldedPowerIsTheEnergyWhateverTheResidualIs) {
     }
     one[points / 3] = 2;
     for (std::size_t i = 0; i < 64; ++i) burst[points / 2 + i] = std::cos(0.3 * static_cast<double>(i));
-    BlindRandom random(13);
+    DiscoveryRandom random(13);
     const RandomFold fold(shape, random);
     constexpr int kDraws = 400;
     const Spread of_noise = folded_power(shape, ElementType::f64, noise, kDraws);

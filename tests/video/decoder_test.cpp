@@ -151,18 +151,18 @@ TEST(Decoder, TheFirstFrameOfAnotherFormatIsTheLast) {
 }
 
 TEST(Decoder, FillsBatchesOrTakesWhatThereIs) {
-  for (const std::size_t most : {1, 3, 8, 16}) {
+  for (const std::size_t max : {1, 3, 8, 16}) {
     for (const bool fill : {false, true}) {
       NumberedSource source(100, End::clean);
       Decoder decoder(source, {.slots = 16});
       int at = 0;
       while (true) {
-        const auto frames = decoder.next(most, fill ? most : 1, kGo);
+        const auto frames = decoder.next(max, fill ? max : 1, kGo);
         if (frames.empty()) break;
-        ASSERT_LE(frames.size(), most);
+        ASSERT_LE(frames.size(), max);
         for (const DecodedFrame& frame : frames) ASSERT_EQ(number_of(frame), at++);
-        if (fill && 16 % most == 0 && at < 96) {
-          ASSERT_EQ(frames.size(), most);
+        if (fill && 16 % max == 0 && at < 96) {
+          ASSERT_EQ(frames.size(), max);
         }
       }
       EXPECT_EQ(at, 100);
@@ -190,12 +190,12 @@ TEST(Decoder, WakesForSeveralFramesAndForTheLast) {
 }
 
 TEST(Decoder, TheConsumerMakesSamplesThatItWaitsFor) {
-  for (const std::size_t most : {std::size_t{1}, std::size_t{3}}) {
+  for (const std::size_t max : {std::size_t{1}, std::size_t{3}}) {
     LateSource source(200);
     Decoder decoder(source, {.slots = 12, .samples_by_consumer = true});
     int seen = 0;
     while (true) {
-      const auto frames = decoder.next(most, 1, kGo, 4);
+      const auto frames = decoder.next(max, 1, kGo, 4);
       if (frames.empty()) break;
       for (const DecodedFrame& decoded : frames) {
         ASSERT_EQ(decoded.frame.samples.size(), 256u);
@@ -266,19 +266,19 @@ TEST(Decoder, FramesOnAGpuStayThere) {
 }
 
 TEST(Decoder, ErrorsComeAfterTheFramesBeforeThem) {
-  for (const std::size_t most : {1, 2, 8}) {
+  for (const std::size_t max : {1, 2, 8}) {
     NumberedSource source(3, End::damaged);
     Decoder decoder(source, {.slots = 8});
     std::size_t got = 0;
-    while (got < 3) got += decoder.next(most, most, kGo).size();
+    while (got < 3) got += decoder.next(max, max, kGo).size();
     EXPECT_EQ(got, 3u);
-    EXPECT_THROW(decoder.next(most, most, kGo), InputError);
+    EXPECT_THROW(decoder.next(max, max, kGo), InputError);
   }
 }
 
 TEST(Decoder, StopsWhileTheSourceSaysNothing) {
-  for (const std::size_t least : {1, 8}) {
-    NumberedSource source(1 + static_cast<int>(least) / 2, End::silent);
+  for (const std::size_t min : {1, 8}) {
+    NumberedSource source(1 + static_cast<int>(min) / 2, End::silent);
     Decoder decoder(source, {.slots = 16});
     std::atomic<bool> stop{false};
     EXPECT_EQ(decoder.next(1, 1, stop).size(), 1u);
@@ -286,7 +286,7 @@ TEST(Decoder, StopsWhileTheSourceSaysNothing) {
       std::this_thread::sleep_for(50ms);
       stop = true;
     });
-    EXPECT_EQ(decoder.next(8, least, stop).size(), least / 2) << "what was decoded until then";
+    EXPECT_EQ(decoder.next(8, min, stop).size(), min / 2) << "what was decoded until then";
     later.join();
   }
 }

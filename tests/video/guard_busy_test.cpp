@@ -27,14 +27,14 @@ double strength(Judge& judge, const Observation& seen, EventKind kind) {
 template <class Level>
 double flicker(const Level& level) {
   Judge judge({}, 100);
-  double most = 0;
+  double max = 0;
   for (int frame = 0; frame < 60; ++frame) {
     Observation seen;
     seen.level = level(frame);
     seen.brightening = std::log(level(frame) / level(std::max(0, frame - 1)));
-    most = std::max(most, strength(judge, seen, EventKind::flicker));
+    max = std::max(max, strength(judge, seen, EventKind::flicker));
   }
-  return most;
+  return max;
 }
 
 TEST(GuardBusyTest, AnExposureThatFollowsTheSceneIsNoFlicker) {
@@ -152,16 +152,15 @@ TEST(GuardBusyTest, WhatHasComeByAndByHasToStay) {
   const Judge calm = experienced();
   // A lorry takes 34 frames, and hides more than a third of the scene for 26 of them.
   Judge lorry = calm;
-  double most = 0;
+  double max = 0;
   for (int frame = 0; frame < 34; ++frame)
-    most =
-        std::max(most, strength(lorry, hidden(0.1 * std::min({frame, 33 - frame, 8})), EventKind::covered));
-  EXPECT_LT(most, 1);
+    max = std::max(max, strength(lorry, hidden(0.1 * std::min({frame, 33 - frame, 8})), EventKind::covered));
+  EXPECT_LT(max, 1);
   // A cloth comes as slowly, and stays.
   Judge cloth = calm;
   for (int frame = 0; frame < 40; ++frame)
-    most = strength(cloth, hidden(0.1 * std::min(frame, 8)), EventKind::covered);
-  EXPECT_GT(most, 1);
+    max = strength(cloth, hidden(0.1 * std::min(frame, 8)), EventKind::covered);
+  EXPECT_GT(max, 1);
   EXPECT_EQ(cloth.covering_frames(), 36);
   EXPECT_FALSE(cloth.passing());
   // A cover is one behind a lorry, too.

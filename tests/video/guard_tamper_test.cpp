@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tampering, and what looks like it, in drawn scenes: objects that are carried about, stopped streams that
-// are encoded anew, slow turns, clocks in blurred pictures, lorries.
+// are encoded again, slow turns, clocks in blurred pictures, lorries.
 #include <gtest/gtest.h>
 
 #include <algorithm>

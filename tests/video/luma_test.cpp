@@ -193,8 +193,8 @@ TEST(FrameTimes, CountFromTheFirstFrame) {
   EXPECT_DOUBLE_EQ(times.next(8), 0.5);
   SourceLog log;
   times.add_to(log);
-  EXPECT_DOUBLE_EQ(log.least_interval_seconds, 0.125);
-  EXPECT_DOUBLE_EQ(log.most_interval_seconds, 0.375);
+  EXPECT_DOUBLE_EQ(log.min_interval_seconds, 0.125);
+  EXPECT_DOUBLE_EQ(log.max_interval_seconds, 0.375);
   EXPECT_EQ(log.frames_without_time, 0);
 }
 
@@ -228,7 +228,7 @@ TEST(FrameTimes, GoOnAfterAGap) {
   EXPECT_DOUBLE_EQ(times.next(2.25), 30.25);
   SourceLog log;
   times.add_to(log);
-  EXPECT_DOUBLE_EQ(log.most_interval_seconds, 0.25);
+  EXPECT_DOUBLE_EQ(log.max_interval_seconds, 0.25);
 }
 
 }  // namespace

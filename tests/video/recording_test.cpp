@@ -85,8 +85,8 @@ TEST_P(Varying, IsCompleteToo) {
   EXPECT_EQ(report.status, RunStatus::complete) << report.message;
   EXPECT_EQ(report.frames_read, 40);
   if (std::string(GetParam().container) != "mpg") {  // which has no time stamp for every frame
-    EXPECT_NEAR(report.input_log.least_interval_seconds, 0.04, 0.002);
-    EXPECT_NEAR(report.input_log.most_interval_seconds, 0.4, 0.02);
+    EXPECT_NEAR(report.input_log.min_interval_seconds, 0.04, 0.002);
+    EXPECT_NEAR(report.input_log.max_interval_seconds, 0.4, 0.02);
   }
   ASSERT_EQ(report.warnings.size(), 1u);
   EXPECT_NE(json_report(report).find("varying intervals"), std::string::npos);

@@ -194,23 +194,23 @@ TEST(Run, ABatchUnderWayIsFinishedAndReported) {
 
 TEST(Run, FramesFitTheMemoryTheyMayUse) {
   const std::size_t frame = 2'073'600;
-  const auto most = [&](BatchingRequest request, std::int64_t bytes) {
+  const auto max = [&](BatchingRequest request, std::int64_t bytes) {
     const Batching batching = choose_batching(request, frame, bytes);
-    EXPECT_LE(batching.most, batching.slots);
-    EXPECT_EQ(batching.slots % batching.most, 0u);
-    EXPECT_EQ(batching.least, request.live ? 1 : batching.most);
-    return batching.most;
+    EXPECT_LE(batching.max, batching.slots);
+    EXPECT_EQ(batching.slots % batching.max, 0u);
+    EXPECT_EQ(batching.min, request.live ? 1 : batching.max);
+    return batching.max;
   };
   constexpr std::int64_t kPlenty = std::int64_t{1} << 30;
-  EXPECT_EQ(most({.gpu = true}, kPlenty), 64u);
-  EXPECT_EQ(most({.gpu = true, .live = true}, kPlenty), 8u);
-  EXPECT_EQ(most({.gpu = true, .devices = 2}, kPlenty), 128u);
-  EXPECT_EQ(most({.threads = 1}, kPlenty), 1u);
-  EXPECT_EQ(most({.threads = 4}, kPlenty), 16u);
-  EXPECT_EQ(most({.threads = 64}, kPlenty), 32u);
-  EXPECT_EQ(most({.batch = 100, .threads = 4}, kPlenty), 100u);
-  EXPECT_EQ(most({.batch = 100}, 20 * 2'073'600), 10u);
-  EXPECT_EQ(most({.batch = 100}, 0), 1u);
+  EXPECT_EQ(max({.gpu = true}, kPlenty), 64u);
+  EXPECT_EQ(max({.gpu = true, .live = true}, kPlenty), 8u);
+  EXPECT_EQ(max({.gpu = true, .devices = 2}, kPlenty), 128u);
+  EXPECT_EQ(max({.threads = 1}, kPlenty), 1u);
+  EXPECT_EQ(max({.threads = 4}, kPlenty), 16u);
+  EXPECT_EQ(max({.threads = 64}, kPlenty), 32u);
+  EXPECT_EQ(max({.batch = 100, .threads = 4}, kPlenty), 100u);
+  EXPECT_EQ(max({.batch = 100}, 20 * 2'073'600), 10u);
+  EXPECT_EQ(max({.batch = 100}, 0), 1u);
   EXPECT_EQ(plan_batch({.gpu = true}), 64);
   EXPECT_EQ(plan_batch({.gpu = true, .devices = 3}), 192);
   EXPECT_EQ(plan_batch({.gpu = true, .live = true}), 1);

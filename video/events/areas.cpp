@@ -240,8 +240,8 @@ std::uint64_t Areas::zones_at(double x, double y) const {
 }
 
 std::uint64_t Areas::zones_in(double x, double y, double width, double height) const {
-  const auto clipped = [](double at, std::int64_t most) {
-    return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::floor(at)), 0, most);
+  const auto clipped = [](double at, std::int64_t max) {
+    return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::floor(at)), 0, max);
   };
   std::uint64_t zones = 0;
   for (std::size_t zone = 0; zone < inside_.size(); ++zone) {

@@ -16,7 +16,7 @@ inline constexpr double kMaxJudgedRate = 30;
 /// as the usual interval: a stream whose clock is broken goes by its frames.
 class Pace {
  public:
-  explicit Pace(double max_rate = kMaxJudgedRate) : least_(kEarly / max_rate) {}
+  explicit Pace(double max_rate = kMaxJudgedRate) : min_(kEarly / max_rate) {}
 
   /// Takes the stamp of the next frame.
   bool due(double seconds) noexcept {
@@ -26,7 +26,7 @@ class Pace {
       if (step > 0) step_ = step;
       clock_ += step_;
       const double since = clock_ - latest_;
-      if (since < least_) return false;
+      if (since < min_) return false;
       elapsed_ = since;
       intervals_[(count_ - 1) % kKept] = since;
     }
@@ -52,7 +52,7 @@ class Pace {
   /// Part of an interval before whose end a frame counts as in time: stamps are rounded.
   static constexpr double kEarly = 0.9;
 
-  double least_;
+  double min_;
   std::array<double, kKept> intervals_{};
   std::size_t count_ = 0;  ///< frames that were due
   double stamp_ = 0, clock_ = 0, latest_ = 0, step_ = kUnknown, elapsed_ = kUnknown;
@@ -64,9 +64,9 @@ inline double judged_rate(double fps) noexcept {
 }
 
 /// Frames that last this many seconds, but at least the given number.
-inline int frames_in(double seconds, double interval_s, int least = 1) noexcept {
+inline int frames_in(double seconds, double interval_s, int min = 1) noexcept {
   const double frames = std::min(seconds / std::max(interval_s, 1e-6), 1e6);
-  return std::max(least, static_cast<int>(std::lround(frames)));
+  return std::max(min, static_cast<int>(std::lround(frames)));
 }
 
 /// The share of a difference that is left behind in an interval, where `share` of it is in a 25th of a

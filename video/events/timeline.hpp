@@ -21,7 +21,7 @@ struct TimelinePoint {
 /// The maximum over each of equally long intervals. When full, it merges neighbours.
 class Timeline {
  public:
-  explicit Timeline(std::size_t most_points = 1200) : most_(most_points) {}
+  explicit Timeline(std::size_t max_points = 1200) : max_(max_points) {}
 
   void add(double seconds, double value) {
     if (in_last_ > 0 && in_last_ < stretch_) {
@@ -29,7 +29,7 @@ class Timeline {
       points_.back().value = std::max(points_.back().value, value);
       return;
     }
-    if (points_.size() >= most_) {
+    if (points_.size() >= max_) {
       const std::size_t half = points_.size() / 2;
       for (std::size_t i = 0; i < half; ++i)
         points_[i] = {points_[2 * i].seconds, std::max(points_[2 * i].value, points_[2 * i + 1].value)};
@@ -47,7 +47,7 @@ class Timeline {
   }
 
  private:
-  std::size_t most_;  // even
+  std::size_t max_;  // even
   std::vector<TimelinePoint> points_;
   std::int64_t stretch_ = 1, in_last_ = 0;
 };

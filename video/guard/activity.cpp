@@ -37,7 +37,7 @@ constexpr float kAny = 1e-9F;
 /// Times the longest usual quiet run that is one too long, and the part of that which is left after a frame.
 constexpr double kLonger = 2;
 constexpr double kForgetRun = 0.99998;
-/// Frames of a window that do not count, those with the most activity: key frames make a still picture anew.
+/// Frames of a window that do not count, those with the most activity: key frames make a still picture again.
 constexpr std::size_t kKeyFrames = 2;
 /// Frames from which a window has two of them, and from which it has one.
 constexpr std::int64_t kLongWindow = 13;
@@ -108,16 +108,16 @@ TileActivity ActivityMeter::next(const SignalView& frame) {
 
 float Stillness::mean(std::size_t tile, std::int64_t from, std::int64_t count) const noexcept {
   float sum = 0;
-  std::array<float, kKeyFrames> most{};
+  std::array<float, kKeyFrames> max{};
   for (std::int64_t i = from + 1; i <= from + count; ++i) {
     float value = latest_[static_cast<std::size_t>((frames_ - i) % kKept)][tile];
     sum += value;
-    for (float& large : most) {
+    for (float& large : max) {
       if (value > large) std::swap(value, large);
     }
   }
   const std::size_t left_out = count >= kLongWindow ? kKeyFrames : count >= kShortWindow ? 1 : 0;
-  for (std::size_t i = 0; i < left_out; ++i) sum -= most[i];
+  for (std::size_t i = 0; i < left_out; ++i) sum -= max[i];
   return std::max(0.0F, sum) / static_cast<float>(count - static_cast<std::int64_t>(left_out));
 }
 
@@ -181,24 +181,24 @@ void Stillness::add_run(const TileActivity& activity) {
   if (frames_ <= known()) usual_run_ = std::max(usual_run_, now);
   if (!(now < before)) return;
   // Where something happens again, it is usual that nothing does for so long.
-  usual_run_ = std::max(usual_run_, std::min(before, least_run()));
+  usual_run_ = std::max(usual_run_, std::min(before, min_run()));
   if (before >= kPadded) runs_[ended_runs_++ % kRuns] = before;
 }
 
 bool Stillness::regular() const noexcept {
   if (ended_runs_ < kRuns) return false;
-  const auto [least, most] = std::ranges::minmax(runs_);
-  return most < kRegular * least && usual_run_ < kRegular * most;
+  const auto [min, max] = std::ranges::minmax(runs_);
+  return max < kRegular * min && usual_run_ < kRegular * max;
 }
 
-double Stillness::least_run() const noexcept {
+double Stillness::min_run() const noexcept {
   return std::max(static_cast<double>(window_), kLonger * usual_run_);
 }
 
 double Stillness::strength() const noexcept {
   // Where nothing ever happens nothing is missed.
   const bool eventful = frames_ >= known() && (usual_run_ <= static_cast<double>(window_) || regular());
-  return std::max(lost_noise(), eventful ? static_cast<double>(run_.frames()) / least_run() : 0);
+  return std::max(lost_noise(), eventful ? static_cast<double>(run_.frames()) / min_run() : 0);
 }
 
 std::vector<double> Stillness::levels(std::int64_t frames) const {
@@ -207,8 +207,8 @@ std::vector<double> Stillness::levels(std::int64_t frames) const {
     latest.push_back(levels_[static_cast<std::size_t>((frames_ - i) % kKept)]);
   std::vector<double> medians = latest;
   for (std::size_t i = 1; i + 1 < latest.size(); ++i) {
-    const auto [least, most] = std::minmax(latest[i - 1], latest[i + 1]);
-    medians[i] = std::clamp(latest[i], least, most);
+    const auto [min, max] = std::minmax(latest[i - 1], latest[i + 1]);
+    medians[i] = std::clamp(latest[i], min, max);
   }
   return medians;
 }
@@ -225,7 +225,7 @@ ActivityStep Stillness::step(std::int64_t frames) const {
   const double total = std::accumulate(latest.begin(), latest.end(), 0.0);
   const auto count = static_cast<double>(latest.size());
   ActivityStep best;
-  double most = -1;
+  double max = -1;
   double sum = 0;
   for (std::size_t i = 1; i < latest.size(); ++i) {
     sum += latest[i - 1];
@@ -233,8 +233,8 @@ ActivityStep Stillness::step(std::int64_t frames) const {
     const double before = sum / first;
     const double after = (total - sum) / (count - first);
     const double explained = first * (count - first) * (before - after) * (before - after);
-    if (explained <= most) continue;
-    most = explained;
+    if (explained <= max) continue;
+    max = explained;
     best = {static_cast<std::int64_t>(latest.size() - i), before, after};
   }
   return best;

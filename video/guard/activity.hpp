@@ -30,7 +30,7 @@ class ActivityMeter {
 };
 
 /// Counts the frames since which at most some tiles have changed, a clock's: in the others not one value has.
-/// Frames that make the whole picture anew among others that do not are an encoder's key frames, and leave
+/// Frames that make the whole picture again among others that do not are an encoder's key frames, and leave
 /// the count as it is.
 class QuietRun {
  public:
@@ -82,7 +82,7 @@ class Stillness {
   /// Frames that have to be still, at rates that are not low.
   static constexpr int kWindow = 24;
   /// At rates that are.
-  static constexpr int kLeastWindow = 8;
+  static constexpr int kMinWindow = 8;
   /// Frames that are kept.
   static constexpr std::int64_t kKept = 64;
 
@@ -96,7 +96,7 @@ class Stillness {
   /// 0 where there is no noise whose loss could show.
   double lost_noise() const noexcept;
   void add_run(const TileActivity& activity);
-  double least_run() const noexcept;  ///< that is an event
+  double min_run() const noexcept;  ///< that is an event
   /// Of the latest frames, at most so many; a frame by itself does not count.
   std::vector<double> levels(std::int64_t frames) const;
 

@@ -15,7 +15,7 @@ namespace {
 /// Frames that are looked at, at low rates for this many seconds, but at least this number.
 constexpr std::size_t kFrames = 24;
 constexpr double kLongest_s = 3;
-constexpr int kLeastFrames = 12;
+constexpr int kMinFrames = 12;
 constexpr std::size_t kTurns = kFrames / 3;
 /// The smallest swing, and the factor between one trial and the next.
 constexpr double kMinSwing = 0.005;
@@ -50,11 +50,10 @@ Turns turns(const std::vector<double>& levels, double swing) {
 }  // namespace
 
 double Flicker::add(double brightening, double interval_s) {
-  const auto most =
-      std::min(kFrames, static_cast<std::size_t>(frames_in(kLongest_s, interval_s, kLeastFrames)));
+  const auto max = std::min(kFrames, static_cast<std::size_t>(frames_in(kLongest_s, interval_s, kMinFrames)));
   levels_.push_back((levels_.empty() ? 0 : levels_.back()) + brightening);
-  while (levels_.size() > most) levels_.erase(levels_.begin());
-  if (levels_.size() < most) return 0;
+  while (levels_.size() > max) levels_.erase(levels_.begin());
+  if (levels_.size() < max) return 0;
   double swing = 0;
   ++steady_;
   for (double next = kMinSwing;; next *= kFiner) {

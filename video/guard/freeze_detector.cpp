@@ -14,7 +14,7 @@ namespace {
 
 /// Repeats that are a stop at any rate, and the least that are one at low rates.
 constexpr int kRepeats = 7;
-constexpr int kLeastRepeats = 3;
+constexpr int kMinRepeats = 3;
 /// Part of the longest usual run of repeats that is left after a frame, and how many times it is too long.
 constexpr double kForgetRun = 0.9995;
 constexpr double kLonger = 3;
@@ -28,7 +28,7 @@ constexpr double kFlat = 0.02;
 constexpr double kAllWhite = 0.9;
 /// Gain below which the noise may vanish with the light.
 constexpr double kDimmed = 0.7;
-/// Logarithm of the factor on the light from one frame to the next, from which noise has to be learned anew.
+/// Logarithm of the factor on the light from one frame to the next, from which noise has to be learned again.
 constexpr double kOtherLight = 0.15;
 /// The same from which what changes says nothing of noise.
 constexpr double kUnsteadyLight = 0.03;
@@ -45,8 +45,8 @@ double FreezeDetector::judge(const Observation& seen, double usual_detail) {
     lively_ = 0;
     moves_ = -std::numeric_limits<double>::infinity();
   }
-  stillness_.set_window(std::clamp(frames_in(thresholds_.still_s, seen.interval_s), Stillness::kLeastWindow,
-                                   Stillness::kWindow));
+  stillness_.set_window(
+      std::clamp(frames_in(thresholds_.still_s, seen.interval_s), Stillness::kMinWindow, Stillness::kWindow));
   stillness_.hold(frozen_ || std::abs(seen.brightening) > kUnsteadyLight);
   if (!seen.repeats && !frozen_) lively_ = stillness_.lively();
   stillness_.add(seen.activity);
@@ -103,10 +103,10 @@ void FreezeDetector::freeze(bool repeats) {
 
 double FreezeDetector::repeating(const Observation& seen) {
   // A scene without motion whose noise the encoder removes repeats by itself.
-  const int least = lively_ > kLively
-                        ? std::min(kRepeats, frames_in(thresholds_.repeats_s, seen.interval_s, kLeastRepeats))
-                        : frames_in(thresholds_.unheard_s, seen.interval_s);
-  const double limit = std::max(least / sensitivity_, kLonger * usual_repeats_);
+  const int min = lively_ > kLively
+                      ? std::min(kRepeats, frames_in(thresholds_.repeats_s, seen.interval_s, kMinRepeats))
+                      : frames_in(thresholds_.unheard_s, seen.interval_s);
+  const double limit = std::max(min / sensitivity_, kLonger * usual_repeats_);
   if (!seen.repeats) {  // a run has ended; one that was no event is usual here
     const double run = repeats_;
     if (run > limit) {

@@ -30,17 +30,17 @@ constexpr double kAtOnce_s = 0.1;
 constexpr int kForgetSwitched = 3;
 /// Share of a window in which a condition holds, and the least number of frames of one.
 constexpr double kHolds = 5.0 / 6;
-constexpr int kLeastWindow = 3;
+constexpr int kMinWindow = 3;
 /// Pixels that a plan reads by default: more lower the noise of aliasing, and take time.
 constexpr double kSamples = 64e3;
 
 HysteresisOptions hysteresis_of(EventKind kind, const Thresholds& thresholds, double interval_s) {
   if (kind == EventKind::frozen || kind == EventKind::offline) return {1, 1, 1};  // count themselves
-  const int window = std::min(32, frames_in(thresholds.window_s, interval_s, kLeastWindow));
+  const int window = std::min(32, frames_in(thresholds.window_s, interval_s, kMinWindow));
   const int holds = static_cast<int>(std::ceil(kHolds * window - 1e-6));
   if (kind == EventKind::flicker)
     return {std::max(2, holds - 1), window, frames_in(thresholds.flicker_end_s, interval_s, 5)};
-  return {holds, window, frames_in(thresholds.end_s, interval_s, kLeastWindow)};
+  return {holds, window, frames_in(thresholds.end_s, interval_s, kMinWindow)};
 }
 
 std::string describe(EventKind kind, const Observation& seen, const Finding& finding) {
@@ -125,12 +125,12 @@ void Guard::start(const SignalView& frame) {
   if (type_ == ElementType::u16) {
     // Nothing says how many of the 16 bits are used: assume as many as the first frame needs.
     const auto* samples = static_cast<const std::uint16_t*>(frame.data());
-    int most = 1;
+    int max = 1;
     for (std::int64_t row = 0; row < frame.shape()[0]; ++row)
       for (std::int64_t i = 0; i < frame.shape()[1]; ++i)
-        most = std::max<int>(most, samples[row * frame.stride(0) + i]);
+        max = std::max<int>(max, samples[row * frame.stride(0) + i]);
     full_ = 1023;
-    while (full_ < most) full_ = 2 * full_ + 1;
+    while (full_ < max) full_ = 2 * full_ + 1;
   }
 }
 

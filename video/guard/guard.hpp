@@ -59,7 +59,7 @@ class Guard {
     if (replay_) replay_.emplace(full_);
   }
   /// What comes next is another scene, perhaps of another size: events that last end, and the guard learns
-  /// anew.
+  /// again.
   const GuardFrame& restart(double seconds);
   /// No frames have come since `silent_since`; the event ends with the next frame.
   const GuardFrame& offline(double silent_since, const std::string& why = {});
@@ -104,7 +104,7 @@ class Guard {
   void begin_again();
   /// The frame since which something is so, by the number of judged frames since then, with the latest.
   const Moment& since(std::int64_t judged_frames) const;
-  int frames(double seconds, int least = 1) const { return frames_in(seconds, pace_.interval(), least); }
+  int frames(double seconds, int min = 1) const { return frames_in(seconds, pace_.interval(), min); }
   void begin(EventKind kind, std::int64_t frame, double seconds);
   void finish(EventKind kind, std::int64_t frame, double seconds);
   /// Rejects a move that most of the picture has not made.

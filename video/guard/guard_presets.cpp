@@ -18,7 +18,7 @@ constexpr double kLook_s = 0.2;
 constexpr double kRest_s = 0.8;
 /// Times the usual activity up to which a picture stands, and its least, in squares of a 255th.
 constexpr double kStands = 3;
-constexpr double kLeastActivity = 0.5;
+constexpr double kMinActivity = 0.5;
 constexpr double kActivityShare = 0.02;
 /// Share of the landmarks that may be hidden in a view that is known, and of the picture's width by which the
 /// camera may miss it.
@@ -52,7 +52,7 @@ bool Guard::patrols(const SignalView& region) {
     return false;
   }
   ++away_;
-  const double stands = kStands * std::max(kLeastActivity, usual_activity_);
+  const double stands = kStands * std::max(kMinActivity, usual_activity_);
   resting_ = activity < stands ? resting_ + 1 : 0;
   if (away_ % frames(kLook_s) == 0 && return_to_preset(region)) return true;
   const bool rests = resting_ >= frames(kRest_s);

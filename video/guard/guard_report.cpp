@@ -47,7 +47,7 @@ struct Track {
   const char* label;
   const Timeline* line;
   double scale;  ///< of the values
-  double least;  ///< the axis reaches at least so far
+  double min;    ///< the axis reaches at least so far
 };
 
 /// The body of the chart: one row per measurement over a common time axis, events as bands.
@@ -76,13 +76,13 @@ std::string chart(const WatchReport& report, double& height) {
   }
   double top = kTop;
   for (const Track& track : tracks) {
-    double most = track.least;
-    for (const auto& point : track.line->points()) most = std::max(most, point.value * track.scale);
+    double max = track.min;
+    for (const auto& point : track.line->points()) max = std::max(max, point.value * track.scale);
     text += fmt::format("<line class='grid' x1='{}' x2='{}' y1='{:.1f}' y2='{:.1f}' stroke='#94a3b8'/>",
                         kLeft, kWidth - kRight, top + kRow, top + kRow);
     text += fmt::format(
         "<text class='tick' x='{}' y='{:.1f}' font-size='12' text-anchor='end' fill='#64748b'>{:.3g}</text>",
-        kLeft - 6, top + 10, most);
+        kLeft - 6, top + 10, max);
     text += fmt::format(
         "<text class='tick' x='{}' y='{:.1f}' font-size='12' text-anchor='end' fill='#64748b'>0</text>",
         kLeft - 6, top + kRow);
@@ -91,7 +91,7 @@ std::string chart(const WatchReport& report, double& height) {
     std::string points;
     for (const auto& point : track.line->points())
       points += fmt::format("{:.1f},{:.1f} ", at(point.seconds),
-                            top + kRow - kRow * std::clamp(point.value * track.scale / most, 0.0, 1.0));
+                            top + kRow - kRow * std::clamp(point.value * track.scale / max, 0.0, 1.0));
     text += fmt::format("<polyline points='{}' fill='none' stroke='#0b6bcb' stroke-width='1.4'/>", points);
     top += kRow + kGap;
   }

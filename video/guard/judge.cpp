@@ -88,7 +88,7 @@ constexpr double kHiddenLandmarks = 0.5;
 /// More clipped pixels than usual hide detail.
 constexpr double kClipped = 0.2;
 /// Frames in the first of which nothing is usual yet.
-constexpr int kLeastWarmUp = 5;
+constexpr int kMinWarmUp = 5;
 /// Frames with less than this part of any threshold tell what is usual.
 constexpr double kUsual = 0.6;
 /// Number of spreads beyond the usual that still count as usual.
@@ -111,7 +111,7 @@ void Usual::add(double value, double share) noexcept {
   level_ += share * bounded;
   // Four thirds: the mean |off| of a normal distribution, with room for its bounds.
   spread_ += share * (1.33 * std::abs(bounded) - spread_);
-  spread_ = std::max(spread_, least_);
+  spread_ = std::max(spread_, min_);
 }
 
 Judge::Judge(const JudgeOptions& options, double half_diagonal_px)
@@ -159,9 +159,9 @@ void Judge::resume(const Pose& pose) {
   places_.clear();
 }
 
-double Judge::limit(double least, double most, const Usual& usual) const {
-  const double sensible = least / options_.sensitivity;
-  return std::clamp(usual.level() + kFar * usual.spread(), sensible, most * sensible);
+double Judge::limit(double min, double max, const Usual& usual) const {
+  const double sensible = min / options_.sensitivity;
+  return std::clamp(usual.level() + kFar * usual.spread(), sensible, max * sensible);
 }
 
 bool Judge::gone(const Observation& seen) const {
@@ -241,10 +241,10 @@ Finding Judge::moved(const Observation& seen) const {
     return finding;
   }
   const double shift = std::hypot(r.x, r.y);
-  const double least = std::max(limit(limits_.moved_px, kMaxShift, shift_), 8 * r.standard_error);
+  const double min = std::max(limit(limits_.moved_px, kMaxShift, shift_), 8 * r.standard_error);
   const bool by_landmarks = landmarks_know(seen);
   if (by_landmarks || phases_agree(seen)) {
-    finding.strength = shift / least;
+    finding.strength = shift / min;
     finding.shift_x = r.x;
     finding.shift_y = r.y;
     if (!places_.empty()) {
@@ -334,8 +334,8 @@ double Judge::defocused(const Observation& seen) const {
   if (seen.struck > 1.3 * limits_.covered) return 0;
   if (seen.bright + seen.dark > clipped_.level() + 3 * clipped_.spread() + kClipped) return 0;
   const auto lost = [&](double share, double now, const Usual& usual) {
-    const double least = share * usual.level() / options_.sensitivity;
-    return (usual.level() - now) / std::clamp(kFar * usual.spread(), least, kMaxLost * least);
+    const double min = share * usual.level() / options_.sensitivity;
+    return (usual.level() - now) / std::clamp(kFar * usual.spread(), min, kMaxLost * min);
   };
   // Nothing is as smooth as that but a blur, or what hides the scene and keeps still.
   const bool soft = seen.struck < limits_.covered && seen.sharpness < kSoft * sharpness_.level();
@@ -382,8 +382,8 @@ Findings Judge::judge(const Observation& seen) {
   at(EventKind::moved) = moved(seen);
   if (believes(seen) && at(EventKind::moved).strength < 1) {
     places_.push_back(home_ + seen.registration.pose());
-    const auto most = static_cast<std::size_t>(frames(limits_.drift_s));
-    while (places_.size() > most) places_.pop_front();
+    const auto max = static_cast<std::size_t>(frames(limits_.drift_s));
+    while (places_.size() > max) places_.pop_front();
   }
   at(EventKind::covered).strength = lasting_cover(white ? 0 : covered(seen), seen.changed);
   at(EventKind::defocused).strength = defocused(seen);
@@ -393,7 +393,7 @@ Findings Judge::judge(const Observation& seen) {
   if (seen.changed < limits_.covered && !hidden && !plain(seen))
     at(EventKind::light).strength = std::abs(seen.light) / (limits_.light / options_.sensitivity);
   // The first frames set the noise; until then only what is far above it counts.
-  if (learned_ < frames(limits_.warm_up_s, kLeastWarmUp)) {
+  if (learned_ < frames(limits_.warm_up_s, kMinWarmUp)) {
     for (const EventKind kind : {EventKind::moved, EventKind::covered, EventKind::defocused})
       at(kind).strength /= 2;
   }

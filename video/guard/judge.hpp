@@ -21,14 +21,14 @@ namespace sfft::video {
 /// A level that follows what is usual: its mean size and how far it strays, both robust against bursts.
 class Usual {
  public:
-  explicit Usual(double first, double first_spread, double least_spread)
-      : level_(first), spread_(first_spread), least_(least_spread) {}
+  explicit Usual(double first, double first_spread, double min_spread)
+      : level_(first), spread_(first_spread), min_(min_spread) {}
   void add(double value, double share) noexcept;
   double level() const noexcept { return level_; }
   double spread() const noexcept { return spread_; }
 
  private:
-  double level_, spread_, least_;
+  double level_, spread_, min_;
 };
 
 /// One condition in one frame.
@@ -91,9 +91,9 @@ class Judge {
 
  private:
   /// How many frames of the present rate last this many seconds, but at least the given number.
-  int frames(double seconds, int least = 1) const noexcept { return frames_in(seconds, interval_s_, least); }
+  int frames(double seconds, int min = 1) const noexcept { return frames_in(seconds, interval_s_, min); }
   /// What is usual and several times its spread, between `least` and `most` times that.
-  double limit(double least, double most, const Usual& usual) const;
+  double limit(double min, double max, const Usual& usual) const;
   /// Neither phases nor amplitudes of the scene are left.
   bool gone(const Observation& seen) const;
   /// Hardly anything is left of the landmarks' fine structure.

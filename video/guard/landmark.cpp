@@ -109,11 +109,11 @@ std::vector<Landmark> choose_landmarks(std::span<const float> scene, std::int64_
       if (strength > candidate.strength) candidate = {strength, x, y};
     }
   }
-  const double least = 0.25 * kPatchPixels * unit * unit;
+  const double min = 0.25 * kPatchPixels * unit * unit;
   std::vector<Landmark> landmarks;
   Patch patch{};
   for (const Candidate& candidate : best) {
-    if (!(candidate.strength > least)) continue;
+    if (!(candidate.strength > min)) continue;
     Landmark& landmark = landmarks.emplace_back();
     landmark.x = static_cast<int>(candidate.x);
     landmark.y = static_cast<int>(candidate.y);

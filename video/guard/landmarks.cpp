@@ -321,9 +321,9 @@ bool Landmarks::worn() const noexcept {
   return located_ && 2 * good < static_cast<std::ptrdiff_t>(landmarks_.size());
 }
 
-void Landmarks::note_usual(double least_share) {
+void Landmarks::note_usual(double min_share) {
   if (!located_) return;
-  const double share = std::max(least_share, 1.0 / (++noted_ + 2));
+  const double share = std::max(min_share, 1.0 / (++noted_ + 2));
   usual_fine_ += share * (fine_ - usual_fine_);
   for (Landmark& landmark : landmarks_) {
     if (!landmark.inside) continue;

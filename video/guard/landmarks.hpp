@@ -73,7 +73,7 @@ class Landmarks {
   /// Whether fewer landmarks are reliable than such a scene offers, so that new ones should be taken.
   bool worn() const noexcept;
   /// Learns from the latest frame which landmarks are reliable; after the first frames it counts this share.
-  void note_usual(double least_share = 0.02);
+  void note_usual(double min_share = 0.02);
 
  private:
   struct Agreement {

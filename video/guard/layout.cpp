@@ -27,8 +27,8 @@ bool smooth(std::int64_t n) {
 
 std::int64_t plannable_side(std::int64_t n) {
   for (const std::int64_t multiple : {16, 8, 4, 2}) {
-    const std::int64_t least = n - n / 12;
-    for (std::int64_t side = n / multiple * multiple; side >= least && side > 0; side -= multiple)
+    const std::int64_t min = n - n / 12;
+    for (std::int64_t side = n / multiple * multiple; side >= min && side > 0; side -= multiple)
       if (smooth(side)) return side;
   }
   return n;
@@ -97,7 +97,7 @@ Layout make_layout(const Region& region, std::span<const std::complex<float>> me
   }
   const auto each =
       static_cast<std::size_t>(std::max(8, (k - (layout.columns + 1) * (2 * layout.rows + 1)) / kRings));
-  std::vector<std::pair<std::int64_t, int>> places;  // flat index, ring or -1
+  std::vector<std::pair<std::int64_t, int>> places;  // linear index, ring or -1
   const auto flat = [&](int fx, int fy) {
     return static_cast<std::int64_t>(fy < 0 ? fy + height : fy) * width + fx;
   };

@@ -39,8 +39,8 @@ double median(std::vector<double> values) {
 std::vector<double> level_changes(std::span<const double> before, std::span<const double> now, double full) {
   std::vector<double> changes;
   for (std::size_t t = 0; t < now.size(); ++t) {
-    const double least = 0.02 * full;
-    if (before[t] > least && now[t] > least) changes.push_back(std::log(now[t] / before[t]));
+    const double min = 0.02 * full;
+    if (before[t] > min && now[t] > min) changes.push_back(std::log(now[t] / before[t]));
   }
   return changes;
 }
@@ -49,21 +49,21 @@ std::vector<double> level_changes(std::span<const double> before, std::span<cons
 class PhaseShift {
  public:
   PhaseShift(const Layout& layout, double x, double y) {
-    int most_x = 0;
+    int max_x = 0;
     for (const Frequency& f : layout.frequencies) {
-      most_x = std::max(most_x, f.x);
-      most_y_ = std::max(most_y_, std::abs(f.y));
+      max_x = std::max(max_x, f.x);
+      max_y_ = std::max(max_y_, std::abs(f.y));
     }
-    phase_ramp(x / static_cast<double>(layout.region.width), most_x, false, by_x_);
-    phase_ramp(y / static_cast<double>(layout.region.height), most_y_, true, by_y_);
+    phase_ramp(x / static_cast<double>(layout.region.width), max_x, false, by_x_);
+    phase_ramp(y / static_cast<double>(layout.region.height), max_y_, true, by_y_);
   }
   std::complex<float> apply(const Frequency& f, const std::complex<float>& value) const {
     return times(value,
-                 times(by_x_[static_cast<std::size_t>(f.x)], by_y_[static_cast<std::size_t>(f.y + most_y_)]));
+                 times(by_x_[static_cast<std::size_t>(f.x)], by_y_[static_cast<std::size_t>(f.y + max_y_)]));
   }
 
  private:
-  int most_y_ = 0;
+  int max_y_ = 0;
   std::vector<std::complex<float>> by_x_, by_y_;
 };
 

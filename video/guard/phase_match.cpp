@@ -39,8 +39,8 @@ PhaseMatch::PhaseMatch(const Layout& layout)
     fy_.push_back(f.y);
     omega_x_.push_back(static_cast<float>(2 * std::numbers::pi * f.x / width_));
     omega_y_.push_back(static_cast<float>(2 * std::numbers::pi * f.y / height_));
-    most_x_ = std::max(most_x_, f.x);
-    most_y_ = std::max(most_y_, std::abs(f.y));
+    max_x_ = std::max(max_x_, f.x);
+    max_y_ = std::max(max_y_, std::abs(f.y));
   }
   for (const double limit : kStages) {
     stages_.push_back(
@@ -71,8 +71,8 @@ void PhaseMatch::prepare(std::span<const std::complex<float>> reference,
 }
 
 void PhaseMatch::fill_ramps(double x, double y) {
-  phase_ramp(x / width_, most_x_, false, ramp_x_);
-  phase_ramp(y / height_, most_y_, true, ramp_y_);
+  phase_ramp(x / width_, max_x_, false, ramp_x_);
+  phase_ramp(y / height_, max_y_, true, ramp_y_);
 }
 
 PhaseMatch::Sums PhaseMatch::sum(double x, double y, std::size_t count) {
@@ -80,7 +80,7 @@ PhaseMatch::Sums PhaseMatch::sum(double x, double y, std::size_t count) {
   float weight = 0, cosine = 0, gx = 0, gy = 0, xx = 0, xy = 0, yy = 0, noise_x = 0, noise_y = 0;
   for (std::size_t n = 0; n < count; ++n) {
     const std::complex<float> back =
-        times(ramp_x_[static_cast<std::size_t>(fx_[n])], ramp_y_[static_cast<std::size_t>(fy_[n] + most_y_)]);
+        times(ramp_x_[static_cast<std::size_t>(fx_[n])], ramp_y_[static_cast<std::size_t>(fy_[n] + max_y_)]);
     const std::complex<float> left = times(turns_[n], back);
     const float c = left.real();
     const float s = left.imag();
@@ -105,7 +105,7 @@ PhaseAgreement PhaseMatch::at(double x, double y) {
   float cosine = 0;
   for (std::size_t n = 0; n < places_.size(); ++n) {
     const std::complex<float> back =
-        times(ramp_x_[static_cast<std::size_t>(fx_[n])], ramp_y_[static_cast<std::size_t>(fy_[n] + most_y_)]);
+        times(ramp_x_[static_cast<std::size_t>(fx_[n])], ramp_y_[static_cast<std::size_t>(fy_[n] + max_y_)]);
     weight += weights_[n];
     cosine += turns_[n].real() * back.real() - turns_[n].imag() * back.imag();
   }

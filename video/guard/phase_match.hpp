@@ -51,7 +51,7 @@ class PhaseMatch {
   std::vector<float> weights_;
   std::vector<std::size_t> stages_;  ///< counts of frequencies
   std::vector<std::complex<float>> ramp_x_, ramp_y_;
-  int most_x_ = 0, most_y_ = 0;
+  int max_x_ = 0, max_y_ = 0;
   double width_, height_;
   double chance_ = 1;
 };

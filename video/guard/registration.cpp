@@ -67,8 +67,8 @@ double peak_offset(float before, float at, float after) {
 
 bool phases_contradict(double coherence, double still, double chance) noexcept {
   // Phases without agreement, as where most of the picture moves by itself, are ignored.
-  const double least = std::max(std::min(kContradiction, (1 - kDenied) * still), kUnlikely * chance);
-  return still - coherence > least;
+  const double min = std::max(std::min(kContradiction, (1 - kDenied) * still), kUnlikely * chance);
+  return still - coherence > min;
 }
 
 Registrar::Registrar(const Layout& layout) : layout_(layout), pictures_(layout), phases_(layout) {
@@ -243,12 +243,12 @@ void Registrar::search(const ReferencePicture& reference, PhaseAgreement& best, 
 void Registrar::search_turns(const ReferencePicture& reference, const Pose& from, Landmarks& landmarks) {
   std::vector<Peak> peaks;
   Pose alike;
-  double most = 0;
+  double max = 0;
   const auto consider = [&](const Pose& turn) {
     for (const Pose& pose : {turn, from + turn}) {
       const double likeness = landmarks.likeness_at(pose);
-      if (likeness <= most) continue;
-      most = likeness;
+      if (likeness <= max) continue;
+      max = likeness;
       alike = pose;
     }
     pictures_.turn_back(low_, turn, turned_);

@@ -20,9 +20,9 @@ constexpr double kNoise = 0.05;
 constexpr double kLive = 0.7;
 /// Tiles that have to have noise, and the share of them that have to be copies: others may show a clock.
 constexpr std::size_t kNoisy = kTiles / 2;
-constexpr double kMost = 0.75;
+constexpr double kMax = 0.75;
 /// Frames that have to return, and whose mean noise is learned; factor per frame by which that is forgotten.
-constexpr int kLeastRun = 8;
+constexpr int kMinRun = 8;
 constexpr std::int64_t kFirst = 8, kLearned = 32;
 constexpr double kShare = 1.0 / 16;
 constexpr double kForget = 1.0005;
@@ -39,7 +39,7 @@ constexpr int kMovingNow = 1;
 constexpr std::size_t kMovingTiles = 3;
 constexpr double kMovingShare = 0.3;
 constexpr double kMotion_s = 1.5;
-constexpr double kLeastPeriod_s = 3;
+constexpr double kMinPeriod_s = 3;
 /// Share of the frames that are no copies of those before: where noise is gone, every lag would do.
 constexpr double kLively = 0.5;
 /// Frames in a row that may be spoilt, as key frames are.
@@ -48,9 +48,9 @@ constexpr std::int64_t kSpoilt = 2;
 }  // namespace
 
 void Replay::read(const SignalView& frame) {
-  const auto most = static_cast<std::size_t>(kMostFrames + 1);
-  if (kept_.size() < most) kept_.emplace_back();
-  Levels& levels = kept_[static_cast<std::size_t>(frames_) % most];
+  const auto max = static_cast<std::size_t>(kMaxFrames + 1);
+  if (kept_.size() < max) kept_.emplace_back();
+  Levels& levels = kept_[static_cast<std::size_t>(frames_) % max];
   std::array<std::size_t, kTiles> filled{};
   const auto look = [&](const auto* pixels) {
     each_run(frame.shape()[0], frame.shape()[1],
@@ -72,7 +72,7 @@ void Replay::read(const SignalView& frame) {
 }
 
 const Replay::Levels& Replay::before(std::int64_t lag) const noexcept {
-  return kept_[static_cast<std::size_t>((frames_ - 1 - lag) % (kMostFrames + 1))];
+  return kept_[static_cast<std::size_t>((frames_ - 1 - lag) % (kMaxFrames + 1))];
 }
 
 Replay::Difference Replay::difference(std::size_t tile, std::int64_t lag, std::int64_t ago) const noexcept {
@@ -97,7 +97,7 @@ bool Replay::returns(std::int64_t lag, std::int64_t ago) const noexcept {
     }
     return true;
   }
-  auto left = static_cast<int>((1 - kMost) * static_cast<double>(noisy_));
+  auto left = static_cast<int>((1 - kMax) * static_cast<double>(noisy_));
   for (std::size_t t = 0; t < kTiles; ++t) {
     if (usual_[t] > kNoise && difference(t, lag, ago).variance > kCopy * usual_[t] && --left < 0)
       return false;
@@ -107,10 +107,10 @@ bool Replay::returns(std::int64_t lag, std::int64_t ago) const noexcept {
 
 void Replay::learn_noise() noexcept {
   for (std::size_t t = 0; t < kTiles; ++t) {
-    double least = std::numeric_limits<double>::infinity();
+    double min = std::numeric_limits<double>::infinity();
     for (std::int64_t lag = 1; lag <= std::min(kFlicker, frames_ - 1); ++lag)
-      least = std::min(least, difference(t, lag).variance);
-    mean_[t] += std::max(kShare, 1.0 / static_cast<double>(learned_ + 1)) * (least - mean_[t]);
+      min = std::min(min, difference(t, lag).variance);
+    mean_[t] += std::max(kShare, 1.0 / static_cast<double>(learned_ + 1)) * (min - mean_[t]);
     // What passes by meanwhile is no noise.
     usual_[t] = learned_ < kFirst ? mean_[t] : std::min(kForget * usual_[t], mean_[t]);
   }
@@ -141,8 +141,8 @@ bool Replay::copy(std::int64_t lag, std::int64_t ago) const noexcept {
 
 /// Several frames have to agree, or a picture that is shown for long would seem to return too soon.
 std::int64_t Replay::search() const noexcept {
-  const std::int64_t most = std::min(longest_, frames_ - 2 - kAgree);
-  for (std::int64_t lag = 2; lag <= most; ++lag) {
+  const std::int64_t max = std::min(longest_, frames_ - 2 - kAgree);
+  for (std::int64_t lag = 2; lag <= max; ++lag) {
     bool all = true;
     for (std::int64_t ago = 0; all && ago < kAgree; ++ago) all = copy(lag, ago);
     if (all) return lag;
@@ -159,9 +159,9 @@ void Replay::note_motion() noexcept {
   moving_frames_ += any ? 1 : 0;
 }
 
-void Replay::add(const SignalView& frame, double interval_s, double least_s, bool hold) {
+void Replay::add(const SignalView& frame, double interval_s, double min_s, bool hold) {
   read(frame);
-  longest_ = std::min<std::int64_t>(kMostFrames - kAgree - 1, frames_in(kLongest_s, interval_s));
+  longest_ = std::min<std::int64_t>(kMaxFrames - kAgree - 1, frames_in(kLongest_s, interval_s));
   if (frames_ < 2 + kAgree) return;
   std::size_t changed = 0;
   int moving = 0;
@@ -188,10 +188,10 @@ void Replay::add(const SignalView& frame, double interval_s, double least_s, boo
   }
   if (by_motion_) note_motion();
   // Without noise the whole period has to return, and something has to happen in it.
-  const std::int64_t least = frames_in(least_s, interval_s, kLeastRun);
-  const std::int64_t needed = by_motion_ ? std::max(least, std::int64_t{frames_in(kMotion_s, interval_s)})
-                              : noisy_ >= kNoisy ? least
-                                                 : std::max(least, lag_);
+  const std::int64_t min = frames_in(min_s, interval_s, kMinRun);
+  const std::int64_t needed = by_motion_ ? std::max(min, std::int64_t{frames_in(kMotion_s, interval_s)})
+                              : noisy_ >= kNoisy ? min
+                                                 : std::max(min, lag_);
   const bool tells =
       by_motion_ ? moved_.count() >= kMovingTiles &&
                        static_cast<double>(moving_frames_) > kMovingShare * static_cast<double>(run_)
@@ -211,12 +211,12 @@ void Replay::look(double interval_s, int moving) noexcept {
     by_motion_ = true;
     lag_ = search();
     // What swings returns after a short time by itself.
-    if (lag_ < frames_in(kLeastPeriod_s, interval_s)) lag_ = 0;
+    if (lag_ < frames_in(kMinPeriod_s, interval_s)) lag_ = 0;
   }
   if (lag_ == 0) return;
   run_ = kAgree;
   // It may have begun before the search. What stands still tells nothing of that.
-  while (!by_motion_ && run_ < lag_ && run_ + lag_ + 2 < std::min(frames_, kMostFrames) && copy(lag_, run_))
+  while (!by_motion_ && run_ < lag_ && run_ + lag_ + 2 < std::min(frames_, kMaxFrames) && copy(lag_, run_))
     ++run_;
   misses_ = 0;
   moving_frames_ = 0;

@@ -22,9 +22,9 @@ class Replay {
   /// `full`: the largest value that samples take.
   explicit Replay(double full) : unit_(full / 255) {}
 
-  /// Takes the next frame; `interval_s`: since the one before, usually. `least_s`: how long pictures have to
+  /// Takes the next frame; `interval_s`: since the one before, usually. `min_s`: how long pictures have to
   /// return. `hold`: what is seen now is not what is usual.
-  void add(const SignalView& frame, double interval_s, double least_s, bool hold);
+  void add(const SignalView& frame, double interval_s, double min_s, bool hold);
   /// Frames that have returned in a row, over those that make an event; 0 where none does.
   double strength() const noexcept { return strength_; }
   /// Frames since which pictures return, where they do, or since they have ceased to; with the latest.
@@ -37,7 +37,7 @@ class Replay {
   static constexpr std::size_t kSamples = kPerTile * kTiles;
   /// Periods up to this are found.
   static constexpr double kLongest_s = 20;
-  static constexpr std::int64_t kMostFrames = 640;
+  static constexpr std::int64_t kMaxFrames = 640;
 
   using Levels = std::array<std::uint16_t, kSamples>;
   struct Difference {

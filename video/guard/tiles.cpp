@@ -54,7 +54,7 @@ double share_there(const LandmarkReport& landmarks, std::size_t tile) {
 /// an offset; tiles that show the scene count twice.
 void common_light(const TileComparisons& tiles, const LandmarkReport& landmarks, double faint, double full,
                   SceneComparison& scene) {
-  double most = 0;
+  double max = 0;
   double votes = 0;
   std::array<double, 2> best{1, 0};
   // A tile whose landmarks are there shows the scene; one that has lost them shows something else.
@@ -73,8 +73,8 @@ void common_light(const TileComparisons& tiles, const LandmarkReport& landmarks,
   const auto consider = [&](const std::array<double, 2>& line) {
     // What explains as much with less change is the better explanation.
     const double sum = support(line) - 0.5 * std::abs(std::log(line[0])) - 4 * std::abs(line[1]) / full;
-    if (sum <= most) return;
-    most = sum;
+    if (sum <= max) return;
+    max = sum;
     best = line;
   };
   consider({1, 0});
@@ -85,7 +85,7 @@ void common_light(const TileComparisons& tiles, const LandmarkReport& landmarks,
       consider({tile.level / tile.expected_level, 0});
     consider({1, tile.level - tile.expected_level});
   }
-  scene.light_known = most > 0.3 * votes;
+  scene.light_known = max > 0.3 * votes;
   if (!scene.light_known) return;
   SmallLeastSquares<2> equations;
   equations.add({1, 0}, best[0], 0.05 * full * full);

@@ -7,8 +7,8 @@
 namespace sfft::video {
 
 /// The least even number from `least` on with factors 2, 3 and 5.
-constexpr int friendly_size(int least) {
-  for (int n = least + least % 2;; n += 2) {
+constexpr int friendly_size(int min) {
+  for (int n = min + min % 2;; n += 2) {
     int rest = n;
     for (const int p : {2, 3, 5})
       while (rest % p == 0) rest /= p;

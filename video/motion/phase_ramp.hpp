@@ -18,14 +18,14 @@ inline std::complex<float> times(std::complex<float> a, std::complex<float> b) n
 /// exp(2 pi i turns f) for f = 0 … `last`, or for f = -last … last. Each is the one before times the first,
 /// in double precision: that is several times cheaper than a sine for each, and some 1e-16 off per step.
 inline void phase_ramp(double turns, int last, bool both_signs, std::vector<std::complex<float>>& ramp) {
-  const auto most = static_cast<std::size_t>(last);
-  const std::size_t zero = both_signs ? most : 0;
-  ramp.resize(zero + most + 1);
+  const auto max = static_cast<std::size_t>(last);
+  const std::size_t zero = both_signs ? max : 0;
+  ramp.resize(zero + max + 1);
   const double c = std::cos(2 * std::numbers::pi * turns);
   const double s = std::sin(2 * std::numbers::pi * turns);
   double re = 1;
   double im = 0;
-  for (std::size_t f = 0; f <= most; ++f) {
+  for (std::size_t f = 0; f <= max; ++f) {
     const std::complex<float> phase(static_cast<float>(re), static_cast<float>(im));
     ramp[zero + f] = phase;
     if (both_signs) ramp[zero - f] = std::conj(phase);

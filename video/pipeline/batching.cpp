@@ -37,11 +37,11 @@ Batching choose_batching(const BatchingRequest& request, std::size_t frame_bytes
   const auto room = static_cast<std::size_t>(std::max<std::int64_t>(0, limit_bytes)) /
                     std::max<std::size_t>(1, frame_bytes);
   Batching batching;
-  batching.most = std::clamp<std::size_t>(
+  batching.max = std::clamp<std::size_t>(
       room / 2, 1, static_cast<std::size_t>(request.batch > 0 ? request.batch : automatic));
-  batching.least = request.live ? 1 : batching.most;
+  batching.min = request.live ? 1 : batching.max;
   // Whole batches, so that none goes past the last slot.
-  batching.slots = batching.most * std::max<std::size_t>(2, (batching.most + kAhead) / batching.most);
+  batching.slots = batching.max * std::max<std::size_t>(2, (batching.max + kAhead) / batching.max);
   return batching;
 }
 

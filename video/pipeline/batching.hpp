@@ -27,8 +27,8 @@ int plan_batch(const BatchingRequest& request) noexcept;
 
 /// The frames of a push, and the decoder's slots for those and the ones decoded meanwhile.
 struct Batching {
-  std::size_t most = 1;   ///< frames of a push
-  std::size_t least = 1;  ///< frames to wait for; 1: never waits for more
+  std::size_t max = 1;  ///< frames of a push
+  std::size_t min = 1;  ///< frames to wait for; 1: never waits for more
   std::size_t slots = 5;
 };
 

@@ -53,8 +53,8 @@ void Distribution::push_back(double value) {
   } else {
     count(value);
   }
-  least_ = count_ == 0 ? value : std::min(least_, value);
-  most_ = count_ == 0 ? value : std::max(most_, value);
+  min_ = count_ == 0 ? value : std::min(min_, value);
+  max_ = count_ == 0 ? value : std::max(max_, value);
   sum_ += value;
   ++count_;
 }
@@ -80,11 +80,11 @@ double Distribution::quantile(double q) const {
     std::nth_element(values.begin(), at, values.end());
     return *at;
   }
-  if (rank == count_ - 1) return most_;
+  if (rank == count_ - 1) return max_;
   std::uint64_t below = 0;
   std::size_t cell = 0;
   while (cell < kCells - 1 && below + cells_[cell] <= rank) below += cells_[cell++];
-  return std::clamp(value_of(cell), least_, std::max(least_, most_));
+  return std::clamp(value_of(cell), min_, std::max(min_, max_));
 }
 
 }  // namespace sfft::video

@@ -26,7 +26,7 @@ class Distribution {
   void count(double value) noexcept;
 
   std::size_t count_ = 0;
-  double sum_ = 0, least_ = 0, most_ = 0;
+  double sum_ = 0, min_ = 0, max_ = 0;
   std::vector<double> first_;         ///< the numbers themselves, while there are few
   std::vector<std::uint64_t> cells_;  ///< counts, once there are more
 };

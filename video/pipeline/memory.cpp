@@ -72,15 +72,15 @@ std::int64_t held_frames_limit_bytes() {
 
 void check_held_frames(std::int64_t count, const Frame& frame, std::int64_t limit_bytes) {
   const auto bytes = std::max<std::int64_t>(1, static_cast<std::int64_t>(frame.samples.size()));
-  const std::int64_t most = std::max<std::int64_t>(1, limit_bytes / bytes);
-  if (count <= most) return;
+  const std::int64_t max = std::max<std::int64_t>(1, limit_bytes / bytes);
+  if (count <= max) return;
   throw Error(
       ErrorCode::invalid_argument,
       fmt::format(
           "learning from {} frames of {}x{} holds {:.1f} GB at once, and {:.1f} GB may be used, half of "
           "what is free: learn from at most {}",
           count, frame.width, frame.height, 1e-9 * static_cast<double>(count) * static_cast<double>(bytes),
-          1e-9 * static_cast<double>(limit_bytes), most));
+          1e-9 * static_cast<double>(limit_bytes), max));
 }
 
 }  // namespace sfft::video

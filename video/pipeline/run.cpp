@@ -97,10 +97,10 @@ class Reading {
 
   /// Takes one of the frames to learn from.
   void take_first(Frame frame) {
-    const std::int64_t most =
+    const std::int64_t max =
         report_.input.frames_expected > 0 ? report_.input.frames_expected : options_.learn_frames;
     if (first_.empty()) {
-      check_held_frames(std::min(wanted_, most), frame, held_frames_limit_bytes());
+      check_held_frames(std::min(wanted_, max), frame, held_frames_limit_bytes());
       like_.width = frame.width;
       like_.height = frame.height;
       like_.bit_depth16 = frame.bit_depth16;
@@ -137,7 +137,7 @@ class Reading {
     Decoder decoder(source_, {.limit = std::max<std::int64_t>(0, left()),
                               .slots = batching.slots +
                                        (info.width > 0 ? frames_ahead(request, frame_bytes, limit_bytes) : 0),
-                              .samples_by_consumer = batching.most == 1,
+                              .samples_by_consumer = batching.max == 1,
                               .one_format = true,
                               .like = like()});
     read_first(decoder);
@@ -190,7 +190,7 @@ class Reading {
       if (!decoding.memory.empty()) decoding.pictures = &pictures;
     }
     std::future<void> preparing;
-    if (run_->on_gpu()) preparing = prepare_beside();
+    if (run_->on_gpu()) preparing = prepare_in_background();
     if (run_->on_gpu() && decoding.memory.empty()) {
       memory = lock_slots(batching.slots, frame_bytes, options_.device);
       decoding.memory = {memory.data(), memory.bytes()};
@@ -203,7 +203,7 @@ class Reading {
   }
 
   /// Runs while memory is allocated and the first frames are decoded.
-  std::future<void> prepare_beside() {
+  std::future<void> prepare_in_background() {
     try {
       return std::async(std::launch::async, [this] { run_->prepare(report_.first_frame.view()); });
     } catch (const std::exception&) {  // no thread to be had
@@ -220,10 +220,10 @@ class Reading {
   void hand_over(Decoder& decoder, const Batching& batching) {
     const auto until = source_.live() ? std::chrono::steady_clock::now() + Pace::kPatience : Decoder::kNever;
     constexpr std::size_t kTimes = 2, kMore = 4;
-    const std::size_t step = (batching.most + kTimes - 1) / kTimes;
+    const std::size_t step = (batching.max + kTimes - 1) / kTimes;
     std::size_t wanted = 0;
-    while (wanted < batching.most) {
-      wanted = std::min(wanted + step, batching.most);
+    while (wanted < batching.max) {
+      wanted = std::min(wanted + step, batching.max);
       const std::span<const DecodedFrame> waiting = await(decoder, wanted, until);
       if (waiting.size() < wanted || stop_) return;
       run_->expect(views_of(waiting.first(wanted)));
@@ -231,8 +231,8 @@ class Reading {
     // What the spectra that are there call for is done beside until the batch is pushed. What that finds may
     // call for more.
     for (std::size_t more = 1; more <= kMore; ++more) {
-      const std::span<const DecodedFrame> waiting = await(decoder, batching.most + more, until);
-      if (waiting.size() < batching.most || stop_) return;
+      const std::span<const DecodedFrame> waiting = await(decoder, batching.max + more, until);
+      if (waiting.size() < batching.max || stop_) return;
       run_->expect(views_of(waiting));
     }
   }
@@ -257,9 +257,8 @@ class Reading {
     // Frames of a recording are not waited for one by one.
     constexpr std::size_t kWake = 4;
     const StageTimer timer(report_.stages.waiting_us);
-    return source_.live()
-               ? decoder.next(batching.most, 1, stop_)
-               : decoder.next(batching.most, batching.least, stop_, std::max(kWake, batching.least));
+    return source_.live() ? decoder.next(batching.max, 1, stop_)
+                          : decoder.next(batching.max, batching.min, stop_, std::max(kWake, batching.min));
   }
 
   /// Takes frames up to the first of another size.

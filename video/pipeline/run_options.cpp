@@ -39,7 +39,7 @@ TrackerOptions tracker_options(const RunOptions& options, bool live, bool on_gpu
   tracking.similarity = options.similarity;
   tracking.plan.effort = options.effort;
   tracking.refine = options.refine;
-  tracking.learn_beside = options.backend == Backend::cuda;
+  tracking.background_learning = options.backend == Backend::cuda;
   return tracking;
 }
 

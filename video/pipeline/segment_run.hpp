@@ -74,9 +74,9 @@ class SegmentRun {
     }
     if (!given) dense_->time(view, report_.dense);
     const std::span<const SignalView> others = std::span(views).subspan(1);
-    const std::size_t most = batching(first.samples.size()).most;
-    for (std::size_t i = 0; i < others.size(); i += most)
-      transform(others.subspan(i, std::min(most, others.size() - i)),
+    const std::size_t max = batching(first.samples.size()).max;
+    for (std::size_t i = 0; i < others.size(); i += max)
+      transform(others.subspan(i, std::min(max, others.size() - i)),
                 begin_ + static_cast<std::int64_t>(i) + 1);
   }
 

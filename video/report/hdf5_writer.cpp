@@ -53,8 +53,8 @@ class Rows {
  private:
   static hid_t create(hid_t file, const char* name, hid_t type, hsize_t columns) {
     const hsize_t none[2] = {0, columns};
-    const hsize_t most[2] = {H5S_UNLIMITED, columns};
-    const Handle space(H5Screate_simple(2, none, most), H5Sclose, name);
+    const hsize_t max[2] = {H5S_UNLIMITED, columns};
+    const Handle space(H5Screate_simple(2, none, max), H5Sclose, name);
     const Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, name);
     const hsize_t chunk[2] = {std::max<hsize_t>(1, 65536 / columns), columns};
     check(H5Pset_chunk(properties, 2, chunk), name);

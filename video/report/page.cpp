@@ -70,12 +70,12 @@ std::string spectrum_figure(const RunReport& report) {
   std::vector<double> levels;
   for (std::int64_t r = -window.rows; r <= window.rows; r += step) {
     for (std::int64_t c = -window.columns; c <= window.columns; c += step) {
-      double most = 0;
+      double max = 0;
       for (std::int64_t i = r; i < std::min(r + step, window.rows + 1); ++i) {
         for (std::int64_t j = c; j < std::min(c + step, window.columns + 1); ++j)
-          most = std::max(most, level(i, j));
+          max = std::max(max, level(i, j));
       }
-      levels.push_back(most);
+      levels.push_back(max);
     }
   }
   const double low = quantile(levels, 0.02);

@@ -16,10 +16,10 @@ constexpr double kWidth = 960, kHeight = 280;
 constexpr double kLeft = 58, kRight = 14, kTop = 16, kBottom = 40;
 
 /// 1, 2 or 5 times a power of ten, for four to eight ticks up to `most`.
-double tick_step(double most) {
-  const double power = std::pow(10, std::floor(std::log10(most / 4)));
+double tick_step(double max) {
+  const double power = std::pow(10, std::floor(std::log10(max / 4)));
   for (const double factor : {1.0, 2.0, 5.0, 10.0}) {
-    if (most / (factor * power) <= 7) return factor * power;
+    if (max / (factor * power) <= 7) return factor * power;
   }
   return 10 * power;
 }
@@ -44,28 +44,28 @@ class Axes {
     for (const ChartLine& other : chart.more_lines) all.push_back(&other.points);
     for (const auto* points : all) {
       for (const ChartPoint& p : *points) {
-        x_most_ = std::max(x_most_, p.x);
+        x_max_ = std::max(x_max_, p.x);
         if (std::isfinite(p.y))
-          y_most_ = std::max(y_most_, p.y * (chart.band && points == &chart.line ? 1.25 : 1.08));
+          y_max_ = std::max(y_max_, p.y * (chart.band && points == &chart.line ? 1.25 : 1.08));
       }
     }
-    if (y_most_ <= 0) y_most_ = 1;
+    if (y_max_ <= 0) y_max_ = 1;
   }
-  double x(double frame) const { return kLeft + frame / x_most_ * (kWidth - kLeft - kRight); }
+  double x(double frame) const { return kLeft + frame / x_max_ * (kWidth - kLeft - kRight); }
   double y(double value) const {
-    return kHeight - kBottom - std::clamp(value / y_most_, 0.0, 1.0) * (kHeight - kTop - kBottom);
+    return kHeight - kBottom - std::clamp(value / y_max_, 0.0, 1.0) * (kHeight - kTop - kBottom);
   }
   std::string grid() const {
     std::string text;
-    const double step = tick_step(y_most_);
-    for (double value = 0; value <= y_most_; value += step) {
+    const double step = tick_step(y_max_);
+    for (double value = 0; value <= y_max_; value += step) {
       text += fmt::format("<line class='grid' x1='{}' x2='{}' y1='{:.1f}' y2='{:.1f}'/>", kLeft,
                           kWidth - kRight, y(value), y(value));
       text += fmt::format("<text class='tick' text-anchor='end' x='{}' y='{:.1f}'>{:.3g} %</text>", kLeft - 7,
                           y(value) + 4, value);
     }
-    const double frame_step = std::max(1.0, tick_step(x_most_));
-    for (double frame = 0; frame <= x_most_; frame += frame_step) {
+    const double frame_step = std::max(1.0, tick_step(x_max_));
+    for (double frame = 0; frame <= x_max_; frame += frame_step) {
       text += fmt::format("<text class='tick' text-anchor='middle' x='{:.1f}' y='{}'>{:.0f}</text>", x(frame),
                           kHeight - kBottom + 18, frame);
     }
@@ -75,7 +75,7 @@ class Axes {
   }
 
  private:
-  double x_most_ = 1, y_most_ = 0;
+  double x_max_ = 1, y_max_ = 0;
 };
 
 /// The points of a polyline.

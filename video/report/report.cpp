@@ -46,8 +46,8 @@ nlohmann::ordered_json renewals(const RunReport& report) {
 
 /// The keys of `input` that follow its counts: gaps, changes, damage.
 void add_log(const SourceLog& log, nlohmann::ordered_json& input) {
-  input["interval_s"] = {{"least", number_or_null(log.least_interval_seconds)},
-                         {"most", number_or_null(log.most_interval_seconds)}};
+  input["interval_s"] = {{"least", number_or_null(log.min_interval_seconds)},
+                         {"most", number_or_null(log.max_interval_seconds)}};
   const auto text_or_null = [](const std::string& text) {
     return text.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(text);
   };

@@ -126,8 +126,8 @@ void serve(Socket& socket, const std::string& path) {
 
 /// Only the parent process keeps open files, so that their locks end with it.
 void close_all_but(int kept) noexcept {
-  const long most = std::min(::sysconf(_SC_OPEN_MAX), 4096L);
-  for (int descriptor = STDERR_FILENO + 1; descriptor < most; ++descriptor) {
+  const long max = std::min(::sysconf(_SC_OPEN_MAX), 4096L);
+  for (int descriptor = STDERR_FILENO + 1; descriptor < max; ++descriptor) {
     if (descriptor != kept) ::close(descriptor);
   }
 }

@@ -198,12 +198,12 @@ void Decoder::read_all() {
 
 /// Waits until there are `least` frames, no more will come, or time is up. Checks after `wake` frames, and
 /// periodically.
-void Decoder::sleep_until(std::unique_lock<std::mutex>& lock, std::size_t least, std::size_t wake,
+void Decoder::sleep_until(std::unique_lock<std::mutex>& lock, std::size_t min, std::size_t wake,
                           const std::atomic<bool>& stop, Clock::time_point until) {
   // A signal handler sets `stop`, but cannot notify a condition variable.
   constexpr auto kGlance = std::chrono::milliseconds(20);
-  for (auto now = Clock::now(); full_ < least && !ended_ && !stop && now < until; now = Clock::now()) {
-    wanted_ = std::clamp(wake, least, std::max(least, slots_.size() - worth_waking_));
+  for (auto now = Clock::now(); full_ < min && !ended_ && !stop && now < until; now = Clock::now()) {
+    wanted_ = std::clamp(wake, min, std::max(min, slots_.size() - worth_waking_));
     filled_.wait_until(lock, std::min(now + kGlance, until),
                        [&] { return full_ >= wanted_ || ended_ || stop; });
     wanted_ = 0;
@@ -218,15 +218,15 @@ std::span<const DecodedFrame> Decoder::await(std::size_t count, const std::atomi
   return std::span(slots_).subspan(first_, std::min(full_, slots_.size() - first_));
 }
 
-std::span<const DecodedFrame> Decoder::next(std::size_t most, std::size_t least,
-                                            const std::atomic<bool>& stop, std::size_t wake) {
+std::span<const DecodedFrame> Decoder::next(std::size_t max, std::size_t min, const std::atomic<bool>& stop,
+                                            std::size_t wake) {
   std::unique_lock lock(mutex_);
   if (held_ > 0) release();
   // More than fit before the ring wraps would never be available at once.
-  least = std::clamp<std::size_t>(least, 1, slots_.size() - first_);
-  sleep_until(lock, least, wake, stop);
+  min = std::clamp<std::size_t>(min, 1, slots_.size() - first_);
+  sleep_until(lock, min, wake, stop);
   if (full_ == 0 && !stop && error_) std::rethrow_exception(error_);
-  held_ = std::min({most, full_, slots_.size() - first_});
+  held_ = std::min({max, full_, slots_.size() - first_});
   full_ -= held_;
   lock.unlock();
   make_samples();

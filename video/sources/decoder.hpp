@@ -68,7 +68,7 @@ class Decoder {
   ///
   /// A call that must wait sleeps until there are `wake` frames, or a periodic check finds `least`: waking up
   /// for every single frame costs more than transforming some frames.
-  std::span<const DecodedFrame> next(std::size_t most, std::size_t least, const std::atomic<bool>& stop,
+  std::span<const DecodedFrame> next(std::size_t max, std::size_t min, const std::atomic<bool>& stop,
                                      std::size_t wake = 1);
   /// Waits until there are `count` frames, at most the number of slots, that next() has not returned yet, and
   /// returns what waiting() then does: fewer after the last frame, at `until`, and soon after `stop` is set.
@@ -89,7 +89,7 @@ class Decoder {
   void reuse_samples(Frame& frame);
   void spare_samples(Frame& frame);
   void release();
-  void sleep_until(std::unique_lock<std::mutex>& lock, std::size_t least, std::size_t wake,
+  void sleep_until(std::unique_lock<std::mutex>& lock, std::size_t min, std::size_t wake,
                    const std::atomic<bool>& stop, std::chrono::steady_clock::time_point until = kNever);
   bool wait_for_room();
   void publish(bool last);

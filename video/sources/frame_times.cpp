@@ -48,8 +48,8 @@ double FrameTimes::next(double stamp, std::int64_t missing) {
     if (stamped && stamp - origin_ < last_ - 1) origin_ = stamp - now;
   }
   if (!jumped) {
-    least_ = intervals_ == 0 ? now - last_ : std::min(least_, now - last_);
-    most_ = std::max(most_, now - last_);
+    min_ = intervals_ == 0 ? now - last_ : std::min(min_, now - last_);
+    max_ = std::max(max_, now - last_);
     ++intervals_;
     latest_interval_ = now - last_;
     measured_seconds_ += latest_interval_;
@@ -70,9 +70,9 @@ void FrameTimes::add_to(SourceLog& log) const {
   } else if (frames_ > 0 && interval_ > 0) {
     log.timing.source = TimeSource::claimed_rate;
   }
-  if (intervals_ == 0 || !(most_ > 0)) return;
-  log.least_interval_seconds = least_;
-  log.most_interval_seconds = most_;
+  if (intervals_ == 0 || !(max_ > 0)) return;
+  log.min_interval_seconds = min_;
+  log.max_interval_seconds = max_;
 }
 
 }  // namespace sfft::video

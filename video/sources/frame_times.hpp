@@ -40,7 +40,7 @@ class FrameTimes {
   double last_ = 0;
   double jump_ = -1;  ///< if at least 0, the next frame comes that long after the last one
   std::int64_t frames_ = 0, without_time_ = 0, intervals_ = 0;
-  double least_ = 0, most_ = 0;
+  double min_ = 0, max_ = 0;
   std::int64_t measured_ = 0;  ///< intervals that tell the rate
   double measured_seconds_ = 0, latest_interval_ = 0;
 };

@@ -17,14 +17,14 @@ constexpr std::int64_t kMaxLost = 2000;
 }  // namespace
 
 void PictureOrder::add(std::int64_t count, bool key, std::int64_t packet) {
-  if (key && (!waiting_.empty() || begun_) && count <= most_) {  // it restarts
+  if (key && (!waiting_.empty() || begun_) && count <= max_) {  // it restarts
     std::ranges::sort(waiting_, {}, &Waiting::count);
     for (const Waiting& one : waiting_) show(one);
     waiting_.clear();
     begun_ = false;
-    most_ = count;
+    max_ = count;
   }
-  most_ = std::max(most_, count);
+  max_ = std::max(max_, count);
   if (begun_ && !key && count < last_ && last_ - count <= kDeepest * std::max<std::int64_t>(1, step_)) {
     depth_ = std::min(depth_ + 1, kDeepest);  // it is later than all before it
     votes_ = 0;
@@ -47,7 +47,7 @@ void PictureOrder::show(const Waiting& picture) {
   }
   if (step <= 0) {  // the key frame between them was lost
     if (votes_ >= kSure) found_.push_back({picture.packet, 1});
-    most_ = picture.count;
+    max_ = picture.count;
     return;
   }
   const std::int64_t missing = step_ > 0 ? step / step_ - 1 : 0;

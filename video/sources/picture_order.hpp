@@ -36,7 +36,7 @@ class PictureOrder {
   std::vector<Waiting> waiting_;  ///< to be displayed
   bool begun_ = false;            ///< a picture was displayed since the last key frame that restarts
   std::int64_t last_ = 0;         ///< count of the last displayed picture
-  std::int64_t most_ = 0;         ///< largest count since that key frame
+  std::int64_t max_ = 0;          ///< largest count since that key frame
   std::int64_t step_ = 0;         ///< the usual one
   int votes_ = 0;                 ///< for it
   std::vector<Loss> found_;

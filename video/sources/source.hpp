@@ -131,8 +131,8 @@ struct SourceLog {
   std::int64_t frames_without_time =
       0;  ///< their time stamps are missing or run backwards, so the rate gave their times
   /// Between two frames, gaps excluded; NaN: fewer than two frames, or an input without times.
-  double least_interval_seconds = std::numeric_limits<double>::quiet_NaN();
-  double most_interval_seconds = std::numeric_limits<double>::quiet_NaN();
+  double min_interval_seconds = std::numeric_limits<double>::quiet_NaN();
+  double max_interval_seconds = std::numeric_limits<double>::quiet_NaN();
   FrameTiming timing;
 };
 

@@ -147,7 +147,7 @@ void Background::remove_light(std::span<Kept* const> from) {
 /// Root mean square change of the tile of 3 by 3 points that changes most in a part of the picture: the
 /// median over pairs, and the least of most parts.
 float Background::weather_of(std::span<const Pair> pairs) const {
-  std::vector<std::vector<float>> most(kParts * kParts);
+  std::vector<std::vector<float>> max(kParts * kParts);
   std::vector<float> squares(usual_.size());
   std::vector<float> columns(static_cast<std::size_t>(width_));
   std::vector<int> part_of;
@@ -169,11 +169,11 @@ float Background::weather_of(std::span<const Pair> pairs) const {
         largest = std::max(largest, middle[-1] + middle[0] + middle[1]);
       }
     }
-    for (std::size_t part = 0; part < most.size(); ++part) most[part].push_back(here[part]);
+    for (std::size_t part = 0; part < max.size(); ++part) max[part].push_back(here[part]);
   }
   if (pairs.empty()) return 0;
   std::vector<float> usual;
-  for (std::vector<float>& values : most) {
+  for (std::vector<float>& values : max) {
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
     std::ranges::nth_element(values, middle);
     usual.push_back(*middle);
@@ -223,18 +223,18 @@ void Background::measure_spread(std::span<Kept* const> chosen) {
   spread_.assign(usual_.size(), kMinSpread);
   for (int y = 0; y < height_; ++y) {
     for (int x = 0; x < width_; ++x) {
-      float& most = spread_[static_cast<std::size_t>(y * width_ + x)];
+      float& max = spread_[static_cast<std::size_t>(y * width_ + x)];
       for (int v = std::max(0, y - 1); v <= std::min(height_ - 1, y + 1); ++v)
         for (int u = std::max(0, x - 1); u <= std::min(width_ - 1, x + 1); ++u)
-          most = std::max(most, deviation[static_cast<std::size_t>(v * width_ + u)]);
+          max = std::max(max, deviation[static_cast<std::size_t>(v * width_ + u)]);
     }
   }
   const float weather = std::min(kLargeSpread, kWeatherToSpread * weather_of(fast));
-  for (float& most : spread_) most = std::max(most, weather);
+  for (float& max : spread_) max = std::max(max, weather);
   // What is usual is small, such as rain, or local, such as a flag.
-  const auto large = std::ranges::count_if(spread_, [](float most) { return most > kLargeSpread; });
+  const auto large = std::ranges::count_if(spread_, [](float max) { return max > kLargeSpread; });
   if (static_cast<double>(large) > kLargeShare * static_cast<double>(spread_.size()))
-    for (float& most : spread_) most = std::min(most, kLargeSpread);
+    for (float& max : spread_) max = std::min(max, kLargeSpread);
 }
 
 void Background::make_recent(std::int64_t frame) {

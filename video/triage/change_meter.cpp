@@ -128,7 +128,7 @@ void ChangeMeter::measure(std::vector<Change>& out) {
   deviation_.resize(usual.size());
   recent_deviation_.resize(usual.size());
   spread_.resize(usual.size());
-  const float least = Background::kMinSpread * std::max(1.0F, gain);
+  const float min = Background::kMinSpread * std::max(1.0F, gain);
   for (std::size_t i = 0; i < usual.size(); ++i) {
     const float shown = next.picture[i];
     const float level =
@@ -137,7 +137,7 @@ void ChangeMeter::measure(std::vector<Change>& out) {
     deviation_[i] = smooth_[i] - usual[i];
     recent_deviation_[i] = smooth_[i] - recent[i];
     // In faint light codecs and rounding take more of the contrast.
-    spread_[i] = std::max(spread[i], least);
+    spread_[i] = std::max(spread[i], min);
   }
   look_around();
   brief_->begin(*moments_, past_.size(), light_, recent, spread_);

@@ -48,7 +48,7 @@ Image thumbnail_of(const SignalView& frame) {
   image.height = static_cast<int>(height / step);
   const bool wide = frame.type() == ElementType::u16;
   std::vector<int> levels;
-  int most = wide ? 1 : 255;
+  int max = wide ? 1 : 255;
   for (std::int64_t y = 0; y < image.height; ++y) {
     for (std::int64_t x = 0; x < image.width; ++x) {
       int sum = 0;
@@ -60,10 +60,10 @@ Image thumbnail_of(const SignalView& frame) {
         }
       }
       levels.push_back(sum / 4);
-      most = std::max(most, sum / 4);
+      max = std::max(max, sum / 4);
     }
   }
-  for (const int level : levels) image.samples.push_back(static_cast<std::uint8_t>(level * 255 / most));
+  for (const int level : levels) image.samples.push_back(static_cast<std::uint8_t>(level * 255 / max));
   return image;
 }
 
@@ -300,7 +300,7 @@ class Reading {
     take_changes();
   }
 
-  /// Pictures of another size: what the scene usually looks like is learned anew.
+  /// Pictures of another size: what the scene usually looks like is learned again.
   void begin_segment() {
     changes_.clear();
     meter_->finish(changes_);

@@ -66,7 +66,7 @@ struct TriageCallbacks {
 
 /// Reads the file until it ends, breaks, or `stop` is set. Never throws: what was found until a failure is in
 /// the result. With a `part` of an earlier reading with the same options it goes on from there and finds the
-/// same as if it had not been interrupted; where the part cannot be used, it begins anew.
+/// same as if it had not been interrupted; where the part cannot be used, it begins again.
 TriageFile triage(const std::string& path, const TriageOptions& options, const TriageCallbacks& callbacks,
                   const std::atomic<bool>& stop, const TriagePart* part = nullptr) noexcept;
 

@@ -28,12 +28,12 @@ constexpr double kTaperFrom = 0.4;
 double full_scale(const SignalView& frame) {
   if (frame.type() != ElementType::u16) return 255;
   const auto* samples = static_cast<const std::uint16_t*>(frame.data());
-  int most = 1;
+  int max = 1;
   for (std::int64_t row = 0; row < frame.shape()[0]; ++row)
     for (std::int64_t i = 0; i < frame.shape()[1]; ++i)
-      most = std::max<int>(most, samples[row * frame.stride(0) + i]);
+      max = std::max<int>(max, samples[row * frame.stride(0) + i]);
   int full = 1023;
-  while (full < most) full = 2 * full + 1;
+  while (full < max) full = 2 * full + 1;
   return full;
 }
 

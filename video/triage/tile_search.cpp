@@ -169,16 +169,16 @@ double TileSearch::unexplained(std::span<const float> deviation, std::span<const
                                double enough) {
   const Square square = surroundings(x, y, kSurroundings);
   const auto [left, top, across, down] = square;
-  double least = plane_.leaves(deviation, usual, left, top);
-  if (least <= enough) return least;
+  double min = plane_.leaves(deviation, usual, left, top);
+  if (min <= enough) return min;
   const Square wide = surroundings(x, y, kWide);
-  least = std::min(least, bent_.leaves(deviation, usual, wide.left, wide.top));
-  if (least <= enough) return least;
+  min = std::min(min, bent_.leaves(deviation, usual, wide.left, wide.top));
+  if (min <= enough) return min;
   if (left == 0 || top == 0 || left + across == width_ || top + down == height_)
-    least = std::min(least, unexplained_at_limits(deviation, usual, square, kNoWhite));
+    min = std::min(min, unexplained_at_limits(deviation, usual, square, kNoWhite));
   if (has_white(deviation, usual, square))
-    least = std::min(least, unexplained_at_limits(deviation, usual, square, white_));
-  return least;
+    min = std::min(min, unexplained_at_limits(deviation, usual, square, white_));
+  return min;
 }
 
 TileSearch::Block& TileSearch::block_of(int x, int y) {
@@ -258,8 +258,8 @@ ChangedTile TileSearch::find(std::span<const float> deviation, std::span<const f
     }
   }
   std::ranges::make_heap(candidates_);
-  double most = plain;
-  while (!candidates_.empty() && energy_of(candidates_.front()) > most) {
+  double max = plain;
+  while (!candidates_.empty() && energy_of(candidates_.front()) > max) {
     std::ranges::pop_heap(candidates_);
     const float plain_energy = energy_of(candidates_.back());
     const auto place = static_cast<int>(static_cast<std::uint32_t>(candidates_.back()));
@@ -267,28 +267,28 @@ ChangedTile TileSearch::find(std::span<const float> deviation, std::span<const f
     const Place next{place % width_, place / width_};
     const double usual_off = spread[at(next.x, next.y)];
     const double unit = usual_off * usual_off;
-    double left = unexplained(deviation, usual, next.x, next.y, most * unit) / unit;
-    if (left > most)
-      left = std::min(left, unexplained(recent_deviation, usual, next.x, next.y, most * unit) / unit);
+    double left = unexplained(deviation, usual, next.x, next.y, max * unit) / unit;
+    if (left > max)
+      left = std::min(left, unexplained(recent_deviation, usual, next.x, next.y, max * unit) / unit);
     double energy = std::min<double>(plain_energy, left);
-    if (energy <= most) continue;
+    if (energy <= max) continue;
     if (around.moments != nullptr && energy > kPoints * kAsk * kAsk) {
       if (around.brief != nullptr && around.brief->find(next.x, next.y)) continue;
       if (swings(deviation, usual, next.x, next.y, *around.moments)) continue;
       if (around.switched != nullptr) {
         const Pictures pictures{deviation, recent_deviation, usual};
         energy = std::min(energy,
-                          beside_switched(pictures, next.x, next.y, most * unit, static_cast<float>(2 * unit),
+                          beside_switched(pictures, next.x, next.y, max * unit, static_cast<float>(2 * unit),
                                           *around.moments, *around.switched) /
                               unit);
-        if (energy <= most) continue;
+        if (energy <= max) continue;
       }
     }
-    most = energy;
+    max = energy;
     tile.x = next.x;
     tile.y = next.y;
   }
-  tile.score = std::sqrt(most / kPoints);
+  tile.score = std::sqrt(max / kPoints);
   return tile;
 }
 

@@ -46,10 +46,10 @@ class Chart {
     for (const TriageFile& file : files) {
       length_ += file.seconds;
       points_ += file.timeline.size();
-      for (const TimelinePoint& point : file.timeline) most_ = std::max(most_, point.value);
+      for (const TimelinePoint& point : file.timeline) max_ = std::max(max_, point.value);
     }
     length_ = std::max(length_, 1e-3);
-    most_ = std::max(most_, 10 * threshold) * 1.2;
+    max_ = std::max(max_, 10 * threshold) * 1.2;
   }
 
   /// Everything that zooming stretches: bands, line, file limits.
@@ -90,7 +90,7 @@ class Chart {
   /// Levels of the score, which do not move.
   std::string levels() const {
     std::string text;
-    for (double score = 1; score <= most_; score *= 10)
+    for (double score = 1; score <= max_; score *= 10)
       text += fmt::format(
           "<line x1='{0}' x2='{1}' y1='{2:.1f}' y2='{2:.1f}' stroke='#94a3b8' stroke-opacity='.5'/>"
           "<text x='{3}' y='{4:.1f}' text-anchor='end' font-size='12' fill='#64748b'>{5:g}</text>",
@@ -119,13 +119,13 @@ class Chart {
  private:
   double at(double seconds) const { return kLeft + seconds / length_ * (kWidth - kLeft - kRight); }
   double level(double score) const {
-    const double share = std::log(std::clamp(score, kLowest, most_) / kLowest) / std::log(most_ / kLowest);
+    const double share = std::log(std::clamp(score, kLowest, max_) / kLowest) / std::log(max_ / kLowest);
     return kHeight - kBottom - share * (kHeight - kTop - kBottom);
   }
 
   std::span<const TriageFile> files_;
   double threshold_;
-  double length_ = 0, most_ = 0;
+  double length_ = 0, max_ = 0;
   std::size_t points_ = 0;
 };
 

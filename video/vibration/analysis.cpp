@@ -107,7 +107,7 @@ class Analysis {
     coding_rhythm_ = coding_rhythm(series.between);
   }
 
-  Signal signal(std::vector<std::vector<double>> channels, double probability, double least_noise) const {
+  Signal signal(std::vector<std::vector<double>> channels, double probability, double min_noise) const {
     Signal result;
     std::vector<bool> present;  // where frames do not come evenly
     for (std::vector<double>& channel : channels) {
@@ -127,8 +127,8 @@ class Analysis {
     PeakOptions search;
     search.rate_hz = report_.clock.rate_hz;
     search.false_alarm_probability = probability;
-    search.least_periods = kMinPeriods;
-    search.least_noise = least_noise;
+    search.min_periods = kMinPeriods;
+    search.min_noise = min_noise;
     search.present = std::move(present);
     for (const KnownFrequency& one : expected_)
       search.expected_hz.push_back(folded(one.hz, report_.clock.rate_hz));
@@ -158,7 +158,7 @@ class Analysis {
   }
 
   /// Nothing is known better than samples in whole levels tell it, even where frames repeat to the bit.
-  static double least_noise(const RegionSeries& from) { return std::max(kMinNoise, from.rounding_px); }
+  static double min_noise(const RegionSeries& from) { return std::max(kMinNoise, from.rounding_px); }
 
   /// Whether the places scatter less than that.
   static bool at_floor(const Signal& motion, const RegionSeries& from) {
@@ -168,7 +168,7 @@ class Analysis {
       for (const double value : channel) squares += value * value;
       count += channel.size();
     }
-    const double floor = least_noise(from);
+    const double floor = min_noise(from);
     return squares <= floor * floor * static_cast<double>(count);
   }
 
@@ -290,7 +290,7 @@ class Analysis {
     const double probability = options_.false_alarm_probability;
     result.followed = std::ranges::count_if(from.x, [](double place) { return std::isfinite(place); });
     if (from.structured) {
-      result.motion = signal({from.x, from.y}, probability, least_noise(from));
+      result.motion = signal({from.x, from.y}, probability, min_noise(from));
       // Interpolated places are quieter than any that was seen.
       if (result.motion.peaks.empty() && result.followed < kFollowed * static_cast<double>(from.x.size()))
         result.motion.search = PeakSearch{};
@@ -310,7 +310,7 @@ class Analysis {
     return result;
   }
 
-  void tiles(std::size_t most_bytes) {
+  void tiles(std::size_t max_bytes) {
     report_.tile_columns = series_.tile_columns;
     report_.tile_rows = series_.tile_rows;
     const double probability = options_.false_alarm_probability /
@@ -322,7 +322,7 @@ class Analysis {
       tile.structured = from.structured;
       signals.emplace_back();
       if (from.structured) {
-        Signal motion = signal({from.x, from.y}, probability, least_noise(from));
+        Signal motion = signal({from.x, from.y}, probability, min_noise(from));
         tile.noise_px = motion.search.noise;
         tile.detectable_px = motion.search.detectable;
         if (!series_.regions.empty()) hold_against(series_.regions[0].changes, from.region, motion.peaks);
@@ -335,7 +335,7 @@ class Analysis {
         tile.peaks = motion.peaks;
         const PeakSearch& search = motion.search;
         if (search.searched &&
-            search.frequency_hz.size() * sizeof(float) * series_.tiles.size() <= most_bytes) {
+            search.frequency_hz.size() * sizeof(float) * series_.tiles.size() <= max_bytes) {
           for (std::size_t i = 0; i < search.frequency_hz.size(); ++i)
             tile.spectrum.push_back(static_cast<float>(
                 std::hypot(std::abs(search.amplitude[0][i]), std::abs(search.amplitude[1][i]))));
@@ -432,7 +432,7 @@ class Analysis {
 }  // namespace
 
 VibrationReport analyse(const VibrationSeries& series, const VibrationOptions& options,
-                        std::size_t most_tile_spectra_bytes) {
+                        std::size_t max_tile_spectra_bytes) {
   VibrationReport report;
   report.status = series.status;
   report.message = series.message;
@@ -450,7 +450,7 @@ VibrationReport analyse(const VibrationSeries& series, const VibrationOptions& o
                                           : series.seconds.back() - series.seconds.front();
   Analysis analysis(series, options, report);
   for (const RegionSeries& region : series.regions) report.regions.push_back(analysis.region(region));
-  if (!series.tiles.empty()) analysis.tiles(most_tile_spectra_bytes);
+  if (!series.tiles.empty()) analysis.tiles(max_tile_spectra_bytes);
   add_warnings(report);
   return report;
 }

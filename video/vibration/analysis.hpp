@@ -106,8 +106,8 @@ struct VibrationReport {
   bool in_a_part_alone() const noexcept;
 };
 
-/// `most_tile_spectra_bytes`: how much memory the spectra of tiles may take; beyond, none is kept.
+/// `max_tile_spectra_bytes`: how much memory the spectra of tiles may take; beyond, none is kept.
 VibrationReport analyse(const VibrationSeries& series, const VibrationOptions& options,
-                        std::size_t most_tile_spectra_bytes = std::size_t{64} << 20);
+                        std::size_t max_tile_spectra_bytes = std::size_t{64} << 20);
 
 }  // namespace sfft::video

@@ -140,8 +140,8 @@ double best_band(const LocalChanges& changes, const std::vector<std::size_t>& ce
     constexpr double kStep = 0.25;   // periods within all lines
     constexpr double kShortest = 5;  // lines
     const auto length = static_cast<double>(high - low);
-    const auto most = static_cast<std::int64_t>(length / kShortest / kStep);
-    for (std::int64_t step = -most; step <= most; ++step) {
+    const auto max = static_cast<std::int64_t>(length / kShortest / kStep);
+    for (std::int64_t step = -max; step <= max; ++step) {
       const double turns = kStep * static_cast<double>(step) / length;
       std::vector<Complex> wave(lines);
       for (std::size_t i = 0; i < lines; ++i)

@@ -42,10 +42,10 @@ MotionModel::MotionModel(const Plan<float>& plan, Picture reference, double prio
   const auto support = plan.source().support();
   transform(shifted(reference_, kDifference, kDifference));
   // Relative weights in float: errors of coefficients are of the size of the noise times the root of N.
-  double most = 0;
-  for (const float error : spectrum_.standard_error) most = std::max(most, static_cast<double>(error));
+  double max = 0;
+  for (const float error : spectrum_.standard_error) max = std::max(max, static_cast<double>(error));
   for (std::size_t i = 0; i < support.size(); ++i) {
-    const double error = most > 0 ? static_cast<double>(spectrum_.standard_error[i]) / most : 1;
+    const double error = max > 0 ? static_cast<double>(spectrum_.standard_error[i]) / max : 1;
     constexpr double kMin = 0.05;
     const double bounded = std::max(error, kMin);
     weight_.push_back(support[i] == 0 ? 0.0F : static_cast<float>(1 / (bounded * bounded)));

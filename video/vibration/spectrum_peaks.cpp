@@ -37,7 +37,7 @@ class Search {
         padding_(static_cast<double>(length_) / static_cast<double>(n_)),
         taper_(n_, options.present),
         plan_(Shape(static_cast<std::int64_t>(length_)), true) {
-    first_ = static_cast<std::size_t>(std::ceil(options.least_periods * padding_));
+    first_ = static_cast<std::size_t>(std::ceil(options.min_periods * padding_));
     last_ = length_ / 2 - static_cast<std::size_t>(0.5 * padding_);
     const double bins = static_cast<double>(last_ - first_) / static_cast<double>(length_);
     band_ = {static_cast<int>(channels.size()), bins * taper_.effective_samples()};
@@ -47,7 +47,7 @@ class Search {
     transform();
     describe();
     masked_.assign(length_ / 2 + 1, false);
-    while (lines_.size() < options_.most && (take_highest() || take_expected())) transform();
+    while (lines_.size() < options_.max && (take_highest() || take_expected())) transform();
     refine();
     transform();  // the noise beside the lines, without them
     for (std::size_t i = 0; i < lines_.size(); ++i) report(i);
@@ -74,7 +74,7 @@ class Search {
       for (const Complex& value : spectra_[c]) powers_[c].push_back(std::norm(value) / taper_.squares);
       floors_.push_back(noise_floor(powers_[c], padding_, first_, last_));
       for (double& power : floors_.back().power)
-        power = std::max(power, options_.least_noise * options_.least_noise);
+        power = std::max(power, options_.min_noise * options_.min_noise);
     }
   }
 
@@ -175,13 +175,13 @@ class Search {
   /// an end is the slope of something outside.
   std::size_t highest(std::size_t low, std::size_t high) const {
     std::size_t best = 0;
-    double most = 0;
+    double max = 0;
     double before = height(low);
     double here = height(low + 1);
     for (std::size_t bin = low + 1; bin < high; ++bin) {
       const double after = height(bin + 1);
-      if (here > most && here >= before && here >= after && !masked_[bin] && !in_a_skirt(bin)) {
-        most = here;
+      if (here > max && here >= before && here >= after && !masked_[bin] && !in_a_skirt(bin)) {
+        max = here;
         best = bin;
       }
       before = here;

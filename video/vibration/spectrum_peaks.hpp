@@ -13,13 +13,13 @@ namespace sfft::video {
 struct PeakOptions {
   double rate_hz = 1;                     ///< samples per second
   double false_alarm_probability = 1e-3;  ///< that noise alone makes any peak in the whole spectrum
-  double least_periods = 3;               ///< in the whole series; slower motion is drift
-  std::size_t most = 16;                  ///< peaks
+  double min_periods = 3;                 ///< in the whole series; slower motion is drift
+  std::size_t max = 16;                   ///< peaks
   /// Frequencies that are looked at alone, each with its share of the same probability: one that is known
   /// needs less evidence than one that may be any.
   std::vector<double> expected_hz{};
   std::vector<bool> present{};  ///< which samples count; empty: all
-  double least_noise = 0;       ///< standard deviation of a sample that is never less: rounding is no signal
+  double min_noise = 0;         ///< standard deviation of a sample that is never less: rounding is no signal
 };
 
 /// A steady oscillation: channel c is Re(amplitude[c] exp(2 pi i f t)), t from the middle of the series.

@@ -115,11 +115,11 @@ std::string map_figure(const VibrationSeries& series, const VibrationReport& rep
       "<image width='{}' height='{}' preserveAspectRatio='none' href='{}'/>",
       report.map_hz ? fmt::format("Where it vibrates at {:.3f} Hz", *report.map_hz) : "Tiles: none vibrates",
       frame.width, frame.height, frame.width, frame.height, data_uri(grey_image(frame)));
-  double most = 0;
-  for (const TileVibration& tile : report.tiles) most = std::max(most, tile.moves ? tile.amplitude_px : 0);
+  double max = 0;
+  for (const TileVibration& tile : report.tiles) max = std::max(max, tile.moves ? tile.amplitude_px : 0);
   for (const TileVibration& tile : report.tiles) {
     const Region& at = tile.region;
-    const auto colour = ramp(most > 0 ? 0.25 + 0.75 * tile.amplitude_px / most : 0);
+    const auto colour = ramp(max > 0 ? 0.25 + 0.75 * tile.amplitude_px / max : 0);
     const std::string fill =
         tile.moves ? fmt::format("rgb({},{},{})", colour[0], colour[1], colour[2]) : fmt::format("none");
     std::string title;

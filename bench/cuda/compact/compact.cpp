@@ -222,16 +222,16 @@ json measure(Timer& timer, const Case& what, Planning planning, bool& good) {
         what.shape(), what.real,
         {.normalization = dense::Normalization::none, .backend = Backend::cuda, .batch = what.batch});
   });
-  struct Entrant {
+  struct Candidate {
     const char* name;
     std::future<CompactPlan> plan;
   };
-  std::vector<Entrant> entrants;
-  entrants.push_back({"f16", compact(Storage::f16, Storage::f32)});
+  std::vector<Candidate> candidates;
+  candidates.push_back({"f16", compact(Storage::f16, Storage::f32)});
   if (what.extents.size() > 1 || what.extents[0] > (1 << 14))
-    entrants.push_back({"f16 between", compact(Storage::f16, Storage::f16)});
-  entrants.push_back({"bf16", compact(Storage::bf16, Storage::f32)});
-  entrants.push_back({"block16", compact(Storage::block16, Storage::f32)});
+    candidates.push_back({"f16 between", compact(Storage::f16, Storage::f16)});
+  candidates.push_back({"bf16", compact(Storage::bf16, Storage::f32)});
+  candidates.push_back({"block16", compact(Storage::block16, Storage::f32)});
 
   Arena arena(what);
   json row{{"name", what.name()}};
@@ -245,11 +245,11 @@ json measure(Timer& timer, const Case& what, Planning planning, bool& good) {
       good = good && !must;
     }
   };
-  for (Entrant& entrant : entrants) entrant.plan.wait();  // nothing compiles during timing
+  for (Candidate& candidate : candidates) candidate.plan.wait();  // nothing compiles during timing
   enter("float", true, [&] { return time_float(timer, what, arena, floats.get()); });
   enter("cufft f16", false, [&] { return time_cufft_half(timer, what, arena); });
-  for (Entrant& entrant : entrants)
-    enter(entrant.name, true, [&] { return time_compact(timer, arena, entrant.plan.get()); });
+  for (Candidate& candidate : candidates)
+    enter(candidate.name, true, [&] { return time_compact(timer, arena, candidate.plan.get()); });
   return row;
 }
 

@@ -24,7 +24,7 @@ json time_tuning_trials(std::int64_t n, const DenseSettings& settings) {
            {"n", n},
            {"batch", problem.batch},
            {"trials", json::array()}};
-  const double pass_us = static_cast<double>(what.least_bytes()) / settings.copy_bandwidth_tb_s * 1e-6;
+  const double pass_us = static_cast<double>(what.min_bytes()) / settings.copy_bandwidth_tb_s * 1e-6;
   for (const sfft::detail::TunedTrial& trial : sfft::detail::tuned_trials(problem)) {
     row["trials"].push_back({{"kernel", trial.kernel},
                              {"radices", trial.radices},

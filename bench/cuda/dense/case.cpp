@@ -104,7 +104,7 @@ void add_without_target(std::vector<DenseCase>& cases) {
 
 }  // namespace
 
-int DenseCase::least_passes() const {
+int DenseCase::min_passes() const {
   return problem.extents.size() == 1 && problem.points() <= (1 << 14) ? 1 : 2;
 }
 
@@ -113,8 +113,8 @@ std::size_t DenseCase::input_bytes() const {
   return problem.inverse ? problem.input_bytes() : points * element_bytes(input);
 }
 
-std::size_t DenseCase::least_bytes() const {
-  const auto more = static_cast<std::size_t>(least_passes() - 1);
+std::size_t DenseCase::min_bytes() const {
+  const auto more = static_cast<std::size_t>(min_passes() - 1);
   return input_bytes() + problem.output_bytes() + more * 2 * problem.spectrum_bytes();
 }
 

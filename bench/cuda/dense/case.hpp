@@ -22,9 +22,9 @@ struct DenseCase {
 
   /// The least number of times that a GPU must read and write the data: lines up to 2^14 fit a block's
   /// shared memory.
-  int least_passes() const;
+  int min_passes() const;
   std::size_t input_bytes() const;  ///< bytes of the library's input
-  std::size_t least_bytes() const;  ///< bytes read and written in least_passes()
+  std::size_t min_bytes() const;    ///< bytes read and written in min_passes()
   /// 5 N log2 N for the whole batch, half of it for real transforms.
   double operations() const;
   std::string shape() const;  ///< "1080x1920"

@@ -114,7 +114,7 @@ void keep_correct(Ways& ways, json& row, const DenseInput& input, const Referenc
 
 /// Enough work in a graph for its launch to be negligible.
 int repetitions_of(const DenseCase& what) {
-  const auto bytes = static_cast<double>(what.least_bytes());
+  const auto bytes = static_cast<double>(what.min_bytes());
   return static_cast<int>(std::clamp(2e9 / bytes, 2.0, 40.0));
 }
 
@@ -195,10 +195,10 @@ json head_of(const DenseCase& what, const DenseSettings& settings) {
            {"batch", problem.batch},
            {"input_bytes", what.input_bytes()},
            {"output_bytes", problem.output_bytes()},
-           {"least_passes", what.least_passes()}};
+           {"min_passes", what.min_passes()}};
   row["target"] = what.target ? json(*what.target) : json();
   row["target_passes"] = what.target_passes ? json(*what.target_passes) : json();
-  row["floor_us"] = static_cast<double>(what.least_bytes()) / settings.copy_bandwidth_tb_s * 1e-6 /
+  row["floor_us"] = static_cast<double>(what.min_bytes()) / settings.copy_bandwidth_tb_s * 1e-6 /
                     static_cast<double>(problem.batch);
   return row;
 }

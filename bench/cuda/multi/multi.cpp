@@ -183,12 +183,12 @@ json time_library(const Shape& shape, const Settings& settings, const std::set<i
   const auto worst = [&] {
     arrays.forward();
     finish(different);
-    double most = 0;
+    double max = 0;
     for (std::size_t s = 0; s < arrays.spectra.size(); ++s) {
       const detail::cuda::DeviceScope scope(plan.spectrum_slabs()[s].device);
-      most = std::max(most, worst_of_part(waves, part_of(plan.spectrum_slabs()[s]), arrays.spectra[s]));
+      max = std::max(max, worst_of_part(waves, part_of(plan.spectrum_slabs()[s]), arrays.spectra[s]));
     }
-    return most;
+    return max;
   };
   json row{{"places", arrays.signals.size()}, {"explain", plan.explain()}};
   fill();
@@ -209,12 +209,12 @@ json time_library(const Shape& shape, const Settings& settings, const std::set<i
   finish(different);
   Waves scaled = waves;
   for (float& amplitude : scaled.amplitude) amplitude *= static_cast<float>(shape.points());
-  double most = 0;
+  double max = 0;
   for (std::size_t s = 0; s < arrays.spectra.size(); ++s) {
     const detail::cuda::DeviceScope scope(plan.spectrum_slabs()[s].device);
-    most = std::max(most, worst_of_part(scaled, part_of(plan.spectrum_slabs()[s]), arrays.spectra[s]));
+    max = std::max(max, worst_of_part(scaled, part_of(plan.spectrum_slabs()[s]), arrays.spectra[s]));
   }
-  row["error_there_and_back"] = most / static_cast<double>(shape.points());
+  row["error_there_and_back"] = max / static_cast<double>(shape.points());
   return row;
 }
 

@@ -133,10 +133,10 @@ int main() {
     Place p;
     p.device = d % count;
     gpu(cudaSetDevice(p.device));
-    int least = 0, greatest = 0;
-    gpu(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+    int min = 0, greatest = 0;
+    gpu(cudaDeviceGetStreamPriorityRange(&min, &greatest));
     gpu(cudaStreamCreateWithPriority(&p.high, cudaStreamNonBlocking, greatest));
-    gpu(cudaStreamCreateWithPriority(&p.low, cudaStreamNonBlocking, least));
+    gpu(cudaStreamCreateWithPriority(&p.low, cudaStreamNonBlocking, min));
     gpu(cudaMalloc(&p.a, 2 * kBytes));
     gpu(cudaMalloc(&p.b, 2 * kBytes));
     gpu(cudaMemset(p.a, 0, 2 * kBytes));

@@ -45,7 +45,7 @@ __global__ void fill_kernel(const Waves waves, const WavePart place, float* valu
 __global__ void worst_kernel(const Waves waves, const WavePart place, const float* values,
                              std::int64_t points, double coefficient, unsigned* worst) {
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  float most = 0;
+  float max = 0;
   for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < points;
        i += step) {
     std::int64_t at[3];
@@ -57,9 +57,9 @@ __global__ void worst_kernel(const Waves waves, const WavePart place, const floa
     }
     const double re = values[2 * i] - truth, im = values[2 * i + 1];
     const double off = sqrt(re * re + im * im);
-    most = off <= 1e30 ? fmaxf(most, static_cast<float>(off)) : INFINITY;  // NaN, too
+    max = off <= 1e30 ? fmaxf(max, static_cast<float>(off)) : INFINITY;  // NaN, too
   }
-  atomicMax(worst, __float_as_uint(most));  // floats from 0 on are ordered as their bits
+  atomicMax(worst, __float_as_uint(max));  // floats from 0 on are ordered as their bits
 }
 
 }  // namespace
@@ -78,9 +78,9 @@ double worst_of_part(const Waves& waves, const WavePart& part, const std::comple
   worst_kernel<<<1024, 256>>>(waves, part, reinterpret_cast<const float*>(values), part.points, coefficient,
                               worst.as<unsigned>());
   gpu(cudaGetLastError());
-  float most = 0;
-  gpu(cudaMemcpy(&most, worst.data(), sizeof most, cudaMemcpyDeviceToHost));
-  return most / (coefficient * 2.0);
+  float max = 0;
+  gpu(cudaMemcpy(&max, worst.data(), sizeof max, cudaMemcpyDeviceToHost));
+  return max / (coefficient * 2.0);
 }
 
 }  // namespace sfft::bench

@@ -20,9 +20,9 @@ nlohmann::json time_stages_of_signal(Timer& timer, std::int64_t points, std::int
 nlohmann::json time_stages_of_frames(Timer& timer, const Recording& recording, std::int64_t batch,
                                      double max_samples);
 
-/// Blind discovery of one exactly sparse 1D signal of complex floats in device memory, against cuFFT of the
+/// Discovery of one exactly sparse 1D signal of complex floats in device memory, against cuFFT of the
 /// same signal. Wall clock from the call to its answer, because rounds run on the host. One row.
-nlohmann::json time_blind(std::int64_t points, std::int64_t k);
+nlohmann::json time_discovery(std::int64_t points, std::int64_t k);
 
 /// The input-adaptive experiment of Chen and Li (LCPC 2014; ICS 2014): learning once and transforming the
 /// rest, against cuFFT on every frame, in device memory, after 1, 10, 100, … frames. One row. `threads` plan;

@@ -86,7 +86,7 @@ class Bench {
     row["cold_us"] = timer_.cold(work, kRepetitions).us;
     add_compiled(row, tmpl, {.backend = Backend::cuda}, frames, out);
     row["relative_l2"] = truth.relative_error(out.values(0));
-    row["reported_l2"] = out.account(0).relative_error;
+    row["reported_l2"] = out.errors(0).relative_error;
     PeerProblem problem{{n}, false, 1};
     if (peers) {
       last_peers_ = time_peers(problem, signal.data(),
@@ -135,7 +135,7 @@ class Bench {
         b.push_back(truth[j]);
       }
       errors.push_back(relative_l2(a, b));
-      reported.push_back(out.account(static_cast<std::size_t>(i)).relative_error);
+      reported.push_back(out.errors(static_cast<std::size_t>(i)).relative_error);
     }
     row["relative_l2"] = median(errors);
     row["reported_l2"] = median(reported);
@@ -271,7 +271,7 @@ void time_transforms(Bench& bench, bool quick, const std::vector<std::shared_ptr
         bench.known(n, k, false, "crossover");
     }
   }
-  for (int bits = 20; bits <= top; bits += 2) bench.add(time_blind(std::int64_t{1} << bits, 50));
+  for (int bits = 20; bits <= top; bits += 2) bench.add(time_discovery(std::int64_t{1} << bits, 50));
   bench.known(16777213, 64, true);  // the largest prime below 2^24
   for (const auto& recording : recordings) {
     const bool large = recording->shape.points() > 1000000;

@@ -50,7 +50,7 @@ struct Case {
 
 struct Settings {
   std::string out, filter;
-  int most = 26;
+  int max = 26;
   std::vector<std::int64_t> lengths;
   bool search = false, calls = false, large = false;
 };
@@ -60,14 +60,14 @@ std::vector<Case> cases(const Settings& settings) {
   constexpr std::int64_t kTotal = std::int64_t{1} << 25;
   for (const std::int64_t n : settings.lengths) all.push_back({{n}, kTotal / n});
   if (!all.empty()) return all;
-  const int most = settings.most;
+  const int max = settings.max;
   for (const std::int64_t n : {4096, 256, 1024, 512, 2048, 8192, 64, 16, 8, 4, 2})
     all.push_back({{n}, kTotal / n});
   // Primes, with and without good factors of n - 1.
   for (const std::int64_t n : {47, 83, 107, 127, 167, 191, 223, 227, 251}) all.push_back({{n}, kTotal / n});
-  for (int log = 10; log <= most; ++log) all.push_back({{std::int64_t{1} << log}, 1});
+  for (int log = 10; log <= max; ++log) all.push_back({{std::int64_t{1} << log}, 1});
   // The sizes of the paper's table, as near to cubes as possible.
-  for (int log = 10; log <= most; log += 2) {
+  for (int log = 10; log <= max; log += 2) {
     const auto side = [&](int i) { return std::int64_t{1} << (log + i) / 3; };
     all.push_back({{side(0), side(1), side(2)}, 1});
   }
@@ -251,7 +251,7 @@ bool parse(int argc, char** argv, Settings& settings, int& at) {
     if (at + 1 == argc) return false;
     const std::string value = argv[at + 1];
     if (word == "--most") {
-      settings.most = std::atoi(value.c_str());
+      settings.max = std::atoi(value.c_str());
     } else if (word == "--lengths") {
       std::stringstream lengths(value);
       for (std::string length; std::getline(lengths, length, ',');)

@@ -132,13 +132,13 @@ struct FoldedPoints {
   Point first[4], second[4];
 };
 SFFT_INLINE unsigned largest_of_pairs(const FoldedPoints& points) {
-  float most = 0;
+  float max = 0;
   SFFT_UNROLL
   for (int i = 0; i < 4; ++i) {
-    most = larger(larger(most, points.first[i].re), points.first[i].im);
-    most = larger(larger(most, points.second[i].re), points.second[i].im);
+    max = larger(larger(max, points.first[i].re), points.first[i].im);
+    max = larger(larger(max, points.second[i].re), points.second[i].im);
   }
-  return half::bits_of(most);
+  return half::bits_of(max);
 }
 /// first·scale ± second·scale; rounded once, because scales are powers of two.
 SFFT_INLINE Point scaled_sum(Point first, float scale, Point scaled_second) {
@@ -192,7 +192,7 @@ SFFT_HOST_DEVICE void unfold(const FoldedPass& pass, unsigned largest, const Fol
     const Point cosines{product(own[result_plane<Tile>(0, 0) + k], scale.first),
                         product(own[result_plane<Tile>(0, 1) + k], scale.first)},
         sines{own[result_plane<Tile>(1, 0) + k], own[result_plane<Tile>(1, 1) + k]};
-    Point both[2] = {plus_turned(cosines, turned, sines), plus_turned(cosines, -turned, sines)};
+    Point both[2] = {plus_i_times(cosines, turned, sines), plus_i_times(cosines, -turned, sines)};
     if (scale.second != 1) scale_all(both, scale.second);
     line[k] = both[0];
     line[pairs.second[i]] = both[1];

@@ -65,16 +65,16 @@ SFFT_HOST_DEVICE void load_joined(const Point* line, int thread, JoinedPoints<Ti
 /// The bits of a thread's largest part.
 template <class Tile>
 SFFT_HOST_DEVICE unsigned largest_of_joined(const JoinedPoints<Tile>& points) {
-  unsigned most = 0;
+  unsigned max = 0;
   SFFT_UNROLL
   for (int pair = 0; pair < Tile::kPairs; ++pair) {
     SFFT_UNROLL
     for (int i = 0; i < 2; ++i) {
       const unsigned own = largest_bits<typename Tile::Part>(points.at[pair][i]);
-      most = own > most ? own : most;
+      max = own > max ? own : max;
     }
   }
-  return most;
+  return max;
 }
 
 /// Scales of a line's points and results. The butterflies divide by their radix on the way in.
@@ -102,14 +102,14 @@ SFFT_INLINE void butterfly(float sign, Point (&p)[8]) {
   const auto scaled = [](Point a) { return Point{product(a.re, kHalfRoot), product(a.im, kHalfRoot)}; };
   butterfly(sign, p[0], p[2], p[4], p[6]);
   butterfly(sign, p[1], p[3], p[5], p[7]);
-  const Point even[4] = {p[0], p[2], p[4], p[6]}, odd1 = scaled(plus_turned(p[3], sign, p[3])),
-              odd3 = scaled(plus_turned({-p[7].re, -p[7].im}, sign, p[7])), odd0 = p[1], odd2 = p[5];
+  const Point even[4] = {p[0], p[2], p[4], p[6]}, odd1 = scaled(plus_i_times(p[3], sign, p[3])),
+              odd3 = scaled(plus_i_times({-p[7].re, -p[7].im}, sign, p[7])), odd0 = p[1], odd2 = p[5];
   p[0] = sum(even[0], odd0);
   p[4] = difference(even[0], odd0);
   p[1] = sum(even[1], odd1);
   p[5] = difference(even[1], odd1);
-  p[2] = plus_turned(even[2], sign, odd2);
-  p[6] = plus_turned(even[2], -sign, odd2);
+  p[2] = plus_i_times(even[2], sign, odd2);
+  p[6] = plus_i_times(even[2], -sign, odd2);
   p[3] = sum(even[3], odd3);
   p[7] = difference(even[3], odd3);
 }

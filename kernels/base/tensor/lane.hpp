@@ -64,7 +64,7 @@ SFFT_INLINE LaneOperand operand_of(const LanePoints<kSlots>& points, int a) {
 }
 
 /// a + sign·i·b.
-SFFT_INLINE Point plus_turned(Point a, float sign, Point b) {
+SFFT_INLINE Point plus_i_times(Point a, float sign, Point b) {
   return {fused(-sign, b.im, a.re), fused(sign, b.re, a.im)};
 }
 SFFT_INLINE Point sum(Point a, Point b) {
@@ -83,9 +83,9 @@ SFFT_INLINE void butterfly(Point& p0, Point& p1) {
 SFFT_INLINE void butterfly(float sign, Point& p0, Point& p1, Point& p2, Point& p3) {
   const Point a = sum(p0, p2), b = difference(p0, p2), c = sum(p1, p3), d = difference(p1, p3);
   p0 = sum(a, c);
-  p1 = plus_turned(b, sign, d);
+  p1 = plus_i_times(b, sign, d);
   p2 = difference(a, c);
-  p3 = plus_turned(b, -sign, d);
+  p3 = plus_i_times(b, -sign, d);
 }
 
 /// Butterflies after the products: slot R·s + a holds product a, slot R·s + h frequency o + 8h.
@@ -170,18 +170,18 @@ constexpr bool has_short_lines = Tile::kLog < kMatrixBits;
 template <class Tile, int kCount>
 SFFT_HOST_DEVICE unsigned largest_bits(const Point (&points)[kCount]) {
   if constexpr (!has_short_lines<Tile>) {
-    float most = 0;
+    float max = 0;
     SFFT_UNROLL
-    for (int i = 0; i < kCount; ++i) most = larger(larger(most, points[i].re), points[i].im);
-    return half::bits_of(most);
+    for (int i = 0; i < kCount; ++i) max = larger(larger(max, points[i].re), points[i].im);
+    return half::bits_of(max);
   }
-  unsigned most = 0;
+  unsigned max = 0;
   SFFT_UNROLL
   for (int i = 0; i < 2 * kCount; ++i) {
     const unsigned bits = half::bits_of(i < kCount ? points[i].re : points[i - kCount].im) & 0x7fffffffu;
-    most = bits > most ? bits : most;
+    max = bits > max ? bits : max;
   }
-  return most;
+  return max;
 }
 /// The largest parts of a lane's columns, which belong to one line or two.
 struct LaneLargest {
@@ -205,10 +205,10 @@ SFFT_HOST_DEVICE unsigned largest_place(const Seat<Tile, 0>& seat, int column) {
 template <class Tile>
 SFFT_HOST_DEVICE unsigned largest_of(const unsigned* largest, unsigned position) {
   const unsigned* const of_line = largest + (Tile::kColumns ? 0 : line_of<Tile>(position) << Tile::kLogParts);
-  unsigned most = of_line[0];
+  unsigned max = of_line[0];
   SFFT_UNROLL
-  for (int i = 1; i < 1 << Tile::kLogParts; ++i) most = of_line[i] > most ? of_line[i] : most;
-  return most;
+  for (int i = 1; i < 1 << Tile::kLogParts; ++i) max = of_line[i] > max ? of_line[i] : max;
+  return max;
 }
 
 /// The scale of a line on its way in, from its largest part.

@@ -22,8 +22,8 @@ constexpr int kMinRowsLog = 7;
 constexpr int kMinPlaneLog = 3, kMaxPlaneLog = 6;
 /// Columns and rows of one stage each, or two each. Mixed planes leave warps idle and are slower.
 SFFT_HOST_DEVICE constexpr bool is_plane(int log_column, int log_row) {
-  const int least = log_column < log_row ? log_column : log_row, most = log_column + log_row - least;
-  return least >= kMinPlaneLog && most <= kMaxPlaneLog && stages_of(least) == stages_of(most);
+  const int min = log_column < log_row ? log_column : log_row, max = log_column + log_row - min;
+  return min >= kMinPlaneLog && max <= kMaxPlaneLog && stages_of(min) == stages_of(max);
 }
 
 /// Whether one warp transforms a line, or a part of one (not in small tiles).
@@ -41,9 +41,9 @@ SFFT_HOST_DEVICE constexpr int lines_log_of(TileKind kind, int log, bool small) 
     return !by_warps(kind, log) ? 12 - log : log == kMinDirectLog ? 5 : log <= kMaxWarpLog ? 2 : 0;
   if (!small && kind == TileKind::rows && log < 9) return 4;
   if (!small) return log < 8 ? 12 - log : 13 - log;
-  const int least = log == 6 ? 4 : kColumnBits + radix_bits_of(log, 0) - log;
+  const int min = log == 6 ? 4 : kColumnBits + radix_bits_of(log, 0) - log;
   const int side = kind == TileKind::batch ? 0 : 2;
-  return least > side ? least : side;
+  return min > side ? min : side;
 }
 
 template <TileKind kKind, bool kSmall, int kLog, class Use>
@@ -78,8 +78,8 @@ void with_tile(TileKind kind, int log, const Use& use) {
 /// Planes per tile, as a logarithm: what the columns of a warp need.
 SFFT_HOST_DEVICE constexpr int planes_log_of(int log_column, int log_row) {
   const int column = radix_bits_of(log_column, 0), row = radix_bits_of(log_row, 0),
-            least = kColumnBits + (column > row ? column : row) - log_column - log_row;
-  return least > 0 ? least : 0;
+            min = kColumnBits + (column > row ? column : row) - log_column - log_row;
+  return min > 0 ? min : 0;
 }
 template <int kLogColumn, int kLogRow, class Use>
 void with_plane_of(const Use& use) {

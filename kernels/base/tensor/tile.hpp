@@ -61,10 +61,10 @@ struct Tile {
            : stage < kColumnStages ? radix_bits_of(kLogColumn, stage)
                                    : radix_bits_of(kLogRow, stage - kColumnStages);
   }
-  static SFFT_HOST_DEVICE constexpr int most_radix_bits() {
-    int most = 0;
-    for (int s = 0; s < kStages; ++s) most = radix_bits(s) > most ? radix_bits(s) : most;
-    return most;
+  static SFFT_HOST_DEVICE constexpr int max_radix_bits() {
+    int max = 0;
+    for (int s = 0; s < kStages; ++s) max = radix_bits(s) > max ? radix_bits(s) : max;
+    return max;
   }
   /// The lowest bit of the dimension that a stage transforms.
   static SFFT_HOST_DEVICE constexpr int dimension_shift(int stage) {
@@ -85,8 +85,8 @@ struct Tile {
   static SFFT_HOST_DEVICE constexpr int log_warp_tiles(int stage) {
     return kBits - kColumnBits - radix_bits(stage);
   }
-  static constexpr int kLogMostWarps = kBits - kColumnBits - most_radix_bits(),
-                       kLogWarps = kSmall || kLogMostWarps < 3 ? kLogMostWarps : 3;
+  static constexpr int kLogMaxWarps = kBits - kColumnBits - max_radix_bits(),
+                       kLogWarps = kSmall || kLogMaxWarps < 3 ? kLogMaxWarps : 3;
   static constexpr int kWarps = 1 << kLogWarps, kThreads = kWarps << kLaneBits;
   static SFFT_HOST_DEVICE constexpr int turns(int stage) { return 1 << (log_warp_tiles(stage) - kLogWarps); }
 

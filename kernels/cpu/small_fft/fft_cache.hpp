@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small FFT plans shared by all callers: blind discovery needs the same few sizes again and again, and making
+// Small FFT plans shared by all callers: discovery needs the same few sizes again and again, and making
 // their tables takes longer than a transform.
 #pragma once
 

@@ -14,13 +14,12 @@ namespace {
 
 /// The cheapest M >= least among 2^a times a small odd number.
 template <class Real>
-std::int64_t convolution_length(std::int64_t least, std::int64_t inner,
-                                const SmallFftKernels<Real>& kernels) {
+std::int64_t convolution_length(std::int64_t min, std::int64_t inner, const SmallFftKernels<Real>& kernels) {
   double best_cost = std::numeric_limits<double>::infinity();
   std::int64_t best = 0;
   for (const std::int64_t odd : {1, 3, 5, 7, 9, 15, 21, 25, 27, 35, 45}) {
     std::int64_t length = odd;
-    while (length < least) length *= 2;
+    while (length < min) length *= 2;
     const RadixPlan plan = choose_radices(length, inner, kernels);
     if (plan.cost < best_cost) {
       best_cost = plan.cost;

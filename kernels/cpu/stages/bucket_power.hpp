@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stage "detect" of blind discovery: the power of every bucket over all delays.
+// Stage "detect" of discovery: the power of every bucket over all delays.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 namespace sfft::detail::cpu {
 
 inline constexpr int kSystemLanes = 8;  ///< buckets side by side
-inline constexpr int kSystemMost = 24;  ///< maximum number of delays or members
+inline constexpr int kSystemMax = 24;   ///< maximum number of delays or members
 inline constexpr int kPair =
     2 * kSystemLanes;  ///< doubles of a complex number per lane: real parts, then imaginary
 /// Near aliases of a bucket along its dimensions, the last one contiguous.

@@ -148,7 +148,7 @@ bool variances(const BucketSystems& s, const BucketScratch& scratch, double* var
   const Lanes weight = s.tails != nullptr ? every(1) : every(1) / larger(power, every(kTiny));
 
   // The normal equations' Cholesky factor; an absent member has a one on the diagonal.
-  Lanes least = every(1e300), most = every(0);
+  Lanes min = every(1e300), max = every(0);
   for (int j = 0; j < s.members; ++j) {
     const Lanes present = lanes(s.present + j * kSystemLanes);
     const Lanes prior = lanes(s.inverse_power + j * kSystemLanes);
@@ -165,8 +165,8 @@ bool variances(const BucketSystems& s, const BucketScratch& scratch, double* var
                   load(entry(scratch.gram, scratch.side, j, k)));
       if (i == j) {
         const Lanes pivot = larger(sum.re, every(1e-15) * diagonal);
-        least = smaller(pivot, least);
-        most = larger(pivot, most);
+        min = smaller(pivot, min);
+        max = larger(pivot, max);
         store(entry(scratch.gram, scratch.side, j, j), {every(1) / root(pivot), every(0)});
       } else {
         store(entry(scratch.gram, scratch.side, i, j),
@@ -193,8 +193,8 @@ bool variances(const BucketSystems& s, const BucketScratch& scratch, double* var
   }
   if (!s.least_squares) return true;
   double low[kSystemLanes], high[kSystemLanes];
-  put(low, least);
-  put(high, most);
+  put(low, min);
+  put(high, max);
   for (int l = 0; l < kSystemLanes; ++l) {
     if (!(low[l] > 1e-13 * high[l])) return false;
   }
@@ -230,7 +230,7 @@ void rows(const BucketSystems& s, const BucketScratch& scratch, double* weights,
           double* response) {
   const Lanes weight = s.tails != nullptr ? every(1) : every(1) / larger(lanes(s.tail_power), every(kTiny));
   for (int i = 0; i < s.members; ++i) {
-    Complex row[kSystemMost], share[kSystemMost];
+    Complex row[kSystemMax], share[kSystemMax];
     Lanes shrinking = every(0);
     for (int m = 0; m < s.members; ++m) {
       share[m] = covariance(s, scratch, i, m);
@@ -324,8 +324,8 @@ bool separate(double* near, int count, double* power, const double* frequencies,
     used[l] = matters ? 1 : 0;
     any = any || matters;
     if (!matters) continue;
-    const double rest = all[l] - part[l], least = 1e-3 * all[l];
-    power[l] = (rest > least ? rest : least) + part[l];
+    const double rest = all[l] - part[l], min = 1e-3 * all[l];
+    power[l] = (rest > min ? rest : min) + part[l];
   }
   for (int q = 0; q < count; ++q) {
     double* const at = near + q * kSystemLanes;

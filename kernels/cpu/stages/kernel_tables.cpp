@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses the instruction set of each stage's kernels.
 #include "kernels/cpu/platform/isa.hpp"
-#include "kernels/cpu/stages/account_kernels.hpp"
 #include "kernels/cpu/stages/bucket_power.hpp"
 #include "kernels/cpu/stages/bucket_systems.hpp"
+#include "kernels/cpu/stages/error_kernels.hpp"
 #include "kernels/cpu/stages/flat_recover.hpp"
 #include "kernels/cpu/stages/layout.hpp"
 #include "kernels/cpu/stages/locate.hpp"
@@ -31,8 +31,8 @@ namespace sfft::detail::cpu {
   const FlatRecoverKernels<double>& flat_recover_table_double() noexcept; \
   const BucketPowerKernels<float>& bucket_power_table_float() noexcept;   \
   const BucketPowerKernels<double>& bucket_power_table_double() noexcept; \
-  const AccountKernels<float>& account_table_float() noexcept;            \
-  const AccountKernels<double>& account_table_double() noexcept;          \
+  const ErrorKernels<float>& error_table_float() noexcept;                \
+  const ErrorKernels<double>& error_table_double() noexcept;              \
   const LocateKernels<float>& locate_table_float() noexcept;              \
   const LocateKernels<double>& locate_table_double() noexcept;            \
   const WaveKernels<float>& wave_table_float() noexcept;                  \
@@ -52,7 +52,7 @@ namespace sfft::detail::cpu {
 SFFT_FOR_EVERY_ISA(SFFT_DECLARE)
 #undef SFFT_DECLARE
 
-SFFT_DEFINE_KERNELS(AccountKernels, account)
+SFFT_DEFINE_KERNELS(ErrorKernels, error)
 SFFT_DEFINE_KERNELS(PermuteKernels, permute)
 SFFT_DEFINE_KERNELS(RecoverKernels, recover)
 SFFT_DEFINE_KERNELS(SubsampleKernels, subsample)

@@ -33,17 +33,17 @@ struct LayoutKernels {
   /// The half spectrum X[0 … h], interleaved, of a real signal of 2h points, from Z, the FFT of h pairs x[2t]
   /// + i x[2t + 1]: X[k] = (Z[k] + conj Z[h−k])/2 + w^k (Z[k] − conj Z[h−k])/2i, w = exp(−πi/h). roots_re,
   /// roots_im: w^k for k < h.
-  void (*untangle)(const Real* re, const Real* im, std::int64_t half, const Real* roots_re,
-                   const Real* roots_im, Real* spectrum);
+  void (*unpack_real)(const Real* re, const Real* im, std::int64_t half, const Real* roots_re,
+                      const Real* roots_im, Real* spectrum);
   /// The reverse, twice as large: Z'[k] = X[k] + conj X[h−k] + i w^−k (X[k] − conj X[h−k]), from split X[0 …
   /// h−1] and `last`, the real part of X[h]. The imaginary parts of X[0] and X[h] are ignored.
-  void (*tangle)(const Real* spectrum_re, const Real* spectrum_im, Real last, std::int64_t half,
-                 const Real* roots_re, const Real* roots_im, Real* re, Real* im);
+  void (*pack_real)(const Real* spectrum_re, const Real* spectrum_im, Real last, std::int64_t half,
+                    const Real* roots_re, const Real* roots_im, Real* re, Real* im);
   /// The same for `lanes` spectra side by side, in split layout: value k of spectrum l at [k lanes + l].
-  void (*untangle_lanes)(const Real* re, const Real* im, std::int64_t half, std::int64_t lanes,
-                         const Real* roots_re, const Real* roots_im, Real* to_re, Real* to_im);
-  void (*tangle_lanes)(const Real* spectra_re, const Real* spectra_im, std::int64_t half, std::int64_t lanes,
-                       const Real* roots_re, const Real* roots_im, Real* re, Real* im);
+  void (*unpack_real_lanes)(const Real* re, const Real* im, std::int64_t half, std::int64_t lanes,
+                            const Real* roots_re, const Real* roots_im, Real* to_re, Real* to_im);
+  void (*pack_real_lanes)(const Real* spectra_re, const Real* spectra_im, std::int64_t half,
+                          std::int64_t lanes, const Real* roots_re, const Real* roots_im, Real* re, Real* im);
   /// Spectra of pairs of real columns of n points: of `lanes` complex columns, column l is column l plus i
   /// times column l + second of the real ones. Value f of half spectrum q is at [f pitch + q].
   void (*separate)(const Real* re, const Real* im, std::int64_t n, std::int64_t lanes, std::int64_t pitch,

@@ -18,11 +18,11 @@ SFFT_BUTTERFLY V backwards(const V& a, Indices<I...>) {
 /// Values k and half - k share sums and products. Works by vectors of W reals, or smaller ones if rows are
 /// shorter; the last vector overlaps.
 template <class Real, int W>
-void untangle_by(const Real* __restrict re, const Real* __restrict im, std::int64_t half,
-                 const Real* __restrict roots_re, const Real* __restrict roots_im,
-                 Real* __restrict spectrum) {
+void unpack_real_by(const Real* __restrict re, const Real* __restrict im, std::int64_t half,
+                    const Real* __restrict roots_re, const Real* __restrict roots_im,
+                    Real* __restrict spectrum) {
   if constexpr (W > 1) {
-    if (half / 2 < W) return untangle_by<Real, W / 2>(re, im, half, roots_re, roots_im, spectrum);
+    if (half / 2 < W) return unpack_real_by<Real, W / 2>(re, im, half, roots_re, roots_im, spectrum);
   }
   spectrum[0] = re[0] + im[0];
   spectrum[1] = 0;
@@ -57,9 +57,9 @@ void untangle_by(const Real* __restrict re, const Real* __restrict im, std::int6
 }
 
 template <class Real>
-void tangle(const Real* __restrict xr, const Real* __restrict xi, Real last, std::int64_t half,
-            const Real* __restrict roots_re, const Real* __restrict roots_im, Real* __restrict re,
-            Real* __restrict im) {
+void pack_real(const Real* __restrict xr, const Real* __restrict xi, Real last, std::int64_t half,
+               const Real* __restrict roots_re, const Real* __restrict roots_im, Real* __restrict re,
+               Real* __restrict im) {
   re[0] = xr[0] + last;
   im[0] = xr[0] - last;
   for (std::int64_t k = 1; k < half; ++k) {
@@ -72,12 +72,12 @@ void tangle(const Real* __restrict xr, const Real* __restrict xi, Real last, std
 
 /// Works by vectors of W reals, or smaller ones if there are fewer lanes. The last vector overlaps.
 template <class Real, int W>
-void untangle_lanes_by(const Real* __restrict re, const Real* __restrict im, std::int64_t half,
-                       std::int64_t lanes, const Real* __restrict roots_re, const Real* __restrict roots_im,
-                       Real* __restrict to_re, Real* __restrict to_im) {
+void unpack_real_lanes_by(const Real* __restrict re, const Real* __restrict im, std::int64_t half,
+                          std::int64_t lanes, const Real* __restrict roots_re,
+                          const Real* __restrict roots_im, Real* __restrict to_re, Real* __restrict to_im) {
   if constexpr (W > 1) {
     if (lanes < W)
-      return untangle_lanes_by<Real, W / 2>(re, im, half, lanes, roots_re, roots_im, to_re, to_im);
+      return unpack_real_lanes_by<Real, W / 2>(re, im, half, lanes, roots_re, roots_im, to_re, to_im);
   }
   using V = typename VectorOf<Real, W>::Type;
   for (std::int64_t run = 0; run < lanes; run += W) {
@@ -103,11 +103,11 @@ void untangle_lanes_by(const Real* __restrict re, const Real* __restrict im, std
 }
 
 template <class Real, int W>
-void tangle_lanes_by(const Real* __restrict xr, const Real* __restrict xi, std::int64_t half,
-                     std::int64_t lanes, const Real* __restrict roots_re, const Real* __restrict roots_im,
-                     Real* __restrict re, Real* __restrict im) {
+void pack_real_lanes_by(const Real* __restrict xr, const Real* __restrict xi, std::int64_t half,
+                        std::int64_t lanes, const Real* __restrict roots_re, const Real* __restrict roots_im,
+                        Real* __restrict re, Real* __restrict im) {
   if constexpr (W > 1) {
-    if (lanes < W) return tangle_lanes_by<Real, W / 2>(xr, xi, half, lanes, roots_re, roots_im, re, im);
+    if (lanes < W) return pack_real_lanes_by<Real, W / 2>(xr, xi, half, lanes, roots_re, roots_im, re, im);
   }
   using V = typename VectorOf<Real, W>::Type;
   for (std::int64_t run = 0; run < lanes; run += W) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stage "locate" of blind discovery: frequencies read off the phases between delays, many buckets at once.
+// Stage "locate" of discovery: frequencies read off the phases between delays, many buckets at once.
 #pragma once
 
 #include <cstdint>

@@ -46,21 +46,21 @@ float largest(const StoredArray<const void>& stored, std::int64_t count, bool& f
   constexpr Word kSign = static_cast<Word>(Word(1) << (8 * sizeof(Word) - 1));
   const Aliased* __restrict words = static_cast<const Aliased*>(stored.values);
   constexpr Word kBeyond = static_cast<Word>(kInfinity<Part>);
-  Word most = 0, all = 0;
+  Word max = 0, all = 0;
   for (std::int64_t i = 0; i < count; ++i) {
     const Word size = static_cast<Word>(words[i] & static_cast<Word>(~kSign));
     all = size > all ? size : all;
   }
   if (all < kBeyond) {
-    most = all;
+    max = all;
   } else {
     for (std::int64_t i = 0; i < count; ++i) {
       const Word size = static_cast<Word>(words[i] & static_cast<Word>(~kSign));
-      if (size < kBeyond && size > most) most = size;
+      if (size < kBeyond && size > max) max = size;
     }
   }
   finite = all < kInfinity<Part>;
-  return from_bits(most, Part{});
+  return from_bits(max, Part{});
 }
 
 constexpr std::int64_t kAtOnce = 1024;
@@ -142,19 +142,19 @@ SFFT_INLINE void for_blocks(std::int64_t count, const Action& action) {
 
 /// The largest magnitude of integers, some of which do not stand for numbers.
 int largest_number(const short* values, std::int64_t size) {
-  int most = 0;
+  int max = 0;
   for (std::int64_t i = 0; i < size; ++i) {
     const int own = values[i] < 0 ? -values[i] : values[i];
-    if (own <= kMaxInteger && own > most) most = own;
+    if (own <= kMaxInteger && own > max) max = own;
   }
-  return most;
+  return max;
 }
 
 float largest_of_blocks(const StoredArray<const void>& stored, std::int64_t count, bool& finite) {
   const auto* values = static_cast<const short*>(stored.values);
   const auto* exponents = static_cast<const signed char*>(stored.exponents);
   bool all_finite = true;
-  float most = 0;
+  float max = 0;
   for_blocks(count, [&](auto size, std::int64_t at) {
     short highest = 0, lowest = 0;
     for (std::int64_t i = at; i < at + size; ++i) {
@@ -166,10 +166,10 @@ float largest_of_blocks(const StoredArray<const void>& stored, std::int64_t coun
     const Powers power(exponents[at / dense::kBlockValues]);
     const float value = static_cast<float>(own) * power.first * power.second;
     all_finite = all_finite && numbers && value <= kLargest;
-    most = value > most && value <= kLargest ? value : most;
+    max = value > max && value <= kLargest ? value : max;
   });
   finite = all_finite;
-  return most;
+  return max;
 }
 
 void read_blocks(const StoredArray<const void>& stored, std::int64_t count, float first, float second,
@@ -202,12 +202,12 @@ template <class Size>
 SFFT_INLINE float largest_finite(const float* values, Size size) {
   const int all = largest_bits(values, size);
   if (all < kBeyond) return half::from_bits(static_cast<unsigned>(all));
-  int most = 0;
+  int max = 0;
   for (std::int64_t i = 0; i < size; ++i) {
     const int own = static_cast<int>(half::bits_of(values[i]) & 0x7fffffffu);
-    if (own < kBeyond && own > most) most = own;
+    if (own < kBeyond && own > max) max = own;
   }
-  return half::from_bits(static_cast<unsigned>(most));
+  return half::from_bits(static_cast<unsigned>(max));
 }
 
 void write_blocks(const float* __restrict from, std::int64_t count, float first, float second, float unit,
@@ -244,18 +244,18 @@ void pack_blocks(const float* __restrict from, std::int64_t count, const StoredA
   auto* __restrict exponents = static_cast<signed char*>(stored.exponents);
   while (count > 0) {
     const std::int64_t whole = count / kBlock, blocks = whole < kBlocks ? whole : kBlocks;
-    float most[kBlocks];
+    float max[kBlocks];
     bool finite = blocks > 0;
     for (std::int64_t b = 0; b < blocks; ++b) {
       const int bits = largest_bits(from + b * kBlock, kBlock);
       finite = finite && bits < kBeyond;
-      most[b] = half::from_bits(static_cast<unsigned>(bits));
+      max[b] = half::from_bits(static_cast<unsigned>(bits));
     }
     const std::int64_t size = blocks > 0 ? blocks * kBlock : count;
     if (finite) {
       float first[kBlocks], second[kBlocks];
       for (std::int64_t b = 0; b < blocks; ++b) {
-        const int exponent = block16::exponent_of(most[b]);
+        const int exponent = block16::exponent_of(max[b]);
         exponents[b] = static_cast<signed char>(exponent);
         const Powers scale(-exponent);
         first[b] = scale.first;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stage "witness" of blind discovery: the values of a sum of waves at scattered positions.
+// Stage "witness" of discovery: the values of a sum of waves at scattered positions.
 #pragma once
 
 #include <cstdint>

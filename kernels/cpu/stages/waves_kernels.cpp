@@ -331,14 +331,14 @@ struct Bits<double> {
 template <class Real>
 std::uint64_t largest(const Real* x, std::int64_t count) {
   typedef typename Bits<Real>::Type Word;
-  Word most = 0;
+  Word max = 0;
   for (std::int64_t i = 0; i < count; ++i) {
     Word word;
     __builtin_memcpy(&word, x + i, sizeof(Real));
     word &= Bits<Real>::kMagnitude;
-    most = word > most ? word : most;
+    max = word > max ? word : max;
   }
-  return most;
+  return max;
 }
 
 template <class Real>

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "kernels/base/witness_mean.hpp"
-#include "kernels/cpu/stages/account_kernels.hpp"
+#include "kernels/cpu/stages/error_kernels.hpp"
 #include "kernels/cpu/stages/permute.hpp"
 #include "kernels/cpu/stages/region_gather.hpp"
 
@@ -63,7 +63,7 @@ auto Witness<Real>::compare(FrameData frame, ElementType type, const Real* refer
     for (const Real x : residue) power += static_cast<double>(x) * static_cast<double>(x);
     seen.samples += power / samples;
     const Real* const columns = columns_.data() + b * static_cast<std::size_t>(reals * kWitnessReals);
-    account_kernels<Real>().witness(reinterpret_cast<const Real*>(values.data()), columns, reals, residue);
+    error_kernels<Real>().witness(reinterpret_cast<const Real*>(values.data()), columns, reals, residue);
     double squares[kWitnessReals];
     for (int s = 0; s < samples; ++s) {
       const double re = residue[s], im = complex_ ? residue[s + samples] : Real(0);

@@ -18,14 +18,14 @@ namespace sfft::detail::cuda {
 
 /// At most `most` frames of a batch, starting at frame `first`; `k` results per frame.
 template <class Real>
-Batch<Real> part_of(const Batch<Real>& batch, int first, int most, std::int64_t k) {
+Batch<Real> part_of(const Batch<Real>& batch, int first, int max, std::int64_t k) {
   Batch<Real> part = batch;
   const auto bytes = static_cast<std::int64_t>(element_size(batch.type));
-  part.count = std::min(most, batch.count - first);
+  part.count = std::min(max, batch.count - first);
   part.frames = static_cast<const std::byte*>(batch.frames) + first * batch.frame_pitch * bytes;
   part.values += first * k;
   part.standard_error += first * k;
-  part.accounts += first;
+  part.errors += first;
   return part;
 }
 

@@ -73,8 +73,8 @@ __global__ void pick_kernel(const __grid_constant__ Binning<Real> plan, DenseSpe
 }
 
 template <class Real>
-__global__ void account_kernel(const __grid_constant__ Binning<Real> plan,
-                               const __grid_constant__ Batch<Real> batch, const DensePartial* partials) {
+__global__ void error_kernel(const __grid_constant__ Binning<Real> plan,
+                             const __grid_constant__ Batch<Real> batch, const DensePartial* partials) {
   __shared__ Sums scratch[32];
   __shared__ double total_scratch[32];
   const std::int64_t frame = blockIdx.x;
@@ -84,12 +84,12 @@ __global__ void account_kernel(const __grid_constant__ Binning<Real> plan,
   Sums sums{own.picked, own.held, own.norm, 0};
   sums.over_block(scratch);
   if (threadIdx.x >= 32) return;
-  AccountSums found;
+  ErrorSums found;
   found.scale = total > sums.power ? total - sums.power : total - total;
   found.norm = sums.norm;
   found.held = sums.held;
   found.finite = found.scale - found.scale == 0;
-  write_account<Real>(batch, frame, ratios_of(plan, found));
+  write_errors<Real>(batch, frame, ratios_of(plan, found));
 }
 
 }  // namespace
@@ -100,8 +100,8 @@ void launch_pick(const Binning<Real>& plan, const DenseSpectrum<Real>& spectrum,
   const dim3 grid(kDenseBlocks, static_cast<unsigned>(batch.count < 65535 ? batch.count : 65535));
   pick_kernel<Real><<<grid, kThreads, 0, stream>>>(plan, spectrum, batch, partials);
   check_launch("pick");
-  account_kernel<Real><<<static_cast<unsigned>(batch.count), kThreads, 0, stream>>>(plan, batch, partials);
-  check_launch("account");
+  error_kernel<Real><<<static_cast<unsigned>(batch.count), kThreads, 0, stream>>>(plan, batch, partials);
+  check_launch("errors");
 }
 
 #define SFFT_INSTANTIATE(Real)                                                                          \

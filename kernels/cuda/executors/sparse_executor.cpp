@@ -221,7 +221,7 @@ std::optional<FusedPolicy> choose_fused_policy(const Binning<Real>& plan, const 
     return (frames + at_once - 1) / at_once;
   };
   std::optional<FusedPolicy> best;
-  int least = plan.lanes + 1;  // for one block per frame: a round costs about as much as a lane
+  int min = plan.lanes + 1;  // for one block per frame: a round costs about as much as a lane
   if (device.largest_cluster > 1 && !plan.flat() && plan.lanes * plan.fft.points >= kWorthCluster) {
     bool all_at_once = false;
     for (int cluster = std::min({device.largest_cluster, plan.lanes, idle}); cluster > 1 && !all_at_once;
@@ -240,8 +240,8 @@ std::optional<FusedPolicy> choose_fused_policy(const Binning<Real>& plan, const 
         if (all_at_once || !fits(choice, device.shared_bytes_per_block)) continue;
         const int turns = turns_of(choice);
         all_at_once = turns == 1;
-        if (turns * (choice.lanes_per_group + 1) >= least) continue;
-        least = turns * (choice.lanes_per_group + 1);
+        if (turns * (choice.lanes_per_group + 1) >= min) continue;
+        min = turns * (choice.lanes_per_group + 1);
         best = choice;
       }
     }

@@ -174,7 +174,7 @@ __device__ __forceinline__ void open_inboxes(const FusedArguments<Real>& a, int 
   const int sums = share_warps(a.policy, a.layout.slice).finishing * static_cast<int>(sizeof(Sums));
   const int predictions =
       a.plan.witness.count > 0 ? a.layout.segments * kWitnessReals * static_cast<int>(sizeof(Real)) : 0;
-  open_inbox(&memory.account_inbox, cluster * (sums + predictions));
+  open_inbox(&memory.errors_inbox, cluster * (sums + predictions));
 }
 
 /// Sends a number that eight lanes share to all blocks: each lane serves every eighth.
@@ -313,14 +313,14 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, in
     if (warp == 0 && lane >= warps.first_of_tail() && lane < warps.all)
       sums.power = static_cast<double>(memory.tail[lane]);
     const double sum = sums.member_over_warp();
-    send_to_all(Sums::member(scratch + rank * warps.finishing + warp), cluster, &memory.account_inbox, sum);
+    send_to_all(Sums::member(scratch + rank * warps.finishing + warp), cluster, &memory.errors_inbox, sum);
   }
   if (witness && warp >= warps.first_predictor()) {
     predict<kReal, true>(witness_rows<kSpread>(a, first), parts, last - first, a.layout.segments,
                          warp - warps.first_predictor(), warps.predictors(),
                          [&](int segment, int s, Real sum) {
                            send_to_all(predicted + (rank * a.layout.segments + segment) * kWitnessReals + s,
-                                       cluster, &memory.account_inbox, sum);
+                                       cluster, &memory.errors_inbox, sum);
                          });
   }
   const int settlers = min(kSettlers, warps.all);
@@ -331,7 +331,7 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, in
     sample = witness_sample(a.batch, memory);
     samples_power = witness_power<kReal>(sample);
   }
-  await_inbox(&memory.account_inbox);
+  await_inbox(&memory.errors_inbox);
   WitnessSeen seen{};
   if (witness) {
     Real prediction = 0;
@@ -345,7 +345,7 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, in
 #pragma unroll 1
   for (int i = own; i < last; i += 32 * settlers)
     write_error(plan.k, tables.errors, a.batch, frame, i, scales);
-  if (rank == cluster - 1 && warp == settlers - 1) write_account(a.batch, frame, ratios);
+  if (rank == cluster - 1 && warp == settlers - 1) write_errors(a.batch, frame, ratios);
 }
 #endif
 

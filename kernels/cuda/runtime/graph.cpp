@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs are made anew: those of kernels that begin beside the one before cannot be updated.
+// Graphs are made again: those of kernels that begin beside the one before cannot be updated.
 #include "kernels/cuda/runtime/graph.hpp"
 
 #include <cuda_runtime.h>

@@ -261,9 +261,9 @@ DeviceBuffer upload(const void* data, std::size_t bytes) {
 }
 
 OwnedStream::OwnedStream(Kind kind) {
-  int least = 0, greatest = 0;
+  int min = 0, greatest = 0;
   if (kind == Kind::urgent)
-    check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "asking about priorities of streams");
+    check(cudaDeviceGetStreamPriorityRange(&min, &greatest), "asking about priorities of streams");
   check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest), "creating a stream");
 }
 OwnedStream::~OwnedStream() {

@@ -23,7 +23,7 @@ __device__ __forceinline__ void keep(const KeptPart& part, long long element, lo
   if constexpr (kKeep == Keep::power) {
     static_cast<Real*>(part.values)[element] = power_of(re, im);
   } else if constexpr (kKeep == Keep::above) {
-    if (power_of(re, im) <= static_cast<Real>(part.least_power)) return;
+    if (power_of(re, im) <= static_cast<Real>(part.min_power)) return;
     const auto slot = static_cast<long long>(atomicAdd(part.count, 1ull));
     if (slot >= part.capacity) return;
     part.indices[slot] = element;

@@ -9,7 +9,7 @@ enum class Keep { all, power, above, at };
 
 /// Spectra of a batch are contiguous; elements are numbered through all of them.
 struct KeptPart {
-  double least_power;         ///< above: elements with more |X|² are kept
+  double min_power;           ///< above: elements with more |X|² are kept
   long long capacity;         ///< above: room in indices and values
   unsigned long long* count;  ///< above: number of such elements, including those without room
   long long* indices;         ///< above: their numbers, in no particular order

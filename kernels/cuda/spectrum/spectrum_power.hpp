@@ -27,7 +27,7 @@ void set_zero(double* values, std::int64_t count, Stream stream);
 void divide(double* values, std::int64_t count, double divisor, Stream stream);
 
 /// Excludes the elements of a half spectrum that their conjugates represent: in the planes f_D = 0 and f_D =
-/// n_D/2, those with the larger flat index.
+/// n_D/2, those with the larger linear index.
 void exclude_conjugates(double* power, const SpectrumExtents& extents, Stream stream);
 void exclude(double* power, const std::int64_t* indices, std::int64_t count, Stream stream);
 

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "kernels/base/account.hpp"
+#include "kernels/base/error_estimate.hpp"
 #include "kernels/base/fast_divisor.hpp"
 #include "kernels/base/witness_reals.hpp"
 #include "kernels/cuda/runtime/device_types.hpp"
@@ -119,10 +119,10 @@ struct Batch {
   /// sample.
   const Real* reference_witness = nullptr;
   const Complex<Real>* reference_values = nullptr;  ///< k
-  double reference_error = 0;                       ///< as AccountSums has it
+  double reference_error = 0;                       ///< as ErrorSums has it
   Complex<Real>* values = nullptr;                  ///< [frame][k]
   Real* standard_error = nullptr;                   ///< [frame][k]
-  DeviceAccount* accounts = nullptr;                ///< [frame]
+  DeviceErrors* errors = nullptr;                   ///< [frame]
 };
 
 }  // namespace sfft::detail::cuda

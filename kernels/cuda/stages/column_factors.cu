@@ -39,8 +39,8 @@ constexpr int kTile = 32, kTileRows = kThreads / kTile;
 
 /// Tiles of 32 × 32 values, each by one block.
 template <class Real>
-__global__ void multiply_turned_kernel(const Complex<Real>* __restrict__ values, const ColumnFactors factors,
-                                       Complex<Real>* __restrict__ to) {
+__global__ void multiply_transposed_kernel(const Complex<Real>* __restrict__ values,
+                                           const ColumnFactors factors, Complex<Real>* __restrict__ to) {
   __shared__ Complex<Real> tile[kTile][kTile + 1];
   const int x = static_cast<int>(threadIdx.x) % kTile, y = static_cast<int>(threadIdx.x) / kTile;
   const std::int64_t across = (factors.columns + kTile - 1) / kTile,
@@ -71,16 +71,18 @@ void launch_multiply(Complex<Real>* values, const ColumnFactors& factors, Stream
 }
 
 template <class Real>
-void launch_multiply_turned(const Complex<Real>* values, const ColumnFactors& factors, Complex<Real>* to,
-                            Stream stream) {
-  multiply_turned_kernel<<<strided_blocks(factors.rows * factors.columns), kThreads, 0, stream>>>(
+void launch_multiply_transposed(const Complex<Real>* values, const ColumnFactors& factors, Complex<Real>* to,
+                                Stream stream) {
+  multiply_transposed_kernel<<<strided_blocks(factors.rows * factors.columns), kThreads, 0, stream>>>(
       values, factors, to);
   check_launch("multiply and transpose");
 }
 
 template void launch_multiply(Complex<float>*, const ColumnFactors&, Stream);
 template void launch_multiply(Complex<double>*, const ColumnFactors&, Stream);
-template void launch_multiply_turned(const Complex<float>*, const ColumnFactors&, Complex<float>*, Stream);
-template void launch_multiply_turned(const Complex<double>*, const ColumnFactors&, Complex<double>*, Stream);
+template void launch_multiply_transposed(const Complex<float>*, const ColumnFactors&, Complex<float>*,
+                                         Stream);
+template void launch_multiply_transposed(const Complex<double>*, const ColumnFactors&, Complex<double>*,
+                                         Stream);
 
 }  // namespace sfft::detail::cuda

@@ -25,7 +25,7 @@ template <class Real>
 void launch_multiply(Complex<Real>* values, const ColumnFactors& factors, Stream stream);
 /// The same, transposed into other memory: value k of column c goes to to[c·rows + k].
 template <class Real>
-void launch_multiply_turned(const Complex<Real>* values, const ColumnFactors& factors, Complex<Real>* to,
-                            Stream stream);
+void launch_multiply_transposed(const Complex<Real>* values, const ColumnFactors& factors, Complex<Real>* to,
+                                Stream stream);
 
 }  // namespace sfft::detail::cuda

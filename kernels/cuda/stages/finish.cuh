@@ -2,7 +2,7 @@
 // The end of a transform: values, the scales of the errors, standard errors, the error estimate.
 #pragma once
 
-#include "kernels/base/account.hpp"
+#include "kernels/base/error_estimate.hpp"
 #include "kernels/cuda/stages/binning.hpp"
 #include "kernels/cuda/stages/witness.cuh"
 
@@ -166,8 +166,8 @@ __device__ __forceinline__ double root(double numerator, double denominator) {
   if (sizeof(Real) == 4) {
     const float upper = static_cast<float>(numerator), lower = static_cast<float>(denominator);
     const float ratio = upper / lower;
-    const float least = fminf(fminf(upper, lower), ratio), most = fmaxf(fmaxf(upper, lower), ratio);
-    if (least > 1e-36F && most < 1e36F) return static_cast<double>(sqrtf(ratio));
+    const float min = fminf(fminf(upper, lower), ratio), max = fmaxf(fmaxf(upper, lower), ratio);
+    if (min > 1e-36F && max < 1e36F) return static_cast<double>(sqrtf(ratio));
   }
   return sqrt(numerator / denominator);
 }
@@ -195,21 +195,21 @@ __device__ __forceinline__ void write_error(int k, const ErrorTables<Real>& tabl
 }
 
 template <class Real>
-__device__ __forceinline__ Ratios ratios_of(const Binning<Real>& plan, const AccountSums& sums) {
+__device__ __forceinline__ Ratios ratios_of(const Binning<Real>& plan, const ErrorSums& sums) {
   constexpr double kEpsilon = sizeof(Real) == 4 ? 1.1920928955078125e-07 : 2.220446049250313e-16;
-  return account_ratios(plan.errors, plan.reciprocals, sums, kEpsilon);
+  return error_ratios(plan.errors, plan.reciprocals, sums, kEpsilon);
 }
 
 /// Writes a frame's error estimate. Called by one warp, three of whose lanes take one root each.
 template <class Real>
-__device__ __forceinline__ void write_account(const Batch<Real>& batch, std::int64_t frame,
-                                              const Ratios& ratios) {
+__device__ __forceinline__ void write_errors(const Batch<Real>& batch, std::int64_t frame,
+                                             const Ratios& ratios) {
   const unsigned lane = threadIdx.x % 32;
   if (lane >= 3) return;
   const double numerator = lane == 2 ? ratios.tail : ratios.error;
   const double denominator = lane == 0 ? 1 : lane == 1 ? ratios.norm : ratios.total;
   const double value = denominator > 0 ? root<Real>(numerator, denominator) : 0;
-  DeviceAccount& out = batch.accounts[frame];
+  DeviceErrors& out = batch.errors[frame];
   if (lane == 0) {
     out.error_l2 = value;
     out.tail_energy = ratios.tail;
@@ -232,14 +232,14 @@ struct FinishMemory {
   Real reference[kWitnessReals];                   ///< of the witness, if there is a reference
   Real tail[32];                                   ///< cluster: the tail's power, of each warp
   /// Cluster: what the blocks send of this block's rows, and of the account.
-  unsigned long long rows_inbox, account_inbox;
+  unsigned long long rows_inbox, errors_inbox;
 };
 
 /// Called by a warp that has all sums; valid in every lane. `seen` is not read if the plan has no witness.
 template <class Real>
 __device__ __forceinline__ Ratios settle_frame(const Binning<Real>& plan, double reference_error,
                                                const Sums& values, const WitnessSeen& seen) {
-  AccountSums sums;
+  ErrorSums sums;
   sums.scale = values.power * plan.power_unit;
   sums.norm = values.norm;
   sums.held = values.held;
@@ -329,7 +329,7 @@ __device__ __forceinline__ void finish_frame(const Binning<Real>& plan, const Er
   __syncthreads();
   const Scales scales = block.memory->scales;
   for (int i = threadIdx.x; i < plan.k; i += blockDim.x) write_error(plan.k, tables, batch, frame, i, scales);
-  if (threadIdx.x < 32) write_account(batch, frame, ratios);
+  if (threadIdx.x < 32) write_errors(batch, frame, ratios);
 }
 
 }  // namespace sfft::detail::cuda

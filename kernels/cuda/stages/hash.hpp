@@ -14,7 +14,7 @@ struct GridShape {
   std::int64_t extents[3] = {1, 1, 1};
 };
 
-/// out[i] = bucket of support[i] (a flat index) and of its negative. Device memory.
+/// out[i] = bucket of support[i] (a linear index) and of its negative. Device memory.
 void launch_comb_hash(const GridShape& shape, const std::int64_t* buckets, const std::int64_t* support, int k,
                       BucketPair* out, Stream stream);
 

@@ -11,13 +11,13 @@
 
 namespace sfft::detail::cuda {
 
-/// Page-locked memory that the process keeps. Pageable if more than `most_locked` bytes are requested,
+/// Page-locked memory that the process keeps. Pageable if more than `max_locked` bytes are requested,
 /// because locking so much takes longer than copying. Not cleared.
 class HostBlock {
  public:
-  explicit HostBlock(std::size_t bytes, std::size_t most_locked = std::size_t{4} << 20) {
-    if (bytes > most_locked) pageable_.resize(bytes);
-    data_ = bytes > most_locked ? pageable_.data() : locked_.fit(bytes);
+  explicit HostBlock(std::size_t bytes, std::size_t max_locked = std::size_t{4} << 20) {
+    if (bytes > max_locked) pageable_.resize(bytes);
+    data_ = bytes > max_locked ? pageable_.data() : locked_.fit(bytes);
   }
   std::byte* data() const noexcept { return data_; }
 

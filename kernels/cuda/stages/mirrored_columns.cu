@@ -7,7 +7,7 @@ namespace sfft::detail::cuda {
 
 namespace {
 
-template <class Real, bool kTangle>
+template <class Real, bool kPackReal>
 __global__ void exchange_kernel(Complex<Real>* values, const MirroredColumns piece, double half) {
   const std::int64_t across = piece.columns / 2, total = piece.rows * across;
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
@@ -25,7 +25,7 @@ __global__ void exchange_kernel(Complex<Real>* values, const MirroredColumns pie
                  difference_re = half * (static_cast<double>(a.re) - b.re),
                  difference_im = half * (static_cast<double>(a.im) + b.im);
     double odd_re = 0, odd_im = 0;
-    if constexpr (kTangle) {  // i·conj(w^k)·(a − conj b)
+    if constexpr (kPackReal) {  // i·conj(w^k)·(a − conj b)
       odd_re = difference_re * im - difference_im * re;
       odd_im = difference_re * re + difference_im * im;
     } else {  // −i·w^k·(a − conj b)
@@ -37,9 +37,9 @@ __global__ void exchange_kernel(Complex<Real>* values, const MirroredColumns pie
   }
 }
 
-template <class Real, bool kTangle>
+template <class Real, bool kPackReal>
 void exchange(Complex<Real>* values, const MirroredColumns& piece, double half, Stream stream) {
-  exchange_kernel<Real, kTangle>
+  exchange_kernel<Real, kPackReal>
       <<<strided_blocks(piece.rows * piece.columns / 2), kThreads, 0, stream>>>(values, piece, half);
   check_launch("exchange of opposite frequencies");
 }
@@ -47,17 +47,17 @@ void exchange(Complex<Real>* values, const MirroredColumns& piece, double half, 
 }  // namespace
 
 template <class Real>
-void launch_untangle(Complex<Real>* values, const MirroredColumns& columns, double scale, Stream stream) {
+void launch_unpack_real(Complex<Real>* values, const MirroredColumns& columns, double scale, Stream stream) {
   exchange<Real, false>(values, columns, 0.5 * scale, stream);
 }
 template <class Real>
-void launch_tangle(Complex<Real>* values, const MirroredColumns& columns, Stream stream) {
+void launch_pack_real(Complex<Real>* values, const MirroredColumns& columns, Stream stream) {
   exchange<Real, true>(values, columns, 1, stream);
 }
 
-template void launch_untangle(Complex<float>*, const MirroredColumns&, double, Stream);
-template void launch_untangle(Complex<double>*, const MirroredColumns&, double, Stream);
-template void launch_tangle(Complex<float>*, const MirroredColumns&, Stream);
-template void launch_tangle(Complex<double>*, const MirroredColumns&, Stream);
+template void launch_unpack_real(Complex<float>*, const MirroredColumns&, double, Stream);
+template void launch_unpack_real(Complex<double>*, const MirroredColumns&, double, Stream);
+template void launch_pack_real(Complex<float>*, const MirroredColumns&, Stream);
+template void launch_pack_real(Complex<double>*, const MirroredColumns&, Stream);
 
 }  // namespace sfft::detail::cuda

@@ -17,9 +17,9 @@ struct MirroredColumns {
 
 /// X[k] = E + w^k·O and X[h − k] = conj(E − w^k·O), w = exp(−πi/h), h = rows·width; times `scale`.
 template <class Real>
-void launch_untangle(Complex<Real>* values, const MirroredColumns& columns, double scale, Stream stream);
+void launch_unpack_real(Complex<Real>* values, const MirroredColumns& columns, double scale, Stream stream);
 /// The reverse, twice as large.
 template <class Real>
-void launch_tangle(Complex<Real>* values, const MirroredColumns& columns, Stream stream);
+void launch_pack_real(Complex<Real>* values, const MirroredColumns& columns, Stream stream);
 
 }  // namespace sfft::detail::cuda

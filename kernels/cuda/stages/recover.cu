@@ -190,7 +190,7 @@ __global__ void finish_kernel(const __grid_constant__ Binning<Real> plan,
          i += static_cast<int>(gridDim.x * blockDim.x)) {
       write_error(plan.k, error_tables(plan), batch, frame, i, memory.scales);
     }
-    if (blockIdx.x == 0 && warp == 0) write_account<Real>(batch, frame, ratios);
+    if (blockIdx.x == 0 && warp == 0) write_errors<Real>(batch, frame, ratios);
     __syncthreads();
   }
 }

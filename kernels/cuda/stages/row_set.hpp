@@ -13,7 +13,7 @@ namespace sfft::detail::cuda {
 /// A compact frame holds one set of rows after another, each as long as the frame's, followed by the
 /// witness's samples.
 struct RowSet {
-  std::vector<std::int64_t> starts;  ///< of each set's first row, as a flat index; delays may share a set
+  std::vector<std::int64_t> starts;  ///< of each set's first row, as a linear index; delays may share a set
   std::int64_t rows = 0;             ///< of a set
   std::int64_t step = 0;             ///< elements from one row of a set to the next; rows·step is a frame
   std::int64_t row_elements = 0;

@@ -69,7 +69,7 @@ __device__ __forceinline__ void transform(const Matrices<kProducts>& matrices, f
 template <class Tile, bool kSplit>
 class TileKernel {
   static constexpr int kLast = Tile::kLast, kTurns = Tile::turns(0), kLastTurns = Tile::turns(kLast),
-                       kSlots = Tile::slots(0), kProducts = 1 << (Tile::most_radix_bits() - kMatrixBits);
+                       kSlots = Tile::slots(0), kProducts = 1 << (Tile::max_radix_bits() - kMatrixBits);
 
  public:
   __device__ __forceinline__ TileKernel(const Pass& pass, Point* shared, unsigned* largest)
@@ -208,9 +208,9 @@ class TileKernel {
 #pragma unroll
       for (int turn = 0; turn < kTurns; ++turn) {
         const Seat<Tile, 0> seat(lane_, warp_ * kTurns, turn);
-        const unsigned most =
+        const unsigned max =
             turn > 0 && Tile::kScales == 1 ? largest[0].at[0] : largest_of<Tile>(largest_, seat.position);
-        largest[turn] = {{most, most}};
+        largest[turn] = {{max, max}};
       }
     }
   }

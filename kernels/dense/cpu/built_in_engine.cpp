@@ -58,8 +58,8 @@ class BuiltInEngine final : public DenseEngine<Real> {
     const auto copy = static_cast<std::size_t>(rows_ * row_.spectrum_points()) * sizeof(std::complex<Real>);
     return static_cast<std::size_t>(threads) * stage_bytes_ + (real_ && !columns_.empty() ? copy : 0);
   }
-  int threads_of(int most) const noexcept override {
-    return rows_ > 1 ? threads_worth(rows_ * row_points_, most) : 1;
+  int threads_of(int max) const noexcept override {
+    return rows_ > 1 ? threads_worth(rows_ * row_points_, max) : 1;
   }
 
   void forward(const void* signal, ElementType type, std::complex<Real>* spectrum,

@@ -104,7 +104,7 @@ void RowStage<Real>::forward(const void* row, ElementType type, std::complex<Rea
     split.im = done.im;
   }
   if (paired()) {
-    layout.untangle(split.re, split.im, n_ / 2, roots_re_.data(), roots_im_.data(), out);
+    layout.unpack_real(split.re, split.im, n_ / 2, roots_re_.data(), roots_im_.data(), out);
   } else if (ends.to == nullptr) {
     layout.interleave(split.re, split.im, spectrum_points(), 1, out);
   }
@@ -131,8 +131,8 @@ void RowStage<Real>::inverse(const std::complex<Real>* spectrum, Real* row, Real
   SplitWorkspace<Real> split(workspace, fft_.buffer_reals());
   if (paired()) {
     layout.deinterleave[sizeof(Real) == 4 ? 2 : 3](spectrum, n_ / 2, split.other_re, split.other_im);
-    layout.tangle(split.other_re, split.other_im, spectrum[n_ / 2].real(), n_ / 2, roots_re_.data(),
-                  roots_im_.data(), split.re, split.im);
+    layout.pack_real(split.other_re, split.other_im, spectrum[n_ / 2].real(), n_ / 2, roots_re_.data(),
+                     roots_im_.data(), split.re, split.im);
     split.transform(fft_, true);
     layout.interleave(split.re, split.im, n_ / 2, scale, row);
     return;
@@ -183,15 +183,15 @@ void ColumnStage<Real>::block(std::int64_t block, const std::complex<Real>* from
 }
 
 template <class Real>
-void ColumnStage<Real>::turned_block(std::int64_t block, const std::complex<Real>* from,
-                                     std::complex<Real>* to, bool inverse, std::byte* workspace,
-                                     const Finish& finish) const {
+void ColumnStage<Real>::transposed_block(std::int64_t block, const std::complex<Real>* from,
+                                         std::complex<Real>* to, bool inverse, std::byte* workspace,
+                                         const Finish& finish) const {
   const std::int64_t column = block * block_, columns = columns_of(block);
   SplitWorkspace<Real> own = split(workspace);
   load(block, from + column, own);
   transform(block, inverse, own);
   if (finish) finish(column, columns, own.re, own.im);
-  store_turned(block, own, to + column * n_);
+  store_transposed(block, own, to + column * n_);
 }
 
 template <class Real>
@@ -214,8 +214,8 @@ void ColumnStage<Real>::store(std::int64_t block, const SplitWorkspace<Real>& sp
 }
 
 template <class Real>
-void ColumnStage<Real>::store_turned(std::int64_t block, const SplitWorkspace<Real>& split,
-                                     std::complex<Real>* to) const {
+void ColumnStage<Real>::store_transposed(std::int64_t block, const SplitWorkspace<Real>& split,
+                                         std::complex<Real>* to) const {
   cpu::layout_kernels<Real>().store_transposed(split.re, split.im, columns_of(block), n_, 1, n_,
                                                reinterpret_cast<Real*>(to));
 }

@@ -71,7 +71,7 @@ class RowStage {
   cpu::SmallFft<Real> fft_;
   cpu::ShortLines<Real> short_ = nullptr, short_back_ = nullptr;  ///< for rows that stay in registers
   bool reads_ = false, writes_ = false;    ///< whether its first and last pass handle complex values
-  std::vector<Real> roots_re_, roots_im_;  ///< for untangling
+  std::vector<Real> roots_re_, roots_im_;  ///< for unpacking
 };
 
 /// FFTs of length n across rows of `columns` complex values that begin `pitch` values apart, by blocks of
@@ -92,8 +92,8 @@ class ColumnStage {
              std::byte* workspace, const Finish& finish = nullptr) const;
   /// The same, transposed: results of column c become n contiguous values at to + c·n; `to` is a
   /// different array.
-  void turned_block(std::int64_t block, const std::complex<Real>* from, std::complex<Real>* to, bool inverse,
-                    std::byte* workspace, const Finish& finish) const;
+  void transposed_block(std::int64_t block, const std::complex<Real>* from, std::complex<Real>* to,
+                        bool inverse, std::byte* workspace, const Finish& finish) const;
   /// All blocks.
   void transform(const std::complex<Real>* from, std::complex<Real>* to, bool inverse,
                  std::byte* workspace) const;
@@ -102,13 +102,13 @@ class ColumnStage {
   std::int64_t columns_of(std::int64_t block) const noexcept {
     return block + 1 < blocks_ ? block_ : columns_ - block * block_;
   }
-  /// The steps of block() and turned_block(), for columns starting at `from` and `to` that need not be those
-  /// of the block.
+  /// The steps of block() and transposed_block(), for columns starting at `from` and `to` that need not be
+  /// those of the block.
   SplitWorkspace<Real> split(std::byte* workspace) const { return {workspace, buffer_reals_}; }
   void load(std::int64_t block, const std::complex<Real>* from, const SplitWorkspace<Real>& split) const;
   void transform(std::int64_t block, bool inverse, SplitWorkspace<Real>& split) const;
   void store(std::int64_t block, const SplitWorkspace<Real>& split, std::complex<Real>* to) const;
-  void store_turned(std::int64_t block, const SplitWorkspace<Real>& split, std::complex<Real>* to) const;
+  void store_transposed(std::int64_t block, const SplitWorkspace<Real>& split, std::complex<Real>* to) const;
 
  private:
   std::int64_t n_, columns_, pitch_, block_;

@@ -30,20 +30,20 @@ struct Sides {
 
 /// The cheapest product of two multiples of the lanes that is at least `least`; 0: none.
 template <class Real>
-Sides convolution_sides(std::int64_t least) {
+Sides convolution_sides(std::int64_t min) {
   const cpu::SmallFftKernels<Real>& kernels = cpu::small_fft_kernels<Real>(cpu::best_isa());
   const auto cost = [&](std::int64_t n) {
     const cpu::RadixPlan plan = cpu::choose_radices(n, kTwoPassLanes, kernels);
     return plan.possible ? plan.cost / static_cast<double>(n) : std::numeric_limits<double>::infinity();
   };
   constexpr std::int64_t kTried = 8;
-  const auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(least)));
+  const auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(min)));
   Sides best;
   double best_cost = std::numeric_limits<double>::infinity();
   for (std::int64_t rows = root / 2 / kTwoPassLanes * kTwoPassLanes; rows <= root; rows += kTwoPassLanes) {
     const double of_rows = rows == 0 ? std::numeric_limits<double>::infinity() : cost(rows);
     if (std::isinf(of_rows)) continue;
-    std::int64_t columns = (least + rows * kTwoPassLanes - 1) / (rows * kTwoPassLanes) * kTwoPassLanes;
+    std::int64_t columns = (min + rows * kTwoPassLanes - 1) / (rows * kTwoPassLanes) * kTwoPassLanes;
     for (int tried = 0; tried < kTried && columns <= kMaxSide; ++tried, columns += kTwoPassLanes) {
       const double total = static_cast<double>(rows * columns) * (of_rows + cost(columns));
       if (total >= best_cost) continue;
@@ -100,7 +100,7 @@ class LongChirpEngine final : public DenseEngine<Real> {
     return between_bytes_ + aligned(back_.intermediate_reals()) +
            static_cast<std::size_t>(threads) * thread_bytes_;
   }
-  int threads_of(int most) const noexcept override { return threads_worth(n_, most); }
+  int threads_of(int max) const noexcept override { return threads_worth(n_, max); }
 
   void forward(const void* signal, ElementType type, Complex* spectrum,
                const EngineScratch& scratch) const override {

@@ -63,7 +63,7 @@ class LongLineEngine final : public DenseEngine<Real> {
   std::size_t workspace_bytes(int threads) const noexcept override {
     return between_bytes_ + static_cast<std::size_t>(threads) * thread_bytes_;
   }
-  int threads_of(int most) const noexcept override { return threads_worth(n_, most); }
+  int threads_of(int max) const noexcept override { return threads_worth(n_, max); }
 
   void forward(const void* signal, ElementType type, Complex* spectrum,
                const EngineScratch& scratch) const override {
@@ -87,7 +87,7 @@ class LongLineEngine final : public DenseEngine<Real> {
   void inverse(const Complex* spectrum, Real* signal, Real scale,
                const EngineScratch& scratch) const override {
     auto* const values = reinterpret_cast<Complex*>(signal);
-    tangle(spectrum, values, scratch);
+    pack_real(spectrum, values, scratch);
     invert(*pairs_, values, values, scale, scratch);
   }
 
@@ -159,8 +159,8 @@ class LongLineEngine final : public DenseEngine<Real> {
                    });
   }
 
-  /// The spectrum of the N/2 pairs x[2t] + i x[2t + 1], twice as large (see LayoutKernels::tangle).
-  void tangle(const Complex* spectrum, Complex* pairs, const EngineScratch& scratch) const {
+  /// The spectrum of the N/2 pairs x[2t] + i x[2t + 1], twice as large (see LayoutKernels::pack).
+  void pack_real(const Complex* spectrum, Complex* pairs, const EngineScratch& scratch) const {
     const std::int64_t half = n_ / 2;
     const Real first = spectrum[0].real(), last = spectrum[half].real();
     over_stretches(of_threads(scratch), thread_bytes_, half, 1,

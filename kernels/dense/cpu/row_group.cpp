@@ -38,10 +38,10 @@ bool RowGroup<Real>::worthwhile(std::int64_t n, std::int64_t rows, bool real) {
   const cpu::RadixPlan across = cpu::choose_radices(n, lanes_of(rows, real), kernels);
   if (!across.possible) return false;
   // One by one, a row of even length is half as many pairs, and the calls per row cost time, too.
-  constexpr double kRow = 8, kUntangled = 0.1;
+  constexpr double kRow = 8, kUnpackReal = 0.1;
   const bool paired = real && n % 2 == 0;
   double row = cpu::choose_radices(paired ? n / 2 : n, 1, kernels).cost + kRow;
-  if (paired) row += kUntangled * static_cast<double>(n);
+  if (paired) row += kUnpackReal * static_cast<double>(n);
   const double turned = kTransposition * sizeof(std::complex<Real>) / (real ? 2 : 1);
   return across.cost + turned * static_cast<double>(n * rows) < row * static_cast<double>(rows);
 }

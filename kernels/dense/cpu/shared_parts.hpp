@@ -18,11 +18,11 @@ constexpr std::int64_t kPointsPerThread = 1 << 13;
 /// finds (T − 1)/T of its points in other cores' caches, and threads start and end one after another. A
 /// thread transforms a point in its own cache in 0.6 ns, and waits 2.5 ns for one in another's (16 cores of
 /// one processor). Data too large for one core's cache come from elsewhere in any case.
-inline int threads_worth(std::int64_t points, int most) {
+inline int threads_worth(std::int64_t points, int max) {
   constexpr std::int64_t kOwnCache = 1 << 17;
   constexpr double kOwnUs = 0.6e-3, kOthersUs = 2.5e-3, kStartUs = 1, kThreadUs = 0.3;
   const auto n = static_cast<double>(points);
-  const auto fitting = static_cast<int>(std::min<std::int64_t>(most, points / kPointsPerThread));
+  const auto fitting = static_cast<int>(std::min<std::int64_t>(max, points / kPointsPerThread));
   if (points >= kOwnCache) return std::max(1, fitting);
   int best = 1;
   double best_us = n * kOwnUs;

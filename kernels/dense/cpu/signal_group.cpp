@@ -118,7 +118,8 @@ cpu::SplitBuffers<Real> SignalGroup<Real>::half_spectra(Buffers data) const {
     const Real *const re = data.re + row * reals, *const im = data.im + row * reals;
     Real *const to_re = data.other_re + row * kept, *const to_im = data.other_im + row * kept;
     if (kind_ == Rows::halved) {
-      layout.untangle_lanes(re, im, transformed_, signals_, roots_re_.data(), roots_im_.data(), to_re, to_im);
+      layout.unpack_real_lanes(re, im, transformed_, signals_, roots_re_.data(), roots_im_.data(), to_re,
+                               to_im);
     } else {
       layout.separate(re, im, row_, signals_, signals_, (rows_ - pairs_) * kept, to_re, to_im);
     }
@@ -135,7 +136,8 @@ cpu::SplitBuffers<Real> SignalGroup<Real>::from_half_spectra(Buffers data) const
     const Real *const re = data.re + row * kept, *const im = data.im + row * kept;
     Real *const to_re = data.other_re + row * reals, *const to_im = data.other_im + row * reals;
     if (kind_ == Rows::halved) {
-      layout.tangle_lanes(re, im, transformed_, signals_, roots_re_.data(), roots_im_.data(), to_re, to_im);
+      layout.pack_real_lanes(re, im, transformed_, signals_, roots_re_.data(), roots_im_.data(), to_re,
+                             to_im);
     } else {
       layout.unite(re, im, row_, signals_, signals_, (rows_ - pairs_) * kept, 1, to_re, to_im);
     }

@@ -65,7 +65,7 @@ class SignalGroup {
   cpu::ShortLines<Real> short_ = nullptr, short_back_ = nullptr;  ///< for signals that stay in registers
   cpu::LineFft<Real> line_;
   std::optional<cpu::SmallFft<Real>> slower_;  ///< the other dimensions
-  std::vector<Real> roots_re_, roots_im_;      ///< for untangling
+  std::vector<Real> roots_re_, roots_im_;      ///< for unpacking
   std::int64_t reals_;                         ///< in each buffer, before the scratch of the lines
   std::size_t buffer_reals_;
 };

@@ -88,17 +88,17 @@ Census census_of(const void* stored, Storage storage, std::int64_t count) noexce
 }
 
 Census census_of(const double* values, std::int64_t count) noexcept {
-  double most = 0;
+  double max = 0;
   bool finite = true;
   for (std::int64_t i = 0; i < count; ++i) {
     const double size = std::abs(values[i]);
     if (size <= std::numeric_limits<double>::max()) {
-      most = std::max(most, size);
+      max = std::max(max, size);
     } else {
       finite = false;
     }
   }
-  return census_with(most, finite);
+  return census_with(max, finite);
 }
 
 int storing_exponent(const Census& census, Storage storage) noexcept {

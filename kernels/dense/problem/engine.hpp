@@ -35,7 +35,7 @@ class DenseEngine {
   virtual std::size_t workspace_bytes(int threads) const noexcept = 0;
   /// The number of threads, up to `most`, with which one transform is fastest; more would wait or cost more
   /// than they save. The result does not depend on it.
-  virtual int threads_of(int most) const noexcept = 0;
+  virtual int threads_of(int max) const noexcept = 0;
   /// `signal` holds N elements of `type`. It may be the same memory as `spectrum`.
   virtual void forward(const void* signal, ElementType type, std::complex<Real>* spectrum,
                        const EngineScratch& scratch) const = 0;

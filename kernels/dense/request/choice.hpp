@@ -32,7 +32,7 @@ double median_us(const Run& run) {
 /// Takes engines and keeps the fastest. Engines that cannot do the problem, or lack memory, drop out. Choice:
 /// DenseChoice or CompactChoice.
 template <class Choice>
-class Contest {
+class Selection {
  public:
   template <class Make, class Measure>
   void enter(dense::Engine engine, const char* name, const Make& make, const Measure& measure) {

@@ -278,19 +278,19 @@ double measured_us(const CompactRunner& runner, const CompactRequest& request) {
 
 CompactChoice fastest(const CompactRequest& request, const WisdomPlatform& platform, const WisdomProblem& key,
                       const std::string& kernel) {
-  Contest<CompactChoice> contest;
+  Selection<CompactChoice> selection;
   CompactChoice floats = converting(request, "");
   const Engine engine = floats.engine;
   const auto measure = [&](const CompactRunner& runner) { return measured_us(runner, request); };
-  contest.enter(
+  selection.enter(
       engine, "conversions", [&] { return std::move(floats.runner); }, measure);
-  contest.enter(
+  selection.enter(
       Engine::tuned, "tuned",
       [&]() -> std::unique_ptr<const CompactRunner> {
         return std::make_unique<const DirectRunner>(request, kernel, true);
       },
       measure);
-  return contest.winner(platform, key, [](const CompactRunner& runner) {
+  return selection.winner(platform, key, [](const CompactRunner& runner) {
     return static_cast<const CompactGpuRunner&>(runner).kernel();
   });
 }

@@ -90,8 +90,8 @@ CompactRequest make_compact_request(const Shape& shape, bool real, const dense::
 int exponent_of(const CompactRequest& request, Direction direction) noexcept {
   if (request.formats.target(direction) != Storage::f16) return 0;
   constexpr double kRoundingErrors = 1.001;
-  const double most = largest_part(request, direction) * factor_of(request.dense, direction);
-  return static_cast<int>(std::ceil(std::log2(kRoundingErrors * most / kLargestF16)));
+  const double max = largest_part(request, direction) * factor_of(request.dense, direction);
+  return static_cast<int>(std::ceil(std::log2(kRoundingErrors * max / kLargestF16)));
 }
 
 std::int64_t source_parts(const DenseProblem& problem, Direction direction) noexcept {

@@ -52,15 +52,15 @@ double measured_us(const DenseRunner<Real>& runner, const DenseProblem& problem)
 
 template <class Real>
 DenseChoice<Real> fastest(const DenseRequest& request) {
-  Contest<DenseChoice<Real>> contest;
+  Selection<DenseChoice<Real>> selection;
   for (const Engine engine : {Engine::built_in, Engine::fftw}) {
     if (!dense::available(engine)) continue;
-    contest.enter(
+    selection.enter(
         engine, dense::to_string(engine), [&] { return make<Real>(engine, Planning::measure, request); },
         [&](const auto& runner) { return measured_us<Real>(runner, request.problem); });
   }
-  return contest.winner(cpu_platform(), wisdom_problem<Real>(request.problem),
-                        [](const auto&) { return ""; });
+  return selection.winner(cpu_platform(), wisdom_problem<Real>(request.problem),
+                          [](const auto&) { return ""; });
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Replaces GPU planning in builds without a CUDA toolkit: plans for a GPU throw.
-#include "kernels/dense/out_of_card/card.hpp"
+#include "kernels/dense/out_of_core/out_of_core_device.hpp"
 #include "kernels/dense/request/compact_runner.hpp"
 #include "kernels/dense/request/selective_runner.hpp"
 #include "kernels/dense/request/slab_runner.hpp"
@@ -57,12 +57,12 @@ bool gpu_usable(int) {
 }
 
 template <class Real>
-std::unique_ptr<Card<Real>> make_gpu_card(int) {
+std::unique_ptr<OutOfCoreDevice<Real>> make_gpu_device(int) {
   no_backend();
 }
 
-template std::unique_ptr<Card<float>> make_gpu_card(int);
-template std::unique_ptr<Card<double>> make_gpu_card(int);
+template std::unique_ptr<OutOfCoreDevice<float>> make_gpu_device(int);
+template std::unique_ptr<OutOfCoreDevice<double>> make_gpu_device(int);
 template std::unique_ptr<const SelectiveRunner<float>> select_on_gpu(const DenseRequest&,
                                                                      std::span<const std::int64_t>);
 template std::unique_ptr<const SelectiveRunner<double>> select_on_gpu(const DenseRequest&,

@@ -17,16 +17,16 @@ namespace {
 using dense::Engine;
 
 /// An engine with its kernels, to be timed against the others.
-struct Entrant {
+struct Candidate {
   Engine engine;
   const char* kernel;
   const char* name;
 };
-constexpr Entrant kEntrants[] = {{Engine::cufft, "", "cufft"},
-                                 {Engine::cufft, kCompiledKernels, "cufft compiled"},
-                                 {Engine::vkfft, "", "vkfft"},
-                                 {Engine::tuned, "", "tuned"},
-                                 {Engine::tensor, "", "tensor"}};
+constexpr Candidate kCandidates[] = {{Engine::cufft, "", "cufft"},
+                                     {Engine::cufft, kCompiledKernels, "cufft compiled"},
+                                     {Engine::vkfft, "", "vkfft"},
+                                     {Engine::tuned, "", "tuned"},
+                                     {Engine::tensor, "", "tensor"}};
 
 template <class Real>
 std::unique_ptr<const GpuDenseEngine<Real>> make_engine(Engine engine, const DenseProblem& problem,
@@ -39,9 +39,9 @@ std::unique_ptr<const GpuDenseEngine<Real>> make_engine(Engine engine, const Den
 
 /// The engine that wisdom names, if this build has it.
 std::optional<Engine> named_by(const WisdomEntry& known) {
-  for (const Entrant& entrant : kEntrants) {
-    if (known.engine == dense::to_string(entrant.engine) && gpu_engine_in_build(entrant.engine))
-      return entrant.engine;
+  for (const Candidate& candidate : kCandidates) {
+    if (known.engine == dense::to_string(candidate.engine) && gpu_engine_in_build(candidate.engine))
+      return candidate.engine;
   }
   return std::nullopt;
 }
@@ -79,20 +79,20 @@ double measured_us(const GpuRunner<Real>& runner, const DenseProblem& problem) {
 template <class Real>
 DenseChoice<Real> fastest(const DenseRequest& request, const WisdomPlatform& platform,
                           const WisdomProblem& key, const std::optional<WisdomEntry>& known) {
-  Contest<DenseChoice<Real>> contest;
-  for (const Entrant& entrant : kEntrants) {
-    const Engine engine = entrant.engine;
+  Selection<DenseChoice<Real>> selection;
+  for (const Candidate& candidate : kCandidates) {
+    const Engine engine = candidate.engine;
     if (!gpu_engine_in_build(engine)) continue;
     // Tuned before, so only time it again.
     const bool tuned = known && engine == Engine::tuned && known->engine == dense::to_string(engine);
-    const std::string kernel = tuned ? known->kernel : entrant.kernel;
-    contest.enter(
-        engine, entrant.name, [&] { return make<Real>(engine, request, kernel, true); },
+    const std::string kernel = tuned ? known->kernel : candidate.kernel;
+    selection.enter(
+        engine, candidate.name, [&] { return make<Real>(engine, request, kernel, true); },
         [&](const auto& runner) {
           return measured_us<Real>(static_cast<const GpuRunner<Real>&>(runner), request.problem);
         });
   }
-  return contest.winner(platform, key, [](const DenseRunner<Real>& runner) {
+  return selection.winner(platform, key, [](const DenseRunner<Real>& runner) {
     return static_cast<const GpuRunner<Real>&>(runner).kernel();
   });
 }

@@ -58,7 +58,7 @@ class GpuSelection final : public SelectiveRunner<Real> {
     const cuda::DeviceScope scope(problem_.device);
     static_assert(sizeof(long long) == sizeof(std::int64_t));
     KeptPart part{};
-    part.least_power = static_cast<double>(magnitude * magnitude);
+    part.min_power = static_cast<double>(magnitude * magnitude);
     part.capacity = kept.capacity;
     part.count = reinterpret_cast<unsigned long long*>(kept.count);
     part.indices = reinterpret_cast<long long*>(kept.indices);

@@ -109,7 +109,7 @@ DenseChoice<Real> choose_on_gpu(const DenseRequest& request);
 /// exceeds the memory that the GPU may use or the options ask for a share; else nothing. Throws
 /// Error(backend_unavailable) for a requested transform that cannot work so.
 template <class Real>
-std::optional<DenseChoice<Real>> choose_out_of_card(const DenseRequest& request);
+std::optional<DenseChoice<Real>> choose_out_of_core(const DenseRequest& request);
 /// For several devices: a shared batch, or one transform in slabs, from and to host memory. Throws
 /// Error(backend_unavailable, out_of_memory).
 template <class Real>

@@ -26,12 +26,12 @@ SlabRates rates_of(const std::vector<int>& devices, dense::Storage exchange,
   SlabRates rates;
   if (exchange == dense::Storage::block16) rates.travelling = 0.5 * (1 + 1.0 / 64);
   rates.link = SlabLink::memory;
-  double least = 0;
+  double min = 0;
   for (const int device : devices) {
     const double rate = kMemoryEfficiency * cuda::peak_memory_rate(device);
-    if (rate > 0 && (least == 0 || rate < least)) least = rate;
+    if (rate > 0 && (min == 0 || rate < min)) min = rate;
   }
-  if (least > 0) rates.memory_rate = least;
+  if (min > 0) rates.memory_rate = min;
   for (const int from : devices) {
     for (const int to : devices) {
       if (from == to) continue;
@@ -93,7 +93,7 @@ void keep_first(ChosenDevices& chosen, int count, const std::string& why) {
 template <class Real>
 void choose_for_slabs(const DenseRequest& request, ChosenDevices& chosen, bool all) {
   const DenseProblem& problem = request.problem;
-  keep_first(chosen, SlabGrid::most_devices(problem.shape, problem.real), "others would have no slab");
+  keep_first(chosen, SlabGrid::max_devices(problem.shape, problem.real), "others would have no slab");
   std::vector<SlabChoice> choices;
   const auto named = static_cast<int>(chosen.devices.size());
   for (int count = all ? named : 1; count <= named; ++count) {
@@ -113,12 +113,12 @@ void choose_for_slabs(const DenseRequest& request, ChosenDevices& chosen, bool a
                     slab_memory_bytes(problem.shape, problem.real, sizeof(std::complex<Real>), named), named,
                     chosen.devices[0], cuda::device_info(chosen.devices[0]).memory_bytes));
   }
-  const SlabChoice& most = choices.back();
+  const SlabChoice& max = choices.back();
   keep_first(chosen, best->devices,
-             most.fits ? fmt::format("{} to take {:.3g} us, {} would take {:.3g}",
-                                     best->devices == 1 && alone_us ? "measured" : "predicted",
-                                     best->times.total_us, most.devices, most.times.total_us)
-                       : "the slabs of more would not fit");
+             max.fits ? fmt::format("{} to take {:.3g} us, {} would take {:.3g}",
+                                    best->devices == 1 && alone_us ? "measured" : "predicted",
+                                    best->times.total_us, max.devices, max.times.total_us)
+                      : "the slabs of more would not fit");
 }
 
 }  // namespace

@@ -35,8 +35,8 @@ std::int64_t transfer_part(const DenseProblem& problem) {
   const std::int64_t bytes =
       std::max(problem.shape.points() * sample,
                problem.spectrum_points() * static_cast<std::int64_t>(sizeof(std::complex<Real>)));
-  const std::int64_t most = std::clamp<std::int64_t>(kPartBytes / bytes, 1, problem.batch);
-  const std::int64_t parts = (problem.batch + most - 1) / most;
+  const std::int64_t max = std::clamp<std::int64_t>(kPartBytes / bytes, 1, problem.batch);
+  const std::int64_t parts = (problem.batch + max - 1) / max;
   return (problem.batch + parts - 1) / parts;
 }
 
@@ -187,9 +187,9 @@ void DenseTransfer<Real>::run_phases(const Pass& pass, Slots& slots) const {
       static_cast<Real>(pass.inverse ? scales_.inverse : scales_.forward), slot.workspace.data()};
   for (const bool arriving : {true, false}) {
     const bool columns = arriving != phases_->planes_first(pass.inverse);
-    const std::int64_t all = columns ? plane : planes, most = columns ? columns_of_part : planes_of_part;
-    for (std::int64_t first = 0; first < all; first += most) {
-      const std::int64_t count = std::min(most, all - first), values = columns ? 1 : plane;
+    const std::int64_t all = columns ? plane : planes, max = columns ? columns_of_part : planes_of_part;
+    for (std::int64_t first = 0; first < all; first += max) {
+      const std::int64_t count = std::min(max, all - first), values = columns ? 1 : plane;
       const auto offset = static_cast<std::size_t>(first * values * kValue);
       const auto copy = [&](std::byte* to, const std::byte* from) {
         const auto bytes = static_cast<std::size_t>(count * values * kValue);

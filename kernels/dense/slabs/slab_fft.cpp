@@ -103,12 +103,12 @@ std::int64_t SlabFft<Real>::rows_values(int device, bool inverse) const noexcept
 template <class Real>
 std::int64_t SlabFft<Real>::staging_values(int from, int to) const noexcept {
   if (reaches(from, to)) return 0;
-  std::int64_t most = 0;
+  std::int64_t max = 0;
   for (int part = 0; part < parts_; ++part) {
-    most = std::max({most, planes_of(from, 0, part).count * part_of(to, part).count,
-                     planes_of(to, 0, part).count * part_of(from, part).count});
+    max = std::max({max, planes_of(from, 0, part).count * part_of(to, part).count,
+                    planes_of(to, 0, part).count * part_of(from, part).count});
   }
-  return most * grid_.inner;
+  return max * grid_.inner;
 }
 
 template <class Real>

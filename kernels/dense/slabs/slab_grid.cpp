@@ -32,8 +32,8 @@ std::vector<dense::Slab> cut(const Shape& extents, std::size_t dimension, const 
 }  // namespace
 
 Share share_of(std::int64_t n, std::int64_t parts, std::int64_t at) noexcept {
-  const std::int64_t least = n / parts, more = n % parts;
-  return {at * least + std::min(at, more), least + (at < more ? 1 : 0)};
+  const std::int64_t min = n / parts, more = n % parts;
+  return {at * min + std::min(at, more), min + (at < more ? 1 : 0)};
 }
 
 Shape spectrum_shape(const Shape& shape, bool real) {
@@ -53,7 +53,7 @@ SlabGrid::SlabGrid(const Shape& shape, bool real, int count) : devices(count) {
   if (shape.rank() == 3) inner = spectrum[2];
 }
 
-int SlabGrid::most_devices(const Shape& shape, bool real) noexcept {
+int SlabGrid::max_devices(const Shape& shape, bool real) noexcept {
   const std::int64_t second = shape.rank() == 2 && real ? shape[1] / 2 + 1 : shape[1];
   constexpr std::int64_t kMax = 1 << 20;
   return static_cast<int>(std::min({shape[0], second, kMax}));

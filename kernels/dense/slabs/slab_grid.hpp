@@ -29,7 +29,7 @@ struct SlabGrid {
   SlabGrid(const Shape& shape, bool real, int devices);
 
   /// The most devices of which each has something to do.
-  static int most_devices(const Shape& shape, bool real) noexcept;
+  static int max_devices(const Shape& shape, bool real) noexcept;
 
   Share planes_of(int device) const noexcept { return share_of(planes, devices, device); }
   Share rows_of(int device) const noexcept { return share_of(across, devices, device); }

@@ -42,7 +42,7 @@ void put_long_runs_first(bool far, bool single, std::vector<KernelPolicy>& kerne
   }
 }
 
-std::vector<TransformPolicy> policies_for(const Lines& lines, bool single, int device, std::size_t most) {
+std::vector<TransformPolicy> policies_for(const Lines& lines, bool single, int device, std::size_t max) {
   LineNeed need = need_of(lines);
   Limits limits = limits_of(device);
   limits.multiplies_f16 = false;
@@ -64,7 +64,7 @@ std::vector<TransformPolicy> policies_for(const Lines& lines, bool single, int d
       if (far || !lines.interleaved()) kernel.multiprocessor_delay = kUsualMultiprocessorDelay;
     }
     all.emplace_back().kernels = {kernel};
-    if (most == 1) break;
+    if (max == 1) break;
     all.push_back(all.back());
     all.back().min_blocks_per_multiprocessor = 2;
   }
@@ -83,16 +83,16 @@ TransformPolicy measured_policy(const Lines& lines, bool single, int device) {
   const auto extent = [&](const Lines::Strides& s, std::int64_t groups) {
     return (groups - 1) * s.group + (lines.inner - 1) * s.inner + (lines.points - 1) * s.element + 1;
   };
-  const std::int64_t value = single ? 8 : 16, most = kMeasuredBytes / value;
+  const std::int64_t value = single ? 8 : 16, max = kMeasuredBytes / value;
   const std::int64_t of_group = lines.inner * lines.points;
-  const std::int64_t groups = std::max<std::int64_t>(1, most / of_group);
+  const std::int64_t groups = std::max<std::int64_t>(1, max / of_group);
   const cuda::DeviceBuffer from(static_cast<std::size_t>(extent(lines.in, groups) * value)),
       to(static_cast<std::size_t>(extent(lines.out, groups) * value));
   const cuda::OwnedStream stream;
   cuda::clear(from.data(), from.bytes(), stream.get());
   const Call call{from.data(), to.data(), nullptr, 1.0, 1};
   std::size_t best = 0;
-  double least = 0;
+  double min = 0;
   cuda::Event begin(cuda::Event::Kind::timed), end(cuda::Event::Kind::timed);
   for (std::size_t k = 0; k < kernels.size(); ++k) {
     double us = 0;
@@ -104,8 +104,8 @@ TransformPolicy measured_policy(const Lines& lines, bool single, int device) {
       const double once = begin.us_until(end);
       if (round > 0 && (us == 0 || once < us)) us = once;
     }
-    if (least == 0 || us < least) {
-      least = us;
+    if (min == 0 || us < min) {
+      min = us;
       best = k;
     }
   }

@@ -57,10 +57,10 @@ Executables by_type(const DenseProblem& problem, std::vector<std::unique_ptr<con
   return executables;
 }
 
-std::size_t most_scratch(const Executables& executables) {
-  std::size_t most = 0;
-  for (const auto& [type, executable] : executables) most = std::max(most, executable->scratch_bytes());
-  return most;
+std::size_t max_scratch(const Executables& executables) {
+  std::size_t max = 0;
+  for (const auto& [type, executable] : executables) max = std::max(max, executable->scratch_bytes());
+  return max;
 }
 
 std::size_t signal_bytes(const DenseProblem& problem, ElementType type) {
@@ -82,7 +82,7 @@ class TunedEngine final : public GpuDenseEngine<Real>, private GpuPhases<Real> {
   }
 
   std::size_t workspace_bytes() const noexcept override {
-    return std::max(most_scratch(forward_), inverse_ == nullptr ? 0 : inverse_->scratch_bytes());
+    return std::max(max_scratch(forward_), inverse_ == nullptr ? 0 : inverse_->scratch_bytes());
   }
   bool reads(ElementType type) const noexcept override { return forward_.count(type) > 0; }
   bool writes_strides() const noexcept override { return true; }
@@ -156,7 +156,7 @@ class KeepingEngine final : public GpuKeepingEngine<Real> {
         forward_(by_type<Real>(problem, load(forward_programs<Real>(problem, policies, keep), kSingle,
                                              tables_, cuda::device_info(problem.device)))) {}
 
-  std::size_t workspace_bytes() const noexcept override { return most_scratch(forward_); }
+  std::size_t workspace_bytes() const noexcept override { return max_scratch(forward_); }
   bool reads(ElementType type) const noexcept override { return forward_.count(type) > 0; }
   void forward(const void* signals, ElementType type, const device::KeptPart& part, Real scale,
                std::byte* workspace, CUstream_st* stream) const override {

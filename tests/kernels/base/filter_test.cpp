@@ -41,8 +41,8 @@ TEST(KaiserWindow, BesselFunctionAgreesWithTheStandardLibrary) {
 TEST(KaiserWindow, ResponseIsTheTransformOfTheTaps) {
   for (const double leakage : {1e-3, 1e-8, 1e-13}) {
     const KaiserWindow window = KaiserWindow::for_leakage(leakage);
-    const auto least = static_cast<std::int64_t>(std::ceil(2.5 * window.half_width));
-    for (const std::int64_t taps : {least, least + 1, std::int64_t{64}, std::int64_t{1000}}) {
+    const auto min = static_cast<std::int64_t>(std::ceil(2.5 * window.half_width));
+    for (const std::int64_t taps : {min, min + 1, std::int64_t{64}, std::int64_t{1000}}) {
       EXPECT_NEAR(window.response(0), 1, 1e-14);
       for (double s = 0; s <= 0.5 * static_cast<double>(taps) && s < 60; s += 0.173) {
         EXPECT_NEAR(direct_response(window, taps, s), window.response(s), 2 * leakage + 1e-15)

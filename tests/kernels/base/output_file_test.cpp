@@ -228,8 +228,8 @@ TEST_F(OutputFileTest, EverySizeLimitLeavesTheOldFileOrTheNewOne) {
   rlimit limit{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &limit), 0);
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  for (rlim_t most = 0; most <= text.size(); ++most) {
-    const rlimit small{most, limit.rlim_max};
+  for (rlim_t max = 0; max <= text.size(); ++max) {
+    const rlimit small{max, limit.rlim_max};
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
     bool failed = false;
     try {
@@ -238,7 +238,7 @@ TEST_F(OutputFileTest, EverySizeLimitLeavesTheOldFileOrTheNewOne) {
       failed = true;
     }
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
-    EXPECT_EQ(failed, most < text.size());
+    EXPECT_EQ(failed, max < text.size());
     EXPECT_EQ(read(at("file")), failed ? old : text);
     EXPECT_EQ(files(), 1);
   }

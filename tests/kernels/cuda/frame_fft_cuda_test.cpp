@@ -85,7 +85,7 @@ Transformed transform(const Signal& signal, double scale) {
 std::vector<Value> stored(const std::vector<Value>& whole, const SpectrumLayout& layout) {
   std::vector<Value> part;
   for (std::int64_t i = 0; i < layout.points(); ++i)
-    part.push_back(whole[static_cast<std::size_t>(layout.flat_index(i))]);
+    part.push_back(whole[static_cast<std::size_t>(layout.linear_index(i))]);
   return part;
 }
 
@@ -124,9 +124,9 @@ TEST_F(FrameFftGpu, EveryTypeOfManyShapes) {
 
 TEST_F(FrameFftGpu, RandomShapes) {
   std::mt19937 random(7);
-  const auto draw = [&](std::int64_t most) {
+  const auto draw = [&](std::int64_t max) {
     for (;;) {
-      const auto n = static_cast<std::int64_t>(random() % static_cast<unsigned>(most)) + 1;
+      const auto n = static_cast<std::int64_t>(random() % static_cast<unsigned>(max)) + 1;
       if (FrameFft::supports({{1, 1, n}, false}, 0)) return n;
     }
   };

@@ -146,7 +146,7 @@ TEST_F(SelectGpu, CellSumsEqualALoop) {
         const bool counts = power[at] >= 0 && layout.representative(i);
         EXPECT_EQ(marked[at] >= 0, counts) << i;
         if (counts)
-          expected[grid.cell(coordinates(shape, layout.flat_index(i)))] +=
+          expected[grid.cell(coordinates(shape, layout.linear_index(i)))] +=
               layout.multiplicity(i) * values[at];
       }
       const auto run = [&] {
@@ -222,7 +222,7 @@ void check_largest(const SpectrumExtents& extents, const Shape& shape, std::vect
     std::vector<double> sums(grid.cells(), 0.0);
     for (std::int64_t i = 0; i < size; ++i) {
       const double p = left[static_cast<std::size_t>(i)];
-      if (p >= 0) sums[grid.cell(coordinates(shape, layout.flat_index(i)))] += layout.multiplicity(i) * p;
+      if (p >= 0) sums[grid.cell(coordinates(shape, layout.linear_index(i)))] += layout.multiplicity(i) * p;
     }
     ASSERT_EQ(result.sums.size(), sums.size());
     for (std::size_t c = 0; c < sums.size(); ++c)

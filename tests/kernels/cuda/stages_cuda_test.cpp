@@ -186,15 +186,15 @@ void check_stages(bool real, bool trimmed) {
   // Recover accepts any lanes, so the gathered ones will do.
   const test::OnDevice<Complex<Real>> values(20 * kFrames);
   const test::OnDevice<Real> errors(20 * kFrames);
-  const test::OnDevice<DeviceAccount> accounts(kFrames);
+  const test::OnDevice<DeviceErrors> errors(kFrames);
   const test::OnDevice<RecoverPartial> partials(kFrames * kMaxRecoverBlocks);
   batch.values = values.get();
   batch.standard_error = errors.get();
-  batch.accounts = accounts.get();
+  batch.errors = errors.get();
   launch_recover(plan, batch, gathered.get(), checks.get(), partials.get(), nullptr, nullptr);
   const auto got = values.read();
   const auto got_errors = errors.read();
-  const auto got_accounts = accounts.read();
+  const auto got_errors = errors.read();
   const double bound = 200 * std::numeric_limits<Real>::epsilon();
   for (std::size_t frame = 0; frame < kFrames; ++frame) {
     const Complex<Real>* lane0 = &z[frame * static_cast<std::size_t>(lanes) * taps];
@@ -203,7 +203,7 @@ void check_stages(bool real, bool trimmed) {
       scale += data.bucket_weight[i % taps] *
                (double(lane0[i].re) * lane0[i].re + double(lane0[i].im) * lane0[i].im);
     std::vector<std::complex<double>> truth, mine;
-    AccountSums sums;
+    ErrorSums sums;
     sums.scale = scale;
     for (std::size_t i = 0; i < 20; ++i) {
       const std::int64_t f[3] = {support[i] / 840, support[i] / 28 % 30, support[i] % 28};
@@ -242,20 +242,20 @@ void check_stages(bool real, bool trimmed) {
     }
     sums.witness_all = witness_mean(squares.data(), static_cast<int>(squares.size()), !real, false);
     sums.witness = witness_mean(squares.data(), static_cast<int>(squares.size()), !real, trimmed);
-    const Ratios ratios = account_ratios(table.model, sums, std::numeric_limits<Real>::epsilon());
+    const Ratios ratios = error_ratios(table.model, sums, std::numeric_limits<Real>::epsilon());
     EXPECT_GT(ratios.gain_scale, scale);  // the witness spoke up
     EXPECT_GT(ratios.bias_scale, 0);
     for (std::size_t i = 0; i < 20; ++i) {
       const double error = std::sqrt(ratios.gain_scale * table.gain[i] + ratios.bias_scale * table.bias[i]);
       EXPECT_NEAR(got_errors[frame * 20 + i] / error, 1, bound);
     }
-    const Account expected = make_account(ratios);
-    const DeviceAccount& account = got_accounts[frame];
-    EXPECT_NEAR(account.error_l2 / expected.error_l2, 1, bound);
-    EXPECT_NEAR(account.relative_error / expected.relative_error, 1, bound);
-    EXPECT_NEAR(account.tail_energy / expected.tail_energy, 1, bound);
-    EXPECT_NEAR(account.residual / expected.residual, 1, bound);
-    EXPECT_EQ(account.finite, 1);
+    const ErrorEstimate expected = estimate_error(ratios);
+    const DeviceErrors& errors = got_errors[frame];
+    EXPECT_NEAR(errors.error_l2 / expected.error_l2, 1, bound);
+    EXPECT_NEAR(errors.relative_error / expected.relative_error, 1, bound);
+    EXPECT_NEAR(errors.tail_energy / expected.tail_energy, 1, bound);
+    EXPECT_NEAR(errors.residual / expected.residual, 1, bound);
+    EXPECT_EQ(errors.finite, 1);
   }
 }
 

@@ -39,9 +39,9 @@ class Population {
   Case draw() {
     Case c;
     const int rank = 1 + below(3);
-    const std::int64_t most = rank == 1 ? 4096 : (rank == 2 ? 64 : 16);
+    const std::int64_t max = rank == 1 ? 4096 : (rank == 2 ? 64 : 16);
     std::vector<std::int64_t> extents;
-    for (int d = 0; d < rank; ++d) extents.push_back(1 + below(static_cast<int>(most)));
+    for (int d = 0; d < rank; ++d) extents.push_back(1 + below(static_cast<int>(max)));
     c.shape = Shape(std::span<const std::int64_t>(extents));
     c.real = below(2) == 0;
     c.signal = kAll[below(4)];

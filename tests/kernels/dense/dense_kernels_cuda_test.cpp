@@ -106,11 +106,11 @@ TEST_F(DenseKernelsCuda, BlocksOfAMultiprocessorMayBeLimited) {
                .resident(0) /
            device.multiprocessors;
   };
-  const std::int64_t most = resident("");
-  ASSERT_GT(most, 3);
-  for (const std::int64_t limit : {std::int64_t{1}, std::int64_t{3}, most - 1})
+  const std::int64_t max = resident("");
+  ASSERT_GT(max, 3);
+  for (const std::int64_t limit : {std::int64_t{1}, std::int64_t{3}, max - 1})
     EXPECT_EQ(resident(fmt::format(" max_blocks_per_multiprocessor={}", limit)), limit);
-  EXPECT_EQ(resident(" max_blocks_per_multiprocessor=32"), most);
+  EXPECT_EQ(resident(" max_blocks_per_multiprocessor=32"), max);
 }
 
 TEST_F(DenseKernelsCuda, BytesMayHaveKernelsOfTheirOwn) {

@@ -138,14 +138,14 @@ TYPED_TEST(LineStageTest, TransposedColumns) {
     const std::vector<std::complex<TypeParam>> from(x.begin(), x.end());
     std::vector<std::complex<TypeParam>> to(size, TypeParam(-9));
     for (std::int64_t block = 0; block < stage.blocks(); ++block)
-      stage.turned_block(block, from.data(), to.data(), false, scratch.data(),
-                         [n](std::int64_t first, std::int64_t count, TypeParam* re, TypeParam* im) {
-                           for (std::int64_t i = 0; i < n * count; ++i) {
-                             const auto by = static_cast<TypeParam>(first + i % count + 1);
-                             re[i] *= by;
-                             im[i] *= by;
-                           }
-                         });
+      stage.transposed_block(block, from.data(), to.data(), false, scratch.data(),
+                             [n](std::int64_t first, std::int64_t count, TypeParam* re, TypeParam* im) {
+                               for (std::int64_t i = 0; i < n * count; ++i) {
+                                 const auto by = static_cast<TypeParam>(first + i % count + 1);
+                                 re[i] *= by;
+                                 im[i] *= by;
+                               }
+                             });
     EXPECT_LE(test::relative_l2(to, expected), test::fft_bound<TypeParam>(static_cast<double>(n)))
         << n << " x " << inner;
   }

@@ -45,9 +45,9 @@ TEST(SlabGrid, SlabsSayWhichPartLiesWhere) {
   const auto batch = detail::batch_slabs(Shape{9}, 3, devices);
   EXPECT_EQ(batch[0], (dense::Slab{3, 0, 2, {0, 0, 0}, {9, 1, 1}}));
   EXPECT_EQ(batch[1], (dense::Slab{1, 2, 1, {0, 0, 0}, {9, 1, 1}}));
-  EXPECT_EQ(SlabGrid::most_devices(Shape{5, 8}, true), 5);
-  EXPECT_EQ(SlabGrid::most_devices(Shape{9, 8}, true), 5);
-  EXPECT_EQ(SlabGrid::most_devices(Shape{9, 2, 70}, true), 2);
+  EXPECT_EQ(SlabGrid::max_devices(Shape{5, 8}, true), 5);
+  EXPECT_EQ(SlabGrid::max_devices(Shape{9, 8}, true), 5);
+  EXPECT_EQ(SlabGrid::max_devices(Shape{9, 2, 70}, true), 2);
 }
 
 /// Which devices reach which.
@@ -200,7 +200,7 @@ TEST(SlabFft, EqualsSumsInAnyOrderOfTheQueues) {
   for (const Shape& shape : {Shape{8, 6}, Shape{7, 9}, Shape{11, 4}, Shape{8, 6, 5}, Shape{5, 4, 6},
                              Shape{9, 7, 3}, Shape{4, 5, 1}, Shape{6, 4, 2}}) {
     for (const bool real : {false, true}) {
-      for (int devices = 1; devices <= std::min(4, SlabGrid::most_devices(shape, real)); ++devices) {
+      for (int devices = 1; devices <= std::min(4, SlabGrid::max_devices(shape, real)); ++devices) {
         for (const SlabCuts& cuts : {SlabCuts{1, 1}, SlabCuts{2, 2, 0.5}, SlabCuts{3, 1}, SlabCuts{5, 3, 0.4},
                                      SlabCuts{2, 3, 0.9, 2}}) {
           for (const Reach reach : {Reach::all, Reach::none, Reach::neighbours}) {

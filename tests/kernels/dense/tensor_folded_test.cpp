@@ -13,14 +13,14 @@ namespace sfft::test {
 namespace {
 
 TEST(TensorFolded, EveryLengthAgainstDouble) {
-  double most = 0;
+  double max = 0;
   for (int points = tensor::kMinFolded; points <= tensor::kMaxFolded; ++points) {
     const Values x = uniform_noise(static_cast<std::size_t>(5 * points), static_cast<unsigned>(points));
     const double error = relative_l2(emulated_folded_fft(x, points), exact_spectra(x, Shape{points}));
     EXPECT_LE(error, kTensorBound) << points;
-    most = std::max(most, error);
+    max = std::max(max, error);
   }
-  RecordProperty("largest error", std::to_string(most));
+  RecordProperty("largest error", std::to_string(max));
 }
 
 TEST(TensorFolded, InverseAndFactor) {

@@ -30,9 +30,9 @@ int turns_of(const std::vector<unsigned>& points) {
     std::set<unsigned> at_bank[kBanks];
     for (int lane = first; lane < first + kLaneGroup; ++lane)
       at_bank[points[lane] / 2 % kBanks].insert(points[lane]);
-    std::size_t most = 0;
-    for (const auto& bank : at_bank) most = std::max(most, bank.size());
-    turns += static_cast<int>(most);
+    std::size_t max = 0;
+    for (const auto& bank : at_bank) max = std::max(max, bank.size());
+    turns += static_cast<int>(max);
   }
   return turns;
 }

@@ -44,8 +44,8 @@ TEST(Tensor, SplitsAreWithin22Bits) {
 }
 
 TEST(Tensor, ScalesBringEveryLineToItsPlaceAndBack) {
-  const float least = std::numeric_limits<float>::denorm_min();
-  for (const float largest : {least, 3 * least, 1e-40f, 1.1754944e-38f, 1e-30f, 1e-7f, 1.0f, 1.999f, 1e30f,
+  const float min = std::numeric_limits<float>::denorm_min();
+  for (const float largest : {min, 3 * min, 1e-40f, 1.1754944e-38f, 1e-30f, 1e-7f, 1.0f, 1.999f, 1e30f,
                               std::numeric_limits<float>::max()}) {
     const unsigned bits = detail::half::bits_of(tensor::larger(0, -largest));
     tensor::Point point[1] = {{largest, -largest}};
@@ -160,10 +160,10 @@ TEST(Tensor, EveryScaleFromTinyToHuge) {
       const auto scale = static_cast<float>(std::pow(10.0, decade));
       const Values x = uniform_noise(n, static_cast<unsigned>(log + 100 + decade), scale);
       // Results near the least normal number are multiples of 2^-149.
-      const double least = 0x1p-149 / (double{scale} * std::sqrt(static_cast<double>(n)));
+      const double min = 0x1p-149 / (double{scale} * std::sqrt(static_cast<double>(n)));
       const Exact expected = exact_spectra(x, log);
       for (const std::int64_t few : {tensor::kFewPoints, std::int64_t{0}}) {
-        EXPECT_LE(relative_l2(emulated_tensor_fft(x, log, {.few = few}), expected), kTensorBound + least)
+        EXPECT_LE(relative_l2(emulated_tensor_fft(x, log, {.few = few}), expected), kTensorBound + min)
             << "2^" << log << ", 1e" << decade << " few " << few;
       }
     }
@@ -182,9 +182,9 @@ TEST(Tensor, VectorsOfABatchKeepTheirOwnScale) {
     const Values got = emulated_tensor_fft(all, log);
     const Exact expected = exact_spectra(all, log);
     for (std::size_t i = 0; i < scales.size(); ++i) {
-      const double least =
+      const double min =
           scales[i] > 0 ? 0x1p-149 / (double{scales[i]} * std::sqrt(static_cast<double>(n))) : 0;
-      EXPECT_LE(error_of_line(got, expected, std::int64_t{1} << log, i), kTensorBound + least)
+      EXPECT_LE(error_of_line(got, expected, std::int64_t{1} << log, i), kTensorBound + min)
           << "2^" << log << " vector " << i;
     }
   }

@@ -8,14 +8,14 @@ namespace sfft::device {
 
 /// Tables of a step, in device memory: complex numbers of the plan's precision unless noted otherwise.
 struct StepTables {
-  const void* roots;     ///< exp(−2πi j/n), n the length of an FFT
-  const void* untangle;  ///< exp(−πi j/n), j <= n, for real lines of 2n points
-  const void* coarse;    ///< exp(−2πi j 2^bits/N), between the steps of a long line of N points
-  const void* fine;      ///< exp(−2πi j/N), j < 2^bits
-  const void* chirp;     ///< Bluestein: exp(−πi j²/n)
-  const void* kernel;    ///< Bluestein, Rader: FFT of the convolution's kernel, over the length of the FFT
-  const void* gather;    ///< Rader: element of the q-th input, int
-  const void* scatter;   ///< Rader: element of the q-th output, int
+  const void* roots;        ///< exp(−2πi j/n), n the length of an FFT
+  const void* unpack_real;  ///< exp(−πi j/n), j <= n, for real lines of 2n points
+  const void* coarse;       ///< exp(−2πi j 2^bits/N), between the steps of a long line of N points
+  const void* fine;         ///< exp(−2πi j/N), j < 2^bits
+  const void* chirp;        ///< Bluestein: exp(−πi j²/n)
+  const void* kernel;       ///< Bluestein, Rader: FFT of the convolution's kernel, over the length of the FFT
+  const void* gather;       ///< Rader: element of the q-th input, int
+  const void* scatter;      ///< Rader: element of the q-th output, int
   const void* store;  ///< conflict-free: the slots of elements as they are loaded from memory, int; `gather`
                       ///< holds the slots of inputs then
   const void* matrices;  ///< of products on tensor cores (run/product_tables.hpp)

@@ -74,10 +74,10 @@ class BlockTile {
       const Place at(memory, team, own, round);
       float parts[2 * kOwn];
       load(values + at.from + 2 * own, at.left, parts);
-      float most = size_of(parts[0]);
+      float max = size_of(parts[0]);
 #pragma unroll
-      for (int k = 1; k < 2 * kOwn; ++k) most = larger(most, size_of(parts[k]));
-      const Scaled scaled(memory.scaled_part(largest_of_team(most, mask_of_warp())), unit);
+      for (int k = 1; k < 2 * kOwn; ++k) max = larger(max, size_of(parts[k]));
+      const Scaled scaled(memory.scaled_part(largest_of_team(max, mask_of_warp())), unit);
       all = all && (scaled.ordinary || !at.works);  // of a team alike
       unsigned words[kOwn];
 #pragma unroll
@@ -98,15 +98,15 @@ class BlockTile {
 #pragma unroll 1
     for (int round = 0; round < kRounds; ++round) {
       const Place at(memory, team, own, round);
-      float parts[2 * kOwn], most = 0;
+      float parts[2 * kOwn], max = 0;
       load(values + at.from + 2 * own, at.left, parts);
 #pragma unroll
       for (float& part : parts) {
         part = memory.scaled_part(part);
-        if (detail::block16::is_ordinary(part)) most = larger(most, size_of(part));
+        if (detail::block16::is_ordinary(part)) max = larger(max, size_of(part));
       }
       const int exponent =
-          detail::block16::exponent_of(largest_of_team(most, 0xfu << threadIdx.x % 32 / kTeam * kTeam));
+          detail::block16::exponent_of(largest_of_team(max, 0xfu << threadIdx.x % 32 / kTeam * kTeam));
       const detail::block16::Powers powers(-exponent);
       unsigned words[kOwn];
 #pragma unroll
@@ -122,10 +122,10 @@ class BlockTile {
   /// The exponent of a block whose largest part has a size, and the factor that makes integers of results
   /// before they are scaled by `unit`.
   struct Scaled {
-    __device__ __forceinline__ Scaled(float most, float unit) {
+    __device__ __forceinline__ Scaled(float max, float unit) {
       constexpr int kMin = 14, kInfinite = 255, kTop = 127 + detail::block16::kTopBit;
       constexpr float kRoom = static_cast<float>(detail::block16::kMaxInteger) + 0.25f;
-      const float size = size_of(most);
+      const float size = size_of(max);
       const int top = static_cast<int>(detail::half::bits_of(size) >> 23);
       float power = detail::half::from_bits(static_cast<unsigned>(127 + kTop - top) << 23);
       exponent = top - kTop;
@@ -174,9 +174,9 @@ class BlockTile {
   /// A NaN if either is one.
   static __device__ __forceinline__ float larger(float a, float b) {
 #if __CUDA_ARCH__ >= 800
-    float most;
-    asm("max.NaN.f32 %0, %1, %2;" : "=f"(most) : "f"(a), "f"(b));
-    return most;
+    float max;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(max) : "f"(a), "f"(b));
+    return max;
 #else
     return a > b || a != a ? a : b;
 #endif

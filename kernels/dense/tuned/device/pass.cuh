@@ -74,14 +74,14 @@ struct Pass {
   }
   /// Whether a digit of `fold` carries in any sum base + add.
   static __device__ constexpr bool carries(int fold) {
-    int most = 0, added = 0;
+    int max = 0, added = 0;
     for (int j = 0; j < (kAlike ? Line::kThreads : M); ++j) {
-      if (position(j) % fold > most) most = position(j) % fold;
+      if (position(j) % fold > max) max = position(j) % fold;
     }
     for (int i = 0; i < kRounds * R; ++i) {
       if (add(i / R, i % R) % fold > added) added = add(i / R, i % R) % fold;
     }
-    return most + added >= fold;
+    return max + added >= fold;
   }
   static constexpr bool kAlignedOutput = kOutputs == 1 && kRow == Line::kLength && Line::kPadInterval > 0 &&
                                          R % (Line::kPadInterval > 0 ? Line::kPadInterval : 1) == 0;

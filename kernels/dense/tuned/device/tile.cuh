@@ -225,7 +225,7 @@ class Tile {
     } else {
       z = value(load_as<kReads>(read<InVector>(line, first, add)));
     }
-    // Half spectra of pairs are exchanged after they are tangled.
+    // Half spectra of pairs are exchanged after they are packed.
     if constexpr (K::step.swap_in && K::step.in.form != Form::half_pairs) return {z.im, z.re};
     return z;
   }

@@ -31,7 +31,7 @@ class TileStage {
   /// From memory to shared memory, and back, by all threads of the block.
   static __device__ __forceinline__ void read(const Tile<K>& memory, const StepTables& tables, void* shared) {
     if constexpr (kHalfIn) {
-      tangle(memory, tables, shared);
+      pack_real(memory, tables, shared);
     } else {
       read_lines(memory, tables, shared);
     }
@@ -39,7 +39,7 @@ class TileStage {
   static __device__ __forceinline__ void write(const Tile<K>& memory, const StepTables& tables,
                                                void* shared) {
     if constexpr (kHalfOut) {
-      untangle(memory, tables, static_cast<const Value*>(shared));
+      unpack_real(memory, tables, static_cast<const Value*>(shared));
     } else {
       write_lines(memory, tables, shared);
     }
@@ -147,10 +147,10 @@ class TileStage {
 
   /// Z[k] = X[k] + conj Y[n−k] + i w^−k (X[k] − conj Y[n−k]), w = exp(−πi/n), Y the mirror: twice the FFT of
   /// the pairs x[2t] + i x[2t+1].
-  static __device__ __forceinline__ void tangle(const Tile<K>& memory, const StepTables& tables,
-                                                void* shared) {
+  static __device__ __forceinline__ void pack_real(const Tile<K>& memory, const StepTables& tables,
+                                                   void* shared) {
     auto* values = static_cast<Value*>(shared);
-    const auto* w = static_cast<const Value*>(tables.untangle);
+    const auto* w = static_cast<const Value*>(tables.unpack_real);
     const auto put = [&](int line, int k, Value z) {
       if constexpr (K::step.swap_in) z = {z.im, z.re};
       values[index(k, line)] = z;
@@ -167,9 +167,9 @@ class TileStage {
 
   /// X[k] = (Z[k] + conj Y[n−k])/2 + w^k (Z[k] − conj Y[n−k])/2i, w = exp(−πi/n), from the FFT Z of pairs and
   /// its mirror Y.
-  static __device__ __forceinline__ void untangle(const Tile<K>& memory, const StepTables& tables,
-                                                  const Value* values) {
-    const auto* w = static_cast<const Value*>(tables.untangle);
+  static __device__ __forceinline__ void unpack_real(const Tile<K>& memory, const StepTables& tables,
+                                                     const Value* values) {
+    const auto* w = static_cast<const Value*>(tables.unpack_real);
     each_mirrored(memory, [&](int line, int mirror, int k) {
       const Value x = values[index(k == kPoints ? 0 : k, line)];
       const Value y = values[index(k == 0 ? 0 : kPoints - k, mirror)];

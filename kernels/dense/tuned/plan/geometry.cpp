@@ -166,14 +166,14 @@ void Layout::set_formats() {
   program_.between = formats.between;
   program_.kernels.front().step.in.storage = formats.source;
   program_.kernels.back().step.out.storage = formats.target;
-  double most = 2 * formats.peak * (problem_.real ? 2 : 1);
+  double max = 2 * formats.peak * (problem_.real ? 2 : 1);
   int before = 0;
   for (std::size_t k = 0; k + 1 < kernels; ++k) {
     Step& step = program_.kernels[k].step;
     step.out.storage = program_.kernels[k + 1].step.in.storage = formats.between;
     if (formats.between != dense::Storage::f16) continue;
-    most *= static_cast<double>(step.points) * (step.half_spectra() ? 2 : 1);
-    const int exponent = -std::ilogb(most / kLargest) - 1;
+    max *= static_cast<double>(step.points) * (step.half_spectra() ? 2 : 1);
+    const int exponent = -std::ilogb(max / kLargest) - 1;
     step.out.exponent = exponent - before;
     before = exponent;
   }

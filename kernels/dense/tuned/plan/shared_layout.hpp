@@ -43,7 +43,7 @@ struct PassRoots {
   int before = 1, kinds = 0, first = 0;
   constexpr int count() const { return before * kinds; }
 };
-/// `rows`: of a grid, whose second dimension begins anew; 0: there is one dimension.
+/// `rows`: of a grid, whose second dimension begins again; 0: there is one dimension.
 constexpr PassRoots pass_roots(const IntList& radices, Twiddles twiddles, int rows, unsigned pass,
                                int first) {
   PassRoots found{1, 0, first};
@@ -105,14 +105,14 @@ constexpr int packed_pitch(const Step& step, bool single) {
   if (points % kWord != 0 || threads >= kBanks || step.interleaves_threads()) return points;
   int best = points, fewest = kBanks + 1;
   for (int pitch = points; pitch < points + kBanks && pitch <= room; pitch += kWord) {
-    int met[kBanks] = {}, most = 0;
+    int met[kBanks] = {}, max = 0;
     for (int lane = 0; lane < kBanks; ++lane) {
       const int bank = (lane / threads * pitch + lane % threads) % kBanks;
-      if (++met[bank] > most) most = met[bank];
+      if (++met[bank] > max) max = met[bank];
     }
-    if (most < fewest) {
+    if (max < fewest) {
       best = pitch;
-      fewest = most;
+      fewest = max;
     }
   }
   return best;

@@ -67,12 +67,12 @@ struct KernelPolicy {
   constexpr int length() const { return radices.product(); }
   /// Points that a thread holds in registers.
   constexpr int registers() const {
-    int most = 0;
+    int max = 0;
     for (const int radix : radices) {
       const int points = (length() / radix + threads_per_transform - 1) / threads_per_transform * radix;
-      if (points > most) most = points;
+      if (points > max) max = points;
     }
-    return most;
+    return max;
   }
   /// Passes over the columns of a grid of `rows` rows, which come before those over its rows; 0: these
   /// radices cannot transform such a grid.

@@ -21,12 +21,12 @@ template <auto kMember>
 struct Row;
 template <class Policy, class Value, Value Policy::*kMember>
 struct Row<kMember> {
-  static constexpr Knob<Policy> of(const char* name, int least, int most,
+  static constexpr Knob<Policy> of(const char* name, int min, int max,
                                    std::span<const char* const> words = {}) {
     Knob<Policy> knob{};
     knob.name = name;
-    knob.least = least;
-    knob.most = most;
+    knob.min = min;
+    knob.max = max;
     knob.get = [](const Policy& policy) { return static_cast<int>(policy.*kMember); };
     knob.set = [](Policy& policy, int value) { policy.*kMember = static_cast<Value>(value); };
     knob.words = words;

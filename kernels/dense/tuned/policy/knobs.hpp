@@ -30,7 +30,7 @@ using Tried = std::vector<int> (*)(const SearchContext&);
 template <class Policy>
 struct Knob {
   const char* name;  ///< of the member, and in texts
-  int least, most;
+  int min, max;
   int (*get)(const Policy&);
   void (*set)(Policy&, int);
   std::span<const char* const> words = {};  ///< of an enumeration's values, from 0; texts hold these

@@ -52,12 +52,12 @@ std::optional<int> number(std::string_view text) {
 }
 
 /// Positive numbers with dots between them.
-std::optional<std::vector<int>> numbers(std::string_view text, std::size_t most) {
+std::optional<std::vector<int>> numbers(std::string_view text, std::size_t max) {
   std::vector<int> values;
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t end = std::min(text.find('.', at), text.size());
     const auto value = number(text.substr(at, end - at));
-    if (!value || *value < 1 || values.size() == most) return std::nullopt;
+    if (!value || *value < 1 || values.size() == max) return std::nullopt;
     values.push_back(*value);
     at = end + 1;
   }
@@ -74,7 +74,7 @@ bool set_knob(std::span<const Knob<Policy>> knobs, std::string_view name, std::s
       const auto word = std::find(knob.words.begin(), knob.words.end(), text);
       value = static_cast<int>(word - knob.words.begin());
     }
-    if (!value || *value < knob.least || *value > knob.most) return false;
+    if (!value || *value < knob.min || *value > knob.max) return false;
     knob.set(policy, *value);
     return true;
   }

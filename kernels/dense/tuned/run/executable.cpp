@@ -67,10 +67,10 @@ const void* Tables::all_roots(const Step& step) {
   const std::string key =
       fmt::format("roots {} {} {}", fmt::join(radices, "."), static_cast<int>(twiddles), step.rows);
   if (const void* found = known(key)) return found;
-  const double least = single_ ? 0x1p-24 : 0x1p-53;  // an epsilon beside the other part
+  const double min = single_ ? 0x1p-24 : 0x1p-53;  // an epsilon beside the other part
   Table all = roots(step.policy.length(), step.policy.length());
   for (const IntList& way : {radices, radices.reversed()}) {
-    const Table own = pass_roots_of(way, twiddles, step.rows, least);
+    const Table own = pass_roots_of(way, twiddles, step.rows, min);
     all.insert(all.end(), own.begin(), own.end());
   }
   return values(key, all);
@@ -97,7 +97,7 @@ device::StepTables Tables::of(const Step& step) {
                      ? all_roots(step)
                      : get(fmt::format("roots {}", length), length, length, 1);
   if (step.half_spectra())
-    tables.untangle = get(fmt::format("untangle {}", step.points), 2 * step.points, step.points + 1, 1);
+    tables.unpack_real = get(fmt::format("unpack real {}", step.points), 2 * step.points, step.points + 1, 1);
   if (step.twiddle.modulus > 0) {
     const std::int64_t n = step.twiddle.modulus, fine = std::int64_t{1} << step.twiddle.fine_bits();
     tables.fine = get(fmt::format("fine {}", n), n, fine, 1);
@@ -132,13 +132,13 @@ std::size_t bytes_to_hold(CUfunction function, unsigned threads, std::size_t byt
       cuda::driver().cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
                                         static_cast<int>(std::min<std::size_t>(share, 100))),
       "choosing a kernel's share of shared memory");
-  std::size_t most = device.shared_bytes_per_block;
+  std::size_t max = device.shared_bytes_per_block;
   if (blocks_of(function, threads, bytes) <= resident) return bytes;
-  while (most - bytes > 1) {
-    const std::size_t middle = (bytes + most) / 2;
-    (blocks_of(function, threads, middle) > resident ? bytes : most) = middle;
+  while (max - bytes > 1) {
+    const std::size_t middle = (bytes + max) / 2;
+    (blocks_of(function, threads, middle) > resident ? bytes : max) = middle;
   }
-  return most;
+  return max;
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ Table roots(std::int64_t n, std::int64_t count, std::int64_t step) {
   return table;
 }
 
-Table pass_roots_of(const IntList& radices, Twiddles twiddles, int rows, double least) {
+Table pass_roots_of(const IntList& radices, Twiddles twiddles, int rows, double min) {
   Table table;
   for (unsigned i = 0; i < radices.size(); ++i) {
     const PassRoots pass = pass_roots(radices, twiddles, rows, i, 0);
@@ -119,7 +119,7 @@ Table pass_roots_of(const IntList& radices, Twiddles twiddles, int rows, double 
       for (std::int64_t m = 0; m < std::max<std::int64_t>(1, size / 4); ++m) {
         for (std::int64_t q = 0; q < pass.before; ++q) {
           const std::complex<double> z = root((q * (radices[i] / size) + m * (n / size)) % n, n);
-          const double re = std::copysign(std::max(std::abs(z.real()), least), z.real());
+          const double re = std::copysign(std::max(std::abs(z.real()), min), z.real());
           table.push_back({re, z.imag() / re});
         }
       }

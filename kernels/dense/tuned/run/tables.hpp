@@ -19,7 +19,7 @@ Table roots(std::int64_t n, std::int64_t count, std::int64_t step = 1);
 /// The roots that passes read (PassRoots). Those of fused butterflies are (re z, im z/re z) for roots z, with
 /// |re z| kept away from 0: it is at least `least`. Products with im z/re z may be so much larger than
 /// results.
-Table pass_roots_of(const IntList& radices, Twiddles twiddles, int rows, double least);
+Table pass_roots_of(const IntList& radices, Twiddles twiddles, int rows, double min);
 
 /// What a convolution needs (Bluestein 1970, Rader 1968): `kernel` is the FFT, over the step's length, of
 /// what is convolved with, divided by that length. For a step without twiddle factors it is the DFT of as

@@ -30,15 +30,15 @@ void visit(const KernelPolicy& kernel, int radix, const Position& position_of, C
     for (int round = 0; round * threads < butterflies; ++round) {
       for (int k = 0; k < radix; ++k) {
         std::array<int, kBanks> met{};
-        int most = 0;
+        int max = 0;
         for (int id = first; id < std::min(first + kBanks, all); ++id) {
           const int butterfly = id % threads + round * threads;
           if (butterfly >= butterflies) continue;
           const int slot = id / threads * pitch + padded(position_of(butterfly, k));
-          most = std::max(most, ++met[static_cast<std::size_t>(slot % kBanks)]);
+          max = std::max(max, ++met[static_cast<std::size_t>(slot % kBanks)]);
         }
-        count.taken += most;
-        count.accesses += most > 0 ? 1 : 0;
+        count.taken += max;
+        count.accesses += max > 0 ? 1 : 0;
       }
     }
   }

@@ -172,14 +172,14 @@ void pad(const LineNeed& need, bool single, const Limits& limits, Ranked& candid
 }
 
 /// Adds the counts by which transforms lie within warps, as long as most threads have work.
-void add_parts_of_warps(const IntList& radices, int most_registers, std::vector<int>& counts) {
+void add_parts_of_warps(const IntList& radices, int max_registers, std::vector<int>& counts) {
   constexpr double kMaxIdle = 1.3;
   const int length = radices.product();
   for (const int threads : {2, 4, 8, 16, 32}) {
     double slots = 0;
     for (const int radix : radices) slots += (length / radix + threads - 1) / threads * threads * radix;
     const KernelPolicy kernel{.radices = radices, .threads_per_transform = threads};
-    if (slots <= kMaxIdle * length * radices.size() && kernel.registers() <= most_registers &&
+    if (slots <= kMaxIdle * length * radices.size() && kernel.registers() <= max_registers &&
         std::find(counts.begin(), counts.end(), threads) == counts.end())
       counts.push_back(threads);
   }
@@ -239,15 +239,15 @@ void variants(const LineNeed& need, Method method, const KernelPolicy& base, boo
 
 }  // namespace
 
-std::vector<int> thread_counts(const IntList& radices, int most_registers) {
+std::vector<int> thread_counts(const IntList& radices, int max_registers) {
   const int length = radices.product();
   std::vector<int> counts;
   // A thread holds the points of one butterfly at least.
-  const int most = std::max(most_registers, *std::max_element(radices.begin(), radices.end()));
+  const int max = std::max(max_registers, *std::max_element(radices.begin(), radices.end()));
   for (const int radix : radices) {
     for (int rounds = 1; rounds <= 8; ++rounds) {
       const int threads = (length / radix + rounds - 1) / rounds;
-      if (threads > kMaxThreads || threads * most < length) continue;
+      if (threads > kMaxThreads || threads * max < length) continue;
       counts.push_back(threads);
     }
   }
@@ -260,9 +260,9 @@ std::vector<int> fft_lengths(int points, bool twiddled) {
   if (has_radices(points)) return {points};
   std::vector<int> lengths;
   if (has_radices(points - 1) && method_of(points, points - 1, twiddled)) lengths.push_back(points - 1);
-  const int least = 2 * points - 1;
+  const int min = 2 * points - 1;
   std::vector<std::pair<double, int>> ranked;
-  for (int m = least; m <= std::min(least + least / 6 + 8, kMaxLength); ++m) {
+  for (int m = min; m <= std::min(min + min / 6 + 8, kMaxLength); ++m) {
     if (has_radices(m)) ranked.push_back({best_cost(m) * m, m});
   }
   std::sort(ranked.begin(), ranked.end());
@@ -272,7 +272,7 @@ std::vector<int> fft_lengths(int points, bool twiddled) {
 }
 
 std::vector<KernelPolicy> candidates(const LineNeed& need, bool single, const Limits& limits,
-                                     std::size_t most) {
+                                     std::size_t max) {
   std::vector<Ranked> ranked;
   std::vector<int> lengths = fft_lengths(need.points, need.twiddled);
   if (need.rows > 0) std::erase_if(lengths, [&](int length) { return length != need.points; });
@@ -322,8 +322,8 @@ std::vector<KernelPolicy> candidates(const LineNeed& need, bool single, const Li
     const KernelPolicy& kernel = candidate.policy;
     std::vector<int> set(kernel.radices.begin(), kernel.radices.end());
     std::sort(set.begin(), set.end());
-    if (of_length[kernel.length()] * lengths.size() >= most || of_set[set] >= kOfSet ||
-        5 * of_passes[set.size()] >= 3 * most ||
+    if (of_length[kernel.length()] * lengths.size() >= max || of_set[set] >= kOfSet ||
+        5 * of_passes[set.size()] >= 3 * max ||
         alike[{set, kernel.threads_per_transform, kernel.transforms_per_block, kernel.staged}] >= kAlike)
       continue;
     ++of_length[kernel.length()];
@@ -331,7 +331,7 @@ std::vector<KernelPolicy> candidates(const LineNeed& need, bool single, const Li
     ++of_set[set];
     ++alike[{set, kernel.threads_per_transform, kernel.transforms_per_block, kernel.staged}];
     chosen.push_back(kernel);
-    if (chosen.size() >= most) break;
+    if (chosen.size() >= max) break;
   }
   return chosen;
 }

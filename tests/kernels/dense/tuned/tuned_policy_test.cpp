@@ -86,20 +86,20 @@ template <class Policy, class ToPolicy>
 void expect_round_trips(std::span<const detail::tuned::Knob<Policy>> knobs, const Policy& usual,
                         const ToPolicy& whole) {
   for (const auto& knob : knobs) {
-    const int least = knob.least, most = knob.most, own = knob.get(usual);
-    EXPECT_TRUE(least <= own && own <= most) << knob.name << ": its default";
-    EXPECT_TRUE(knob.words.empty() || (least == 0 && most + 1 == static_cast<int>(knob.words.size())))
+    const int min = knob.min, max = knob.max, own = knob.get(usual);
+    EXPECT_TRUE(min <= own && own <= max) << knob.name << ": its default";
+    EXPECT_TRUE(knob.words.empty() || (min == 0 && max + 1 == static_cast<int>(knob.words.size())))
         << knob.name;
-    for (const int value : {least, least + 1, (least + most) / 2, most - 1, most, least - 1, most + 1}) {
-      if (!knob.words.empty() && (value < least || value > most)) continue;  // there is no such word
-      const bool flag = least == 0 && most == 1 && (value < 0 || value > 1);
+    for (const int value : {min, min + 1, (min + max) / 2, max - 1, max, min - 1, max + 1}) {
+      if (!knob.words.empty() && (value < min || value > max)) continue;  // there is no such word
+      const bool flag = min == 0 && max == 1 && (value < 0 || value > 1);
       Policy policy = usual;
       if (!flag) knob.set(policy, value);
       const TransformPolicy made = whole(policy);
       std::string text = to_text(made);
       if (flag) text += fmt::format(" {}={}", knob.name, value);
       const auto back = detail::tuned::parse_policy(text);
-      EXPECT_EQ(back.has_value(), least <= value && value <= most) << text;
+      EXPECT_EQ(back.has_value(), min <= value && value <= max) << text;
       EXPECT_TRUE(!back || *back == made) << text;
       EXPECT_EQ(text.find(fmt::format("{}=", knob.name)) == std::string::npos, !flag && value == own) << text;
     }
@@ -117,11 +117,11 @@ TEST(TunedPolicy, KnobsAreIndependent) {
   std::vector<TransformPolicy> all{policy_of(one_butterfly())};
   for (const auto& knob : detail::tuned::kernel_knobs()) {
     all.push_back(all.front());
-    knob.set(all.back().kernels[0], knob.get(all.front().kernels[0]) == knob.least ? knob.most : knob.least);
+    knob.set(all.back().kernels[0], knob.get(all.front().kernels[0]) == knob.min ? knob.max : knob.min);
   }
   for (const auto& knob : detail::tuned::transform_knobs()) {
     all.push_back(all.front());
-    knob.set(all.back(), knob.get(all.front()) == knob.least ? knob.most : knob.least);
+    knob.set(all.back(), knob.get(all.front()) == knob.min ? knob.max : knob.min);
   }
   std::set<std::string> texts;
   for (const TransformPolicy& policy : all) {
@@ -134,10 +134,10 @@ TEST(TunedPolicy, KnobsAreIndependent) {
 TEST(TunedPolicy, TheLongestTextFitsAFile) {
   KernelPolicy kernel;
   for (int i = 0; i < IntList::kCapacity; ++i) kernel.radices.push_back(2);
-  for (const auto& knob : detail::tuned::kernel_knobs()) knob.set(kernel, knob.most);
+  for (const auto& knob : detail::tuned::kernel_knobs()) knob.set(kernel, knob.max);
   kernel.twiddles = detail::tuned::Twiddles::two_roots;
   TransformPolicy policy;
-  for (const auto& knob : detail::tuned::transform_knobs()) knob.set(policy, knob.most);
+  for (const auto& knob : detail::tuned::transform_knobs()) knob.set(policy, knob.max);
   policy.ring_buffer = false;
   policy.factors = {16384, 16384, 16384};
   policy.kernels = {kernel, kernel, kernel};

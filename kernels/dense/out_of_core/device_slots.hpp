@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a device keeps ready for the pieces of an array: three queues, and memory for a few of them.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "kernels/dense/out_of_core/out_of_core_device.hpp"
+
+namespace sfft::detail {
+
+/// A part of a piece and where it comes from or goes to: host memory, or what stays on the device.
+struct PieceSegment {
+  DeviceRows piece, array;
+  bool resident = false;
+};
+
+/// Copies in, kernels and copies out each have a stream, in the order of the pieces. Each slot holds a piece:
+/// where results are still leaving it, the next piece comes into the parts that have left.
+template <class Real>
+class DeviceSlots {
+ public:
+  static constexpr std::size_t kParts = 4;
+
+  struct Slot {
+    std::shared_ptr<std::byte> memory;
+    std::shared_ptr<std::byte> staging;  ///< null where no host memory has to pass through it
+    std::unique_ptr<OutOfCoreEvent> filled, computed;
+    std::vector<std::unique_ptr<OutOfCoreEvent>> left;  ///< by the results, part by part
+    bool in_place = false;                              ///< results leave from where the piece was
+  };
+
+  /// Allocates everything, or throws Error(out_of_memory) and holds nothing.
+  DeviceSlots(OutOfCoreDevice<Real>& device, int count, std::size_t bytes, std::size_t staging_bytes);
+  /// Host memory that the device reads itself, or ordinary memory where the system has none of it left.
+  static std::shared_ptr<std::byte> host_memory(OutOfCoreDevice<Real>& device, std::size_t bytes,
+                                                bool* pageable = nullptr);
+
+  std::vector<Slot>& all() noexcept { return slots_; }
+  OutOfCoreStream& in() noexcept { return *in_; }
+  OutOfCoreStream& kernels() noexcept { return *kernels_; }
+  OutOfCoreStream& out() noexcept { return *out_; }
+  /// For all streams, whatever fails: nothing is in use afterwards.
+  void settle() noexcept;
+  bool fits(std::size_t bytes, std::size_t staging_bytes) const noexcept {
+    return bytes <= bytes_ && staging_bytes <= staging_bytes_;
+  }
+  /// Whether a staging buffer could not be page-locked.
+  bool pageable() const noexcept { return pageable_; }
+
+ private:
+  std::unique_ptr<OutOfCoreStream> in_, kernels_, out_;
+  std::vector<Slot> slots_;
+  std::size_t bytes_, staging_bytes_;
+  bool pageable_ = false;
+};
+
+/// The rows of segments in the order of the device's memory, from one end to the next.
+class PieceParts {
+ public:
+  explicit PieceParts(std::vector<PieceSegment> segments)
+      : segments_(std::move(segments)), passed_(segments_.size(), 0) {}
+
+  /// copy(segment) for what was not passed: `whole` rows that end at `end` or before, or all that begin
+  /// before it. Single rows are cut there.
+  template <class Copy>
+  void pass(const std::byte* end, bool whole, const Copy& copy) {
+    for (std::size_t i = 0; i < segments_.size(); ++i) {
+      const PieceSegment& all = segments_[i];
+      const std::size_t next = passed(all.piece, end, whole), count = next - passed_[i];
+      if (next <= passed_[i]) continue;
+      PieceSegment part = all;
+      if (all.piece.rows == 1) {
+        part.piece = all.piece.with_columns(passed_[i], count);
+        part.array = all.array.with_columns(passed_[i], count);
+      } else {
+        part.piece = all.piece.with_rows(passed_[i], count);
+        part.array = all.array.with_rows(passed_[i], count);
+      }
+      copy(part);
+      passed_[i] = next;
+    }
+  }
+
+ private:
+  /// Rows, of single ones bytes.
+  static std::size_t passed(const DeviceRows& piece, const std::byte* end, bool whole) {
+    if (end <= piece.data) return 0;
+    const auto before = static_cast<std::size_t>(end - piece.data);
+    if (piece.rows == 1) return std::min(before, piece.width);
+    const std::size_t rows = whole ? before < piece.width ? 0 : (before - piece.width) / piece.pitch + 1
+                                   : (before + piece.pitch - 1) / piece.pitch;
+    return std::min(rows, piece.rows);
+  }
+
+  std::vector<PieceSegment> segments_;
+  std::vector<std::size_t> passed_;
+};
+
+extern template class DeviceSlots<float>;
+extern template class DeviceSlots<double>;
+
+}  // namespace sfft::detail

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of N1 × N2 values go through the device in strips, and their transforms, columns of N2 × N1
+// values, go where strips were read. A strip lies where as many rows of the result will, so that results are
+// cut into tiles (j, i): columns of strip j, in rows where strip i was. Those with i ≤ j leave at once, the
+// others stay on the device until strip i has been read, a quarter of the array at most and half a strip.
+// Where the round before has left its first strips on the device, tiles go there as strips are used up: they
+// need little more memory together than without each other.
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "kernels/dense/out_of_core/round.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+template <class Real>
+class ExchangedRound final : public Round<Real> {
+ public:
+  explicit ExchangedRound(const DeviceArray& array) : Round<Real>(array) {}
+
+  const char* name() const noexcept override { return "rows, transposed in place"; }
+  std::int64_t units() const noexcept override { return array_.slabs; }
+  std::int64_t unit_points() const noexcept override { return array_.slab_points(); }
+  bool ordered() const noexcept override { return true; }
+  /// Strips lie where whole rows of the result will, and have whole cache lines of each.
+  std::int64_t grain() const noexcept override {
+    constexpr std::int64_t kLine = 128 / static_cast<std::int64_t>(sizeof(std::complex<Real>));
+    return std::min(units(), std::lcm(units() / std::gcd(units(), unit_points()), kLine));
+  }
+  /// The rows of results.
+  std::size_t row_bytes() const noexcept override { return sizeof(std::complex<Real>); }
+  std::unique_ptr<const DeviceKernel<Real>> kernel(OutOfCoreDevice<Real>& device,
+                                                   std::int64_t units) const override {
+    return device.slabs(array_.slab, unit_points(), units);
+  }
+  /// A strip is transposed where its FFTs had their workspace.
+  std::size_t work_bytes(const DeviceKernel<Real>& kernel, std::int64_t units) const override {
+    return std::max(kernel.workspace_bytes(), array_bytes<Real>(units * unit_points()));
+  }
+  std::byte* compute(const OutOfCoreDevice<Real>& device, const DeviceKernel<Real>& kernel,
+                     const RoundCall<Real>& call, std::int64_t first, std::int64_t count, std::byte* memory,
+                     std::byte* work, OutOfCoreStream& stream) const override {
+    auto* const values = reinterpret_cast<std::complex<Real>*>(memory);
+    kernel.run(values, call.inverse, work, stream);
+    device.multiply_transposed(values, factors(call, first, count),
+                               reinterpret_cast<std::complex<Real>*>(work), stream);
+    return work;
+  }
+  std::size_t kept_bytes(std::int64_t strip, const Residency& found) const override {
+    constexpr std::int64_t kMaxStrips = 64;  // narrower ones are copied slowly
+    if (strips(strip) > kMaxStrips) return std::numeric_limits<std::size_t>::max() / 2;
+    return placed(strip, found).bytes;
+  }
+
+  std::vector<PieceSegment> segments_in(const RoundCall<Real>& call, std::int64_t first, std::int64_t count,
+                                        std::byte* memory) const override {
+    return segments_of_slabs(call.from, unit_points(), first, count, call.found, memory);
+  }
+  /// Copies to the device's memory first: what was there has left with the strip before, or was read as a
+  /// part of this one.
+  std::vector<PieceSegment> segments_out(const RoundCall<Real>& call, std::int64_t first, std::int64_t count,
+                                         std::byte* memory) const override {
+    const std::int64_t strip = first / strip_, strips = this->strips(strip_);
+    const Places places = placed(strip_, call.found);
+    const auto kept = [&](std::int64_t j, std::int64_t i) {
+      const DeviceRows tile = in_array(nullptr, j, i, i + 1);
+      return tile.packed_at(call.kept + places.of[static_cast<std::size_t>(j * strips + i)]);
+    };
+    const auto own = [&](std::int64_t i, std::int64_t end) {  // tiles of this strip follow each other
+      const DeviceRows tiles = in_array(nullptr, strip, i, end);
+      return tiles.packed_at(memory + array_bytes<Real>(row_of(i) * count));
+    };
+    auto* const array = reinterpret_cast<std::byte*>(call.to);
+    std::vector<PieceSegment> segments;
+    for (std::int64_t i = strip + 1; i < strips; ++i)
+      segments.push_back({own(i, i + 1), kept(strip, i), true});
+    segments.push_back({own(0, strip + 1), in_array(array, strip, 0, strip + 1)});
+    for (std::int64_t j = 0; j < strip; ++j)
+      segments.push_back({kept(j, strip), in_array(array, j, strip, strip + 1)});
+    return segments;
+  }
+
+  void partition(const Partition& partition) override {
+    strip_ = std::max<std::int64_t>(1, partition.piece_units);
+  }
+  void give_host(std::int64_t) override {}
+  std::size_t host_bytes() const noexcept override { return 0; }
+  std::int64_t host_parts() const noexcept override { return 0; }
+  void host_part(std::int64_t, const RoundCall<Real>&, std::byte*) const override {}
+
+ protected:
+  PieceFactors factors(const RoundCall<Real>& call, std::int64_t, std::int64_t count) const override {
+    return {count, unit_points(), 0, {}, call.inverse, call.scale};
+  }
+
+ private:
+  using Round<Real>::array_;
+
+  /// Where the tiles (j, i), at j·strips + i, wait on the device, and the memory for this.
+  struct Places {
+    std::vector<std::size_t> of;
+    std::size_t bytes;
+  };
+
+  std::int64_t strips(std::int64_t strip) const noexcept { return (units() + strip - 1) / strip; }
+  /// The first row of the result where strip i was.
+  std::int64_t row_of(std::int64_t i) const noexcept {
+    return std::min(units(), i * strip_) * unit_points() / units();
+  }
+  /// Tiles (j, i) … (j, end − 1) in the array of results.
+  DeviceRows in_array(std::byte* array, std::int64_t j, std::int64_t i, std::int64_t end) const {
+    const std::int64_t column = j * strip_;
+    return {array + array_bytes<Real>(row_of(i) * units() + column), array_bytes<Real>(units()),
+            array_bytes<Real>(std::min(strip_, units() - column)),
+            static_cast<std::size_t>(row_of(end) - row_of(i))};
+  }
+  Places placed(std::int64_t strip, const Residency& found) const {
+    const std::int64_t count = strips(strip);
+    const std::size_t tile = array_bytes<Real>(strip * (strip * unit_points() / units())),
+                      row = array_bytes<Real>(found.columns);
+    Places places{std::vector<std::size_t>(static_cast<std::size_t>(count * count)),
+                  static_cast<std::size_t>(found.slabs) * row};
+    std::vector<std::size_t> free;
+    const auto place = [&](std::int64_t j, std::int64_t i) -> std::size_t& {
+      return places.of[static_cast<std::size_t>(j * count + i)];
+    };
+    for (std::int64_t j = 0; j < count; ++j) {
+      const auto first = static_cast<std::size_t>(std::min(found.slabs, j * strip)) * row,
+                 end = static_cast<std::size_t>(std::min(found.slabs, (j + 1) * strip)) * row;
+      for (std::size_t at = first; at + tile <= end; at += tile) free.push_back(at);
+      for (std::int64_t i = j + 1; i < count; ++i) {
+        if (free.empty()) {
+          free.push_back(places.bytes);
+          places.bytes += tile;
+        }
+        place(j, i) = free.back();
+        free.pop_back();
+      }
+      for (std::int64_t earlier = 0; earlier < j; ++earlier) free.push_back(place(earlier, j));
+    }
+    return places;
+  }
+
+  std::int64_t strip_ = 1;
+};
+
+}  // namespace
+
+template <class Real>
+std::unique_ptr<Round<Real>> make_exchanged_round(const DeviceArray& array) {
+  return std::make_unique<ExchangedRound<Real>>(array);
+}
+
+template std::unique_ptr<Round<float>> make_exchanged_round(const DeviceArray&);
+template std::unique_ptr<Round<double>> make_exchanged_round(const DeviceArray&);
+
+}  // namespace sfft::detail

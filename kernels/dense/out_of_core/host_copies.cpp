@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies are parts of about a megabyte: whoever asks for one and whoever helps take them one by one.
+#include "kernels/dense/out_of_core/host_copies.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "kernels/cpu/platform/non_temporal.hpp"
+#include "kernels/dense/cpu/stored_values.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+/// Of a copy that one thread takes at a time, and of the rows that single ones are cut into.
+constexpr std::size_t kPartBytes = std::size_t{1} << 20, kRowBytes = std::size_t{64} << 10;
+
+std::int64_t floats_of(const BufferedRows& rows) {
+  return static_cast<std::int64_t>(rows.array.width / sizeof(float));
+}
+
+}  // namespace
+
+BufferedPiece buffered(const std::vector<PieceSegment>& segments, bool packed) {
+  BufferedPiece all{{}, packed};
+  const auto add = [&](const DeviceRows& piece, const DeviceRows& array) {
+    if (piece.rows == 0 || piece.width == 0) return;
+    BufferedRows rows{piece, array, all.bytes(), piece.width};
+    if (packed) rows.row_bytes = storage_bytes(dense::Storage::block16, floats_of(rows));
+    all.rows.push_back(rows);
+  };
+  for (const PieceSegment& segment : segments) {
+    if (segment.resident) continue;
+    if (segment.piece.rows != 1 || segment.piece.width <= kRowBytes) {
+      add(segment.piece, segment.array);
+      continue;
+    }
+    const std::size_t rows = segment.piece.width / kRowBytes, cut = rows * kRowBytes,
+                      rest = segment.piece.width - cut;
+    add({segment.piece.data, kRowBytes, kRowBytes, rows}, {segment.array.data, kRowBytes, kRowBytes, rows});
+    add(segment.piece.with_columns(cut, rest), segment.array.with_columns(cut, rest));
+  }
+  return all;
+}
+
+template <class Copy>
+void HostCopies::over_rows(const std::vector<BufferedRows>& all, const Copy& copy) {
+  struct Part {
+    const BufferedRows* rows;
+    std::size_t first, end;
+  };
+  std::vector<Part> parts;
+  for (const BufferedRows& rows : all) {
+    const std::size_t together = std::max<std::size_t>(1, kPartBytes / rows.array.width);
+    for (std::size_t first = 0; first < rows.array.rows; first += together)
+      parts.push_back({&rows, first, std::min(first + together, rows.array.rows)});
+  }
+  share(static_cast<std::int64_t>(parts.size()), [&](std::int64_t p) {
+    const Part& part = parts[static_cast<std::size_t>(p)];
+    for (std::size_t r = part.first; r < part.end; ++r)
+      copy(*part.rows, part.rows->array.data + r * part.rows->array.pitch,
+           part.rows->offset + r * part.rows->row_bytes);
+    cpu::finish_past();
+  });
+}
+
+namespace {
+
+/// write(to) into the caches, and from there past them, if there are few bytes.
+template <class Write>
+void non_temporal(std::byte* to, std::size_t bytes, const Write& write) {
+  alignas(64) std::array<std::byte, kRowBytes> near;
+  if (bytes > near.size()) return write(to);
+  write(near.data());
+  cpu::copy_non_temporal(to, near.data(), bytes);
+}
+
+}  // namespace
+
+void HostCopies::to_buffer(const BufferedPiece& piece, std::byte* buffer) {
+  over_rows(piece.rows, [&](const BufferedRows& of, const std::byte* from, std::size_t offset) {
+    if (!piece.packed) return cpu::copy_non_temporal(buffer + offset, from, of.array.width);
+    non_temporal(buffer + offset, of.row_bytes, [&](std::byte* to) {
+      pack_stored(reinterpret_cast<const float*>(from), floats_of(of), dense::Storage::block16, to);
+    });
+  });
+}
+
+void HostCopies::from_buffer(const BufferedPiece& piece, const std::byte* buffer) {
+  over_rows(piece.rows, [&](const BufferedRows& of, std::byte* array, std::size_t offset) {
+    if (!piece.packed) return cpu::copy_non_temporal(array, buffer + offset, of.array.width);
+    non_temporal(array, of.array.width, [&](std::byte* to) {
+      read_stored(buffer + offset, dense::Storage::block16, floats_of(of), 0, reinterpret_cast<float*>(to));
+    });
+  });
+}
+
+void HostCopies::run_part(Job& job, std::unique_lock<std::mutex>& lock) {
+  const std::int64_t part = job.next++;
+  if (job.next == job.parts) open_.remove(&job);
+  lock.unlock();
+  job.part(part);
+  lock.lock();
+  if (--job.left == 0) changed_.notify_all();
+}
+
+void HostCopies::share(std::int64_t parts, const std::function<void(std::int64_t)>& part) {
+  if (parts == 0) return;
+  Job job{parts, 0, parts, part};
+  std::unique_lock lock(mutex_);
+  open_.push_back(&job);
+  changed_.notify_all();
+  while (job.next < job.parts) run_part(job, lock);
+  changed_.wait(lock, [&] { return job.left == 0; });
+}
+
+void HostCopies::help() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [&] { return finished_ || !open_.empty(); });
+    if (open_.empty()) return;
+    run_part(*open_.front(), lock);
+  }
+}
+
+void HostCopies::finish() noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    finished_ = true;
+  }
+  changed_.notify_all();
+}
+
+}  // namespace sfft::detail

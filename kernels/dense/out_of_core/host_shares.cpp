@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host's shares of all rounds, by the load model.
+#include <algorithm>
+
+#include "kernels/dense/out_of_core/out_of_core_fft.hpp"
+
+namespace sfft::detail {
+
+/// Rates to begin with, where nothing was measured. Copies through buffers are bound by the threads that do
+/// them, those that ask for pieces among them, or by the host's memory.
+template <class Real>
+void OutOfCoreFft<Real>::assume_profiles() {
+  constexpr double kBusBytesPerUs = 55e3, kDeviceBytesPerUs = 500e3, kThreadBytesPerUs = 0.8e3,
+                   kTransposedBytesPerUs = 4e3, kCopiedBytesPerUs = 6e3, kCopiedBytesAtMost = 70e3,
+                   kPackedBytesAtMost = 90e3, kPackedShare = 0.51;
+  const double copying = call_threads();
+  const double copied =
+      std::min(kCopiedBytesPerUs * copying, options_.packed ? kPackedBytesAtMost : kCopiedBytesAtMost);
+  for (Part& part : parts_) {
+    if (part.round == nullptr) {
+      const double passes = part.transposition->passes();
+      part.profile.host_us = passes * static_cast<double>(array_bytes<Real>(part.step.array.points())) /
+                             (kTransposedBytesPerUs * options_.threads);
+      continue;
+    }
+    const auto bytes = static_cast<double>(array_bytes<Real>(part.round->round().unit_points()));
+    part.profile.in_us = part.profile.out_us = (options_.packed ? kPackedShare : 1) * bytes / kBusBytesPerUs;
+    part.profile.copied_us = 2 * bytes / copied;
+    part.profile.kernel_us = bytes / kDeviceBytesPerUs;
+    part.profile.host_us = bytes / (kThreadBytesPerUs * options_.threads);
+  }
+}
+
+template <class Real>
+std::vector<double> OutOfCoreFft<Real>::host_shares() const {
+  std::vector<double> shares;
+  for (const Part& part : parts_) shares.push_back(part.round == nullptr ? 1 : part.round->host_share());
+  return shares;
+}
+
+template <class Real>
+void OutOfCoreFft<Real>::set_host_shares(const std::vector<double>& shares) {
+  if (shares.size() != parts_.size()) return;
+  for (std::size_t r = 0; r < parts_.size(); ++r) {
+    if (parts_[r].round != nullptr) parts_[r].round->set_host_share(shares[r]);
+  }
+  plan_residency();
+}
+
+/// What stays on the devices depends on the shares, and they on it.
+template <class Real>
+void OutOfCoreFft<Real>::choose_shares() {
+  constexpr int kTimes = 3;
+  for (int time = 0; time < kTimes; ++time) {
+    for (std::size_t r = 0; r < parts_.size(); ++r) choose_share(r);
+  }
+}
+
+template <class Real>
+void OutOfCoreFft<Real>::choose_share(std::size_t r) {
+  if (parts_[r].round == nullptr) return;
+  PartitionedRound<Real>& round = *parts_[r].round;
+  round.set_host_share(
+      best_host_share(profile_of(r, staying(r, pairs_[1].has(r)), buffered_always()), round.limits()));
+  plan_residency();
+}
+
+template <class Real>
+void OutOfCoreFft<Real>::balance_pair(bool in_place) {
+  const Pair& pair = pairs_[in_place ? 1 : 0];
+  if (pair.slabs < 0 || (!in_place && pair.columns == pairs_[1].columns)) return;
+  const auto columns = static_cast<std::size_t>(pair.columns), slabs = static_cast<std::size_t>(pair.slabs);
+  const auto us = [&] {
+    double sum = 0;
+    for (const RoundTimes& times : predicted(in_place, std::vector<double>(parts_.size(), buffered_always())))
+      sum += times.us;
+    return sum;
+  };
+  // The slabs' round is that of calls in place, too, and the host has no share of an ordered one.
+  const bool both = (in_place || pairs_[1].slabs < 0) && !parts_[slabs].round->round().ordered();
+  const double max_columns = parts_[columns].round->host_share();
+  std::vector<double> best = host_shares();
+  double best_us = us();
+  const auto consider = [&](bool host_works) {
+    plan_residency();
+    const double counted_us = (host_works ? 1 : kWorthAShare) * us();
+    if (counted_us >= best_us) return;
+    best = host_shares();
+    best_us = counted_us;
+  };
+  for (const double of_columns : {0.0, 1.0 / 3, 2.0 / 3, 1.0}) {
+    parts_[columns].round->set_host_share(of_columns * max_columns);
+    if (!both) {
+      consider(of_columns > 0);
+      continue;
+    }
+    plan_residency();
+    choose_share(slabs);
+    const double max_slabs = parts_[slabs].round->host_share();
+    for (const double of_slabs : {0.0, 1.0 / 3, 2.0 / 3, 1.0}) {
+      parts_[slabs].round->set_host_share(of_slabs * max_slabs);
+      consider(of_columns > 0 || of_slabs > 0);
+    }
+  }
+  set_host_shares(best);
+}
+
+template void OutOfCoreFft<float>::assume_profiles();
+template std::vector<double> OutOfCoreFft<float>::host_shares() const;
+template void OutOfCoreFft<float>::set_host_shares(const std::vector<double>&);
+template void OutOfCoreFft<float>::choose_shares();
+template void OutOfCoreFft<float>::choose_share(std::size_t);
+template void OutOfCoreFft<float>::balance_pair(bool);
+template void OutOfCoreFft<double>::assume_profiles();
+template std::vector<double> OutOfCoreFft<double>::host_shares() const;
+template void OutOfCoreFft<double>::set_host_shares(const std::vector<double>&);
+template void OutOfCoreFft<double>::choose_shares();
+template void OutOfCoreFft<double>::choose_share(std::size_t);
+template void OutOfCoreFft<double>::balance_pair(bool);
+
+}  // namespace sfft::detail

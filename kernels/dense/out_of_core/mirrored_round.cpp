@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// With the transform of pairs of samples in rows × width values, row r and column c of frequency k = r·width
+// + c exchange values with row rows − 1 − r and column width − c of frequency h − k. Column 0, and width/2 of
+// an even width, are their own mirrors: the host takes them.
+#include <algorithm>
+
+#include "kernels/dense/cpu/line_stage.hpp"
+#include "kernels/dense/out_of_core/host_factors.hpp"
+#include "kernels/dense/out_of_core/round.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+using Complex = std::complex<double>;
+
+/// i·a
+Complex turned(const Complex& a) {
+  return {-a.imag(), a.real()};
+}
+
+/// Values k and h − k of a transform of pairs become those of half spectra, times 2·half.
+void unpack_real(Complex& a, Complex& b, const Complex& root, double half) {
+  const Complex sum = half * (a + std::conj(b)), difference = -half * turned(a - std::conj(b));
+  const Complex odd = RootTable::times(root, difference);
+  a = sum + odd;
+  b = std::conj(sum - odd);
+}
+/// The reverse, twice as large.
+void pack_real(Complex& a, Complex& b, const Complex& root) {
+  const Complex sum = a + std::conj(b), odd = turned(RootTable::times(std::conj(root), a - std::conj(b)));
+  a = sum + odd;
+  b = std::conj(sum - odd);
+}
+
+/// Rounds on rows × width = slabs × slab values. The first round of a call transposes, and packs first if
+/// the call is inverse; the second unpacks last if it is forward.
+template <class Real>
+class MirroredRound final : public Round<Real> {
+ public:
+  MirroredRound(const DeviceArray& array, bool transposes)
+      : Round<Real>(array),
+        transposes_(transposes),
+        rows_(array.slabs),
+        width_(array.slab_points()),
+        half_(array.points()),
+        roots_(2 * half_, half_),
+        factors_(array.twiddles.length),
+        row_(rows_, false) {}
+
+  const char* name() const noexcept override {
+    return transposes_ ? "mirrored columns, transposed" : "mirrored columns";
+  }
+  std::int64_t units() const noexcept override { return (width_ - 1) / 2; }
+  std::int64_t grain() const noexcept override {
+    constexpr std::int64_t kLine = 128 / static_cast<std::int64_t>(sizeof(std::complex<Real>));
+    return std::min(kLine, units());
+  }
+  std::int64_t unit_points() const noexcept override { return 2 * rows_; }
+  std::size_t row_bytes() const noexcept override { return sizeof(std::complex<Real>); }
+  std::unique_ptr<const DeviceKernel<Real>> kernel(OutOfCoreDevice<Real>& device,
+                                                   std::int64_t units) const override {
+    return device.columns(rows_, 2 * units);
+  }
+  std::size_t work_bytes(const DeviceKernel<Real>& kernel, std::int64_t units) const override {
+    return std::max(kernel.workspace_bytes(), transposes_ ? array_bytes<Real>(units * unit_points()) : 0);
+  }
+  std::byte* compute(const OutOfCoreDevice<Real>& device, const DeviceKernel<Real>& kernel,
+                     const RoundCall<Real>& call, std::int64_t first, std::int64_t count, std::byte* memory,
+                     std::byte* work, OutOfCoreStream& stream) const override {
+    auto* const values = reinterpret_cast<std::complex<Real>*>(memory);
+    const MirroredPiece columns{rows_, 2 * count, first + 1, width_};
+    if (transposes_ && call.inverse) device.pack_real(values, columns, stream);
+    kernel.run(values, call.inverse, work, stream);
+    const PieceFactors by = factors(call, first, count);
+    if (transposes_) {
+      device.multiply_transposed(values, by, reinterpret_cast<std::complex<Real>*>(work), stream);
+      return work;
+    }
+    if (!call.inverse) {
+      device.unpack_real(values, columns, call.scale, stream);
+    } else if (!by.all_one()) {
+      device.multiply(values, by, stream);
+    }
+    return memory;
+  }
+  std::vector<PieceSegment> segments_in(const RoundCall<Real>& call, std::int64_t first, std::int64_t count,
+                                        std::byte* memory) const override {
+    return columns(call.from, first, count, memory);
+  }
+  std::vector<PieceSegment> segments_out(const RoundCall<Real>& call, std::int64_t first, std::int64_t count,
+                                         std::byte* memory) const override {
+    if (!transposes_) return columns(call.to, first, count, memory);
+    const std::size_t bytes = array_bytes<Real>(count * rows_);
+    const auto at = [&](std::int64_t column) {
+      return DeviceRows{bytes_of(call.to + column * rows_), bytes, bytes, 1};
+    };
+    const DeviceRows left = at(first + 1), right = at(mirror(first + 1, count));
+    return {{left.packed_at(memory), left}, {right.packed_at(memory + bytes), right}};
+  }
+
+  void give_host(std::int64_t first) override {
+    first_ = first;
+    stage_.reset();
+    if (first < units()) stage_ = std::make_unique<const ColumnStage<Real>>(rows_, units() - first, width_);
+  }
+  std::size_t host_bytes() const noexcept override {
+    const std::size_t own =
+        aligned(row_.workspace_reals() * sizeof(Real)) + aligned(array_bytes<Real>(rows_));
+    return std::max(own, stage_ ? 2 * stage_bytes() : 0);
+  }
+  std::int64_t host_parts() const noexcept override { return 1 + (stage_ ? stage_->blocks() : 0); }
+  void host_part(std::int64_t part, const RoundCall<Real>& call, std::byte* scratch) const override {
+    if (part > 0) return block(part - 1, call, scratch);
+    own_mirror(0, call, scratch);
+    if (width_ % 2 == 0) own_mirror(width_ / 2, call, scratch);
+  }
+
+ private:
+  static std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+  static std::byte* bytes_of(const std::complex<Real>* values) {
+    return reinterpret_cast<std::byte*>(const_cast<std::complex<Real>*>(values));
+  }
+  std::size_t stage_bytes() const noexcept { return aligned(stage_->workspace_reals() * sizeof(Real)); }
+  /// The first of the columns that mirror `count` columns from `first` on.
+  std::int64_t mirror(std::int64_t first, std::int64_t count) const noexcept {
+    return width_ - first - count + 1;
+  }
+  PieceFactors factors(const RoundCall<Real>& call, std::int64_t first, std::int64_t count) const override {
+    return {rows_, 2 * count, first + 1, this->array_.twiddles, call.inverse, call.scale, width_};
+  }
+  std::vector<PieceSegment> columns(const std::complex<Real>* array, std::int64_t first, std::int64_t count,
+                                    std::byte* memory) const {
+    const std::size_t bytes = array_bytes<Real>(count), rows = static_cast<std::size_t>(rows_);
+    const DeviceRows piece{memory, 2 * bytes, 2 * bytes, rows};
+    const auto at = [&](std::int64_t column) {
+      return DeviceRows{bytes_of(array + column), array_bytes<Real>(width_), bytes, rows};
+    };
+    return {{piece.with_columns(0, bytes), at(first + 1)},
+            {piece.with_columns(bytes, bytes), at(mirror(first + 1, count))}};
+  }
+
+  /// A block of columns, and their mirrors.
+  void block(std::int64_t block, const RoundCall<Real>& call, std::byte* scratch) const {
+    const std::int64_t count = stage_->columns_of(block), left = 1 + first_ + block * stage_->columns_of(0),
+                       right = mirror(left, count);
+    auto a = stage_->split(scratch), b = stage_->split(scratch + stage_bytes());
+    stage_->load(block, call.from + left, a);
+    stage_->load(block, call.from + right, b);
+    if (transposes_ && call.inverse)
+      exchange(left, count, a, b,
+               [](Complex& one, Complex& other, const Complex& root) { pack_real(one, other, root); });
+    stage_->transform(block, call.inverse, a);
+    stage_->transform(block, call.inverse, b);
+    if (!transposes_ && !call.inverse) {
+      const double half = 0.5 * static_cast<double>(call.scale);
+      exchange(left, count, a, b, [&](Complex& one, Complex& other, const Complex& root) {
+        unpack_real(one, other, root, half);
+      });
+    } else if (const PieceFactors by = factors(call, 0, 1); !by.all_one()) {
+      factors_.multiply(by, left, count, a.re, a.im);
+      factors_.multiply(by, right, count, b.re, b.im);
+    }
+    if (transposes_) {
+      stage_->store_transposed(block, a, call.to + left * rows_);
+      stage_->store_transposed(block, b, call.to + right * rows_);
+    } else {
+      stage_->store(block, a, call.to + left);
+      stage_->store(block, b, call.to + right);
+    }
+  }
+  template <class Job>
+  void exchange(std::int64_t left, std::int64_t count, const SplitWorkspace<Real>& a,
+                const SplitWorkspace<Real>& b, const Job& job) const {
+    for (std::int64_t row = 0; row < rows_; ++row) {
+      for (std::int64_t c = 0; c < count; ++c) {
+        const std::int64_t i = row * count + c, j = rows_ * count - 1 - i;
+        Complex one(a.re[i], a.im[i]), other(b.re[j], b.im[j]);
+        job(one, other, roots_(row * width_ + left + c));
+        a.re[i] = static_cast<Real>(one.real());
+        a.im[i] = static_cast<Real>(one.imag());
+        b.re[j] = static_cast<Real>(other.real());
+        b.im[j] = static_cast<Real>(other.imag());
+      }
+    }
+  }
+
+  /// One column that mirrors itself: row r is opposite to rows − r in column 0, else to rows − 1 − r.
+  /// Frequency h, of half spectra alone, is opposite to 0.
+  void own_mirror(std::int64_t column, const RoundCall<Real>& call, std::byte* scratch) const {
+    auto* const values = reinterpret_cast<std::complex<Real>*>(scratch);
+    std::byte* const own = scratch + aligned(array_bytes<Real>(rows_));
+    for (std::int64_t r = 0; r < rows_; ++r) values[r] = call.from[r * width_ + column];
+    const auto exchange = [&](const auto& job) {
+      const std::int64_t last = column == 0 ? rows_ : rows_ - 1;
+      for (std::int64_t r = column == 0 ? 1 : 0; 2 * r <= last; ++r) {
+        Complex one(values[r]), other(values[last - r]);
+        job(one, other, roots_(r * width_ + column));
+        values[last - r] = std::complex<Real>(other);
+        values[r] = std::complex<Real>(one);
+      }
+    };
+    if (transposes_ && call.inverse) {
+      if (column == 0) {
+        const double mean = call.from[0].real(), last = call.from[half_].real();
+        values[0] = {static_cast<Real>(mean + last), static_cast<Real>(mean - last)};
+      }
+      exchange([](Complex& one, Complex& other, const Complex& root) { pack_real(one, other, root); });
+    }
+    if (call.inverse) {
+      row_.inverse(values, values, transposes_ ? Real(1) : call.scale, own);
+    } else {
+      row_.forward(values, element_type_of<std::complex<Real>>::value, values, own);
+    }
+    if (!transposes_ && !call.inverse) {
+      const double scale = call.scale;
+      exchange([&](Complex& one, Complex& other, const Complex& root) {
+        unpack_real(one, other, root, 0.5 * scale);
+      });
+      if (column == 0) {
+        const Complex first(values[0]);
+        values[0] = static_cast<Real>(scale * (first.real() + first.imag()));
+        call.to[half_] = static_cast<Real>(scale * (first.real() - first.imag()));
+      }
+    }
+    for (std::int64_t r = 0; r < rows_; ++r) {
+      if (!transposes_) {
+        call.to[r * width_ + column] = values[r];
+      } else {
+        // exp(∓2πi·r·column/h)
+        const std::int64_t turn = 2 * r * column % (2 * half_);
+        Complex root = turn <= half_ ? roots_(turn) : std::conj(roots_(2 * half_ - turn));
+        if (call.inverse) root = std::conj(root);
+        call.to[column * rows_ + r] = std::complex<Real>(RootTable::times(Complex(values[r]), root));
+      }
+    }
+  }
+
+  bool transposes_;
+  std::int64_t rows_, width_, half_;  ///< half_: frequencies h
+  RootTable roots_;                   ///< exp(−2πi·k/2h)
+  HostFactors<Real> factors_;
+  RowStage<Real> row_;  ///< of a column that mirrors itself
+  std::int64_t first_ = 0;
+  std::unique_ptr<const ColumnStage<Real>> stage_;
+};
+
+}  // namespace
+
+template <class Real>
+std::unique_ptr<Round<Real>> make_mirrored_round(const DeviceArray& array, bool transposes) {
+  return std::make_unique<MirroredRound<Real>>(array, transposes);
+}
+
+template std::unique_ptr<Round<float>> make_mirrored_round(const DeviceArray&, bool);
+template std::unique_ptr<Round<double>> make_mirrored_round(const DeviceArray&, bool);
+
+}  // namespace sfft::detail

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fits streams into the budget, and runs one round after the other.
+#include "kernels/dense/out_of_core/out_of_core_fft.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <set>
+
+#include "kernels/cpu/platform/large_buffer.hpp"
+#include "kernels/dense/cpu/shared_parts.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+/// One to copy in, one to compute, one to copy out.
+constexpr int kMaxStreams = 3;
+
+}  // namespace
+
+BudgetError::BudgetError(std::size_t budget, std::size_t min)
+    : Error(ErrorCode::out_of_memory,
+            fmt::format("the transform may use {} bytes of GPU memory and needs at least {}: give a larger "
+                        "device_memory, or host_share = 1 for the host alone",
+                        budget, min)),
+      budget_(budget),
+      min_(min) {}
+
+template <class Real>
+OutOfCoreFft<Real>::OutOfCoreFft(const OutOfCoreGrid& grid, OutOfCoreDevices<Real> devices,
+                                 const OutOfCoreOptions& options)
+    : grid_(grid),
+      devices_(options.host_share >= 1 ? OutOfCoreDevices<Real>{} : std::move(devices)),
+      options_(options),
+      pools_(call_threads()) {
+  std::size_t free = 0;
+  for (const auto& device : devices_)
+    free = free == 0 ? device->free_bytes() : std::min(free, device->free_bytes());
+  plan_steps(options.device_memory == 0 ? free / 10 * 9 : std::min(options.device_memory, free));
+  assume_profiles();
+  pairs_ = {find_pair(false), find_pair(true)};
+  set_host_shares(std::vector<double>(parts_.size(), std::max(0.0, options.host_share)));
+  if (options.host_share < 0) choose_shares();
+}
+
+template <class Real>
+void OutOfCoreFft<Real>::plan_steps(std::size_t budget) {
+  // Where the host is asked for a share, it transposes, too.
+  if (!devices_.empty() && options_.host_share <= 0) {
+    try {
+      return plan_steps(budget, true);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::out_of_memory) throw;
+      parts_.clear();
+      exchanged_bytes_ = 0;
+    }
+  }
+  plan_steps(budget, false);
+}
+
+/// Columns that go to another array move half as many bytes more through the host's memory: such calls have
+/// shares of their own.
+template <class Real>
+void OutOfCoreFft<Real>::split_first(std::vector<Step>& steps) const {
+  if (options_.in_place || grid_.real() || grid_.real_line) return;
+  if (steps[0].kind != Step::Kind::columns || steps[0].calls != Step::Calls::all) return;
+  steps.insert(steps.begin(), steps[0]);
+  steps[0].calls = Step::Calls::apart;
+  steps[1].calls = Step::Calls::in_place;
+}
+
+template <class Real>
+void OutOfCoreFft<Real>::plan_steps(std::size_t budget, bool exchanges) {
+  GroupingLimits limits;
+  limits.exchanges = exchanges;
+  limits.longest_line = options_.longest_line;
+  limits.in_place = options_.in_place;
+  const auto min_bytes = [&](const Step& step) {
+    return PartitionedRound<Real>::min_bytes(*make_round<Real>(step.kind, step.array), *devices_[0],
+                                             options_.packed);
+  };
+  // What steps need that did not fit, so that a refusal can say how much would do.
+  std::set<std::size_t> needed;
+  std::size_t assumed = budget;
+  if (!devices_.empty()) {
+    limits.fits = [&](const Step& step) {
+      try {
+        const std::size_t min = min_bytes(step);
+        needed.insert(min);
+        return min <= assumed;
+      } catch (const Error& error) {  // the plan of the smallest piece exceeds all that is free
+        if (error.code() != ErrorCode::out_of_memory) throw;
+        return false;
+      }
+    };
+  }
+  std::vector<Step> steps;
+  while (steps.empty()) {
+    try {
+      steps = group_steps(grid_, limits);
+    } catch (const Error& error) {
+      const auto more = needed.upper_bound(assumed);
+      if (error.code() != ErrorCode::out_of_memory || more == needed.end()) throw;
+      assumed = *more;
+    }
+  }
+  if (assumed > budget) throw BudgetError(budget, assumed);
+  if (!devices_.empty()) split_first(steps);
+  if (grid_.real())
+    std::rotate(steps.begin(), steps.end() - 1, steps.end());  // in the order of forward calls
+  std::size_t min = 1;
+  for (const Step& step : steps) {
+    parts_.push_back({step, nullptr, nullptr, {}});
+    if (step.kind == Step::Kind::transposition) {
+      const Shape& elements = step.array.slab;
+      parts_.back().transposition =
+          std::make_unique<const Transposition<Real>>(step.array.slabs, elements[0], elements[1]);
+    } else if (!devices_.empty()) {
+      min = std::max(min, min_bytes(step));
+    }
+  }
+  if (devices_.empty()) {
+    make_rounds();
+    return;
+  }
+  budget_ = budget;
+  const auto with_streams = [&](int streams) {
+    streams_ = streams;
+    return make_rounds();
+  };
+  auto streams = static_cast<int>(std::min<std::size_t>(kMaxStreams, budget / min));
+  bool fast = false;
+  for (bool fits = false; !fits; streams -= fits ? 0 : 1) {
+    try {
+      fast = with_streams(streams);
+      fits = true;
+    } catch (const Error& error) {  // what a round in place keeps beside the streams leaves too little
+      if (error.code() != ErrorCode::out_of_memory || streams == 1) throw;
+    }
+  }
+  if (fast || streams < kMaxStreams) return;
+  // Two streams overlap nearly as much as three, but their pieces have longer rows.
+  if (!with_streams(streams - 1)) with_streams(streams);
+}
+
+template <class Real>
+bool OutOfCoreFft<Real>::make_rounds() {
+  bool fast = true;
+  const auto make = [&](Part& part) {
+    part.round =
+        std::make_unique<PartitionedRound<Real>>(make_round<Real>(part.step.kind, part.step.array), devices_,
+                                                 slot_budget(part.step.kind), streams_, options_);
+    fast = fast && part.round->copies_fast();
+  };
+  exchanged_bytes_ = 0;
+  for (Part& part : parts_) {
+    if (part.step.kind != Step::Kind::exchanged) continue;
+    make(part);
+    exchanged_bytes_ = std::max(exchanged_bytes_, part.round->kept_bytes());
+  }
+  for (Part& part : parts_)
+    if (part.step.kind != Step::Kind::exchanged && part.transposition == nullptr) make(part);
+  return fast;
+}
+
+/// The streams of all rounds share their memory, and beside it lies what a round in place keeps.
+template <class Real>
+std::size_t OutOfCoreFft<Real>::slot_budget(Step::Kind kind) const noexcept {
+  if (devices_.empty()) return 0;
+  const std::size_t kept = kind == Step::Kind::exchanged ? 0 : exchanged_bytes_;
+  return (budget_ - kept) / static_cast<std::size_t>(streams_) / 256 * 256;
+}
+
+template <class Real>
+bool OutOfCoreFft<Real>::uses_device() const noexcept {
+  return std::any_of(parts_.begin(), parts_.end(), [](const Part& part) {
+    return part.round != nullptr && part.round->partition().pieces > 0;
+  });
+}
+
+template <class Real>
+std::vector<std::size_t> OutOfCoreFft<Real>::order(bool in_place, bool inverse) const {
+  std::vector<std::size_t> steps;
+  for (std::size_t r = 0; r < parts_.size(); ++r)
+    if (parts_[r].step.taken(in_place)) steps.push_back(r);
+  // Half spectra of rows come first, and are the last that an inverse transform needs.
+  if (grid_.real() && inverse) std::rotate(steps.begin(), steps.begin() + 1, steps.end());
+  return steps;
+}
+
+template <class Real>
+int OutOfCoreFft<Real>::call_threads() const noexcept {
+  return options_.threads + kMaxStreams * static_cast<int>(devices_.size());
+}
+
+template <class Real>
+std::size_t OutOfCoreFft<Real>::workspace_bytes() const noexcept {
+  std::size_t one = 0;
+  for (const Part& part : parts_)
+    one = std::max(
+        one, part.round != nullptr ? part.round->round().host_bytes() : part.transposition->scratch_bytes());
+  return static_cast<std::size_t>(call_threads()) * one;
+}
+
+template <class Real>
+std::vector<DeviceShare<Real>> OutOfCoreFft<Real>::shares_for(Call& call) const {
+  if (!uses_device()) return {};
+  const std::size_t array = array_bytes<Real>(grid_.points());
+  const auto samples =
+      static_cast<std::size_t>((grid_.rows() - 1) * grid_.real_pitch + grid_.row_points()) * sizeof(Real);
+  const bool from_samples = grid_.real() && !call.inverse, to_samples = grid_.real() && call.inverse;
+  const auto read = [&](const std::complex<Real>* values, std::size_t size) {
+    return std::all_of(devices_.begin(), devices_.end(),
+                       [&](const auto& device) { return device->reads(values, size); });
+  };
+  call.reads_from = read(call.from, from_samples ? samples : array);
+  call.reads_to = read(call.to, to_samples ? samples : array);
+  call.reads_between = call.between == call.to ? call.reads_to : read(call.between, array);
+  const bool staged = options_.packed || !call.reads_from || !call.reads_to || !call.reads_between;
+  std::size_t bytes = 0, staging = 0;
+  for (const Part& part : parts_) {
+    if (part.round == nullptr) continue;
+    bytes = std::max(bytes, part.round->slot_bytes());
+    if (staged) staging = std::max(staging, part.round->staging_bytes());
+  }
+  // Old memory goes before new memory is allocated.
+  if (slots_.size() < devices_.size() || !slots_[0]->fits(bytes, staging)) {
+    free_device_memory();
+    for (const auto& device : devices_)
+      slots_.push_back(std::make_unique<DeviceSlots<Real>>(*device, streams_, bytes, staging));
+  }
+  std::size_t kept = exchanged_bytes_;
+  for (const std::size_t calls : {0, 1}) {
+    for (const Residency& resident : resident_[calls]) {
+      if (resident.slabs == 0) continue;
+      const Part& slabs = parts_[static_cast<std::size_t>(pairs_[calls].slabs)];
+      kept = std::max(kept, slabs.round->kept_bytes(resident));
+    }
+  }
+  if (kept_.size() < devices_.size() || kept_bytes_ < kept) {
+    kept_.clear();
+    for (const auto& device : devices_) kept_.push_back(kept > 0 ? device->allocate(kept) : nullptr);
+    kept_bytes_ = kept;
+  }
+  std::vector<DeviceShare<Real>> shares;
+  for (std::size_t c = 0; c < devices_.size(); ++c)
+    shares.push_back({slots_[c].get(), kept_[c].get(), {}, {}});
+  return shares;
+}
+
+template <class Real>
+void OutOfCoreFft<Real>::free_device_memory() const {
+  slots_.clear();
+  kept_.clear();
+  kept_bytes_ = 0;
+}
+
+template <class Real>
+void OutOfCoreFft<Real>::prepare(const std::complex<Real>* array) const {
+  const std::lock_guard lock(mutex_);
+  auto* const to = const_cast<std::complex<Real>*>(array);
+  Call call{array, to, false, to};
+  static_cast<void>(shares_for(call));
+}
+
+template <class Real>
+void OutOfCoreFft<Real>::release() const {
+  const std::lock_guard lock(mutex_);
+  free_device_memory();
+}
+
+template <class Real>
+double OutOfCoreFft<Real>::transpose(const Transposition<Real>& transposition, std::complex<Real>* matrix,
+                                     cpu::ThreadPool* pool, std::byte* workspace) {
+  const auto start = std::chrono::steady_clock::now();
+  for (int pass = 0; pass < transposition.passes(); ++pass)
+    over_parts({workspace, pool}, transposition.scratch_bytes(), transposition.parts(pass),
+               [&](std::int64_t p, std::byte* own) { transposition.part(pass, p, matrix, own); });
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// All repeats of one step.
+template <class Real>
+RoundTimes OutOfCoreFft<Real>::run(const Part& part, const RoundCall<Real>& call,
+                                   const std::vector<DeviceShare<Real>>& shares, cpu::ThreadPool* pool,
+                                   std::byte* workspace) const {
+  RoundTimes times;
+  for (std::int64_t r = 0; r < part.step.repeats; ++r) {
+    const std::int64_t at = r * part.step.stride;
+    if (part.round != nullptr) {
+      RoundCall<Real> repeat = call;
+      repeat.from += at;
+      repeat.to += at;
+      const RoundTimes one = part.round->run(repeat, shares, pool, workspace);
+      times.us += one.us;
+      times.device_us += one.device_us;
+      times.host_us += one.host_us;
+      continue;
+    }
+    times.us += transpose(*part.transposition, call.to + at, pool, workspace);
+    times.host_us = times.us;
+  }
+  return times;
+}
+
+template <class Real>
+void OutOfCoreFft<Real>::transform(const std::complex<Real>* from, std::complex<Real>* to, bool inverse,
+                                   Real scale, std::byte* workspace, std::complex<Real>* between) const {
+  const std::lock_guard lock(mutex_);
+  Call call{from, to, inverse, between != nullptr ? between : to};
+  std::vector<DeviceShare<Real>> shares = shares_for(call);
+  const std::size_t calls = from == to ? 1 : 0;
+  auto pool = pools_.take();
+  std::vector<RoundTimes> times(parts_.size());
+  std::vector<double> buffered(parts_.size());
+  try {
+    const std::vector<std::size_t> steps = order(from == to, inverse);
+    for (const std::size_t r : steps) {
+      const bool first = r == steps.front(), last = r == steps.back();
+      RoundCall<Real> round{first ? from : call.between, last ? to : call.between, inverse,
+                            last ? scale : Real(1)};
+      round.reads_from = first ? call.reads_from : call.reads_between;
+      round.writes_to = last ? call.reads_to : call.reads_between;
+      buffered[r] = options_.packed ? 1 : (round.reads_from ? 0 : 0.5) + (round.writes_to ? 0 : 0.5);
+      for (std::size_t c = 0; c < shares.size(); ++c) {
+        shares[c].left = shares[c].found = {};
+        if (pairs_[calls].has(r)) (first ? shares[c].left : shares[c].found) = resident_[calls][c];
+      }
+      times[r] = run(parts_[r], round, shares, pool.get(), workspace);
+    }
+  } catch (...) {
+    pools_.give_back(std::move(pool));
+    throw;
+  }
+  pools_.give_back(std::move(pool));
+  measured_ = std::move(times);
+  buffered_ = std::move(buffered);
+  measured_in_place_ = from == to;
+}
+
+template class OutOfCoreFft<float>;
+template class OutOfCoreFft<double>;
+
+}  // namespace sfft::detail

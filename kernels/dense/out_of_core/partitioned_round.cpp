@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// One thread of the host asks a device for all its pieces, or, where pieces have to be copied to memory that
+// the device reads, one for each slot. The other threads take parts of the host's share, and then of those
+// copies.
+#include "kernels/dense/out_of_core/partitioned_round.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <utility>
+
+#include "kernels/base/error.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+/// Enough for the full speed of the bus: pieces, and rows that lie apart. More would only take memory from
+/// what may stay on the device.
+constexpr std::size_t kMaxPieceBytes = std::size_t{128} << 20;
+constexpr std::size_t kLongRowBytes = std::size_t{8} << 10, kShortRowBytes = std::size_t{4} << 10;
+
+void raise(std::atomic<double>& max, double value) {
+  double known = max.load();
+  while (known < value && !max.compare_exchange_weak(known, value)) {
+  }
+}
+
+}  // namespace
+
+template <class Real>
+std::size_t PartitionedRound<Real>::min_bytes(const Round<Real>& round, OutOfCoreDevice<Real>& device,
+                                              bool packed) {
+  const std::int64_t units = std::min(round.grain(), round.units());
+  const auto data = static_cast<std::size_t>(units * round.unit_points()) * sizeof(std::complex<Real>);
+  const std::size_t beside = packed ? aligned((round.ordered() ? 2 : 1) * data) : 0;
+  return aligned(data) + aligned(round.work_bytes(*round.kernel(device, units), units)) + beside;
+}
+
+/// OutOfCoreDevice memory of a piece and its workspace.
+template <class Real>
+std::size_t PartitionedRound<Real>::needed_bytes(const DeviceKernel<Real>& kernel, std::int64_t units) const {
+  return aligned(data_bytes(units)) + aligned(round_->work_bytes(kernel, units)) + packed_bytes(units);
+}
+template <class Real>
+std::size_t PartitionedRound<Real>::packed_bytes(std::int64_t units) const noexcept {
+  return packed_ ? aligned((round_->ordered() ? 2 : 1) * data_bytes(units)) : 0;
+}
+
+template <class Real>
+PartitionedRound<Real>::PartitionedRound(std::unique_ptr<Round<Real>> round,
+                                         const OutOfCoreDevices<Real>& devices, std::size_t slot_bytes,
+                                         int streams, const OutOfCoreOptions& options)
+    : round_(std::move(round)), slot_budget_(slot_bytes), packed_(options.packed) {
+  for (const auto& device : devices) {
+    if (on_.empty() || !round_->ordered()) on_.push_back({device.get(), nullptr, nullptr});
+  }
+  limits_ = {round_->units(), round_->grain(), 0, 1, streams};
+  limits_.devices = static_cast<int>(std::max<std::size_t>(1, on_.size()));
+  limits_.threads = options.threads;
+  if (on_.empty() || !round_->ordered()) {
+    set_host_share(1);
+    const std::int64_t parts = std::max<std::int64_t>(1, round_->host_parts());
+    limits_.host_part = (limits_.units + parts - 1) / parts;
+  }
+  if (!on_.empty()) {
+    OutOfCoreDevice<Real>& device = *on_[0].device;
+    const std::size_t unit_bytes = data_bytes(1);
+    limits_.min = std::max<std::int64_t>(1, static_cast<std::int64_t>(options.min_piece_bytes / unit_bytes));
+    // Most transforms need a workspace as large as the piece, some none.
+    const std::size_t row_bytes = round_->row_bytes(),
+                      enough = row_bytes == 0
+                                   ? kMaxPieceBytes
+                                   : std::max(kMaxPieceBytes, unit_bytes * kLongRowBytes / row_bytes);
+    auto units = static_cast<std::int64_t>(std::min(slot_bytes, std::max(enough, unit_bytes)) / unit_bytes);
+    units = std::max(units, limits_.grain);
+    for (units = std::min(units, limits_.units); limits_.max == 0; units = units * 3 / 4) {
+      units = units / limits_.grain * limits_.grain;
+      if (units == 0) {
+        throw Error(
+            ErrorCode::out_of_memory,
+            fmt::format("the device's memory of {} bytes for each of {} streams holds no piece: one needs {} "
+                        "bytes",
+                        slot_bytes, streams, min_bytes(*round_, device, packed_)));
+      }
+      try {
+        if (within_budget(needed_bytes(*round_->kernel(device, units), units), units)) limits_.max = units;
+      } catch (const Error& error) {
+        if (error.code() != ErrorCode::out_of_memory) throw;
+      }
+    }
+    // Engines copied rows of 11 KB at 35 GB/s in each direction, of 8 and 16 KB at 41 and 47, and beside
+    // kernels both at 33 (H200).
+    for (std::size_t row = kLongRowBytes; row_bytes > 0 && row >= kShortRowBytes; row /= 2) {
+      const auto good = static_cast<std::int64_t>(row / row_bytes);
+      if (good % limits_.grain != 0 || good > limits_.max) continue;
+      limits_.good = good;
+      break;
+    }
+    set_host_share(0);
+  }
+}
+
+template <class Real>
+void PartitionedRound<Real>::set_host_share(double host_share) {
+  while (true) {
+    partition_ = make_partition(limits_, on_.empty() ? 1 : round_->ordered() ? 0 : host_share);
+    round_->partition(partition_);
+    for (OnDevice& on : on_) {
+      on.full.reset();
+      on.rest.reset();
+    }
+    if (partition_.pieces == 0) break;
+    for (OnDevice& on : on_) on.full = round_->kernel(*on.device, partition_.piece_units);
+    const std::int64_t rest = partition_.device_units - (partition_.pieces - 1) * partition_.piece_units;
+    if (rest != partition_.piece_units) on_.back().rest = round_->kernel(*on_.back().device, rest);
+    // A smaller piece may need a larger workspace.
+    if (within_budget(slot_bytes(), partition_.piece_units) || limits_.max <= limits_.grain) break;
+    limits_.max = std::max(limits_.grain, partition_.piece_units * 3 / 4 / limits_.grain * limits_.grain);
+  }
+  round_->give_host(partition_.device_units);
+}
+
+template <class Real>
+bool PartitionedRound<Real>::copies_fast() const noexcept {
+  const std::size_t row = round_->row_bytes();
+  return row == 0 || static_cast<std::size_t>(limits_.good) * row >= kLongRowBytes;
+}
+
+template <class Real>
+std::size_t PartitionedRound<Real>::slot_bytes() const noexcept {
+  if (partition_.pieces == 0) return 0;
+  const std::int64_t rest = partition_.device_units - (partition_.pieces - 1) * partition_.piece_units;
+  const OnDevice& on = on_.back();
+  const std::size_t whole = round_->work_bytes(*on.full, partition_.piece_units),
+                    last = on.rest != nullptr ? round_->work_bytes(*on.rest, rest) : 0;
+  return aligned(piece_bytes()) + aligned(std::max(whole, last)) + packed_bytes(partition_.piece_units);
+}
+
+template <class Real>
+void PartitionedRound<Real>::Turns::fail() {
+  {
+    const std::lock_guard lock(mutex);
+    failed = true;
+  }
+  taken.notify_all();
+}
+
+template <class Real>
+RoundTimes PartitionedRound<Real>::run(const RoundCall<Real>& call,
+                                       const std::vector<DeviceShare<Real>>& shares, cpu::ThreadPool* pool,
+                                       std::byte* scratch) const {
+  const bool staged = packed_ || !call.reads_from || !call.writes_to;
+  std::deque<Turns> devices;
+  for (std::size_t c = 0; partition_.pieces > 0 && c < on_.size(); ++c)
+    devices.emplace_back(on_[c], call, shares[c], partition_.pieces_of(static_cast<std::int64_t>(c)));
+  const auto each = staged ? static_cast<std::int64_t>(limits_.streams) : 1,
+             askers = each * static_cast<std::int64_t>(devices.size());
+  const std::int64_t parts = round_->host_parts();
+  std::atomic<std::int64_t> next_part = 0;
+  std::atomic<double> device_us = 0, host_us = 0;
+  std::atomic<bool> failed = false;
+  std::mutex failing;
+  std::exception_ptr failure;
+  HostCopies copies;
+  std::atomic<std::int64_t> pieces_left = partition_.pieces;
+  const bool helps = staged && partition_.pieces > 0;
+  const auto start = std::chrono::steady_clock::now();
+  const auto work = [&](std::int64_t worker) {
+    try {
+      if (worker < askers) {
+        Turns& turns = devices[static_cast<std::size_t>(worker / each)];
+        for (std::int64_t p = turns.to_take++; p < turns.end && !failed; p = turns.to_take++) {
+          const std::int64_t slot = staged ? worker % each : (p - turns.first) % limits_.streams;
+          device_piece(p, turns, turns.slots.all()[static_cast<std::size_t>(slot)], copies);
+          if (--pieces_left == 0) copies.finish();
+        }
+        if (!staged) turns.slots.out().wait();
+        raise(device_us, us_since(start));
+        return;
+      }
+      std::byte* const own = scratch + static_cast<std::size_t>(worker - askers) * round_->host_bytes();
+      for (std::int64_t p = next_part++; p < parts && !failed; p = next_part++)
+        round_->host_part(p, call, own);
+      if (parts > 0) raise(host_us, us_since(start));
+      if (helps) copies.help();
+    } catch (...) {
+      failed = true;
+      copies.finish();
+      for (Turns& turns : devices) turns.fail();
+      const std::lock_guard lock(failing);
+      if (!failure) failure = std::current_exception();
+    }
+  };
+  const std::int64_t workers = askers + (parts > 0 || helps ? limits_.threads : 0);
+  if (pool != nullptr) {
+    pool->run(workers, [&](std::int64_t worker, int) { work(worker); });
+  } else {
+    for (std::int64_t worker = 0; worker < workers; ++worker) work(worker);
+  }
+  if (failure) {
+    // Nothing of the arrays may be in use when the caller hears of it.
+    for (Turns& turns : devices) turns.slots.settle();
+    std::rethrow_exception(failure);
+  }
+  return {us_since(start), device_us, host_us};
+}
+
+template class PartitionedRound<float>;
+template class PartitionedRound<double>;
+
+}  // namespace sfft::detail

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host's passes over real out-of-core arrays, before and after a complex transform: pairs of samples as
+// complex values of half as long rows, where the rows' length is even; whole complex arrays where it is odd.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+
+#include "kernels/base/root_table.hpp"
+#include "kernels/base/types.hpp"
+
+namespace sfft::detail {
+
+namespace cpu {
+class ThreadPool;
+}
+
+/// Real signals, one behind the other, in rows that begin `pitch` samples apart, and their half spectra, in
+/// rows of n/2 + 1 values. Passes run on the threads of a pool, or on the caller's alone where there is none.
+template <class Real>
+class RealPasses {
+ public:
+  RealPasses(const Shape& shape, std::int64_t batch, std::int64_t pitch);
+
+  std::int64_t rows() const noexcept { return batch_ * rows_; }
+  bool even() const noexcept { return n_ % 2 == 0; }
+
+  /// Even rows: samples to the beginnings of rows of spectra, where they may be already; zeros behind them.
+  void spread(const Real* signals, std::complex<Real>* spectra, cpu::ThreadPool* pool) const;
+  /// From the transform of pairs of samples, in rows of n/2 values, n/2 + 1 apart, to half spectra, in place.
+  void unpack_real(std::complex<Real>* spectra, Real scale, cpu::ThreadPool* pool) const;
+  /// Back, to rows that begin `pitch` values apart; in place if that is n/2 + 1. The result of the inverse
+  /// transform is not divided by anything.
+  void pack_real(const std::complex<Real>* spectra, std::complex<Real>* pairs, std::int64_t pitch,
+                 cpu::ThreadPool* pool) const;
+
+  /// Odd rows: samples to complex values and back, half spectra from whole ones and back.
+  void widen(const Real* signals, std::complex<Real>* whole, cpu::ThreadPool* pool) const;
+  void narrow(const std::complex<Real>* whole, Real* signals, cpu::ThreadPool* pool) const;
+  void halve(const std::complex<Real>* whole, std::complex<Real>* spectra, Real scale,
+             cpu::ThreadPool* pool) const;
+  void mirror(const std::complex<Real>* spectra, std::complex<Real>* whole, cpu::ThreadPool* pool) const;
+
+ private:
+  template <class Job>
+  void over_rows(cpu::ThreadPool* pool, const Job& job) const;
+  template <class Job>
+  void over_pairs(cpu::ThreadPool* pool, const Job& job) const;
+  /// The row of the opposite frequencies.
+  std::int64_t opposite(std::int64_t row) const noexcept;
+
+  std::int64_t planes_, columns_, rows_, n_, batch_, pitch_;
+  RootTable root_;  ///< exp(−2πi·k/n)
+};
+
+extern template class RealPasses<float>;
+extern template class RealPasses<double>;
+
+}  // namespace sfft::detail

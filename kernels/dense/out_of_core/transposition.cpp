@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// The element at row i and column j of the result's memory, seen as rows × columns, is number l = i·columns +
+// j of the transposed matrix, and comes from row l mod rows and column l / rows. The passes take it there by
+// rotating columns (which gives every row one element of each destination column), shuffling rows, and
+// shuffling columns.
+#include "kernels/dense/out_of_core/transposition.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "kernels/cpu/platform/non_temporal.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+constexpr std::int64_t kTileBytes = 512, kLineBytes = 64;  ///< of a tile's row
+constexpr std::int64_t kStretchValues = 1024;              ///< of a stretch that one part moves
+
+/// to[i·pitch + j] = tile[j·tile_pitch + i] for i < rows, j < columns: elements of as many values.
+template <bool kPast, class Value>
+void store_transposed(const Value* tile, std::int64_t tile_pitch, std::int64_t rows, std::int64_t columns,
+                      std::int64_t element, Value* to, std::int64_t pitch) {
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t j = 0; j < columns; ++j) {
+      for (std::int64_t e = 0; e < element; ++e) {
+        const Value& value = tile[j * tile_pitch + i * element + e];
+        if constexpr (kPast) {
+          cpu::store_past(to + i * pitch + j * element + e, value);
+        } else {
+          to[i * pitch + j * element + e] = value;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+template <class Real>
+Transposition<Real>::Transposition(std::int64_t rows, std::int64_t columns, std::int64_t element)
+    : rows_(rows), columns_(columns), element_(element), common_(std::gcd(rows, columns)) {
+  constexpr std::int64_t kLine = 128 / static_cast<std::int64_t>(sizeof(std::complex<Real>));
+  block_ = std::min(columns, std::max<std::int64_t>(1, kLine / element));
+  constexpr auto kValueBytes = static_cast<std::int64_t>(sizeof(std::complex<Real>));
+  tile_ = std::max<std::int64_t>(1, kTileBytes / (element * kValueBytes));
+}
+
+template <class Real>
+std::int64_t Transposition<Real>::tile_pitch() const noexcept {
+  return tile_ * element_ + kLineBytes / static_cast<std::int64_t>(sizeof(std::complex<Real>));
+}
+
+template <class Real>
+int Transposition<Real>::passes() const noexcept {
+  if (squares() > 0) return squares() == 1 ? 1 : 2;
+  return common_ > 1 ? 3 : 2;
+}
+
+template <class Real>
+std::int64_t Transposition<Real>::square_parts() const noexcept {
+  return (rows_ + tile_ - 1) / tile_;
+}
+
+template <class Real>
+std::int64_t Transposition<Real>::parts(int pass) const noexcept {
+  const bool last = pass + 1 == passes();
+  if (squares() > 0)
+    return last ? squares() * square_parts() : (rows_ * element_ + kStretchValues - 1) / kStretchValues;
+  return pass + 2 == passes() ? rows_ : (columns_ + block_ - 1) / block_;
+}
+
+template <class Real>
+std::size_t Transposition<Real>::scratch_bytes() const noexcept {
+  std::size_t bytes = sizeof(std::complex<Real>);
+  if (squares() > 0) {
+    const std::size_t tiles = tile_ > 1 ? bytes * static_cast<std::size_t>(2 * tile_ * tile_pitch()) : 0;
+    bytes *= kStretchValues;
+    bytes += static_cast<std::size_t>(columns_);  // a flag for each stretch
+    bytes = squares() == 1 ? tiles : std::max(bytes, tiles);
+  } else {
+    bytes *= static_cast<std::size_t>(std::max(rows_ * block_, columns_) * element_);
+  }
+  return (bytes + 63) / 64 * 64;
+}
+
+template <class Real>
+void Transposition<Real>::part(int pass, std::int64_t part, std::complex<Real>* matrix,
+                               std::byte* scratch) const {
+  auto* const values = reinterpret_cast<std::complex<Real>*>(scratch);
+  const int from_last = passes() - 1 - pass;
+  if (squares() > 0 && from_last == 1) {
+    exchange_stretches(part, matrix, scratch);
+  } else if (squares() > 0) {
+    std::complex<Real>* const square = matrix + part / square_parts() * rows_ * rows_ * element_;
+    tile_ > 1 ? swap_tiles(part % square_parts(), square, values)
+              : swap_elements(part % square_parts(), square);
+  } else if (from_last == 2) {
+    rotate_columns(part * block_, matrix, values);
+  } else if (from_last == 1) {
+    shuffle_row(part, matrix, values);
+  } else {
+    shuffle_columns(part * block_, matrix, values);
+  }
+}
+
+/// From row i and square q to square q and row i, along the cycles of that permutation, for a part of each
+/// stretch.
+template <class Real>
+void Transposition<Real>::exchange_stretches(std::int64_t part, std::complex<Real>* matrix,
+                                             std::byte* scratch) const {
+  const std::int64_t stretch = rows_ * element_, first = part * kStretchValues,
+                     count = std::min(kStretchValues, stretch - first), total = squares() * rows_;
+  auto* const held = reinterpret_cast<std::complex<Real>*>(scratch);
+  auto* const done = scratch + kStretchValues * static_cast<std::int64_t>(sizeof(std::complex<Real>));
+  std::fill_n(done, total, std::byte{0});
+  const auto at = [&](std::int64_t place) { return matrix + place * stretch + first; };
+  const auto source = [&](std::int64_t place) { return place % rows_ * squares() + place / rows_; };
+  for (std::int64_t start = 0; start < total; ++start) {
+    if (done[start] != std::byte{0} || source(start) == start) continue;
+    std::copy_n(at(start), count, held);
+    std::int64_t place = start;
+    for (std::int64_t from = source(place); from != start; from = source(place)) {
+      std::copy_n(at(from), count, at(place));
+      done[place] = std::byte{1};
+      place = from;
+    }
+    std::copy_n(held, count, at(place));
+    done[place] = std::byte{1};
+  }
+}
+
+/// One row of elements, from the diagonal on, with its mirror.
+template <class Real>
+void Transposition<Real>::swap_elements(std::int64_t part, std::complex<Real>* matrix) const {
+  const auto at = [&](std::int64_t i, std::int64_t j) { return matrix + (i * rows_ + j) * element_; };
+  for (std::int64_t j = part + 1; j < rows_; ++j) std::swap_ranges(at(part, j), at(part, j + 1), at(j, part));
+}
+
+/// One row of tiles, from the diagonal on, with its mirror. Rows of a tile are read and written whole:
+/// elements of a column are as far apart as the sets of a cache allow few of.
+template <class Real>
+void Transposition<Real>::swap_tiles(std::int64_t part, std::complex<Real>* matrix,
+                                     std::complex<Real>* scratch) const {
+  const std::int64_t pitch = rows_ * element_, own_pitch = tile_pitch(), first = part * tile_,
+                     count = std::min(tile_, rows_ - first);
+  std::complex<Real>* const mirrored = scratch + tile_ * own_pitch;
+  const auto at = [&](std::int64_t i, std::int64_t j) { return matrix + i * pitch + j * element_; };
+  const auto load = [&](const std::complex<Real>* from, std::int64_t rows, std::int64_t columns,
+                        std::complex<Real>* tile) {
+    for (std::int64_t i = 0; i < rows; ++i)
+      std::copy_n(from + i * pitch, columns * element_, tile + i * own_pitch);
+  };
+  const bool whole_lines = reinterpret_cast<std::uintptr_t>(matrix) % kLineBytes == 0 &&
+                           pitch * static_cast<std::int64_t>(sizeof(std::complex<Real>)) % kLineBytes == 0;
+  const auto store = [&](const std::complex<Real>* tile, std::int64_t rows, std::int64_t columns,
+                         std::complex<Real>* to) {
+    (whole_lines
+         ? store_transposed<true, std::complex<Real>>
+         : store_transposed<false, std::complex<Real>>)(tile, own_pitch, rows, columns, element_, to, pitch);
+  };
+  for (std::int64_t other = first; other < rows_; other += tile_) {
+    const std::int64_t columns = std::min(tile_, rows_ - other);
+    load(at(first, other), count, columns, scratch);
+    if (other > first) {
+      load(at(other, first), columns, count, mirrored);
+      store(mirrored, count, columns, at(first, other));
+    }
+    store(scratch, columns, count, at(other, first));
+  }
+  cpu::finish_past();
+}
+
+/// `count` columns from `begin` on, contiguous in `to`.
+template <class Real>
+void Transposition<Real>::copy_columns(const std::complex<Real>* begin, std::int64_t count,
+                                       std::complex<Real>* to) const {
+  for (std::int64_t i = 0; i < rows_; ++i)
+    std::copy_n(begin + i * columns_ * element_, count * element_, to + i * count * element_);
+}
+
+/// Row i of column j comes from row i + j/b, b = columns/common.
+template <class Real>
+void Transposition<Real>::rotate_columns(std::int64_t first, std::complex<Real>* matrix,
+                                         std::complex<Real>* scratch) const {
+  const std::int64_t count = std::min(block_, columns_ - first), pitch = columns_ * element_,
+                     b = columns_ / common_;
+  std::complex<Real>* const begin = matrix + first * element_;
+  copy_columns(begin, count, scratch);
+  for (std::int64_t i = 0; i < rows_; ++i) {
+    for (std::int64_t j = 0; j < count; ++j) {
+      std::int64_t from = i + (first + j) / b;
+      if (from >= rows_) from -= rows_;
+      std::copy_n(scratch + (from * count + j) * element_, element_, begin + i * pitch + j * element_);
+    }
+  }
+}
+
+/// Column j goes to column ((i + j/b) mod rows + j·rows) mod columns.
+template <class Real>
+void Transposition<Real>::shuffle_row(std::int64_t row, std::complex<Real>* matrix,
+                                      std::complex<Real>* scratch) const {
+  const std::int64_t b = columns_ / common_, step = rows_ % columns_;
+  std::complex<Real>* const begin = matrix + row * columns_ * element_;
+  std::int64_t turned = 0;  // j·rows mod columns
+  for (std::int64_t stretch = 0; stretch < common_; ++stretch) {
+    const std::int64_t shift = (row + stretch) % rows_ % columns_;
+    for (std::int64_t j = stretch * b; j < (stretch + 1) * b; ++j) {
+      std::int64_t to = shift + turned;
+      if (to >= columns_) to -= columns_;
+      std::copy_n(begin + j * element_, element_, scratch + to * element_);
+      turned += step;
+      if (turned >= columns_) turned -= columns_;
+    }
+  }
+  std::copy_n(scratch, columns_ * element_, begin);
+}
+
+/// Row i of column j comes from row (j + i·columns − i/a) mod rows, a = rows/common.
+template <class Real>
+void Transposition<Real>::shuffle_columns(std::int64_t first, std::complex<Real>* matrix,
+                                          std::complex<Real>* scratch) const {
+  const std::int64_t count = std::min(block_, columns_ - first), pitch = columns_ * element_,
+                     a = rows_ / common_;
+  std::complex<Real>* const begin = matrix + first * element_;
+  copy_columns(begin, count, scratch);
+  for (std::int64_t i = 0; i < rows_; ++i) {
+    std::int64_t from = (first + i * columns_ - i / a) % rows_;
+    for (std::int64_t j = 0; j < count; ++j) {
+      std::copy_n(scratch + (from * count + j) * element_, element_, begin + i * pitch + j * element_);
+      if (++from == rows_) from = 0;
+    }
+  }
+}
+
+template class Transposition<float>;
+template class Transposition<double>;
+
+}  // namespace sfft::detail

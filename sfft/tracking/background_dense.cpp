@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// A thread sends the frames that are begun to the GPU, several at a time, and the caller transforms those
+// that were not while the thread has nothing to do.
+#include "sfft/tracking/background_dense.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <thread>
+#include <utility>
+
+#include "sfft/plan/plan_impl.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+/// Dense transforms of a stream for which a GPU's fastest engine pays, however long it takes to make.
+constexpr std::int64_t kManyDense = 1024;
+
+template <class Real>
+const PlanImpl<Real>& inside(const Plan<Real>& plan) noexcept {
+  return PlanAccess<Real>::inside(plan);
+}
+
+}  // namespace
+
+template <class Real>
+PlanOptions BackgroundDense<Real>::options() const {
+  PlanOptions options;
+  options.backend = where_.backend;
+  options.device = where_.device;
+  if (!where_.devices.empty()) {
+    options.backend = Backend::cuda;
+    options.device = where_.devices.front();
+  }
+  options.path = Path::dense;
+  // Compiling kernels takes a quarter of a second, longer than some thousand comparisons without them.
+  if (executed_ < kManyDense) options.effort = PlanEffort::quick;
+  options.threads = where_.threads;
+  return options;
+}
+
+template <class Real>
+void BackgroundDense<Real>::renew(std::optional<Plan<Real>> plan) noexcept {
+  forget();
+  plan_ = std::move(plan);
+}
+
+template <class Real>
+void BackgroundDense<Real>::forget() noexcept {
+  if (first_ < end_) {
+    forgetting_ = true;
+    await(end_ - 1);
+    forgetting_ = false;
+  }
+  first_ = end_ = 0;
+  done_ = 0;
+}
+
+template <class Real>
+void BackgroundDense<Real>::attend() noexcept {
+  try {
+    if (plan_) worker_.wake();
+  } catch (const std::exception&) {  // no thread to be had
+  }
+}
+
+/// end_ if it has not been begun.
+template <class Real>
+std::size_t BackgroundDense<Real>::find(const void* samples) noexcept {
+  std::size_t at = first_;
+  while (at < end_ && begun(at).samples != samples) ++at;
+  return at;
+}
+
+template <class Real>
+void BackgroundDense<Real>::begin(const SignalView& frame) noexcept {
+  if (!plan_ || end_ - first_ == kMax || find(frame.data()) < end_) return;
+  const PlanImpl<Real>& plan = inside(*plan_);
+  if (!plan.design->device) return;
+  try {
+    plan.check(frame);
+    Begun& place = begun(end_);
+    place.samples = frame.data();
+    place.sent = place.failed = false;
+    worker_.give([this, at = end_.load(), frame] { transform(at, frame); });
+    ++end_;
+  } catch (const std::exception&) {  // the frame fails in its turn, if it does
+  }
+}
+
+/// On the thread: sends the frame, and waits for those that were sent until another one can follow.
+template <class Real>
+void BackgroundDense<Real>::transform(std::size_t at, const SignalView& frame) noexcept {
+  constexpr std::size_t kOnGpu = 3;  // one that is transformed, others that are copied or launched
+  send(at, frame);
+  ++awaited_;
+  while (awaited_ > 0) {
+    const bool another = end_ > at + 1;
+    if (another && awaited_ < kOnGpu) return;
+    receive(at + 1 - awaited_);
+  }
+}
+
+template <class Real>
+void BackgroundDense<Real>::send(std::size_t at, const SignalView& frame) noexcept {
+  Begun& place = begun(at);
+  place.failed = forgetting_;
+  if (place.failed) return;
+  try {
+    const PlanImpl<Real>& plan = inside(*plan_);
+    WorkspaceImpl<Real>& workspace = workspace_.impl();
+    plan.prepare(place.spectrum);
+    workspace.fit(plan.design);
+    workspace.fit_threads(plan.design->threads);
+    place.sent = plan.design->device->begin({&frame, 1}, {&place.spectrum, 1}, nullptr, *workspace.device,
+                                            workspace.pool.get()) == 1;
+    place.failed = !place.sent;
+  } catch (const std::exception&) {
+    fail(at - awaited_, at + 1);
+  }
+}
+
+/// Takes the oldest frame, which has this place, if it is done.
+template <class Real>
+void BackgroundDense<Real>::receive(std::size_t at) noexcept {
+  const DevicePlan<Real>& device = *inside(*plan_).design->device;
+  if (begun(at).sent) {
+    try {
+      DeviceWorkspace& workspace = *workspace_.impl().device;
+      if (!device.ready(workspace)) return std::this_thread::yield();
+      begun(at).failed = device.finish(workspace) != 1;
+    } catch (const std::exception&) {
+      fail(at, at + awaited_);
+    }
+  }
+  --awaited_;
+  done_ = at + 1;  // the caller may count again after the last one
+}
+
+/// Leaves nothing on the GPU. The frames fail again, or not, when they are asked for.
+template <class Real>
+void BackgroundDense<Real>::fail(std::size_t first, std::size_t end) noexcept {
+  const WorkspaceImpl<Real>& workspace = workspace_.impl();
+  if (workspace.device) inside(*plan_).design->device->abandon(*workspace.device);
+  for (std::size_t at = first; at < end; ++at) {
+    begun(at).sent = false;
+    begun(at).failed = true;
+  }
+}
+
+/// Waits for a frame that was begun. False: it failed. To be woken up takes about as long as the transform.
+template <class Real>
+bool BackgroundDense<Real>::await(std::size_t at) noexcept {
+  while (done_ <= at) std::this_thread::yield();
+  return !begun(at).failed;
+}
+
+template <class Real>
+const Spectrum<Real>* BackgroundDense<Real>::found(const SignalView& frame) noexcept {
+  const std::size_t at = find(frame.data());
+  return at < end_ && at < done_ && !begun(at).failed ? &begun(at).spectrum : nullptr;
+}
+
+/// Makes room where frames that nobody asks for are done.
+template <class Real>
+void BackgroundDense<Real>::drop_passed() noexcept {
+  while (first_ < done_ && begun(first_).samples == nullptr) ++first_;
+  if (first_ < end_) return;
+  first_ = end_ = 0;
+  done_ = 0;
+}
+
+template <class Real>
+void BackgroundDense<Real>::pass(const SignalView& frame) noexcept {
+  if (first_ == end_) return;
+  const std::size_t at = find(frame.data());
+  if (at < end_) begun(at).samples = nullptr;
+  drop_passed();
+}
+
+template <class Real>
+void BackgroundDense<Real>::keep_only(std::span<const SignalView> frames) noexcept {
+  for (std::size_t at = first_; at < end_; ++at) {
+    const auto same = [&](const SignalView& frame) { return frame.data() == begun(at).samples; };
+    if (std::ranges::any_of(frames, same)) continue;
+    await(at);
+    begun(at).samples = nullptr;
+  }
+  drop_passed();
+}
+
+/// False: it was not begun and the thread has nothing to do, or it failed.
+template <class Real>
+bool BackgroundDense<Real>::take_begun(const SignalView& frame, Spectrum<Real>& spectrum) noexcept {
+  if (done_ < end_) begin(frame);  // behind the others
+  const std::size_t at = find(frame.data());
+  if (at == end_ || !await(at)) return false;
+  std::swap(spectrum, begun(at).spectrum);
+  begun(at).samples = nullptr;
+  drop_passed();
+  return true;
+}
+
+template <class Real>
+void BackgroundDense<Real>::make(const Template& tmpl) {
+  if (!plan_) plan_.emplace(tmpl, options());
+  workspace_.impl().fit(inside(*plan_).design);
+}
+
+template <class Real>
+void BackgroundDense<Real>::execute(const Template& tmpl, const SignalView& frame, Spectrum<Real>& spectrum) {
+  if (++executed_ == kManyDense) renew();
+  if (take_begun(frame, spectrum)) return;
+  if (done_ < end_) forget();
+  make(tmpl);
+  plan_->execute(frame, spectrum, workspace_);
+}
+
+template class BackgroundDense<float>;
+template class BackgroundDense<double>;
+
+}  // namespace sfft::detail

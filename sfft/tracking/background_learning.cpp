@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// The caller copies the frame: that takes less time than to wake up the thread, for which it would wait.
+#include "sfft/tracking/background_learning.hpp"
+
+#include <algorithm>
+#include <array>
+#include <complex>
+#include <exception>
+#include <system_error>
+#include <utility>
+
+#include "kernels/base/error.hpp"
+#include "kernels/base/region.hpp"
+#include "sfft/tracking/held_energy.hpp"
+
+namespace sfft::detail {
+
+namespace {
+
+/// Points per frequency of a signal that is sparse enough, whatever its criterion.
+constexpr std::int64_t kSparsePoints = 64;
+
+/// A frame of zeros, or of noise alone, may have no frequency that meets the criterion.
+std::optional<Template> learned_from(const SignalView& frame, const LearnOptions& options) {
+  try {
+    return learn(frame, options);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::invalid_argument) throw;
+    return std::nullopt;
+  }
+}
+
+/// The exact values of a frame at the union of some supports.
+template <class Real>
+class ExactValues {
+ public:
+  ExactValues(const SignalView& frame, const TemplateData& fresh, const std::vector<DriftSupport>& supports,
+              PlanOptions where) {
+    for (const DriftSupport& one : supports)
+      support_.insert(support_.end(), one.support.begin(), one.support.end());
+    std::ranges::sort(support_);
+    support_.erase(std::unique(support_.begin(), support_.end()), support_.end());
+    where.accuracy = 0;
+    where.path = Path::dense;
+    const Plan<Real> dense(Template::from_support(fresh.shape, fresh.real, support_), where);
+    Workspace<Real> workspace = dense.make_workspace();
+    dense.execute(frame, spectrum_, workspace);
+  }
+
+  std::vector<std::complex<double>> at(const std::vector<std::int64_t>& support) const {
+    std::vector<std::complex<double>> values;
+    for (const std::int64_t flat : support) {
+      const auto found = std::ranges::lower_bound(support_, flat);
+      values.emplace_back(spectrum_.values[static_cast<std::size_t>(found - support_.begin())]);
+    }
+    return values;
+  }
+
+ private:
+  std::vector<std::int64_t> support_;
+  Spectrum<Real> spectrum_;
+};
+
+std::vector<DriftSupport> drift_supports(const TemplateData& fresh, std::span<const DriftingTone> tones,
+                                         bool accurate) {
+  constexpr std::array<double, 4> kFrames{128, 48, 16, 6};
+  constexpr std::array<int, 4> kReaches{8, 4, 24, 64};
+  constexpr std::int64_t kPointsPerFrequency = 12;
+  std::vector<DriftSupport> supports;
+  for (const double frames : kFrames) {
+    for (const int reach : std::span(kReaches).first(accurate ? 4 : 2)) {
+      DriftSupport one = support_for_drift(fresh, tones, frames, reach);
+      const auto k = static_cast<std::int64_t>(one.support.size());
+      if (k * kPointsPerFrequency <= fresh.shape.points()) supports.push_back(std::move(one));
+    }
+  }
+  return supports;
+}
+
+/// The fresh template with the frequencies that drifting tones will use. The first support for which a plan
+/// is sparse and accurate enough is the one that lasts longest; without one, the answer stays as it is.
+template <class Real>
+void follow_drift(const SignalView& frame, const LearnQuestion<Real>& question, LearnAnswer<Real>& answer) {
+  /// The largest error that a plan predicts, and the part of the accuracy asked for that it may use: levels
+  /// swing while tones pass from bin to bin.
+  constexpr double kLargestError = 0.2, kRoom = 0.7;
+  const Template learned = *answer.fresh;
+  const TemplateData& fresh = *learned.data();
+  const std::vector<DriftSupport> supports = drift_supports(fresh, answer.tones, question.plan.accuracy > 0);
+  if (supports.empty()) return;
+  const ExactValues<Real> exact(frame, fresh, supports, question.plan);
+  PlanOptions options = question.plan;
+  options.accuracy *= kRoom;
+  for (const DriftSupport& wide : supports) {
+    auto data = std::make_shared<TemplateData>(fresh);
+    data->learned_k = fresh.learned_k > 0 ? fresh.learned_k : fresh.k();
+    data->support = std::make_shared<const std::vector<std::int64_t>>(wide.support);
+    data->values = exact.at(wide.support);
+    data->power = wide.power;
+    for (std::size_t i = 0; i < data->power.size(); ++i)
+      data->power[i] = std::max(data->power[i], std::norm(data->values[i]));
+    data->plans.clear();
+    const double held = held_energy(Template(data), data->values),
+                 outside = std::max(0.0, question.all - held);
+    data->energy_captured = question.all > 0 ? held / question.all : 1;
+    data->tail_energy = outside + wide.largest_tail;
+    if (fresh.tail_energy > 0) {
+      for (double& power : data->tail_envelope.power) power *= data->tail_energy / fresh.tail_energy;
+    }
+    Plan<Real> plan(Template(std::move(data)), options);
+    if (plan.info().path == Path::dense || plan.info().predicted_error > kLargestError) continue;
+    answer.fresh_held = held;
+    answer.fresh = plan.source();
+    answer.plan.emplace(std::move(plan));
+    return;
+  }
+}
+
+template <class Real>
+LearnAnswer<Real> learn_where_tones_are(const SignalView& frame, const LearnQuestion<Real>& question) {
+  LearnAnswer<Real> answer;
+  const auto take = [&](Template fresh) {
+    answer.fresh_held = held_energy(fresh, fresh.values());
+    answer.plan.reset();
+    if (worth_replacing(question.held, question.all, question.better_below, question.outside_below, fresh))
+      answer.plan.emplace(fresh, question.plan);
+    answer.fresh = std::move(fresh);
+  };
+  std::optional<Template> fresh = learned_from(frame, question.learn);
+  if (!fresh) return answer;
+  take(std::move(*fresh));
+  // A tone between two bins may put more frequencies above a threshold than a sparse transform is good for.
+  const auto dense = [&] { return answer.plan && answer.plan->info().path == Path::dense; };
+  if (!dense() || !question.sparse || question.learn.k > 0) return answer;
+  const LearnAnswer<Real> all = answer;
+  LearnOptions largest = question.learn;
+  largest.energy = largest.threshold_sigma = 0;
+  largest.k = question.old->shape.points() / kSparsePoints;
+  for (const std::int64_t k = question.old->k(); dense() && largest.k > k;) {
+    largest.k = std::max(k, std::min(largest.k, answer.fresh->k() / 4));
+    take(learn(frame, largest));
+  }
+  return answer.plan && !dense() ? answer : all;
+}
+
+}  // namespace
+
+template <class Real>
+LearnAnswer<Real> learn_better(const SignalView& frame, const LearnQuestion<Real>& question) {
+  LearnAnswer<Real> answer = learn_where_tones_are(frame, question);
+  if (!answer.fresh) return answer;
+  const TemplateData& fresh = *answer.fresh->data();
+  answer.tones = find_tones(fresh, fresh.values);
+  const bool drift = find_velocities(fresh.shape, question.tones, question.since_tones, answer.tones);
+  const bool better = answer.plan || question.outside_below > 0;
+  if (drift && better && !question.plan.use_reference) follow_drift(frame, question, answer);
+  return answer;
+}
+
+template <class Real>
+void BackgroundLearning<Real>::prepare(std::size_t frame_bytes) {
+  samples_.resize(frame_bytes);
+  try {
+    worker_.wake();
+  } catch (const std::system_error&) {  // begin() tries again
+  }
+}
+
+template <class Real>
+void BackgroundLearning<Real>::begin(const SignalView& frame, LearnQuestion<Real> question,
+                                     const PlanOptions& exact) noexcept {
+  if (under_way()) return;
+  const std::int64_t due = question.frame + kDelay;
+  try {
+    samples_.resize(frame.bytes());
+    copy_elements(frame, samples_.data());
+    const SignalView copy = copied(frame, samples_.data());
+    outcome_ = worker_.ask([copy, exact, question = std::move(question)]() mutable {
+      Outcome outcome{{}, learn_better(copy, question), {}};
+      if (outcome.answer.plan) outcome.exact.emplace(*outcome.answer.fresh, exact);
+      outcome.question = std::move(question);
+      return outcome;
+    });
+    due_ = due;
+  } catch (const std::exception&) {  // no memory, or no thread
+  }
+}
+
+template <class Real>
+auto BackgroundLearning<Real>::take() noexcept -> std::optional<Outcome> {
+  try {
+    return outcome_.get();
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+template LearnAnswer<float> learn_better(const SignalView&, const LearnQuestion<float>&);
+template LearnAnswer<double> learn_better(const SignalView&, const LearnQuestion<double>&);
+template class BackgroundLearning<float>;
+template class BackgroundLearning<double>;
+
+}  // namespace sfft::detail
