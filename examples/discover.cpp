@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// discover(): what transform() does for an unknown support, with a full account of how the answer was
+// discover(): what transform() does for an unknown support, and reports how the answer was
 // checked.
 #include <algorithm>
 #include <cmath>

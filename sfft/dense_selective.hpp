@@ -35,8 +35,8 @@ class SFFT_EXPORT SelectivePlan {
   /// Keeps all X with |X| > magnitude, which each call passes. The comparison is of |X|², in the plan's
   /// precision, and keeps NaN.
   static SelectivePlan above(const Shape& shape, bool real, const Options& options = {});
-  /// Keeps the X at a support: flat indices into one spectrum, strictly ascending, the same for every signal
-  /// of a batch. Throws Error(invalid_support).
+  /// Keeps the X at a support: linear indices into one spectrum, strictly ascending, the same for every
+  /// signal of a batch. Throws Error(invalid_support).
   static SelectivePlan at(const Shape& shape, bool real, std::span<const std::int64_t> support,
                           const Options& options = {});
 

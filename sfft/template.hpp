@@ -26,9 +26,9 @@ enum class LearnMethod : std::uint8_t {
   /// by discover(), from a fraction of the samples. Needs k and a single frame; f = 0 competes like any
   /// other. Runs on the CPU; `backend` is that of the dense transform after an unverified discovery.
   discovery,
-  /// blind if the frame proves exactly sparse, else dense. Discovery is tried only where it takes a few per
-  /// cent of a dense transform's time: on the CPU, for k of one frame of floating-point samples, without a
-  /// reference. Its result counts if it is verified, also against the sums of all samples, if only rounding
+  /// discovery if the frame proves exactly sparse, else dense. Discovery is tried only where it takes a few
+  /// per cent of a dense transform's time: on the CPU, for k of one frame of floating-point samples, without
+  /// a reference. Its result counts if it is verified, also against the sums of all samples, if only rounding
   /// is left outside, and if k does not cut through coefficients of one size. Template::learned_by() says
   /// which method was used, why_learned_so() why.
   automatic,
@@ -52,7 +52,7 @@ struct LearnOptions {
   std::uint64_t seed = 1;  ///< seed of discovery
 };
 
-/// The support S of a signal (k flat indices), its shape, whether it is real, and what learning
+/// The support S of a signal (k linear indices), its shape, whether it is real, and what learning
 /// found about amplitudes: values at S, power outside S as a smooth envelope, optionally a
 /// reference frame. Immutable; copies share their data and may be used from many threads. A move is
 /// a copy, so no template is ever empty.
@@ -92,7 +92,7 @@ class SFFT_EXPORT Template {
   /// Whether it holds a reference frame.
   bool has_reference() const noexcept;
   double learn_seconds() const noexcept;  ///< wall time that learning took; not saved
-  /// The method that learning used, blind or dense; dense if unknown. Not saved.
+  /// The method that learning used, discovery or dense; dense if unknown. Not saved.
   LearnMethod learned_by() const noexcept;
   std::string_view why_learned_so() const noexcept;  ///< in one sentence; empty if unknown, not saved
   /// The plans kept with the template (Plan::keep_in), one line each: "float on the cpu: comb
@@ -129,8 +129,8 @@ SFFT_EXPORT Template learn(std::span<const SignalView> frames, const LearnOption
 /// Learns from one frame in GPU memory, on the GPU that holds it. Only the template comes to the host, and
 /// the frame if options.reference is set. The k largest of up to 2^24 points, in dimensions that factor into
 /// primes up to 127 and fit shared memory (some 6000 points), take one allocation and one wait; other shapes
-/// and criteria take several. LearnMethod::automatic is `dense` here, and `blind` is discover(DeviceSignal).
-/// options.device and `threads` are ignored.
+/// and criteria take several. LearnMethod::automatic is `dense` here, and `discovery` is
+/// discover(DeviceSignal). options.device and `threads` are ignored.
 ///
 /// Work is ordered in frame.stream after what was queued there. The call blocks until the template is known,
 /// and the stream must not be under capture. Thread-safe. Throws as learn() of host memory does; also

@@ -53,7 +53,7 @@ class KnownSupport final : public Contender {
   Spectrum<float> spectrum_;
 };
 
-/// The only place that uses the library blindly: discover() with nothing but k.
+/// The only contender that is told nothing but k: discover() with nothing but k.
 class DiscoveryContender final : public Contender {
  public:
   std::string name() const override { return "sfft discovery"; }

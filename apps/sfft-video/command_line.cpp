@@ -22,7 +22,7 @@ namespace {
 constexpr const char* kDescription =
     "Learns which frequencies of a recording matter and transforms every frame at those alone, from a few "
     "per cent of its\n"
-    "pixels, with an account of the error.";
+    "pixels, with an estimate of the error.";
 
 constexpr std::string_view kExamples =
     R"(  sfft-video run street.mp4                              transform a recording, checking every 10th frame

@@ -43,7 +43,7 @@ class ChangingTones {
   /// The next frame's samples: complex<float>, or float in a real signal.
   std::vector<std::byte> next();
   SignalView view(const std::vector<std::byte>& frame) const;
-  /// Frequencies of the tones of the last frame that hold at least a tenth of its energy: flat indices of
+  /// Frequencies of the tones of the last frame that hold at least a tenth of its energy: linear indices of
   /// the nearest bins, one of each conjugate pair.
   std::vector<std::int64_t> strong() const;
 

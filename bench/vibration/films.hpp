@@ -14,7 +14,7 @@ namespace sfft::bench {
 /// What changes in a still without anything that moves.
 enum class Light : std::uint8_t {
   flicker,     ///< lamps on the mains, over the whole picture
-  bands,       ///< the same, by a rolling shutter: bands along rows or columns that travel
+  bands,       ///< the same, by a rolling shutter: bands along rows or columns that move
   lamp,        ///< flicker of a part with a soft edge
   screen,      ///< flicker of a part with a sharp edge
   exposure,    ///< automatic exposure that hunts, in steps

@@ -37,12 +37,12 @@ constexpr std::int64_t kSamplesPerFrequency = 64;
 /// Share of a dense transform's predicted time that may be spent without progress, and on the search for more
 /// of a likely answer. The transform that follows a failed search is learn()'s, in double precision, and
 /// takes more than three times as long as predicted for single precision.
-constexpr double kPatience = 0.06;
+constexpr double kStallShare = 0.06;
 constexpr double kSearch = 0.7;
 /// The same for a likely answer that has only to be refined and checked.
 constexpr double kPersistence = 2;
 /// The same for a trial before learn()'s own dense transform; it gives up at the first sign of noise.
-constexpr double kTrialPatience = 0.04;
+constexpr double kTrialStallShare = 0.04;
 constexpr double kTrialPersistence = 1.5;
 /// Share that explaining the first round may take before it looks for tones between bins, if no dense
 /// transform may follow.
@@ -97,7 +97,7 @@ std::int64_t representative(const Shape& shape, std::int64_t flat) {
   return 2 * column < last ? flat : mirrored;
 }
 
-struct Found {
+struct FoundTerm {
   std::int64_t flat;
   std::complex<double> value;
   double variance;
@@ -105,15 +105,15 @@ struct Found {
 };
 
 /// Components as the frequencies of a spectrum, ascending; each conjugate pair of a real signal becomes one.
-std::vector<Found> distinct(const DiscoveryResult& result, const Shape& shape, bool real) {
-  std::vector<Found> found;
+std::vector<FoundTerm> distinct(const DiscoveryResult& result, const Shape& shape, bool real) {
+  std::vector<FoundTerm> found;
   found.reserve(result.components.size());
   for (const DiscoveryComponent& component : result.components) {
     std::int64_t flat = 0;
     for (int d = 0; d < shape.rank(); ++d) flat = flat * shape[d] + component.f[static_cast<std::size_t>(d)];
     found.push_back({flat, component.value, component.variance, 1});
     if (!real) continue;
-    Found& own = found.back();
+    FoundTerm& own = found.back();
     own.flat = representative(shape, flat);
     if (own.flat != flat) own.value = std::conj(own.value);
     if (detail::conjugate_index(shape, flat) == flat) {
@@ -122,7 +122,8 @@ std::vector<Found> distinct(const DiscoveryResult& result, const Shape& shape, b
       own.multiplicity = 2;
     }
   }
-  std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) { return a.flat < b.flat; });
+  std::sort(found.begin(), found.end(),
+            [](const FoundTerm& a, const FoundTerm& b) { return a.flat < b.flat; });
   std::size_t kept = 0;
   for (std::size_t i = 0; i < found.size(); ++i) {
     if (kept > 0 && found[kept - 1].flat == found[i].flat) {
@@ -151,16 +152,16 @@ struct Cut {
 };
 
 /// Keeps the k largest.
-Cut keep_largest(std::vector<Found>& found, std::int64_t k, double rounding) {
+Cut keep_largest(std::vector<FoundTerm>& found, std::int64_t k, double rounding) {
   Cut cut;
   if (k == 0 || static_cast<std::int64_t>(found.size()) <= k) return cut;
   const auto end = found.begin() + static_cast<std::ptrdiff_t>(k);
-  std::nth_element(found.begin(), end - 1, found.end(), [](const Found& a, const Found& b) {
+  std::nth_element(found.begin(), end - 1, found.end(), [](const FoundTerm& a, const FoundTerm& b) {
     const double pa = std::norm(a.value);
     const double pb = std::norm(b.value);
     return pa != pb ? pa > pb : a.flat < b.flat;
   });
-  const Found& min = *(end - 1);
+  const FoundTerm& min = *(end - 1);
   const double size = std::abs(min.value);
   for (auto other = end; other != found.end(); ++other) {
     const double own = std::abs(other->value);
@@ -169,7 +170,8 @@ Cut keep_largest(std::vector<Found>& found, std::int64_t k, double rounding) {
     cut.tie = cut.tie || size - own <= kTie * std::sqrt(min.variance + other->variance) + rounding * size;
   }
   found.erase(end, found.end());
-  std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) { return a.flat < b.flat; });
+  std::sort(found.begin(), found.end(),
+            [](const FoundTerm& a, const FoundTerm& b) { return a.flat < b.flat; });
   return cut;
 }
 
@@ -182,11 +184,11 @@ std::string unread(const DiscoveryResult& result, const Shape& shape) {
       "; {} of the samples were not read and may hold a click or a NaN: Check::everything reads all", share);
 }
 
-std::vector<OffGridTone> tones_of(const std::vector<Found>& found, const Shape& shape, bool real,
+std::vector<OffGridTone> tones_of(const std::vector<FoundTerm>& found, const Shape& shape, bool real,
                                   double bound) {
   std::vector<detail::KnownCoefficient> known;
   known.reserve(found.size());
-  for (const Found& one : found) known.push_back({one.flat, one.value, one.variance});
+  for (const FoundTerm& one : found) known.push_back({one.flat, one.value, one.variance});
   return detail::suspected_tones(shape, real, std::move(known), bound);
 }
 
@@ -218,7 +220,7 @@ void undo_scale(Discovery& discovery, int exponent) {
 Discovery to_discovery(DiscoveryResult&& result, const detail::DiscoveryTarget& target, std::int64_t k,
                        int exponent) {
   const ElementType type = target.samples.type();
-  std::vector<Found> found = distinct(result, target.shape, !is_complex(type));
+  std::vector<FoundTerm> found = distinct(result, target.shape, !is_complex(type));
   Discovery discovery;
   std::vector<OffGridTone> tones = result.verified || result.off_grid_tones.empty()
                                        ? tones_of(found, target.shape, !is_complex(type), result.missed_bound)
@@ -252,7 +254,7 @@ Discovery to_discovery(DiscoveryResult&& result, const detail::DiscoveryTarget& 
   double error = 0;
   double norm = 0;
   double held = 0;
-  for (const Found& one : found) {
+  for (const FoundTerm& one : found) {
     support->push_back(one.flat);
     discovery.values.push_back(one.value);
     discovery.standard_error.push_back(std::sqrt(one.variance));
@@ -355,12 +357,12 @@ std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, cons
   const double dense = on_device && dense_allowed ? dense_device_us(shape, real) : dense_us(shape, real);
   request.read_us = on_device ? kDeviceReadUs : 0;
   request.patience_us =
-      dense_allowed ? kPatience * dense + kFreeReads * request.read_us : std::max(dense, kMinEffort);
+      dense_allowed ? kStallShare * dense + kFreeReads * request.read_us : std::max(dense, kMinEffort);
   request.search_us = dense_allowed ? kSearch * dense : request.patience_us;
   request.effort_us = dense_allowed ? kPersistence * dense : request.patience_us;
   if (!dense_allowed && shape.points() > kManyReads) request.max_samples = shape.points() - 1;
   if (target.exact_only) {
-    request.patience_us = kTrialPatience * dense;
+    request.patience_us = kTrialStallShare * dense;
     request.search_us = kTrialPersistence * dense;
     request.effort_us = request.search_us;
     request.exact_only = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks the frames and options, then selects frequencies and builds power envelopes from queries of a
-// LearningSpectrum. Blind learning tries discovery first and falls back to this if it is not verified.
+// LearningSpectrum. Learning tries discovery first and falls back to this if it is not verified.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -271,8 +271,9 @@ Template learn(std::span<const SignalView> frames, const LearnOptions& options) 
   std::string why = "a dense transform was asked for";
   if (options.method != LearnMethod::dense) {
     why.clear();
-    const bool blind = options.method == LearnMethod::discovery;
-    if (auto data = blind ? learn_by_discovery(frames, options, why) : try_discovery(frames, options, why)) {
+    const bool discovery = options.method == LearnMethod::discovery;
+    if (auto data =
+            discovery ? learn_by_discovery(frames, options, why) : try_discovery(frames, options, why)) {
       if (options.reference) keep_reference(*data, first);
       data->learned_by_discovery = true;
       data->why_learned_so = std::move(why);

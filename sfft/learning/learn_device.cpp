@@ -55,8 +55,8 @@ Template learn(const DeviceSignal& frame, const LearnOptions& options) {
     why.clear();
     data = learn_by_discovery(frame, options, why);
   }
-  const bool blindly = data != nullptr;
-  if (!blindly) {
+  const bool discovered = data != nullptr;
+  if (!discovered) {
     detail::check_k({frame.shape, !is_complex(frame.type)}, options);
     data = detail::to_template(detail::learn_on_gpu(frame, options));
   }
@@ -66,7 +66,7 @@ Template learn(const DeviceSignal& frame, const LearnOptions& options) {
     detail::copy_to_host(frame, data->reference.data());
   }
   detail::step_done("learn: template");
-  data->learned_by_discovery = blindly;
+  data->learned_by_discovery = discovered;
   data->learned_energy = options.energy;
   data->learned_threshold_sigma = options.threshold_sigma;
   data->why_learned_so = std::move(why);

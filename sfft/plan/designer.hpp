@@ -34,8 +34,6 @@ namespace sfft::detail {
 
 /// Twiddle tables of the direct path are k×N; past this it is never the fastest.
 inline constexpr std::int64_t kDirectProducts = std::int64_t{1} << 16;
-/// A sparse plan that predicts a larger relative error than this is useless.
-inline constexpr double kUselessError = 0.5;
 /// A comb whose error was not asked for must take no more than this share of the time of a dense transform,
 /// which has none.
 inline constexpr double kWorthAnError = 2.0 / 3;
@@ -239,7 +237,7 @@ class Designer {
       return use_dense("no sparse plan is predicted to be enough faster than a dense transform");
     use_dense(fmt::format("the sparse plans predict a relative error of {:.2g}, more than {:.2g}",
                           comb_ ? comb_->predicted_error : flat_error_,
-                          options_.accuracy > 0 ? options_.accuracy : kUselessError));
+                          options_.accuracy > 0 ? options_.accuracy : kMaxUsefulError));
   }
 
   /// Why no sparse plan can see bursts as short as asked; empty if one can.
@@ -256,7 +254,7 @@ class Designer {
   /// in advance, so there the tracker decides from the errors that frames report.
   bool acceptable(double error) const {
     if (prior_.common_scale) return true;
-    return error <= (options_.accuracy > 0 ? options_.accuracy : kUselessError);
+    return error <= (options_.accuracy > 0 ? options_.accuracy : kMaxUsefulError);
   }
 
   std::string reason_against_dense(double us) const {
@@ -274,7 +272,7 @@ class Designer {
     flat.seed = options_.seed;
     if (!prior_.least_squares() && !prior_.common_scale) {
       const auto [tail, power] = prior_energies(support_, prior_);
-      const double accuracy = options_.accuracy > 0 ? options_.accuracy : kUselessError;
+      const double accuracy = options_.accuracy > 0 ? options_.accuracy : kMaxUsefulError;
       flat.total_gain = accuracy * accuracy * power / tail;
     }
     return flat;

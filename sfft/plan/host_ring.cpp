@@ -86,7 +86,7 @@ void HostRing<Real>::end_copies(Slot& slot) {
 
 template <class Real>
 void HostRing<Real>::await_copies(Slot& slot) {
-  if (overlap_ && slot.copied) slot.copy_ends.hold(stream_.get());
+  if (overlap_ && slot.copied) slot.copy_ends.block(stream_.get());
 }
 
 template <class Real>
@@ -132,7 +132,7 @@ template <class Real>
 bool HostRing<Real>::ready() const {
   for (int i = 0; i < kSlots && delivered_ == 0; ++i) {
     const Slot& slot = slots_[static_cast<std::size_t>((at_ + i) % kSlots)];
-    if (!slot.spectra_out.empty()) return slot.done.reached();
+    if (!slot.spectra_out.empty()) return slot.done.query();
   }
   return delivered_ > 0;
 }

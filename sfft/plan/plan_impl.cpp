@@ -230,7 +230,7 @@ void PlanImpl<Real>::give_errors(FrameData frame, ElementType type, const cpu::E
   }
   if (design->mean_coefficient >= 0)
     sums.norm = std::max(0.0, sums.norm - power(static_cast<std::size_t>(design->mean_coefficient)));
-  sums.held = estimate.model.halves * sums.norm;
+  sums.held = errors.model.halves * sums.norm;
   for (const std::int64_t i : design->self_conjugate)
     sums.held = std::max(0.0, sums.held - power(static_cast<std::size_t>(i)));
   const Ratios ratios = error_ratios(errors.model, sums, std::numeric_limits<Real>::epsilon());

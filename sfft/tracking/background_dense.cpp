@@ -65,11 +65,11 @@ void BackgroundDense<Real>::attend() noexcept {
   }
 }
 
-/// end_ if it has not been begun.
+/// end_ if it has not been pending.
 template <class Real>
 std::size_t BackgroundDense<Real>::find(const void* samples) noexcept {
   std::size_t at = first_;
-  while (at < end_ && begun(at).samples != samples) ++at;
+  while (at < end_ && pending(at).samples != samples) ++at;
   return at;
 }
 
@@ -80,7 +80,7 @@ void BackgroundDense<Real>::begin(const SignalView& frame) noexcept {
   if (!plan.design->device) return;
   try {
     plan.check(frame);
-    Begun& place = begun(end_);
+    Pending& place = pending(end_);
     place.samples = frame.data();
     place.sent = place.failed = false;
     worker_.give([this, at = end_.load(), frame] { transform(at, frame); });
@@ -104,7 +104,7 @@ void BackgroundDense<Real>::transform(std::size_t at, const SignalView& frame) n
 
 template <class Real>
 void BackgroundDense<Real>::send(std::size_t at, const SignalView& frame) noexcept {
-  Begun& place = begun(at);
+  Pending& place = pending(at);
   place.failed = forgetting_;
   if (place.failed) return;
   try {
@@ -125,11 +125,11 @@ void BackgroundDense<Real>::send(std::size_t at, const SignalView& frame) noexce
 template <class Real>
 void BackgroundDense<Real>::receive(std::size_t at) noexcept {
   const DevicePlan<Real>& device = *inside(*plan_).design->device;
-  if (begun(at).sent) {
+  if (pending(at).sent) {
     try {
       DeviceWorkspace& workspace = *workspace_.impl().device;
       if (!device.ready(workspace)) return std::this_thread::yield();
-      begun(at).failed = device.finish(workspace) != 1;
+      pending(at).failed = device.finish(workspace) != 1;
     } catch (const std::exception&) {
       fail(at, at + awaited_);
     }
@@ -144,28 +144,28 @@ void BackgroundDense<Real>::fail(std::size_t first, std::size_t end) noexcept {
   const WorkspaceImpl<Real>& workspace = workspace_.impl();
   if (workspace.device) inside(*plan_).design->device->abandon(*workspace.device);
   for (std::size_t at = first; at < end; ++at) {
-    begun(at).sent = false;
-    begun(at).failed = true;
+    pending(at).sent = false;
+    pending(at).failed = true;
   }
 }
 
-/// Waits for a frame that was begun. False: it failed. To be woken up takes about as long as the transform.
+/// Waits for a frame that was pending. False: it failed. To be woken up takes about as long as the transform.
 template <class Real>
 bool BackgroundDense<Real>::await(std::size_t at) noexcept {
   while (done_ <= at) std::this_thread::yield();
-  return !begun(at).failed;
+  return !pending(at).failed;
 }
 
 template <class Real>
 const Spectrum<Real>* BackgroundDense<Real>::found(const SignalView& frame) noexcept {
   const std::size_t at = find(frame.data());
-  return at < end_ && at < done_ && !begun(at).failed ? &begun(at).spectrum : nullptr;
+  return at < end_ && at < done_ && !pending(at).failed ? &pending(at).spectrum : nullptr;
 }
 
 /// Makes room where frames that nobody asks for are done.
 template <class Real>
 void BackgroundDense<Real>::drop_passed() noexcept {
-  while (first_ < done_ && begun(first_).samples == nullptr) ++first_;
+  while (first_ < done_ && pending(first_).samples == nullptr) ++first_;
   if (first_ < end_) return;
   first_ = end_ = 0;
   done_ = 0;
@@ -175,17 +175,17 @@ template <class Real>
 void BackgroundDense<Real>::pass(const SignalView& frame) noexcept {
   if (first_ == end_) return;
   const std::size_t at = find(frame.data());
-  if (at < end_) begun(at).samples = nullptr;
+  if (at < end_) pending(at).samples = nullptr;
   drop_passed();
 }
 
 template <class Real>
 void BackgroundDense<Real>::keep_only(std::span<const SignalView> frames) noexcept {
   for (std::size_t at = first_; at < end_; ++at) {
-    const auto same = [&](const SignalView& frame) { return frame.data() == begun(at).samples; };
+    const auto same = [&](const SignalView& frame) { return frame.data() == pending(at).samples; };
     if (std::ranges::any_of(frames, same)) continue;
     await(at);
-    begun(at).samples = nullptr;
+    pending(at).samples = nullptr;
   }
   drop_passed();
 }
@@ -196,8 +196,8 @@ bool BackgroundDense<Real>::take_begun(const SignalView& frame, Spectrum<Real>& 
   if (done_ < end_) begin(frame);  // behind the others
   const std::size_t at = find(frame.data());
   if (at == end_ || !await(at)) return false;
-  std::swap(spectrum, begun(at).spectrum);
-  begun(at).samples = nullptr;
+  std::swap(spectrum, pending(at).spectrum);
+  pending(at).samples = nullptr;
   drop_passed();
   return true;
 }

@@ -53,7 +53,7 @@ class BackgroundDense {
   void attend() noexcept;
 
  private:
-  struct Begun {
+  struct Pending {
     const void* samples = nullptr;  ///< of the frame; null: nobody asks for it any more
     Spectrum<Real> spectrum;
     bool sent = false;  ///< to the GPU
@@ -61,7 +61,7 @@ class BackgroundDense {
   };
 
   void make(const Template& tmpl);
-  Begun& begun(std::size_t at) noexcept { return begun_[at % kMax]; }
+  Pending& pending(std::size_t at) noexcept { return pending_[at % kMax]; }
   std::size_t find(const void* samples) noexcept;
   void transform(std::size_t at, const SignalView& frame) noexcept;
   void send(std::size_t at, const SignalView& frame) noexcept;
@@ -77,7 +77,7 @@ class BackgroundDense {
   std::int64_t executed_ = 0;
   /// A ring; frames are counted from when none was under way: those before first_ are gone, those before
   /// done_ transformed, those before end_ under way.
-  std::array<Begun, kMax> begun_;
+  std::array<Pending, kMax> pending_;
   std::size_t first_ = 0;
   std::atomic<std::size_t> done_{0}, end_{0};
   std::size_t awaited_ = 0;              ///< the thread's: frames that it has taken and that are not done

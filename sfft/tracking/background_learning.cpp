@@ -80,16 +80,16 @@ std::vector<DriftSupport> drift_supports(const TemplateData& fresh, std::span<co
 /// The fresh template with the frequencies that drifting tones will use. The first support for which a plan
 /// is sparse and accurate enough is the one that lasts longest; without one, the answer stays as it is.
 template <class Real>
-void follow_drift(const SignalView& frame, const LearnQuestion<Real>& question, LearnAnswer<Real>& answer) {
+void follow_drift(const SignalView& frame, const LearnRequest<Real>& request, LearnAnswer<Real>& answer) {
   /// The largest error that a plan predicts, and the part of the accuracy asked for that it may use: levels
   /// swing while tones pass from bin to bin.
   constexpr double kLargestError = 0.2, kRoom = 0.7;
   const Template learned = *answer.fresh;
   const TemplateData& fresh = *learned.data();
-  const std::vector<DriftSupport> supports = drift_supports(fresh, answer.tones, question.plan.accuracy > 0);
+  const std::vector<DriftSupport> supports = drift_supports(fresh, answer.tones, request.plan.accuracy > 0);
   if (supports.empty()) return;
-  const ExactValues<Real> exact(frame, fresh, supports, question.plan);
-  PlanOptions options = question.plan;
+  const ExactValues<Real> exact(frame, fresh, supports, request.plan);
+  PlanOptions options = request.plan;
   options.accuracy *= kRoom;
   for (const DriftSupport& wide : supports) {
     auto data = std::make_shared<TemplateData>(fresh);
@@ -101,8 +101,8 @@ void follow_drift(const SignalView& frame, const LearnQuestion<Real>& question, 
       data->power[i] = std::max(data->power[i], std::norm(data->values[i]));
     data->plans.clear();
     const double held = held_energy(Template(data), data->values),
-                 outside = std::max(0.0, question.all - held);
-    data->energy_captured = question.all > 0 ? held / question.all : 1;
+                 outside = std::max(0.0, request.all - held);
+    data->energy_captured = request.all > 0 ? held / request.all : 1;
     data->tail_energy = outside + wide.largest_tail;
     if (fresh.tail_energy > 0) {
       for (double& power : data->tail_envelope.power) power *= data->tail_energy / fresh.tail_energy;
@@ -117,26 +117,26 @@ void follow_drift(const SignalView& frame, const LearnQuestion<Real>& question, 
 }
 
 template <class Real>
-LearnAnswer<Real> learn_where_tones_are(const SignalView& frame, const LearnQuestion<Real>& question) {
+LearnAnswer<Real> learn_where_tones_are(const SignalView& frame, const LearnRequest<Real>& request) {
   LearnAnswer<Real> answer;
   const auto take = [&](Template fresh) {
     answer.fresh_held = held_energy(fresh, fresh.values());
     answer.plan.reset();
-    if (worth_replacing(question.held, question.all, question.better_below, question.outside_below, fresh))
-      answer.plan.emplace(fresh, question.plan);
+    if (worth_replacing(request.held, request.all, request.better_below, request.outside_below, fresh))
+      answer.plan.emplace(fresh, request.plan);
     answer.fresh = std::move(fresh);
   };
-  std::optional<Template> fresh = learned_from(frame, question.learn);
+  std::optional<Template> fresh = learned_from(frame, request.learn);
   if (!fresh) return answer;
   take(std::move(*fresh));
   // A tone between two bins may put more frequencies above a threshold than a sparse transform is good for.
   const auto dense = [&] { return answer.plan && answer.plan->info().path == Path::dense; };
-  if (!dense() || !question.sparse || question.learn.k > 0) return answer;
+  if (!dense() || !request.sparse || request.learn.k > 0) return answer;
   const LearnAnswer<Real> all = answer;
-  LearnOptions largest = question.learn;
+  LearnOptions largest = request.learn;
   largest.energy = largest.threshold_sigma = 0;
-  largest.k = question.old->shape.points() / kSparsePoints;
-  for (const std::int64_t k = question.old->k(); dense() && largest.k > k;) {
+  largest.k = request.old->shape.points() / kSparsePoints;
+  for (const std::int64_t k = request.old->k(); dense() && largest.k > k;) {
     largest.k = std::max(k, std::min(largest.k, answer.fresh->k() / 4));
     take(learn(frame, largest));
   }
@@ -146,14 +146,14 @@ LearnAnswer<Real> learn_where_tones_are(const SignalView& frame, const LearnQues
 }  // namespace
 
 template <class Real>
-LearnAnswer<Real> learn_better(const SignalView& frame, const LearnQuestion<Real>& question) {
-  LearnAnswer<Real> answer = learn_where_tones_are(frame, question);
+LearnAnswer<Real> learn_better(const SignalView& frame, const LearnRequest<Real>& request) {
+  LearnAnswer<Real> answer = learn_where_tones_are(frame, request);
   if (!answer.fresh) return answer;
   const TemplateData& fresh = *answer.fresh->data();
   answer.tones = find_tones(fresh, fresh.values);
-  const bool drift = find_velocities(fresh.shape, question.tones, question.since_tones, answer.tones);
-  const bool better = answer.plan || question.outside_below > 0;
-  if (drift && better && !question.plan.use_reference) follow_drift(frame, question, answer);
+  const bool drift = find_velocities(fresh.shape, request.tones, request.since_tones, answer.tones);
+  const bool better = answer.plan || request.outside_below > 0;
+  if (drift && better && !request.plan.use_reference) follow_drift(frame, request, answer);
   return answer;
 }
 
@@ -167,18 +167,18 @@ void BackgroundLearning<Real>::prepare(std::size_t frame_bytes) {
 }
 
 template <class Real>
-void BackgroundLearning<Real>::begin(const SignalView& frame, LearnQuestion<Real> question,
+void BackgroundLearning<Real>::begin(const SignalView& frame, LearnRequest<Real> request,
                                      const PlanOptions& exact) noexcept {
   if (under_way()) return;
-  const std::int64_t due = question.frame + kDelay;
+  const std::int64_t due = request.frame + kDelay;
   try {
     samples_.resize(frame.bytes());
     copy_elements(frame, samples_.data());
     const SignalView copy = copied(frame, samples_.data());
-    outcome_ = worker_.ask([copy, exact, question = std::move(question)]() mutable {
-      Outcome outcome{{}, learn_better(copy, question), {}};
+    outcome_ = worker_.ask([copy, exact, request = std::move(request)]() mutable {
+      Outcome outcome{{}, learn_better(copy, request), {}};
       if (outcome.answer.plan) outcome.exact.emplace(*outcome.answer.fresh, exact);
-      outcome.question = std::move(question);
+      outcome.request = std::move(request);
       return outcome;
     });
     due_ = due;
@@ -195,8 +195,8 @@ auto BackgroundLearning<Real>::take() noexcept -> std::optional<Outcome> {
   }
 }
 
-template LearnAnswer<float> learn_better(const SignalView&, const LearnQuestion<float>&);
-template LearnAnswer<double> learn_better(const SignalView&, const LearnQuestion<double>&);
+template LearnAnswer<float> learn_better(const SignalView&, const LearnRequest<float>&);
+template LearnAnswer<double> learn_better(const SignalView&, const LearnRequest<double>&);
 template class BackgroundLearning<float>;
 template class BackgroundLearning<double>;
 

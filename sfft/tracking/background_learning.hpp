@@ -20,7 +20,7 @@ namespace sfft::detail {
 
 /// Whether a frame's own support is better than the one in force.
 template <class Real>
-struct LearnQuestion {
+struct LearnRequest {
   std::shared_ptr<const TemplateData> old;  ///< what may be replaced
   std::int64_t frame = 0;                   ///< number of the frame to learn from
   std::string reason;                       ///< why
@@ -42,14 +42,14 @@ struct LearnAnswer {
   std::vector<DriftingTone> tones;  ///< of this frame
 };
 template <class Real>
-LearnAnswer<Real> learn_better(const SignalView& frame, const LearnQuestion<Real>& question);
+LearnAnswer<Real> learn_better(const SignalView& frame, const LearnRequest<Real>& request);
 
 /// One at a time. Not thread-safe itself. The destructor waits for what is under way.
 template <class Real>
 class BackgroundLearning {
  public:
   struct Outcome {
-    LearnQuestion<Real> question;
+    LearnRequest<Real> request;
     LearnAnswer<Real> answer;
     std::optional<Plan<Real>> exact;  ///< of dense transforms at the fresh template
   };
@@ -63,7 +63,7 @@ class BackgroundLearning {
   std::int64_t due() const noexcept { return due_; }
   /// Copies the frame before it returns. `exact`: options of dense transforms. Does nothing where there is no
   /// thread to be had.
-  void begin(const SignalView& frame, LearnQuestion<Real> question, const PlanOptions& exact) noexcept;
+  void begin(const SignalView& frame, LearnRequest<Real> request, const PlanOptions& exact) noexcept;
   /// Waits for what was begun; nothing if it failed.
   std::optional<Outcome> take() noexcept;
 
@@ -74,8 +74,8 @@ class BackgroundLearning {
   Worker worker_;
 };
 
-extern template LearnAnswer<float> learn_better(const SignalView&, const LearnQuestion<float>&);
-extern template LearnAnswer<double> learn_better(const SignalView&, const LearnQuestion<double>&);
+extern template LearnAnswer<float> learn_better(const SignalView&, const LearnRequest<float>&);
+extern template LearnAnswer<double> learn_better(const SignalView&, const LearnRequest<double>&);
 extern template class BackgroundLearning<float>;
 extern template class BackgroundLearning<double>;
 

@@ -30,7 +30,7 @@ constexpr double kShapeScatters = 6;
 /// A frame is unlike a comparison beyond this distance, in units of the two above; far beyond the second, one
 /// frame suffices. Both grow to twice as much as the budget for comparisons out of turn is used up.
 constexpr double kUnlike = 1.3, kFar = 2.5;
-constexpr int kPatience = 3;
+constexpr int kUnlikeFrames = 3;
 /// Frames after which another comparison out of turn may be made, in the long run.
 constexpr double kRefill = 64;
 /// Comparisons that are kept for other changes before a second one of a new kind is made.
@@ -153,7 +153,7 @@ bool Calibration::due(const Report& report) {
   elsewhere_ = unlike ? elsewhere_ + 1 : 0;
   const double needed = distance > strictness * kUnlike ? 1 : kSpare + 1;
   if (!unlike || budget_ < needed) return false;
-  if (elsewhere_ < kPatience && distance < strictness * kFar) return false;
+  if (elsewhere_ < kUnlikeFrames && distance < strictness * kFar) return false;
   budget_ -= 1;
   return true;
 }

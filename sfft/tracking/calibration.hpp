@@ -40,7 +40,7 @@ class Calibration {
   /// scheduled or when it is overdue, because errors are negligible.
   std::int64_t frames_to_next() const noexcept;
   /// What a comparison found: ‖X̂ − X‖₂ and what was reported for it.
-  struct Found {
+  struct KnownErrors {
     double true_l2, reported_l2;
   };
   /// The comparisons of the next `frames` frames: calls `take` with the number of each, counted from 0 on,
@@ -53,7 +53,7 @@ class Calibration {
       const std::optional<Report> report = reported(i);
       if (!(report ? ahead.due(*report) : ahead.scheduled())) continue;
       if (!take(i)) return;
-      if (const std::optional<Found> known = report ? found(i) : std::nullopt)
+      if (const std::optional<KnownErrors> known = report ? found(i) : std::nullopt)
         ahead.compared(known->true_l2, known->reported_l2, *report);
       else
         ahead.agreed(report.value_or(Report(0)));

@@ -9,11 +9,11 @@
 namespace sfft::detail {
 
 template <class Real>
-void Refinement<Real>::begin(const Wish& wish) {
-  const auto search = [wish] {
-    Outcome outcome{wish.tmpl.data(), std::nullopt, {}};
+void Refinement<Real>::begin(const Request& request) {
+  const auto search = [request] {
+    Outcome outcome{request.tmpl.data(), std::nullopt, {}};
     try {
-      outcome.plan.emplace(wish.tmpl, wish.options);
+      outcome.plan.emplace(request.tmpl, request.options);
     } catch (const std::exception& error) {
       outcome.problem = error.what();
     }
@@ -27,11 +27,11 @@ void Refinement<Real>::begin(const Wish& wish) {
 
 template <class Real>
 void Refinement<Real>::start(const Template& tmpl, const PlanOptions& options) {
-  next_ = Wish{tmpl, options};
+  next_ = Request{tmpl, options};
   if (searching()) return;
-  const Wish wish = *next_;
+  const Request request = *next_;
   next_.reset();
-  begin(wish);
+  begin(request);
 }
 
 template <class Real>
@@ -40,9 +40,9 @@ auto Refinement<Real>::poll() -> std::optional<Outcome> {
     return std::nullopt;
   Outcome outcome = search_.get();
   if (next_) {
-    const Wish wish = *next_;
+    const Request request = *next_;
     next_.reset();
-    begin(wish);
+    begin(request);
   }
   return outcome;
 }

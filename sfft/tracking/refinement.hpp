@@ -29,13 +29,13 @@ class Refinement {
   bool searching() const noexcept { return search_.valid(); }
 
  private:
-  struct Wish {
+  struct Request {
     Template tmpl;
     PlanOptions options;
   };
-  void begin(const Wish& wish);
+  void begin(const Request& request);
 
-  std::optional<Wish> next_;
+  std::optional<Request> next_;
   std::future<Outcome> search_;
 };
 

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "template/planning/error_table.hpp"
+
 namespace sfft::detail {
 
 namespace {
@@ -14,8 +16,6 @@ namespace {
 /// Frames after a renewal whose errors set the level that later ones are compared with.
 constexpr std::size_t kBaselineFrames = 16;
 constexpr int kLongestHold = 256;
-/// A larger relative error is useless, whatever was requested.
-constexpr double kUselessError = 0.5;
 
 }  // namespace
 
@@ -35,7 +35,7 @@ void Staleness::note_level(double error) {
 
 bool Staleness::unacceptable(double error) {
   const bool asked = options_.accuracy > 0;
-  const double limit = asked ? options_.accuracy : kUselessError;
+  const double limit = asked ? options_.accuracy : kMaxUsefulError;
   if (error <= limit) return false;
   reason_ = fmt::format("reported error {:.3g} is above {} {:.3g}", error,
                         asked ? "the accuracy" : "what is of use to anyone,", limit);

@@ -100,14 +100,14 @@ double StreamMemory::distance_to(const SignalView& frame) {
 
 void StreamMemory::begin(const SignalView& frame) noexcept {
   constexpr std::size_t kMax = 6;
-  if (begun_.size() >= kMax || empty() || frame.type() != type_ || frame.bytes() != frame_.size()) return;
-  const auto same = [&](const Begun& begun) { return begun.samples == frame.data(); };
-  if (std::ranges::any_of(begun_, same)) return;
+  if (pending_.size() >= kMax || empty() || frame.type() != type_ || frame.bytes() != frame_.size()) return;
+  const auto same = [&](const Pending& pending) { return pending.samples == frame.data(); };
+  if (std::ranges::any_of(pending_, same)) return;
   const bool from_original = original_ != nullptr;
   const std::byte* const kept = from_original ? original_ : frame_.data();
   try {
-    begun_.push_back({frame.data(), from_original,
-                      next_worker().ask([this, frame, kept] { return distance(frame, kept); })});
+    pending_.push_back({frame.data(), from_original,
+                        next_worker().ask([this, frame, kept] { return distance(frame, kept); })});
   } catch (const std::exception&) {  // no thread to be had
   }
 }
@@ -122,25 +122,25 @@ void StreamMemory::prepare() noexcept {
 /// The kept frame is not read where it came from after this.
 void StreamMemory::await_copy() noexcept {
   if (original_ == nullptr) return;
-  for (const Begun& begun : begun_) {
-    if (begun.from_original) begun.distance.wait();
+  for (const Pending& pending : pending_) {
+    if (pending.from_original) pending.distance.wait();
   }
   copied_.wait();
   original_ = nullptr;
 }
 
 void StreamMemory::settle() noexcept {
-  for (const Begun& begun : begun_) begun.distance.wait();
-  begun_.clear();
+  for (const Pending& pending : pending_) pending.distance.wait();
+  pending_.clear();
   await_copy();
 }
 
 void StreamMemory::keep_only(std::span<const SignalView> frames) noexcept {
   await_copy();
-  std::erase_if(begun_, [&](const Begun& begun) {
-    const auto same = [&](const SignalView& frame) { return frame.data() == begun.samples; };
+  std::erase_if(pending_, [&](const Pending& pending) {
+    const auto same = [&](const SignalView& frame) { return frame.data() == pending.samples; };
     if (std::ranges::any_of(frames, same)) return false;
-    begun.distance.wait();
+    pending.distance.wait();
     return true;
   });
 }
@@ -154,12 +154,12 @@ auto StreamMemory::change(const SignalView& frame, std::span<const std::complex<
   Change change;
   for (std::size_t i = 0; i < values.size(); ++i)
     change.support += multiplicity[i] * std::norm(values[i] - values_[i]);
-  const auto same = [&](const Begun& one) { return one.samples == frame.data(); };
-  const auto begun = std::ranges::find_if(begun_, same);
+  const auto same = [&](const Pending& one) { return one.samples == frame.data(); };
+  const auto begun = std::ranges::find_if(pending_, same);
   double distance = 0;
-  if (begun != begun_.end()) {
+  if (begun != pending_.end()) {
     distance = begun->distance.get();
-    begun_.erase(begun);
+    pending_.erase(begun);
   } else {
     distance = distance_to(frame);
   }

@@ -54,7 +54,7 @@ class StreamMemory {
 
  private:
   /// A distance that is being worked out.
-  struct Begun {
+  struct Pending {
     const void* samples;
     bool from_original;  ///< reads the kept frame where it came from
     std::future<double> distance;
@@ -70,7 +70,7 @@ class StreamMemory {
   const std::byte* original_ = nullptr;  ///< the samples that frame_ is being copied from; null: nowhere
   std::vector<std::complex<double>> values_;
   std::future<void> copied_;  ///< the copy from original_
-  std::vector<Begun> begun_;
+  std::vector<Pending> pending_;
   std::array<Worker, 3> workers_{Worker(kAwake), Worker(kAwake), Worker(kAwake)};
   std::size_t turn_ = 0;
 };

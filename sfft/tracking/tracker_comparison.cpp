@@ -56,8 +56,8 @@ Calibration::Report TrackerImpl<Real>::report_ahead(std::size_t next) {
 /// What the comparison of one of the next frames, whose sparse spectrum is there, will find; nothing before
 /// its dense transform is there as well.
 template <class Real>
-std::optional<Calibration::Found> TrackerImpl<Real>::found_ahead(std::span<const SignalView> frames,
-                                                                 std::size_t next) {
+std::optional<Calibration::KnownErrors> TrackerImpl<Real>::known_errors_ahead(
+    std::span<const SignalView> frames, std::size_t next) {
   const std::int64_t number = frames_ + static_cast<std::int64_t>(next);
   if (const auto known = found_.find(number); known != found_.end()) return known->second;
   const Spectrum<Real>* const exact = dense_.found(frames[next]);
@@ -143,10 +143,10 @@ template Calibration::Report TrackerImpl<double>::report_of(const Spectrum<doubl
                                                             std::span<const std::complex<double>>) const;
 template Calibration::Report TrackerImpl<float>::report_ahead(std::size_t);
 template Calibration::Report TrackerImpl<double>::report_ahead(std::size_t);
-template std::optional<Calibration::Found> TrackerImpl<float>::found_ahead(std::span<const SignalView>,
-                                                                           std::size_t);
-template std::optional<Calibration::Found> TrackerImpl<double>::found_ahead(std::span<const SignalView>,
-                                                                            std::size_t);
+template std::optional<Calibration::KnownErrors> TrackerImpl<float>::known_errors_ahead(
+    std::span<const SignalView>, std::size_t);
+template std::optional<Calibration::KnownErrors> TrackerImpl<double>::known_errors_ahead(
+    std::span<const SignalView>, std::size_t);
 template bool TrackerImpl<float>::compare(const SignalView&);
 template bool TrackerImpl<double>::compare(const SignalView&);
 template bool TrackerImpl<float>::compare_in_background(const SignalView&);

@@ -87,7 +87,8 @@ class TrackerImpl {
   Calibration::Report report_of(const Spectrum<Real>& spectrum,
                                 std::span<const std::complex<Real>> previous) const;
   Calibration::Report report_ahead(std::size_t next);
-  std::optional<Calibration::Found> found_ahead(std::span<const SignalView> frames, std::size_t next);
+  std::optional<Calibration::KnownErrors> known_errors_ahead(std::span<const SignalView> frames,
+                                                             std::size_t next);
   /// Whether a comparison may change the reference.
   bool may_decide() const { return !differencing() || frames_ >= next_decision_; }
   /// `exact`: a plan of dense_ for the same template, if there is one.
@@ -123,7 +124,7 @@ class TrackerImpl {
   bool relearn_if_outdated(const SignalView& frame, bool missed = false);
   bool relearn_if_better(const SignalView& frame);
   LearnOptions relearn_options() const;
-  LearnQuestion<Real> learn_question() const;
+  LearnRequest<Real> learn_request() const;
   void note_tones(const LearnAnswer<Real>& answer, std::int64_t frame);
   void background_learning();
   bool learn_or_begin(const SignalView& frame, bool bearable);
@@ -169,7 +170,7 @@ class TrackerImpl {
   bool look_again_ = true;              ///< what was expected may be so no more
   std::vector<std::int64_t> expected_;  ///< frames that will be transformed densely, as far as is known
   /// What comparisons will find whose spectra are there, by the frame's number.
-  std::map<std::int64_t, Calibration::Found> found_;
+  std::map<std::int64_t, Calibration::KnownErrors> found_;
   std::map<std::int64_t, Calibration::Report> reports_;  ///< of spectra that are there, by the frame's number
 
   Calibration calibration_;
@@ -191,9 +192,9 @@ class TrackerImpl {
   double fresh_share_ = 0;           ///< of a frame's energy, in the support last learned from one
   std::int64_t learned_at_ = std::numeric_limits<std::int64_t>::min() / 2;  ///< that frame
 
-  std::vector<DriftingTone> tones_;              ///< that were there when a template was last learned
-  std::int64_t tones_at_ = -1;                   ///< that frame
-  std::optional<LearnQuestion<Real>> to_learn_;  ///< from the frame under way
+  std::vector<DriftingTone> tones_;             ///< that were there when a template was last learned
+  std::int64_t tones_at_ = -1;                  ///< that frame
+  std::optional<LearnRequest<Real>> to_learn_;  ///< from the frame under way
   BackgroundLearning<Real> learning_;
   Refinement<Real> refinement_;
   std::shared_ptr<const TemplateData> searched_for_;  ///< template of the latest search

@@ -227,7 +227,7 @@ void TrackerImpl<Real>::review_dense(const SignalView& frame) {
 
 /// What to ask about the frame that was just transformed densely.
 template <class Real>
-LearnQuestion<Real> TrackerImpl<Real>::learn_question() const {
+LearnRequest<Real> TrackerImpl<Real>::learn_request() const {
   const double held = held_energy(plan_.source(), in_double(result_.spectrum));
   return {plan_.source().data(),
           frames_,
@@ -260,7 +260,7 @@ template <class Real>
 void TrackerImpl<Real>::background_learning() {
   if (learning_.under_way() || to_learn_) return;
   watch_.trying(exact_share());
-  to_learn_ = learn_question();
+  to_learn_ = learn_request();
 }
 
 /// Changes to the template that was learned beside the frames before this one, if it is better than the one
@@ -269,12 +269,12 @@ template <class Real>
 bool TrackerImpl<Real>::take_learned(const SignalView& frame) {
   auto outcome = learning_.take();
   watch_.tried(outcome && outcome->answer.plan);
-  if (!outcome || outcome->question.old != plan_.source().data()) return false;
-  const auto& [question, answer, exact] = *outcome;
-  note_tones(answer, question.frame);
-  learned_at_ = question.frame;
-  fresh_share_ = answer.fresh_held / std::max(question.all, 1e-300);
-  if (!answer.plan || question.plan.use_reference != plan_options(differencing()).use_reference) return false;
+  if (!outcome || outcome->request.old != plan_.source().data()) return false;
+  const auto& [request, answer, exact] = *outcome;
+  note_tones(answer, request.frame);
+  learned_at_ = request.frame;
+  fresh_share_ = answer.fresh_held / std::max(request.all, 1e-300);
+  if (!answer.plan || request.plan.use_reference != plan_options(differencing()).use_reference) return false;
   transform_densely(frame);
   if (!result_.spectrum.finite) return false;
   note_similarity(frame);
@@ -285,7 +285,7 @@ bool TrackerImpl<Real>::take_learned(const SignalView& frame) {
   if (differencing()) refresh(frame);
   result_.action = TrackAction::relearned;
   result_.reason = fmt::format("{}; the support held {:.1f} % of what a fresh one did at frame {}",
-                               question.reason, 100 * question.held / answer.fresh_held, question.frame);
+                               request.reason, 100 * request.held / answer.fresh_held, request.frame);
   ++relearned_count;
   ++dense_count;
   staleness_.learned();
@@ -293,7 +293,7 @@ bool TrackerImpl<Real>::take_learned(const SignalView& frame) {
   // A tone that moved on while the template was learned is not in it. Then the template holds no more of this
   // frame than the old one did.
   constexpr double kDelivered = 0.125;
-  const double promised = (answer.fresh_held - question.held) / question.all;
+  const double promised = (answer.fresh_held - request.held) / request.all;
   const double share = exact_share();
   if (share - share_before < kDelivered * promised && relearn_if_better(frame)) return true;
   watch_.renewed(share, !differencing());
@@ -303,18 +303,18 @@ bool TrackerImpl<Real>::take_learned(const SignalView& frame) {
 /// Learns afresh from a frame just transformed densely; keeps the old support when it holds nearly as much.
 template <class Real>
 bool TrackerImpl<Real>::relearn_if_better(const SignalView& frame) {
-  const LearnQuestion<Real> question = learn_question();
+  const LearnRequest<Real> request = learn_request();
   watch_.trying(exact_share());
-  LearnAnswer<Real> answer = learn_better(frame, question);
+  LearnAnswer<Real> answer = learn_better(frame, request);
   watch_.tried(answer.plan.has_value());
   note_tones(answer, frames_);
-  if (answer.fresh && answer.fresh->k() == plan_.source().k() && question.learn.method == LearnMethod::dense)
+  if (answer.fresh && answer.fresh->k() == plan_.source().k() && request.learn.method == LearnMethod::dense)
     largest_ = answer.fresh;
   learned_at_ = frames_;
-  fresh_share_ = answer.fresh_held / std::max(question.all, 1e-300);
+  fresh_share_ = answer.fresh_held / std::max(request.all, 1e-300);
   if (!answer.plan) return false;
-  result_.reason = fmt::format("{}; the support holds {:.1f} % of what a fresh one does", question.reason,
-                               100 * question.held / answer.fresh_held);
+  result_.reason = fmt::format("{}; the support holds {:.1f} % of what a fresh one does", request.reason,
+                               100 * request.held / answer.fresh_held);
   note_similarity(frame);
   install(std::move(*answer.plan));
   remember_reference();

@@ -20,7 +20,7 @@ namespace sfft::detail {
 struct TemplateData {
   Shape shape{1};
   bool real = false;
-  std::shared_ptr<const std::vector<std::int64_t>> support;  ///< ascending flat indices
+  std::shared_ptr<const std::vector<std::int64_t>> support;  ///< ascending linear indices
 
   // From learning; empty for templates made from a support alone.
   std::vector<std::complex<double>> values;  ///< X of the first frame at the support

@@ -28,7 +28,7 @@ struct FlatPlanResult {
   FlatPlanData data;
 };
 
-/// The cheapest plan found that reads every frequency of the support (distinct flat indices; one of each
+/// The cheapest plan found that reads every frequency of the support (distinct linear indices; one of each
 /// conjugate pair for a real signal). The same arguments give the same plan. A support that cannot be planned
 /// does not throw: `ok` is then false.
 FlatPlanResult plan_flat_windows(const Shape& shape, bool real, std::span<const std::int64_t> support,

@@ -9,6 +9,9 @@
 
 namespace sfft::detail {
 
+/// A sparse plan with a larger relative error is useless, whatever accuracy was requested.
+inline constexpr double kMaxUsefulError = 0.5;
+
 /// Properties of a planner's rows, per coefficient. `gain`: error from a tail of unit scale. `bias`: error
 /// from shrinking for a prior of unit scale; `response`: E|X̂|² for the same. The last two are empty for
 /// unbiased rows.

@@ -59,7 +59,7 @@ TEST(Calibration, LearnsAConstantFactor) {
   }
 }
 
-std::optional<Calibration::Found> nothing_found(std::size_t) {
+std::optional<Calibration::KnownErrors> nothing_found(std::size_t) {
   return std::nullopt;
 }
 
@@ -112,7 +112,9 @@ TEST(Calibration, ExpectsWhatKnownFindingsWillCallFor) {
   Calibration calibration(64);
   std::vector<std::size_t> expected, compared;
   const auto known = [&](std::size_t i) { return std::optional(reports[i]); };
-  const auto found = [&](std::size_t i) { return std::optional(Calibration::Found{errors[i], reports[i]}); };
+  const auto found = [&](std::size_t i) {
+    return std::optional(Calibration::KnownErrors{errors[i], reports[i]});
+  };
   calibration.expected(reports.size(), known, found, [&](std::size_t frame) {
     expected.push_back(frame);
     return true;

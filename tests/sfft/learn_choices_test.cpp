@@ -100,7 +100,7 @@ TEST(LearnProperty, OtherCriteriaAndSeveralFramesTellWhatDirectSumsTell) {
 }
 
 TEST(LearnAutomatic, TakesDiscoveryForExactlySparseFrames) {
-  int blind = 0, all = 0;
+  int discovered = 0, all = 0;
   for (const Shape& shape : {Shape{1 << 16}, Shape{250000}, Shape{400, 420}}) {
     for (const ElementType type : {ElementType::c64, ElementType::f64, ElementType::c128}) {
       for (unsigned seed = 1; seed <= 3; ++seed) {
@@ -110,7 +110,7 @@ TEST(LearnAutomatic, TakesDiscoveryForExactlySparseFrames) {
         const Template tmpl = learn(frame.view(), {.k = 6, .method = LearnMethod::automatic});
         const std::string what = shape.to_string() + " " + to_string(type);
         ++all;
-        if (tmpl.learned_by() == LearnMethod::discovery) ++blind;
+        if (tmpl.learned_by() == LearnMethod::discovery) ++discovered;
         ASSERT_EQ(tmpl.k(), 6) << what;
         for (std::size_t i = 0; i < 6; ++i) {
           const std::int64_t f = signal.support[i];
@@ -127,7 +127,7 @@ TEST(LearnAutomatic, TakesDiscoveryForExactlySparseFrames) {
       }
     }
   }
-  EXPECT_GE(10 * blind, 8 * all) << "a search may take longer than it is worth, but seldom does";
+  EXPECT_GE(10 * discovered, 8 * all) << "a search may take longer than it is worth, but seldom does";
 }
 
 TEST(LearnAutomatic, LearnsOtherFramesDenselyAndSaysWhy) {

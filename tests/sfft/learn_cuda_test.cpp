@@ -251,10 +251,10 @@ TEST_F(LearnGpu, MethodsForFramesInGpuMemory) {
   const std::vector<std::complex<double>> samples = sparse.samples();
   const OnDevice<std::complex<double>> there(samples);
   const DeviceSignal frame{there.get(), ElementType::c128, sparse.shape};
-  const Template blind = learn(frame, {.k = 7, .method = LearnMethod::discovery});
-  EXPECT_EQ(*blind.data()->support, sparse.support);
-  EXPECT_EQ(blind.learned_by(), LearnMethod::discovery);
-  EXPECT_LE(relative_l2(blind.values(), sparse.values), 1e-9);
+  const Template discovered = learn(frame, {.k = 7, .method = LearnMethod::discovery});
+  EXPECT_EQ(*discovered.data()->support, sparse.support);
+  EXPECT_EQ(discovered.learned_by(), LearnMethod::discovery);
+  EXPECT_LE(relative_l2(discovered.values(), sparse.values), 1e-9);
   const Template automatic = learn(frame, {.k = 7, .method = LearnMethod::automatic});
   EXPECT_EQ(*automatic.data()->support, sparse.support);
   EXPECT_EQ(automatic.learned_by(), LearnMethod::dense);

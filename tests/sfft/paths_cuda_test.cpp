@@ -21,17 +21,17 @@ class PathsCuda : public test::GpuTest {};
 
 /// Compares every kernel that can run a plan with the host's executor. `tail`: of a halved comb.
 template <class Real, class T>
-void compare_kernels(const auto& data, const SupportSet& support, const ErrorAccounting& accounting,
+void compare_kernels(const auto& data, const SupportSet& support, const ErrorModels& models,
                      const std::vector<std::int64_t>& frequencies, const Expected<Real, T>& expected,
                      const std::string& what, const std::vector<TailTerm>& tail = {}) {
   const DeviceInfo& info = device_info(0);
   const auto tables = [&] {
-    WitnessData witness = accounting.witness;
+    WitnessData witness = models.witness;
     witness.columns.clear();  // the GPU makes its own
     if constexpr (requires { data.buckets[0]; }) {
-      return BinningTables<Real>(data, frequencies, flags_of(support), accounting.errors, witness, tail);
+      return BinningTables<Real>(data, frequencies, flags_of(support), models.errors, witness, tail);
     } else {
-      return BinningTables<Real>(data, frequencies, flags_of(support), accounting.errors, witness);
+      return BinningTables<Real>(data, frequencies, flags_of(support), models.errors, witness);
     }
   };
   using Kernels = typename SparseExecutor<Real>::Kernels;
@@ -109,16 +109,16 @@ void check_comb(const Shape& shape, std::int64_t k, int count) {
   const auto frames = random_frames<T>(points * static_cast<std::size_t>(count), 5);
   const auto reference = random_frames<T>(points, 7);
   for (const Variant& variant : kVariants) {
-    const ErrorAccounting accounting =
-        make_accounting<Real>(support, {data.noise_gain, {}, {}, data.tail_energy_per_scale}, variant);
+    const ErrorModels models =
+        make_error_models<Real>(support, {data.noise_gain, {}, {}, data.tail_energy_per_scale}, variant);
     const auto expected =
-        expect<Real, T>(host, support, accounting, frames, variant.reference ? reference : std::vector<T>{});
+        expect<Real, T>(host, support, models, frames, variant.reference ? reference : std::vector<T>{});
     const std::string what = shape.to_string() + " " + to_string(element_type_of<T>::value) + variant.name;
-    compare_kernels<Real, T>(data, support, accounting, signal.support, expected, what);
+    compare_kernels<Real, T>(data, support, models, signal.support, expected, what);
     for (int d = 0; real && d < shape.rank(); ++d) {
       if (data.buckets[static_cast<std::size_t>(d)] % 2 != 0 || data.delay_count() > 16) continue;
       const HalvedComb half = halved(data, d);
-      compare_kernels<Real, T>(half.data, support, accounting, signal.support, expected,
+      compare_kernels<Real, T>(half.data, support, models, signal.support, expected,
                                what + " halved along " + std::to_string(d), half.tail);
     }
   }
@@ -140,12 +140,12 @@ void check_compiled(const Shape& shape, std::int64_t k, std::span<const Variant>
   const int side = dimension_to_halve(data, info, 1);
   const HalvedComb half = side < 0 ? HalvedComb{data, {}} : halved(data, side);
   for (const Variant& variant : variants) {
-    const ErrorAccounting accounting =
-        make_accounting<Real>(support, {data.noise_gain, {}, {}, data.tail_energy_per_scale}, variant);
+    const ErrorModels models =
+        make_error_models<Real>(support, {data.noise_gain, {}, {}, data.tail_energy_per_scale}, variant);
     const auto expected =
-        expect<Real, T>(host, support, accounting, frames, variant.reference ? reference : std::vector<T>{});
+        expect<Real, T>(host, support, models, frames, variant.reference ? reference : std::vector<T>{});
     SparseExecutor<Real> device(BinningTables<Real>(half.data, signal.support, flags_of(support),
-                                                    accounting.errors, accounting.witness, half.tail),
+                                                    models.errors, models.witness, half.tail),
                                 info, 1);
     device.compile_for(static_cast<Element>(element_type_of<T>::value), info);
     const std::string what = shape.to_string() + " " + device.describe() + variant.name;
@@ -170,12 +170,11 @@ void check_flat(const Shape& shape, std::int64_t k, int count) {
   const auto frames = random_frames<T>(points * static_cast<std::size_t>(count), 6);
   const auto reference = random_frames<T>(points, 8);
   for (const Variant& variant : kVariants) {
-    const ErrorAccounting accounting =
-        make_accounting<Real>(support, {plan.data.noise_gain, {}, {}, 1}, variant);
+    const ErrorModels models = make_error_models<Real>(support, {plan.data.noise_gain, {}, {}, 1}, variant);
     const auto expected =
-        expect<Real, T>(host, support, accounting, frames, variant.reference ? reference : std::vector<T>{});
+        expect<Real, T>(host, support, models, frames, variant.reference ? reference : std::vector<T>{});
     compare_kernels<Real, T>(
-        plan.data, support, accounting, signal.support, expected,
+        plan.data, support, models, signal.support, expected,
         "flat " + shape.to_string() + " " + to_string(element_type_of<T>::value) + variant.name);
   }
 }
@@ -200,18 +199,18 @@ void check_hidden_tone(bool trimmed) {
   for (std::size_t i = 0; i < extra.size(); ++i) frames.push_back(frames[i] + extra[i]);
   Variant variant = kVariants[0];
   variant.trimmed = trimmed;
-  const ErrorAccounting accounting =
-      make_accounting<Real>(support, {data.noise_gain, {}, {}, data.tail_energy_per_scale}, variant);
-  const auto expected = expect<Real, T>(host, support, accounting, frames, {});
+  const ErrorModels models =
+      make_error_models<Real>(support, {data.noise_gain, {}, {}, data.tail_energy_per_scale}, variant);
+  const auto expected = expect<Real, T>(host, support, models, frames, {});
   const double energy = (real ? 2 : 1) * std::norm(tone.values[0]);
   EXPECT_LE(expected.errors[0].tail_energy, 1e-6 * energy);
   EXPECT_GE(expected.errors[1].tail_energy, 0.1 * energy);
   EXPECT_GE(expected.errors[1].relative_error, 0.02);
-  // The account of the first frame is rounding, which differs between backends.
+  // the error estimate of the first frame is rounding, which differs between backends.
   const std::vector<T> last(frames.begin() + static_cast<std::ptrdiff_t>(extra.size()), frames.end());
-  const auto alone = expect<Real, T>(host, support, accounting, last, {});
+  const auto alone = expect<Real, T>(host, support, models, last, {});
   compare_kernels<Real, T>(
-      data, support, accounting, signal.support, alone,
+      data, support, models, signal.support, alone,
       std::string("hidden tone, ") + to_string(element_type_of<T>::value) + (trimmed ? ", trimmed" : ""));
 }
 
@@ -273,10 +272,10 @@ TEST_F(PathsCuda, NotCompiledWhereNoClusterSharesAFrame) {
   const auto signal = test::SparseSignal::random(shape, false, 8, 3);
   const SupportSet support(*Template::from_support(shape, false, signal.support).data());
   const CombData data = comb_plan<float>(Template::from_support(shape, false, signal.support), support);
-  const ErrorAccounting accounting =
-      make_accounting<float>(support, {data.noise_gain, {}, {}, data.tail_energy_per_scale}, kVariants[0]);
+  const ErrorModels models =
+      make_error_models<float>(support, {data.noise_gain, {}, {}, data.tail_energy_per_scale}, kVariants[0]);
   SparseExecutor<float> device(
-      BinningTables<float>(data, signal.support, flags_of(support), accounting.errors, accounting.witness),
+      BinningTables<float>(data, signal.support, flags_of(support), models.errors, models.witness),
       device_info(0), 1);
   device.compile_for(Element::c64, device_info(0));
   EXPECT_NE(device.describe().find("not compiled for this plan: "), std::string::npos) << device.describe();

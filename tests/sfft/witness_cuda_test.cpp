@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests through the public interface that plans on both backends give the same account of their errors.
+// Tests through the public interface that plans on both backends give the same error estimates.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -147,7 +147,7 @@ TEST_F(WitnessCuda, FilmsGetTheSameErrorEstimatesOnBothBackends) {
     auto workspace = device.make_workspace();
     std::vector<Spectrum<float>> spectra(frames.size());
     device.execute(frames, spectra, workspace);
-    // Frame 0 is its own reference: its account is rounding, which differs between backends.
+    // Frame 0 is its own reference: its error estimate is rounding, which differs between backends.
     for (std::size_t i = 1; i < frames.size(); ++i)
       expect_same_errors(spectra[i], host.execute(frames[i]), "frame " + std::to_string(i));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU's spectra and accounts of frames, for the tests of the GPU's paths.
+// The CPU's spectra and error estimates of frames, for the tests of the GPU's paths.
 #pragma once
 
 #include <cmath>
@@ -38,14 +38,14 @@ constexpr Variant kVariants[] = {{false, false, true, false, ""},
                                  {true, true, false, false, ", reference, biased, no witness"}};
 
 /// A plan's errors and witness, given to both backends.
-struct ErrorAccounting {
+struct ErrorModels {
   ErrorTable errors;
   WitnessData witness;
 };
 
 /// With `biased`, rows pretend to shrink towards a prior of about the frames' power.
 template <class Real>
-ErrorAccounting make_accounting(const SupportSet& support, RowErrors rows, const Variant& variant) {
+ErrorModels make_error_models(const SupportSet& support, RowErrors rows, const Variant& variant) {
   if (variant.biased) {
     std::mt19937 random(21);
     std::uniform_real_distribution<double> uniform(0.5, 1.5);
@@ -59,16 +59,17 @@ ErrorAccounting make_accounting(const SupportSet& support, RowErrors rows, const
     rows.bias.clear();
     rows.response.clear();
   }
-  ErrorAccounting out{make_error_table(support, std::move(rows)), {}};
+  ErrorModels out{make_error_table(support, std::move(rows)), {}};
   if (!variant.witness) return out;
   out.witness = make_witness(support, variant.trimmed, 3);
   add_witness(out.errors.model, support, std::numeric_limits<Real>::epsilon(), TailKnowledge::white);
-  // Noise alone leaves the witness silent; if the frame is believed to be larger, the account depends on it.
+  // Noise alone leaves the witness silent; if the frame is believed to be larger, the error estimate depends
+  // on it.
   if (variant.trimmed) out.errors.model.witness_scale *= 100;
   return out;
 }
 
-/// Spectra and accounts of some frames by the CPU.
+/// Spectra and error estimates of some frames by the CPU.
 template <class Real, class T>
 struct Expected {
   const std::vector<T>& frames;
@@ -82,13 +83,13 @@ struct Expected {
 
 template <class Real, class T>
 Expected<Real, T> expect(const cpu::Executor<Real>& host, const SupportSet& support,
-                         const ErrorAccounting& accounting, const std::vector<T>& frames,
+                         const ErrorModels& models, const std::vector<T>& frames,
                          const std::vector<T>& reference_frame) {
   constexpr ElementType type = element_type_of<T>::value;
   const auto points = static_cast<std::size_t>(support.shape.points());
   const auto k = static_cast<std::size_t>(support.k);
   const std::vector<std::uint8_t> flags = flags_of(support);
-  const cpu::Witness<Real> witness(accounting.witness);
+  const cpu::Witness<Real> witness(models.witness);
   Expected<Real, T> out{frames, reference_frame, {}, support.shape, {}, {}, {}};
   const bool differences = !reference_frame.empty();
   std::vector<Real> reference(host.reference_reals()), reference_witness(kWitnessReals);
@@ -121,19 +122,19 @@ Expected<Real, T> expect(const cpu::Executor<Real>& host, const SupportSet& supp
       sums.witness_samples = seen.samples;
     }
     for (std::size_t i = 0; i < k; ++i) {
-      sums.fit += accounting.errors.fit[i] * std::norm(std::complex<double>(values[i]));
+      sums.fit += models.errors.fit[i] * std::norm(std::complex<double>(values[i]));
       if (differences) values[i] += out.reference_values[i];
       if ((flags[i] & kMean) != 0) continue;
       const double square = std::norm(std::complex<double>(values[i]));
       sums.norm += square;
       sums.held += (flags[i] & kDistinctConjugate) != 0 ? 2 * square : square;
     }
-    const Ratios ratios = error_ratios(accounting.errors.model, sums, std::numeric_limits<Real>::epsilon());
+    const Ratios ratios = error_ratios(models.errors.model, sums, std::numeric_limits<Real>::epsilon());
     out.errors.push_back(estimate_error(ratios));
     out.values.insert(out.values.end(), values.begin(), values.end());
     for (std::size_t i = 0; i < k; ++i) {
-      out.errors.push_back(std::sqrt(ratios.gain_scale * accounting.errors.gain[i] +
-                                     ratios.bias_scale * accounting.errors.bias[i]));
+      out.errors.push_back(
+          std::sqrt(ratios.gain_scale * models.errors.gain[i] + ratios.bias_scale * models.errors.bias[i]));
     }
   }
   return out;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares what a sparse plan's kernels compute on a GPU with the CPU's executor: values, errors, accounts.
+// Compares what a sparse plan's kernels compute on a GPU with the CPU's executor: values, errors, error
+// estimates.
 #pragma once
 
 #include <gtest/gtest.h>

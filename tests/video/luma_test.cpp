@@ -216,7 +216,7 @@ TEST(FrameTimes, NeverRunBackwards) {
   EXPECT_DOUBLE_EQ(times.next(1000.25), 0.25);
   EXPECT_DOUBLE_EQ(times.next(1000), 0.5) << "one frame out of order";
   EXPECT_DOUBLE_EQ(times.next(1000.75), 0.75);
-  EXPECT_DOUBLE_EQ(times.next(3), 1) << "the clock starts anew";
+  EXPECT_DOUBLE_EQ(times.next(3), 1) << "the clock starts again";
   EXPECT_DOUBLE_EQ(times.next(3.5), 1.5);
 }
 

@@ -155,11 +155,11 @@ class ProgramTest(FolderTest):
         with open(file, "r+b") as damaged:
             damaged.seek(-30, os.SEEK_END)
             damaged.write(b"\xff\xfe")
-        anew = plan_of("--template", file)
-        self.assertFalse(anew["kept"])
-        self.assertIn("checksum does not match", anew["kept_note"])
-        self.assertTrue(any("template file are not used" in text for text in anew["warnings"]), anew)
-        self.assertEqual(anew["bucket_grid"], kept["bucket_grid"])
+        again = plan_of("--template", file)
+        self.assertFalse(again["kept"])
+        self.assertIn("checksum does not match", again["kept_note"])
+        self.assertTrue(any("template file are not used" in text for text in again["warnings"]), again)
+        self.assertEqual(again["bucket_grid"], kept["bucket_grid"])
         self.assertIn(b"not read: ", run("info", file).stdout)
         # Without a plan it is the format that older programs read.
         self.assertEqual(run("learn", "-", "-o", file, "--k", "30", "--no-plan", stdin=film(1)).returncode, 0)

@@ -126,7 +126,7 @@ class Streams(unittest.TestCase):
         sizes = [(change[key]["width"], change[key]["height"], change[key]["bits"], change[key]["pixels"]) for key in ("from", "to")]
         self.assertEqual(sizes, [(640, 420, 8, "yuv420p"), (768, 432, 8, "yuv420p")])
 
-    def test_pictures_of_another_size_begin_anew(self):
+    def test_pictures_of_another_size_begin_again(self):
         within = [("play", 0, 150), ("use", self.other), ("play", 0, 60), ("bye",)]
         apart = [("use", self.other), ("play", 0, 60), ("bye",)]
         for kind in (RtspCamera, HttpCamera):

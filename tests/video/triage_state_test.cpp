@@ -188,9 +188,9 @@ TEST(Triage, GoesOnWithinARecordingAsIfItHadNotStopped) {
   for (const std::size_t kept : {std::size_t{0}, std::size_t{40}, parts[9].memory.size() - 1}) {
     TriagePart cut = parts[9];
     cut.memory.resize(kept);
-    const TriageFile anew = triage(recording.path(), options, {}, go, &cut);
-    EXPECT_EQ(anew.resumed_at_frame, -1);
-    expect_same(anew, whole);
+    const TriageFile again = triage(recording.path(), options, {}, go, &cut);
+    EXPECT_EQ(again.resumed_at_frame, -1);
+    expect_same(again, whole);
   }
 }
 

@@ -27,7 +27,7 @@ struct Frequency {
 struct Layout {
   Region region;
   int columns = 0, rows = 0;
-  std::vector<std::int64_t> support;   ///< flat indices into the region's grid, ascending
+  std::vector<std::int64_t> support;   ///< linear indices into the region's grid, ascending
   std::vector<Frequency> frequencies;  ///< of the support
   std::vector<std::size_t> block;      ///< places of the low block: fx = 0 … columns, fy = -rows … rows;
                                        ///< for fx = 0 and fy < 0 the place of the conjugate

@@ -31,7 +31,7 @@ constexpr double kStep = 1.2;
 /// Likeness, or share of the landmarks, that may be lost since then.
 constexpr double kLessAlike = 0.06;
 /// Frames in which landmarks that are nowhere are looked for, and every how many afterwards.
-constexpr int kPatience = 25;
+constexpr int kSearchEveryFrame = 25;
 constexpr int kGlance = 4;
 /// Later a longer part of that time, and at most so many: searching costs as much as twenty frames.
 constexpr int kRarely = 16;
@@ -236,7 +236,7 @@ void Registrar::search(const ReferencePicture& reference, PhaseAgreement& best, 
   if (landmarks.try_at({coarse.x, coarse.y}, true) || landmarks.try_at(turned, true)) return;
   // Much that moves in front of the scene has peaks of its own.
   for (std::size_t i = 1; i < peaks.size() && !landmarks.agreed(); ++i) try_near(peaks[i].place, true);
-  if (!landmarks.agreed() && (without_ >= kPatience || without_ % kGlance == 0))
+  if (!landmarks.agreed() && (without_ >= kSearchEveryFrame || without_ % kGlance == 0))
     search_turns(reference, start.pose(), landmarks);
 }
 
@@ -294,7 +294,7 @@ Registration Registrar::locate(const ReferencePicture& reference, std::span<cons
   }
   ++trust_.age;
   const int glance = std::clamp(without_ / kRarely, kGlance, kLongestGlance);
-  const bool look = without_ < kPatience || ++unsearched_ >= glance;
+  const bool look = without_ < kSearchEveryFrame || ++unsearched_ >= glance;
   if (!clear && !followed(landmarks, start) && look) {
     unsearched_ = 0;
     search(reference, best, start, found.still_coherence, landmarks);

@@ -64,7 +64,7 @@ struct FrequencyGrid {
 /// For motions of a few pixels. Larger ones need a start, or steps from frame to frame.
 class PhaseShiftEstimator {
  public:
-  /// `shape`: {height, width}; `support`: a template's flat indices. f = 0 and frequencies at half the
+  /// `shape`: {height, width}; `support`: a template's linear indices. f = 0 and frequencies at half the
   /// sampling rate, which have no phase in real pictures, count for nothing. Throws Error(invalid_argument)
   /// for a shape without two dimensions.
   PhaseShiftEstimator(const Shape& shape, std::span<const std::int64_t> support);

@@ -47,7 +47,7 @@ std::size_t frames_ahead(const BatchingRequest& request, std::size_t frame_bytes
 class Pace {
  public:
   /// How long a frame waits for others that do not come.
-  static constexpr std::chrono::milliseconds kPatience{250};
+  static constexpr std::chrono::milliseconds kMaxWait{250};
 
   /// `fps`: frames per second as they are shown; 0: unknown, and then they are never taken for recorded.
   explicit Pace(double fps) : recorded_(fps > 0), shown_us_(fps > 0 ? 1e6 / fps : 0) {}

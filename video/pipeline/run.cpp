@@ -218,7 +218,7 @@ class Reading {
 
   /// The GPU gets frames as they come, and is done with a batch when that is pushed: after some more frames.
   void hand_over(Decoder& decoder, const Batching& batching) {
-    const auto until = source_.live() ? std::chrono::steady_clock::now() + Pace::kPatience : Decoder::kNever;
+    const auto until = source_.live() ? std::chrono::steady_clock::now() + Pace::kMaxWait : Decoder::kNever;
     constexpr std::size_t kTimes = 2, kMore = 4;
     const std::size_t step = (batching.max + kTimes - 1) / kTimes;
     std::size_t wanted = 0;

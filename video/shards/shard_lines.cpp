@@ -172,7 +172,7 @@ ShardContents parse_shard_lines(const std::string& text, const std::string& path
       if (!last) {
         throw Error(ErrorCode::file_corrupt,
                     fmt::format("line {} of '{}' is damaged: remove that line, and start the shard again, "
-                                "which reads its recording anew",
+                                "which reads its recording again",
                                 number, path));
       }
       contents.cut = true;

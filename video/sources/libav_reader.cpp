@@ -253,12 +253,12 @@ bool LibavReader::feed() {
 
 /// Whether to drop the packet. Streams with gradual refresh have no key frames.
 bool LibavReader::precedes_key_frame() {
-  constexpr int kPatience = 300;
+  constexpr int kMaxPacketsBeforeKey = 300;
   if (before_key_ < 0) return false;
   const std::span<const std::uint8_t> parameters = libav::new_parameters(*packet_);
   if (!parameters.empty()) parameters_.assign(parameters.begin(), parameters.end());
   const bool key = (packet_->flags & AV_PKT_FLAG_KEY) != 0;
-  if (!key && ++before_key_ <= kPatience) return true;
+  if (!key && ++before_key_ <= kMaxPacketsBeforeKey) return true;
   before_key_ = -1;
   if (parameters.empty() && !parameters_.empty()) {
     std::uint8_t* const to = libav::allocated(

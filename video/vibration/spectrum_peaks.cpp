@@ -232,7 +232,7 @@ class Search {
   /// taken the noise at its place away, so that the mean beside it counts where it is larger. The mean of few
   /// bins is uncertain: errors that are measured by it follow Student's t, whose variance is degrees /
   /// (degrees - 2).
-  std::vector<double> noise_beside(std::size_t bin) const {
+  std::vector<double> noise_around(std::size_t bin) const {
     const auto reach = static_cast<std::size_t>(kSkirt / 2 * padding_);
     const auto taken = static_cast<std::size_t>(kApart / 2 * padding_);
     const std::size_t low = std::max(first_, bin - std::min(bin, reach));
@@ -260,7 +260,7 @@ class Search {
     const Oscillation& line = lines_[index];
     const std::size_t bin = bins_[index];
     Peak peak;
-    const std::vector<double> noise = noise_beside(bin);
+    const std::vector<double> noise = noise_around(bin);
     const double hz = options_.rate_hz / (2 * std::numbers::pi);
     peak.frequency_hz = line.omega * hz;
     peak.frequency_error_hz = omega_error(line, noise, taper_) * hz;

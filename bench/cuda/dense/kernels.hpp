@@ -36,7 +36,7 @@ Difference difference(const Real* got, std::int64_t pitch, const double* truth, 
                       std::int64_t rows);
 
 /// Outputs of the problem by their defining sums, in double and without an FFT; phases are exact in integers.
-/// `positions` are flat indices into a contiguous output batch. Real outputs have no imaginary part.
+/// `positions` are linear indices into a contiguous output batch. Real outputs have no imaginary part.
 template <class Real>
 std::vector<std::complex<double>> direct_sums(const PeerProblem& problem, const Real* input,
                                               const std::vector<std::int64_t>& positions);

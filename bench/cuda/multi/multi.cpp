@@ -38,7 +38,7 @@ struct Settings {
   std::vector<int> devices;         ///< empty: the first
   std::vector<std::int64_t> edges;  ///< empty: 512
   bool real = false, measure = false;
-  bool packed = false;  ///< values travel in block16
+  bool packed = false;  ///< values are sent in block16
   std::int64_t frames = 0;
   std::string out;
 };
@@ -142,13 +142,13 @@ class Graph {
     detail::cuda::Event fork;
     fork.record(first_);
     std::vector<detail::cuda::Event> joins;
-    for (std::size_t s = 1; s < arrays.streams.size(); ++s) fork.hold(arrays.streams[s]);
+    for (std::size_t s = 1; s < arrays.streams.size(); ++s) fork.block(arrays.streams[s]);
     for (int i = 0; i < kCalls; ++i) call();
     for (std::size_t s = 1; s < arrays.streams.size(); ++s) {
       const detail::cuda::DeviceScope scope(plan.signal_slabs()[s].device);
       joins.emplace_back();
       joins.back().record(arrays.streams[s]);
-      joins.back().hold(first_);
+      joins.back().block(first_);
     }
     cudaGraph_t graph = nullptr;
     gpu(cudaStreamEndCapture(first_, &graph));

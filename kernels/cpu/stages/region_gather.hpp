@@ -10,7 +10,8 @@
 
 namespace sfft::detail::cpu {
 
-/// Does what PermuteKernels::gather does with count 1, for the samples at the flat indices base + offsets[…].
+/// Does what PermuteKernels::gather does with count 1, for the samples at the linear indices base +
+/// offsets[…].
 template <class Real>
 void gather_region(const SignalView& region, std::int64_t base, const std::int64_t* offsets,
                    std::int64_t lanes, Real* re, Real* im) noexcept {

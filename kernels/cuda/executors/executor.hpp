@@ -53,7 +53,7 @@ class Executor {
   /// be captured. Throws Error(device) if a launch fails.
   virtual void enqueue(const Batch<Real>& batch, State& state, Stream stream) const = 0;
 
-  /// The samples that the path reads, as flat indices in the order of a compact frame. Empty: all samples,
+  /// The samples that the path reads, as linear indices in the order of a compact frame. Empty: all samples,
   /// and enqueue_compact() must not be called.
   virtual const std::vector<std::int64_t>& sample_indices() const {
     static const std::vector<std::int64_t> none;

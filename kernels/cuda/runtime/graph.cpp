@@ -50,11 +50,11 @@ void Graph::launch(Stream stream) const {
   check(cudaGraphLaunch(executable_, stream), "launching a graph");
 }
 
-void record_outside(const Event& event, Stream stream) {
+void record_external(const Event& event, Stream stream) {
   check(cudaEventRecordWithFlags(event.get(), stream, cudaEventRecordExternal),
         "recording an event in a graph");
 }
-void hold_from_outside(const Event& event, Stream stream) {
+void wait_external(const Event& event, Stream stream) {
   check(cudaStreamWaitEvent(stream, event.get(), cudaEventWaitExternal), "making a graph wait for an event");
 }
 

@@ -32,9 +32,9 @@ class Graph {
 };
 
 /// In a stream that is being captured: each launch of the graph records the event, for streams outside of it.
-void record_outside(const Event& event, Stream stream);
+void record_external(const Event& event, Stream stream);
 /// The same, for later work in the stream that waits until the event as it was recorded last, outside of the
-/// graph or by record_outside(), has been reached.
-void hold_from_outside(const Event& event, Stream stream);
+/// graph or by record_external(), has been reached.
+void wait_external(const Event& event, Stream stream);
 
 }  // namespace sfft::detail::cuda

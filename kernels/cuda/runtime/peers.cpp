@@ -23,15 +23,15 @@ std::string reach_peer(int from, int to) {
   check(cudaDeviceCanAccessPeer(&can, from, to), "asking whether GPUs reach each other");
   if (can == 0) return fmt::format("GPU {} cannot reach the memory of GPU {}", from, to);
   static std::mutex& mutex = *new std::mutex;  // never destroyed: threads may plan while the process ends
-  static std::set<std::pair<int, int>>& reached = *new std::set<std::pair<int, int>>;
+  static std::set<std::pair<int, int>>& enabled = *new std::set<std::pair<int, int>>;
   const std::lock_guard lock(mutex);
-  if (reached.count({from, to}) > 0) return {};
+  if (enabled.count({from, to}) > 0) return {};
   const DeviceScope scope(from);
   const cudaError_t status = cudaDeviceEnablePeerAccess(to, 0);
   if (status != cudaSuccess) static_cast<void>(cudaGetLastError());
   if (status == cudaSuccess ||
       status == cudaErrorPeerAccessAlreadyEnabled) {  // by others, the program or cuFFT
-    reached.insert({from, to});
+    enabled.insert({from, to});
     return {};
   }
   if (status == cudaErrorTooManyPeers)

@@ -282,7 +282,7 @@ Event::~Event() {
 void Event::record(Stream stream) {
   check(cudaEventRecord(event_, stream), "recording an event");
 }
-bool Event::reached() const {
+bool Event::query() const {
   const cudaError_t status = cudaEventQuery(event_);
   if (status == cudaErrorNotReady) return false;
   check(status, "asking the GPU");
@@ -291,7 +291,7 @@ bool Event::reached() const {
 void Event::wait() {
   check(cudaEventSynchronize(event_), "waiting for the GPU");
 }
-void Event::hold(Stream stream) const {
+void Event::block(Stream stream) const {
   check(cudaStreamWaitEvent(stream, event_, 0), "making a stream wait");
 }
 double Event::us_until(const Event& later) const {

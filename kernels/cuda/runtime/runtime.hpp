@@ -142,9 +142,9 @@ class Event {
     return *this;
   }
   void record(Stream stream);
-  bool reached() const;            ///< whether wait() would return at once
-  void wait();                     ///< blocks the host
-  void hold(Stream stream) const;  ///< later work in the stream waits for the event
+  bool query() const;               ///< whether wait() would return at once
+  void wait();                      ///< blocks the host
+  void block(Stream stream) const;  ///< later work in the stream waits for the event
   /// Microseconds until a later event; both timed, recorded and reached.
   double us_until(const Event& later) const;
   CUevent_st* get() const noexcept { return event_; }

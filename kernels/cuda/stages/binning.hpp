@@ -34,7 +34,7 @@ struct WitnessTable {
   /// [sample][pitch], k of them used: the real part of the prediction is Σ_i rows.re re X̂_i + rows.im im X̂_i,
   /// the imaginary part of a complex one Σ_i rows.re im X̂_i − rows.im re X̂_i.
   const Complex<Real>* rows = nullptr;
-  const std::int64_t* samples = nullptr;  ///< flat indices in a frame
+  const std::int64_t* samples = nullptr;  ///< linear indices in a frame
   int pitch = 0;                          ///< k, rounded up to an even number
   int count = 0;  ///< in blocks of 32 for real frames, of 16 for complex ones; 0: no witness
   bool trimmed = false;

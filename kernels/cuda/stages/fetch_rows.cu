@@ -21,7 +21,7 @@ struct FetchArguments {
   int row_words, rows, sets, count;
   int element, witness_samples;
   std::int64_t copied_bytes;             ///< of a frame's rows
-  const std::int64_t* witness;           ///< flat indices
+  const std::int64_t* witness;           ///< linear indices
   std::int64_t starts[kMaxCombOffsets];  ///< of the sets' first rows, in bytes
 };
 

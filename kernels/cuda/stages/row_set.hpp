@@ -29,7 +29,7 @@ struct RowSet {
   std::int64_t bytes_in_place(std::size_t element) const noexcept;
 };
 
-/// The flat indices of a plan's witness, in device memory.
+/// The linear indices of a plan's witness, in device memory.
 struct RowWitness {
   const std::int64_t* samples = nullptr;
   int count = 0;

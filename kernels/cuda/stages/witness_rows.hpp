@@ -10,7 +10,7 @@ namespace sfft::detail::cuda {
 
 /// Fills `rows` as WitnessTable has them, `pitch` coefficients apart, for the first `count` samples.
 /// `support`: k flat frequencies; `flags`: kDistinctConjugate where a real signal has −f as well; `samples`:
-/// flat indices. Device memory.
+/// linear indices. Device memory.
 template <class Real>
 void launch_witness_rows(const GridShape& shape, bool real, const std::int64_t* support,
                          const std::uint8_t* flags, int k, const std::int64_t* samples, int count, int pitch,

@@ -51,7 +51,7 @@ class CudaStream final : public OutOfCoreStream {
   }
   void wait(const OutOfCoreEvent& event) override {
     const cuda::DeviceScope scope(device_);
-    static_cast<const CudaEvent&>(event).event_.hold(stream_.get());
+    static_cast<const CudaEvent&>(event).event_.block(stream_.get());
   }
   void wait() override {
     record(done_);

@@ -121,11 +121,11 @@ class Grouping {
     for (const bool multiple : {true, false}) {
       const std::int64_t first = first_factor(n, multiple), second = first == 0 ? 0 : n / first;
       if (first < 3) continue;
-      Step turned = columns(1, 0, first, second, {n, 1}), after = columns(1, 0, second, first);
-      turned.kind = Step::Kind::turned;
-      turned.array.real_line = after.array.real_line = true;
-      if (!fits(turned) || !fits(after)) continue;
-      steps_.push_back(turned);
+      Step transposed = columns(1, 0, first, second, {n, 1}), after = columns(1, 0, second, first);
+      transposed.kind = Step::Kind::transposed;
+      transposed.array.real_line = after.array.real_line = true;
+      if (!fits(transposed) || !fits(after)) continue;
+      steps_.push_back(transposed);
       steps_.push_back(after);
       return true;
     }
@@ -139,12 +139,12 @@ class Grouping {
       const std::int64_t second = n / first;
       Step before = columns(repeats, stride, first, second * inner, {n, inner}),
            after = columns(repeats, stride, second, first * inner);
-      Step turned = before;
-      turned.kind = Step::Kind::turned;
-      turned.calls = Step::Calls::apart;
+      Step transposed = before;
+      transposed.kind = Step::Kind::transposed;
+      transposed.calls = Step::Calls::apart;
       if (!fits(before) || !fits(after)) continue;
       // Later steps find their values in the array that they write.
-      const bool both = !limits_.in_place && steps_.empty() && inner == 1 && fits(turned);
+      const bool both = !limits_.in_place && steps_.empty() && inner == 1 && fits(transposed);
       before.calls = both ? Step::Calls::in_place : Step::Calls::all;
       steps_.push_back(before);
       const Step exchanged{
@@ -160,7 +160,7 @@ class Grouping {
                           {first, Shape({second, inner}), 0, {}},
                           before.calls});
       }
-      if (both) steps_.push_back(turned);
+      if (both) steps_.push_back(transposed);
       if (both || !exchanges) steps_.push_back(after);
       return true;
     }

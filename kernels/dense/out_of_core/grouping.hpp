@@ -45,7 +45,7 @@ struct OutOfCoreGrid {
 /// of rows with transposed results where the data were (exchanged), FFTs of slabs, or, by the host alone, a
 /// transposition of array.slabs rows of array.slab = (columns, values of an element).
 struct Step {
-  enum class Kind { columns, turned, exchanged, slabs, transposition };
+  enum class Kind { columns, transposed, exchanged, slabs, transposition };
   enum class Calls { all, in_place, apart };
   Kind kind;
   std::int64_t repeats, stride;  ///< arrays, and values from the start of one to the next
@@ -62,8 +62,8 @@ std::unique_ptr<Round<Real>> make_round(Step::Kind kind, const DeviceArray& arra
   if (kind == Step::Kind::slabs)
     return array.real_points > 0 ? make_real_slab_round<Real>(array) : make_slab_round<Real>(array);
   if (kind == Step::Kind::exchanged) return make_exchanged_round<Real>(array);
-  if (array.real_line) return make_mirrored_round<Real>(array, kind == Step::Kind::turned);
-  return kind == Step::Kind::turned ? make_transposed_round<Real>(array) : make_column_round<Real>(array);
+  if (array.real_line) return make_mirrored_round<Real>(array, kind == Step::Kind::transposed);
+  return kind == Step::Kind::transposed ? make_transposed_round<Real>(array) : make_column_round<Real>(array);
 }
 
 struct GroupingLimits {

@@ -8,7 +8,7 @@
 
 namespace sfft::detail {
 
-/// How a round's units are dealt out.
+/// How a round's units are partitioned.
 struct Partition {
   std::int64_t device_units = 0;  ///< the first ones; the host does the others
   std::int64_t piece_units = 0;   ///< of each piece but the last

@@ -15,20 +15,20 @@ namespace {
 using Complex = std::complex<double>;
 
 /// i·a
-Complex turned(const Complex& a) {
+Complex times_i(const Complex& a) {
   return {-a.imag(), a.real()};
 }
 
 /// Values k and h − k of a transform of pairs become those of half spectra, times 2·half.
 void unpack_real(Complex& a, Complex& b, const Complex& root, double half) {
-  const Complex sum = half * (a + std::conj(b)), difference = -half * turned(a - std::conj(b));
+  const Complex sum = half * (a + std::conj(b)), difference = -half * times_i(a - std::conj(b));
   const Complex odd = RootTable::times(root, difference);
   a = sum + odd;
   b = std::conj(sum - odd);
 }
 /// The reverse, twice as large.
 void pack_real(Complex& a, Complex& b, const Complex& root) {
-  const Complex sum = a + std::conj(b), odd = turned(RootTable::times(std::conj(root), a - std::conj(b)));
+  const Complex sum = a + std::conj(b), odd = times_i(RootTable::times(std::conj(root), a - std::conj(b)));
   a = sum + odd;
   b = std::conj(sum - odd);
 }

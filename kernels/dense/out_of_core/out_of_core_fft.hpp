@@ -134,9 +134,9 @@ class OutOfCoreFft final : public OutOfCorePlan<Real> {
   int call_threads() const noexcept;
   /// Memory of a device for its streams, which is that of the largest round.
   std::size_t slots_bytes() const noexcept;
-  /// What stays on a device between two rounds whose work is dealt out, if the devices do so many columns.
+  /// What stays on a device between two rounds whose work is partitioned, if the devices do so many columns.
   Residency residency(const Pair& pair, const Partition& columns, std::int64_t device) const;
-  /// The share of what a round's devices do in calls as dealt out.
+  /// The share of what a round's devices do in calls as partitioned.
   double staying(std::size_t round, bool in_place) const noexcept;
   /// The profile of a round when so much stays, and so much of the rest passes through buffers: 0, 1/2 where
   /// the device does not read one of the arrays, 1.
@@ -147,14 +147,14 @@ class OutOfCoreFft final : public OutOfCorePlan<Real> {
   void plan_residency();
   /// The best by the load model, round by round.
   void choose_shares();
-  /// The best for one round, as far as the others are dealt out.
+  /// The best for one round, as far as the others are partitioned.
   void choose_share(std::size_t round);
   /// A share of the host in one round leaves less on the devices for the other: tries smaller ones.
   void balance_pair(bool in_place);
   bool uses_device() const noexcept;
   bool predicts_in_place() const;
   std::string describe(const Part& part) const;
-  /// A share for each device; none if nothing is dealt to them.
+  /// A share for each device; none if nothing is assigned to them.
   std::vector<DeviceShare<Real>> shares_for(Call& call) const;
   void free_device_memory() const;
 

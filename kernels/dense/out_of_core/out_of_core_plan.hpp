@@ -41,8 +41,8 @@ class OutOfCorePlan {
                        std::byte* workspace) const = 0;
 
   /// Profiling runs of each round, alone and with a few shares around the predicted one, on scratch memory;
-  /// then deals out the best shares by the model. Without a device it only times the host's passes of real
-  /// signals.
+  /// then partitions by the best shares of the model. Without a device it only times the host's passes of
+  /// real signals.
   virtual void measure() = 0;
   /// The host's share of each step.
   virtual std::vector<double> host_shares() const = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A round with its work dealt out to devices and host, and its execution by all at once.
+// A round with its work partitioned among devices and host, and its execution by all at once.
 #pragma once
 
 #include <atomic>
@@ -53,7 +53,7 @@ class PartitionedRound {
   double host_share() const noexcept {
     return 1 - static_cast<double>(partition_.device_units) / static_cast<double>(limits_.units);
   }
-  /// Memory of a device's stream for the pieces as they are dealt, and bytes of one of them.
+  /// Memory of a device's stream for the pieces as they are partitioned, and bytes of one of them.
   std::size_t slot_bytes() const noexcept;
   std::size_t piece_bytes() const noexcept { return data_bytes(partition_.piece_units); }
   /// Host memory that a piece passes through where the device does not read the arrays, or is packed in.
@@ -64,11 +64,11 @@ class PartitionedRound {
   }
 
   /// Blocks. `scratch`: round().host_bytes() for each of the host's threads. Rethrows the first failure;
-  /// arrays are then partly transformed. `shares` may be empty if nothing is dealt to the devices.
+  /// arrays are then partly transformed. `shares` may be empty if nothing is assigned to the devices.
   RoundTimes run(const RoundCall<Real>& call, const std::vector<DeviceShare<Real>>& shares,
                  cpu::ThreadPool* pool, std::byte* scratch) const;
   /// The time of each step of one piece on the first device, on one stream, per unit; zeros where nothing is
-  /// dealt to the devices.
+  /// assigned to the devices.
   RoundProfile profile_device(const RoundCall<Real>& call, DeviceSlots<Real>& slots) const;
 
  private:

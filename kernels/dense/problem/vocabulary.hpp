@@ -60,9 +60,9 @@ struct Options {
   /// an array that exceeds them. If not empty, the plan runs on them and `device` is ignored. Plan then takes
   /// host memory, SlabPlan memory of the GPUs. Tests may name one GPU several times (docs/dense.md).
   std::vector<int> devices{};
-  /// How values of float travel between GPUs that share one transform, and over the buses of one that goes
+  /// How values of float are sent between GPUs that share one transform, and over the buses of one that goes
   /// through GPUs in pieces: f32, or block16 for half the bytes and a relative error of 4e-5 or so, which is
-  /// faster only where the way is slow (docs/dense.md). A batch that is shared, and what fits, do not travel.
+  /// faster only where the way is slow (docs/dense.md). A batch that is shared, and what fits, are not sent.
   Storage exchange = Storage::f32;
   std::int64_t batch = 1;  ///< transforms per call
   Strides signal{};        ///< what forward reads and inverse writes; spectra are contiguous

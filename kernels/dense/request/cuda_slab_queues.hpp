@@ -46,7 +46,7 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
         const cuda::Stream recorded = s == 0 ? stream(place, lane) : p.turns[s - 1].get();
         const bool outside = lane == Lane::send && states_[index(place)].captured;
         if (outside || crosses_graph(event, recorded))
-          cuda::record_outside(p.events[first_of(event) + s], recorded);
+          cuda::record_external(p.events[first_of(event) + s], recorded);
         else
           record(p, first_of(event) + s, recorded);
       }
@@ -61,9 +61,9 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
       for (std::size_t s = 0; s <= (turns ? p.turns.size() : 0); ++s) {
         const cuda::Event& reached = p.events[first_of(event) + s];
         if (crosses_graph(event, stream(place, lane)))
-          cuda::hold_from_outside(reached, stream(place, lane));
+          cuda::wait_external(reached, stream(place, lane));
         else
-          reached.hold(stream(place, lane));
+          reached.block(stream(place, lane));
       }
     });
   }
@@ -79,11 +79,11 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
         queue();
         join(place);
         record(p, p.events.size() - 1, p.send.get());
-        p.events.back().hold(own);
+        p.events.back().block(own);
         states_[index(place)].captured = false;
       });
       record(p, p.events.size() - 1, work);
-      p.events.back().hold(own);
+      p.events.back().block(own);
       graph.launch(own);
     });
   }
@@ -169,7 +169,7 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
       State& state = states_[index(place)];
       if (!p.turns.empty() && !state.turns) {
         record(p, p.events.size() - 1, work);
-        for (const cuda::OwnedStream& other : p.turns) p.events.back().hold(other.get());
+        for (const cuda::OwnedStream& other : p.turns) p.events.back().block(other.get());
         state.turns = true;
       }
       const std::int64_t at_once = of_.turns_.planes;
@@ -185,7 +185,7 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
     at(place, [&](const Place& p) {
       for (const cuda::OwnedStream& other : p.turns) {
         record(p, p.events.size() - 1, other.get());
-        p.events.back().hold(stream(place, Lane::work));
+        p.events.back().block(stream(place, Lane::work));
       }
     });
   }

@@ -72,7 +72,7 @@ CudaSlabs<Real>::CudaSlabs(const DenseRequest& request, const ChosenDevices& cho
     : problem_(request.problem),
       scales_(request.scales),
       chosen_(chosen),
-      packed_(travels_packed<Real>(request)),
+      packed_(sends_packed<Real>(request)),
       fft_(slab_fft<Real>(request.problem, chosen.devices, packed_, trial)),
       turns_(trial.turns.value_or(
           slab_turns(static_cast<std::size_t>(fft_.grid().plane_values()) * sizeof(std::complex<Real>),
@@ -333,7 +333,7 @@ std::string CudaSlabs<Real>::explain() const {
   text +=
       fmt::format("exchange in {} chunks of planes and {} parts of rows: {}\n", fft_.chunks(), fft_.parts(),
                   staged() ? "through page-locked memory of the host" : "copies between GPUs");
-  if (packed_) text += "values travel in block16, with a relative error of 3e-5 or so\n";
+  if (packed_) text += "values are sent in block16, with a relative error of 3e-5 or so\n";
   if (has_graphs())
     text += "forward, planes and exchange of each GPU are one graph, captured when arrays are new\n";
   for (const std::string& note : chosen_.notes) text += note + "\n";

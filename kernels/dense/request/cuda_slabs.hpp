@@ -83,7 +83,7 @@ class CudaSlabs final : public SlabRunner<Real> {
   DenseScales scales_;
   ChosenDevices chosen_;
   bool staged_ = false;  ///< as if no device reached another one
-  bool packed_;          ///< values travel in block16, by way of slots where they arrive
+  bool packed_;          ///< values are sent in block16, by way of slots where they arrive
   SlabFft<Real> fft_;
   SlabTurns turns_;
   std::vector<dense::Slab> signals_, spectra_;

@@ -80,9 +80,8 @@ bool fits_memory(const DenseProblem& problem, const Places& places, std::size_t 
 template <class Real>
 WisdomProblem wisdom_key(const DenseRequest& request) {
   WisdomProblem key = wisdom_problem<Real>(request.problem);
-  key.transform +=
-      fmt::format(" out-of-core {} bytes {} threads{}", request.options.device_memory,
-                  thread_count(request.options), travels_packed<Real>(request) ? " block16" : "");
+  key.transform += fmt::format(" out-of-core {} bytes {} threads{}", request.options.device_memory,
+                               thread_count(request.options), sends_packed<Real>(request) ? " block16" : "");
   if (const std::size_t gpus = request.options.devices.size(); gpus > 1)
     key.transform += fmt::format(" {} GPUs", gpus);
   return key;
@@ -160,7 +159,7 @@ std::optional<DenseChoice<Real>> choose_out_of_core(const DenseRequest& request)
   OutOfCoreDevices<Real> devices;
   OutOfCoreOptions device_options{static_cast<std::size_t>(options.device_memory), options.host_share,
                                   thread_count(options)};
-  device_options.packed = travels_packed<Real>(request);
+  device_options.packed = sends_packed<Real>(request);
   if (!host_alone) {
     const bool asked = options.host_share >= 0 || options.device_memory > 0;
     if (options.host_share < 0 && options.device_memory > 0 &&

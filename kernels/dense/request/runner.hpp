@@ -28,9 +28,9 @@ struct DenseRequest {
 DenseRequest make_request(const Shape& shape, bool real, const dense::Options& options);
 /// Throws Error(backend_unavailable) if the request is for several devices.
 void refuse_several(const DenseRequest& request, const char* plan);
-/// Whether values travel in block16. Throws Error(invalid_argument) for plans of double.
+/// Whether values are sent in block16. Throws Error(invalid_argument) for plans of double.
 template <class Real>
-bool travels_packed(const DenseRequest& request) {
+bool sends_packed(const DenseRequest& request) {
   if (request.options.exchange != dense::Storage::block16) return false;
   if (sizeof(Real) == sizeof(float)) return true;
   throw Error(ErrorCode::invalid_argument,

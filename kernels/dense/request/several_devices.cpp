@@ -24,7 +24,7 @@ constexpr double kMemoryEfficiency = 0.85;
 SlabRates rates_of(const std::vector<int>& devices, dense::Storage exchange,
                    std::vector<std::string>& notes) {
   SlabRates rates;
-  if (exchange == dense::Storage::block16) rates.travelling = 0.5 * (1 + 1.0 / 64);
+  if (exchange == dense::Storage::block16) rates.sent_share = 0.5 * (1 + 1.0 / 64);
   rates.link = SlabLink::memory;
   double min = 0;
   for (const int device : devices) {

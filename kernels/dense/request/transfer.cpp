@@ -173,7 +173,7 @@ void DenseTransfer<Real>::run_phases(const Pass& pass, Slots& slots) const {
   const cuda::Stream stream = slot.stream.get(), copies = slots.copies.get();
   const auto then = [&](cuda::Stream before, cuda::Stream after) {
     slots.done.record(before);
-    slots.done.hold(after);
+    slots.done.block(after);
   };
   const std::int64_t planes = problem_.shape[0], plane = problem_.shape.points() / planes;
   constexpr auto kValue = static_cast<std::int64_t>(sizeof(std::complex<Real>));

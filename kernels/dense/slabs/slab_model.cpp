@@ -91,12 +91,12 @@ SlabTimes predict_slabs(const Shape& shape, bool real, std::size_t value_bytes, 
   }
   const SlabCuts cuts = slab_cuts(shape, real, value_bytes, devices);
   const double sent = bytes * (devices - 1) / devices;
-  const bool packed = rates.travelling < 1;
+  const bool packed = rates.sent_share < 1;
   // Read here, written there; if packed, read and written there once more.
-  const double passes = packed ? 2 + 2 * rates.travelling : 2;
+  const double passes = packed ? 2 + 2 * rates.sent_share : 2;
   const double through_memory_us = 1e6 * passes * sent / rates.memory_rate;
   times.exchange_us =
-      std::max({through_memory_us, 1e6 * rates.travelling * sent / exchange_rate(rates.link, devices),
+      std::max({through_memory_us, 1e6 * rates.sent_share * sent / exchange_rate(rates.link, devices),
                 packed ? 1e6 * sent / kPackingRate : 0});
   const double first_us = times.planes_us / cuts.chunks;
   const double last_us = times.columns_us * (cuts.parts > 1 ? (1 - cuts.first_part) / (cuts.parts - 1) : 1);

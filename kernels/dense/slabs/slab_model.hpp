@@ -17,7 +17,7 @@ enum class SlabLink { memory, nvlink, bus, staged };
 struct SlabRates {
   double memory_rate = 4e12;  ///< bytes per second, read and written, of the slowest device
   SlabLink link = SlabLink::nvlink;
-  double travelling = 1;  ///< bytes that are sent for a byte of the data: less than 1 if they are packed
+  double sent_share = 1;  ///< bytes that are sent for a byte of the data: less than 1 if they are packed
 };
 
 struct SlabTimes {

@@ -72,7 +72,7 @@ CombData random_comb(bool real) {
   return data;
 }
 
-/// Errors with arbitrary numbers, in proportions at which every term of the account matters.
+/// Errors with arbitrary numbers, in proportions at which every term of the error estimate matters.
 ErrorTable random_errors(const CombData& data) {
   std::mt19937 random(5);
   std::uniform_real_distribution<double> uniform(0.5, 2);

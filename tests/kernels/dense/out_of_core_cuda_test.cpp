@@ -301,7 +301,7 @@ TEST_F(OutOfCoreCuda, LongLinesAndBatchesEqualSums) {
 }
 
 /// Long ones, so that there are many pieces; and back.
-TEST_F(OutOfCoreCuda, LinesApartEqualThePlanInTheCard) {
+TEST_F(OutOfCoreCuda, LinesApartEqualThePlanInTheDevice) {
   for (const std::int64_t n : {std::int64_t{1} << 20, std::int64_t{3} * 5 * 7 * 4096}) {
     const auto points = static_cast<std::size_t>(n);
     const auto signal = as_samples<std::complex<float>>(random_signal(points, 56));
@@ -333,7 +333,7 @@ TEST_F(OutOfCoreCuda, LinesApartEqualThePlanInTheCard) {
 }
 
 /// Strips that wait for each other; arrays that the device reads, and others.
-TEST_F(OutOfCoreCuda, LinesInPlaceEqualThePlanInTheCard) {
+TEST_F(OutOfCoreCuda, LinesInPlaceEqualThePlanInTheDevice) {
   for (const std::int64_t n : {std::int64_t{1} << 20, std::int64_t{1} << 21, std::int64_t{15} * 15 * 4096}) {
     const auto points = static_cast<std::size_t>(n);
     const auto signal = as_samples<std::complex<float>>(random_signal(points, 58));

@@ -146,7 +146,7 @@ TYPED_TEST(OutOfCoreShapes, EveryAllocationFailsOnce) {
 }
 
 /// With room for all slabs and nothing for the host, every value crosses the bus once in and once out.
-TYPED_TEST(OutOfCoreShapes, LinesApartAndRealRowsStayOnTheCardToo) {
+TYPED_TEST(OutOfCoreShapes, LinesApartAndRealRowsStayOnTheDeviceToo) {
   using Value = std::complex<TypeParam>;
   Drawn drawn;
   drawn.share = 0;

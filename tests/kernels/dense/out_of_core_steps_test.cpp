@@ -152,7 +152,7 @@ TEST(Grouping, PrefersFactorsThatAreTransposedFast) {
   EXPECT_EQ(closest[1].array.slab[0], 128);
 }
 
-TEST(Grouping, LetsTheCardTransposeWhereItMay) {
+TEST(Grouping, LetsTheDeviceTransposeWhereItMay) {
   const auto grouped = [](const OutOfCoreGrid& grid, std::int64_t values, bool in_place) {
     GroupingLimits exchanging = limits(values);
     exchanging.exchanges = true;

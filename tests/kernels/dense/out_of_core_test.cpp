@@ -185,7 +185,7 @@ TYPED_TEST(OutOfCoreTest, AnyShareAndBudgetEqualSums) {
   }
 }
 
-TYPED_TEST(OutOfCoreTest, WhatFitsStaysOnTheCardBetweenTheRounds) {
+TYPED_TEST(OutOfCoreTest, WhatFitsStaysOnTheDeviceBetweenTheRounds) {
   const Shape shape({96, 640});
   const std::size_t array = static_cast<std::size_t>(shape.points()) * sizeof(std::complex<TypeParam>);
   const auto signal =
@@ -245,14 +245,14 @@ TYPED_TEST(OutOfCoreTest, SeveralCardsKeepTheirColumnsOfTheirSlabs) {
   this->transform(*made.fft, signal, spectrum, false);
   EXPECT_LE(relative_l2(spectrum, expected_spectra(signal, shape, false)), fft_bound<TypeParam>(48 * 256));
   const std::size_t bus = made.states[0]->bus_bytes + made.states[1]->bus_bytes;
-  // In and out in both rounds, but for half of the array between them, if pieces are dealt out evenly.
+  // In and out in both rounds, but for half of the array between them, if pieces are partitioned evenly.
   EXPECT_GE(bus, 3 * array);
   EXPECT_LE(bus, 3 * array + array / 8);
   made.fft->measure();
   this->check(*made.fft, shape);
 }
 
-TYPED_TEST(OutOfCoreTest, TheFailureOfOneCardEndsTheOthersWork) {
+TYPED_TEST(OutOfCoreTest, TheFailureOfOneDeviceEndsTheOthersWork) {
   const Shape shape({24, 160});
   const auto made = this->plan(shape, this->budget(shape, 2), 0.25, 2, false, 3);
   const auto signal = as_samples<std::complex<TypeParam>>(random_signal(24 * 160, 42));
@@ -269,7 +269,7 @@ TYPED_TEST(OutOfCoreTest, TheFailureOfOneCardEndsTheOthersWork) {
   this->check(*made.fft, shape);
 }
 
-TYPED_TEST(OutOfCoreTest, MemoryThatTheCardReadsIsNotStaged) {
+TYPED_TEST(OutOfCoreTest, MemoryThatTheDeviceReadsIsNotStaged) {
   const Shape shape({24, 40});
   const auto made = this->plan(shape, this->budget(shape, 2), 0.25, 2);
   made.state->reads_everything = true;
@@ -295,7 +295,7 @@ TYPED_TEST(OutOfCoreTest, BudgetsThatHoldNoPieceAreRefusedWithTheLeastThatWorks)
   this->check(*made.fft, shape);
 }
 
-TYPED_TEST(OutOfCoreTest, ACardThatFailsIsReportedAndThePlanLives) {
+TYPED_TEST(OutOfCoreTest, ADeviceThatFailsIsReportedAndThePlanLives) {
   const Shape shape({24, 40});
   const auto made = this->plan(shape, this->budget(shape, 2), 0.25, 2);
   const auto signal = as_samples<std::complex<TypeParam>>(random_signal(960, 42));

@@ -265,14 +265,14 @@ void check_captured(const Shape& shape, const std::vector<int>& devices, bool st
   cudaGraphExec_t executable = nullptr;
   ASSERT_EQ(cudaStreamBeginCapture(first, cudaStreamCaptureModeThreadLocal), cudaSuccess);
   fork.record(first);
-  for (CUstream_st* stream : memory.streams().subspan(1)) fork.hold(stream);
+  for (CUstream_st* stream : memory.streams().subspan(1)) fork.block(stream);
   for (int i = 0; i < 2; ++i) forward();
   std::vector<detail::cuda::Event> joins;
   for (std::size_t s = 1; s < memory.streams().size(); ++s) {
     const detail::cuda::DeviceScope scope(slabs.signal_slabs()[s].device);
     joins.emplace_back();
     joins.back().record(memory.streams()[s]);
-    joins.back().hold(first);
+    joins.back().block(first);
   }
   ASSERT_EQ(cudaStreamEndCapture(first, &graph), cudaSuccess);
   ASSERT_EQ(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);

@@ -52,7 +52,7 @@ TEST(SlabModel, SlowerLinksTakeLonger) {
 TEST(SlabModel, PackedValuesTravelFasterAndPassThroughMemoryOnceMore) {
   SlabRates rates{.link = SlabLink::bus};
   const SlabTimes whole = detail::predict_slabs(kCube, false, kFloat, 2, rates);
-  rates.travelling = 0.5;
+  rates.sent_share = 0.5;
   const SlabTimes packed = detail::predict_slabs(kCube, false, kFloat, 2, rates);
   EXPECT_NEAR(packed.exchange_us, whole.exchange_us / 2, 1);
   EXPECT_LT(packed.total_us, 0.6 * whole.total_us);

@@ -293,7 +293,7 @@ void Executable::run_alternating(const Call& call, std::int64_t first_group, std
   // Streams beyond the number of rounds would only be waited for.
   const std::size_t others = std::min(side.streams.size(), static_cast<std::size_t>((groups - 1) / at_once));
   if (others > 0) side.events.back().record(stream);
-  for (std::size_t s = 0; s < others; ++s) side.events.back().hold(side.streams[s].get());
+  for (std::size_t s = 0; s < others; ++s) side.events.back().block(side.streams[s].get());
   std::size_t next = 0;
   for (std::int64_t group = 0; group < groups; group += at_once, next = (next + 1) % (others + 1)) {
     const cuda::Stream own = next == 0 ? stream : side.streams[next - 1].get();
@@ -303,7 +303,7 @@ void Executable::run_alternating(const Call& call, std::int64_t first_group, std
   }
   for (std::size_t s = 0; s < others; ++s) {
     side.events[s].record(side.streams[s].get());
-    side.events[s].hold(stream);
+    side.events[s].block(stream);
   }
 }
 
