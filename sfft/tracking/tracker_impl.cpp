@@ -188,7 +188,7 @@ void TrackerImpl<Real>::expect_comparisons(std::span<const SignalView> frames, s
   };
   found_.erase(found_.begin(), found_.lower_bound(frames_));
   reports_.erase(reports_.begin(), reports_.lower_bound(frames_));
-  const auto found = [&](std::size_t next) { return comparison_ahead(frames, next); };
+  const auto found = [&](std::size_t next) { return known_errors_ahead(frames, next); };
   calibration_.expected(frames.size(), reported, found, [&](std::size_t next) {
     if (expected_.size() == BackgroundDense<Real>::kMax) return false;
     expected_.push_back(frames_ + static_cast<std::int64_t>(next));
