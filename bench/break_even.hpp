@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When learning and planning are paid back: the number of frames from which one method for a recording costs
-// no more than another, including what both cost before their frames.
+// When learning and planning pay off: the number of frames from which one method for a recording costs no
+// more than another, including what both cost before their first frame.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace sfft::bench {
 
-/// The cost of transforming frames, both in the same unit.
+/// The cost of transforming frames. Both members have the same unit.
 struct StreamCost {
   double preparation = 0;  ///< learning, planning, plan creation
   double frame = 0;        ///< per frame after that
@@ -24,16 +24,17 @@ struct StreamCost {
 };
 
 struct BreakEven {
-  /// Smallest n >= 0 with ours.preparation + n ours.frame <= peer.preparation + n peer.frame. Empty: never.
+  /// The smallest n >= 0 with ours.preparation + n ours.frame <= peer.preparation + n peer.frame. Empty if
+  /// there is none.
   std::optional<std::int64_t> frames;
-  /// The largest such n if slower frames use up a head start. Empty: it stays ahead, or never is.
+  /// The largest such n if slower frames use up a head start. Empty if ours stays ahead, or never is.
   std::optional<std::int64_t> until;
-  std::string reason;  ///< why never, or why not for good; otherwise empty
+  std::string reason;  ///< the reason for never, or for not staying ahead; otherwise empty
 };
 
 inline BreakEven break_even(const StreamCost& ours, const StreamCost& peer) {
   if (!ours.is_valid() || !peer.is_valid()) return {{}, {}, "a time is missing"};
-  constexpr double kMax = 9e15;  // doubles hold integers exactly up to there
+  constexpr double kMax = 9e15;  // doubles represent integers exactly up to about here
   const double debt = ours.preparation - peer.preparation, gain = peer.frame - ours.frame;
   if (debt > 0 && gain <= 0) return {{}, {}, "more preparation and no faster frames"};
   // Monotone in n, despite the rounding of the quotient below.
@@ -53,8 +54,8 @@ inline BreakEven break_even(const StreamCost& ours, const StreamCost& peer) {
 }
 
 /// Where running totals crossed in a measured run: the smallest number of frames from which `ours` stays at
-/// or below `peer` until the end. Entry n is the total after n frames, entry 0 the preparation. Empty: `ours`
-/// is above at the end.
+/// or below `peer` until the end. Entry n is the total after n frames, and entry 0 is the preparation. Empty
+/// if `ours` is above at the end.
 inline std::optional<std::int64_t> crossing(std::span<const double> ours, std::span<const double> peer) {
   const std::size_t count = std::min(ours.size(), peer.size());
   std::size_t n = count;

@@ -31,15 +31,16 @@ void assign(Number& variable, const std::string& text) {
   if (error != std::errc{} || end != text.data() + text.size())
     throw std::invalid_argument("not a number: " + text);
 }
-/// Appends the elements of a list with commas.
+/// Appends the elements of a comma-separated list.
 template <class Element>
 void assign(std::vector<Element>& variable, const std::string& text) {
   std::istringstream elements(text);
   for (std::string element; std::getline(elements, element, ',');) assign(variable.emplace_back(), element);
 }
 
-/// An option of the form --name VALUE, which sets a variable, or --name, which sets a bool. A vector takes
-/// lists with commas, and the option may be repeated. Anything else is a function that takes the value.
+/// An option of the form --name VALUE, which sets a variable, or --name, which sets a bool. For a vector,
+/// VALUE is a comma-separated list, and the option may be repeated. Anything else is a function that takes
+/// the value.
 struct Option {
   template <class Variable>
   Option(const char* option, Variable& variable)
@@ -54,8 +55,9 @@ struct Option {
   std::function<void(const std::string&)> take;
 };
 
-/// Parses a command line. Words that belong to no option go to `words`; null: there may be none. Throws
-/// std::invalid_argument for an unknown option, a missing value and what an option does not take.
+/// Parses a command line. Words that belong to no option go to `words`; if it is null, they are errors.
+/// Throws std::invalid_argument for an unknown option, a missing value, or a value that an option does not
+/// accept.
 inline void parse_options(int argc, char** argv, std::initializer_list<Option> options,
                           std::vector<std::string>* words = nullptr) {
   for (int i = 1; i < argc; ++i) {

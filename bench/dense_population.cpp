@@ -109,7 +109,7 @@ Row draw(std::mt19937_64& random, double max_points) {
   double left = std::log2(16) + uniform() * (std::log2(max_points) - std::log2(16));
   std::vector<std::int64_t> extents;
   for (std::size_t d = rank; d > 0; --d) {
-    // Sides of a grid differ by up to about four times.
+    // The sides of a grid differ by up to about four times.
     const double bits = d == 1 ? left : std::max(1.0, left / static_cast<double>(d) + 2 * uniform() - 1);
     extents.push_back(member(family, std::llround(std::exp2(std::max(1.0, bits)))));
     left -= std::log2(static_cast<double>(extents.back()));
@@ -179,7 +179,7 @@ class Peer {
   typename Library::Plan plan_;
 };
 
-/// CPU time.
+/// CPU time in microseconds.
 double now_us() {
   timespec time{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);

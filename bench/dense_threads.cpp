@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One transform on several CPU threads: the built-in engine against FFTW, if
-// available; float, out of place.
+// One transform on several CPU threads: the built-in engine against FFTW, if available. Float, out of place.
 //   bench_dense_threads [--complex SHAPE …] [--real SHAPE …] [--threads N …] [--repeat N] [--fftw-seconds S]
-//                       [--out FILE.json]
-// Medians of wall clocks, warm.
+//   [--out FILE.json]
+// Times are medians of wall clocks, warm.
 #include <fmt/format.h>
 
 #ifdef SFFT_BENCH_FFTW
@@ -66,7 +65,7 @@ double measured_ms(int repeat, const Transform& transform) {
 }
 
 #ifdef SFFT_BENCH_FFTW
-/// FFTW's time, and the difference of `spectrum` from its own. Planning overwrites the signal before it
+/// Adds FFTW's time, and the difference of `spectrum` from FFTW's. Planning overwrites the signal before it
 /// is refilled.
 void add_fftw(json& row, const Shape& shape, float* signal, std::size_t samples, const Complex* spectrum,
               std::size_t values, const Arguments& arguments) {

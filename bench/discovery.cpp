@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals of unknown support: discovery against FFTW and the published sparse algorithms, one core, complex
-// float samples, the same signals for all.
+// Signals of unknown support: discovery against FFTW and the published sparse algorithms, on one core, with
+// complex float samples and the same signals for all.
 //   bench_discovery [--seeds=100] [LABEL=FILE.y4m …] [Google Benchmark's options]
-// Names: <contender>/<case>/N:<N>/k:<k>, where the time is the median over the signals, warm; FFAST, which
-// needs its own length, reports it in the counter `length`. refuse/<case>/N:<N> is the time until discovery
-// sees that a signal is not sparse, next to that of the dense transforms. The first frame of a recording is
-// one more such signal.
+// Names: <candidate>/<case>/N:<N>/k:<k>. The time is the median over the signals, warm. FFAST, which needs a
+// special length, reports it in the counter `length`. refuse/<case>/N:<N> is the time until discovery sees
+// that a signal is not sparse, next to that of the dense transforms. The first frame of each recording is one
+// more such signal.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -31,7 +31,7 @@ double seconds_of(const Call& call) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Median of at least three calls that take about 5 ms in total.
+/// Median of at least three calls that together take about 5 ms.
 template <class Call>
 double warm_seconds(const Call& call) {
   std::vector<double> times;
@@ -55,7 +55,7 @@ void discovery(benchmark::State& state, const DiscoveryCase& kind, int seeds) {
         found = discover(signal, options);
         ++options.seed;
       };
-      // There is no plan: the first call of a process builds the tables of its small FFTs.
+      // There is no plan, so the first call of a process builds the tables of its small FFTs.
       if (!first) first = seconds_of(call);
       evict_caches();
       const double cold = seconds_of(call);
@@ -125,8 +125,8 @@ void fftw(benchmark::State& state, const DiscoveryCase& kind) {
   state.counters["plan_us"] = 1e6 * plan_seconds;
 }
 
-/// Times discovery until it gives up on a signal that is not sparse, and a dense transform of the
-/// same signal.
+/// Times discovery until it gives up on a signal that is not sparse, and a dense transform of the same
+/// signal.
 void refuse(benchmark::State& state, const Samples& samples, const Shape& shape) {
   const SignalView signal(samples, shape);
   const dense::Plan<float> plan(shape, false);
@@ -166,7 +166,7 @@ void add_case(const DiscoveryCase& kind, int seeds, bool with_peers) {
   add("sfft/" + kind.label(), [=](benchmark::State& state) { discovery(state, kind, seeds); });
   add("fftw/" + kind.label(), [=](benchmark::State& state) { fftw(state, kind); });
   if (!with_peers) return;
-  // Their times hardly vary between signals, so they run on a tenth of them.
+  // The times of published algorithms hardly vary between signals, so they run on a tenth of them.
   const int some = std::max(1, seeds / 10);
   for (const peers::Method method : {sfft1, sfft2, sfft3, aafft, ffast}) {
     if (kind.noisy() && (method == sfft3 || method == ffast)) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Synthesises signals of any rank, and tallies per answer what was missed, how accurate the values are and
-// whether a wrong answer was vouched for; medians go to the benchmark's counters.
+// Synthesises signals of any rank. For each answer it tallies what was missed, how accurate the values are,
+// and whether a wrong answer was vouched for. Medians go to the benchmark's counters.
 #include "bench/discovery_case.hpp"
 
 #include <fmt/format.h>

@@ -34,12 +34,12 @@ struct DiscoverySignal {
   DiscoverySignal(const DiscoveryCase& kind, std::uint64_t seed);
 };
 
-/// Medians over a case's signals of time, accuracy and what was found.
+/// Medians of time, accuracy and number of coefficients found, over a case's signals.
 class DiscoveryTally {
  public:
   explicit DiscoveryTally(const DiscoveryCase& kind) : kind_(kind) {}
 
-  /// `tones` are in any order. `vouched`: the contender claims that they are complete.
+  /// `tones` are in any order. `vouched` means that the candidate claims that they are complete.
   void compare(const DiscoverySignal& signal, const std::vector<peers::Tone>& tones, double samples,
                bool vouched);
   void add_times(double warm_seconds, double cold_seconds);

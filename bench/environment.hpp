@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine a result was measured on.
+// The machine on which a result was measured.
 #pragma once
 
 #include <fstream>

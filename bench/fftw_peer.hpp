@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // FFTW at its best setting, the opponent for which dense times are quoted: FFTW_MEASURE, one thread, aligned,
-// out of place, allowed to destroy its input.
+// out of place, and allowed to destroy its input.
 #pragma once
 
 #include <fftw3.h>
@@ -13,7 +13,7 @@
 
 namespace sfft::bench {
 
-/// Single precision, complex to complex; or real to complex, 2D.
+/// Single precision, complex to complex; or real to complex in 2D.
 class FftwPeer {
  public:
   explicit FftwPeer(std::span<const std::complex<float>> signal)

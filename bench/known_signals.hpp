@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals with a known answer, made without the library: exactly sparse signals, noise, short films.
+// Signals with a known answer, made without the library: exactly sparse signals, noise, and short films.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace sfft::test {
 
-/// Coordinates of a flat row-major index.
+/// The coordinates of a row-major linear index.
 inline std::vector<std::int64_t> split(const Shape& shape, std::int64_t flat) {
   std::vector<std::int64_t> at(static_cast<std::size_t>(shape.rank()));
   for (int d = shape.rank() - 1; d >= 0; --d) {
@@ -35,7 +35,7 @@ inline std::int64_t negated(const Shape& shape, std::int64_t flat) {
   return index;
 }
 
-/// A signal that is exactly sparse: k frequencies (one of each conjugate pair when real) with amplitudes.
+/// A signal that is exactly sparse: k frequencies (one of each conjugate pair if real) with amplitudes.
 struct SparseSignal {
   Shape shape;
   bool real;
@@ -67,10 +67,10 @@ struct SparseSignal {
     return signal;
   }
 
-  /// x[t] by its definition, phases reduced in integers.
+  /// x[t] by definition, with phases reduced in integers.
   std::vector<std::complex<double>> samples() const {
     constexpr std::int64_t kBlock =
-        256;  // neighbours that share a factor: their other factors lie side by side
+        256;  // neighbours that share a factor: their other factors are adjacent in memory
     const std::int64_t points = shape.points();
     std::vector<std::complex<double>> x(static_cast<std::size_t>(points));
     std::vector<std::vector<std::complex<double>>> roots;

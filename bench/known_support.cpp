@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 1D complex signals, exactly sparse, known support: the sparse plan against FFTW float MEASURE, one core.
+// 1D complex signals that are exactly sparse, with known support: the sparse plan against FFTW float MEASURE,
+// on one core.
 // Names: known/<precision>/N:<N>/k:<k>/<warm|cold>, fftw/float/N:<N>.
 #include <fmt/format.h>
 
@@ -16,7 +17,7 @@ namespace {
 using namespace sfft;
 using namespace sfft::bench;
 
-/// Inputs live until exit, so that peers and plans read the very same samples.
+/// Inputs live until exit, so that peers and plans read the same samples.
 template <class Real>
 struct Case {
   SparseSpectrum truth;
@@ -98,7 +99,7 @@ int main(int argc, char** argv) {
   for (const int bits : {12, 16, 20, 22, 24}) add(std::int64_t{1} << bits, 64, true);
   for (const int bits : {16, 20, 24}) add(std::int64_t{1} << bits, 1000, false);
   add(1048573, 64, true);  // the largest prime below 2^20
-  // Where dense wins: many coefficients of a short signal.
+  // In these cases dense wins: many coefficients of a short signal.
   for (const std::int64_t k : {256, 1024, 2048}) add(4096, k, false);
   for (const std::int64_t k : {4096, 16384}) add(65536, k, false);
   return run_registered(argc, argv);

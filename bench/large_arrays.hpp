@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared by the benchmarks of large transforms on several threads: shapes from the command line, data that
-// depend only on the position, medians.
+// depend only on the position, and medians.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace sfft::bench {
 
-/// Parses "1024x1024x1024". Throws as Shape and std::stoll do.
+/// Parses "1024x1024x1024". Throws the exceptions of Shape and std::stoll.
 inline Shape parse_shape(const std::string& text) {
   std::vector<std::int64_t> extents;
   for (std::size_t at = 0; at <= text.size();) {
@@ -57,7 +57,7 @@ inline void touch(std::byte* memory, std::size_t bytes, int threads) {
   for (std::thread& worker : workers) worker.join();
 }
 
-/// Fills on several threads, which also touch fresh memory first.
+/// Fills an array on several threads, which are also the first to touch fresh memory.
 inline void fill(float* array, std::int64_t count, int threads) {
   std::vector<std::thread> workers;
   for (int t = 0; t < threads; ++t) {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Learning a template against dense transforms of the same frame, one core: learn() by a dense transform, in
-// frames of FFTW float MEASURE and ESTIMATE (the same transform), with what was learned beside double FFTW.
+// Learning a template against dense transforms of the same frame, on one core. Compares learn() by a dense
+// transform with FFTW float MEASURE and ESTIMATE (the same transform), and what it learns with double FFTW.
 //   bench_learn [[LABEL=]FILE.y4m …] [--benchmark_out=…]
 // Complex lines: tones in white noise, tones alone, and pink noise. 8-bit frames: a synthetic scene, and the
-// first frames of grey YUV4MPEG2 files. Times are CPU seconds of the thread over turns in which learning and
-// both plans of FFTW follow one another; medians, and ratios of the least times as well (_min).
-// `first_frames` is the first call of the process for the shape, which makes tables; FFTW's planning is given
-// apart. `automatic_frames` is LearnMethod::automatic; the label says why it took which way, and
-// `automatic_discovery` is 1 where that was discovery. Names: learn/<signal>/<shape>/k:<k>.
+// first frames of grey YUV4MPEG2 files. Times are CPU seconds of the thread over rounds in which learning and
+// both plans of FFTW follow one another. Results are medians, and also ratios of the minimum times (_min).
+// `first_frames` is the first call of the process for the shape, which makes tables. FFTW's planning time is
+// listed separately. `automatic_frames` is LearnMethod::automatic. The label says why it chose its method,
+// and `automatic_discovery` is 1 where that was discovery. The suffix _frames means that a time is in units
+// of one FFTW transform. Names: learn/<signal>/<shape>/k:<k>.
 #include <fftw3.h>
 #include <fmt/format.h>
 #include <time.h>
@@ -51,12 +52,12 @@ double min(const std::vector<double>& values) {
   return *std::min_element(values.begin(), values.end());
 }
 
-/// Samples of one frame, as learned from.
+/// The samples of one frame from which a template is learned.
 struct Frame {
   std::string name;
   Shape shape{1};
   std::vector<std::uint8_t> grey;            ///< a real frame, or
-  std::vector<std::complex<float>> complex;  ///< a complex one
+  std::vector<std::complex<float>> complex;  ///< a complex frame
 
   bool real() const { return complex.empty(); }
   SignalView view() const { return real() ? SignalView(grey, shape) : SignalView(complex, shape); }
@@ -98,7 +99,7 @@ class FloatPeer {
   fftwf_plan plan_ = nullptr;
 };
 
-/// The exact spectrum as stored: all of a complex signal, half of a real one.
+/// The exact spectrum as stored: all of it for a complex signal, half for a real one.
 std::vector<std::complex<double>> exact_spectrum(const Frame& frame) {
   const std::vector<int> sides(frame.shape.extents().begin(), frame.shape.extents().end());
   const auto rank = static_cast<int>(sides.size());
@@ -118,7 +119,7 @@ std::vector<std::complex<double>> exact_spectrum(const Frame& frame) {
 }
 
 struct Accuracy {
-  double overlap;      ///< share of double FFTW's k largest in the support
+  double overlap;      ///< share of double FFTW's k largest coefficients that are in the support
   double value_error;  ///< largest |value − exact| / |exact|
   double tail_error;   ///< relative error of the energy outside the support
 };
@@ -128,12 +129,12 @@ Accuracy compare(const Frame& frame, const Template& tmpl) {
   const std::int64_t last = frame.shape[frame.shape.rank() - 1];
   const std::int64_t stored = frame.real() ? last / 2 + 1 : last;
   std::vector<std::pair<double, std::int64_t>> ranked;  // −power, linear index
-  double tail = 0;  // outside the support: never the difference of two large sums
+  double tail = 0;  // energy outside the support, never computed as the difference of two large sums
   for (std::size_t i = 0; i < exact.size(); ++i) {
     const auto at = static_cast<std::int64_t>(i);
     const std::int64_t flat = at / stored * last + at % stored;
     const std::int64_t mirrored = frame.real() ? test::negated(frame.shape, flat) : flat;
-    if (mirrored % last < stored && mirrored < flat) continue;  // both of the pair are stored
+    if (mirrored % last < stored && mirrored < flat) continue;  // both elements of the pair are stored
     ranked.emplace_back(-std::norm(exact[i]), flat);
     if (!std::binary_search(tmpl.support().begin(), tmpl.support().end(), flat))
       tail += (mirrored == flat ? 1 : 2) * std::norm(exact[i]);
@@ -200,7 +201,7 @@ void inverse(const Shape& shape, std::vector<std::complex<double>>& x) {
   plan.inverse(x, x);
 }
 
-/// `tones` of random frequency and phase, and as much energy of white noise as of tones, or none.
+/// `tones` of random frequency and phase, with white noise of the same total energy, or without noise.
 std::shared_ptr<const Frame> random_tones(std::int64_t n, std::int64_t tones, bool noisy) {
   auto frame = std::make_shared<Frame>();
   frame->name = noisy ? "tones" : "sparse";
@@ -219,7 +220,7 @@ std::shared_ptr<const Frame> random_tones(std::int64_t n, std::int64_t tones, bo
   return frame;
 }
 
-/// Noise whose power falls as 1/|f|.
+/// Noise whose power falls like 1/|f|.
 std::shared_ptr<const Frame> pink(std::int64_t n) {
   auto frame = std::make_shared<Frame>();
   frame->name = "pink";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collects the context of a run for Google Benchmark's JSON and fixes how medians are taken.
+// Collects the context of a run for Google Benchmark's JSON, and defines how medians are taken.
 #include "bench/main.hpp"
 
 #include <algorithm>

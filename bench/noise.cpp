@@ -22,7 +22,7 @@ void noise(benchmark::State& state, std::int64_t n, std::int64_t k, double snr_d
   for (auto _ : state) {
     for (int seed = 1; seed <= seeds; ++seed) {
       const SparseSpectrum truth(n, k, static_cast<std::uint64_t>(seed));
-      // Σ|x|²/N of the sparse part is k: every coefficient has modulus N.
+      // Σ|x|²/N of the sparse part is k, since every coefficient has modulus N.
       const double sigma = std::sqrt(static_cast<double>(k) * std::pow(10, -snr_db / 10));
       const auto first = truth.samples<float>(sigma, static_cast<std::uint64_t>(1000 + seed));
       const auto frame = truth.samples<float>(sigma, static_cast<std::uint64_t>(2000 + seed));
@@ -31,7 +31,7 @@ void noise(benchmark::State& state, std::int64_t n, std::int64_t k, double snr_d
       const Plan<float> plan(tmpl, {.max_samples = max_samples});
       const Spectrum<float> spectrum = plan.execute(SignalView::line(frame));
       samples = static_cast<double>(plan.info().samples);
-      // m samples, orthogonal columns: E|error|² = N² sigma²/m per coefficient.
+      // With m samples and orthogonal columns, E|error|² = N² sigma²/m per coefficient.
       const double floor = static_cast<double>(n) * sigma / std::sqrt(samples);
       double squares = 0;
       for (std::size_t i = 0; i < truth.values.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the benchmarks' grey YUV4MPEG2 recordings whole into memory.
+// Reads the benchmarks' grey YUV4MPEG2 recordings completely into memory.
 #pragma once
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ struct Recording {
   }
 };
 
-/// "[LABEL=]FILE.y4m". Exits with status 3 on anything else.
+/// Reads "[LABEL=]FILE.y4m". Exits with status 3 on anything else.
 inline std::shared_ptr<Recording> read_recording(const std::string& argument) {
   const std::size_t split = argument.find('=');
   const std::string path = split == std::string::npos ? argument : argument.substr(split + 1);

@@ -11,7 +11,7 @@
 namespace sfft::test {
 
 /// exp(2 pi i k/n) for k = 0..n-1, computed in long double and rounded once. Most are products of two roots,
-/// since sines in long double are slow and references need millions of roots.
+/// because sines in long double are slow and references need millions of roots.
 template <class Real>
 std::vector<std::complex<Real>> roots_of_one(std::int64_t n) {
   using Long = long double;

@@ -15,7 +15,7 @@
 
 namespace sfft::bench {
 
-/// k distinct random frequencies of N, ascending, and unit-modulus coefficients of random phase times N.
+/// k distinct random frequencies of N, ascending, and coefficients of random phase and modulus N.
 struct SparseSpectrum {
   std::int64_t points;
   std::vector<std::int64_t> support;

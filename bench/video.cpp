@@ -34,8 +34,8 @@ double quantile(std::vector<double> values, double q) {
   return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1))];
 }
 
-/// Median time of frames that the plan reads in place, each for the first time in a long while: `evict`
-/// empties the caches, even of the plan.
+/// Median time of frames that the plan reads in place. Each is read for the first time in a long while: with
+/// `evict`, even the plan is evicted from the caches.
 double in_place_us(const Plan<float>& plan, const Recording& recording, bool evict) {
   auto workspace = plan.make_workspace();
   auto spectrum = plan.make_spectrum();
@@ -49,7 +49,7 @@ double in_place_us(const Plan<float>& plan, const Recording& recording, bool evi
   return 1e6 * median(seconds);
 }
 
-/// One iteration is the whole recording; the time reported is the median frame's.
+/// One iteration is the whole recording; the reported time is that of the median frame.
 void track(benchmark::State& state, std::shared_ptr<Recording> recording, std::int64_t k) {
   const dense::Plan<double> exact(recording->shape, true);
   std::vector<std::complex<double>> spectrum(exact.spectrum_points());
@@ -63,7 +63,8 @@ void track(benchmark::State& state, std::shared_ptr<Recording> recording, std::i
     std::vector<double> seconds;
     double total = 0;
     for (std::int64_t t = 1; t < recording->frames(); ++t) {
-      // Just written to the same memory, as by a decoder and as FFTW receives it below.
+      // The frame was just written to the same memory, as by a decoder. FFTW receives it in the same way
+      // below.
       const SignalView stored = recording->frame(t);
       std::copy_n(static_cast<const std::uint8_t*>(stored.data()), decoded.size(), decoded.begin());
       const auto start = Clock::now();
@@ -108,7 +109,7 @@ void track(benchmark::State& state, std::shared_ptr<Recording> recording, std::i
   state.counters["coverage"] = static_cast<double>(covered) / static_cast<double>(errors.size());
 }
 
-/// The same frames, already converted to float: only the transform is timed.
+/// The same frames, already converted to float, so only the transform is timed.
 void fftw(benchmark::State& state, std::shared_ptr<Recording> recording) {
   FftwPeer peer(static_cast<int>(recording->shape[0]), static_cast<int>(recording->shape[1]));
   std::int64_t t = 0;
@@ -121,7 +122,7 @@ void fftw(benchmark::State& state, std::shared_ptr<Recording> recording) {
   }
 }
 
-/// The library's own dense engine on the same frames, already converted to float.
+/// The library's dense engine on the same frames, already converted to float.
 void built_in(benchmark::State& state, std::shared_ptr<Recording> recording) {
   const dense::Plan<float> plan(recording->shape, true, {.engine = dense::Engine::built_in});
   std::vector<float> decoded(static_cast<std::size_t>(recording->shape.points()));

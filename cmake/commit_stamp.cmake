@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 cmake_minimum_required(VERSION 3.25)
-# Writes the current commit into OUTPUT, touching the file only when it changes.
+# Writes the current commit to OUTPUT. Touches the file only when the commit changes.
 set(commit "unknown")
 if(GIT)
   execute_process(COMMAND ${GIT} describe --always --dirty --abbrev=12 OUTPUT_VARIABLE described

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# Finds what the build uses and says once what is missing.
+# Finds what the build uses, and reports once what is missing.
 find_package(Threads REQUIRED)
 find_package(Eigen3 3.3 REQUIRED NO_MODULE)
 find_package(fmt REQUIRED)
-find_package(nlohmann_json 3.9 REQUIRED)  # header only, like {fmt} here: wisdom files, reports
+find_package(nlohmann_json 3.9 REQUIRED)  # header-only, like {fmt} here: for wisdom files and reports
 
-# FFTW is GPL. SFFT_HAVE_FFTW: the library contains it, because SFFT_WITH_FFTW asks for it. SFFT_HAVE_FFTW_PEER: tests and benchmarks, which
-# are never installed, link it themselves for comparison.
+# FFTW is GPL. SFFT_HAVE_FFTW: the library contains it, because SFFT_WITH_FFTW requests it. SFFT_HAVE_FFTW_PEER: tests
+# and benchmarks, which are never installed, link it for comparison.
 set(SFFT_HAVE_FFTW OFF)
 set(SFFT_HAVE_FFTW_PEER OFF)
 set(_fftw_peer OFF)
@@ -64,7 +64,7 @@ if(SFFT_WITH_CUDA)
   endif()
 endif()
 
-# Header only; its calls to the driver and NVRTC are resolved at run time (kernels/cuda/runtime/driver.hpp).
+# VkFFT is header-only. Its calls to the driver and NVRTC are resolved at run time (kernels/cuda/runtime/driver.hpp).
 set(SFFT_HAVE_VKFFT OFF)
 if(SFFT_HAVE_CUDA AND SFFT_WITH_VKFFT)
   find_path(VKFFT_INCLUDE_DIR vkFFT.h PATH_SUFFIXES vkfft)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# sfft_embed(TARGET SYMBOL FILE...): puts text files into TARGET, as the table
+# sfft_embed(TARGET SYMBOL FILE...): embeds text files in TARGET, as the table
 #   namespace sfft::detail { extern const EmbeddedFile SYMBOL[]; extern const int SYMBOLCount; }
-# of kernels/base/embedded.hpp, in the order given. The table is written when CMake runs, and a file that changes makes
-# it run again: a custom command would serve only targets of the directory that calls this.
+# of kernels/base/embedded.hpp, in the order given. The table is written when CMake runs, and a change to a file makes
+# CMake run again. A custom command would serve only targets of the directory that calls this function.
 function(sfft_embed target symbol)
   set(text "// Written by cmake/embed.cmake.\n#include \"kernels/base/embedded.hpp\"\n\nnamespace sfft::detail {\n\n")
   string(APPEND text "extern const EmbeddedFile ${symbol}[];\nextern const int ${symbol}Count;\n\n")
@@ -28,8 +28,8 @@ function(sfft_embed target symbol)
   target_sources(${target} PRIVATE "${output}")
 endfunction()
 
-# A file as raw strings one behind the other: compilers limit the length of one (MSVC to 16 KB). Pieces end at a line's
-# end where they can, so that no character of several bytes is cut.
+# Splits a file into consecutive raw strings, because compilers limit the length of one (MSVC to 16 KB). Pieces end at a
+# line's end where possible, so that no multibyte character is cut.
 function(_sfft_embed_literal file result)
   set(limit 15000)
   file(READ "${file}" text)

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# The target sfft_format: {fmt} without a library to find at run time. Its code is compiled once, in
-# kernels/base/format_code.cpp, and linked statically. As a header in each source, which is the other way without a
-# library, it takes a third of the build. A release of {fmt} that needs more of its code than that file emits is used
-# header-only.
+# The target sfft_format is {fmt} without a library to find at run time. Its code is compiled once, in
+# kernels/base/format_code.cpp, and linked statically. The alternative, {fmt} as a header in each source, takes a third
+# of the build time. If a release of {fmt} needs more of its code than that file emits, it is used header-only.
 add_library(sfft_format INTERFACE)
 set(_format_probe "${CMAKE_CURRENT_BINARY_DIR}/format_probe")
 file(CONFIGURE OUTPUT "${_format_probe}/code.cpp"
@@ -29,8 +28,9 @@ else()
   target_link_libraries(sfft_format INTERFACE fmt::fmt-header-only)
 endif()
 
-# sfft_format_ranges(TARGET SOURCE...): sources of TARGET that format with fmt::join or <fmt/ranges.h>. They call more of {fmt}'s code than
-# that file emits, and are compiled with all of it. Without this their undefined references name fmt::detail.
+# sfft_format_ranges(TARGET SOURCE...): lists sources of TARGET that format with fmt::join or <fmt/ranges.h>. They call
+# more of {fmt}'s code than that file emits, so they are compiled with all of it. Without this, their undefined
+# references name fmt::detail.
 function(sfft_format_ranges target)
   set_property(SOURCE ${ARGN} TARGET_DIRECTORY ${target} APPEND PROPERTY COMPILE_DEFINITIONS FMT_HEADER_ONLY=1)
 endfunction()

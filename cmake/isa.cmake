@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Hot loops are compiled once per instruction set and chosen at run time (kernels/cpu/platform/isa.hpp).
-# Their sources include nothing that instantiates the standard library's templates, so that no
-# AVX code can end up in a symbol that a plain machine shares.
+# Hot loops are compiled once per instruction set and chosen at run time (kernels/cpu/platform/isa.hpp). Their sources
+# include nothing that instantiates the standard library's templates. Otherwise AVX code could end up in a symbol that a
+# baseline machine also uses.
 set(SFFT_ISAS baseline)
 set(SFFT_ISA_FLAGS_baseline "")
 set(SFFT_ISA_BYTES_baseline 16)
@@ -24,7 +24,7 @@ function(sfft_isa_sources)
       target_compile_definitions(${library} PRIVATE SFFT_ISA=${isa} SFFT_VECTOR_BYTES=${SFFT_ISA_BYTES_${isa}})
       target_compile_options(${library} PRIVATE ${SFFT_ISA_FLAGS_${isa}} -fno-math-errno -fno-trapping-math
                              $<$<CXX_COMPILER_ID:GNU>:-Wno-psabi>)
-      if(SFFT_BUILD_FUZZ)  # unrolled arithmetic whose path no input changes; clang would instrument it for minutes
+      if(SFFT_BUILD_FUZZ)  # unrolled arithmetic without branches on the input; clang would instrument it for minutes
         target_compile_options(${library} PRIVATE -fno-sanitize=fuzzer-no-link)
       endif()
       sfft_warnings(${library})

@@ -21,7 +21,8 @@ target_link_libraries(sfft PRIVATE ${_links})
 target_include_directories(sfft PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}>
                                        $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_compile_features(sfft PUBLIC cxx_std_20)
-# Before 1.0 a minor version may change the ABI: programs keep the library of the minor version that they were linked to.
+# Before 1.0 a minor version may change the ABI. Programs keep using the minor version of the library that they were
+# linked to.
 set(SFFT_SOVERSION ${PROJECT_VERSION_MAJOR})
 if(PROJECT_VERSION_MAJOR EQUAL 0)
   set(SFFT_SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
@@ -32,19 +33,19 @@ if(NOT BUILD_SHARED_LIBS)
   target_compile_definitions(sfft INTERFACE SFFT_STATIC)
 endif()
 
-# For tests and benchmarks, which use internals: all objects, no hidden symbols.
+# For tests and benchmarks that use internals: all objects, and no hidden symbols.
 add_library(sfft_internal STATIC EXCLUDE_FROM_ALL ${_objects})
 target_link_libraries(sfft_internal PUBLIC ${_links})
 target_include_directories(sfft_internal PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}" "${CMAKE_CURRENT_BINARY_DIR}/generated")
 set_target_properties(sfft_internal PROPERTIES LINKER_LANGUAGE CXX)
 
-# What was built, for sfft::version() and build_info().
+# Records what was built, for sfft::version() and build_info().
 configure_file(cmake/sfft_build_config.hpp.in generated/sfft_build_config.hpp)
 
 set(SFFT_PUBLIC_HEADERS sfft/dense.hpp sfft/dense_compact.hpp sfft/dense_selective.hpp sfft/dense_slabs.hpp sfft/device_pictures.hpp sfft/device_signal.hpp sfft/discover.hpp sfft/error.hpp sfft/export.hpp sfft/learn_at.hpp sfft/page_locked.hpp sfft/plan.hpp sfft/sfft.hpp
     sfft/template.hpp sfft/tracker.hpp sfft/types.hpp)
 install(FILES ${SFFT_PUBLIC_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sfft)
-# The vocabulary that public headers include; a quoted include next to them finds it.
+# The types that public headers include. A quoted include relative to those headers finds them.
 install(FILES kernels/base/error.hpp kernels/base/export.hpp kernels/base/storage.hpp kernels/base/types.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sfft/kernels/base)
 install(FILES kernels/dense/problem/vocabulary.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sfft/kernels/dense/problem)
 install(TARGETS sfft EXPORT sfftTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
@@ -66,10 +67,10 @@ set(SFFT_PC_CFLAGS "")
 if(NOT BUILD_SHARED_LIBS)
   set(SFFT_PC_CFLAGS "-DSFFT_STATIC")
 endif()
-# Relative to the file itself, so that an installation can be moved.
+# The prefix is relative to the file itself, so that an installation can be moved.
 file(RELATIVE_PATH SFFT_PC_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file(cmake/sfft.pc.in sfft.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sfft.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-# The library embeds it too; here it can be read and copied.
+# The library also embeds this file; here users can read and copy it.
 install(FILES kernels/dense/wisdom/h200.json DESTINATION ${CMAKE_INSTALL_DATADIR}/sfft/wisdom)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What to build. As a subproject only the library is built.
+# What to build. A subproject builds only the library.
 option(BUILD_SHARED_LIBS "Build sfft as a shared library" ON)
 option(SFFT_BUILD_APPS "Build sfft-video" ${PROJECT_IS_TOP_LEVEL})
 option(SFFT_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
@@ -25,8 +25,8 @@ if(SFFT_SANITIZE)
   add_link_options(-fsanitize=${_sanitizers})
 endif()
 
-# sfft_precompile(TARGET HEADER...): what nearly every source of TARGET includes. Sources with options of their own are left out by the
-# property SKIP_PRECOMPILE_HEADERS.
+# sfft_precompile(TARGET HEADER...): precompiles headers that nearly every source of TARGET includes. Sources with
+# different options are excluded by the property SKIP_PRECOMPILE_HEADERS.
 function(sfft_precompile target)
   if(SFFT_PRECOMPILE)
     target_precompile_headers(${target} PRIVATE ${ARGN})

@@ -24,8 +24,8 @@ class SlabImpl;
 /// Each slab is contiguous and row-major: element (i1, i2, i3) of slab s is element begin + (i1, i2, i3) of
 /// the whole array. A single transform has two or three dimensions and a contiguous signal; a batch may have
 /// any number of dimensions. Precision, element types, normalization and half spectra are as in Plan. A plan
-/// uses fewer GPUs than named where more would be slower, as predicted, or would have nothing to do;
-/// explain() says so. Immutable; copies share their data, and a move is a copy.
+/// uses fewer GPUs than named if more are predicted to be slower or would have nothing to do; explain() says
+/// so. Immutable; copies share their data, and a move is a copy.
 template <class Real>
 class SFFT_EXPORT SlabPlan {
  public:

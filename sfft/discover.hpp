@@ -15,13 +15,13 @@ namespace sfft {
 enum class Check : std::uint8_t {
   automatic,   ///< `everything` up to 2^16 points in host memory, where it costs little; else `scattered`
   scattered,   ///< about a thousand at random positions: the work does not grow with the signal
-  everything,  ///< all samples too, each read once for sums; as `scattered` in GPU memory
+  everything,  ///< also reads all samples once, for sums; the same as `scattered` in GPU memory
 };
 
 /// What discover() looks for, and how carefully.
 struct DiscoverOptions {
   /// Number of largest frequencies wanted; a conjugate pair of a real signal counts once. A signal with fewer
-  /// returns fewer. 0: unknown, return all that stand out of the noise.
+  /// frequencies returns fewer. 0: unknown, return all that stand out of the noise.
   std::int64_t k = 0;
   /// What follows if discovery is not verified.
   Fallback fallback = Fallback::dense;
@@ -35,8 +35,8 @@ struct DiscoverOptions {
   /// automatic, comb or flat_window; dense skips discovery.
   Path path = Path::automatic;
   int threads = 1;  ///< threads of a dense transform
-  /// The number of scattered check samples is such that a disturbance of one position in forty, wherever it
-  /// is, goes unnoticed with at most this probability (docs/accuracy.md, Discovery). In (0, 1).
+  /// Sets the number of scattered check samples: a disturbance of one position in forty, wherever it is, goes
+  /// unnoticed with at most this probability (docs/accuracy.md, Discovery). In (0, 1).
   double confidence = 1e-9;
   /// The samples that verify the answer.
   Check check = Check::automatic;
@@ -56,7 +56,7 @@ struct Discovery : Spectrum<double> {
   std::int64_t shortest_burst = 0;
   /// All samples were read, and all were finite. Their energy is that of the spectrum and its tail. Folded
   /// into about a hundred cells under random phases, what the spectrum does not explain has the energy of its
-  /// tail. So no changed sample (a click, a flipped sign, a held value) exceeds what `tail_energy`,
+  /// tail. So no changed sample (a click, a flipped sign, a repeated value) exceeds what `tail_energy`,
   /// `standard_error` and `missed_bound` say (docs/accuracy.md, Discovery).
   bool energy_checked = false;
   /// `k` cut through coefficients of equal size: some outside the support are as large as the
@@ -80,11 +80,12 @@ struct Discovery : Spectrum<double> {
 /// discovery is not verified (Fallback::dense). The failed search mostly costs a few per cent of the dense
 /// transform's time. For small signals that look sparse at first it is up to half, rarely more.
 ///
-/// With Fallback::none a search that fails because tones lie between bins ends early and lists them: after a
-/// tenth of the time of discover() with Path::dense (median of signals up to 2^16 points), three tenths (nine
-/// in ten), and a hundredth at 2^20 points (docs/accuracy.md, Tones between bins). Other searches go on up to
-/// the predicted time of a dense transform, or 20 ms if that is longer: for small signals many times a dense
-/// transform. Signals of more than 2^17 points are read at fewer than N samples; rounds of smaller ones may
+/// With Fallback::none a search that fails because tones lie between bins ends early and lists them. Up to
+/// 2^16 points it takes a tenth of the time of discover() with Path::dense (median; nine signals in ten need
+/// at most three tenths), at 2^20 points a hundredth (docs/accuracy.md, Tones between bins). Other searches
+/// go on up to the predicted time of a dense transform, or 20 ms if that is longer; 20 ms is many times the
+/// dense transform of a small signal. Signals of more than 2^17 points are read at fewer than N samples;
+/// rounds of smaller ones may
 /// read some samples again.
 ///
 /// The number of rounds is bounded. All calls of a process share the plans of small FFTs, and nothing else.
@@ -98,9 +99,9 @@ struct Discovery : Spectrum<double> {
 /// NaN, infinities or a coefficient too large for a double.
 SFFT_EXPORT Discovery discover(const SignalView& signal, const DiscoverOptions& options = {});
 
-/// As discover() of a signal in host memory, for one in GPU memory, and reading as few samples. Kernels
-/// gather those of a round into page-locked host memory; the rest runs on the host, and the answer is the
-/// same. A round costs a launch and a wait at any signal size, so this pays for large signals
+/// As discover() of a signal in host memory, for a signal in GPU memory; it reads as few samples. Kernels
+/// gather the samples of a round into page-locked host memory; the rest runs on the host, and the answer is
+/// the same. A round costs a launch and a wait at any signal size, so this pays for large signals
 /// (docs/concepts.md). The dense transform after an unverified discovery runs on the GPU in double precision
 /// and needs up to 40 bytes of GPU memory per complex sample, 28 per real one; being faster, it makes
 /// discovery give up sooner than on the CPU. `threads` is ignored.

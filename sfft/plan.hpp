@@ -45,7 +45,7 @@ enum class Witness : std::uint8_t {
   /// what the coefficients predict there. The difference raises the reported
   /// errors (docs/accuracy.md).
   scattered,
-  none,  ///< no comparison: up to a third faster when k is small, but blind to energy that aliases exactly
+  none,  ///< no comparison: up to a third faster when k is small, but cannot see energy that aliases exactly
 };
 
 /// Where a plan runs, how exact it is, and how long planning may take.
@@ -239,12 +239,12 @@ class SFFT_EXPORT Plan {
   Workspace<Real> make_workspace() const;
   Spectrum<Real> make_spectrum() const;  ///< has the right size, so that execute() need not allocate
 
-  /// The same plan with another reference frame; `coefficients` are that frame's exact X at the support.
-  /// A plan with a witness checks them: if its samples of the frame contradict them more than what the plan
-  /// finds without a reference, the difference is added to the reported errors of all later frames. An error
-  /// that is small against the frame's energy outside the template is not noticed. Costs one execution and no
-  /// planning; a frame that is a region is copied. Throws invalid_argument for coefficients that are not
-  /// finite.
+  /// The same plan with another reference frame; `coefficients` are that frame's exact X at the support. A
+  /// plan with a witness checks them: if its samples of the frame contradict them more than they contradict
+  /// the plan's result without a reference, the difference is added to the reported errors of all later
+  /// frames. It does not notice an error that is small against the frame's energy outside the template. Costs
+  /// one execution and no planning; a frame that is a region is copied. Throws invalid_argument for
+  /// coefficients that are not finite.
   Plan with_reference(const SignalView& frame, std::span<const std::complex<double>> coefficients) const;
   /// The same plan without a reference: frames are transformed as they are.
   Plan without_reference() const;
@@ -252,10 +252,10 @@ class SFFT_EXPORT Plan {
   /// A copy of `tmpl` that keeps this plan. A Plan with the same options, made from the copy or from a file
   /// it was saved to, does not search. The template keeps the decisions of the search (path, buckets,
   /// delays), some hundred bytes. Weights and errors are rebuilt from the template, so the plan is identical
-  /// to the bit on the same machine, and no number in a file is trusted. A template keeps up to 64 plans,
-  /// one per set of options; a new one replaces the old. With Backend::automatic the CPU's plan is kept
-  /// beside a GPU's. Throws invalid_argument if the plan was not made from `tmpl`, reference frame and kept
-  /// plans aside.
+  /// to the bit on the same machine, and no number in a file is trusted. A template keeps up to 64 plans, one
+  /// per set of options; a new one replaces the old. With Backend::automatic the CPU's plan is kept in
+  /// addition to a GPU's. Throws invalid_argument if the plan was not made from `tmpl`; its reference frame
+  /// and kept plans may differ.
   Template keep_in(const Template& tmpl) const;
 
   /// The template that the plan was made from.

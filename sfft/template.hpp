@@ -47,15 +47,14 @@ struct LearnOptions {
   int threads = 1;                       ///< CPU threads, 0: one per core; the result does not depend on it
   /// How the frequencies are found.
   LearnMethod method = LearnMethod::dense;
-  /// What a method that discovers does if discovery is not verified; `none` throws not_sparse.
+  /// What a method with discovery does if discovery is not verified; `none` throws not_sparse.
   Fallback fallback = Fallback::dense;
   std::uint64_t seed = 1;  ///< seed of discovery
 };
 
-/// The support S of a signal (k linear indices), its shape, whether it is real, and what learning
-/// found about amplitudes: values at S, power outside S as a smooth envelope, optionally a
-/// reference frame. Immutable; copies share their data and may be used from many threads. A move is
-/// a copy, so no template is ever empty.
+/// The support S of a signal (k linear indices), its shape, whether it is real, and what learning found about
+/// amplitudes: values at S, power outside S as a smooth envelope, optionally a reference frame. Immutable;
+/// copies share their data and may be used from many threads. A move is a copy, so no template is ever empty.
 class SFFT_EXPORT Template {
  public:
   /// Shares the data; never throws.
@@ -63,7 +62,7 @@ class SFFT_EXPORT Template {
   /// Shares the data; never throws.
   Template& operator=(const Template&) noexcept = default;
 
-  /// A template of known frequencies: `support` holds distinct flat row-major indices in [0, N), in any
+  /// A template of known frequencies: `support` holds distinct linear (row-major) indices in [0, N), in any
   /// order. If `real`, at most one of each conjugate pair (ErrorCode::invalid_support otherwise). Amplitudes
   /// are unknown: plans assume an exactly sparse signal.
   static Template from_support(const Shape& shape, bool real, std::span<const std::int64_t> support);

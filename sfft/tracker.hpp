@@ -74,8 +74,8 @@ struct TrackerOptions {
   /// otherwise once frames are seen to repeat and until they stop. False: never. Recordings of a fixed camera
   /// repeat; tones whose phases advance do not.
   bool reference = true;
-  /// Largest acceptable reported relative error; a frame above it is transformed again densely. Where a plan
-  /// made for it misses it narrowly, one for smaller errors takes its place. 0: one half, beyond which a
+  /// Largest acceptable reported relative error; a frame above it is transformed again densely. If a plan
+  /// made for it misses it narrowly, a plan for smaller errors replaces it. 0: one half, beyond which a
   /// spectrum is useless.
   double accuracy = 0;
   /// Frames between comparisons with a dense transform, from which reported errors are calibrated.
@@ -99,11 +99,10 @@ struct TrackerOptions {
   /// between two pushes once it is found and better; the same after relearning. Which frame first uses the
   /// better plan then depends on the machine's load. plan.effort is ignored.
   bool refine = false;
-  /// Relearn on another thread and continue with the old template while it is good enough. A frame
-  /// whose error is too large for any use, or of which the support holds a tenth less than it used
-  /// to, is still learned from at once. A better
-  /// template takes over 64 frames after the frame it was learned from, whatever the machine's
-  /// load, and `relearned` marks that frame.
+  /// Relearn on another thread and continue with the old template while it is good enough. The tracker still
+  /// learns at once from a frame whose error is too large for any use, or of whose energy the support holds a
+  /// tenth less than it used to. A better template takes over 64 frames after the frame it was learned from,
+  /// whatever the machine's load, and `relearned` marks that frame.
   bool background_learning = false;
   /// Compute the similarity of every frame, not only of renewals. Each frame is then also transformed
   /// densely, which takes longer than everything else (Similarity::us).
@@ -128,8 +127,8 @@ struct TrackedFrame {
   /// it alone caused. The frames of a push add up to the time of the push.
   double us = 0;
   /// Similarity to the template before this frame, for frames that are refreshed or relearned, or for all if
-  /// TrackerOptions::similarity is set. None for a frame with NaN or infinities, nor for a renewal beside the
-  /// stream if the GPU failed to compute it.
+  /// TrackerOptions::similarity is set. None for a frame with NaN or infinities, nor for a renewal in the
+  /// background if the GPU failed to compute it.
   std::optional<Similarity> similarity;
   /// For frames that TrackerOptions::check asks for; none for a frame with NaN or infinities.
   std::optional<ErrorCheck> check;

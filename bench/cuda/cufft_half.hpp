@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuFFT's transforms in half precision, which exist for powers of two.
+// cuFFT's transforms in half precision, which exist only for powers of two.
 #pragma once
 
 #include <cufftXt.h>
@@ -15,7 +15,7 @@ namespace sfft::bench {
 /// Forward transforms of contiguous f16 values to f16 spectra.
 class CufftHalf {
  public:
-  /// Null if cuFFT refuses the problem.
+  /// Returns null if cuFFT refuses the problem.
   static std::unique_ptr<CufftHalf> make(const std::vector<std::int64_t>& extents, bool real,
                                          std::int64_t batch) {
     auto made = std::make_unique<CufftHalf>();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls cuFFT through its 64-bit planner, for every type and direction; transforms that overwrite their input
-// receive a copy.
+// Calls cuFFT through its 64-bit planner, for every type and direction. Transforms that overwrite their input
+// get a copy.
 #include "bench/cuda/peers.hpp"
 
 #include <cufft.h>
@@ -64,7 +64,7 @@ class Handle {
   ~Handle() { cufftDestroy(value_); }
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
-  operator cufftHandle() const { return value_; }  // NOLINT: it is one
+  operator cufftHandle() const { return value_; }  // NOLINT: the object stands for the handle
 
  private:
   cufftHandle value_ = 0;
@@ -85,7 +85,7 @@ class CuFft final : public Peer {
     if (consumes_input() && !problem.in_place) held_ = DeviceBuffer(problem.input_bytes());
   }
   std::string name() const override { return "cuFFT"; }
-  /// C2R overwrites what it reads.
+  /// C2R overwrites its input.
   bool consumes_input() const override { return problem_.in_place || (problem_.real && problem_.inverse); }
   void load(const void* input, cudaStream_t stream) override {
     input_ = consumes_input() ? (problem_.in_place ? output_ : held_).data() : const_cast<void*>(input);

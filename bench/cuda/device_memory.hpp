@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of the GPU for benchmarks: the library's buffers, allocated by the CUDA runtime alone.
+// GPU memory for benchmarks: the library's buffers, allocated only with the CUDA runtime.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -17,8 +17,8 @@ inline void gpu(cudaError_t status) {
   if (status != cudaSuccess) throw std::runtime_error(std::string("CUDA: ") + cudaGetErrorString(status));
 }
 
-/// Kinds of memory for the library's buffers. The shared library, which benchmarks link, does not export
-/// its own kinds.
+/// Kinds of memory for the library's buffers. Benchmarks link the shared library, which does not export its
+/// kinds of memory.
 struct OnDevice {
   static void* allocate(std::size_t bytes) {
     void* data = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scatters the coefficients into a zero spectrum in double, transforms it back with cuFFT and narrows the
+// Scatters the coefficients into a zero spectrum in double, transforms it back with cuFFT, and narrows the
 // result to float.
 #include <cufft.h>
 

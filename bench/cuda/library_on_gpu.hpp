@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library on a GPU, used from outside: its name, and buffers for results of plans.
+// The library on a GPU, used through its public interface: its name, and buffers for results of plans.
 #pragma once
 
 #include <complex>
@@ -17,7 +17,7 @@ inline std::string gpu_name() {
   return properties.name;
 }
 
-/// Buffers for a plan's results of `count` frames of k coefficients: one block of memory.
+/// Buffers for a plan's results of `count` frames of k coefficients, in one block of memory.
 class SpectrumBuffers {
  public:
   SpectrumBuffers(std::int64_t k, std::int64_t count)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times on the GPU: work is captured into a graph of many repetitions, replays are timed with events.
+// Times work on the GPU: a graph captures many repetitions, and events time its replays.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -19,7 +19,8 @@ inline double median(std::vector<double> values) {
   return *middle;
 }
 
-/// Median wall clock, in microseconds, of `work`, which returns when it is done. A first run is not timed.
+/// Median wall clock, in microseconds, of `work`, which must return when it is done. A first run is not
+/// timed.
 template <class F>
 double wall_us(const F& work) {
   std::vector<double> times;
@@ -68,8 +69,8 @@ class Timer {
                   repetitions);
   }
 
-  /// The same with data in memory, after writing 192 MiB: the time of flush and
-  /// work minus that of the flush.
+  /// The same with data in memory, after writing 192 MiB. The result is the time of flush and work minus that
+  /// of the flush.
   Timing cold(const Work& work, int repetitions, int replays = 25) {
     const auto flush = [&] { gpu(cudaMemsetAsync(flush_.data(), 1, flush_.bytes(), stream_)); };
     const Timing alone = replay(

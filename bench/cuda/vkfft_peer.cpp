@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Configures VkFFT for one problem; its strides and buffers follow from whether the transform is real,
-// inverse or in place.
+// Configures VkFFT for one problem. Its strides and buffers depend on whether the transform is real, inverse
+// or in place.
 #include <stdexcept>
 
 #include "bench/cuda/device_memory.hpp"
@@ -13,8 +13,8 @@ namespace sfft::bench {
 
 namespace {
 
-/// In place, real rows are padded to 2 (nD/2 + 1) numbers, VkFFT's own layout; otherwise the input is read
-/// where it is.
+/// In place, real rows are padded to 2 (nD/2 + 1) numbers, which is VkFFT's layout. Otherwise the input is
+/// read where it is.
 class VkFft final : public Peer {
  public:
   explicit VkFft(const PeerProblem& problem) : Peer(problem) {

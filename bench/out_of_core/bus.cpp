@@ -73,7 +73,7 @@ class Bus {
   std::unique_ptr<Way> in_, out_;
 };
 
-/// {"in", "out", "in_of_both", "out_of_both"}, of all buses together.
+/// Rates {"in", "out", "in_of_both", "out_of_both"}, summed over all buses.
 nlohmann::json rates_of(std::vector<Bus> buses, int repeats) {
   const auto sum = [&](double (Bus::*rate)(int)) {
     double all = 0;
@@ -97,7 +97,7 @@ nlohmann::json rates_of(std::vector<Bus> buses, int repeats) {
   return rates;
 }
 
-/// What one GPU copies to and from.
+/// The memory that one GPU copies to and from.
 struct BusMemory {
   cuda::PinnedBuffer host_in{kBytes}, host_out{kBytes};
   cuda::DeviceBuffer device_in{kBytes}, device_out{kBytes};
@@ -152,7 +152,7 @@ nlohmann::json column_rates() {
             });
           });
       nlohmann::json row = rates_of(std::move(buses), kRepeats);
-      // A whole number of copies may be less than kBytes.
+      // The copies may cover less than kBytes.
       for (auto& rate : row)
         rate = rate.get<double>() * static_cast<double>(copies * count * width) / static_cast<double>(kBytes);
       row["pitch"] = pitch;

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transforms of arrays in page-locked host memory that exceed a budget of GPU memory, for host shares from 0
-// to 1, compared with FFTW, if available, on the same array.
+// Transforms arrays in page-locked host memory that exceed a budget of GPU memory, with host shares from 0 to
+// 1, and compares them with FFTW, if available, on the same array.
 //   bench_out_of_core --shape 1024x1024x1024 … [--budget BYTES …] [--share S …] [--auto] [--no-gpu]
 //                     [--gpus N,N…] [--real] [--apart] [--lock] [--pageable] [--packed] [--threads N]
 //                     [--repeat N] [--fftw-threads N,N…] [--fftw-estimate] [--fftw-seconds S]
 //                     [--out FILE.json]
 //   bench_out_of_core --bus [--out FILE.json]
-// Float, forward, in place or, with --apart, into another array; FFTW likewise. Shapes of one to three
-// dimensions, complex, or real, in place in rows with room for half spectra. --auto measures the best
-// shares (Planning::measure); the result also predicts the times of the requested shares. --gpus: the first
-// N GPUs share the array, each with the budget; rows for each N. Times are medians of wall clocks after a
-// call that does not count (--repeat 0: of that call), and the file is written after every row. --lock
-// page-locks ordinary memory that is already filled, which is faster for large arrays; neither is part of
-// "ms". --pageable leaves it as it is. --packed: values cross the bus in block16. Ten thousand outputs are
-// compared with direct sums. --bus measures only copies of columns.
+// Transforms are float and forward, in place or, with --apart, into another array; FFTW runs likewise. Shapes
+// have one to three dimensions. Signals are complex, or real in rows with room for half spectra in place.
+// --auto measures the best shares (Planning::measure); the result also predicts the times of the requested
+// shares. --gpus: the first N GPUs share the array, each with the budget; there are rows for each N. Times
+// are medians of wall clocks after a warm-up call (--repeat 0: of that call), and the file is written after
+// every row.
+// --lock page-locks ordinary memory that is already filled, which is faster for large arrays; neither is part
+// of "ms". --pageable leaves the memory pageable. --packed: values cross the bus in block16. Ten thousand
+// outputs are compared with direct sums. --bus measures only copies of columns.
 #include <fmt/format.h>
 
 #ifdef SFFT_BENCH_FFTW
@@ -122,7 +123,7 @@ class Bench {
     const bench::ProductSignal& signal;
   };
 
-  /// Its times, in seconds, become part of the following rows.
+  /// Adds the times of allocation, in seconds, to the following rows.
   std::shared_ptr<std::byte> array(std::size_t bytes) {
     const auto timed = [&](const char* name, const auto& job) {
       const auto start = Clock::now();
@@ -141,7 +142,8 @@ class Bench {
     return timed("lock_s", [&] { return bench::page_locked(std::move(memory), bytes); });
   }
 
-  /// Values of the larger array, the spectrum. In place, a real signal has the room of its half spectrum.
+  /// Values of the spectrum, which is the larger array. In place, a real signal has the room of its half
+  /// spectrum.
   std::int64_t values_of(const Shape& shape) const {
     const std::int64_t row = shape[shape.rank() - 1];
     return shape.points() / row * (arguments_.real ? row / 2 + 1 : row);
@@ -171,12 +173,12 @@ class Bench {
     if (!arguments_.out.empty()) std::ofstream(arguments_.out) << file_.dump(1) << "\n";
   }
 
-  /// Median of transforms of fresh data, in milliseconds.
+  /// Median time of transforms of fresh data, in milliseconds.
   template <class Transform>
   double measured_ms(const Shape& shape, const Arrays& arrays, const Transform& transform) const {
     std::vector<double> times;
     for (int i = 0; i <= arguments_.repeat; ++i) {
-      // Repeated transforms in place overflow.
+      // Repeated in-place transforms would overflow.
       if (i == 0 || !arguments_.apart)
         arrays.signal.fill(reinterpret_cast<float*>(arrays.from), real_pitch(shape), arguments_.threads);
       const auto start = Clock::now();
@@ -186,7 +188,7 @@ class Bench {
     return bench::median(times);
   }
 
-  /// One plan, with the shares that it chooses and the requested ones.
+  /// Measures one plan with the shares that it chooses and with the requested ones.
   void shares(const Shape& shape, int gpus, double budget, const Arrays& arrays) {
     json row = array_row_;
     row.update({{"shape", shape.to_string()}, {"budget_bytes", budget}, {"gpus", gpus}});
@@ -219,7 +221,7 @@ class Bench {
     const std::vector<double> shares = fft.host_shares();
     const auto measured = fft.measured(), predicted = fft.predicted();
     for (std::size_t r = 0; r < measured.size(); ++r) {
-      if (measured[r].us > 0) {  // a step that such a call takes
+      if (measured[r].us > 0) {  // the call takes this step
         if (measured.size() == shares.size()) row["host_shares"].push_back(shares[r]);
         row["rounds"].push_back({{"ms", measured[r].us / 1e3},
                                  {"device_ms", measured[r].device_us / 1e3},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals of any size whose every output is known: products of short factors, one per dimension's index, or
-// for a line two, of the index's high and low part. No output of random factors is small.
+// Signals of any size whose every output is known. They are products of short factors: one per dimension or,
+// for a line, one for the high and one for the low part of the index. No output of random factors is small.
 #pragma once
 
 #include <algorithm>
@@ -40,8 +40,8 @@ class ProductSignal {
     add(0, low, 1);
   }
 
-  /// Complex values without gaps, or real ones in rows that begin `pitch` apart. Uses several threads, which
-  /// also touch fresh memory first.
+  /// Fills complex values without gaps, or real ones in rows that begin `pitch` apart. Uses several threads,
+  /// so that several threads touch fresh memory first.
   void fill(float* array, std::int64_t pitch, int threads) const {
     const std::vector<std::complex<float>>& last = factors_.back().values;
     const auto row = static_cast<std::int64_t>(last.size()), rows = shape_.points() / row;
@@ -69,7 +69,7 @@ class ProductSignal {
     });
   }
 
-  /// Relative error of outputs drawn at random, of spectra or half spectra without gaps, against direct sums.
+  /// Relative error of randomly drawn outputs of spectra or half spectra without gaps, against direct sums.
   double error(const std::complex<float>* spectrum, int threads) const {
     constexpr std::int64_t kOutputs = 10000;
     const std::int64_t row = shape_[shape_.rank() - 1], kept = real_ ? row / 2 + 1 : row;
@@ -125,7 +125,7 @@ class ProductSignal {
     std::complex<double> product = 1;
     for (const Factor& factor : factors_) {
       const std::int64_t n = shape_[factor.dimension];
-      // The turns from one value to the next, exactly.
+      // The exact fraction of a turn, in units of 1/n, from one value to the next.
       const auto turn = static_cast<std::int64_t>(
           static_cast<unsigned __int128>(factor.stride) *
           static_cast<unsigned __int128>(frequency[static_cast<std::size_t>(factor.dimension)]) %

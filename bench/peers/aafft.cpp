@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Iterates until the added terms no longer shrink; once the leading frequencies settle, iterations only
+// Iterates until the added terms no longer shrink. Once the leading frequencies settle, iterations only
 // estimate values, which needs fewer samples.
 #include "bench/peers/aafft.hpp"
 
@@ -76,7 +76,7 @@ void Aafft<Real>::execute(Signal signal, std::vector<Tone>& tones) {
   tones = found_.terms();
 }
 
-/// The k largest terms' frequencies, sorted.
+/// Returns the k largest terms' frequencies, sorted.
 template <class Real>
 std::vector<std::int64_t> Aafft<Real>::leaders() const {
   SparseTerms copy = found_;
@@ -153,8 +153,8 @@ void Aafft<Real>::identify(Signal signal) {
   read_bits(permutation.sigma);
 }
 
-/// Bit tests, lowest bit first: with the lower bits' phase taken out, the shifted output equals the unshifted
-/// one or its negative.
+/// Tests bits, lowest first. With the lower bits' phase removed, the shifted output equals the unshifted one
+/// or its negative.
 template <class Real>
 void Aafft<Real>::read_bits(std::uint64_t sigma) {
   const auto row = static_cast<std::size_t>(bits_ + 1);
@@ -172,7 +172,7 @@ void Aafft<Real>::read_bits(std::uint64_t sigma) {
       }
       if (votes > 0) frequency |= std::uint64_t{1} << (b - 1);
     }
-    // A term alone in its bin hashes there; noise and crowds do not.
+    // A term alone in its bin hashes there; noise and collisions do not.
     const double bin = static_cast<double>((sigma * frequency) & mask) * static_cast<double>(bins_) /
                        static_cast<double>(points_);
     double distance = std::abs(bin - static_cast<double>(heavy_[h]));

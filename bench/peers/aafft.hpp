@@ -29,11 +29,11 @@ class Aafft final : public Peer<Real> {
   using Signal = std::span<const std::complex<Real>>;
 
   void place(const std::vector<Tone>& terms, std::uint64_t sigma);
-  /// Filter bank outputs of the residual along start + σj.
+  /// Computes the filter bank outputs of the residual along start + σj.
   void shatter(Signal signal, std::uint64_t start, std::uint64_t sigma);
   void identify(Signal signal);
   void read_bits(std::uint64_t sigma);
-  /// Adds the estimated residual at every candidate and known term; returns the norm of what was added.
+  /// Adds the estimated residual at every candidate and known term. Returns the norm of what was added.
   double estimate(Signal signal);
   std::vector<std::int64_t> leaders() const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The small FFT that every algorithm here runs over its buckets: the library's dense engine, which is faster
-// than FFTW at these sizes, with its scratch memory kept.
+// The small FFT that every algorithm here runs over its buckets. It is the library's dense engine with
+// persistent scratch memory, which is faster than FFTW at these sizes.
 #pragma once
 
 #include <complex>

@@ -23,7 +23,7 @@ class CombFilter {
   std::int64_t residues() const noexcept { return fft_.points(); }
   std::int64_t samples() const noexcept { return loops_ * residues(); }
 
-  /// The union over the loops, each with a random offset, of the `count` heaviest residues.
+  /// The union, over all loops with random offsets, of the `count` heaviest residues.
   template <class Random>
   void find(std::span<const std::complex<Real>> signal, std::size_t count, Random& random) {
     const std::uint64_t stride = signal.size() / static_cast<std::uint64_t>(residues());
@@ -59,7 +59,7 @@ class CombFilter {
           next = permuted_.begin();
           base += modulus;
         }
-        // Positions may wrap below zero: distances from the first one tell the end.
+        // Positions may wrap below zero, so the distance from the first one marks the end.
         const std::uint64_t position = base + *next++;
         if (position - range.first >= width) break;
         votes.add((position * permutation.inverse) & mask);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills the buckets of all stages once, then peels: every bucket with a single term gives that term away,
-// which is subtracted from its buckets in the other stages.
+// Fills the buckets of all stages once, then peels: every bucket with a single term reveals that term, which
+// is subtracted from its buckets in the other stages.
 #include "bench/peers/ffast.hpp"
 
 #include <fmt/format.h>
@@ -31,7 +31,7 @@ Ffast<Real>::Ffast(std::int64_t points, std::int64_t k, const std::vector<std::i
   }
 }
 
-/// Bucket b of f: Σ X[l] over l ≡ b modulo f, and the same with exp(2πi l/N), after scaling by N/f.
+/// Bucket b of f is Σ X[l] over l ≡ b modulo f, and the same with exp(2πi l/N), after scaling by N/f.
 template <class Real>
 void Ffast<Real>::sample(std::span<const std::complex<Real>> signal, Stage& stage) {
   const std::size_t stride = signal.size() / stage.here.size();
@@ -48,7 +48,7 @@ void Ffast<Real>::sample(std::span<const std::complex<Real>> signal, Stage& stag
   }
 }
 
-/// The ratio test: one term alone has the same magnitude at both delays, and the phase between them gives its
+/// The ratio test: a single term has the same magnitude at both delays, and the phase between them gives its
 /// frequency.
 template <class Real>
 bool Ffast<Real>::singleton(const Stage& stage, std::size_t index, Tone& tone) const {
@@ -60,7 +60,7 @@ bool Ffast<Real>::singleton(const Stage& stage, std::size_t index, Tone& tone) c
   const auto n = static_cast<double>(points_);
   const auto buckets = static_cast<double>(stage.here.size());
   const double frequency = std::atan2(turn.imag(), turn.real()) / (2 * std::numbers::pi) * n;
-  // Frequencies of this bucket are `buckets` apart: a term alone lies on one of them.
+  // The frequencies of this bucket are `buckets` apart, so a single term lies on one of them.
   const double steps = (frequency - static_cast<double>(index)) / buckets;
   const double nearest = std::round(steps);
   if (std::abs(steps - nearest) * buckets > 0.45) return false;
@@ -105,7 +105,7 @@ void Ffast<Real>::execute(std::span<const std::complex<Real>> signal, std::vecto
       if (stage.queued[b]) queue_.push_back({s, static_cast<std::uint32_t>(b)});
     }
   }
-  // Every peeled term empties a bucket; the bound is for signals that break the assumptions.
+  // Every peeled term empties a bucket. The bound is for signals that violate the assumptions.
   auto left = 4 * static_cast<std::size_t>(k_) + 16;
   for (std::size_t next = 0; next < queue_.size() && left > 0; ++next) {
     const Bucket bucket = queue_[next];

@@ -11,7 +11,7 @@
 namespace sfft::peers {
 
 /// Comb sizes for k terms of N points: divisors of N, co-prime if possible, each with room for k terms. Empty
-/// when N has none.
+/// if N has none.
 std::vector<std::int64_t> ffast_stages(std::int64_t points, std::int64_t k);
 
 template <class Real>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the combs that FFAST samples: the two regimes of the paper (one co-prime factor per stage for very
-// sparse signals, products of several for less sparse ones) as one search over the divisors of N.
+// Chooses the combs that FFAST samples. The paper has two regimes: one co-prime factor per stage for very
+// sparse signals, and products of several for less sparse ones. Here both are one search over the divisors of
+// N.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -11,8 +12,8 @@ namespace sfft::peers {
 
 namespace {
 
-// Three stages decode while each has 0.41 k buckets when k is large (density evolution, table II of the
-// paper); finite k and the wish for every seed to succeed ask for more.
+// For large k, three stages decode if each has 0.41 k buckets (density evolution, table II of the paper). A
+// finite k, and the wish that every seed succeeds, require more.
 constexpr double kBucketsPerTerm = 1.25;
 constexpr double kSlack = 16;
 constexpr std::int64_t kStages = 3;
@@ -26,7 +27,7 @@ std::vector<std::int64_t> divisors(std::int64_t points, std::int64_t min, std::i
   return found;
 }
 
-/// `count` pairwise co-prime integers around `centre`, greedily from the middle outwards.
+/// Returns `count` pairwise co-prime integers around `centre`, greedily from the middle outwards.
 std::vector<std::int64_t> coprime_near(double centre, std::int64_t count) {
   std::vector<std::int64_t> chosen;
   const auto middle = std::llround(centre);
@@ -46,8 +47,8 @@ std::vector<std::int64_t> ffast_stages(std::int64_t points, std::int64_t k) {
   const double min = kBucketsPerTerm * static_cast<double>(k) + kSlack;
   const auto candidates = divisors(points, std::llround(std::ceil(min)),
                                    std::min<std::int64_t>(points / 2, std::llround(60 * min)));
-  // Few samples, and few pairs of terms that collide in two stages at once: k²/2 pairs, one in
-  // lcm(a, b) of them.
+  // Prefer few samples, and few pairs of terms that collide in two stages at once: of k²/2 pairs, one in
+  // lcm(a, b) does.
   std::vector<std::int64_t> best;
   double cost = HUGE_VAL;
   const auto meetings = [=](std::int64_t a, std::int64_t b) {
@@ -74,7 +75,7 @@ std::vector<std::int64_t> ffast_stages(std::int64_t points, std::int64_t k) {
 
 std::int64_t ffast_length(std::int64_t points, std::int64_t k) {
   const double min = kBucketsPerTerm * static_cast<double>(k) + kSlack;
-  // `factors` co-prime factors, `together` of them per comb: the smallest comb with room for k.
+  // With `factors` co-prime factors, `together` of them per comb: the smallest comb with room for k.
   double smallest = HUGE_VAL;
   std::int64_t factors = 3;
   for (std::int64_t count = kStages; count <= 6; ++count) {

@@ -13,9 +13,9 @@
 
 namespace sfft::peers {
 
-/// In units of a bucket's width N/B: the response is 1 within `box - lobe` of a bucket's centre, below
-/// `leakage` beyond `box + lobe`, and one half at `box`. Taps are real and symmetric, about
-/// 2 B acosh(1/leakage) / (2π lobe) of them.
+/// Lengths are in units of a bucket's width N/B. The response is 1 within `box - lobe` of a bucket's centre,
+/// below `leakage` beyond `box + lobe`, and one half at `box`. Taps are real and symmetric. There are about 2
+/// B acosh(1/leakage) / (2π lobe) of them.
 struct FlatWindowShape {
   std::int64_t buckets;
   double box, lobe, leakage;
@@ -33,15 +33,15 @@ class FlatWindow {
   std::int64_t half() const noexcept { return half_; }
   std::int64_t taps() const noexcept { return 2 * half_ + 1; }
   double reach() const noexcept { return shape_.box + shape_.lobe; }
-  /// Points to tap 0; taps run over -half() <= j <= half().
+  /// Points to tap 0. Taps run over -half() <= j <= half().
   const Real* centre() const noexcept { return taps_.data() + half_; }
 
-  /// Response at `offset` buckets from the centre, where it is above `leakage`; 0 beyond.
+  /// The response at `offset` buckets from the centre where it is above `leakage`, and 0 beyond.
   double response(double offset) const noexcept {
     const double at = std::abs(offset) * kSteps;
     const auto i = static_cast<std::size_t>(at);
     if (i + 2 >= response_.size()) return 0;
-    // Cubic Lagrange on the points i-1 … i+2; the first entry of the table is that of -1.
+    // Cubic Lagrange interpolation on the points i-1 … i+2. The first entry of the table is that of -1.
     const double t = at - static_cast<double>(i);
     const double* p = response_.data() + i;
     return -t * (t - 1) * (t - 2) / 6 * p[0] + (t + 1) * (t - 1) * (t - 2) / 2 * p[1] -
@@ -56,8 +56,9 @@ class FlatWindow {
   std::vector<double> response_;
 };
 
-/// HashToBins without its FFT: buckets[m] = Σ over taps j ≡ m modulo B of G[j]·x[σj + τ], N a power of two.
-/// After the forward FFT, bucket b holds 1/N Σ_f X[f] exp(2πi fτ/N) Ĝ(b − σfB/N), Ĝ being response().
+/// HashToBins without its FFT: buckets[m] = Σ over taps j ≡ m modulo B of G[j]·x[σj + τ], where N is a power
+/// of two. After the forward FFT, bucket b holds 1/N Σ_f X[f] exp(2πi fτ/N) Ĝ(b − σfB/N), where Ĝ is
+/// response().
 template <class Real, class Sum>
 void hash_to_buckets(std::span<const std::complex<Real>> signal, const Permutation& permutation,
                      const FlatWindow<Sum>& window, std::complex<Sum>* buckets) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that a method can handle the length and sparsity, chooses its parameters and makes it.
+// Checks that a method can handle the length and sparsity, chooses its parameters, and creates it.
 #include "bench/peers/peer.hpp"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ void check(Method method, std::int64_t points, std::int64_t k) {
   if (method != Method::ffast && (points < 1 || !std::has_single_bit(static_cast<std::uint64_t>(points)))) {
     refuse(fmt::format("{} needs a power of two, not {} points", to_string(method), points));
   }
-  // For shorter signals the first round has more buckets than there are samples.
+  // For shorter signals the first round would have more buckets than there are samples.
   if (points < 64 * k) {
     refuse(fmt::format("{} needs 64 points a term: {} points are too few for k = {}", to_string(method),
                        points, k));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Published sparse Fourier algorithms, written from their papers, as opponents for benchmarks. Not part of
-// the library: they keep to their own conditions (length, noise) and promise what their papers promise.
+// Published sparse Fourier algorithms, written from their papers, as opponents for benchmarks. They are not
+// part of the library. They keep their original conditions (length, noise) and promise what their papers
+// promise.
 #pragma once
 
 #include <complex>
@@ -31,16 +32,17 @@ enum class Method : std::uint8_t { sfft1, sfft2, sfft3, aafft, ffast };
 const char* to_string(Method method) noexcept;
 
 /// A plan for signals of one length and sparsity. Execution draws fresh random numbers, as published, and
-/// keeps its scratch memory: run one execution at a time; none allocates once the vectors have grown.
+/// keeps its scratch memory. Run only one execution at a time. Executions do not allocate once the vectors
+/// have grown.
 template <class Real>
 class Peer {
  public:
   virtual ~Peer() = default;
   /// Finds up to k terms, in no particular order. `signal` holds N samples.
   virtual void execute(std::span<const std::complex<Real>> signal, std::vector<Tone>& tones) = 0;
-  /// Samples read by the latest execution; a sample read twice counts twice.
+  /// Samples read by the latest execution. A sample read twice counts twice.
   virtual std::int64_t samples_read() const noexcept = 0;
-  /// The parameters chosen, for human readers: "B 4096 and 2048, 3 + 8 loops".
+  /// The chosen parameters for human readers: "B 4096 and 2048, 3 + 8 loops".
   virtual std::string describe() const = 0;
 };
 
@@ -49,8 +51,9 @@ template <class Real>
 std::unique_ptr<Peer<Real>> make_peer(Method method, std::int64_t points, std::int64_t k,
                                       std::uint64_t seed = 1);
 
-/// The length nearest to `points` at which FFAST decodes k terms: a product of pairwise co-prime factors of
-/// similar size, whose sub-products are comb sizes of at least k. 162³ and k=50 give 161·162·163.
+/// The length nearest to `points` at which FFAST decodes k terms. It is a product of pairwise co-prime
+/// factors of similar size, whose sub-products are comb sizes of at least k. For 162³ and k=50 it is
+/// 161·162·163.
 std::int64_t ffast_length(std::int64_t points, std::int64_t k);
 
 }  // namespace sfft::peers

@@ -20,7 +20,7 @@ struct Permutation {
     Permutation drawn;
     drawn.sigma = (random() & (points - 1)) | 1;
     drawn.tau = random() & (points - 1);
-    // Newton's iteration for the inverse modulo 2^64: each step doubles the number of correct bits, starting
+    // Newton's iteration for the inverse modulo 2^64. Each step doubles the number of correct bits, starting
     // from three.
     std::uint64_t inverse = drawn.sigma;
     for (int step = 0; step < 5; ++step) inverse *= 2 - drawn.sigma * inverse;
@@ -42,7 +42,7 @@ class Roots {
     }
   }
 
-  /// `p` is taken modulo N, so products may be passed as they are.
+  /// `p` is reduced modulo N, so products may be passed directly.
   std::complex<double> operator()(std::uint64_t p) const noexcept {
     const std::complex<double> a = coarse_[(p & mask_) >> shift_];
     const std::complex<double> b = fine_[p & ((std::uint64_t{1} << shift_) - 1)];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Location loops vote, estimation loops refine: every candidate's value is the median over all loops.
-// choose() searches bucket counts and loops by their estimated cost.
+// Location loops vote, and estimation loops refine: every candidate's value is the median over all loops.
+// choose() searches for the bucket counts and loops with the lowest estimated cost.
 #include "bench/peers/sfft1.hpp"
 
 #include <fmt/format.h>
@@ -32,14 +32,14 @@ double binomial(int n, int k) {
 }  // namespace
 
 Sfft1Parameters Sfft1Parameters::choose(std::int64_t points, std::int64_t k, bool with_comb) {
-  // Nanoseconds per filter tap (a scattered read), vote and estimate on a current core.
+  // Nanoseconds per filter tap (a scattered read), per vote, and per estimate on a current core.
   constexpr double kTap = 3, kVote = 2.5, kEstimate = 12;
   constexpr double kTapsPerBucket = 12;
   const auto n = static_cast<double>(points);
   const auto bucket_bound = std::min<std::int64_t>(points / 4, std::int64_t{1} << 22);
   Sfft1Parameters best;
-  // Collisions spoil an estimate with probability 2.3 k/B: rarely enough that a median of eight or more is
-  // safe.
+  // Collisions spoil an estimate with probability 2.3 k/B. This is rare enough for a median of eight or more
+  // to be safe.
   best.estimation_buckets = std::min<std::int64_t>(
       bucket_bound, static_cast<std::int64_t>(std::bit_ceil(28 * static_cast<std::uint64_t>(k))));
   best.estimation_loops =
@@ -51,7 +51,7 @@ Sfft1Parameters Sfft1Parameters::choose(std::int64_t points, std::int64_t k, boo
   for (const std::int64_t comb : combs) {
     if (comb > points / 4) continue;
     constexpr int kCombLoops = 3;
-    // Each loop approves 2k residues; the k right ones are the same in all.
+    // Each loop approves 2k residues; the k correct ones are the same in all.
     const double approved =
         comb == 0 ? 1 : std::min(1.0, static_cast<double>((kCombLoops + 1) * k) / static_cast<double>(comb));
     for (std::int64_t buckets = few; buckets <= bucket_bound; buckets *= 2) {

@@ -12,8 +12,9 @@
 
 namespace sfft::peers {
 
-/// Bucket counts, loops and thresholds. The paper leaves their constants to measurement; choose() takes the
-/// cheapest by the number of filter taps and votes, which is the balance behind its B ~ sqrt(Nk/log N).
+/// Bucket counts, loops and thresholds. The paper leaves their constants to measurement. choose() takes the
+/// cheapest by the number of filter taps and votes, the balance that leads to B ~ sqrt(Nk/log N) in the
+/// paper.
 struct Sfft1Parameters {
   std::int64_t location_buckets = 0, estimation_buckets = 0;
   int location_loops = 0, estimation_loops = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each round hashes the residual at τ and τ + 1, locates or corrects one term per bucket, and sizes the next
-// round by the buckets that remain unexplained.
+// Each round hashes the residual at τ and τ + 1, and locates or corrects one term per bucket. The buckets
+// that remain unexplained determine the size of the next round.
 #include "bench/peers/sfft3.hpp"
 
 #include <fmt/format.h>
@@ -15,24 +15,26 @@ namespace {
 // Buckets per term in the first round, which finds most terms, and per unexplained bucket in later rounds.
 constexpr std::uint64_t kBucketsPerTerm = 8;
 constexpr std::int64_t kLaterRatio = 2;
-// Never fewer buckets than this, nor than terms: the errors of found terms would pile up indistinguishably.
+// There are never fewer buckets than this, nor fewer than terms. Otherwise the errors of found terms would
+// pile up indistinguishably.
 constexpr std::int64_t kFewestBuckets = 16;
 constexpr int kExtraRounds = 8;
 // A frequency is N/2π times the phase between two hashes, so leakage must stay below π/N.
 constexpr double kLeakage = 1e-8;
-// A bucket below this share of the largest is empty: coefficients are taken to lie within it, like the
-// integers -L..L of the paper.
+// A bucket below this share of the largest is empty. This assumes that coefficients lie within that range,
+// like the integers -L..L of the paper.
 constexpr double kEmpty = 5e-7;
 // A bucket whose hashes differ by more in squared magnitude holds more than one term.
 constexpr double kAgree = 1e-5;
-// Frequencies are integers: a location further from one comes from more than one term.
+// Frequencies are integers. A location further from an integer comes from more than one term.
 constexpr double kOffGrid = 0.15;
-// A remainder below this share of a known term is taken for its error if it also turns like the term.
+// A remainder below this share of a known term counts as its error if its phase also advances like that of
+// the term.
 constexpr double kRemainder = 1e-2;
 constexpr double kSameTurn = 0.1;
 constexpr std::int32_t kNobody = -1, kSeveral = -2;
 
-/// Both hashes at once: sample t+1 lies in the cache line of sample t.
+/// Computes both hashes at once, because sample t+1 lies in the cache line of sample t.
 template <class Real>
 void hash_pair(std::span<const std::complex<Real>> signal, const Permutation& permutation,
                const FlatWindow<double>& window, std::complex<double>* here, std::complex<double>* next) {
@@ -83,8 +85,8 @@ void Sfft3<Real>::execute(std::span<const std::complex<Real>> signal, std::vecto
   for (int i = 0; i < rounds; ++i) {
     const std::int64_t unexplained = i == 0 ? comb_round(signal) : round(signal, levels_[level]);
     if (unexplained == 0) break;
-    // A missing term shows in one or two buckets: the next round has as many buckets as these require, or
-    // more than this round if it improved nothing. What is left then are errors of known terms, which need a
+    // A missing term shows in one or two buckets. The next round has as many buckets as these require, or
+    // more than this round if it improved nothing. What remains then are errors of known terms, which need a
     // bucket each.
     if (i > 1 && unexplained >= before) {
       level -= std::min<std::size_t>(level, 2);
@@ -179,8 +181,8 @@ double Sfft3<Real>::offset_in(std::uint64_t bucket, std::uint64_t frequency, con
       static_cast<double>(window.buckets()));
 }
 
-/// The remainder of an inaccurate value is too small to locate, but can be recognised as belonging to its
-/// term.
+/// Corrects a known term. The remainder of an inaccurate value is too small to locate, but can be recognised
+/// as belonging to its term.
 template <class Real>
 bool Sfft3<Real>::correct(std::uint64_t bucket, const Permutation& permutation,
                           const FlatWindow<double>& window, Tone& tone) const {
@@ -197,9 +199,9 @@ bool Sfft3<Real>::correct(std::uint64_t bucket, const Permutation& permutation,
   return true;
 }
 
-/// The frequency of a bucket that holds one term alone. The paper accepts wrong terms of crowded buckets and
-/// lets later rounds cancel them; here most are recognised because the two hashes differ in magnitude or
-/// their phase points between integers.
+/// The frequency of a bucket that holds a single term. The paper accepts wrong terms from buckets with
+/// collisions and lets later rounds cancel them. Here most are recognised because the two hashes differ in
+/// magnitude or their phase lies between integers.
 template <class Real>
 bool Sfft3<Real>::single(std::size_t bucket, std::int64_t& frequency) const {
   const std::complex<double> here = here_[bucket];
@@ -221,7 +223,7 @@ bool Sfft3<Real>::locate(std::uint64_t bucket, const Permutation& permutation,
   if (!single(bucket, tone.frequency)) return false;
   const auto frequency = static_cast<std::uint64_t>(tone.frequency);
   const double offset = offset_in(bucket, frequency, permutation, window);
-  // Beyond half a bucket the neighbour sees more of the term, and it would be found twice.
+  // Beyond half a bucket, the neighbour sees more of the term, which would be found twice.
   if (std::abs(offset) > 0.5) return false;
   tone.value = times(here_[bucket], std::conj(roots_(frequency * permutation.tau))) / window.response(offset);
   return true;

@@ -24,13 +24,13 @@ class Sfft3 final : public Peer<Real> {
   std::string describe() const override;
 
  private:
-  /// Rounds of the same number of buckets share a window and an FFT.
+  /// Rounds with the same number of buckets share a window and an FFT.
   struct Level {
     FlatWindow<double> window;
     BucketFft<double> fft;
   };
 
-  /// One round: adds the terms that it finds and returns the number of buckets that remain unexplained.
+  /// Runs one round: adds the terms that it finds, and returns the number of buckets that remain unexplained.
   std::int64_t round(std::span<const std::complex<Real>> signal, Level& level);
   std::int64_t comb_round(std::span<const std::complex<Real>> signal);
   void find_largest();
@@ -49,10 +49,10 @@ class Sfft3 final : public Peer<Real> {
   std::int64_t points_, k_;
   std::mt19937_64 random_;
   Roots roots_;
-  std::vector<Level> levels_;  ///< most buckets first
+  std::vector<Level> levels_;  ///< largest number of buckets first
   SparseTerms found_;
   std::vector<Tone> fresh_;
-  std::vector<std::int32_t> owner_;  ///< per bucket: the known term that hashes there, or a mark
+  std::vector<std::int32_t> owner_;  ///< per bucket: the known term that hashes there, or a special value
   std::vector<std::complex<double>> here_, next_;  ///< buckets at τ and τ + 1
   double largest_ = 0;                             ///< magnitude of the first round's largest bucket
   double min_power_ = 0;                           ///< squared magnitude below which a bucket is empty

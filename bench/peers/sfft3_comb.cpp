@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first round of sFFT 3.0 as its authors implemented it: aliasing filters in place of flat windows. Plain
-// combs read two samples per bucket where a flat window reads two dozen; terms that meet in their buckets
-// would meet in every comb of this size, so flat windows have to find those.
+// The first round of sFFT 3.0 as its authors implemented it, with aliasing filters in place of flat windows.
+// Plain combs read two samples per bucket where a flat window reads two dozen. Terms that meet in their
+// buckets would meet in every comb of this size, so flat windows must find those.
 #include <cmath>
 
 #include "bench/peers/sfft3.hpp"

@@ -12,7 +12,7 @@
 
 namespace sfft::peers {
 
-/// Terms in the order of discovery; adding to a known frequency adds to its value. Uses an open hash table
+/// Terms in the order of discovery. Adding to a known frequency adds to its value. Uses an open hash table
 /// because the fastest algorithms here take microseconds.
 class SparseTerms {
  public:
@@ -33,7 +33,7 @@ class SparseTerms {
   const std::vector<Tone>& terms() const noexcept { return terms_; }
   std::size_t size() const noexcept { return terms_.size(); }
 
-  /// Keeps the `count` largest terms that have at least `least` in magnitude.
+  /// Keeps the `count` largest terms of at least `min` in magnitude.
   void truncate(std::size_t count, double min = 0) {
     if (min > 0) std::erase_if(terms_, [=](const Tone& t) { return std::norm(t.value) < min * min; });
     if (terms_.size() > count) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spreads each term to an oversampled grid with Gaussian weights, runs one inverse FFT and divides by the
+// Spreads each term to an oversampled grid with Gaussian weights, runs one inverse FFT, and divides by the
 // Gaussian's transform.
 #include "bench/peers/usfft.hpp"
 

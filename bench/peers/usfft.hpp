@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unequally spaced FFT: a sparse spectrum evaluated along an arithmetic progression of samples. AAFFT owes
+// Unequally spaced FFT: evaluates a sparse spectrum along an arithmetic progression of samples. AAFFT owes
 // its speed to it (Gilbert, Muthukrishnan, Strauss 2005, section 4). This one uses Gaussian gridding
 // (Greengard, Lee 2004).
 #pragma once
@@ -15,10 +15,10 @@ namespace sfft::peers {
 
 class Usfft {
  public:
-  /// For progressions of `points` samples, an even number.
+  /// For progressions of `points` samples, which must be an even number.
   explicit Usfft(std::int64_t points);
 
-  /// Takes the frequencies in turns per sample, in [0, 1). Their weights serve any number of evaluations.
+  /// Sets the frequencies, in cycles per sample, in [0, 1). Their weights serve any number of evaluations.
   void place(std::span<const double> frequencies);
   /// samples[j] -= Σ_f coefficients[f] exp(2πi frequencies[f] j), 0 <= j < points.
   void subtract(std::span<const std::complex<double>> coefficients, std::span<std::complex<double>> samples);

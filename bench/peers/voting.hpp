@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Location by voting (SODA 2012, section 3): every location loop votes for all frequencies that its heavy
-// buckets may hold; those with enough votes are candidates.
+// buckets may contain. Those with enough votes are candidates.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ void largest(const std::vector<std::complex<Real>>& values, std::size_t count,
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (std::norm(values[i]) > min) indices.push_back(static_cast<std::uint32_t>(i));
   }
-  // Exact zeros tie: they fill the remaining places.
+  // Exact zeros tie, so they fill the remaining places.
   for (std::size_t i = 0; i < values.size() && indices.size() < count; ++i) {
     if (std::norm(values[i]) == min) indices.push_back(static_cast<std::uint32_t>(i));
   }
@@ -63,7 +63,8 @@ class Votes {
   unsigned threshold_, epoch_ = 0;
 };
 
-/// The permuted positions [first, last) that round to bucket b of B: σf mod N lies there.
+/// The permuted positions [first, last) that round to bucket b of B: a frequency f of the bucket has σf mod N
+/// in this range.
 struct BucketRange {
   std::uint64_t first, last;
   BucketRange(std::uint64_t bucket, std::uint64_t width) : first(bucket * width - width / 2) {

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the search for a comb finds, and how long it takes: templates of drawn scenes,
-// lines and recordings, planned with every effort for a CPU core and for batches on a GPU
-// (only the cost model is needed).
-//   bench_plans [--seed S] [--count N] [--efforts quick,normal,thorough] [--beside FILE.json] [--out
-//   FILE.json]
-//               [[LABEL=]FILE.y4m …]
-// Scenes are images with a power spectrum of 1/f^0.6 to 1/f^1.4 and edges; lines are tones in white or pink
+// What the search for a comb finds, and how long it takes. Templates come from drawn scenes, lines and
+// recordings. Each is planned with every effort for a CPU core and for batches on a GPU (only the cost model
+// is needed).
+//   bench_plans [--seed S] [--count N] [--efforts quick,normal,thorough] [--beside FILE.json]
+//   [--out FILE.json] [[LABEL=]FILE.y4m …]
+// Scenes are images with a power spectrum of 1/f^0.6 to 1/f^1.4 and edges. Lines are tones in white or pink
 // noise. `error` is the relative error that all buckets of the plan predict, `us` the predicted time per
-// frame, `plan_us` the least CPU time of three searches on one thread. --beside compares plan by plan with
-// what another build wrote: the ratio of errors at the same time, where time counts as it does for the
-// planner.
+// frame, and `plan_us` the minimum CPU time of three searches on one thread. --beside compares with the
+// output of another build plan by plan: the ratio of errors at the same time, where time has the planner's
+// weight.
 #include <fmt/format.h>
 #include <time.h>
 
@@ -86,7 +85,7 @@ Subject drawn_line(Random& random, int number) {
   const auto k = static_cast<std::int64_t>(random.log_uniform(50, 1000));
   const bool pink = random.chance(0.5);
   std::vector<std::complex<float>> line(static_cast<std::size_t>(points));
-  double kept = 0;  // of pink noise, roughly: white noise through a leaky sum
+  double kept = 0;  // pink noise, approximately: white noise through a leaky sum
   for (auto& sample : line) {
     kept = 0.98 * kept + random.normal();
     sample = static_cast<float>(pink ? kept : random.normal());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of arguments that every public call shares: enumerations, which a cast or a binding may give any
-// value, and the alignment of device pointers.
+// Argument checks that every public call shares. They cover enumerations, because a cast or a binding can
+// produce any value, and the alignment of device pointers.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 namespace sfft::detail {
 
 /// Throws Error(invalid_argument) unless `value` is an enumerator, of which `last` is the last; enumerators
-/// count from 0. `option`: as the caller knows it, "Options::normalization".
+/// count from 0. `option` is the caller's name for it, such as "Options::normalization".
 template <class Enum>
 void check_enumerator(Enum value, Enum last, const char* option) {
   using Number = std::make_unsigned_t<std::underlying_type_t<Enum>>;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floats to block-scaled 16-bit integers (storage.hpp) and back, with the same bits on host and device.
+// Converts floats to block-scaled 16-bit integers (storage.hpp) and back, with the same bits on host and
+// device.
 #pragma once
 
 #include "kernels/base/half.hpp"
@@ -14,14 +15,14 @@ constexpr float kLargest = 3.402823466e38f;
 SFFT_INLINE float power_of_two(int exponent) {
   return half::from_bits(static_cast<unsigned>(exponent + 127) << 23);
 }
-/// 2^exponent, from −252 to 254, as a product.
+/// 2^exponent, from −252 to 254, as a product of two floats.
 struct Powers {
   SFFT_INLINE explicit Powers(int exponent)
       : first(power_of_two(exponent / 2)), second(power_of_two(exponent - exponent / 2)) {}
   float first, second;
 };
 
-/// The exponent with which values up to `most` become integers up to kMaxInteger.
+/// The exponent with which values up to `max` become integers up to kMaxInteger.
 SFFT_INLINE int exponent_of(float max) {
   constexpr int kMin = -128;
   const int top = static_cast<int>(half::bits_of(max) >> 23) - 127 - kTopBit;
@@ -39,7 +40,7 @@ SFFT_INLINE float scaled(float value, const Powers& powers) {
 }
 /// Rounds to nearest, ties to even; |scaled| < 2^22.
 SFFT_INLINE float rounded(float scaled) {
-  constexpr float kRounder = 12582912.0f;  // 1.5 · 2^23, whose last place is 1
+  constexpr float kRounder = 12582912.0f;  // 1.5 · 2^23; its unit in the last place is 1
   return (scaled + kRounder) - kRounder;
 }
 /// The stored integer for a value that scales and rounds to `whole`.

@@ -149,7 +149,7 @@ struct Butterfly<4> : InPlaceButterfly<4> {
   }
 };
 
-/// In place, for radices whose own stream() stores only to places that it has loaded.
+/// Works in place, for radices whose stream() stores only to places that it has loaded.
 template <class Streamed>
 struct StreamedButterfly {
   template <class Real, class V>
@@ -167,7 +167,7 @@ struct StreamedButterfly {
 };
 
 /// R = A B by Cooley and Tukey: columns of A, twiddles, rows of B. Rows are stored as soon as they are done,
-/// so that registers hold little more than R values.
+/// so that little more than R values occupy registers.
 template <int A, int B>
 struct ProductButterfly : StreamedButterfly<ProductButterfly<A, B>> {
   template <class Real, class V, class Load, class Store>
@@ -204,8 +204,8 @@ struct ProductButterfly : StreamedButterfly<ProductButterfly<A, B>> {
   }
 };
 
-/// R = A B with co-prime factors, by Good and Thomas: no twiddles. Inputs B a + A b, outputs by the Chinese
-/// remainder theorem.
+/// R = A B with co-prime factors, by Good and Thomas, without twiddles. Inputs are B a + A b; the Chinese
+/// remainder theorem gives the outputs.
 template <int A, int B>
 struct CoprimeButterfly : StreamedButterfly<CoprimeButterfly<A, B>> {
   SFFT_BUTTERFLY static constexpr int inverse(int value, int modulus) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Roots of unity of the butterflies (butterfly.hpp), and how its functions are marked for host and device.
+// Roots of unity for the butterflies (butterfly.hpp), and the macros that mark their functions for host and
+// device.
 #pragma once
 
 #if defined(__CUDACC__)
@@ -11,7 +12,8 @@
 #define SFFT_ALWAYS_INLINE __attribute__((always_inline))
 #define SFFT_UNROLL _Pragma("unroll")
 #else
-// Always inline: no out-of-line copy compiled for one instruction set can be picked up by another.
+// Always inline: otherwise the linker could use an out-of-line copy that was compiled for another instruction
+// set.
 #define SFFT_BUTTERFLY inline __attribute__((always_inline))
 #define SFFT_ALWAYS_INLINE __attribute__((always_inline))
 #define SFFT_UNROLL _Pragma("GCC unroll 32")

@@ -5,7 +5,7 @@
 namespace sfft::detail {
 
 struct EmbeddedFile {
-  const char* name;  ///< path from the root of the source tree: "kernels/base/phase.hpp"
+  const char* name;  ///< path from the root of the source tree, such as "kernels/base/phase.hpp"
   const char* text;
 };
 

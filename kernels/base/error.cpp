@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names the error codes. The switch has no default, so that the compiler reports a code without a name.
+// Names the error codes. The switch has no default case, so that the compiler reports a code without a name.
 #include "kernels/base/error.hpp"
 
 namespace sfft {

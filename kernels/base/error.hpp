@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "export.hpp"  // beside this one: so it is found in installed headers, too
+#include "export.hpp"  // in the same folder, so that installed headers find it
 
 namespace sfft {
 
@@ -15,15 +15,15 @@ enum class ErrorCode {
   shape_mismatch,       ///< the signal's shape or length is not the one the template or plan was made for
   size_overflow,        ///< a shape whose number of points cannot be addressed
   type_mismatch,        ///< a complex signal for a real template, or the reverse
-  not_sparse,           ///< the path that was asked for cannot reach the accuracy that was asked for
+  not_sparse,           ///< the requested path cannot reach the requested accuracy
   file_unreadable,      ///< cannot be opened, read or written
   file_corrupt,         ///< truncated, damaged or not one of our files
   file_version,         ///< written by a version of the library that this one cannot read
   backend_unavailable,  ///< the backend or engine is not in this build or not on this machine
   device,               ///< the GPU or its driver failed
   out_of_memory,        ///< host or device memory; the sentence says how much was needed
-  in_use,               ///< a workspace or a tracker that another thread is using at this moment
-  communication,        ///< another process of a transform over several failed, or no longer answers
+  in_use,               ///< another thread is using the workspace or tracker at this moment
+  communication,  ///< in a transform over several processes, another process failed or no longer answers
 };
 
 /// Thrown by every function of the library that fails. `what()` is one sentence that names the offending

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns the sums that a transform collects into error estimates: one implementation for every backend.
 //
-// Two scales are fitted to each frame. The *tail* scale comes from buckets that hold no template frequency;
-// it multiplies the noise gains of the recovery rows. The *prior* scale says how much larger the coefficients
-// are than the template expected; it multiplies the bias that shrinking towards the prior leaves. A witness
+// Two scales are fitted to each frame. The *tail* scale comes from buckets without template frequencies; it
+// multiplies the noise gains of the recovery rows. The *prior* scale says how much larger the coefficients
+// are than the template predicts; it multiplies the bias that shrinking towards the prior leaves. A witness
 // (a few scattered samples that recovery did not use) is compared with what the coefficients predict there.
-// By Parseval's theorem its mean square is the energy of everything that they do not explain, wherever in the
-// spectrum it lies. What exceeds the prediction of the two scales is added to the error.
+// By Parseval's theorem, the mean square of the difference is the energy of everything that the coefficients
+// do not explain, wherever in the spectrum it lies. What exceeds the prediction of the two scales is added to
+// the error.
 #pragma once
 
 #include <cmath>
@@ -27,7 +28,8 @@ struct ErrorModel {
   double tail_per_scale = 1;  ///< energy outside the support, Σ|X|², per unit of tail scale
   double halves = 1;          ///< 2 for real signals: a coefficient's error shows at −f too
   double witness_scale = 0;   ///< N²: turns the witness's mean square into Σ|X − X̂|²; 0: no witness
-  /// Mean square over the witness that rounding explains, divided by that of the samples.
+  /// The part of the witness's mean square residue that rounding explains, divided by the mean square of the
+  /// samples.
   double witness_rounding = 0;
   /// The witness counts when it sees more than witness_limit times the energy that the fitted scales predict;
   /// what exceeds witness_allowed times the prediction is then unexplained. Under Gaussian noise a witness
@@ -48,19 +50,19 @@ SFFT_HOST_DEVICE ErrorReciprocals reciprocals_of(const ErrorModel& model) {
   return {model.fit_power > 0 ? 1 / model.fit_power : 0, gain_sum > 0 ? 1 / gain_sum : 0};
 }
 
-/// The share of unexplained energy that is attributed to the support; the rest goes to the
-/// tail. A frequency outside the template that hides in a bucket of c frequencies moves them by
-/// at most its own size if c = 1.
+/// The share of unexplained energy that is attributed to the support; the rest goes to the tail. A frequency
+/// outside the template that falls into a bucket of c frequencies moves them by at most its magnitude if c =
+/// 1.
 constexpr double kWitnessShare = 0.5;
 
-/// Sums over the support without f = 0, and what the tail and the witness measured.
+/// Sums over the support without f = 0, and the measurements of the tail and the witness.
 struct ErrorSums {
   double scale = 0;            ///< tail scale
   double norm = 0;             ///< Σ|X̂|²
   double held = 0;             ///< the same with both halves of a real spectrum
-  double fit = 0;              ///< Σ fit_i |X̂_i|², of the difference to the reference if there is one
-  double witness = 0;          ///< mean square of the samples less what the coefficients predict
-  double witness_all = 0;      ///< the same of all samples, where `witness` leaves out the largest
+  double fit = 0;              ///< Σ fit_i |X̂_i|², for the difference from the reference if there is one
+  double witness = 0;          ///< mean square of the samples minus what the coefficients predict
+  double witness_all = 0;      ///< the same over all samples, whereas `witness` leaves out the largest
   double witness_samples = 0;  ///< mean square of the samples themselves
   double reference_error = 0;  ///< Σ|X − X̂|² of the reference's coefficients, both halves of a real spectrum
   bool finite = true;
@@ -79,9 +81,9 @@ struct Ratios {
   bool finite;
 };
 
-/// The energy of a burst that the trimmed mean of the witness leaves out; not positive if there is none. A
-/// sample of the witness that a burst hits stands for its part of all samples that were read: had the burst
-/// hit more of them, the empty buckets would have seen it, and it would be expected.
+/// The energy of a burst that the trimmed mean of the witness leaves out; not positive if there is no burst.
+/// A witness sample that a burst hits represents its share of all samples that were read. If the burst had
+/// hit more samples than that, the empty buckets would have seen it, and the scales would predict it.
 SFFT_HOST_DEVICE double burst_energy(const ErrorModel& model, const ErrorSums& sums, double expected) {
   const double all = model.witness_scale * sums.witness_all;
   const double pooled = model.witness_share * all - expected;
@@ -95,7 +97,7 @@ SFFT_HOST_DEVICE Ratios error_ratios(const ErrorModel& model, const ErrorRecipro
   Ratios out{};
   out.gain_scale = sums.scale;
   if (model.fit_power > 0) {
-    // Noise may hide a prior scale as large as its own scatter: the estimate is at least that.
+    // Noise may hide a prior scale that is as large as the noise's scatter, so the estimate is at least that.
     const double fitted = sums.fit - sums.scale * model.fit_noise, min = sums.scale * model.fit_scatter;
     out.bias_scale = (fitted > min ? fitted : min) * reciprocals.fit_power;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A flag that one thread holds for the duration of a call.
+// A flag that one thread at a time takes for the duration of a call.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,7 @@
 
 namespace sfft::detail {
 
-/// Takes the flag, or throws Error(in_use) with the sentence if another thread holds it. Costs one atomic
+/// Takes the flag, or throws Error(in_use) with the sentence if another thread has taken it. Costs one atomic
 /// exchange per call.
 class Exclusive {
  public:

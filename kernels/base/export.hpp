@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one macro of the public headers: which symbols a shared library exports.
+// The only macro of the public headers, which marks the symbols that a shared library exports.
 #pragma once
 
 #if defined(SFFT_STATIC)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The window of the flat-window path: a Kaiser window and its exactly known response.
 //
-// A flat passband (Hassanieh et al., SODA 2012) costs about twice the taps of a window of equal leakage. When
-// the support is known, nothing is located by its magnitude and every coefficient is divided by the response
-// at its own offset, so the narrowest window is the best one. Among narrow windows, Kaiser's has both taps
-// and response in closed form (Kaiser and Schafer, IEEE Trans. ASSP 28, 1980), which lets the planner set up
-// its linear systems without a single transform.
+// A flat passband (Hassanieh et al., SODA 2012) costs about twice the taps of a window of equal leakage. If
+// the support is known, no frequency has to be located by its magnitude, and every coefficient is divided by
+// the response at its offset. The narrowest window is therefore the best one. Among narrow windows, Kaiser's
+// has both taps and response in closed form (Kaiser and Schafer, IEEE Trans. ASSP 28, 1980), which lets the
+// planner set up its linear systems without a single transform.
 //
-// C++17, no allocation and no library beyond <cmath>, so that device code can include it too.
+// Uses C++17 without allocations or libraries beyond <cmath>, so that device code can include it.
 #pragma once
 
 #include <cmath>
@@ -27,8 +27,8 @@ inline double bessel_i0(double x) noexcept {
   return sum;
 }
 
-/// A window over M taps at t_m = (2m + 1 - M)/M in (-1, 1). Frequencies are in s = cycles per M samples, the
-/// window's own resolution. Scaled to response(0) = 1.
+/// A window over M taps at t_m = (2m + 1 - M)/M in (-1, 1). Frequencies s are in cycles per M samples, which
+/// is the window's resolution. The window is scaled to response(0) = 1.
 struct KaiserWindow {
   double leakage = 0;
   double beta = 0;
@@ -36,8 +36,8 @@ struct KaiserWindow {
 
   /// The narrowest window whose sidelobes stay below `leakage`, in (0, 0.1].
   static KaiserWindow for_leakage(double leakage) noexcept {
-    // Past the main lobe the response is sin(q)/q · β/sinh β; the largest sidelobe of sin(q)/q is kSidelobe.
-    // The main lobe comes down to that level at q = kLevel.
+    // Beyond the main lobe, the response is sin(q)/q · β/sinh β; the largest sidelobe of sin(q)/q is
+    // kSidelobe. The main lobe falls to that level at q = kLevel.
     constexpr double kSidelobe = 0.21723362821122166;
     constexpr double kLevel = 2.5536;
     constexpr double kPi = 3.14159265358979323846;
@@ -59,8 +59,8 @@ struct KaiserWindow {
     return beta / std::sinh(beta) * bessel_i0(beta * std::sqrt(t < 1 && t > -1 ? 1 - t * t : 0));
   }
 
-  /// Σ_m g[m] cos(2π s (m − (M−1)/2) / M). This is the transform of the continuous window: sampling adds less
-  /// than the leakage, by a factor of about M.
+  /// Σ_m g[m] cos(2π s (m − (M−1)/2) / M). This is the transform of the continuous window. Sampling adds an
+  /// error that is about M times smaller than the leakage.
   double response(double s) const noexcept {
     constexpr double kPi = 3.14159265358979323846;
     const double q2 = beta * beta - kPi * kPi * s * s;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// 16-bit floating-point numbers in memory, and their conversion to and from float: to nearest, ties to even,
-// subnormal numbers included. NaN becomes the NaN 0x7fff. GPUs have their own instructions for these
+// 16-bit floating-point numbers in memory, and their conversion to and from float. Rounding is to nearest,
+// ties to even, also for subnormal numbers. NaN becomes the NaN 0x7fff. On GPUs, device instructions do the
 // conversions.
 //
-// Also compiled by NVRTC: C++17 without standard headers.
+// NVRTC also compiles this file, so it is C++17 without standard headers.
 #pragma once
 
 #include "kernels/base/portable.hpp"
@@ -40,7 +40,7 @@ constexpr unsigned short kNan = 0x7fff;
 
 }  // namespace half
 
-/// Exact; a NaN loses its payload.
+/// The conversion is exact; a NaN loses its payload.
 SFFT_INLINE float to_float(F16 x) {
 #ifdef __CUDA_ARCH__
   float value;
@@ -48,8 +48,8 @@ SFFT_INLINE float to_float(F16 x) {
   return value;
 #else
   const unsigned sign = (x.bits & 0x8000u) << 16, rest = x.bits & 0x7fffu;
-  // Subnormal numbers are multiples of 2^-24. Others get another bias and, beyond the largest, the exponent
-  // of infinity and NaN.
+  // Subnormal numbers are multiples of 2^-24. For other numbers the exponent bias changes; the largest
+  // exponent becomes that of infinity and NaN.
   const unsigned normal = (rest << 13) + (rest >= 0x7c00u ? 0x70000000u : 0x38000000u);
   const unsigned subnormal = half::bits_of(static_cast<float>(static_cast<int>(rest)) * 0x1p-24f);
   return half::from_bits(sign | (rest < 0x400u ? subnormal : normal));
@@ -69,7 +69,7 @@ SFFT_INLINE F16 to_f16(float value) {
   return rounded;
 #else
   const unsigned all = half::bits_of(value), sign = all >> 16 & 0x8000u, rest = all & 0x7fffffffu;
-  // Infinite from 2^16 on; rounding up from below carries into the exponent of infinity.
+  // Values from 2^16 on become infinite; rounding up from below carries into the exponent of infinity.
   const unsigned below = rest < 0x47800000u ? rest : 0x47800000u;
   const unsigned normal = (below - 0x38000000u + 0xfffu + (below >> 13 & 1u)) >> 13;
   // The last place of 1/2 is the unit of subnormal numbers, so the addition rounds.

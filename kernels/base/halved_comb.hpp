@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real comb plan with grids of half the points: decimation in time, completed in recovery.
+// A real comb plan on grids of half the points: decimation in time, which recovery completes.
 //
 // The samples of delay τ on a grid of B points are those of τ and of τ + L on a grid with B/2 points along
 // one dimension, and Y[b] = Y₀[b'] + w_b Y₁[b'] with w_b = exp(−2πi b_d/B_d), b' = b mod B/2. The weights
-// absorb the factor w_b, so recovery is unchanged. Each pair of delays fills a lane Z = Y₀ + i Y₁ of its own:
-// twice the lanes with half the points, for machines with a multiprocessor for every lane.
+// absorb the factor w_b, so recovery is unchanged. Each pair of delays fills one lane Z = Y₀ + i Y₁. There
+// are then twice as many lanes with half the points, for machines that have a multiprocessor for every lane.
 #pragma once
 
 #include <array>
@@ -29,7 +29,8 @@ struct TailTerm {
 struct HalvedComb {
   /// Has twice the delays: 2j and 2j + 1 come from delay j. bucket_weight is empty.
   CombData data;
-  /// Their sum over the lanes is the tail's scale: one empty bucket of the whole grid for each pair ±b.
+  /// The tail's scale is the sum of these terms over the lanes. Each pair ±b of empty buckets of the whole
+  /// grid has one term.
   std::vector<TailTerm> tail;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stage "hash": the buckets that the frequencies of a template fall into, for both backends. Coordinates and
-// extents are arrays of three; unused dimensions have coordinate 0 and extent 1.
+// Stage "hash": finds the buckets of a template's frequencies, for both backends. Coordinates and extents are
+// arrays of three; unused dimensions have coordinate 0 and extent 1.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace sfft::detail {
 
-/// The flat bucket of a comb that frequency f folds into: b_d = f_d mod B_d.
+/// The linear index of the comb bucket that frequency f folds into: b_d = f_d mod B_d.
 SFFT_HOST_DEVICE std::int64_t comb_bucket(const std::int64_t* f, const std::int64_t* buckets) {
   return ((f[0] % buckets[0]) * buckets[1] + f[1] % buckets[1]) * buckets[2] + f[2] % buckets[2];
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads beyond the quota of a control group are stopped for the rest of each period (100 ms by default),
-// with all that waits for them. The kernel documents the files in admin-guide/cgroup-v2 and
-// scheduler/sched-bwc.
+// Threads that exceed the quota of a control group are stopped for the rest of each period (100 ms by
+// default), and everything that waits for them stops as well. The kernel documents the files in
+// admin-guide/cgroup-v2 and scheduler/sched-bwc.
 #include "kernels/base/host_resources.hpp"
 
 #include <sched.h>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr double kNoQuota = std::numeric_limits<double>::infinity();
 
-/// Quota over period from "200000 100000"; "max" and v1's -1 mean no quota.
+/// Parses quota over period from "200000 100000"; "max" and v1's -1 mean that there is no quota.
 double quota_of(std::istream&& text) {
   double quota = 0, period = 0;
   if (!(text >> quota >> period) || !(quota > 0) || !(period > 0)) return kNoQuota;
@@ -36,8 +36,8 @@ double quota_v1(const std::string& folder) {
   return quota_of(std::istringstream(first + " " + second));
 }
 
-/// The smallest quota of the group and its parents. In a container the path may be the host's, of which only
-/// the root is mounted.
+/// The smallest quota of the group and its parents. In a container, the path may be the host's path, and only
+/// its root is mounted.
 template <class Read>
 double smallest(const std::string& mount, std::string group, const Read& read) {
   double min = read(mount);

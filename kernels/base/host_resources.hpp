@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host grants this process: processors at once ("one thread per core"), and memory at all.
+// What the host grants this process: the number of processors it may use at the same time ("one thread per
+// core"), and the total memory.
 #pragma once
 
 #include <string>
@@ -15,7 +16,7 @@ int usable_processors();
 /// groups. Reads cgroup v2 (cpu.max) and v1 (cpu.cfs_quota_us, cpu.cfs_period_us).
 double processor_quota(const std::string& proc_cgroup, const std::string& sys);
 
-/// Main memory and swap space of the machine: what needs more can never run. Infinite if unknown.
+/// Main memory plus swap space of the machine: work that needs more can never run. Infinite if unknown.
 double host_memory_bytes();
 
 }  // namespace sfft::detail

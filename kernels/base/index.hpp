@@ -32,8 +32,8 @@ inline std::complex<double> unit_root(std::int64_t numerator, std::int64_t denom
     octant = static_cast<int>(8 * numerator / denominator);
     rest = 8 * numerator - octant * denominator;
   } else {
-    // In 128 bits, so that the octant is exact: for an angle 2*pi*p/q with q up to 2^62, 8p overflows 64
-    // bits.
+    // Computed in 128 bits, so that the octant is exact: for an angle 2*pi*p/q with q up to 2^62, 8p
+    // overflows 64 bits.
     const auto eighths = static_cast<unsigned __int128>(numerator) * 8u;
     octant = static_cast<int>(eighths / static_cast<unsigned __int128>(denominator));
     rest = static_cast<std::int64_t>(eighths - static_cast<unsigned __int128>(octant) *

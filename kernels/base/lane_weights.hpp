@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recovery weights per lane of the small FFTs: a lane carries one delay of a complex frame, or two of a real
-// one.
+// Recovery weights per lane of the small FFTs. A lane carries one delay of a complex frame, or two delays of
+// a real one.
 #pragma once
 
 #include <complex>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cells of one axis of a spectrum, logarithmic in |f|, two per octave: |f| = 0 has a cell of its own, then
-// [1,1], [2,2], [3,3], [4,5], [6,7], [8,11], … up to n/2.
+// Cells of one axis of a spectrum, logarithmic in |f| with two per octave: [0,0], [1,1], [2,2], [3,3], [4,5],
+// [6,7], [8,11], … up to n/2.
 #pragma once
 
 #include <cstdint>

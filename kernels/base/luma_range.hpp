@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limited range (8-bit levels 16 to 235) to full range, with the same bits on CPU and GPU.
+// Expands limited range (8-bit levels 16 to 235) to full range, with the same bits on CPU and GPU.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace sfft::detail {
 
-/// (value - 16) * 255 / 219, rounded and clipped. Exact for every value, in 16-bit arithmetic that
-/// vectorises well.
+/// (value - 16) * 255 / 219, rounded and clipped. The result is exact for every value, and the 16-bit
+/// arithmetic vectorises well.
 SFFT_HOST_DEVICE constexpr std::uint8_t full_range(std::uint8_t sample) noexcept {
   const std::uint8_t above = sample > 16 ? static_cast<std::uint8_t>(sample - 16) : std::uint8_t{0};
   const std::uint8_t value = above < 219 ? above : std::uint8_t{219};
@@ -18,8 +18,8 @@ SFFT_HOST_DEVICE constexpr std::uint8_t full_range(std::uint8_t sample) noexcept
   return static_cast<std::uint8_t>(value + (quotient >> 4));
 }
 
-/// The same for samples of 9 to 16 bits. Fixed point, because compilers may or may not fuse a floating-point
-/// multiplication with an addition.
+/// The same for samples of 9 to 16 bits. Uses fixed point, because compilers may or may not fuse a
+/// floating-point multiplication with an addition.
 class FullRange {
  public:
   explicit constexpr FullRange(int bits) noexcept

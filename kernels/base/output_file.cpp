@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a file under a locked temporary name beside its target, syncs it and renames it; writes streams and
-// descriptors directly.
+// Writes a file under a locked temporary name in its target's folder, syncs it and renames it. Writes streams
+// and descriptors directly.
 #include "kernels/base/output_file.hpp"
 
 #include <dirent.h>
@@ -48,8 +48,8 @@ pid_t writer_of(std::string_view name) {
   return code == std::errc() && end == name.data() + dash && pid > 0 ? pid : 0;
 }
 
-// These locks belong to the open file, not to the process. They end with it, other containers see them, and
-// they do not disturb the locks that HDF5 takes on the same file.
+// These locks belong to the open file, not to the process. They end when it is closed, other containers see
+// them, and they do not disturb the locks that HDF5 takes on the same file.
 struct flock whole_file(short type) {
   struct flock lock {};
   lock.l_type = type;
@@ -82,7 +82,7 @@ void remove_if_abandoned(int folder, const char* name) {
   if (status.st_uid == ::geteuid() && !locked(file.get())) ::unlinkat(folder, name, 0);
 }
 
-/// Removes files that killed writers left behind. Does not scan a huge folder to its end.
+/// Removes files that killed writers left behind. Stops early in a huge folder.
 void remove_abandoned(int folder) {
   constexpr int kMaxEntries = 10000;
   Descriptor listed(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -102,15 +102,16 @@ bool same_inode(const struct stat& a, const struct stat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/// Whether written data stay there. Devices and sockets may be read and written, or written twice, without
-/// losing data.
+/// Whether written data stay in the file. Devices and sockets may be read and written, or written twice,
+/// without losing data.
 bool is_kept(const struct stat& status) {
   return S_ISREG(status.st_mode) || S_ISFIFO(status.st_mode);
 }
 
-/// Names of files in preparation where a signal handler can read them.
+/// Names of files in preparation, stored where a signal handler can read them.
 struct Unfinished {
-  std::atomic<int> folder{-1};  ///< descriptor of the folder once the name is complete; -1: free or in change
+  std::atomic<int> folder{
+      -1};  ///< descriptor of the folder once the name is complete; -1: free or being changed
   std::atomic<bool> taken{false};
   char name[64] = {};
 };
@@ -196,7 +197,7 @@ struct OutputFile::Impl {
     struct stat status {};
     if (::fstat(file.get(), &status) != 0) cannot_write(path, errno);
     if (status.st_uid != before.st_uid || status.st_gid != before.st_gid) {
-      // Only the superuser may give a file away; others may pass it to one of their own groups.
+      // Only the superuser may give a file away; other users may pass it to one of their groups.
       if (::fchown(file.get(), before.st_uid, before.st_gid) != 0)
         static_cast<void>(!::fchown(file.get(), static_cast<uid_t>(-1), before.st_gid));
     }

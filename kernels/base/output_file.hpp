@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one writer of files: it checks what a path leads to before the work begins, and replaces regular
-// files as a whole.
+// The only writer of files. It checks what a path leads to before the work begins, and replaces regular files
+// as a whole.
 #pragma once
 
 #include <sys/types.h>
@@ -15,23 +15,23 @@ namespace sfft::detail {
 
 /// What the path of an output leads to, with links followed.
 enum class OutputKind : std::uint8_t {
-  file,       ///< a regular file, or nothing yet: prepared beside it, then renamed
+  file,       ///< a regular file, or nothing yet: prepared in the same folder, then renamed
   stream,     ///< a FIFO or a character device: opened and written to
-  descriptor  ///< /dev/stdout, /dev/fd/N: written to as it was opened
+  descriptor  ///< /dev/stdout or /dev/fd/N: written through the descriptor as it was opened
 };
 
 /// An output. A regular file appears whole or not at all.
 ///
-/// A file is prepared in its own folder under an unpredictable name, which is created exclusively
-/// and locked while its writer lives. commit() gives it the mode and owner of the file it
-/// replaces, and renames it. A failure before that leaves the old file untouched. Leftovers of
-/// killed writers in the folder are removed.
+/// A file is prepared in its final folder under an unpredictable name, which is created exclusively and
+/// locked while its writer lives. commit() gives it the mode and owner of the file it replaces, and renames
+/// it. A failure before that leaves the old file untouched. Leftovers of killed writers in the folder are
+/// removed.
 ///
 /// Every function throws Error(file_unreadable) with a sentence that names the path; the destructor does not.
 class OutputFile {
  public:
-  /// Throws where `path` cannot be written: a folder, a read-only file, a full disk. Does not open streams,
-  /// so it never waits for the reader of a FIFO.
+  /// Throws if `path` cannot be written: a folder, a read-only file, a full disk. Does not open streams, so
+  /// it never waits for the reader of a FIFO.
   explicit OutputFile(const std::string& path);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
@@ -40,17 +40,17 @@ class OutputFile {
   OutputKind kind() const noexcept;
   const std::string& path() const noexcept;
 
-  /// Opens a stream at the first call, which waits for a FIFO's reader.
+  /// The first call opens a stream, and so waits for a FIFO's reader.
   void write(std::string_view bytes);
-  /// Syncs a file to disk and renames it into place. Call it once.
+  /// Syncs a file to disk and renames it into place. Call this once.
   void commit();
 
   /// Where a regular file is prepared, for libraries that open files themselves.
   std::string temporary_path() const;
 
-  /// Whether both would write the same file, under whatever names. Two writers may share a device.
+  /// Whether both would write the same file, possibly under different names. Two writers may share a device.
   bool same_as(const OutputFile& other) const noexcept;
-  /// Whether this would overwrite what the path leads to, under whatever name.
+  /// Whether this would overwrite what the path leads to, possibly under another name.
   bool leads_to(const std::string& path) const noexcept;
   bool leads_to_descriptor(int descriptor) const noexcept;
 
@@ -59,16 +59,17 @@ class OutputFile {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Removes the files that this process is preparing, of at most 64: for a signal
-/// handler or a terminate handler that ends the process. Async-signal-safe.
+/// Removes the files that this process is preparing, at most 64. A signal handler or terminate handler that
+/// ends the process calls it. Async-signal-safe.
 void remove_unfinished_files() noexcept;
 
-/// All three steps, for bytes already in memory.
+/// Opens, writes and commits a file whose bytes are already in memory.
 void write_whole(const std::string& path, std::string_view bytes);
 
-/// Replaces a file by what `make` returns for it, one writer at a time: from before the call of `make` until
-/// the file is in place, other threads and processes that rewrite a file in the same folder wait (flock(2) on
-/// the folder; file systems without locks do not wait). `exists`: the path leads to a regular file.
+/// Replaces a file by what `make` returns for it, one writer at a time. From before the call of `make` until
+/// the file is in place, other threads and processes that rewrite a file in the same folder wait. The lock is
+/// flock(2) on the folder; on file systems without locks, nobody waits. `exists`: the path leads to a regular
+/// file.
 void rewrite_whole(const std::string& path, const std::function<std::string(bool exists)>& make);
 
 }  // namespace sfft::detail

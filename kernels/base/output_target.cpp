@@ -45,8 +45,8 @@ namespace {
 
 constexpr int kMaxLinks = 40;  // as many as Linux follows
 
-/// The N of /dev/fd/N or of a standard stream's name. Opening such a path would restart a redirected file
-/// from its beginning.
+/// The N of /dev/fd/N or of a standard stream's name. Opening such a path would start a redirected file again
+/// at its beginning.
 std::optional<int> named_descriptor(std::string_view path) {
   if (path == "/dev/stdin") return 0;
   if (path == "/dev/stdout") return 1;

@@ -7,7 +7,7 @@
 #define SFFT_INLINE SFFT_HOST_DEVICE
 #else
 #define SFFT_HOST_DEVICE inline
-// For kernels compiled once per instruction set: always inline, so that no out-of-line copy for one set is
-// picked up by another.
+// For kernels compiled once per instruction set: always inline, because otherwise the linker could use an
+// out-of-line copy that was compiled for another instruction set.
 #define SFFT_INLINE inline __attribute__((always_inline))
 #endif

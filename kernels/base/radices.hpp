@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of radices. A new one needs a Butterfly (kernels/base/butterfly.hpp) and a row here; every FFT
-// takes from the list what it has kernels for.
+// The list of radices. A new radix needs a Butterfly (kernels/base/butterfly.hpp) and a row here. Every FFT
+// uses the rows for which it has kernels.
 #pragma once
 
 #include <cstddef>
@@ -14,17 +14,17 @@ struct RadixRow {
   /// Arithmetic of the butterfly: operations per point over 5 log2 R, relative to a power of two.
   double extra;
   /// CPU: nanoseconds of one full-vector butterfly with its twiddles on one Zen 5 core with AVX-512 (2026),
-  /// with arrays in the L1 and in the L2 cache. Only their ratios matter; those hold well enough for narrower
-  /// vectors, which the L2 cache slows down little. 0: no kernel.
+  /// with arrays in the L1 and in the L2 cache. Only their ratios matter; they are accurate enough for
+  /// narrower vectors, which the L2 cache slows down little. 0: there is no kernel.
   double first_level_ns = 0, second_level_ns = 0;
-  /// CPU: has a kernel for runs shorter than a vector, too.
+  /// CPU: there is also a kernel for runs shorter than a vector.
   bool narrow = false;
   /// GPU: the block FFT of sparse plans (kernels/cuda/small_fft) has a pass for it. Generated kernels
   /// (kernels/dense/tuned) take every radix.
   bool block = false;
 };
 
-/// Largest first: the order in which factorisations are searched.
+/// Largest first, because that is the order in which factorisations are searched.
 constexpr RadixRow kRadices[] = {
     {54, 1.35},
     {48, 1.15},

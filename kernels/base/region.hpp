@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames that are regions of larger arrays: where their elements lie, and how to make them contiguous.
+// Frames that are regions of larger arrays: finds their elements and copies them to contiguous memory.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace sfft::detail {
 
-/// A frame as executors take it: contiguous at `data`, or a `region`. The view must outlive it.
+/// A frame as executors take it: contiguous at `data`, or a `region`. The view must outlive this object.
 struct FrameData {
   FrameData(const void* contiguous) : data(contiguous) {}  // NOLINT: the usual case
   FrameData(const SignalView& view)                        // NOLINT
@@ -20,7 +20,7 @@ struct FrameData {
   double unit = 1;  ///< multiplies the samples after they are read; a power of two
 };
 
-/// Maps the flat row-major index of an element to its offset in memory, in elements from the first.
+/// Maps the linear row-major index of an element to its offset in memory, in elements from the first.
 class RegionIndex {
  public:
   explicit RegionIndex(const SignalView& view) noexcept {

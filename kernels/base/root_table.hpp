@@ -10,7 +10,7 @@
 
 namespace sfft::detail {
 
-/// exp(−2πi·k/length) for 0 ≤ k ≤ `most`: a product of two roots from tables of about √most entries.
+/// exp(−2πi·k/length) for 0 ≤ k ≤ `max`: a product of two roots from tables of about √max entries.
 class RootTable {
  public:
   RootTable() = default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Roots of unity of one order, tabulated if the table is short.
+// Roots of unity of one order. They are tabulated if the table is short.
 #pragma once
 
 #include <complex>

@@ -9,7 +9,7 @@
 namespace sfft::detail {
 
 /// Sample p = (p0·counts[1] + p1)·counts[2] + p2 of stream s is the element at Σ p_d·strides[d] + offsets[s].
-/// A lane is one stream of complex elements, or two of real ones: streams 2l and 2l + 1 as real and imaginary
+/// Lane l is one stream of complex elements, or two of real ones: streams 2l and 2l + 1 as real and imaginary
 /// part. After the gather, lane l of sample p is at [p·lanes + l].
 struct SampleSet {
   std::int64_t counts[3];

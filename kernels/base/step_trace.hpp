@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times of the steps of learning and planning, for profiling programs.
+// Measures the steps of learning and planning, for profiling programs.
 #pragma once
 
 #include <chrono>
@@ -7,7 +7,8 @@
 
 namespace sfft::detail {
 
-/// While it exists, step_done() on its thread adds a step: the time since the previous one or start().
+/// While this object exists, step_done() on its thread adds a step: the time since the previous step or
+/// start().
 class StepTrace {
  public:
   struct Step {
@@ -41,7 +42,7 @@ class StepTrace {
   std::vector<Step> steps_;
 };
 
-/// Ends a step. Costs one comparison when nothing is traced.
+/// Ends a step. Costs one comparison if no trace is active.
 inline void step_done(const char* name) {
   if (StepTrace* trace = StepTrace::current()) trace->add(name);
 }

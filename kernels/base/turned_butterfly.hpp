@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DFTs of odd primes for machines with fused multiply-add: factors of sums become factors of the additions
-// that follow (Linzer and Feig 1993).
+// DFTs of odd primes for machines with fused multiply-add: factors of sums move into the additions that
+// follow (Linzer and Feig 1993).
 #pragma once
 
 #include "kernels/base/butterfly_roots.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Phases and complex products for discovery, which recomputes them for every signal and needs them
-// cheap: no library sine, no NaN test inside a product.
+// Phases and complex products for discovery, which recomputes them for every signal. They are cheap: there is
+// no library sine and no NaN test inside a product.
 #pragma once
 
 #include <cmath>
@@ -19,8 +19,8 @@ inline std::complex<double> times_conj(std::complex<double> a, std::complex<doub
   return {a.real() * b.real() + a.imag() * b.imag(), a.imag() * b.real() - a.real() * b.imag()};
 }
 
-/// Sine and cosine of |x| <= pi/4 by their Taylor series, whose error there is 1e-17. Always inline: no
-/// out-of-line copy compiled for one instruction set can be picked up by another.
+/// Sine and cosine of |x| <= pi/4 by their Taylor series, whose error there is 1e-17. Always inline:
+/// otherwise the linker could use an out-of-line copy that was compiled for another instruction set.
 inline __attribute__((always_inline)) void sine_cosine(double x, double& sine, double& cosine) noexcept {
   const double z = x * x;
   double s = -1.0 / 1307674368000.0;
@@ -42,7 +42,7 @@ inline __attribute__((always_inline)) void sine_cosine(double x, double& sine, d
   cosine = c * z + 1.0;
 }
 
-/// exp(2 pi i turns) for any finite |turns| < 2^51, within 2e-16 plus what rounding did to `turns`.
+/// exp(2 pi i turns) for any finite |turns| < 2^51, within 2e-16 plus the rounding error of `turns`.
 inline std::complex<double> root_of_turns(double turns) noexcept {
   constexpr double kPi = 3.14159265358979323846;
   const double quarters = std::floor(4 * turns + 0.5);

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "export.hpp"  // beside this one: so it is found in installed headers, too
+#include "export.hpp"  // in the same folder, so that installed headers find it
 
 namespace sfft {
 
@@ -95,7 +95,7 @@ concept Sample = requires {
   element_type_of<T>::value;
 };
 
-/// A view of one row-major signal in host memory; it owns nothing. The signal is contiguous, or a region of a
+/// A non-owning view of one row-major signal in host memory. The signal is contiguous, or a region of a
 /// larger array whose row pitch exceeds the row length.
 ///
 /// The constructors of a contiguous signal check that the span holds exactly shape.points() elements
@@ -140,7 +140,7 @@ class SFFT_EXPORT SignalView {
   /// A region of a larger array that begins at `first`. `row_pitch` is the number of elements from one row's
   /// start to the next, `plane_pitch` from one plane's start to the next (0: as many rows as the shape has).
   /// For an OpenCV matrix of bytes, whole or a region: rows(m.ptr<std::uint8_t>(), {m.rows, m.cols},
-  /// m.step1()). Throws what the next constructor throws.
+  /// m.step1()). Throws the same errors as the next constructor.
   template <Sample T>
   static SignalView rows(const T* first, const Shape& shape, std::int64_t row_pitch,
                          std::int64_t plane_pitch = 0) {
@@ -177,10 +177,10 @@ class SFFT_EXPORT SignalView {
   std::array<std::int64_t, 3> strides_{1, 1, 1};
 };
 
-/// Where a plan runs. See the options that hold it for what `automatic` means.
+/// Where a plan runs. The options that contain a Backend say what `automatic` means.
 enum class Backend : std::uint8_t { automatic, cpu, cuda };
 
-/// How a spectrum is computed: see docs/concepts.md.
+/// How a spectrum is computed (docs/concepts.md).
 enum class Path : std::uint8_t {
   automatic,    ///< only in options: let the planner choose
   direct,       ///< a sum over every sample at each frequency: exact, for tiny N·k
@@ -196,10 +196,10 @@ enum class PlanEffort : std::uint8_t {
   thorough,  ///< three to six times as long, for a plan whose error is often some per cent smaller
 };
 
-/// Where the frames of a plan are, as far as its planner may rely on it.
+/// Where the frames of a plan are; the planner may rely on it.
 enum class FramesIn : std::uint8_t {
   any,  ///< anywhere: a sample costs the same wherever it is in the frame
-  /// Page-locked host memory, side by side (PageLockedMemory): image rows cross the bus whole, so GPU plans
+  /// Adjacent in page-locked host memory (PageLockedMemory): image rows cross the bus whole, so GPU plans
   /// read many samples in few rows.
   page_locked,
 };
@@ -217,20 +217,20 @@ SFFT_EXPORT const char* to_string(Path path) noexcept;
 struct OffGridTone {
   std::array<double, 3> frequency{0, 0, 0};       ///< f in bins, 0 <= f_d < n_d; unused dimensions 0
   std::array<double, 3> standard_error{0, 0, 0};  ///< of the frequency, in bins
-  std::complex<double>
-      amplitude;  ///< a; before the window, if one spread it. A real signal holds 2 Re of the tone
+  std::complex<double> amplitude;  ///< a, without the effect of a window that spread it. A real signal
+                                   ///< contains 2 Re of the tone
 };
 
 /// The transform of one signal at k frequencies, X[f] = sum_t x[t] exp(-2 pi i sum_d f_d t_d / n_d),
 /// unnormalised, with an estimate of its own error.
 template <class Real>
 struct Spectrum {
-  /// Flat row-major frequency indices, ascending, in [0, N); one of each conjugate pair for a real signal.
+  /// Linear row-major frequency indices, ascending, in [0, N); one of each conjugate pair for a real signal.
   /// Shared with the template, so copying a spectrum does not copy it.
   std::shared_ptr<const std::vector<std::int64_t>> support;
   std::vector<std::complex<Real>> values;  ///< X at the support
   std::vector<Real> standard_error;  ///< root mean square of |X̂[f] − X[f]|, real and imaginary parts together
-  double error_l2 = 0;               ///< predicted ‖X̂ − X‖₂ over the support without f = 0
+  double error_l2 = 0;               ///< estimated ‖X̂ − X‖₂ over the support without f = 0
   double relative_error = 0;  ///< error_l2 / ‖X̂‖₂ over the support without f = 0 (0 when that norm is 0)
   /// Estimated energy outside the template (with a reference: what changed there since), Σ|X[f]|² over f not
   /// in the support; both halves of a real signal's spectrum count.
@@ -244,16 +244,16 @@ struct Spectrum {
   /// False only if discovery found the support and fresh samples did not confirm it (or could not tell its
   /// k-th frequency from the noise): frequencies may be missing or wrong.
   bool verified = true;
-  /// For a discovered support: as far as fresh samples can tell, no coefficient outside it is larger.
+  /// For a discovered support: a bound on the coefficients outside it, as far as fresh samples can tell.
   double missed_bound = 0;
   std::int64_t transferred_bytes =
       0;  ///< bytes of the frame that were copied to the GPU, or that the GPU read from the host
-  /// Microseconds to gather and copy them, this frame's share of its batch; 0 if the GPU reads host
+  /// Microseconds to gather and copy those bytes, as this frame's share of its batch; 0 if the GPU reads host
   /// memory directly.
   double transfer_us = 0;
   bool support_learned_densely = false;  ///< the support was found by a full FFT of this very signal
-  /// Of a discovered support: neighbouring coefficients look like one tone that lies between them, or that a
-  /// window spread. `reason` names the strongest, Discovery::off_grid_tones all.
+  /// For a discovered support: neighbouring coefficients look like one tone that lies between them, or that a
+  /// window spread. `reason` names the strongest such tone; Discovery::off_grid_tones lists all.
   bool leakage_suspected = false;
   std::string reason;  ///< why this path, in one sentence
 };

@@ -2,7 +2,7 @@
 // Check samples of a plan as plain data, which every backend compares with the recovered coefficients.
 //
 // The coefficients predict x̂[t] = (1/N) Σ_f X̂_f exp(2πi Σ_d f_d t_d / n_d) over the support (both of a
-// conjugate pair for real signals). At samples that recovery did not use, x − x̂ holds everything that the
+// conjugate pair for real signals). At samples that recovery did not use, x − x̂ contains everything that the
 // template does not explain and every error of the coefficients: Σ_f |X_f − X̂_f|² = N Σ_t |x_t − x̂_t|².
 #pragma once
 
@@ -15,12 +15,12 @@
 namespace sfft::detail {
 
 struct WitnessData {
-  /// Flat row-major indices, in blocks of kWitnessReals real numbers: 32 samples of a real signal, 16 of a
-  /// complex one. More than one block: for short bursts.
+  /// Linear row-major indices, in blocks of kWitnessReals real numbers: 32 samples of a real signal, 16 of a
+  /// complex one. Plans that must notice short bursts have more than one block.
   std::vector<std::int64_t> samples;
   /// For each block 2k columns of kWitnessReals numbers, column j at j·kWitnessReals: real number s of the
   /// prediction is Σ_j columns[j][s] v_j, v the parts re X̂_0, im X̂_0, re X̂_1, … For a complex signal,
-  /// numbers 0 … 15 of a block are real parts, 16 … 31 imaginary parts. Empty: left to the GPU.
+  /// numbers 0 … 15 of a block are real parts, 16 … 31 imaginary parts. Empty if the GPU computes them.
   std::vector<double> columns;
   /// The mean square is taken over the smallest three quarters of the first block and corrected for Gaussian
   /// residues: a moving object that covers some of the samples is not an error of the coefficients.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mean square of a witness's residues, plain or trimmed.
+// Computes the mean square of a witness's residues, plain or trimmed.
 #pragma once
 
 #include <algorithm>
@@ -8,12 +8,13 @@
 
 namespace sfft::detail {
 
-/// Reorders `squares`.
+/// Reorders `squares` as a side effect.
 inline double witness_mean(double* squares, int count, bool complex, bool trimmed) noexcept {
   const int kept = trimmed ? count - count / 4 : count;
   if (trimmed) {
     for (int i = 0; i < count; ++i) {
-      if (!(squares[i] - squares[i] == 0)) return squares[i];  // a NaN must show, and would spoil the order
+      if (!(squares[i] - squares[i] == 0))
+        return squares[i];  // a NaN must stay visible, and would spoil the order
     }
     std::nth_element(squares, squares + kept, squares + count);
   }

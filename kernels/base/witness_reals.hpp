@@ -4,7 +4,8 @@
 
 namespace sfft::detail {
 
-/// Real numbers that a witness compares: the parts of 16 complex samples, or 32 real samples; one per lane.
+/// The number of real numbers that a witness compares: the parts of 16 complex samples, or 32 real samples.
+/// There is one per lane of a warp.
 constexpr int kWitnessReals = 32;
 /// A GPU sums the real numbers of a prediction four at a time: four samples of a real frame, both parts of
 /// two samples of a complex one.

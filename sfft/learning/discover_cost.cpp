@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds discovery's alternatives to the cost model: Bluestein lengths, learning, and discovery's own
-// first round.
+// Adds discovery's alternatives to the cost model: Bluestein lengths, learning, and the first round of
+// discovery.
 #include "sfft/learning/discover_cost.hpp"
 
 #include <cmath>

@@ -12,7 +12,7 @@ namespace sfft::detail {
 double dense_us(const Shape& shape, bool real);
 /// The same for a dense transform and learn()'s work on a GPU.
 double dense_device_us(const Shape& shape, bool real);
-/// Whether a trial of discovery that fails takes little time beside the dense transform that follows.
+/// Whether a failed trial of discovery takes little time compared with the dense transform that follows.
 bool worth_a_trial(const Shape& shape, bool real, std::int64_t wanted);
 
 }  // namespace sfft::detail

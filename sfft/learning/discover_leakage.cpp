@@ -14,7 +14,9 @@ namespace sfft::detail {
 
 namespace {
 
-/// Per wanted frequency, and at all: a tone is recognised by a few neighbours on each side and axis.
+/// Neighbours per wanted frequency, and the minimum in all: a tone is recognised by a few neighbours on each
+/// side and
+/// axis.
 constexpr std::int64_t kNeighbours = 4;
 constexpr std::int64_t kFewestNeighbours = 256;
 /// More coefficients than this tell nothing new.

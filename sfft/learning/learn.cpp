@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks the frames and options, then selects frequencies and builds power envelopes from queries of a
-// LearningSpectrum. Learning tries discovery first and falls back to this if it is not verified.
+// LearningSpectrum. Learning by discovery tries discovery first and falls back to this if the result is not
+// verified.
 #include <fmt/format.h>
 
 #include <algorithm>

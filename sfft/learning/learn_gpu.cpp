@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Learns the k largest of one frame in one pass if its shape allows; otherwise passes the frames to a
-// MeanSpectrum in GPU memory and wraps it as a LearningSpectrum. The first way ignores wisdom: wisdom ranks
-// transform times, and creating an engine takes longer than this whole way.
+// MeanSpectrum in GPU memory and wraps it as a LearningSpectrum. The first path ignores wisdom: wisdom ranks
+// transform times, and creating an engine takes longer than this whole path.
 #include <utility>
 #include <vector>
 

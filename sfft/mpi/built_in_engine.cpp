@@ -141,7 +141,7 @@ class BuiltInEngine final : public DistributedEngine<Real> {
     }
   }
 
-  /// Once for all calls, because fresh pages cost as much as a pass over them.
+  /// Allocates once for all calls, because fresh pages cost as much as a pass over them.
   void allocate() {
     std::int64_t max = 0;
     for (const Stage<Real>& stage : stages_) max = std::max(max, stage.points);

@@ -169,7 +169,7 @@ void Comm::same(std::vector<std::int64_t> values, const char* what, double timeo
     if (std::equal(values.begin(), values.end(),
                    all.begin() + other * static_cast<std::ptrdiff_t>(values.size())))
       continue;
-    // Every process that compares with the first one finds it, too.
+    // Every process that compares with the first one also finds it.
     throw Error(ErrorCode::invalid_argument, fmt::format("the processes do not give the same {}", what));
   }
 }

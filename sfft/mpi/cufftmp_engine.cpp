@@ -27,7 +27,7 @@ void check(cudaError_t code, const char* what) {
                 fmt::format("{}: {}", what, cudaGetErrorString(code)));
 }
 
-/// Puts back the GPU that was in use.
+/// Restores the GPU that was in use.
 class KeepDevice {
  public:
   KeepDevice() : known_(cudaGetDevice(&before_) == cudaSuccess) {}
@@ -51,7 +51,7 @@ class OnDevice {
   KeepDevice before_;
 };
 
-/// Plans and their memory go where they were made: NVSHMEM ends with the last plan.
+/// Releases plans or memory on the GPU where they were made. NVSHMEM ends with the last plan.
 template <class Release>
 void release_on(int device, const Release& release) noexcept {
   const KeepDevice before;
@@ -59,7 +59,7 @@ void release_on(int device, const Release& release) noexcept {
   release();
 }
 
-/// NVSHMEM gives every process a GPU of its own.
+/// NVSHMEM assigns a separate GPU to every process.
 int device_of(const Comm& comm) {
   MPI_Comm machine = MPI_COMM_NULL;
   int place = 0, processes = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads libcufftMp.so with RTLD_DEEPBIND, so that it uses its own functions and not those of libcufft.so.
-// NVSHMEM is loaded before it, and without: it would take parts of the C++ library that libcufftMp.so has for
-// itself.
+// NVSHMEM is loaded before it and without that flag: otherwise it would take parts of the C++ library that
+// libcufftMp.so has for itself.
 #include "sfft/mpi/cufftmp_library.hpp"
 
 #include <dlfcn.h>
@@ -15,8 +15,8 @@ namespace sfft::mpi::detail {
 
 namespace {
 
-/// From where libcufftMp.so would take it: beside itself, where the wheels have it, or where the loader
-/// looks. Whatever fails here fails again, with a reason, when libcufftMp.so asks for it.
+/// From where libcufftMp.so would load it: its own directory, where the wheels have it, or the loader's path.
+/// What fails here fails again, with a reason, when libcufftMp.so needs it.
 void load_nvshmem(const std::string& cufftmp) {
   constexpr const char* kName = "libnvshmem_host.so.3";
   const std::filesystem::path folder = std::filesystem::path(cufftmp).parent_path();

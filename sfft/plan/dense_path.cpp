@@ -132,7 +132,7 @@ void DenseExecutor<Real>::execute(FrameData frame, ElementType type, const Real*
   run(plan_, frame, type, values, stats, scratch);
 }
 
-/// The plan brings threads of its own: the pool's are not awake.
+/// The plan has its own threads, so the pool's threads are not awake.
 template <class Real>
 void DenseExecutor<Real>::execute_shared(FrameData frame, ElementType type, const Real*,
                                          std::span<std::complex<Real>> values, cpu::ExecutionStats& stats,
@@ -144,7 +144,7 @@ template <class Real>
 void DenseExecutor<Real>::run(const dense::Plan<Real>& plan, FrameData frame, ElementType type,
                               std::span<std::complex<Real>> values, cpu::ExecutionStats& stats,
                               std::byte* scratch) const noexcept {
-  // Pictures of cameras have a tail, other signals may have none and would be transformed twice.
+  // Camera pictures have a tail. Other signals may have none, and would be transformed twice.
   const bool camera = type == ElementType::u8 || type == ElementType::u16;
   if (real_ && (picked_ || camera) && execute_quickly(plan, frame.data, type, values, stats, scratch)) return;
   std::complex<Real>* const spectrum = transform(plan, frame.data, type, scratch);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dense path on the CPU: an FFT, from which the template's frequencies are picked. Exact; it also
+// The dense path on the CPU: runs an FFT and picks the template's frequencies from it. It is exact, and also
 // measures the energy outside the support.
 #pragma once
 
@@ -43,8 +43,8 @@ class DenseExecutor final : public cpu::Executor<Real> {
  private:
   std::complex<Real>* transform(const dense::Plan<Real>& plan, const void* frame, ElementType type,
                                 std::byte* scratch) const noexcept;
-  /// With the tail by Parseval's theorem. False where a small tail would drown in the rounding of what is
-  /// subtracted from the whole energy, and for values that are not finite.
+  /// Computes the tail by Parseval's theorem. Returns false if a small tail would drown in the rounding of
+  /// what is subtracted from the whole energy, or if values are not finite.
   bool execute_quickly(const dense::Plan<Real>& plan, const void* frame, ElementType type,
                        std::span<std::complex<Real>> values, cpu::ExecutionStats& stats,
                        std::byte* scratch) const noexcept;

@@ -72,7 +72,8 @@ std::shared_ptr<const PlanDesign<Real>> choose_backend(const Template& tmpl, Pla
   if (on_cpu->info.predicted_us <= host_path_us(on_cpu->info, options.batch, tmpl.is_real())) return on_cpu;
   if (!device_problem(options.device).empty()) return on_cpu;
   options.backend = Backend::cuda;
-  // Frames from the host run the library's kernels, and compiling takes seconds: first the choice.
+  // Frames from the host run the library's kernels, and compiling takes seconds, so the backend is chosen
+  // first.
   const std::optional<ElementType> compiled_for = std::exchange(options.compiled_for, std::nullopt);
   try {
     auto on_gpu = Designer<Real>(tmpl, options).design();

@@ -139,7 +139,7 @@ class Designer {
     return info.kept;
   }
 
-  /// Why it cannot be built; empty if it was.
+  /// Builds the kept plan. Returns why it cannot be built; empty if it was.
   std::string rebuild(const KeptPlan& plan) {
     const auto reason = [&](double us) {
       return options_.path == Path::automatic ? reason_against_dense(us) : "asked for";
@@ -219,7 +219,7 @@ class Designer {
     }
     const double limit_us = options_.path == Path::automatic ? dense_us - costs_.witness_us()
                                                              : std::numeric_limits<double>::infinity();
-    const bool exact = prior_.least_squares() || options_.accuracy > 0;  // or as accurate as asked
+    const bool exact = prior_.least_squares() || options_.accuracy > 0;  // or as accurate as requested
     if (!forced(Path::flat_window)) find_comb(exact ? limit_us : kWorthAnError * limit_us);
     const bool comb_useful = comb_ && acceptable(comb_->predicted_error);
     if (forced(Path::flat_window) || (!forced(Path::comb) && !comb_useful)) find_flat(limit_us);
@@ -240,7 +240,7 @@ class Designer {
                           options_.accuracy > 0 ? options_.accuracy : kMaxUsefulError));
   }
 
-  /// Why no sparse plan can see bursts as short as asked; empty if one can.
+  /// Why no sparse plan can see bursts as short as requested; empty if one can.
   std::string burst_problem() const {
     const std::int64_t points = data_.shape.points();
     const std::int64_t samples =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dense path on a GPU: a full FFT, from which the template's frequencies are picked. Exact; it also
-// measures the energy outside the support.
+// The dense path on a GPU: runs a full FFT and picks the template's frequencies from it. It is exact, and
+// also measures the energy outside the support.
 #pragma once
 
 #include <memory>
@@ -27,7 +27,7 @@ class DenseExecutor final : public Executor<Real> {
  private:
   std::size_t input_bytes() const noexcept;
   std::size_t spectrum_bytes() const noexcept;
-  /// The problem of a round, where a call may have so many frames.
+  /// The problem of a round, for calls of up to this many frames.
   DenseProblem round(int frames) const noexcept;
 
   DenseProblem frame_;

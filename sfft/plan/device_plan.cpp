@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Binds an executor of kernels/cuda to a plan: uploads the reference, launches on frames in device memory,
-// and has frames in host memory sent through the ring.
+// and sends frames in host memory through the ring.
 #include "sfft/plan/device_plan.hpp"
 
 #include <algorithm>
@@ -44,7 +44,7 @@ void check_devices(const std::vector<int>& devices) {
 }
 
 std::shared_ptr<std::byte> allocate_page_locked(std::size_t bytes, int device) {
-  static_cast<void>(cuda::device_info(device));  // says what is wrong where there is no GPU
+  static_cast<void>(cuda::device_info(device));  // throws the reason if there is no GPU
   const cuda::DeviceScope scope(device);
   const auto buffer = std::make_shared<cuda::PinnedBuffer>(bytes);
   return {buffer, buffer->data()};
@@ -251,8 +251,8 @@ struct DenseKey {
   Wisdom::Batch match;
 };
 
-/// What to look up for a dense plan. Kernels that have to be compiled first pay for batches, or where they
-/// were measured with single frames.
+/// The key with which to look up the engine of a dense plan. Kernels that have to be compiled first pay off
+/// for batches, or where they were measured with single frames.
 DenseKey dense_key(const TemplateData& data, const PlanOptions& options) {
   DenseProblem problem = make_problem(data.shape, data.real, {.device = options.device});
   problem.batch = options.batch;
@@ -286,7 +286,7 @@ std::unique_ptr<const DevicePlan<Real>> sparse_plan(cuda::BinningTables<Real> ta
   return std::make_unique<OwnPlan<Real>>(std::move(executor), data, options);
 }
 
-/// The transform of a frame in double, its spectrum rounded.
+/// Transforms a frame in double and rounds its spectrum.
 class RoundedEngine final : public GpuDenseEngine<float> {
  public:
   RoundedEngine(std::unique_ptr<const GpuDenseEngine<double>> engine, std::int64_t points)
@@ -315,7 +315,7 @@ class RoundedEngine final : public GpuDenseEngine<float> {
   std::size_t spectrum_;  ///< offset in the workspace
 };
 
-/// An engine that takes no time to make, where there is one for such frames.
+/// An engine that takes no time to create, if there is one for such frames.
 template <class Real>
 cuda::DenseEngines<Real> quick_engines(cuda::DenseEngines<Real> others) {
   others.make = [make = others.make](DenseProblem frame) -> std::unique_ptr<const GpuDenseEngine<Real>> {
@@ -340,7 +340,7 @@ std::unique_ptr<const DevicePlan<Real>> make_device_plan(const CombData& comb, c
                                                          const SupportSet& support, const TemplateData& data,
                                                          const PlanOptions& options) {
   const cuda::DeviceScope scope(options.device);
-  // A witness of several blocks takes staged kernels, which do not gain.
+  // A witness of several blocks uses staged kernels, which gain nothing from halving.
   const int side = witness.blocks() > 1 ? -1
                                         : cuda::dimension_to_halve(comb, cuda::device_info(options.device),
                                                                    frames_of_launch(options));

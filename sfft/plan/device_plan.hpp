@@ -34,7 +34,7 @@ class DeviceWorkspace {
  public:
   virtual ~DeviceWorkspace() = default;
   virtual std::size_t bytes() const noexcept = 0;
-  virtual int capacity() const noexcept = 0;  ///< most frames of one host batch
+  virtual int capacity() const noexcept = 0;  ///< maximum number of frames in a host batch
 };
 
 /// What the planner needs to know about the GPU.
@@ -53,8 +53,8 @@ class DevicePlan {
   virtual std::shared_ptr<const DeviceReference> make_reference(
       const SignalView& frame, std::span<const std::complex<double>> coefficients, double error) const = 0;
   virtual std::unique_ptr<DeviceWorkspace> make_workspace(int frames) const = 0;
-  /// The same from a workspace of another plan, or none, whose memory is used where it fits and else freed
-  /// first. Nothing is under way in it.
+  /// Makes a workspace from that of another plan, or from none. Its memory is reused if it fits and freed
+  /// first if not. Nothing may be in flight in it.
   virtual std::unique_ptr<DeviceWorkspace> refit(std::unique_ptr<DeviceWorkspace> old, int frames) const {
     old.reset();
     return make_workspace(frames);
@@ -62,33 +62,34 @@ class DevicePlan {
   virtual void enqueue(const DeviceFrames& frames, const DeviceSpectra<Real>& spectra,
                        const DeviceReference* reference, DeviceWorkspace& workspace,
                        CUstream_st* stream) const = 0;
-  /// Host frames; spectra have been prepared. Blocks. `pool` may be null.
+  /// Transforms frames in host memory into prepared spectra. Blocks. `pool` may be null.
   virtual void execute(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra,
                        const DeviceReference* reference, DeviceWorkspace& workspace,
                        cpu::ThreadPool* pool) const = 0;
 
-  /// Frames of a part that begin() submits; 0: frames in host memory go through execute() alone.
+  /// Number of frames in a part that begin() submits; 0: frames in host memory go through execute() alone.
   virtual std::size_t part_ahead() const noexcept { return 0; }
-  /// Like execute(), but submits only as many of the first frames as can be under way at once, and does not
-  /// wait for them. Returns how many. Frames and spectra must stay where they are until finish() has told of
-  /// them. execute() may not be called meanwhile. After a failure nothing is under way.
+  /// Like execute(), but submits only as many of the first frames as can be in flight at once, and does not
+  /// wait for them. Returns how many. Frames and spectra must stay where they are until finish() has reported
+  /// them; execute() must not be called in the meantime. After a failure nothing is in flight.
   virtual std::size_t begin(std::span<const SignalView> /*frames*/, std::span<Spectrum<Real>> /*spectra*/,
                             const DeviceReference* /*reference*/, DeviceWorkspace& /*workspace*/,
                             cpu::ThreadPool* /*pool*/) const {
     return 0;
   }
-  /// Transforms once more what begin() has submitted, from the frame on whose spectrum is `first` and whether
-  /// finish() has told of it or not, with another reference. finish() tells of these frames again. Returns
-  /// how many; 0: that frame's samples are not on the GPU any more. After a failure nothing is under way.
+  /// Transforms again, with another reference, what begin() has submitted: all frames from the one whose
+  /// spectrum is `first`, whether or not finish() has reported it. finish() reports these frames again.
+  /// Returns how many; 0 if that frame's samples are no longer on the GPU. After a failure nothing is in
+  /// flight.
   virtual std::size_t again(const Spectrum<Real>& /*first*/, const DeviceReference* /*reference*/,
                             DeviceWorkspace& /*workspace*/) const {
     return 0;
   }
-  /// Whether finish() would not wait for a frame.
+  /// Whether finish() would return without waiting for a frame.
   virtual bool ready(DeviceWorkspace& /*workspace*/) const { return false; }
-  /// Waits until some of the frames under way are done, the oldest first. Returns how many.
+  /// Waits until some of the frames in flight are done, the oldest first. Returns how many.
   virtual std::size_t finish(DeviceWorkspace& /*workspace*/) const { return 0; }
-  /// Waits for what is under way and forgets it.
+  /// Waits for everything in flight and discards it.
   virtual void abandon(DeviceWorkspace& /*workspace*/) const noexcept {}
 };
 
@@ -96,13 +97,13 @@ class DevicePlan {
 std::string device_problem(int device);
 /// Throws backend_unavailable with device_problem().
 DeviceTraits device_traits(int device);
-/// Throws backend_unavailable unless all are there, and may share work.
+/// Throws backend_unavailable unless all devices exist and may share work.
 void check_devices(const std::vector<int>& devices);
 /// Page-locked host memory that kernels of every GPU can read. Throws backend_unavailable, out_of_memory.
 std::shared_ptr<std::byte> allocate_page_locked(std::size_t bytes, int device);
-/// Memory of a GPU that the host reads, too. Throws backend_unavailable, device, out_of_memory.
+/// GPU memory that the host can also read. Throws backend_unavailable, device, out_of_memory.
 std::shared_ptr<std::byte> allocate_managed(std::size_t bytes, int device);
-/// Writes a plane, which has been checked, without gaps; blocks.
+/// Writes a plane without gaps; the caller has checked it. Blocks.
 void store_plane(const DevicePlane& plane, std::byte* to, int device);
 
 /// `witness` may be empty.

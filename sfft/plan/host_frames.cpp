@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames that are alike go together, in parts small enough that copying one, transforming another and
-// delivering a third overlap. Of page-locked frames the bus carries rows or single sectors, whichever is less
-// work for it.
+// Frames of the same kind go together, in parts small enough that copying one, transforming another and
+// delivering a third overlap. For page-locked frames the bus carries rows or single sectors, whichever is
+// less work for it.
 #include "sfft/plan/host_frames.hpp"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ Transfer HostFrames<Real>::page_locked_way(std::size_t element) const {
   return set.copied_elements() < shape_.points() ? Transfer::rows : Transfer::whole;
 }
 
-/// `automatic` is no answer.
+/// Never returns `automatic`.
 template <class Real>
 Transfer HostFrames<Real>::way_for(const SignalView& frame) const {
   if (executor_.sample_indices().empty() || transfer_ == Transfer::whole) return Transfer::whole;
@@ -48,7 +48,7 @@ Transfer HostFrames<Real>::way_for(const SignalView& frame) const {
               "PageLockedMemory or memory from cudaHostAlloc, or use Transfer::automatic");
 }
 
-/// How many of the first frames can go together.
+/// Number of leading frames that can go together.
 template <class Real>
 std::size_t HostFrames<Real>::alike(std::span<const SignalView> frames, bool adjacent) const {
   const auto* first = static_cast<const std::byte*>(frames[0].data());
@@ -118,7 +118,8 @@ std::size_t HostFrames<Real>::submit(std::span<const SignalView> frames, std::sp
                            : way == Transfer::gather           ? gathered
                            : way == Transfer::whole && regions ? points
                                                                : 0;
-  // Runs of frames grow while a stream goes on, and page-locking takes long: there is room for the longest.
+  // Runs of frames grow while a stream goes on, and page-locking takes long, so there is room for the
+  // longest.
   const std::size_t usual = device * element < kLargeFrame ? longest_ : 1;
   ring_.fit(device * element, host * element, static_cast<int>(std::max(wanted, usual)));
   Slot& slot = ring_.next();
@@ -139,7 +140,7 @@ std::size_t HostFrames<Real>::submit(std::span<const SignalView> frames, std::sp
   return count;
 }
 
-/// Transforms what was sent to a slot, but the first few frames.
+/// Transforms what was sent to a slot, except the first few frames.
 template <class Real>
 void HostFrames<Real>::launch(Slot& slot, std::size_t skipped) {
   const auto& sent = slot.sent;
@@ -165,7 +166,7 @@ std::size_t HostFrames<Real>::again(const Spectrum<Real>& first) {
     return static_cast<std::size_t>(std::ranges::find_if(slot.sent.spectra, is_first) -
                                     slot.sent.spectra.begin());
   };
-  // The latest part, because the same memory may have been for spectra of an earlier one.
+  // The latest part, because the same memory may have been used for spectra of an earlier one.
   int age = HostRing<Real>::kSlots - 1;
   while (age >= 0 && place(ring_.by_age(age)) == ring_.by_age(age).sent.spectra.size()) --age;
   if (age < 0) return 0;
@@ -218,7 +219,7 @@ void HostFrames<Real>::send_rows(std::span<const SignalView> frames, Slot& slot)
   if (cuda::fetched_word(set, frames[0].data(), element) == 0) {
     copy_rows(frames, slot);
   } else {
-    // Events would come between the kernels of a frame by itself, which then could not overlap.
+    // Events would come between the kernels of a single frame, which then could not overlap.
     const bool timed = count > 1 || ring_.overlaps();
     if (timed) ring_.begin_copies(slot);
     executor_.fetch_rows(cuda::mapped_address(frames[0].data()), element, count, slot.device.data(),
@@ -230,7 +231,7 @@ void HostFrames<Real>::send_rows(std::span<const SignalView> frames, Slot& slot)
       (set.copied_elements() + executor_.witness_samples()) * static_cast<std::int64_t>(element);
 }
 
-/// By the copy engine; the host picks the witness's samples, which are the last.
+/// Uses the copy engine; the host picks the witness's samples, which are the last.
 template <class Real>
 void HostFrames<Real>::copy_rows(std::span<const SignalView> frames, Slot& slot) {
   const cuda::RowSet& set = executor_.row_set();

@@ -17,15 +17,15 @@ namespace cpu {
 class ThreadPool;
 }
 
-/// Frames of one launch, when a call brings so many to a plan that reads samples of them. A part of fewer
-/// would spend more time on its launches than on the bus; larger ones only delay the first result. The first
-/// part's copy and the last one's transform overlap with nothing.
+/// Number of frames per launch if a call passes this many to a plan that reads some of their samples. A
+/// smaller part would spend more time on its launches than on the bus; a larger one only delays the first
+/// result. The first part's copy and the last part's transform overlap with nothing.
 constexpr std::size_t part_of_call(std::size_t frames) noexcept {
   constexpr std::size_t kSmallest = 8, kLargest = 32, kParts = 8;
   return std::min(frames, std::clamp((frames + kParts - 1) / kParts, kSmallest, kLargest));
 }
 
-/// The same where parts of the next call follow without a wait, and fewer launches cost the host less.
+/// The same if parts of the next call follow without a wait, and fewer launches cost the host less.
 constexpr std::size_t part_of_stream(std::size_t frames) noexcept {
   constexpr std::size_t kLargest = 32;
   return std::clamp(frames / 2, part_of_call(frames), kLargest);
@@ -35,7 +35,7 @@ constexpr std::size_t part_of_stream(std::size_t frames) noexcept {
 template <class Real>
 class HostFrames {
  public:
-  /// The batch that a launch gets, for frames in device memory.
+  /// Makes the batch of a launch, for frames in device memory.
   using MakeBatch = std::function<cuda::Batch<Real>(const DeviceFrames&, const DeviceSpectra<Real>&)>;
 
   /// `state` is for at most `most` frames at a time. `pool` may be null.
@@ -53,14 +53,14 @@ class HostFrames {
         make_batch_(make_batch),
         pool_(pool) {}
 
-  /// Spectra have been prepared. Blocks; after a failure nothing is under way.
+  /// Transforms frames into prepared spectra. Blocks; after a failure nothing is in flight.
   void execute(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra);
   /// Submits as many of the first frames as the ring has room for, in parts of `part`, and does not wait for
-  /// their results: HostRing::await_some() does. Returns how many. After a failure nothing is under way.
+  /// their results: HostRing::await_some() does. Returns how many. After a failure nothing is in flight.
   std::size_t begin(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra, std::size_t part);
-  /// Transforms once more what begin() submitted, from the frame on whose spectrum is `first`, whether its
-  /// result has come or not: with another reference, and without the way over the bus. Returns how many
-  /// frames; 0: that frame's samples are not there any more. After a failure nothing is under way.
+  /// Transforms again, with another reference and without copying over the bus, what begin() submitted: all
+  /// frames from the one whose spectrum is `first`, whether or not its result has arrived. Returns the number
+  /// of frames; 0 if that frame's samples are no longer there. After a failure nothing is in flight.
   std::size_t again(const Spectrum<Real>& first);
 
  private:
@@ -83,9 +83,9 @@ class HostFrames {
   Transfer transfer_;
   HostRing<Real>& ring_;
   cuda::State& state_;
-  std::size_t usual_;    ///< frames of a call
+  std::size_t usual_;    ///< frames per call
   std::size_t max_;      ///< frames of a part
-  std::size_t longest_;  ///< frames of the longest part that is to be expected
+  std::size_t longest_;  ///< frames of the longest part to expect
   const MakeBatch& make_batch_;
   cpu::ThreadPool* pool_;
 };

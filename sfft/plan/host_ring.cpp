@@ -40,7 +40,7 @@ void HostRing<Real>::fit(std::size_t frame_bytes, std::size_t host_bytes, int fr
   const Slot& last = slots_.back();
   if (wanted <= capacity_ && bytes <= last.device.bytes() && host_bytes <= last.host.bytes()) return;
   deliver_all();
-  capacity_ = 0;  // until all of it is there
+  capacity_ = 0;  // until everything is allocated
   const int capacity = std::max(wanted, slots_[0].capacity);
   bytes = std::max(bytes, last.device.bytes());
   host_bytes = std::max(host_bytes, last.host.bytes());
@@ -103,7 +103,7 @@ void HostRing<Real>::deliver(Slot& slot) {
   slot.done.wait();
   const DeviceSpectra<Real> from = slot.spectra(static_cast<int>(out.size()));
   const double transfer_us = slot.gather_us + (slot.copied ? slot.copy_begins.us_until(slot.copy_ends) : 0);
-  // Some frames of a part may come once more.
+  // Some frames of a part may be transformed again.
   const double frames = static_cast<double>(std::max(out.size(), slot.sent.spectra.size()));
   const auto k = static_cast<std::size_t>(k_);
   for (std::size_t i = 0; i < out.size(); ++i) {

@@ -29,7 +29,7 @@ class HostRing {
   struct Slot {
     cuda::PinnedBuffer host;     ///< compact samples
     cuda::DeviceBuffer device;   ///< the same, or whole frames
-    cuda::PinnedBuffer results;  ///< kernels write them there, over the bus
+    cuda::PinnedBuffer results;  ///< kernels write them here, over the bus
     cuda::Event done;
     cuda::Event copy_begins{cuda::Event::Kind::timed}, copy_ends{cuda::Event::Kind::timed};
     double gather_us = 0;                   ///< host time for all frames
@@ -48,12 +48,12 @@ class HostRing {
   explicit HostRing(std::int64_t k);
   std::int64_t coefficients() const noexcept { return k_; }  ///< of a spectrum
 
-  /// Makes room for `frames` frames of `frame_bytes` per slot, and of `host_bytes` in host memory; waits for
-  /// work under way when it has to grow, which takes long: page-locked memory is allocated.
+  /// Makes room per slot for `frames` frames of `frame_bytes`, and of `host_bytes` in host memory. Growing
+  /// waits for work in flight and takes long, because it allocates page-locked memory.
   void fit(std::size_t frame_bytes, int frames) { fit(frame_bytes, frame_bytes, frames); }
   void fit(std::size_t frame_bytes, std::size_t host_bytes, int frames);
-  /// True: copies to the GPU and kernels of different slots overlap, each kind on a stream of its own. Each
-  /// slot then costs a few microseconds more. Call while nothing is under way.
+  /// True: copies to the GPU and kernels of different slots overlap, on separate streams. Each slot then
+  /// costs a few microseconds more. Call while nothing is in flight.
   void overlap(bool overlap) noexcept { overlap_ = overlap; }
   bool overlaps() const noexcept { return overlap_; }
   int capacity() const noexcept { return capacity_; }
@@ -63,28 +63,28 @@ class HostRing {
 
   /// The next slot, after delivering its last results.
   Slot& next();
-  /// A slot by its age; 0: the one that next() would return, kSlots − 1: the one that it has returned last.
+  /// A slot by its age: 0 is the one that next() would return, kSlots − 1 the one that it returned last.
   Slot& by_age(int i) noexcept { return slots_[static_cast<std::size_t>((at_ + i) % kSlots)]; }
-  /// Copies host memory to that of the slot and times it.
+  /// Copies from host memory to the slot's memory and times the copy.
   void copy(Slot& slot, std::byte* device, const void* host, std::size_t bytes);
-  /// Brackets copies on copies(), which are timed.
+  /// Brackets copies on copies(), to time them.
   void begin_copies(Slot& slot);
   void end_copies(Slot& slot);
-  /// Before kernels are launched on a slot: they wait for its copies.
+  /// Call before kernels are launched on a slot: they wait for its copies.
   void await_copies(Slot& slot);
-  /// After the work on a slot is launched: its results go to `spectra`.
+  /// Call after the work on a slot has been launched. Its results go to `spectra`.
   void finish(Slot& slot, std::span<Spectrum<Real>> spectra, std::int64_t transferred_bytes);
-  /// Frames will come again that have come: await_some() tells only of those that come from now on.
+  /// Delivered frames will be delivered again: await_some() counts only those delivered from now on.
   void forget_delivered() noexcept { delivered_ = 0; }
-  /// Whether next() would not wait.
+  /// Whether next() would return without a wait.
   bool has_room() const noexcept { return slots_[static_cast<std::size_t>(at_)].spectra_out.empty(); }
-  /// Whether await_some() would tell of frames without a wait.
+  /// Whether await_some() would report frames without a wait.
   bool ready() const;
-  /// Frames whose results have come since the last call; waits for the oldest slot's if there are none.
+  /// Number of frames delivered since the last call; if there are none, waits for those of the oldest slot.
   std::size_t await_some();
-  /// Delivers everything, and await_some() does not tell of it.
+  /// Delivers everything; await_some() does not report it.
   void drain();
-  /// After a failure: waits for what is under way and delivers nothing.
+  /// After a failure: waits for work in flight and delivers nothing.
   void abandon() noexcept;
   std::size_t bytes() const noexcept;
 
@@ -94,10 +94,10 @@ class HostRing {
   std::size_t result_bytes(int frames) const noexcept;
 
   std::int64_t k_;
-  // Somebody waits for these frames, and not for what is learned beside.
+  // A caller waits for these frames, but not for what is learned in the background.
   cuda::OwnedStream stream_{cuda::OwnedStream::Kind::urgent}, copies_{cuda::OwnedStream::Kind::urgent};
   bool overlap_ = false;
-  std::size_t delivered_ = 0;  ///< frames that await_some() has not told of
+  std::size_t delivered_ = 0;  ///< frames that await_some() has not reported
   std::array<Slot, kSlots> slots_;
   int at_ = 0, capacity_ = 0;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kept plan serves the request that it was made for and no other: a planner that is asked for something
-// else may decide otherwise. Of the plans that do not serve, the one that comes nearest says why.
+// A kept plan serves only the request that it was made for, because a planner may decide otherwise for
+// another request. If no kept plan matches, the closest one says why.
 #include "sfft/plan/kept.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ const char* name(PlanEffort effort) {
   return effort == PlanEffort::quick ? "quick" : effort == PlanEffort::normal ? "normal" : "thorough";
 }
 
-/// What two requests differ in, the gravest first, and how many other things were compared before it.
+/// The most important difference between two requests, and how many other things were compared before it.
 struct Difference {
   int agreed = 0;
   std::string text;  ///< empty: they agree
@@ -50,7 +50,7 @@ Difference difference(const PlanKey& made_for, const PlanKey& asked) {
   compare(std::string(frames(made_for)), std::string(frames(asked)), "it was made for {}, not {}");
   compare(std::string(to_string(made_for.path)), std::string(to_string(asked.path)),
           "it was made with path = {}, not {}");
-  // A longer search serves those who ask for a shorter one.
+  // A plan from a longer search also serves requests for a shorter one.
   if (made_for.effort < asked.effort)
     compare(std::string(name(made_for.effort)), std::string(name(asked.effort)),
             "it was made with effort = {}, not {}");

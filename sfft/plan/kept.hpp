@@ -15,15 +15,15 @@ PlanKey plan_key(const PlanOptions& options, bool reference);
 
 struct KeptMatch {
   const KeptPlan* plan = nullptr;  ///< of the template's data
-  std::string why_not;  ///< where there is none, and the template keeps plans or could not read them
+  std::string why_not;             ///< why there is none, if the template keeps plans or could not read them
 };
 KeptMatch find_kept(const TemplateData& data, const PlanKey& key);
 
-/// Copies of a template's data with one more plan, which replaces one of the same key. Of very many plans the
-/// oldest is left out.
+/// Adds a plan to a template's data, in place of one with the same key. If there are very many plans, drops
+/// the oldest one.
 void keep(TemplateData& data, const KeptPlan& plan);
 
-/// Whether planning finds the same for both: their supports, and what they know of amplitudes.
+/// Whether planning finds the same for both: they have the same support and know the same about amplitudes.
 bool same_to_a_planner(const TemplateData& a, const TemplateData& b);
 
 }  // namespace sfft::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public plan: checks what it is called with, hands frames to threads or to the GPU.
+// The public plan: checks its arguments and hands frames to threads or to the GPU.
 #include "sfft/plan.hpp"
 
 #include <fmt/format.h>

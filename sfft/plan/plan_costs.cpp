@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the cost model, and adds the bus to the times of a GPU whose frames lie on its other side.
+// Queries the cost model, and adds the bus to the times of a GPU for frames in host memory.
 #include "sfft/plan/plan_costs.hpp"
 
 #include <algorithm>
@@ -63,7 +63,7 @@ std::int64_t PlanCosts::element() const {
   return data_.real ? 1 : 8;
 }
 
-/// A GPU's time for a frame of which so many bytes cross the bus, if frames are in host memory.
+/// A GPU's time for a frame of which `bytes` cross the bus, if frames are in host memory.
 double PlanCosts::with_bus(double us, std::int64_t bytes) const {
   return from_bus() ? predict_from_host_us(us, bytes, batch()) : us;
 }
@@ -119,8 +119,8 @@ CombRequest PlanCosts::comb_request(double limit_us, cpu::ThreadPool* pool) cons
 CombRequest PlanCosts::search_request(double limit_us, cpu::ThreadPool* pool) const {
   CombRequest request = comb_request(limit_us, pool);
   if (!by_rows() || request.accuracy > 0) return request;
-  // Samples of a row that has crossed the bus cost little more, so that errors as large as those of frames in
-  // the GPU's memory take few rows. Larger ones weigh as their third power.
+  // Samples of a row that has crossed the bus cost little more, so errors as large as those of frames in the
+  // GPU's memory take few rows. Larger errors weigh as their third power.
   CombRequest there = request_there(std::numeric_limits<double>::infinity(), pool);
   there.effort = PlanEffort::quick;
   if (const auto error = estimate_comb_error(support_, prior_, there)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the paths of a plan are predicted to take where it executes, and what a search for a comb is asked
-// for.
+// Predicts how long the paths of a plan take where it executes, and states the requirements for a comb
+// search.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace sfft::detail {
 
-/// Times are microseconds per frame: on a core of the CPU, or for batches on a GPU, from the host's memory to
-/// results there if frames are page-locked. What it is made from must stay.
+/// Times are microseconds per frame: on one CPU core, or for batches on a GPU (from host memory to results in
+/// host memory if frames are page-locked). The constructor's arguments must outlive this object.
 class PlanCosts {
  public:
   /// `epsilon`: of the arithmetic that executes.
@@ -27,15 +27,15 @@ class PlanCosts {
         epsilon_(epsilon),
         on_device_(options.backend == Backend::cuda) {}
 
-  /// `tuned`: by kernels that were tuned for the shape.
+  /// `tuned`: with kernels tuned for the shape.
   double dense_us(bool tuned) const;
   double direct_us() const;
   double flat_us(const FlatPlanData& flat) const;
   /// Blocks of the witness; more than one where a short burst must be seen.
   std::int64_t witness_blocks() const;
-  /// What the blocks beyond the first cost.
+  /// Time of the witness's blocks beyond the first.
   double witness_us() const;
-  /// The samples that a plan may read.
+  /// Number of samples that a plan may read.
   std::int64_t max_samples() const { return max_samples(by_rows()); }
 
   /// The request for a comb that is no slower than `limit_us`.
@@ -45,7 +45,7 @@ class PlanCosts {
   CombRequest search_request(double limit_us, cpu::ThreadPool* pool) const;
 
  private:
-  /// Frames of a call that one GPU gets.
+  /// Number of frames of a call that one GPU gets.
   int batch() const {
     const int devices = std::max(1, static_cast<int>(options_.devices.size()));
     return std::max(1, (options_.batch + devices - 1) / devices);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One frame on the CPU: the executor's transform, then the reference and the account of its errors; once more
-// in other units where powers would leave the range of the arithmetic.
+// Processes one frame on the CPU: the executor's transform, then the reference and the error estimates.
+// Repeats this in other units if powers would leave the range of the arithmetic.
 #include "sfft/plan/plan_impl.hpp"
 
 #include <fmt/format.h>
@@ -163,13 +163,13 @@ double PlanImpl<Real>::error_of_reference(const SignalView& frame, std::span<con
   const std::vector<std::complex<Real>> given(coefficients.begin(), coefficients.end());
   const auto seen = witness.compare(frame, frame.type(), nullptr, given);
   const auto best = witness.compare(frame, frame.type(), nullptr, found);
-  // Right coefficients leave the energy outside the support alone, what the plan finds leaves its errors too.
-  // Samples are few: the difference must exceed what chance makes of either.
+  // Correct coefficients leave only the energy outside the support; those that the plan finds also leave
+  // their errors. There are few samples, so the difference must exceed what chance makes of either.
   constexpr double kLimit = 1.5;
   const ErrorModel& model = design->errors.model;
   double explained = kLimit * best.residue;
   if (design->executor) {
-    // The empty buckets know that energy even where recovery finds little.
+    // The empty buckets measure that energy even if recovery finds little.
     cpu::ExecutionStats stats;
     std::vector<std::complex<Real>> values(coefficients.size());
     const AlignedBuffer scratch(design->executor->scratch_bytes());
@@ -193,8 +193,8 @@ void PlanImpl<Real>::prepare(Spectrum<Real>& spectrum) const {
   spectrum.transferred_bytes = 0;
 }
 
-/// Adds the reference, if there is one, and says how wrong the values are. Values and sums are in units of
-/// 2^stats.exponent where `frame` has been scaled, the result is not.
+/// Adds the reference, if there is one, and estimates how wrong the values are. Values and sums are in units
+/// of 2^stats.exponent if `frame` has been scaled; the result is not.
 template <class Real>
 void PlanImpl<Real>::give_errors(FrameData frame, ElementType type, const cpu::ExecutionStats& stats,
                                  Spectrum<Real>& spectrum) const noexcept {
@@ -280,7 +280,7 @@ void PlanImpl<Real>::run(const SignalView& frame, Spectrum<Real>& spectrum, std:
   execute(frame);
   const bool sparse = design->info.path == Path::comb || design->info.path == Path::flat_window;
   if (!sparse || reference != nullptr || powers_fit(spectrum)) return;
-  // Once more, the samples brought to a size whose powers are numbers.
+  // Repeats the transform with samples scaled to a size whose powers are representable.
   Real largest = 0;
   for (const std::complex<Real>& value : spectrum.values)
     largest = std::max({largest, std::abs(value.real()), std::abs(value.imag())});

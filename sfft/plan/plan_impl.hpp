@@ -47,10 +47,10 @@ struct WorkspaceImpl {
   std::unique_ptr<DeviceWorkspace> device;
   std::shared_ptr<const PlanDesign<Real>> device_design;  ///< the design that the device part was made for
   std::vector<AlignedBuffer> copies;  ///< one per thread, of regions for executors that need them contiguous
-  std::atomic<bool> in_use{false};    ///< set by a call under way
+  std::atomic<bool> in_use{false};    ///< set during a call
 
   void fit(const std::shared_ptr<const PlanDesign<Real>>& design);
-  /// On a GPU only frames in host memory need threads: those are started by the first of them.
+  /// On a GPU, only frames in host memory need threads; the first such frame starts them.
   void fit_threads(int threads);
   /// Makes room for a copy of any of the frames for each thread, if the executor needs one.
   void fit_copies(const cpu::Executor<Real>& executor, std::span<const SignalView> frames);
@@ -77,7 +77,7 @@ struct PlanDesign {
   std::unique_ptr<const cpu::Executor<Real>> executor;  ///< of the cpu backend
   std::unique_ptr<const DevicePlan<Real>> device;       ///< of the cuda backend
   int batch = 1;
-  std::vector<KeptPlan> decisions;  ///< this plan's, and the CPU's beside a GPU's that was chosen over it
+  std::vector<KeptPlan> decisions;  ///< this plan's, and also the CPU's if a GPU was chosen over it
 };
 
 /// Chooses the path and builds the executor. Throws as Plan's constructor does.
@@ -97,8 +97,8 @@ class PlanImpl {
   /// `error`: of the coefficients, as ErrorSums::reference_error.
   void set_reference(const SignalView& frame, std::span<const std::complex<double>> coefficients,
                      double error = 0);
-  /// How far coefficients are from the frame's, as ErrorSums::reference_error: how much more the witness
-  /// contradicts them than the values that the plan has `found` without a reference.
+  /// Error of coefficients, as ErrorSums::reference_error: how much more the witness contradicts them than it
+  /// contradicts the values that the plan has `found` without a reference.
   double error_of_reference(const SignalView& frame, std::span<const std::complex<Real>> found,
                             std::span<const std::complex<double>> coefficients) const;
   void check(const SignalView& frame) const;
@@ -111,7 +111,7 @@ class PlanImpl {
   void prepare(Spectrum<Real>& spectrum) const;
 };
 
-/// The way of the library's own parts into a plan, and from what is inside to a plan.
+/// Lets other parts of the library reach a plan's contents, and make a plan from them.
 template <class Real>
 struct PlanAccess {
   static const PlanImpl<Real>& inside(const Plan<Real>& plan) noexcept { return *plan.impl_; }

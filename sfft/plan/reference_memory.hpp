@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a GPU keeps what it subtracts from frames and adds to their spectra.
+// GPU memory for what is subtracted from frames and added to their spectra.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace sfft::detail {
 
-/// The samples, those of the witness and the coefficients of a reference, in one piece of memory.
+/// The samples of a reference, its witness samples and its coefficients, in one block of memory.
 template <class Real>
 class ReferenceMemory final : public DeviceReference {
  public:

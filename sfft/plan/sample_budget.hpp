@@ -14,15 +14,15 @@ namespace sfft::detail {
 /// Samples per coefficient that the automatic budget allows, and the share of the frame.
 inline constexpr std::int64_t kSamplesPerCoefficient = 28;
 inline constexpr std::int64_t kBudgetDivisor = 12;
-/// The same where whole rows cross a bus, and further samples of a row cost little.
+/// The same if whole rows cross a bus, where further samples of a row cost little.
 inline constexpr std::int64_t kRowSamplesPerCoefficient = 84, kRowBudgetDivisor = 4;
-/// Samples in the rows that cross a bus: the larger of so many per coefficient and a share of the frame.
+/// Samples in the rows that cross a bus: the larger of a number per coefficient and a share of the frame.
 inline constexpr std::int64_t kInRowsPerCoefficient = 400, kInRowsDivisor = 6;
 
-/// The samples allowed to a plan of `k` coefficients in a frame of `points` samples. `share` is what the
-/// caller allows, as a share of the frame; 0: the automatic budget, which is the whole frame where least
-/// squares need it; more where samples come `by_rows`. Throws `invalid_argument` for a share of less than one
-/// sample.
+/// The number of samples that a plan of `k` coefficients may read from a frame of `points` samples. `share`:
+/// the caller's limit, as a share of the frame; 0: the automatic budget, which is the whole frame if least
+/// squares needs it, and larger if samples come `by_rows`. Throws `invalid_argument` for a share of less than
+/// one sample.
 inline std::int64_t sample_budget(double share, std::int64_t points, std::int64_t k, bool least_squares,
                                   bool by_rows = false) {
   if (share > 0) {

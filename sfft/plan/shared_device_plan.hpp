@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan on several GPUs: each has one of its own, and they share the frames of a call.
+// A plan on several GPUs: each GPU has a plan, and they share the frames of a call.
 #pragma once
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ class SharedDevicePlan final : public DevicePlan<Real> {
  public:
   using Part = std::unique_ptr<const DevicePlan<Real>>;
 
-  /// One for each of the devices.
+  /// One part per device.
   SharedDevicePlan(std::vector<Part> parts, const std::vector<int>& devices) : parts_(std::move(parts)) {
     std::string names;
     for (const int device : devices) names += fmt::format("{}{}", names.empty() ? "" : ", ", device);
@@ -123,7 +123,7 @@ class SharedDevicePlan final : public DevicePlan<Real> {
     auto& own = static_cast<Workspace&>(workspace);
     if (own.under_way.empty()) return 0;
     const auto [p, count] = own.under_way.front();
-    // A GPU may have told of several of its turns at once.
+    // A GPU may have reported several of its turns at once.
     while (own.done[p] < count) {
       const std::size_t more = parts_[p]->finish(*own.parts[p]);
       if (more == 0) return 0;
@@ -165,7 +165,7 @@ class SharedDevicePlan final : public DevicePlan<Real> {
     std::vector<std::unique_ptr<DeviceWorkspace>> parts;
     std::deque<Turn> under_way;     ///< the oldest first
     std::size_t next = 0;           ///< whose turn it is
-    std::vector<std::size_t> done;  ///< of each GPU: frames of turns that finish() has not told of
+    std::vector<std::size_t> done;  ///< per GPU: frames of turns that finish() has not reported
     cpu::ThreadPool threads;
   };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What aliases onto one frequency, in many grids at once: a rough look at some coefficients needs no tables
-// of all buckets.
+// Computes what aliases onto one frequency, in many grids at once. A rough look at a few coefficients
+// therefore needs no tables of all buckets.
 #pragma once
 
 #include <array>

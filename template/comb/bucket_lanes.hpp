@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buckets of a comb packed side by side for the kernels that solve them; what those need per delay and per
-// difference of delays is computed once.
+// Packs buckets of a comb into SIMD lanes for the kernels that solve them. What the kernels need per delay
+// and per difference of delays is computed once.
 #pragma once
 
 #include <array>
@@ -42,7 +42,7 @@ class LaneDelays {
 
   std::size_t delays() const noexcept { return delays_.delays.size(); }
   std::size_t differences() const noexcept { return differences_.delays.size(); }
-  /// The factor, at a delay, of a frequency these steps from a bucket's own.
+  /// The factor that a frequency these steps away from the bucket's frequency gets at a delay.
   std::complex<double> response(std::size_t delay, const std::array<std::int64_t, 3>& steps) const noexcept;
   /// Phases of near aliases for a difference: kAxis doubles for each of three dimensions.
   const double* phases(std::size_t difference) const noexcept { return &phases_[difference * 3 * kAxis]; }

@@ -21,10 +21,10 @@ namespace sfft::detail {
 
 namespace {
 
-/// Number of coefficients that compare grids for a quick plan, or by rows; of twice as many or more, only
-/// every second or n-th is examined.
+/// Number of coefficients examined to compare grids for a quick plan, or by rows. If there are twice as many
+/// or more, only every second or n-th is examined.
 constexpr std::int64_t kLookedAt = 256;
-/// Most sets of rows that delays may begin in; with more, a taller grid achieves the same.
+/// Maximum number of sets of rows that delays may begin in; with more, a taller grid achieves the same.
 constexpr std::int64_t kMaxRowSets = 6;
 /// Coefficients of a rough look, and the number of grids that it keeps.
 constexpr std::size_t kRoughlyLookedAt = 128, kPromisingGrids = 4;

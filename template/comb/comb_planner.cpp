@@ -38,7 +38,7 @@ std::string describe(const Shape& shape, const std::array<std::int64_t, 3>& buck
 /// The extent of a search with a known tail.
 struct Effort {
   std::size_t looks;         ///< candidates examined
-  bool mirrored;             ///< examines mirrored lattices of delays, too
+  bool mirrored;             ///< also examines mirrored lattices of delays
   bool few_lattices;         ///< per look
   int look_draws;            ///< random sets of delays per look
   std::size_t draw_groups;   ///< buckets that select the delays of a look
@@ -168,7 +168,7 @@ class Planner {
     return chosen;
   }
 
-  /// Candidates that read from few to many rows; for each number of rows the one with the least bound.
+  /// Candidates that read from few to many rows; for each number of rows the one with the smallest bound.
   std::vector<CombCandidate> spread_over_rows(std::size_t max) const {
     std::map<std::int64_t, const CombCandidate*> best;
     for (const CombCandidate& candidate : candidates_) {
@@ -190,7 +190,7 @@ class Planner {
     DelayChoice choice;
   };
 
-  /// Searches delays for each of these roughly.
+  /// Roughly searches delays for each of these.
   void look_at(const std::vector<CombCandidate>& candidates, const Effort& effort,
                std::vector<Looked>& looked) {
     // Candidates with the same grid share its model, which only one thread may use at a time.
@@ -259,7 +259,7 @@ class Planner {
     return *middle;
   }
 
-  /// The tail is known: the least predicted error, or the cheapest plan within the requested accuracy.
+  /// The tail is known: the smallest predicted error, or the cheapest plan within the requested accuracy.
   std::optional<Choice> best_estimate() {
     const bool good_enough = request_.accuracy > 0;
     const Effort effort = effort_of(request_.effort);
@@ -286,7 +286,7 @@ class Planner {
     // The first look is coarse: search the finalists' delays thoroughly and keep the one that predicts best.
     std::vector<std::optional<DelayChoice>> finalists(std::min(effort.finalists, looked.size()));
     if (effort.finalists == 0) finalists.emplace_back(looked[0].choice);
-    // Finalists with the same grid are processed in sequence, too.
+    // Finalists with the same grid are also processed in sequence.
     std::vector<std::vector<std::size_t>> turns;
     for (std::size_t i = 0; i < std::min(effort.finalists, looked.size()); ++i) {
       const auto same = std::find_if(turns.begin(), turns.end(), [&](const auto& turn) {

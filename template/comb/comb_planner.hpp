@@ -29,7 +29,7 @@ struct CombRequest {
   std::int64_t max_samples = 0;  ///< limit on r·B
   double epsilon = 0;            ///< epsilon of the arithmetic that will execute
   double limit_us = 0;           ///< plans predicted to be slower are rejected
-  /// Without an accuracy, the plan with the least error · time^time_weight wins.
+  /// Without an accuracy, the plan with the smallest error · time^time_weight wins.
   double time_weight = 0.25;
   /// Smaller errors count as this one, so that time decides. Only without an accuracy.
   double enough = 0;

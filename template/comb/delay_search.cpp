@@ -84,7 +84,7 @@ class Search {
           std::vector<Delay> changed = best_;
           for (Delay& delay : changed) delay[0] = delay[0] == row ? other : delay[0];
           consider(changed);
-          if (best_ == changed) break;  // the row has gone
+          if (best_ == changed) break;  // the row no longer exists
         }
       }
       if (best_error_ > 0.98 * before) break;

@@ -30,14 +30,14 @@ class Folding {
   /// The same for many grids, in less time; uses the pool's threads, if given. Without `members` it serves
   /// only tails_of() and buckets_of().
   void prepare(std::span<const Grid> grids, cpu::ThreadPool* pool = nullptr, bool members = true);
-  /// The flat bucket of each member of the support.
+  /// The linear bucket index of each member of the support.
   std::vector<std::int32_t> buckets_of_members(const Grid& buckets) const;
   /// The same into reused memory.
   void buckets_of_members(const Grid& buckets, std::vector<std::int32_t>& flat) const;
-  /// The flat buckets of some members, given by their numbers.
+  /// The linear bucket indices of some members, given by their numbers.
   void buckets_of(std::span<const std::size_t> members, const Grid& buckets,
                   std::vector<std::int32_t>& flat) const;
-  /// Tail power that folds into each of these flat buckets, the template's own cells included: Σ
+  /// Tail power that folds into each of these buckets (linear indices), the template's own cells included: Σ
   /// tail(f) over f ≡ b.
   std::vector<double> tails_of(std::span<const std::int32_t> flat, const Grid& buckets) const;
   /// Scratch of tails_of().

@@ -16,8 +16,8 @@ class RowBounds {
   void set(std::size_t number, double rows, double in_a_row, double bound) {
     grids_[number] = {std::log(rows), std::log(in_a_row), std::log(bound)};
   }
-  /// The bound for so many rows and samples in each, from the nearest grids in every direction; `other` if
-  /// there is no grid.
+  /// The bound for this number of rows and of samples in each, from the nearest grids in every direction;
+  /// `other` if there is no grid.
   double bound(double rows, double in_a_row, double other) const {
     const double x = std::log(rows), y = std::log(in_a_row);
     double sum = 0, weights = 0;

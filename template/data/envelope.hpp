@@ -39,7 +39,7 @@ struct Envelope {
   bool zero() const noexcept;
 };
 
-/// The product of the axes of a shape: flat cell indices and bucket sums.
+/// The product of the axes of a shape: linear cell indices and bucket sums.
 class CellGrid {
  public:
   explicit CellGrid(const Shape& shape);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kLongestName = 200;
 
-/// Names are shown to people: no control characters.
+/// Names are shown to users, so they must not contain control characters.
 bool name(const std::string& text) {
   return text.size() <= kLongestName &&
          std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7F; });

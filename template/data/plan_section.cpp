@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sections have a kind, a version, a length and a checksum of their own, so that damaged or newer ones can be
+// Each section has a kind, a version, a length and a checksum, so that damaged or newer sections can be
 // skipped. Every plan is checked before it is trusted.
 #include "template/data/plan_section.hpp"
 
@@ -18,7 +18,7 @@ enum PlanFlag : std::uint32_t {
   kReference = 2,
   kFullPeriod = 4,
   kPageLocked = 8,
-  kBursts = 16,  ///< two more numbers at the end; versions before it know no such plan
+  kBursts = 16,  ///< two more numbers at the end; earlier versions do not know such plans
   kKnownFlags = 31
 };
 

@@ -46,7 +46,7 @@ struct TemplateData {
   std::int64_t k() const noexcept { return static_cast<std::int64_t>(support->size()); }
 };
 
-/// Splits a flat row-major index into coordinates (unused dimensions 0).
+/// Splits a linear (row-major) index into coordinates (unused dimensions 0).
 inline std::array<std::int64_t, 3> coordinates(const Shape& shape, std::int64_t flat) noexcept {
   std::array<std::int64_t, 3> at{0, 0, 0};
   if (shape.points() <= std::int64_t{1} << 32) {  // 32-bit divisions are faster

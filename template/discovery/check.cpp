@@ -21,8 +21,8 @@ constexpr std::int64_t kRun = 8;
 DelayPattern check_delays(const CombGrid& grid, int rank, std::int64_t number, const CheckReads& reads,
                           DiscoveryRandom& random) {
   // A run of eight delays separates any eight frequencies of a bucket from zero, whatever they have in common
-  // (Vandermonde), and more unless their values conspire; in several dimensions random delays must do. Four
-  // were not enough: with them a wrong frequency passed in one of 12,000 random cases.
+  // (Vandermonde), and more unless their values conspire. In several dimensions random delays have to do.
+  // Four delays are not enough: with four, a wrong frequency passed in one of 12,000 random cases.
   if (reads.runs == 0 && rank == 1) return run_of_delays(grid, true, random, reads.compared);
   if (reads.runs == 0) return random_delays(grid.strides, rank, kDiscoveryDelays, random);
   const auto last = static_cast<std::size_t>(rank - 1);

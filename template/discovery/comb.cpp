@@ -187,13 +187,14 @@ void DiscoveryComb<Real>::subtract(const CombGrid& grid, const DelayPattern& pat
   }
 }
 
-/// Everything that stands out or is known: `found` becomes this round's view of the components.
+/// Explains every bucket that stands out or has known components: `found` becomes this round's view of the
+/// components.
 template <class Real>
 void DiscoveryComb<Real>::explain_all(const CombGrid& grid, const DelayPattern& pattern,
                                       const BucketValues<Real>& values,
                                       const std::vector<DiscoveryComponent>& components,
                                       DiscoveryRound& round, std::vector<DiscoveryComponent>& found) {
-  // To explain a bucket by what locates itself, and for each candidate that a search for pairs tries.
+  // Time to explain a bucket from its phases, and for each candidate that a search for pairs tries.
   constexpr double kExplainUs = 0.3, kCandidateUs = 0.02, kGridCandidateUs = 0.4;
   work_us_ = 0;
   file_members(grid, components);
@@ -237,7 +238,7 @@ void DiscoveryComb<Real>::explain_all(const CombGrid& grid, const DelayPattern& 
     const std::int32_t b = look[at];
     const auto seen = static_cast<std::int64_t>(found.size()) + round.unresolved;
     if (noisy && seen > most_significant_) {
-      // Already more than the driver accepts.
+      // This is already more than the driver accepts.
       round.unresolved += static_cast<std::int64_t>(look.size() - at);
       break;
     }

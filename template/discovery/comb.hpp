@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Discovery by combs: subsampled grids whose small FFTs fold the spectrum into buckets, frequency f
-// into f mod B (Pawar and Ramchandran, FFAST, ISIT 2013). A bucket that holds one frequency is read off the
-// phases between its delays; one that holds a few, by linear prediction over equally spaced delays.
+// Discovery by combs, which are subsampled grids. Their small FFTs fold the spectrum into buckets: frequency
+// f falls into f mod B (Pawar and Ramchandran, FFAST, ISIT 2013). The phases between delays locate a
+// frequency that is alone in its bucket; linear prediction over equally spaced delays separates a few.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ class DiscoveryComb {
  public:
   explicit DiscoveryComb(DiscoverySampler<Real>& sampler) : sampler_(sampler), shape_(sampler.shape()) {}
 
-  /// Samples at `pattern`, explains what stands out and updates `components`: refits the known, adds the new,
-  /// drops those that were never there. Buckets it cannot explain keep what was known of them.
+  /// Samples at `pattern`, explains what stands out and updates `components`: refits the known ones, adds new
+  /// ones and drops false ones. A bucket that it cannot explain keeps its known components.
   DiscoveryRound solve(const CombGrid& grid, const DelayPattern& pattern,
                        std::vector<DiscoveryComponent>& components);
 
@@ -41,13 +41,13 @@ class DiscoveryComb {
   /// Explains no bucket of a noisy signal if more than this many are
   /// significant. Unlimited at first.
   void expect_at_most(std::int64_t significant) noexcept { most_significant_ = significant; }
-  /// Time after which the next rounds leave buckets unexplained, and about how long the last one took to
-  /// explain its buckets, by what it tried.
+  /// allow_us() sets the time after which the next rounds leave buckets unexplained. work_us() estimates how
+  /// long the last round took to explain its buckets, from what it tried.
   void allow_us(double limit_us) noexcept { limit_us_ = limit_us; }
   double work_us() const noexcept { return work_us_; }
   bool out_of_time() const noexcept { return work_us_ > limit_us_; }
-  /// From now on also tries all candidates for up to three buckets of an exact signal, in case frequencies
-  /// collide on every grid.
+  /// Makes later rounds also try all candidates for up to three buckets of an exact signal, in case
+  /// frequencies collide on every grid.
   void be_stubborn() noexcept { stubborn_ = true; }
   bool stubborn() const noexcept { return stubborn_; }
 

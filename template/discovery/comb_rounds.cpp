@@ -101,7 +101,7 @@ void DiscoveryDriver<Real>::adapt_to_noise(const DiscoveryRound& round, const Co
 
 template <class Real>
 bool DiscoveryDriver<Real>::go_on(const DiscoveryRound& round, const CombGrid& grid, CombSearch& search) {
-  // Frequencies that collide in one residue class collide in its multiples, too: combs never separate them.
+  // Frequencies that collide in one residue class also collide in its multiples: combs never separate them.
   const bool stalled = search.min_unresolved >= 0 && round.unresolved >= search.min_unresolved;
   search.stalled = stalled && round.added == 0 ? search.stalled + 1 : 0;
   if (search.stalled > 0 && shape_.rank() > 1) comb_.be_stubborn();

@@ -31,7 +31,8 @@ class DiscoveryDriver {
   DiscoveryResult run();
 
  private:
-  /// Rounds of one kind; each doubles the buckets or finds something, so either a few suffice or none will.
+  /// Largest number of rounds of one kind. Each doubles the buckets or finds something, so a few suffice or
+  /// none will.
   static constexpr int kMaxRounds = 10;
   static constexpr std::int64_t kFewestBuckets = 32;
   /// A frequency with exactly the limit's power is as likely to be hidden by the noise as to show.
@@ -47,18 +48,19 @@ class DiscoveryDriver {
   /// The first round is always affordable; refining known frequencies may cost as much as it saves.
   bool afford(double us, double reads, std::int64_t samples, Purpose purpose);
   double limit_us(Purpose purpose) const;
-  /// What to spend on the next round for a longer list, which is as likely to be complete as the last one.
+  /// The purpose of the next round if it looks for more frequencies: the longer list is as likely to be
+  /// complete as the last one.
   Purpose going_on() const { return promising_ ? Purpose::search : Purpose::look; }
   /// Under noise, more significant frequencies than requested mark a spectrum that is not sparse. `open` is
   /// roughly the number of frequencies seen but not found.
   void judge_prospects(const DiscoveryRound& round, std::int64_t open);
-  /// Looks for tones between bins, once. True if their leakage is why the rounds so far failed: no other will
-  /// succeed.
+  /// Looks for tones between bins, once. True if their leakage is why the rounds so far failed; further
+  /// rounds will fail as well.
   bool leaks();
   /// Records what a round saw; false if discovery cannot go on.
   bool accept(const DiscoveryRound& round, double tail_per_noise);
   std::int64_t max_seen() const { return expected_ + expected_ / 2 + kSpare; }
-  /// Bound on what is missed if only the energy of the samples is known.
+  /// Bound on what is missed when only the energy of the samples is known.
   double everything() const { return kMargin * std::sqrt(total_energy_); }
 
   // comb_rounds.cpp
@@ -72,11 +74,12 @@ class DiscoveryDriver {
     std::optional<CombGrid> previous;
   };
   void run_combs();
-  /// One round. The first one explains its buckets twice if they take long: tones between bins have no end of
-  /// buckets that are hard to explain, so it looks for these tones first.
+  /// Runs one round. If the first round takes long to explain its buckets, it first looks for tones between
+  /// bins and then explains the buckets again: such tones leave an endless number of buckets that are hard to
+  /// explain.
   DiscoveryRound solve(const CombGrid& grid, const DelayPattern& pattern);
   void adapt_to_noise(const DiscoveryRound& round, const CombGrid& grid, CombSearch& search);
-  /// After a round that was not the last: what the next one changes. False if combs will not work.
+  /// Decides after a round that was not the last what the next one changes. False if combs will not work.
   bool go_on(const DiscoveryRound& round, const CombGrid& grid, CombSearch& search);
   /// A small round on the residual of the frequencies found so far, for the few that collided in a bucket and
   /// could not be separated. Returns the number of buckets that remain unexplained.

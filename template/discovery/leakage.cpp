@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fits tones to the peaks, strongest first, each on what those before it leave; then all once more, each on
-// what all others leave (RELAX: Li and Stoica, IEEE Transactions on Signal Processing 44, 1996).
+// Fits tones to the peaks, strongest first, each to what the earlier ones leave; then refits each to what all
+// others leave (RELAX: Li and Stoica, IEEE Transactions on Signal Processing 44, 1996).
 #include "template/discovery/leakage.hpp"
 
 #include <algorithm>
@@ -17,11 +17,11 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// Tones: more of them for signals of more points, so that the search takes little time compared with a
+/// Number of tones. Larger signals may have more, so that the search takes little time compared with a
 /// transform.
 constexpr std::int64_t kFewestTones = 2, kMaxTones = 24;
 constexpr std::int64_t kPointsPerTone = 16384;
-/// Peaks that may turn out not to be tones, each after a fit; and peaks that are looked at.
+/// Limits on the peaks that turn out not to be tones, each after a fit, and on the peaks examined.
 constexpr int kMaxFailures = 8;
 constexpr std::size_t kMaxPeaks = 128;
 /// Power of a peak over the noise below which it cannot have evident neighbours.

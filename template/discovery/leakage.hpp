@@ -27,9 +27,9 @@ struct KnownSpectrum {
 };
 
 /// Tones between the frequencies of the grid, or spread by a window, strongest first. A peak and its
-/// neighbours count as one only if a tone explains phases and sizes of all coefficients next to the peak:
-/// adjacent frequencies on the grid have two or more neighbours right by chance in fewer than one in a
-/// hundred signals. Takes time proportional to the number of known coefficients where no two of them are
+/// neighbours count as a tone only if one tone explains the phases and sizes of all coefficients next to the
+/// peak. Adjacent frequencies on the grid match two or more neighbours by chance in fewer than one in a
+/// hundred signals. Takes time proportional to the number of known coefficients if no two of them are
 /// neighbours.
 std::vector<OffGridTone> suspect_leakage(const KnownSpectrum& spectrum);
 

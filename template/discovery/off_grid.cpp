@@ -27,13 +27,13 @@ constexpr std::int64_t kShareOfSignal = 8;
 constexpr double kSlack = 1.45;
 /// Largest step from one delay to the next along an axis: phases are known to a part of a turn.
 constexpr double kStep = 16;
-/// The strongest tone mostly suffices; a second attempt fits several.
+/// The strongest tone usually suffices; a second attempt fits several.
 constexpr double kGood = 0.003;
 constexpr ToneSearch kFirstSearch{.max_tones = 1, .max_failures = 2, .good = kGood};
 constexpr ToneSearch kSecondSearch{.max_tones = 3, .max_failures = 8, .good = kGood};
 /// Standard errors that a frequency is off the grid. Where the coarse grid is not exact, tones on the grid
-/// leak into each other's bins, which shifts them by more than a fit of one tone can know: then also a
-/// distance.
+/// leak into each other's bins, which shifts them by more than a fit of one tone can detect. Such grids
+/// therefore require a minimum distance as well.
 constexpr double kOffGrid = 5, kOffGridInexact = 8, kMayBeOff = 2;
 constexpr double kFarOff = 0.05, kFarOffOfPlane = 0.1, kFarOffBeside = 0.03;
 /// What a tone may leave in a delayed spectrum, as a share of what lies next to its peak there; and by how
@@ -101,7 +101,7 @@ CoarseGrid coarse_grid(const Shape& shape) {
       grid.delays.back()[d] = step;
     }
   }
-  // Delays along all axes at once, which no phase is taken from.
+  // Delays along all axes at once; no phase is taken from these.
   const int checks = grid.exact ? 1 : 2;
   for (int i = 1; i <= checks; ++i) {
     constexpr double kGolden = 0.6180339887;
@@ -169,8 +169,8 @@ class OffGridSearch {
     }
   }
 
-  /// All coefficients without delay, one of each conjugate pair. Their noise is what a low quantile says; at
-  /// least that of rounding.
+  /// All coefficients without delay, one of each conjugate pair. Their noise is estimated from a low quantile
+  /// and is at least that of rounding.
   std::vector<KnownCoefficient> first_spectrum() {
     constexpr double kQuantile = 0.3, kExponential = 0.357;  // of unit mean
     const std::vector<Complex>& first = spectra_.front();

@@ -25,9 +25,9 @@ class CombGrids {
  public:
   explicit CombGrids(const Shape& shape);
 
-  /// About `target` buckets or somewhat more, and as unlike `previous` (which may be null) as possible:
-  /// frequencies that share a bucket in one should separate in the other. Nothing if the shape has no such
-  /// divisors, or they would read too much of the frame.
+  /// A grid of about `target` buckets or somewhat more that differs from `previous` (which may be null) as
+  /// much as possible: frequencies that share a bucket in one should separate in the other. Nothing if the
+  /// shape has no such divisors, or they would read too much of the frame.
   std::optional<CombGrid> near(std::int64_t target, const CombGrid* previous, DiscoveryRandom& random) const;
 
  private:
@@ -35,7 +35,7 @@ class CombGrids {
   std::array<std::vector<std::int64_t>, 3> divisors_;
 };
 
-/// Layout of a round's delays, such that phases reveal a frequency alone in its bucket.
+/// Layout of a round's delays. Their phases reveal a frequency that is alone in its bucket.
 struct DelayPattern {
   enum class Kind {
     run,     ///< 1D: equally spaced, which also separates a few frequencies of one bucket
@@ -55,8 +55,8 @@ struct DelayPattern {
 
 constexpr std::int64_t kRunDelays = 8;
 
-/// Equally spaced delays (fewer than `most` under small strides): adjacent, on one cache line of most
-/// signals, or `spread` over the stride with a random step. 1D only; needs a stride of at least 4.
+/// Equally spaced delays (fewer than `max` under small strides): adjacent, on one cache line of most signals,
+/// or `spread` over the stride with a random step. 1D only; needs a stride of at least 4.
 DelayPattern run_of_delays(const CombGrid& grid, bool spread, DiscoveryRandom& random,
                            std::int64_t max = kRunDelays);
 

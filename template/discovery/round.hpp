@@ -24,12 +24,12 @@ struct DiscoveryComponent {
 
 struct DiscoveryRequest {
   std::int64_t k = 0;       ///< frequencies expected, both of a conjugate pair counted; 0: unknown
-  double accuracy = 1e-6;   ///< relative L2 error of the values that needs no further samples
+  double accuracy = 1e-6;   ///< no further samples are read below this relative L2 error of the values
   double noise_gain = 2.6;  ///< the same for their standard error relative to a dense transform's
   std::uint64_t seed = 1;
   Path path = Path::automatic;  ///< or comb, or flat_window
-  /// Predicted time after which no round starts: one without progress, one that looks for more of a likely
-  /// answer, one that only refines and checks the answer. 0: no limit.
+  /// Limits on predicted time, beyond which no round starts: a round without progress, one that looks for
+  /// more of a likely answer, and one that only refines and checks the answer. 0: no limit.
   double patience_us = 0;
   double search_us = 0;
   double effort_us = 0;
@@ -39,7 +39,7 @@ struct DiscoveryRequest {
   bool everything = false;       ///< read the whole signal for its sums before verification
   bool exact_only = false;       ///< give up if more than rounding is outside what can be found
   bool off_grid = false;         ///< look for tones between bins once a round fails
-  double first_look_us = 0;      ///< or once explaining its buckets has taken so long
+  double first_look_us = 0;      ///< look for them also once explaining the buckets has taken this long
 };
 
 struct DiscoveryResult {
@@ -98,8 +98,8 @@ constexpr double kContradiction = 2;
 
 /// Rounding noise of one bucket, relative to Σ|X|²: that of the given samples and of the small FFT.
 constexpr double kRoundingShare = 0.35;
-/// Rounding of a bucket's own content, in units of epsilon: frequencies weaker than another of the same
-/// bucket by this factor are not seen.
+/// Rounding of a bucket's content, in units of epsilon: frequencies weaker than another of the same bucket by
+/// this factor are not seen.
 constexpr double kOwnRounding = 3;
 /// Rounds per wrong decision between noise and signal.
 constexpr double kRoundsPerMistake = 1e3;

@@ -60,8 +60,8 @@ class ScaledSamples final : public SampleReader {
   std::optional<WholeSignal> whole(double scale, const RandomFold& fold) override;
 
   int exponent() const noexcept { return exponent_; }  ///< a sample is 2^exponent times the value read
-  /// Whether later samples exceeded the first so much that the scale was wrong. It is right from now on;
-  /// earlier reads are not. True once.
+  /// Whether later samples exceeded the first ones by so much that the scale was wrong; true once. The scale
+  /// is right from then on, but earlier reads are not.
   bool outgrown() noexcept;
 
  private:

@@ -86,7 +86,7 @@ class DiscoverySampler {
   std::int64_t samples() const noexcept { return samples_; }  ///< read so far
 
  private:
-  /// Four arrays of `reals`, at different page offsets lest they compete for the same cache sets.
+  /// Four arrays of `reals`, at different page offsets so that they do not compete for the same cache sets.
   Real* buffer(std::size_t reals);
   std::int64_t flat(const GridPoint& at) const noexcept;
   BucketValues<Real> transform(const cpu::SmallFft<Real>& fft, const GridPoint& grid, std::int64_t delays);

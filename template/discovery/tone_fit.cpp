@@ -332,7 +332,7 @@ class Fitter {
   int known_ = 0;
 };
 
-/// Beside the peak of a tone all coefficients are real multiples of it, once the kernel's phase is taken off;
+/// Next to the peak of a tone all coefficients are real multiples of it once the kernel's phase is removed;
 /// those of unrelated tones are not. Near its own mirror image a real tone need not show this.
 bool has_phases_of_tone(const ToneModel& tone, const ToneBins& bins) {
   constexpr double kNear = 16;

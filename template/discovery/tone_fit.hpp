@@ -17,8 +17,8 @@
 
 namespace sfft::detail {
 
-/// The samples behind a spectrum: along each axis `points`, every `stride`-th of the `extent` that a window
-/// spans, from the first one on.
+/// The samples behind a spectrum. Along each axis they are `points` samples: every `stride`-th, from the
+/// first one on, of the `extent` that a window spans.
 struct ToneGrid {
   int rank = 1;
   std::array<double, 3> points{1, 1, 1}, stride{1, 1, 1}, extent{1, 1, 1};
@@ -27,7 +27,7 @@ struct ToneGrid {
   static ToneGrid whole(const Shape& shape) noexcept;
 };
 
-/// A tone a·exp(2πi Σ_d f_d t_d / n_d) under a window; of a real signal that and its conjugate.
+/// A tone a·exp(2πi Σ_d f_d t_d / n_d) under a window; for a real signal, this tone plus its conjugate.
 struct ToneModel {
   std::array<double, 3> extents{1, 1, 1};
   int rank = 1;
@@ -66,15 +66,15 @@ struct ToneBins {
 struct ToneFit {
   ToneModel tone;
   std::array<double, 3> standard_error{0, 0, 0};
-  double sides = 0;     ///< Σ|X|² of the known coefficients but the peak
+  double sides = 0;     ///< Σ|X|² of the known coefficients except the peak
   double misfit = 0;    ///< Σ|X − model|² of all, and what the model puts above the bound of unknown ones
   double noise = 0;     ///< Σ variance of the known ones
   int significant = 0;  ///< known coefficients next to the peak that stand out of their variance
 };
 
-/// The tone that explains the cross best. Nothing if the phases next to the peak are those of no tone, which
-/// is cheap to see, or if the steps do not converge. Tries no other window once the misfit is at most `good`
-/// times what lies next to the peak.
+/// The tone that explains the cross best. Returns nothing if no tone has the phases next to the peak (a cheap
+/// test), or if the steps do not converge. Tries no other window once the misfit is at most `good` times what
+/// lies next to the peak.
 std::optional<ToneFit> fit_tone(const ToneGrid& grid, bool real, const ToneBins& bins, double good = 0);
 
 }  // namespace sfft::detail

@@ -48,9 +48,9 @@ inline std::complex<double> tone_kernel(const CosineWindow& window, double spaci
   return sum;
 }
 
-/// dirichlet(x − j) for j = first … last into to[j]: the phases of neighbours differ by a constant factor,
-/// and so do those whose imaginary part is the sine in the denominator. A small sine is summed from its
-/// series.
+/// Writes dirichlet(x − j) for j = first … last to to[j]. The phases of neighbours differ by a constant
+/// factor, and so do the phases whose imaginary part is the sine in the denominator. A small sine is summed
+/// from its series.
 inline void dirichlet_row(double x, double n, std::int64_t first, std::int64_t last,
                           std::complex<double>* to) noexcept {
   constexpr double kSmall = 0.2;
@@ -73,15 +73,15 @@ inline void dirichlet_row(double x, double n, std::int64_t first, std::int64_t l
 /// Longest row of tone_kernels(), on each side.
 inline constexpr int kMaxKernels = 4;
 
-/// tone_kernel(x − j) for j = −reach … reach into to[j]. `turns`: the samples begin that share of the
-/// window's period after the window.
+/// Writes tone_kernel(x − j) for j = −reach … reach to to[j]. `turns`: the share of the window's period by
+/// which the samples begin after the window.
 inline void tone_kernels(const CosineWindow& window, double spacing, double x, double n, int reach,
                          std::complex<double>* to, double turns = 0) noexcept {
   constexpr int kWide = kMaxKernels + 3;
   std::complex<double> storage[2 * kWide + 1];
   std::complex<double>* row = storage + kWide;
   const bool apart = (spacing != 1 || turns != 0) && window.terms > 1;
-  // Shifts by whole bins are other members of the row.
+  // A kernel shifted by whole bins is another element of the row.
   const int wide = apart ? reach : reach + window.terms - 1;
   dirichlet_row(x, n, -wide, wide, row);
   for (int j = -reach; j <= reach; ++j) to[j] = window.a[0] * row[j];
@@ -99,7 +99,7 @@ inline void tone_kernels(const CosineWindow& window, double spacing, double x, d
   }
 }
 
-/// tone_kernel(frequency − j) for all bins j of an axis into line[j].
+/// tone_kernel(frequency − j) for all bins j of an axis, into line[j].
 inline std::vector<std::complex<double>> tone_kernel_line(const CosineWindow& window, double spacing,
                                                           double frequency, std::int64_t n) {
   const auto count = static_cast<std::size_t>(n);
@@ -108,7 +108,7 @@ inline std::vector<std::complex<double>> tone_kernel_line(const CosineWindow& wi
   fill(frequency);
   for (std::size_t j = 0; j < count; ++j) line[j] = window.a[0] * row[j];
   if (spacing == 1 && window.terms < n) {
-    // Shifts by whole bins are other members of the row.
+    // A kernel shifted by whole bins is another element of the row.
     for (int q = 1; q < window.terms; ++q) {
       const auto shift = static_cast<std::size_t>(q);
       const double half = (q % 2 != 0 ? -0.5 : 0.5) * window.a[shift];

@@ -25,10 +25,10 @@ constexpr std::size_t whole_blocks(std::size_t count) {
   return (count + cpu::kWaveBlock - 1) / cpu::kWaveBlock * cpu::kWaveBlock;
 }
 
-/// A turn has this many bits of fractions.
+/// Fractions of a turn have this many bits.
 constexpr int kTurnBits = 40;
 
-/// exp(2 pi i t / 2^kTurnBits), by the kernel for waves: a library sine each would take as long as the pass.
+/// exp(2 pi i t / 2^kTurnBits), from the wave kernel: a library sine for each would take as long as the pass.
 std::vector<Complex> random_roots(const std::vector<double>& turns) {
   static_assert(kBlock == 16, "a digit's phases are whole blocks of positions");
   const auto count = static_cast<std::int64_t>(turns.size());
@@ -147,7 +147,7 @@ void RandomFold::weigh(const double* const* f, Sums& full, Sums& cut) const {
   }
 }
 
-/// Numbers of pieces add up, and so do their residues: a cyclic convolution over the sets.
+/// Numbers of pieces add up, and so do their residues: this is a cyclic convolution over the sets.
 void RandomFold::join(const Sums& outer, Sums& sums) const {
   const Sums inner = sums;
   for (std::int64_t a = 0; a < sets_; ++a) {
@@ -190,7 +190,7 @@ std::vector<Complex> RandomFold::cells(const std::vector<DiscoveryComponent>& co
   for (std::size_t start = 0; start < components.size(); start += kAtOnce) {
     const std::size_t count = std::min(kAtOnce, components.size() - start);
     for (std::size_t i = 0; i < whole_blocks(count); ++i) {
-      // The last block is filled with its last component.
+      // The last block is padded with its last component.
       const DiscoveryComponent& component = components[start + std::min(i, count - 1)];
       for (std::size_t d = 0; d <= last; ++d) f[d][i] = static_cast<double>(component.f[d]);
     }

@@ -67,8 +67,8 @@ struct WholeSignal {
   std::vector<double> re, im;  ///< cells of scale · x, as RandomFold::cells() orders them
 };
 
-/// Adds consecutive pieces of elements that lie one after the other in host memory: `elements` of them,
-/// beginning with piece `first`. Only the last piece may be shorter than the fold's columns.
+/// Adds `elements` contiguous elements in host memory, which begin with piece `first`. Only the last piece
+/// may be shorter than the fold's columns.
 void add_pieces(const void* samples, ElementType type, std::int64_t first, std::int64_t elements,
                 double scale, const RandomFold& fold, WholeSignal& whole);
 

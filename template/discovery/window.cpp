@@ -24,7 +24,7 @@ constexpr int kLines = kDiscoveryDelays;
 constexpr double kReach = 0.8;
 /// Share of a bucket's power that one frequency may leave and still be accepted: neighbours leak in.
 constexpr double kBelievable = 0.1;
-/// To project on or subtract a trace in one bucket, to try a peak, and to sum the power of a bucket.
+/// Time to project on or subtract a trace in one bucket, to try a peak, and to sum the power of a bucket.
 constexpr double kTouchUs = 0.02, kPeakUs = 0.5, kPowerUs = 0.01;
 
 template <class Real>

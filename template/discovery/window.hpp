@@ -33,7 +33,7 @@ class DiscoveryWindow {
   DiscoveryRound round(std::int64_t buckets, DiscoveryRandom& random,
                        std::vector<DiscoveryComponent>& components, double limit_us);
 
-  /// About how long the last round took to fit, by what it fitted.
+  /// Estimated time that the last round took to fit, from what it fitted.
   double work_us() const noexcept { return work_us_; }
 
   /// Noise power of a bucket relative to the tail energy Σ|X|² that causes it, in the last round.

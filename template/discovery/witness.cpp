@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t kOffsets = cpu::kWaveOffsets;
 /// Waves whose tables are built and used together; they stay in cache.
 constexpr std::size_t kWavesAtOnce = 64;
-/// Correct answers per false rejection: noise, too, has large samples.
+/// Correct answers per false rejection: noise also has large samples.
 constexpr double kFalseAlarms = 1e4;
 /// Tolerated relative error of the tail that rounds estimate from their buckets.
 constexpr double kTailDoubt = 0.3;

@@ -32,12 +32,12 @@ struct WitnessReport {
   const char* reason = "";    ///< why it does not agree
 };
 
-/// Samples to compare so that a disturbance of kWitnessShare of the positions, wherever they are, is missed
-/// with a probability below `confidence`.
+/// Number of samples to compare so that a disturbance of kWitnessShare of the positions, wherever they are,
+/// is missed with a probability below `confidence`.
 std::int64_t witness_samples(double confidence);
 /// The share of positions that `samples` of them miss with at most that probability.
 double witness_share(double confidence, std::int64_t samples);
-/// A share of 1/40, because pulses of 2 in 64 samples have 1/32.
+/// 1/40, because pulses of 2 in 64 samples cover 1/32.
 inline constexpr double kWitnessShare = 0.025;
 /// Positions are sums of an anchor and an offset, drawn independently. Any two are independent, but not all
 /// together: misses are more likely than with independent positions, by less than this factor

@@ -24,8 +24,8 @@ std::int64_t FlatLineSource::below(std::int64_t limit) {
   return static_cast<std::int64_t>(generator_() % static_cast<std::uint64_t>(limit));
 }
 
-/// A start on the line that visits every sample, such that `count` pieces do not
-/// overlap while there is room.
+/// A start on the line that visits every sample, chosen so that `count` pieces do not overlap while there is
+/// room.
 std::array<std::int64_t, 3> FlatLineSource::piece(std::int64_t number, std::int64_t count,
                                                   const FlatLines& lines) {
   const std::int64_t share = period_ / count;

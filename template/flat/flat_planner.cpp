@@ -133,7 +133,7 @@ class FlatSearch {
   }
 
  private:
-  /// Whether these lines make a plan, which `result` then holds.
+  /// True if these lines make a plan; `result` then holds it.
   bool take(const FlatLines& lines, const Candidate& candidate, std::int64_t& rows_left,
             FlatPlanResult& result) const {
     FlatRecovery recovery(shape_, members_, kaiser_, lines);
@@ -263,7 +263,7 @@ class FlatSearch {
   std::vector<Candidate> candidates_;
 };
 
-/// A result with a reason for arguments that no plan can serve; without one for others.
+/// Returns a result with a reason if no plan can serve the arguments, otherwise one without a reason.
 FlatPlanResult refuse(const Shape& shape, std::span<const std::int64_t> support, const FlatOptions& options) {
   FlatPlanResult result;
   for (const std::int64_t flat : support) {

@@ -35,7 +35,7 @@ BlockCells::BlockCells(const Shape& shape, bool real)
         const std::int64_t start = y * row_points_;
         const std::int32_t cell = row.cell * cells_of(samples) + run.cell;
         const bool nyquist = real && 2 * (run.end - 1) == samples;
-        const bool mean = real && run.first == 0;  // a run of its own
+        const bool mean = real && run.first == 0;  // a separate run
         const std::int64_t split = run.end - (nyquist ? 1 : 0);
         if (split > run.first) column_runs_.push_back({start + run.first, start + split, cell, mean});
         if (nyquist) column_runs_.push_back({start + split, start + run.end, cell, true});

@@ -21,7 +21,7 @@ constexpr std::int64_t kSpare = 64;
 PartialSelection::PartialSelection(std::size_t cells, std::int64_t k, double level)
     : kernels_(&cpu::spectrum_scan_kernels()), k_(k), level_(level), sums_(cells, 0.0) {}
 
-/// Kernels may fuse multiplication and addition, offer() does not, so they round differently.
+/// Kernels may fuse multiplication and addition, but offer() does not, so they round differently.
 double PartialSelection::scan_level() const noexcept {
   return level_ * (1 - 8 * std::numeric_limits<double>::epsilon());
 }

@@ -50,8 +50,9 @@ class ReadGaps {
   explicit ReadGaps(ReadSet reads);
 
   std::int64_t reads() const noexcept { return reads_; }  ///< distinct ones
-  /// The probability that `stretches` stretches of as equal numbers of consecutive samples, `length`
-  /// together, drawn independently and uniformly, hold no read. length stretches are a random set.
+  /// The probability that no read falls into `length` samples that are split as evenly as possible into
+  /// `stretches` runs of consecutive samples, drawn independently and uniformly. As many stretches as samples
+  /// are a random set.
   double miss_probability(std::int64_t length, std::int64_t stretches) const;
   /// The smallest length at which every number of stretches 1, 2, 4, …, and a random set, is missed with at
   /// most the probability `miss`.
@@ -70,8 +71,8 @@ class ReadGaps {
   std::vector<Length> lengths_;  ///< of unread samples between neighbouring reads, the longest first
 };
 
-/// The independent samples of which all miss a share `burst` of the frame with at most the probability
-/// `miss`, whatever the positions of that share.
+/// The number of independent samples that all miss a share `burst` of the frame with a probability of at most
+/// `miss`, wherever that share is.
 std::int64_t samples_for_burst(double burst, double miss);
 
 }  // namespace sfft::detail

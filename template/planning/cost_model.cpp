@@ -55,7 +55,7 @@ struct DeviceWork {
   /// Distinct pieces of memory that hold its samples.
   double pieces;
 
-  /// Time of a multiprocessor with some lanes to itself: latencies first, then throughput.
+  /// Time of a multiprocessor that has some lanes to itself: latencies first, then throughput.
   double block_us(double own) const {
     const double gather = 0.6 + 0.0006 * own / lanes * pieces;
     const double fft = 0.35 + 5 * own * points * std::log2(std::max(points, 2.0)) / 1.4e5;
@@ -109,8 +109,8 @@ double predict_comb_device_us(const CombCost& cost, int multiprocessors, int bat
 }
 
 double device_time_weight(int batch) noexcept {
-  // Times of combs with equal errors differ more on GPUs, most of all if a few frames wait for their passes.
-  // A plan of half the samples still loses, because its error is 1.4 times as large.
+  // Times of combs with equal errors differ more on GPUs, especially if a few frames wait for their passes. A
+  // plan of half the samples still loses, because its error is 1.4 times as large.
   constexpr int kFewFrames = 16;  // leave most of a GPU idle
   return batch <= kFewFrames ? 0.8 : 0.4;
 }
@@ -127,7 +127,7 @@ double predict_from_host_us(double device_us, std::int64_t bytes, int batch) noe
 }
 
 double predict_whole_from_host_us(double device_us, std::int64_t bytes, int batch) noexcept {
-  constexpr double kCopy = 10;  // starts late
+  constexpr double kCopy = 10;  // a copy starts late
   // Rounds are large, so copies hardly overlap with them.
   return predict_from_host_us(0, 0, batch) + kCopy / batch + predict_bus_us(bytes) + device_us;
 }

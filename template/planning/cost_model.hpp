@@ -34,8 +34,8 @@ double predict_comb_device_us(const CombCost& cost, int multiprocessors, int bat
                               bool compiled = false) noexcept;
 /// Weight of a plan's time against its error in batches of `batch` (CombRequest::time_weight).
 double device_time_weight(int batch) noexcept;
-/// The time from host memory to results there, for frames of which so many bytes cross the bus and which the
-/// GPU transforms in `device_us` each; the bus works during the transforms of other frames.
+/// The time from host memory to results there, for frames of which `bytes` cross the bus and that take the
+/// GPU `device_us` each. The bus works during the transforms of other frames.
 double predict_from_host_us(double device_us, std::int64_t bytes, int batch) noexcept;
 /// The same for frames copied whole.
 double predict_whole_from_host_us(double device_us, std::int64_t bytes, int batch) noexcept;

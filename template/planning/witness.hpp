@@ -13,11 +13,12 @@ namespace cpu {
 class ThreadPool;
 }
 
-/// Samples scattered over the frame: one in each of as many equal intervals of every dimension, in a random
-/// order along each, and as evenly over the residues modulo a power of two, so that neither a burst nor a
-/// period that divides the extent hits all of them or none.
-/// Those are one block. With more, the others are drawn independently, one in each of as many intervals of
-/// the frame, so that all of them miss a share q of it with a probability of at most (1 − q)^their number.
+/// Scatters samples over the frame. Each dimension is cut into as many equal intervals as there are samples,
+/// and each interval gets one sample, in a random order along each dimension. Residues modulo a power of two
+/// are covered as evenly. So neither a burst nor a period that divides the extent hits all of the samples or
+/// none. These samples form one block. The samples of further blocks are drawn independently, one in each of
+/// as many intervals of the frame. All of them miss a share q of it with a probability of at most (1 −
+/// q)^(their number).
 WitnessData make_witness(const SupportSet& support, bool trimmed, std::uint64_t seed,
                          cpu::ThreadPool* pool = nullptr, std::int64_t blocks = 1);
 /// The same without the columns.

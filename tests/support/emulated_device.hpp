@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device on the CPU with a budget of memory, for out-of-core transforms without a GPU. Its FFTs are direct
-// sums.
+// A CPU emulation of a device with a memory budget, for out-of-core transforms without a GPU. Its FFTs are
+// direct sums.
 #pragma once
 
 #include <cmath>
@@ -17,8 +17,8 @@
 
 namespace sfft::test {
 
-/// `lanes` interleaved transforms of a grid, `batch` times, its rows `pitch` values apart. Its workspace is
-/// as large as its data, and is overwritten.
+/// `batch` times `lanes` interleaved transforms of a grid whose rows begin `pitch` values apart. The
+/// workspace is as large as the data, and is overwritten.
 template <class Real>
 class EmulatedKernel final : public detail::DeviceKernel<Real> {
  public:
@@ -45,7 +45,7 @@ class EmulatedKernel final : public detail::DeviceKernel<Real> {
         for (std::int64_t i = 0; i < rows * pitch_; ++i) {
           const auto at = static_cast<std::size_t>(i / pitch_ * row + i % pitch_);
           one[i] = i % pitch_ < row ? std::complex<Real>(inverse ? std::conj(x[at]) : x[at])
-                                    : std::complex<Real>(NAN);  // nobody may rely on gaps
+                                    : std::complex<Real>(NAN);  // callers must not rely on gaps
         }
       }
       ++state_->pieces;
@@ -113,7 +113,7 @@ class EmulatedRealKernel final : public detail::DeviceKernel<Real> {
     x = direct_dft(std::move(x), grid_, 1);
     auto* const reals = reinterpret_cast<Real*>(one);
     for (std::int64_t r = 0; r < rows(); ++r)
-      for (std::int64_t t = 0; t < 2 * kept(); ++t)  // nobody may rely on gaps
+      for (std::int64_t t = 0; t < 2 * kept(); ++t)  // callers must not rely on gaps
         reals[r * 2 * kept() + t] =
             t < n ? static_cast<Real>(x[static_cast<std::size_t>(r * n + t)].real()) : Real(NAN);
   }
@@ -253,7 +253,7 @@ class EmulatedDevice final : public detail::OutOfCoreDevice<Real> {
     const std::size_t bytes = detail::storage_bytes(dense::Storage::block16, count);
     for (std::size_t r = 0; r < floats.rows; ++r) job(floats.data + r * floats.pitch, count, r * bytes);
   }
-  /// The spectrum of even samples E, that of odd ones O: pairs are E + i·O, half spectra E + w^k·O.
+  /// E is the spectrum of even samples, O that of odd ones: pairs are E + i·O, half spectra are E + w^k·O.
   template <class Job>
   static void exchange(std::complex<Real>* piece, const detail::MirroredPiece& of, const Job& job) {
     for (std::int64_t r = 0; r < of.rows; ++r) {
@@ -284,7 +284,7 @@ class EmulatedDevice final : public detail::OutOfCoreDevice<Real> {
   std::shared_ptr<EmulatedState> state_;
 };
 
-/// OutOfCoreDevices of one host, with the budget of the first each. `states`: of all of them.
+/// Devices of one host, each with the budget of the first. `states` receives the states of all of them.
 template <class Real>
 detail::OutOfCoreDevices<Real> emulated_devices(
     const std::shared_ptr<EmulatedState>& first, int count,

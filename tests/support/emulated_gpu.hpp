@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GPU of one block at a time, for generated kernels compiled as C++: threads are contexts that run until
-// they reach a barrier. Shared memory holds NaN when a block begins. Included by what tuned_emulator.hpp
-// compiles, before the device code.
+// A GPU that runs one block at a time, for generated kernels compiled as C++. Threads are contexts that run
+// until they reach a barrier. Shared memory is NaN when a block begins. The code that tuned_emulator.hpp
+// compiles includes this before the device code.
 #pragma once
 
 #include <ucontext.h>
@@ -12,7 +12,7 @@
 
 #include "kernels/base/half.hpp"
 
-#define SFFT_EMULATED_GPU  // device code does as on a GPU
+#define SFFT_EMULATED_GPU  // selects the GPU paths of device code
 #define __device__
 #define __global__
 #define __forceinline__ inline
@@ -86,10 +86,11 @@ class Block {
       }
     }
   }
-  /// Waits for all threads that have not ended, or for those of the own warp.
+  /// Waits for all threads of the block that have not ended, or for those of the warp.
   static void barrier() { current_block_->wait_at(0); }
   static void warp_barrier() { current_block_->wait_at(gate_of_warp(current_block_->current_)); }
-  /// The value of another thread, which calls this as often. Threads that do not exist have the own value.
+  /// The value of another thread, which must call this as often. For threads that do not exist, returns the
+  /// caller's value.
   static unsigned shuffle(unsigned value, unsigned other) {
     Block& block = *current_block_;
     Shuffles& own = block.shuffles_[block.current_];
@@ -101,7 +102,7 @@ class Block {
   }
 
  private:
-  /// What a thread has given to shuffles, of which another one may be some calls behind.
+  /// The last values that a thread has passed to shuffle(); another thread may be some calls behind.
   struct Shuffles {
     static constexpr unsigned kKept = 8;
     unsigned count = 0, values[kKept] = {};

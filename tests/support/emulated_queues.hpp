@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Emulated devices for transforms in slabs: what is queued happens in a random order that only events
-// restrain, every access must lie in memory that the device may touch, and FFTs are direct sums.
+// Emulated devices for transforms in slabs. Enqueued work runs in a random order that only events restrict,
+// every access must be to memory that the device may touch, and FFTs are direct sums.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ class EmulatedMemory {
     blocks_.push_back({device, std::vector<Value>(static_cast<std::size_t>(values), Value(NAN, NAN))});
     return blocks_.back().values.data();
   }
-  /// Whose memory holds all of these rows; −2: nobody's.
+  /// The device whose memory contains all of these rows, or −2 if there is none.
   int owner(const Value* first, std::int64_t pitch, std::int64_t width, std::int64_t rows) const {
     const Value* const end = first + (rows - 1) * pitch + width;
     for (const Block& block : blocks_) {
@@ -46,7 +46,7 @@ class EmulatedMemory {
   std::deque<Block> blocks_;
 };
 
-/// Queues of `devices`; several calls may be queued before run().
+/// Queues of `devices`; several calls may be enqueued before run().
 template <class Real>
 class EmulatedQueues final : public detail::DeviceQueues<Real> {
  public:
@@ -61,9 +61,9 @@ class EmulatedQueues final : public detail::DeviceQueues<Real> {
         memory_(memory),
         lanes_(static_cast<std::size_t>(fft.grid().devices * detail::kLanes)) {}
 
-  /// Values of the call that is queued next: complex values, or Reals of a real transform.
+  /// Values of the next call: complex values, or Reals for a real transform.
   std::vector<void*> signals;
-  bool by_steps = false;  ///< complex volumes: rows that stay on their device are transformed on their way
+  bool by_steps = false;  ///< complex volumes: transform rows that stay while moving them
 
   void record(int device, Lane lane, int event) override {
     EXPECT_LT(event, fft_.events());
@@ -164,7 +164,7 @@ class EmulatedQueues final : public detail::DeviceQueues<Real> {
     push(device, Lane::receive, {nullptr, [=] { copy(piece, 1); }});
   }
 
-  /// Runs what is queued, lanes in a random order. Throws if nothing can run any more.
+  /// Runs all enqueued work, taking the queues in a random order. Throws if the queues wait for each other.
   void run(unsigned seed) {
     std::mt19937 generator(seed);
     for (;;) {
@@ -206,7 +206,7 @@ class EmulatedQueues final : public detail::DeviceQueues<Real> {
   void move_own(const detail::SlabPiece<Real>& piece, double scale, bool inverse) const {
     by_steps ? transform(piece, scale, inverse) : copy(piece, scale);
   }
-  /// Value i of a plane's whole spectrum.
+  /// Value i of a plane's full spectrum.
   std::complex<double> whole(const Value* plane_spectrum, std::int64_t i) const {
     if (!real_) return std::complex<double>(plane_spectrum[i]);
     const std::int64_t kept = row() / 2 + 1, rows = plane().points() / row();
@@ -224,7 +224,7 @@ class EmulatedQueues final : public detail::DeviceQueues<Real> {
     if (inverse) conjugate();
     return x;
   }
-  /// Rows of the last dimension but for `count` of them from a first one on.
+  /// Transforms all rows of the last dimension except `count` rows from `first` on.
   std::vector<std::complex<double>> rows_outside(std::vector<std::complex<double>> x, std::int64_t first,
                                                  std::int64_t count, bool inverse) const {
     const std::vector<std::complex<double>> rows = dft_axis(x, grid().inner, 1, inverse);
@@ -240,7 +240,7 @@ class EmulatedQueues final : public detail::DeviceQueues<Real> {
     return rows_outside(dft_axis(std::move(x), grid().across, grid().inner, false), own.first, own.count,
                         false);
   }
-  /// Rows of the last dimension on their way.
+  /// Transforms rows of the last dimension while moving them.
   void transform(const detail::SlabPiece<Real>& piece, double scale, bool inverse) const {
     for (std::int64_t r = 0; r < piece.rows; ++r) {
       std::vector<std::complex<double>> x(piece.from + r * piece.from_pitch,

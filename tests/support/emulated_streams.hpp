@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams and marks of an emulated device. They do nothing until somebody waits, and then take turns at
-// random, so that what is read or reused too early is seen.
+// Streams and events of an emulated device. Nothing runs until a thread waits; then the streams take turns at
+// random. This exposes data that is read or reused too early.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,8 @@
 
 namespace sfft::test {
 
-/// How far a stream has come. Works of which one failed are passed over until somebody hears of it.
+/// The progress of a stream. After a failure, its work is skipped until a waiting thread receives the
+/// exception.
 struct EmulatedProgress {
   std::int64_t asked = 0, done = 0;
   std::exception_ptr failure;
@@ -31,33 +32,33 @@ struct EmulatedQueue {
   struct Asked {
     std::function<void()> work;
     std::shared_ptr<EmulatedProgress> other;
-    std::int64_t min = 0;  ///< of what the other has done
+    std::int64_t min = 0;  ///< items that the other stream must have done
   };
   std::shared_ptr<EmulatedProgress> progress = std::make_shared<EmulatedProgress>();
   std::deque<Asked> asked;
 };
 
-/// What the tests ask of an emulated device, and what they ask it afterwards.
+/// Settings of an emulated device, and counters for the tests to query.
 struct EmulatedState {
-  /// `first`: another device of the same host, whose flags hold for both.
+  /// `first`: another device of the same host, whose flags are valid for both.
   explicit EmulatedState(std::size_t bytes, std::shared_ptr<EmulatedState> first = nullptr)
       : budget(bytes), first_(std::move(first)) {}
 
   std::size_t budget;
-  bool reads_everything = false;  ///< as if all host memory were page-locked
-  /// Others are told of no page-locked memory, as CUDA does with threads that have not used the GPU.
+  bool reads_everything = false;  ///< treats all host memory as page-locked
+  /// Other threads see no page-locked memory, as with CUDA in threads that have not used the GPU.
   std::thread::id asking = std::this_thread::get_id();
-  std::int64_t fail_allocation = 0;  ///< the n-th from now fails; 0: none
+  std::int64_t fail_allocation = 0;  ///< the n-th allocation from now fails; 0: none
   bool pins_nothing = false;         ///< allocate_on_host() fails
   std::atomic<std::int64_t> fail_after{
-      -1};                              ///< so many copies and kernels from now, one fails; negative: none
+      -1};                              ///< this many copies and kernels from now, one fails; negative: none
   std::atomic<std::int64_t> pieces{0};  ///< kernels that ran
   std::atomic<std::size_t> used{0}, max_used{0};
   std::atomic<std::size_t> bus_bytes{0};  ///< copied in and out
   std::mutex mutex;
-  std::map<const std::byte*, std::size_t> on_host;    ///< what allocate_on_host() gave
-  std::map<const std::byte*, std::size_t> on_device;  ///< what allocate() gave
-  std::mutex queueing;  ///< of the following, and of what happens in the streams
+  std::map<const std::byte*, std::size_t> on_host;    ///< memory from allocate_on_host()
+  std::map<const std::byte*, std::size_t> on_device;  ///< memory from allocate()
+  std::mutex queueing;                                ///< guards the members below and the streams' work
   std::vector<EmulatedQueue*> queues;
   std::mt19937 generator{1};
 
@@ -66,7 +67,7 @@ struct EmulatedState {
     const std::lock_guard lock(host().mutex);
     return has(host().on_host, memory);
   }
-  /// Copies and kernels use a device's own memory.
+  /// Checks that copies and kernels use the device's memory.
   void expect_own(const void* memory, std::size_t bytes = 1) {
     const std::lock_guard lock(mutex);
     if (!has(on_device, static_cast<const std::byte*>(memory), bytes))
@@ -76,7 +77,7 @@ struct EmulatedState {
     if (rows.rows > 0) expect_own(rows.data, (rows.rows - 1) * rows.pitch + rows.width);
   }
 
-  /// Allocations come from one thread.
+  /// Only one thread allocates.
   void allocation() {
     if (fail_allocation > 0 && --fail_allocation == 0)
       throw Error(ErrorCode::out_of_memory, "the emulated device refuses memory as asked");
@@ -86,7 +87,7 @@ struct EmulatedState {
       throw Error(ErrorCode::device, "the emulated device fails as asked");
   }
 
-  /// Until so much was done in a stream.
+  /// Runs streams until `until` has done `min` items.
   void run(EmulatedProgress& until, std::int64_t min) {
     const std::lock_guard lock(queueing);
     while (until.done < min) {
@@ -176,7 +177,7 @@ class EmulatedStream final : public detail::OutOfCoreStream {
     if (emulated.progress_ != nullptr) ask({nullptr, emulated.progress_, emulated.place_});
   }
   void push(std::function<void()> work) { ask({std::move(work), nullptr}); }
-  /// A kernel of this device.
+  /// Enqueues a kernel of this device.
   void launch(const EmulatedState& device, const void* memory, std::function<void()> work) {
     if (&device != state_.get()) throw Error(ErrorCode::invalid_argument, "the stream is another device's");
     state_->expect_own(memory);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sides of small pictures that are transformed quickly.
+// Finds sizes of small pictures whose transforms are fast.
 #pragma once
 
 #include <initializer_list>
 
 namespace sfft::video {
 
-/// The least even number from `least` on with factors 2, 3 and 5.
+/// The smallest even number that is at least `min` and has only the factors 2, 3 and 5.
 constexpr int friendly_size(int min) {
   for (int n = min + min % 2;; n += 2) {
     int rest = n;

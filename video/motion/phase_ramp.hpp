@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The phases that a shift gives to a row of neighbouring frequencies.
+// Computes the phase factors by which a shift multiplies consecutive frequencies.
 #pragma once
 
 #include <cmath>
@@ -10,13 +10,14 @@
 
 namespace sfft::video {
 
-/// a·b, without a test for NaN.
+/// a·b, without the NaN checks of std::complex.
 inline std::complex<float> times(std::complex<float> a, std::complex<float> b) noexcept {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
 
-/// exp(2 pi i turns f) for f = 0 … `last`, or for f = -last … last. Each is the one before times the first,
-/// in double precision: that is several times cheaper than a sine for each, and some 1e-16 off per step.
+/// exp(2 pi i turns f) for f = 0 … `last`, or for f = -last … last. Each value is the previous one times the
+/// first, in double precision. This is several times cheaper than a sine per value, and adds an error of
+/// about 1e-16 per step.
 inline void phase_ramp(double turns, int last, bool both_signs, std::vector<std::complex<float>>& ramp) {
   const auto max = static_cast<std::size_t>(last);
   const std::size_t zero = both_signs ? max : 0;

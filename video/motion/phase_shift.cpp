@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gauss-Newton steps on the phases between a frame and its moved reference, first at low frequencies, with
-// Huber's weights for phases that disagree. The normal equations are 2 x 2 and solved along their axes, so
-// that a direction without structure harms no other.
+// Takes Gauss-Newton steps on the phases between a frame and its moved reference, first at low frequencies.
+// Phases that disagree get Huber's weights. The 2 x 2 normal equations are solved along their principal axes,
+// so a direction without structure does not harm the other.
 #include "video/motion/phase_shift.hpp"
 
 #include <algorithm>
@@ -22,14 +22,14 @@ std::int64_t folded(std::int64_t f, std::int64_t n) {
   return 2 * f > n ? f - n : f;
 }
 
-/// One coefficient, linearised at the present shift, in units of its noise.
+/// One coefficient, linearised at the current shift, in units of its noise.
 struct Phase {
-  double ahead;             ///< of the model, across the direction of its phase
-  double slope_x, slope_y;  ///< the same of the model by the shift
+  double ahead;             ///< difference from the model, at right angles to the model's phase
+  double slope_x, slope_y;  ///< derivatives of the model in that direction by the shift
   double magnitude;         ///< of the model
 };
 
-/// A symmetric 2 x 2 matrix by its axes: the first is the larger one.
+/// The principal axes of a symmetric 2 x 2 matrix; the first has the larger eigenvalue.
 struct Axes {
   double along[2], cosine, sine;
   Axes(double xx, double xy, double yy) {
@@ -43,9 +43,9 @@ struct Axes {
   }
 };
 
-/// Shares below this of the larger axis are rounding, not structure.
+/// An axis below this share of the larger one is rounding, not structure.
 constexpr double kMinAxis = 1e-9;
-/// Huber's bound, in standard deviations: costs 3 % of the precision where noise is normal.
+/// Huber's bound, in standard deviations. It costs 3 % of the precision if the noise is Gaussian.
 constexpr double kHuber = 1.7;
 
 double median(std::vector<double>& values) {
@@ -80,17 +80,18 @@ class Fit {
   }
 
  private:
-  /// Shifts below this many pixels wrap no phase: half a radian at the highest frequencies.
+  /// Shifts below this many pixels cannot wrap a phase: they are half a radian at the highest frequencies.
   static constexpr double kNear = 0.15;
 
-  /// Linearises the coefficients that a shift of `reach` pixels cannot wrap; all of them for 0.
+  /// Linearises the coefficients whose phases a shift of `reach` pixels cannot wrap; all of them if `reach`
+  /// is 0.
   void linearise(double reach) {
     phases_.clear();
     powers(grid_.unit_x * shift_.x, turns_x_);
     powers(grid_.unit_y * shift_.y, turns_y_);
     double projected = 0;
     double power = 0;
-    // Real arithmetic throughout: products of std::complex check for infinities.
+    // Uses real arithmetic, because products of std::complex check for infinities.
     for (std::size_t i = 0; i < frame_.size(); ++i) {
       const double wx = grid_.omega_x[i];
       const double wy = grid_.omega_y[i];
@@ -127,9 +128,9 @@ class Fit {
       projected += along / (noise * noise);
       power += model_power / (noise * noise);
       const double magnitude = std::sqrt(model_power);
-      const double unit = std::numbers::sqrt2 / noise;  // half of the noise is across the phase
-      // Far from the solution a coefficient is ahead by its angle. Near it, by its part at right angles,
-      // whose error does not depend on how large the coefficient is.
+      const double unit = std::numbers::sqrt2 / noise;  // half of the noise is at right angles to the phase
+      // Far from the solution, the difference of a coefficient is its angle. Near it, the difference is its
+      // part at right angles, whose error does not depend on the coefficient's magnitude.
       const double ahead =
           reach > 0 ? std::atan2(across, along) * std::min(magnitude, std::hypot(frame_re, frame_im))
                     : across / magnitude;
@@ -144,7 +145,7 @@ class Fit {
     double re, im;
   };
 
-  /// exp(-i w d) for the frequencies 0, w, 2 w … of one direction.
+  /// Powers exp(-i n angle) for n = 0, 1, 2 …: the phase factors of one direction.
   static void powers(double angle, std::vector<Turn>& table) {
     const Turn one{std::cos(angle), -std::sin(angle)};
     Turn at{1, 0};
@@ -154,7 +155,7 @@ class Fit {
     }
   }
 
-  /// What the shift multiplies coefficient i by.
+  /// The factor by which the shift multiplies coefficient i.
   Turn turned(std::size_t i) const {
     const std::int64_t row = grid_.rows[i];
     const std::int64_t column = grid_.columns[i];
@@ -165,7 +166,7 @@ class Fit {
     return {x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
   }
 
-  /// Scale of the residuals after subtracting a step.
+  /// Robust scale of the residuals after subtracting a step.
   double scale(double x, double y) {
     sizes_.clear();
     for (const Phase& p : phases_) sizes_.push_back(std::abs(p.ahead - p.slope_x * x - p.slope_y * y));
@@ -178,8 +179,9 @@ class Fit {
     if (phases_.size() < 3) return 0;
     double x = 0;
     double y = 0;
-    // Without a first idea of the step every phase is far off; the median of what is left over sets the
-    // scale, and twice is enough because the next step weighs again.
+    // The first round has no estimate of the step, so every phase would seem far off; it uses no weights. The
+    // median of its residuals sets the scale of the weighted rounds. Two of these are enough, because the
+    // next step weights again.
     const int rounds = options_.robust ? 3 : 1;
     for (int round = 0; round < rounds; ++round) {
       const double spread = round > 0 ? scale(x, y) : 0;
@@ -212,13 +214,13 @@ class Fit {
     return std::hypot(x, y);
   }
 
-  /// The step along each axis of the normal equations, and the covariance of the shift.
+  /// Computes the step along each axis of the normal equations, and the covariance of the shift.
   void solve_axes(double xx, double xy, double yy, double bx, double by, double variance, double& x,
                   double& y) {
     const Axes axes(xx, xy, yy);
     const double direction[2][2] = {{axes.cosine, axes.sine}, {-axes.sine, axes.cosine}};
     const double prior = options_.prior_px > 0 ? variance / (options_.prior_px * options_.prior_px) : 0;
-    // The prior pulls towards the start, not towards the present shift.
+    // The prior pulls towards the start, not towards the current shift.
     const double from_x = options_.start_x - shift_.x;
     const double from_y = options_.start_y - shift_.y;
     x = y = 0;
@@ -249,8 +251,9 @@ class Fit {
   std::vector<double> sizes_;
 };
 
-/// Steps between the ends of all rows (or columns), half a pixel outside, where a period of the transform
-/// ends and begins. `along` counts the lines, `first` and `next` the samples of a line.
+/// Steps between the two ends of each row (or column), extrapolated to half a pixel outside the picture,
+/// where one period of the transform ends and the next begins. `along` counts the lines, `first` and `next`
+/// the samples of a line.
 template <class T>
 std::vector<double> end_steps(const T* samples, std::int64_t lines, std::int64_t line_stride,
                               std::int64_t length, std::int64_t stride) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recording's batches are filled, because nobody waits for a single frame of it; a live source's hold what
-// has come.
+// A recording's batches are always full, because nobody waits for a single frame of it. A live source's
+// batches have the frames that have arrived.
 #include "video/pipeline/batching.hpp"
 
 #include <algorithm>
@@ -12,19 +12,19 @@ namespace sfft::video {
 
 namespace {
 
-/// Launches and waits cost little beside the transforms of this many frames. Those of a live source rarely
-/// come faster than one by one.
+/// Launches and waits cost little compared with the transforms of this many frames. Live frames rarely come
+/// faster than one by one.
 constexpr int kGpuBatch = 64, kLiveBatch = 8;
-/// Enough for threads that begin at different times to end together.
+/// This many frames let threads that begin at different times end together.
 constexpr int kFramesPerThread = 4, kCpuBatch = 32;
-/// Frames that one push waits behind another: what the decoder has always run ahead.
+/// Frames that the decoder reads ahead of a push.
 constexpr std::size_t kAhead = 4;
 constexpr std::int64_t kMaxBytes = std::int64_t{256} << 20;
 
 }  // namespace
 
 int plan_batch(const BatchingRequest& request) noexcept {
-  if (!request.gpu) return 1;  // CPU plans are the same for any number
+  if (!request.gpu) return 1;  // a CPU plan does not depend on the batch size
   if (request.batch > 0) return request.batch;
   return (request.live ? 1 : kGpuBatch) * std::max(1, request.devices);
 }
@@ -40,7 +40,7 @@ Batching choose_batching(const BatchingRequest& request, std::size_t frame_bytes
   batching.max = std::clamp<std::size_t>(
       room / 2, 1, static_cast<std::size_t>(request.batch > 0 ? request.batch : automatic));
   batching.min = request.live ? 1 : batching.max;
-  // Whole batches, so that none goes past the last slot.
+  // The ring has whole batches, so that no batch wraps around its end.
   batching.slots = batching.max * std::max<std::size_t>(2, (batching.max + kAhead) / batching.max);
   return batching;
 }

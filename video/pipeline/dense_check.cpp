@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every engine takes the first frame twice, as it came and converted to float, and the better way from then
-// on. The truth is computed in single precision, whose rounding is some 1e-7 of what is compared, in a
-// quarter of the time of double precision.
+// Every engine transforms the first frame twice, from integers and from floats, and uses the faster input
+// from then on. The reference spectrum is computed in single precision: its rounding is about 1e-7 of the
+// values compared, and it takes a quarter of the time of double precision.
 #include "video/pipeline/dense_check.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ double DenseTimer::time(const SignalView& frame, const SignalView& converted) {
     return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
   };
   if (warm_) return timed(from_converted_ ? converted : frame);
-  warm_ = true;  // by the first of the two, whose input was just written
+  warm_ = true;  // the first timed call warms up the caches; its input was just written
   const double converted_us = timed(converted), us = timed(frame);
   from_converted_ = converted_us < us;
   return std::min(us, converted_us);
@@ -42,7 +42,7 @@ DenseCheck::DenseCheck(const Shape& shape, int threads)
 
 namespace {
 
-/// Calls `action` with the frame's samples, of the type that they have.
+/// Calls `action` with the frame's samples in their element type.
 template <class Action>
 void with_samples(const SignalView& frame, std::size_t count, const Action& action) {
   if (frame.type() == ElementType::u8)
@@ -88,9 +88,9 @@ ErrorCheck DenseCheck::verify(const SignalView& frame, const Spectrum<float>& sp
 }
 
 void note(const ErrorCheck& check, FrameRecord& record) {
-  record.us -= check.us;  // asked for beside the transform
+  record.us -= check.us;  // the check is not part of the transform
   record.true_error = check.norm_l2 > 0 ? check.error_l2 / check.norm_l2 : 0;
-  // Exact results report no error; float rounding does not count as a failure of the account.
+  // Exact results report no error, and float rounding is not a failure of the error estimate.
   constexpr double kRounding = 1e-6;
   record.covered = check.error_l2 <= 2 * record.error_l2 + kRounding * check.norm_l2;
 }

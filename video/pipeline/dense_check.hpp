@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dense transforms of sampled frames, for the reports: the times to beat, and the truth.
+// Transforms sampled frames densely for the reports: as the baseline for speed and the reference for
+// accuracy.
 #pragma once
 
 #include <complex>
@@ -15,8 +16,7 @@
 
 namespace sfft::video {
 
-/// Kept between transforms, because allocating aligned memory for every frame fragments the heap and makes it
-/// grow.
+/// Aligned memory that is reused: allocating it for every frame fragments the heap and makes it grow.
 class AlignedWorkspace {
  public:
   explicit AlignedWorkspace(std::size_t bytes) : bytes_(bytes), memory_(bytes + 64) {}
@@ -33,9 +33,9 @@ class AlignedWorkspace {
   std::vector<std::byte> memory_;
 };
 
-/// Times one dense engine as a user would run it: on the samples as they come or already converted to float,
-/// whichever is faster. The engine plans without measuring: the few frames that are timed would never pay for
-/// that.
+/// Times one dense engine as a user would run it. The input is the integer samples or the same samples
+/// converted to float, whichever is faster. The engine plans without measurements, because the few timed
+/// frames would never pay for them.
 class DenseTimer {
  public:
   DenseTimer(const Shape& shape, dense::Engine engine, int threads)
@@ -44,10 +44,10 @@ class DenseTimer {
         workspace_(plan_.workspace_bytes()) {}
 
   std::string engine() const { return plan_.engine_name(); }
-  /// Whether the next frame is needed in float.
+  /// Whether the next call of time() reads `converted`.
   bool takes_converted() const noexcept { return !warm_ || from_converted_; }
-  /// Microseconds for a frame; `converted` is the same frame in float. The first call compares the two
-  /// inputs, and later ones take the one that was faster.
+  /// Returns the microseconds of one transform; `converted` is the same frame in float. The first call
+  /// compares the two inputs, and later calls use the faster one.
   double time(const SignalView& frame, const SignalView& converted);
 
  private:
@@ -58,17 +58,17 @@ class DenseTimer {
   bool from_converted_ = false;
 };
 
-/// Transforms some of the frames densely: the times to beat, and the truth.
+/// Times dense transforms of some frames, and checks spectra against exact ones.
 class DenseCheck {
  public:
   DenseCheck(const Shape& shape, int threads);
 
   void time(const SignalView& frame, std::vector<RunReport::DenseTimes>& times);
-  /// Compares a spectrum with the exact one, as a Tracker's check does.
+  /// Compares a spectrum with the exact one, as Tracker's check does.
   ErrorCheck verify(const SignalView& frame, const Spectrum<float>& spectrum);
 
  private:
-  /// A dense plan for the support of the spectra that come, with what it needs.
+  /// A dense plan for the support of the verified spectra, with its workspace and result.
   struct Exact {
     Exact(const Shape& shape, std::span<const std::int64_t> support, int threads);
     Plan<float> plan;
@@ -79,16 +79,16 @@ class DenseCheck {
   Shape shape_;
   int threads_;
   std::vector<float> samples_;
-  std::shared_ptr<const std::vector<std::int64_t>> support_;  ///< of exact_
+  std::shared_ptr<const std::vector<std::int64_t>> support_;  ///< support of exact_
   std::optional<Exact> exact_;
   std::vector<DenseTimer> timers_;
 };
 
-/// Puts what a check has found into the record of the frame, whose own numbers are there already.
+/// Adds the result of a check to a frame's record, whose other members must already be set.
 void note(const ErrorCheck& check, FrameRecord& record);
 
-/// Dense transforms are timed on the first few frames and then now and then: enough for a median, few enough
-/// not to dominate. `times_us`: those of one engine so far.
+/// Whether to time dense transforms on this frame. The first few frames are timed, and a few later ones:
+/// enough for a median, but few enough not to dominate the run. `times_us`: times of one engine so far.
 bool timed_densely(std::int64_t index, const std::vector<double>& times_us);
 
 }  // namespace sfft::video

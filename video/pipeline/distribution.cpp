@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the first numbers as they are and sorts them on demand; when there are too many, counts them and all
-// later ones in logarithmic cells.
+// Keeps the first numbers as they are and sorts them on demand. When there are too many, it counts them and
+// all later ones in logarithmic cells.
 #include "video/pipeline/distribution.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ constexpr int kCellsPerOctave = 64;
 // Microseconds, bytes and relative errors lie well within these; other numbers are counted in the end cells.
 constexpr int kLowestExponent = -40;
 constexpr int kHighestExponent = 50;
-/// One cell for zero, those of the octaves, and one for infinity and NaN.
+/// One cell is for zero, and one for infinity and NaN; the others divide the octaves.
 constexpr std::size_t kCells =
     static_cast<std::size_t>(kHighestExponent - kLowestExponent) * kCellsPerOctave + 2;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The distribution of a stream of numbers of any length, in constant memory.
+// The distribution of a stream of numbers, in constant memory however long the stream is.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +8,16 @@
 
 namespace sfft::video {
 
-/// Mean, largest and quantiles of non-negative numbers. Quantiles are exact for the first 1000 numbers; after
-/// that numbers are counted in cells 1/64 of an octave wide (as in HdrHistogram), and quantiles are right to
-/// 0.6 per cent.
+/// Mean and quantiles of non-negative numbers. Quantiles of up to 1000 numbers are exact. More numbers are
+/// counted in cells 1/64 of an octave wide (as in HdrHistogram), and their quantiles are accurate to 0.6 per
+/// cent.
 class Distribution {
  public:
   void push_back(double value);
 
   std::size_t size() const noexcept { return count_; }
   bool empty() const noexcept { return count_ == 0; }
-  /// NaN when there are no numbers, like the others.
+  /// NaN if there are no numbers, as for quantile().
   double mean() const noexcept;
   /// The q-quantile (nearest rank below).
   double quantile(double q) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When the records are full, neighbours are merged in pairs and each keeps the one with the larger value, so
-// that memory stays constant and peaks survive.
+// When the records are full, neighbours are merged in pairs. Each pair keeps the record with the larger
+// value, so memory stays constant and peaks survive.
 #include "video/pipeline/frame_log.hpp"
 
 #include <cmath>
@@ -30,7 +30,7 @@ void ThinnedRecords::add(const FrameRecord& record, double value) {
     values_.resize(kMaxRecords / 2);
     stretch_ *= 2;
   }
-  if (records_.empty()) {  // all at once: growing in steps leaves holes in the heap
+  if (records_.empty()) {  // reserves everything, because growth in steps leaves holes in the heap
     records_.reserve(kMaxRecords);
     values_.reserve(kMaxRecords);
   }

@@ -17,22 +17,23 @@ namespace sfft::video {
 struct FrameRecord {
   std::int64_t index = 0;
   TrackAction action = TrackAction::sparse;
-  /// In the tracker, copying included, --similarity excluded. Not less than the copy, which may go on while
-  /// frames are decoded: those that are there already cannot follow each other faster.
+  /// Time in the tracker, with copying but without --similarity. It is at least the copy's time, even if the
+  /// copy overlapped with decoding: frames that are already decoded cannot follow each other faster than
+  /// that.
   double us = 0;
   double copy_us = 0;                  ///< the part of `us` in which bytes were copied to the GPU
   std::int64_t transferred_bytes = 0;  ///< bytes copied to the GPU
   double relative_error = 0;           ///< reported
   double error_l2 = 0;                 ///< reported
   double residual = 0;
-  std::optional<double> true_error;  ///< relative, where verified
+  std::optional<double> true_error;  ///< relative; only of verified frames
   std::optional<bool> covered;       ///< true L2 error <= 2 × reported
   bool finite = true;
   std::string reason;
-  std::optional<Similarity> similarity;  ///< to the template before this frame, where known
+  std::optional<Similarity> similarity;  ///< to the template in use before this frame, if known
 };
 
-/// One record per stretch of frames: stretches double in length whenever there are too many.
+/// Keeps one record per stretch of frames. Stretches double in length whenever there are too many.
 class ThinnedRecords {
  public:
   /// Each stretch keeps the record with the largest value, so that peaks stay.
@@ -55,10 +56,10 @@ class FrameLog {
   Distribution us, copy_us, transform_us, transferred_bytes, relative_error;
   Distribution true_error;  ///< true relative errors of the verified frames
   std::int64_t covered = 0;
-  /// Distributions over the frames whose similarity is known; `similarity_us` is the time that took.
+  /// Distributions over the frames whose similarity is known. `similarity_us` is the time to compute it.
   Distribution overlap, correlation, old_energy, similarity_us;
 
-  /// For charts: at most about 2000 of each.
+  /// Records for charts: at most about 2000 of each kind.
   const std::vector<FrameRecord>& frames() const noexcept { return frames_.records(); }
   const std::vector<FrameRecord>& verified() const noexcept { return verified_.records(); }
   /// Frames on which the reference or the template was renewed.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes the least of what /proc/meminfo, the control group (version 2 or 1) and RLIMIT_AS leave; a limit that
-// cannot be read does not count.
+// Takes the minimum of what /proc/meminfo, the control group (version 2 or 1) and RLIMIT_AS leave. A limit
+// that cannot be read does not count.
 #include "video/pipeline/memory.hpp"
 
 #include <fmt/format.h>

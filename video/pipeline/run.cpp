@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collects the first frames, then hands the others to the transforms in batches; turns failures after the
-// first frame into a status.
+// Collects the first frames to learn from, then passes the others to the transforms in batches. Failures
+// after the first frame become a status.
 #include "video/pipeline/run.hpp"
 
 #include <fmt/format.h>
@@ -29,8 +29,8 @@ void check_format(const Frame& frame, const FrameFormat& first, std::int64_t ind
                   first.bit_depth16 ? " 16-bit" : ""));
 }
 
-/// Reads a source and feeds the run: first the frames to learn from, then batches. Where frames change their
-/// format, a new run begins with them.
+/// Reads a source and feeds the run: first the frames to learn from, then batches. A change of format begins
+/// a new SegmentRun.
 class Reading {
  public:
   Reading(FrameSource& source, const RunOptions& options, SpectrumSink* sink,
@@ -53,8 +53,8 @@ class Reading {
       begin_with_fewer();
     } while (changed_ && !stop_);
   }
-  /// If the source ends or breaks before there are enough frames to learn from, the frames that were read are
-  /// transformed all the same.
+  /// Transforms the frames read so far, even if the source ended or broke before there were enough to learn
+  /// from.
   void begin_with_fewer() {
     if (!run_->started() && !first_.empty()) begin();
   }
@@ -62,7 +62,7 @@ class Reading {
   void finish() { run_->finish(); }
 
  private:
-  /// Tells the run at its end that no more frames are expected.
+  /// Its destructor tells the run that no more frames are expected.
   struct Expected {
     SegmentRun& run;
     ~Expected() { run.expect_no_more(); }
@@ -126,7 +126,7 @@ class Reading {
     return options_.backend == Backend::cpu || !unavailable(Backend::cuda, options_.device).empty();
   }
 
-  /// One decoder for all frames, which goes on while the template is learned.
+  /// Uses one decoder for all frames. It continues while the template is learned.
   void read_at_once() {
     const SourceInfo& info = report_.input;
     const auto expected = static_cast<std::size_t>(std::max<std::int64_t>(1, info.width * info.height));
@@ -144,11 +144,11 @@ class Reading {
     while (!stop_ && !over_ && !changed_) over_ = !transform_next(decoder, batching);
   }
 
-  /// What is known of the next frame; null: nothing.
+  /// The expected format of the next frame; null if unknown.
   const Frame* like() const { return frame_bytes_ > 0 ? &like_ : nullptr; }
 
-  /// Until the run has started. The decoder reads no further than that, because where frames go then depends
-  /// on the plan.
+  /// Reads until the run has started. The decoder stops there, because the plan decides in which memory later
+  /// frames are stored.
   void read_first() {
     const std::int64_t wanted = wanted_ - static_cast<std::int64_t>(first_.size());
     if (run_->started() || wanted <= 0) return;
@@ -202,11 +202,11 @@ class Reading {
     }
   }
 
-  /// Runs while memory is allocated and the first frames are decoded.
+  /// Prepares the run while memory is allocated and the first frames are decoded.
   std::future<void> prepare_in_background() {
     try {
       return std::async(std::launch::async, [this] { run_->prepare(report_.first_frame.view()); });
-    } catch (const std::exception&) {  // no thread to be had
+    } catch (const std::exception&) {  // no thread is available
       return {};
     }
   }
@@ -216,7 +216,8 @@ class Reading {
     if (preparing.valid()) preparing.wait();
   }
 
-  /// The GPU gets frames as they come, and is done with a batch when that is pushed: after some more frames.
+  /// Hands frames to the GPU as they come. The batch is pushed some frames later, when the GPU has finished
+  /// with it.
   void hand_over(Decoder& decoder, const Batching& batching) {
     const auto until = source_.live() ? std::chrono::steady_clock::now() + Pace::kMaxWait : Decoder::kNever;
     constexpr std::size_t kTimes = 2, kMore = 4;
@@ -228,8 +229,8 @@ class Reading {
       if (waiting.size() < wanted || stop_) return;
       run_->expect(views_of(waiting.first(wanted)));
     }
-    // What the spectra that are there call for is done beside until the batch is pushed. What that finds may
-    // call for more.
+    // Finished spectra may need further work, which runs in the background until the batch is pushed. Its
+    // results may need more work again, hence the loop.
     for (std::size_t more = 1; more <= kMore; ++more) {
       const std::span<const DecodedFrame> waiting = await(decoder, batching.max + more, until);
       if (waiting.size() < batching.max || stop_) return;
@@ -254,14 +255,14 @@ class Reading {
   }
 
   std::span<const DecodedFrame> next(Decoder& decoder, const Batching& batching) {
-    // Frames of a recording are not waited for one by one.
+    // Waking up for each frame of a recording would be too expensive.
     constexpr std::size_t kWake = 4;
     const StageTimer timer(report_.stages.waiting_us);
     return source_.live() ? decoder.next(batching.max, 1, stop_)
                           : decoder.next(batching.max, batching.min, stop_, std::max(kWake, batching.min));
   }
 
-  /// Takes frames up to the first of another size.
+  /// Views of the frames up to the first one of another format.
   std::vector<SignalView> views_of(std::span<const DecodedFrame> frames) const {
     std::vector<SignalView> views;
     for (const DecodedFrame& decoded : frames) {
@@ -294,13 +295,13 @@ class Reading {
   RunReport& report_;
   SpectrumSink* sink_;
   std::optional<SegmentRun> run_;
-  Pace pace_;            ///< of a live source that may be recorded
-  std::int64_t wanted_;  ///< frames to learn from; with a given template only the first is needed to start
+  Pace pace_;            ///< of a live source that may be a recording
+  std::int64_t wanted_;  ///< frames to learn from; 1 with a given template
   std::vector<Frame> first_;
-  Frame like_;                    ///< of the run's format, without samples
+  Frame like_;                    ///< a frame of the run's format, without samples
   std::size_t frame_bytes_ = 0;   ///< 0: no frame has come
   std::optional<Frame> changed_;  ///< the first one of another format
-  bool over_ = false;             ///< the source
+  bool over_ = false;             ///< the source has ended
 };
 
 }  // namespace
@@ -334,7 +335,7 @@ RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink
     report.message = fmt::format("failed after {} frames: {}", report.frames_read, error.what());
     report.failure = std::current_exception();
   }
-  if (report.frames_read > 0) {  // sources that learn their size with the first frame
+  if (report.frames_read > 0) {  // some sources learn their size from the first frame
     report.input.width = report.first_frame.width;
     report.input.height = report.first_frame.height;
   }

@@ -25,16 +25,16 @@ struct RunOptions {
   int threads = 1;                ///< 0: one per core
   std::int64_t verify = 10;       ///< every N-th frame is also transformed densely; 0: none
   std::int64_t frames = 0;        ///< stop after this many; 0: all
-  int batch = 0;                  ///< most frames handed to the tracker at once; 0: automatic
-  std::int64_t learn_frames = 1;  ///< number of first frames, held in memory, to learn the template from
+  int batch = 0;                  ///< max. frames handed to the tracker at once; 0: automatic
+  std::int64_t learn_frames = 1;  ///< the template is learned from this many first frames, held in memory
   Backend backend = Backend::automatic;
   int device = 0;                           ///< GPU of the cuda backend
-  std::vector<int> devices{};               ///< several that share the frames; `device` is the first
-  Transfer transfer = Transfer::automatic;  ///< of frames to that GPU
+  std::vector<int> devices{};               ///< GPUs that share the frames; `device` is the first
+  Transfer transfer = Transfer::automatic;  ///< how frames are copied to the GPU
   bool reference = true;
   PlanEffort effort = PlanEffort::normal;
-  bool refine = false;           ///< quick plans first, thorough ones when they are found
-  bool similarity = false;       ///< of every frame to the template, which takes a dense transform of each
+  bool refine = false;           ///< start with a quick plan, and switch to a better one when it is found
+  bool similarity = false;       ///< of every frame to the template; costs a dense transform per frame
   std::optional<Template> tmpl;  ///< given instead of learned
   bool keep_template = false;    ///< hand RunReport::last_template to the caller
   std::function<void(const FrameRecord&)> on_frame;  ///< called for every transformed frame; may be empty
@@ -52,8 +52,9 @@ struct RunReport {
   int threads = 1;
   Backend backend = Backend::automatic;  ///< as requested
   int device = 0;
-  std::vector<int> devices;  ///< that shared the frames; empty: one
-  /// Microseconds of the thread that transforms, over the whole run from its second frame on.
+  std::vector<int> devices;  ///< GPUs that shared the frames; empty: one
+  /// Microseconds that the transforming thread spent in each stage, from the second frame to the end of the
+  /// run.
   struct Stages {
     double waiting_us = 0;  ///< for frames to be decoded
     double ahead_us = 0;    ///< handing the GPU frames as they come
@@ -65,19 +66,19 @@ struct RunReport {
   Distribution decode_us;   ///< time to decode each frame read
 
   std::optional<Template> first_template;
-  std::optional<Template> last_template;  ///< in force at the end, with the plans that were used for it
+  std::optional<Template> last_template;  ///< in use at the end, with the plans used for it
   double learn_ms = 0;                    ///< 0 when the template was given
   PlanInfo plan;
   std::string explanation;
   FrameLog frames;  ///< records of the frames that went through the tracker
   std::int64_t refreshed = 0, relearned = 0, dense_fallbacks = 0, calibrated = 0, refined = 0;
-  std::string refinement;  ///< what became of the latest search for a better plan; empty: none was asked for
-  double calibration = 1;  ///< factor on reported errors at the end
+  std::string refinement;     ///< outcome of the latest search for a better plan; empty: no search
+  double calibration = 1;     ///< factor on reported errors at the end
   bool differencing = false;  ///< whether the last frame was transformed as a difference to a reference
-  bool similarity = false;    ///< the similarity of every frame was asked for
+  bool similarity = false;    ///< the similarity of every frame was requested
 
-  /// Dense transforms of sampled frames by every CPU engine in the build, each the faster of integer and
-  /// float input. The fastest engine comes first: speedups are quoted against it.
+  /// Times of dense transforms of sampled frames, for every CPU engine in the build and the faster of integer
+  /// and float input. The fastest engine comes first; speedups refer to it.
   struct DenseTimes {
     std::string engine;
     std::vector<double> us;
@@ -86,12 +87,12 @@ struct RunReport {
   Frame first_frame;
 };
 
-/// Gets every frame's spectrum in order, frame 0 included.
+/// Receives every frame's spectrum in order, including that of frame 0.
 class SpectrumSink {
  public:
   virtual ~SpectrumSink() = default;
   virtual void write(std::int64_t frame, const Spectrum<float>& spectrum) = 0;
-  /// The same with the frame, for sinks that look at both.
+  /// Also passes the frame, for sinks that need both.
   virtual void write(std::int64_t frame, const Spectrum<float>& spectrum, const SignalView& view) {
     static_cast<void>(view);
     write(frame, spectrum);
@@ -101,24 +102,24 @@ class SpectrumSink {
 /// Called after every frame with the number read and the number expected (-1: unknown).
 using ProgressCallback = std::function<void(std::int64_t read, std::int64_t expected)>;
 
-/// Runs until the source ends, breaks, `options.frames` are read or `stop` is set, which ends the run after
-/// the present batch. A damaged input becomes a status, not an exception, and so does any failure after the
-/// first frame; work done until then is reported. Throws Error (wrong template, bad options) before the first
-/// frame is transformed.
+/// Blocks until the source ends or breaks, `options.frames` are read, or `stop` is set, which ends the run
+/// after the current batch. Damaged input and failures after the first frame become a status, not an
+/// exception, and the report has the work done until then. Throws Error (wrong template, bad options) before
+/// the first frame is transformed.
 RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink,
               const ProgressCallback& progress, const std::atomic<bool>& stop);
 
-/// What a run asks of its tracker and of the planner; `live`: whether its source is; `on_gpu`: whether frames
-/// are decoded into the GPU's memory.
+/// Options of a run's tracker and planner. `live`: the source is live; `on_gpu`: frames are decoded into GPU
+/// memory.
 TrackerOptions tracker_options(const RunOptions& options, bool live, bool on_gpu = false);
-/// The template with the plan that a run starts with, so that a run with these options on a recording need
-/// not search.
+/// Returns the template with the plan that a run with these options starts with, so that a run on a recording
+/// need not search for one.
 Template with_plan(const Template& tmpl, const RunOptions& options);
 
-/// What the run asks of learning from frames of a shape.
+/// Options to learn a template from frames of this shape.
 LearnOptions learn_options(const RunOptions& options, const Shape& shape);
 
-/// The k that is used when none is given: 1000, but no more than one frequency in 64 pixels.
+/// The default for k: 1000, but at most one frequency per 64 pixels.
 std::int64_t default_k(const Shape& shape) noexcept;
 
 }  // namespace sfft::video

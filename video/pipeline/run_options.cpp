@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run asks of learning and of the tracker.
+// Translates a run's options into those of learning and of the tracker.
 #include <algorithm>
 
 #include "video/pipeline/batching.hpp"
@@ -32,8 +32,8 @@ TrackerOptions tracker_options(const RunOptions& options, bool live, bool on_gpu
   tracking.plan.threads = options.threads;
   tracking.plan.max_samples = options.max_samples;
   tracking.reference = options.reference;
-  // Things that pass take energy out of the support for a while and do no harm to what is in it, while each
-  // new template costs tens of dense transforms. Without a reference the default applies.
+  // An object that passes takes energy out of the support for a while, but does not harm the coefficients in
+  // it. A new template costs tens of dense transforms. Without a reference the default applies.
   if (options.reference) tracking.relearn_below = 0.75;
   tracking.accuracy = options.accuracy;
   tracking.similarity = options.similarity;
@@ -45,7 +45,7 @@ TrackerOptions tracker_options(const RunOptions& options, bool live, bool on_gpu
 
 Template with_plan(const Template& tmpl, const RunOptions& options) {
   TrackerOptions tracking = tracker_options(options, false);
-  tracking.refine = false;  // the plan to keep is one that somebody waits for
+  tracking.refine = false;  // the caller waits for the plan that is kept
   return Tracker<float>(tmpl, tracking).plan().keep_in(tmpl);
 }
 

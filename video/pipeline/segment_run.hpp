@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transforms of a run, as long as frames keep their format: learns or takes a template, pushes frames
+// Transforms a run's frames as long as they keep their format: learns or takes a template, pushes frames
 // through a tracker and records the results.
 #pragma once
 
@@ -22,7 +22,7 @@ namespace sfft::video {
 
 class SegmentRun {
  public:
-  /// `begin`: the number of the first frame that it will get.
+  /// `begin`: number of the segment's first frame.
   SegmentRun(const RunOptions& options, const FrameSource& source, SpectrumSink* sink, RunReport& report,
              std::int64_t begin)
       : options_(options), source_(source), sink_(sink), report_(report), begin_(begin) {}
@@ -52,8 +52,9 @@ class SegmentRun {
       report_.learn_ms = given ? 0 : 1e3 * tmpl.learn_seconds();
     }
     TrackerOptions tracking = tracker_options(options_, one_by_one(), source_.on_gpu());
-    // On the CPU a check calibrates as well. Frames of a GPU are checked by the other processor.
-    const std::int64_t before = given ? 0 : 1;  // the first frame pushed
+    // On the CPU the tracker's check also calibrates. Frames that a GPU transforms are checked on the CPU in
+    // record().
+    const std::int64_t before = given ? 0 : 1;  // number of the first frame pushed
     if (options_.verify > 0) {
       tracking.check = [this, before](std::int64_t frame) {
         return !on_gpu() && (frame + before) % options_.verify == 0;
@@ -80,14 +81,14 @@ class SegmentRun {
                 begin_ + static_cast<std::int64_t>(i) + 1);
   }
 
-  /// How the frames after the first ones are handed over; known once the run has started.
+  /// How frames after the first ones are batched. Call it after start().
   Batching batching(std::size_t frame_bytes) const {
     return choose_batching(batching_request(on_gpu()), frame_bytes, batch_limit_bytes());
   }
   bool on_gpu() const { return tracker_->plan().info().backend == Backend::cuda; }
 
-  /// Transforms frames, the first of which has this index. If one fails, those before it are in the report.
-  /// `coming`: frames that will be handed over next, as far as they are there.
+  /// Transforms frames; `index` is that of the first one. If one fails, those before it are in the report.
+  /// `coming`: frames of later calls that are already decoded.
   void transform(std::span<const SignalView> frames, std::int64_t index,
                  std::span<const SignalView> coming = {}) {
     std::exception_ptr failure;
@@ -104,23 +105,24 @@ class SegmentRun {
       record(frames[i], results[i], index + static_cast<std::int64_t>(i));
     if (failure) std::rethrow_exception(failure);
   }
-  /// May run on another thread until the first transform(), which then waits for it.
+  /// Prepares the tracker for frames like this one. May run on another thread until the first transform(),
+  /// which waits for it.
   void prepare(const SignalView& like) noexcept {
     try {
       tracker_->prepare(like);
-    } catch (const std::exception&) {  // what fails here fails again where a frame needs it
+    } catch (const std::exception&) {  // the failure recurs, and is reported, when a frame needs this
     }
   }
-  /// Has the GPU begin with frames that transform() will get next, as far as they are there.
+  /// Lets the GPU begin with frames that transform() will get next and that are already decoded.
   void expect(std::span<const SignalView> coming) {
     const StageTimer timer(report_.stages.ahead_us);
     tracker_->push({}, coming);
   }
-  /// After this the GPU reads no frame.
+  /// The GPU reads no frame after this call.
   void expect_no_more() noexcept {
     try {
       tracker_->push({}, {});
-    } catch (...) {  // whatever ended the run is what to report
+    } catch (...) {  // the report names what ended the run, not this
     }
   }
   /// Number of frames that the latest transform() has finished.
@@ -139,7 +141,7 @@ class SegmentRun {
     record.finite = tracked.spectrum.finite;
     record.reason = tracked.reason;
     record.similarity = tracked.similarity;
-    // Asked for beside the transform, and reported beside it.
+    // The similarity is no part of the transform, and its time is reported separately.
     if (options_.similarity && tracked.similarity) record.us -= tracked.similarity->us;
     if (tracked.check) note(*tracked.check, record);
     report_.calibration = tracked.calibration;
@@ -172,10 +174,10 @@ class SegmentRun {
   }
 
  private:
-  /// Whether plans on a GPU are for frames that come one by one.
+  /// Whether a GPU's plan should be made for frames that come one by one.
   bool one_by_one() const { return source_.live() && !source_.may_be_recorded(); }
 
-  /// On one GPU, unless that takes clearly longer for a frame than the thread that decides about it.
+  /// Uses one GPU, unless it needs clearly more time per frame than the host thread that feeds it.
   void make_tracker(const Template& tmpl, TrackerOptions tracking) {
     constexpr double kEnoughUs = 16;
     const std::vector<int> all = std::exchange(tracking.plan.devices, {});
@@ -199,7 +201,8 @@ class SegmentRun {
     report_.explanation = tracker_->plan().explain();
   }
 
-  /// The last template has its last plan, and the first one if it is still the first template.
+  /// Keeps the last template with its last plan, and also with the first plan if the template is still the
+  /// first one.
   void keep_template() {
     const Plan<float>& last = tracker_->plan();
     Template tmpl = last.source();

@@ -6,7 +6,7 @@
 
 namespace sfft::video {
 
-/// Adds its lifetime to a sum.
+/// Adds the microseconds of its lifetime to a sum.
 class StageTimer {
  public:
   explicit StageTimer(double& us) : us_(us) {}

@@ -28,18 +28,19 @@ inline double mean(const std::vector<double>& values) {
   return values.empty() ? std::numeric_limits<double>::quiet_NaN() : sum / static_cast<double>(values.size());
 }
 
-/// What the JSON report, the summary and the page say about a run; NaN if there was nothing to measure.
+/// The numbers that the JSON report, the summary and the page give for a run; NaN if there was nothing to
+/// measure.
 struct RunStatistics {
   double median_us, p95_us, mean_us, dense_us, speedup;
   std::int64_t verified = 0;
   double error_median, error_p95, error_max, coverage;
   double reported_median;
-  /// Medians of the pipeline's stages. They overlap: frames come at the pace of the slowest.
+  /// Medians of the pipeline's stages. Stages overlap, so the slowest one sets the pace.
   double decode_us, copy_us, transform_us, bytes_per_frame;
   double frames_per_batch;      ///< mean
-  const char* bottleneck = "";  ///< "decode", "copy" or "transform"; empty where nothing was transformed
+  const char* bottleneck = "";  ///< "decode", "copy" or "transform"; empty if nothing was transformed
 
-  /// What a reader must know before trusting the numbers, in whole sentences.
+  /// Whole sentences that a reader must know before trusting the numbers.
   std::vector<std::string> warnings;
 
   /// "decoding sets the pace".

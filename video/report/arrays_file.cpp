@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forks a process that inherits all arrays, writes them and reports the outcome through a pipe.
+// Forks a process that has a copy of all arrays, writes them and reports the result through a pipe.
 #include "video/report/arrays_file.hpp"
 
 #include <fmt/format.h>
@@ -63,7 +63,7 @@ void write_all(const std::string& path, std::span<const NamedArray> arrays) {
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "creating");
 #if H5_VERSION_GE(1, 10, 7)
-  check_hdf5(H5Pset_file_locking(access, false, true), "creating");  // our lock is held already
+  check_hdf5(H5Pset_file_locking(access, false, true), "creating");  // the file is already locked
 #endif
   Hdf5Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, "creating");
   for (const NamedArray& array : arrays) write_array(file, array);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Named arrays of numbers as HDF5. Needs a build with HDF5.
+// Writes named arrays of numbers as HDF5, in builds with HDF5.
 #pragma once
 
 #include <complex>
@@ -22,13 +22,11 @@ struct NamedArray {
   std::string unit{};  ///< becomes the attribute `unit`, unless empty
 };
 
-/// Writes `output` and puts it in place. A separate process writes, because HDF5 does
-/// not survive a full disk. Throws Error if that fails, for outputs other than regular
-/// files, and in builds without HDF5.
+/// Writes `output` and commits it. A separate process writes, because HDF5 does not survive a full disk.
+/// Throws Error if writing fails, for outputs other than regular files, and in builds without HDF5.
 void write_arrays(detail::OutputFile& output, std::span<const NamedArray> arrays);
 
-/// Throws write_arrays()'s errors about the kind of output or the build, before any work is
-/// done.
+/// Throws the errors of write_arrays() about the kind of output or the build, before any work is done.
 void check_arrays_output(const detail::OutputFile& output);
 
 }  // namespace sfft::video

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Three bytes become four letters of six bits each.
+// Encodes three bytes as four letters of six bits each.
 #include "video/report/base64.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes as text (RFC 4648).
+// Encodes bytes as text (base64, RFC 4648).
 #pragma once
 
 #include <string>

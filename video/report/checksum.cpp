@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// zlib's CRC-32.
+// Computes the checksum with zlib's CRC-32.
 #include "video/report/checksum.hpp"
 
 #include <zlib.h>

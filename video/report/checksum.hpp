@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A checksum of text that goes into JSON.
+// A checksum of text that is written as JSON.
 #pragma once
 
 #include <cstdint>

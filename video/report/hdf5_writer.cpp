@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Thin RAII over the HDF5 C interface: three extendible data sets that grow by a row per frame, one more data
-// set per support, and the frame's shape as an attribute.
+// Writes through thin RAII over the HDF5 C interface. Three extendible data sets grow by a row per frame,
+// each support is another data set, and the frame's shape is an attribute.
 #include "video/report/hdf5_writer.hpp"
 
 #include <fmt/format.h>
@@ -77,7 +77,7 @@ struct Hdf5Writer::Impl {
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "creating");
 #if H5_VERSION_GE(1, 10, 7)
-    check(H5Pset_file_locking(access, false, true), "creating");  // our lock is held already
+    check(H5Pset_file_locking(access, false, true), "creating");  // the file is already locked
 #endif
     file.emplace(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, "creating");
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes spectra as HDF5, in builds that have it; docs/sfft-video.md describes the layout.
+// Writes spectra as HDF5, in builds with HDF5; docs/sfft-video.md describes the layout.
 #pragma once
 
 #include <complex>
@@ -12,8 +12,8 @@ namespace sfft::video {
 
 /// Fills an existing file. Every function throws Error(file_unreadable) if the file cannot be written (a full
 /// disk). HDF5 does not survive that: after a failed flush, closing the file and the clean-up at exit follow
-/// dangling pointers, and a failed allocation may crash it. Therefore only a separate process uses this
-/// class, and leaves by _Exit: see spectra_file.cpp.
+/// dangling pointers. A failed allocation may also crash HDF5. Therefore only a separate process uses this
+/// class, and exits with _Exit: see spectra_file.cpp.
 class Hdf5Writer {
  public:
   explicit Hdf5Writer(const std::string& path);
@@ -21,7 +21,7 @@ class Hdf5Writer {
   Hdf5Writer(const Hdf5Writer&) = delete;
   Hdf5Writer& operator=(const Hdf5Writer&) = delete;
 
-  /// The frequencies of the following rows.
+  /// Sets the frequencies of the following rows.
   void add_support(std::span<const std::int64_t> support);
   void add_row(std::span<const std::complex<float>> values, double error_l2, double relative_error);
   /// Closes the file.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How reports write numbers that may be unknown.
+// Writes numbers that may be unknown into JSON.
 #pragma once
 
 #include <cmath>
@@ -7,7 +7,7 @@
 
 namespace sfft::video {
 
-/// JSON knows neither NaN nor infinity: they become null.
+/// JSON has neither NaN nor infinity, so they become null.
 inline nlohmann::ordered_json number_or_null(double value) {
   return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }

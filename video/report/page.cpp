@@ -31,7 +31,7 @@ std::string escape_lines(const std::string& raw) {
 
 /// The part of the spectrum around f = 0 that contains the template, in signed frequencies.
 struct Window {
-  std::int64_t rows, columns;  ///< largest |f| shown
+  std::int64_t rows, columns;  ///< max. |f| shown
 };
 
 std::string spectrum_figure(const RunReport& report) {
@@ -53,7 +53,7 @@ std::string spectrum_figure(const RunReport& report) {
   };
   const Window window{reach(rows, height), reach(columns, width)};
 
-  // Each block of a large spectrum is shown by its largest value.
+  // A large spectrum is thinned; each block shows its largest value.
   const std::int64_t step = thinning(2 * window.columns + 1, 2 * window.rows + 1);
   Image image;
   image.channels = 3;

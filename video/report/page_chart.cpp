@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lays out axes and ticks in a fixed view box and writes SVG text; long series are thinned to the maximum of
+// Lays out axes and ticks in a fixed view box and writes SVG text. Long series are thinned to the maximum of
 // each interval.
 #include "video/report/page_chart.hpp"
 
@@ -15,7 +15,7 @@ namespace {
 constexpr double kWidth = 960, kHeight = 280;
 constexpr double kLeft = 58, kRight = 14, kTop = 16, kBottom = 40;
 
-/// 1, 2 or 5 times a power of ten, for four to eight ticks up to `most`.
+/// Returns 1, 2 or 5 times a power of ten, for four to eight ticks up to `max`.
 double tick_step(double max) {
   const double power = std::pow(10, std::floor(std::log10(max / 4)));
   for (const double factor : {1.0, 2.0, 5.0, 10.0}) {
@@ -24,7 +24,7 @@ double tick_step(double max) {
   return 10 * power;
 }
 
-/// At most `count` points, the maximum of each interval, so that peaks remain.
+/// Returns at most `count` points: the maximum of each interval, so that peaks remain.
 std::vector<ChartPoint> thin(const std::vector<ChartPoint>& points, std::size_t count) {
   if (points.size() <= count) return points;
   std::vector<ChartPoint> kept;

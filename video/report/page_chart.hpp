@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Line charts as SVG, for the page.
+// Line charts as SVG for the HTML report.
 #pragma once
 
 #include <string>
@@ -21,8 +21,8 @@ struct ChartLine {
   std::vector<ChartPoint> points;
 };
 
-/// One chart against frame number: a band from 0 to twice the line, the line itself, further lines, dots, and
-/// vertical marks. y is in per cent.
+/// One chart over the frame number, with y in per cent. It has a band from 0 to twice the line, the line
+/// itself, further lines, dots, and vertical marks.
 struct Chart {
   std::string title, line_label, dots_label;
   std::vector<ChartPoint> line, dots;

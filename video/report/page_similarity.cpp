@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chart of every frame's similarity if requested, and a table of the renewals.
+// Shows a chart of every frame's similarity if requested, and a table of the renewals.
 #include "video/report/page_similarity.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ namespace sfft::video {
 
 namespace {
 
-/// Similarity in per cent, for frames that have it.
+/// Similarity in per cent, for frames whose similarity is known.
 std::vector<ChartPoint> similarity_line(const RunReport& report, double Similarity::*share) {
   std::vector<ChartPoint> line;
   for (const FrameRecord& frame : report.frames.frames()) {
@@ -25,7 +25,8 @@ std::vector<ChartPoint> similarity_line(const RunReport& report, double Similari
   return line;
 }
 
-/// The renewals and their similarity to the previous template; only the first of very many.
+/// A table of renewals and their similarity to the previous template. Only the first ones if there are very
+/// many.
 std::string renewal_table(const RunReport& report) {
   constexpr std::size_t kMax = 40;
   const std::vector<FrameRecord>& renewals = report.frames.renewals();

@@ -8,7 +8,7 @@
 
 namespace sfft::video {
 
-/// Empty if there is no such data.
+/// The HTML of this section; empty if there is no such data.
 std::string similarity_section(const RunReport& report);
 
 }  // namespace sfft::video

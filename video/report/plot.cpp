@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scales, ticks and polylines in a fixed view box.
+// Draws scales, ticks and polylines in a fixed view box.
 #include "video/report/plot.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ namespace {
 constexpr double kWidth = 960, kHeight = 300;
 constexpr double kLeft = 70, kRight = 14, kTop = 30, kBottom = 42;
 
-/// 1, 2 or 5 times a power of ten, for four to eight ticks over `range`.
+/// Returns 1, 2 or 5 times a power of ten, for four to eight ticks over `range`.
 double tick_step(double range) {
   const double power = std::pow(10, std::floor(std::log10(range / 4)));
   for (const double factor : {1.0, 2.0, 5.0}) {
@@ -44,7 +44,7 @@ class Scales {
       x_high_ = x_low_ + 1;
     }
     if (!std::isfinite(y_low_)) y_low_ = y_high_ = 0;
-    constexpr double kDecades = 5;  // below the highest value nothing is of interest
+    constexpr double kDecades = 5;  // smaller values are of no interest
     if (log_) y_low_ = std::max(y_low_, y_high_ - kDecades);
     const double margin = std::max(0.05 * (y_high_ - y_low_), log_ ? 0.1 : 1e-9);
     y_low_ -= margin;
@@ -97,7 +97,7 @@ class Scales {
   double x_low_, x_high_, y_low_, y_high_;
 };
 
-/// The minimum and the maximum of each of `count` intervals, in order.
+/// Returns the minimum and the maximum of each of `count` intervals, in order.
 std::vector<PlotPoint> thin(const std::vector<PlotPoint>& points, std::size_t count) {
   if (points.size() <= 2 * count) return points;
   std::vector<PlotPoint> kept;

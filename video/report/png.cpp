@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filters each row with "sub", compresses with zlib and writes the three chunks that a PNG needs; data URIs
-// are its bytes in base64.
+// Filters each row with "sub", compresses with zlib and writes the three chunks that a PNG needs. Data URIs
+// contain the file in base64.
 #include "video/report/png.hpp"
 
 #include <zlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PNG images in memory, for the page.
+// Encodes PNG images in memory, for HTML pages.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures of what a spectrum describes, for viewing.
+// Reconstructs pictures from sparse spectra, for viewing.
 #pragma once
 
 #include <complex>
@@ -12,7 +12,7 @@
 
 namespace sfft::video {
 
-/// Turns the coefficients of a spectrum back into a picture.
+/// Transforms the coefficients of a spectrum back into a picture.
 class Reconstruction {
  public:
   explicit Reconstruction(const Shape& shape);
@@ -28,10 +28,10 @@ class Reconstruction {
   std::vector<float> picture_;
 };
 
-/// Writes a film, YUV4MPEG2 in grey: each frame on the left, its reconstruction on the right.
+/// Writes a grey YUV4MPEG2 film with each frame on the left and its reconstruction on the right.
 class ReconstructionFilm {
  public:
-  /// `frame_rate` 0: unknown, and 25 is written.
+  /// If `frame_rate` is 0 (unknown), 25 is written.
   ReconstructionFilm(detail::OutputFile& output, double frame_rate);
 
   void add(const SignalView& frame, const Spectrum<float>& spectrum);

@@ -11,9 +11,10 @@ namespace sfft::video {
 
 /// The JSON report, schema "sfft-video/1" (docs/sfft-video.md). Unmeasured numbers are null.
 std::string json_report(const RunReport& report);
-/// Several inputs in one report: a common status and message, and `inputs`, the report of each.
+/// One report for several inputs: a common status and message, and `inputs`, an array with the report of
+/// each.
 std::string json_reports(std::span<const std::string> reports, RunStatus status, const std::string& message);
-/// The header line of the CSV, and the line of one transformed frame.
+/// The header line of the CSV, and its line for one transformed frame.
 std::string csv_header();
 std::string csv_row(const FrameRecord& frame);
 /// A few lines for a terminal.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forks a process that writes the HDF5 file and sends it supports and rows through a socket pair, because
-// HDF5 does not survive a failed write.
+// Forks a process that writes the HDF5 file, because HDF5 does not survive a failed write. Supports and rows
+// are sent to it through a socket pair.
 #include "video/report/spectra_file.hpp"
 
 #include "sfft/error.hpp"
@@ -32,7 +32,7 @@ bool has_hdf5() noexcept {
 
 namespace {
 
-/// Messages to the writing process: a header, then as many bytes as it says.
+/// A message to the writing process has a header, then the number of bytes that the header gives.
 enum class Kind : std::uint64_t { support, row, end };
 struct Header {
   Kind kind;
@@ -124,7 +124,7 @@ void serve(Socket& socket, const std::string& path) {
   }
 }
 
-/// Only the parent process keeps open files, so that their locks end with it.
+/// Closes inherited files, so that only the parent keeps them open and their locks end with it.
 void close_all_but(int kept) noexcept {
   const long max = std::min(::sysconf(_SC_OPEN_MAX), 4096L);
   for (int descriptor = STDERR_FILENO + 1; descriptor < max; ++descriptor) {
@@ -146,7 +146,7 @@ void close_all_but(int kept) noexcept {
   std::_Exit(0);
 }
 
-/// HDF5 in a separate process, so that a failure loses only this file: see hdf5_writer.hpp.
+/// Writes HDF5 in a separate process, so that a failure loses only this file: see hdf5_writer.hpp.
 class IsolatedFile final : public SpectraFile {
  public:
   explicit IsolatedFile(detail::OutputFile& output) : output_(output), socket_(-1) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spectra as HDF5: frame × k complex values with their supports. Needs a build with HDF5.
+// Writes spectra as HDF5: frame × k complex values with their supports. Needs a build with HDF5.
 #pragma once
 
 #include <memory>
@@ -11,9 +11,9 @@ namespace sfft::video {
 
 bool has_hdf5() noexcept;
 
-/// Fills `output`, which must outlive it; commit() puts the file in place. Layout: docs/sfft-video.md. Throws
-/// Error if the file cannot be written (a full disk), after which it may only be destroyed, for outputs other
-/// than regular files, and in builds without HDF5.
+/// Fills `output`, which must outlive this object; commit() puts the file in place. docs/sfft-video.md
+/// describes the layout. Throws Error for outputs other than regular files and in builds without HDF5. Also
+/// throws Error if the file cannot be written (a full disk); the object may then only be destroyed.
 class SpectraFile : public SpectrumSink {
  public:
   virtual void commit(const SourceInfo& input) = 0;

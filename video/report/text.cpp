@@ -13,7 +13,7 @@ namespace sfft::video {
 
 namespace {
 
-/// Length in bytes of the first UTF-8 character of `text`; 0 if it is malformed (Unicode, table 3-7) or must
+/// Length in bytes of the first UTF-8 character of `text`. 0 if it is malformed (Unicode, table 3-7) or must
 /// not be shown, such as the control characters C0 and C1.
 std::size_t shown_character(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };

@@ -7,17 +7,18 @@
 
 namespace sfft::video {
 
-/// Valid UTF-8 without control characters; those, and bytes that are not UTF-8, become \xNN. A recording's
-/// header or name thus reaches a terminal or a page only as text.
+/// Returns valid UTF-8 without control characters: these, and bytes that are not UTF-8, become \xNN. A
+/// terminal or page thus shows a recording's header or name only as text.
 std::string printable(std::string_view text);
 
-/// The same as HTML.
+/// The same, escaped for HTML.
 std::string escape(const std::string& raw);
 
-/// A reference in HTML, as it follows href=, to a file from a page at `page`; "-" or empty: from anywhere.
+/// The value for href= in a page at `page` that refers to `file`. If `page` is "-" or empty, the reference
+/// works from anywhere.
 std::string link_to(const std::string& file, const std::string& page);
 
-/// A CSV field. Spreadsheets take a leading = + - @ for a formula, so such names get a leading blank.
+/// Formats a CSV field. Spreadsheets read a leading = + - @ as a formula, so such names get a leading blank.
 std::string csv_field(const std::string& text);
 
 /// A share in per cent; a dash if unknown.

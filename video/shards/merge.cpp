@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that the files belong together, and says which recordings are missing.
+// Checks that the files belong to one run, and lists the recordings that are missing.
 #include "video/shards/merge.hpp"
 
 #include <fmt/format.h>

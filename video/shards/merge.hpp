@@ -10,9 +10,9 @@
 namespace sfft::video {
 
 struct MergedRun {
-  ShardRun run;                         ///< its shard is meaningless
+  ShardRun run;                         ///< member `shard` has no meaning
   std::vector<ShardRecord> recordings;  ///< in the order of the run's inputs
-  std::vector<std::string> missing;     ///< what is missing, in sentences; empty if complete
+  std::vector<std::string> missing;     ///< sentences that say what is missing; empty if complete
   RunStatus status = RunStatus::complete;
   std::string message;  ///< of the first incomplete recording
 };
@@ -24,7 +24,7 @@ MergedRun merge_shards(const std::vector<std::string>& paths);
 
 /// The report of a run over several inputs, as `sfft-video run` writes it.
 std::string merged_json(const MergedRun& merged);
-/// One line per recording.
+/// CSV with one line per recording.
 std::string merged_csv(const MergedRun& merged);
 /// A few lines for a terminal.
 std::string merged_summary(const MergedRun& merged);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reports of a merged run: the kept reports of its recordings, and what they have in common.
+// Writes the reports of a merged run from the stored reports of its recordings.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

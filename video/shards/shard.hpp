@@ -22,19 +22,20 @@ struct Shard {
 
 inline constexpr int kMaxShards = 100000;
 
-/// "2/8". Throws Error(invalid_argument) for anything else.
+/// Parses a text like "2/8". Throws Error(invalid_argument) for anything else.
 Shard parse_shard(const std::string& text);
 
 /// Looks up an environment variable; null if unset.
 using EnvironmentLookup = std::function<const char*(const char* name)>;
 
-/// Part rank + 1 of as many as there are processes, according to Open MPI, MPICH (PMI) or Slurm, in this
-/// order: mpirun within a Slurm job overrides the job. Throws Error(invalid_argument) if none applies.
+/// Part rank + 1 of the number of processes, from the variables of Open MPI, MPICH (PMI) or Slurm. They are
+/// tried in this order, so mpirun within a Slurm job overrides the job. Throws Error(invalid_argument) if
+/// none applies.
 Shard shard_from_environment(const EnvironmentLookup& lookup);
 
-/// "shard-02-of-16.jsonl".
+/// A name like "shard-02-of-16.jsonl".
 std::string shard_file_name(Shard shard);
-/// Whether a name, without its folder, has that form.
+/// Whether a name, without its folder, has the form of shard_file_name().
 bool is_shard_file_name(const std::string& name);
 
 }  // namespace sfft::video

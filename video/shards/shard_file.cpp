@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens for appending, under a lock that ends with the process.
+// Opens the file for appending, under a lock that ends with the process.
 #include "video/shards/shard_file.hpp"
 
 #include <fcntl.h>
@@ -24,7 +24,8 @@ namespace fs = std::filesystem;
   throw Error(ErrorCode::file_unreadable, fmt::format("'{}' cannot be written: {}", path, why));
 }
 
-/// False if another process holds it. File systems without locks always succeed.
+/// Locks the whole file. Returns false if another process has locked it. Always succeeds on file systems
+/// without locks.
 bool lock_whole(int file) {
 #ifdef F_OFD_SETLK
   struct flock lock {};
@@ -49,7 +50,7 @@ std::string read_all(int file, const std::string& path) {
   }
 }
 
-/// A different number of shards in one folder means another run; detected before work begins.
+/// Throws before work begins if the folder has shards of a run with a different number of shards.
 void refuse_other_runs(const std::string& folder, Shard shard) {
   const std::string suffix = fmt::format("-of-{}.jsonl", shard.count);
   for (const std::string& path : list_shards(folder)) {
@@ -116,7 +117,7 @@ void ShardFile::add(const ShardRecord& record) {
 
 void ShardFile::remember(const ShardRecord& record) {
   ShardRecord& known = known_[record.input] = record;
-  known.report = {};  // it is in the file
+  known.report = {};  // the report is in the file
 }
 
 void ShardFile::append(const std::string& line) {
@@ -126,7 +127,7 @@ void ShardFile::append(const std::string& line) {
     if (count <= 0) cannot_write(path_, count < 0 ? std::strerror(errno) : "nothing was taken");
     at += static_cast<std::size_t>(count);
   }
-  // A file system without sync, such as some network ones, has accepted the line anyway.
+  // Some network file systems have no sync, but they have accepted the line.
   if (::fdatasync(file_.get()) != 0 && errno != EINVAL && errno != ENOTSUP)
     cannot_write(path_, std::strerror(errno));
 }

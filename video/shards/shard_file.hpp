@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file that a shard writes: what an earlier start has finished, and what this one adds.
+// The file that a shard writes. It has the results of earlier starts, and this start appends to them.
 #pragma once
 
 #include <map>
@@ -10,8 +10,8 @@
 
 namespace sfft::video {
 
-/// Lines are appended, and on disk when add() returns, so a kill loses only the recordings being read. One
-/// process writes at a time.
+/// add() appends a line and returns when it is on disk, so a kill loses only the recordings being read. Only
+/// one process writes at a time.
 class ShardFile {
  public:
   /// Opens or creates FOLDER/shard-I-of-N.jsonl, and the folder if missing. Removes a line truncated by a
@@ -21,8 +21,8 @@ class ShardFile {
   ShardFile(const std::string& folder, const ShardRun& run);
 
   const std::string& path() const noexcept { return path_; }
-  /// The result of an earlier start for an input; null if the input must be read: it was not read to its end,
-  /// not without errors, or has changed since.
+  /// The result of an earlier start for an input. Null if the input must be read, because it was not read to
+  /// its end, had errors, or has changed since.
   const ShardRecord* finished(std::size_t input, const std::string& stamp) const;
   /// Throws Error(file_unreadable) if it cannot be written.
   void add(const ShardRecord& record);

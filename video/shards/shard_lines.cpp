@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each line is a JSON object that ends in the CRC-32 of the text before it.
+// Each line is a JSON object that ends with the CRC-32 of the text before it.
 #include "video/shards/shard_lines.hpp"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr const char* kSchema = "sfft-video-shard/1";
 constexpr std::string_view kSchemaFamily = "sfft-video-shard/";
-constexpr std::string_view kTail = R"(,"crc32":"00000000"})";  // with other digits
+constexpr std::string_view kTail = R"(,"crc32":"00000000"})";  // form of the tail; the digits differ
 
 std::string closed_line(const Json& json) {
   std::string line = json.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -33,7 +33,7 @@ std::string closed_line(const Json& json) {
   return line + fmt::format(R"(,"crc32":"{:08x}"}})", crc32_of(line)) + "\n";
 }
 
-/// The object of a line; nothing if the line is not as it was written.
+/// The object of a line; nothing if its checksum is wrong.
 std::optional<Json> open_line(std::string_view line) {
   if (line.size() <= kTail.size()) return std::nullopt;
   const std::string_view body = line.substr(0, line.size() - kTail.size());
@@ -43,7 +43,7 @@ std::optional<Json> open_line(std::string_view line) {
   return json.is_object() ? std::optional(std::move(json)) : std::nullopt;
 }
 
-/// An integer that fits its type, because converting others is undefined.
+/// Reads an integer and checks that it fits its type; converting others is undefined.
 template <class Whole>
 void read_whole(const Json& value, Whole& to) {
   const bool fits = value.is_number_unsigned()  ? std::in_range<Whole>(value.get<std::uint64_t>())
@@ -88,7 +88,7 @@ ShardRecord record_from(const Json& json, const ShardRun& run) {
               fmt::format("'{}' is no file of a shard: give another folder, or move it away", path));
 }
 
-/// The prefix of a file whose first write was killed.
+/// Whether `line` is a prefix of a head, as in a file whose first write was killed.
 bool could_begin_a_head(std::string_view line) {
   const std::string_view begin = R"({"schema":"sfft-video-shard/)";
   const std::size_t count = std::min(line.size(), begin.size());
@@ -163,7 +163,7 @@ ShardContents parse_shard_lines(const std::string& text, const std::string& path
           contents.headed = true;
         }
         good = true;
-      } catch (const Json::exception&) {  // not good
+      } catch (const Json::exception&) {  // the line is damaged
       } catch (const std::out_of_range&) {
       }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times come from this machine's clock, so that time goes on while the camera is away.
+// Frame times come from this machine's clock, so they continue to run while the camera is away.
 #include "video/sources/camera_source.hpp"
 
 #include <chrono>

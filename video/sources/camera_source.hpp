@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A camera that is reopened when it stops delivering frames, whatever library reads it.
+// Reopens a camera that stops delivering frames, whatever library reads it.
 #pragma once
 
 #include <functional>
@@ -16,13 +16,13 @@ class Capture {
   virtual ~Capture() = default;
   /// Size and rate as the camera states them; 0: not stated.
   virtual SourceInfo info() const = 0;
-  /// Blocks until there is a frame. False if none came and none will.
+  /// Blocks until there is a frame. Returns false if no frame came and none will.
   virtual bool read(Frame& frame) = 0;
 };
 /// Throws InputError.
 using OpenCapture = std::function<std::unique_ptr<Capture>()>;
 
-/// Opens it, or throws InputError. Frames are timed by their arrival.
+/// Opens the camera or throws InputError. Frame times are arrival times.
 std::unique_ptr<FrameSource> watch_camera(const std::string& name, const SourceOptions& options,
                                           const OpenCapture& open);
 

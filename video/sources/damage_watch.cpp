@@ -25,9 +25,9 @@ void DamageWatch::add(const AVFrame& picture, std::int64_t packet) {
   follow_key_frames(picture);
 }
 
-/// Counts pictures missing before that of `packet`; pictures predicted from them are wrong.
+/// Counts the pictures missing before that of `packet`. Pictures predicted from them are wrong.
 void DamageWatch::count_losses(std::int64_t packet) {
-  constexpr std::int64_t kOld = 64;  // packets after which a picture no longer comes
+  constexpr std::int64_t kOld = 64;  // after this many packets a picture no longer comes
   lost_before_ = 0;
   if (losses_.empty()) return;
   std::erase_if(losses_, [&](const PictureOrder::Loss& loss) {
@@ -47,7 +47,7 @@ bool DamageWatch::changes_size(const AVFrame& picture) {
 }
 
 void DamageWatch::follow_key_frames(const AVFrame& picture) {
-  constexpr int kShort = 100, kLong = kMaxMadeUp;  // pictures, where no key frame comes
+  constexpr int kShort = 100, kLong = kMaxMadeUp;  // pictures, if no key frame comes
   const bool key = is_key(picture), other = changes_size(picture);
   if (key) group_ = std::clamp(since_key_, group_, kLong);
   since_key_ = key ? 0 : std::min(since_key_ + 1, kLong);
@@ -55,7 +55,7 @@ void DamageWatch::follow_key_frames(const AVFrame& picture) {
     ++pictures_;
     since_damage_ = 0;
   } else if (other && !key) {
-    since_damage_ = 0;  // predicted from pictures that this size does not have
+    since_damage_ = 0;  // the decoder has no reference pictures of this size
   } else if (since_damage_ >= 0 && (key || ++since_damage_ > std::max(kShort, group_))) {
     since_damage_ = -1;
   }

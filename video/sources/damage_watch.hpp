@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Damage and losses in one stream, and the pictures that are concealed because of them.
+// Tracks damage and losses in one stream, and the pictures that the decoder conceals because of them.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace sfft::video {
 
-/// Pictures are predicted from others: after damage they are wrong until a key frame comes.
+/// Pictures are predicted from others, so after damage they are wrong until the next key frame.
 class DamageWatch {
  public:
   void damaged_packet() noexcept {
@@ -26,8 +26,8 @@ class DamageWatch {
   /// Whether the decoder concealed parts of the last picture, or of one since the last key frame.
   bool made_up() const noexcept { return since_damage_ >= 0; }
   std::int64_t packets() const noexcept { return packets_; }    ///< marked as damaged, or undecodable
-  std::int64_t pictures() const noexcept { return pictures_; }  ///< decoded all the same
-  /// Pictures missing before the last one, and in total, if the codec shows it.
+  std::int64_t pictures() const noexcept { return pictures_; }  ///< decoded despite damage
+  /// Pictures missing before the last one, and in total. Only some codecs show this.
   std::int64_t lost_before() const noexcept { return lost_before_; }
   std::int64_t lost() const noexcept { return lost_; }
 
@@ -36,10 +36,10 @@ class DamageWatch {
   void follow_key_frames(const AVFrame& picture);
   bool changes_size(const AVFrame& picture);
 
-  int since_key_ = 0, group_ = 0;  ///< pictures since the last key frame; the most between two
+  int since_key_ = 0, group_ = 0;  ///< pictures since the last key frame; max. between two key frames
   int since_damage_ = -1;          ///< pictures since the last damage; -1: a key frame has come since
   int width_ = 0, height_ = 0;     ///< of the last picture
-  std::vector<PictureOrder::Loss> losses_;  ///< whose pictures the decoder has not output yet
+  std::vector<PictureOrder::Loss> losses_;  ///< losses whose pictures the decoder has not output yet
   std::int64_t packets_ = 0, pictures_ = 0, lost_before_ = 0, lost_ = 0;
 };
 

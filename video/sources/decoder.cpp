@@ -63,7 +63,7 @@ bool Decoder::wait_for_room() {
   return !closing_;
 }
 
-/// Whether a frame's format differs from the previous ones. Frames whose samples are made later do not.
+/// Whether a frame's format differs from the previous ones. Frames whose samples are made later never differ.
 bool Decoder::changes(const DecodedFrame& decoded) {
   if (!options_.one_format || decoded.later) return false;
   if (!format_) format_ = decoded.frame.format();
@@ -89,7 +89,7 @@ bool Decoder::read_into(std::size_t slot) {
   bool there = false;
   if (!(options_.pictures != nullptr ? read_on_gpu(offset, there) : source_.next(scratch_))) return false;
   const std::vector<std::byte>& samples = scratch_.samples;
-  if (!there && samples.size() != options_.frame_bytes) {  // another size: the consumer will report it
+  if (!there && samples.size() != options_.frame_bytes) {  // the size differs, which the consumer will report
     decoded.frame = scratch_;
     decoded.elsewhere = nullptr;
     return true;
@@ -108,7 +108,7 @@ bool Decoder::read_into(std::size_t slot) {
 }
 
 bool Decoder::read_samples(DecodedFrame& decoded) {
-  /// With more frames than this the consumer has enough to do.
+  /// The consumer has enough to do with more frames than this.
   constexpr std::size_t kFew = 4;
   Frame& frame = decoded.frame;
   reuse_samples(frame);
@@ -127,7 +127,7 @@ bool Decoder::read_samples(DecodedFrame& decoded) {
   return true;
 }
 
-/// Makes samples of the consumer's frames, on its thread.
+/// Makes the samples of the consumer's frames. Runs on the consumer's thread.
 void Decoder::make_samples() {
   for (std::size_t i = first_; i < first_ + held_; ++i) {
     DecodedFrame& decoded = slots_[i];
@@ -196,7 +196,7 @@ void Decoder::read_all() {
   filled_.notify_all();
 }
 
-/// Waits until there are `least` frames, no more will come, or time is up. Checks after `wake` frames, and
+/// Waits until there are `min` frames, no more will come, or time is up. Wakes up after `wake` frames, and
 /// periodically.
 void Decoder::sleep_until(std::unique_lock<std::mutex>& lock, std::size_t min, std::size_t wake,
                           const std::atomic<bool>& stop, Clock::time_point until) {
@@ -222,7 +222,7 @@ std::span<const DecodedFrame> Decoder::next(std::size_t max, std::size_t min, co
                                             std::size_t wake) {
   std::unique_lock lock(mutex_);
   if (held_ > 0) release();
-  // More than fit before the ring wraps would never be available at once.
+  // Frames must be contiguous, so no more are available at once than fit before the ring wraps.
   min = std::clamp<std::size_t>(min, 1, slots_.size() - first_);
   sleep_until(lock, min, wake, stop);
   if (full_ == 0 && !stop && error_) std::rethrow_exception(error_);

@@ -20,9 +20,9 @@
 namespace sfft::video {
 
 struct DecodedFrame {
-  Frame frame;                           ///< without samples if these are in the decoder's memory
-  const std::byte* elsewhere = nullptr;  ///< then they are here
-  std::unique_ptr<UnmadeSamples> later;  ///< the decoder's: next() makes the samples from this
+  Frame frame;                           ///< without samples if they are in the decoder's memory
+  const std::byte* elsewhere = nullptr;  ///< location of the samples in that memory
+  std::unique_ptr<UnmadeSamples> later;  ///< used by the decoder: next() makes the samples from this
   double decode_us = 0;                  ///< time to read and decode, including waiting for the input
 
   SignalView view() const;
@@ -33,17 +33,17 @@ struct DecodedFrame {
 struct DecoderOptions {
   std::int64_t limit = 0;  ///< maximum number of frames to read; 0: all
   std::size_t slots = 5;   ///< frames held at once: the consumer's and those decoded ahead
-  /// The consumer's thread makes the samples of frames that it waits for, if the source supports that; it
-  /// then finds them in its core's cache.
+  /// If the source supports it, the consumer's thread makes the samples of frames that it waits for, and then
+  /// has them in its core's cache.
   bool samples_by_consumer = false;
   /// The first frame whose format (Frame::format()) differs from `like`, or from the first frame, is the last
   /// one read; another decoder may continue after it.
   bool one_format = false;
-  /// Contiguous memory for frames of `frame_bytes`, `slots` of them. Empty: the decoder allocates.
+  /// Contiguous memory for `slots` frames of `frame_bytes` each. Empty: the decoder allocates.
   std::span<std::byte> memory{};
   std::size_t frame_bytes = 0;
-  /// Set if `memory` is GPU memory: frames that the source has there, with the size and depth of
-  /// `like`, stay there.
+  /// Set if `memory` is GPU memory. Frames that the source decodes on the GPU, with the size and depth of
+  /// `like`, then stay there.
   const DevicePictures* pictures = nullptr;
   const Frame* like = nullptr;  ///< a frame of the expected format
 };
@@ -61,22 +61,23 @@ class Decoder {
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
 
-  /// The next frames in source order, at most `most`, valid until the next call. Blocks until there are
-  /// `least` or the source has ended; frames past the last slot need a second call. Empty after the last
-  /// frame. Soon after `stop` is set it returns what there is. Rethrows an exception of the source after the
-  /// frames before it.
+  /// Returns the next frames in source order, at most `max`, valid until the next call. Blocks until there
+  /// are `min` or the source has ended; frames that wrap around the ring need a second call. Empty after the
+  /// last frame. Soon after `stop` is set it returns the frames that are available. Rethrows an exception of
+  /// the source after the frames before it.
   ///
-  /// A call that must wait sleeps until there are `wake` frames, or a periodic check finds `least`: waking up
-  /// for every single frame costs more than transforming some frames.
+  /// A call that must wait sleeps until there are `wake` frames, or a periodic check finds `min`. Waking up
+  /// for every single frame would cost more than transforming several frames.
   std::span<const DecodedFrame> next(std::size_t max, std::size_t min, const std::atomic<bool>& stop,
                                      std::size_t wake = 1);
-  /// Waits until there are `count` frames, at most the number of slots, that next() has not returned yet, and
-  /// returns what waiting() then does: fewer after the last frame, at `until`, and soon after `stop` is set.
-  /// Invalidates frames of the latest next().
+  /// Blocks until there are `count` frames (at most the number of slots) that next() has not returned yet,
+  /// then returns the result of waiting(). Returns fewer after the last frame, at `until`, and soon after
+  /// `stop` is set. Invalidates the frames of the latest next().
   std::span<const DecodedFrame> await(std::size_t count, const std::atomic<bool>& stop,
                                       std::chrono::steady_clock::time_point until = kNever);
-  /// Frames after those of the latest next() that are already available, up to the last slot. They stay in
-  /// place until a later next() has returned them. Frames whose samples the consumer makes are not included.
+  /// Frames after those of the latest next() that are already decoded, up to the end of the ring. They stay
+  /// in place until a later next() has returned them. Frames whose samples the consumer makes are not
+  /// included.
   std::span<const DecodedFrame> waiting();
 
  private:
@@ -97,9 +98,9 @@ class Decoder {
 
   FrameSource& source_;
   DecoderOptions options_;
-  Frame scratch_;  ///< the thread's: a frame on its way to the given memory
+  Frame scratch_;  ///< used by the thread: a frame before it is copied to the given memory
   std::mutex mutex_;
-  std::condition_variable filled_, freed_;  ///< signalled to the consumer, and to the thread
+  std::condition_variable filled_, freed_;  ///< signal the consumer and the thread
   std::size_t wanted_ = 0;                  ///< frames at which to wake the consumer; 0: it is awake
   bool full_up_ = false;                    ///< the thread waits for a free slot
   /// A ring: the consumer's frames from first_ on, then the full ones; the thread writes after these.
@@ -111,7 +112,7 @@ class Decoder {
   std::int64_t read_ = 0;
   std::optional<FrameFormat> format_;  ///< used by the thread
   bool ended_ = false, closing_ = false;
-  std::exception_ptr error_;  ///< why the source ended, if not cleanly
+  std::exception_ptr error_;  ///< exception that ended the source
   std::thread thread_;
 };
 

@@ -119,7 +119,7 @@ std::int64_t bytes_left(int file) {
 }  // namespace
 
 std::unique_ptr<FrameSource> open_standard_input() {
-  // Otherwise the buffer's pipe would replace a closed standard input, and be read for ever.
+  // Otherwise the buffer's pipe would get the number of a closed standard input, and be read for ever.
   if (::fcntl(STDIN_FILENO, F_GETFD) == -1)
     throw InputError("standard input is closed: there is nothing to read");
   return std::make_unique<DescriptorSource>(STDIN_FILENO, "standard input", bytes_left(STDIN_FILENO));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// YUV4MPEG2 from standard input and from files that may be FIFOs: blocked reads end when a signal arrives or
-// another thread asks, whereas std::cin and std::ifstream would keep waiting.
+// Reads YUV4MPEG2 from standard input and from files that may be FIFOs. A signal or another thread can end a
+// blocked read, whereas std::cin and std::ifstream would keep waiting.
 #pragma once
 
 #include <memory>

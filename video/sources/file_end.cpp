@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::uint64_t kMaxChunks = 100000;  ///< limit for a file made of tiny ones
+constexpr std::uint64_t kMaxChunks = 100000;  ///< a file may consist of tiny chunks
 
 /// Reads numbers anywhere in a file; bytes past its end read as 0.
 class Bytes {
@@ -97,7 +97,7 @@ std::uint64_t ebml_size(Bytes& file, std::uint64_t& at, bool& unknown) {
   return size;
 }
 
-/// The EBML header and then one segment.
+/// The file has an EBML header and then one segment.
 FileEnd end_of_segment(Bytes& file) {
   bool unknown = false;
   std::uint64_t at = 4;

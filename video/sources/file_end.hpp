@@ -8,13 +8,13 @@
 namespace sfft::video {
 
 enum class FileEnd : std::uint8_t {
-  unknown,  ///< a container that does not say, or an unknown one
+  unknown,  ///< the container does not say, or is unknown
   whole,    ///< the file is as long as its container
   cut,      ///< the container continues past the end of the file
 };
 
 /// Reads a few bytes of the outermost structure of MP4, QuickTime, AVI, Matroska, WebM, MPEG-TS, Ogg or FLV.
-/// Throws only std::bad_alloc; an unreadable file is unknown.
+/// Throws only std::bad_alloc. An unreadable file gives `unknown`.
 FileEnd file_end(const std::string& path);
 
 /// Whether this is an MP4 or QuickTime file without its index ("moov"), which most writers add last. Throws

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps an origin that time stamps are relative to. It moves when a stream comes back, and when its
+// Keeps the origin to which time stamps are relative. The origin moves when a stream comes back, and when its
 // clock restarts.
 #include "video/sources/frame_times.hpp"
 
@@ -44,7 +44,7 @@ double FrameTimes::next(double stamp, std::int64_t missing) {
     now = stamp - origin_;
   } else {
     ++without_time_;
-    // The clock has restarted; this is not one frame out of order.
+    // A stamp this far back means that the clock has restarted, not that one frame is out of order.
     if (stamped && stamp - origin_ < last_ - 1) origin_ = stamp - now;
   }
   if (!jumped) {
@@ -62,7 +62,7 @@ double FrameTimes::next(double stamp, std::int64_t missing) {
 
 void FrameTimes::add_to(SourceLog& log) const {
   log.frames_without_time = without_time_;
-  // Stamps set the times also where few pictures have one.
+  // Stamps determine the times even if only few pictures have one.
   const std::int64_t stamped = frames_ - without_time_;
   if (stamped > (frames_ > 1 ? std::max<std::int64_t>(1, frames_ / 50) : 0)) {
     log.timing.source = TimeSource::stamps;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns a recording's time stamps into times that never run backwards.
+// Converts a recording's time stamps to times that never run backwards.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,24 @@ class FrameTimes {
  public:
   explicit FrameTimes(double frame_rate) { set_rate(frame_rate); }
 
-  /// The next frame's time since the first one. `stamp` is NaN if it has none; the frames `missing` before
-  /// it then count.
+  /// Returns the next frame's time since the first one, in seconds. If the frame has no stamp, `stamp` is NaN
+  /// and the number of frames `missing` before it advances the time.
   double next(double stamp, std::int64_t missing = 0);
-  /// Nominal frames per second from now on; 0: unknown, and the last known rate stays.
+  /// Nominal frames per second from now on. 0 (unknown) keeps the last known rate.
   void set_rate(double frame_rate) noexcept {
     if (frame_rate > 0) interval_ = 1 / frame_rate;
   }
-  /// From now on the first frame's time is `stamp` less than its own, for a recording that begins later
-  /// than it could.
+  /// Sets the stamp of time 0, for a recording that begins after time 0. The first frame's time is then its
+  /// stamp minus `stamp`.
   void set_origin(double stamp) noexcept;
-  /// The next frame comes `seconds` after the last one, whatever its stamp says: a stream came back.
+  /// The next frame comes `seconds` after the last one, whatever its stamp says, because a stream came back.
   void jump(double seconds) noexcept;
 
-  /// The latest interval says nothing about the rate.
+  /// Excludes the latest interval from the measured rate.
   void leave_out_interval() noexcept;
 
   double last() const noexcept { return last_; }
-  /// Intervals, counts, and the timing but for the claimed rate.
+  /// Adds intervals, counts, and the timing except for the claimed rate.
   void add_to(SourceLog& log) const;
 
  private:
@@ -41,7 +41,7 @@ class FrameTimes {
   double jump_ = -1;  ///< if at least 0, the next frame comes that long after the last one
   std::int64_t frames_ = 0, without_time_ = 0, intervals_ = 0;
   double min_ = 0, max_ = 0;
-  std::int64_t measured_ = 0;  ///< intervals that tell the rate
+  std::int64_t measured_ = 0;  ///< intervals from which the rate is measured
   double measured_seconds_ = 0, latest_interval_ = 0;
 };
 

@@ -97,7 +97,7 @@ std::vector<std::string> files_of_directory(const std::string& path, const Exten
   return paths;
 }
 
-/// Folders in it, in natural order, without links, which may lead back.
+/// Folders in a directory, in natural order. Links are skipped because they may lead back.
 std::vector<std::string> folders_of_directory(const std::string& path) {
   std::vector<std::string> folders;
   std::error_code code;
@@ -138,7 +138,7 @@ std::vector<std::string> list_recordings(const std::string& directory) {
     for (const std::string& folder : folders_of_directory(directory))
       std::ranges::move(list_recordings(folder), std::back_inserter(found));
     return found;
-  } catch (const InputError&) {  // opening it says why
+  } catch (const InputError&) {  // opening the input reports why
     return {};
   }
 }

@@ -15,8 +15,8 @@ bool is_image_pattern(const std::string& input);
 /// one %d or %0Nd (N up to 9), numbered from 0 or 1. Throws InputError if there are none.
 std::vector<std::string> list_images(const std::string& input);
 
-/// The recordings in a directory that holds no images, in natural order, then those in its folders, links
-/// left out; empty for anything else.
+/// The recordings in a directory without images, in natural order, then those in its folders. Links are not
+/// followed. Empty for anything else.
 std::vector<std::string> list_recordings(const std::string& directory);
 
 }  // namespace sfft::video

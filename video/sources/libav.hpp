@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RAII for allocations of FFmpeg's libraries, and texts for their errors. Only in builds with FFmpeg.
+// RAII for allocations by FFmpeg's libraries, and texts for their errors. Only for builds with FFmpeg.
 #pragma once
 
 extern "C" {
@@ -56,7 +56,7 @@ inline std::string error_text(int code) {
   return text;
 }
 
-/// The codec's new parameters that a packet brings; empty for most.
+/// New codec parameters in a packet; most packets have none.
 inline std::span<const std::uint8_t> new_parameters(const AVPacket& packet) {
   std::size_t bytes = 0;
   const std::uint8_t* const data = av_packet_get_side_data(&packet, AV_PKT_DATA_NEW_EXTRADATA, &bytes);

@@ -28,13 +28,14 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::quiet_NaN();
 
-/// FFmpeg's own choice is one more, which costs time if another thread reads the pictures. It is also
-/// limited to 16.
+/// FFmpeg would choose one thread more, which costs time if another thread reads the pictures. Like FFmpeg's
+/// choice, this one is limited to 16.
 int thread_per_core() {
   return std::min(detail::usable_processors(), 16);
 }
 
-/// Attaches numbers to packets that the decoded pictures inherit. The means depend on the FFmpeg version.
+/// Attaches a number to a packet, which the decoded picture inherits. The mechanism depends on the FFmpeg
+/// version.
 void number_packet(AVCodecContext& decoder, AVPacket& packet, std::int64_t number) {
 #ifdef AV_CODEC_FLAG_COPY_OPAQUE
   static_cast<void>(decoder);
@@ -78,7 +79,7 @@ class Dictionary {
 };
 
 bool same_rate(double claimed, double found) {
-  constexpr double kSame = 0.2;  // of the rate
+  constexpr double kSame = 0.2;  // relative to the claimed rate
   return claimed > 0 && std::fabs(found / claimed - 1) <= kSame;
 }
 
@@ -156,14 +157,14 @@ void LibavReader::open_decoder() {
   if (options_.skip_loop_filter) decoder_->skip_loop_filter = AVDISCARD_ALL;
   if (options_.on_gpu) {
     gpu_problem_ = nvdec::attach(*decoder_, *codec, options_.device);
-    if (gpu_problem_.empty()) decoder_->thread_count = 1;  // it only passes on packets
+    if (gpu_problem_.empty()) decoder_->thread_count = 1;  // the GPU decodes
   }
   const int opened = avcodec_open2(decoder_.get(), codec, nullptr);
   if (opened == AVERROR(ENOMEM)) throw std::bad_alloc();
   if (opened < 0) throw InputError(fmt::format("its decoder does not start: {}", libav::error_text(opened)));
 }
 
-/// What the container claims, or, in a file, what its first time stamps tell.
+/// Finds the rate: the container's claim, or for files what the first time stamps show.
 void LibavReader::find_rate() {
   constexpr std::size_t kLooked = 120, kMaxAhead = 600;
   const AVRational claimed = av_guess_frame_rate(format_.get(), const_cast<AVStream*>(stream_), nullptr);
@@ -208,7 +209,7 @@ void LibavReader::compare_rates(std::vector<double> stamps) {
   if (!(sum > 0)) return;
   const double found = count / sum;
   if (same_rate(rate_, found)) return;
-  // The two fields of a frame may be packets of their own.
+  // The two fields of a frame may be separate packets.
   const AVFieldOrder fields = stream_->codecpar->field_order;
   if (found > rate_ && rate_ > 0 && fields != AV_FIELD_PROGRESSIVE && fields != AV_FIELD_UNKNOWN) return;
   rate_note_ = overruled_rate(rate_, found);
@@ -286,7 +287,7 @@ bool LibavReader::send_held() {
 }
 
 bool LibavReader::next() {
-  constexpr int kMaxFailures = 10000;  // for a decoder that fails endlessly
+  constexpr int kMaxFailures = 10000;  // limit for a decoder that fails endlessly
   while (!interrupted_) {
     const int got = avcodec_receive_frame(decoder_.get(), picture_.get());
     if (got >= 0) {
@@ -299,7 +300,7 @@ bool LibavReader::next() {
       if (send_held()) continue;
       return false;
     }
-    if (got != AVERROR(EAGAIN)) {  // such an error stands for one packet
+    if (got != AVERROR(EAGAIN)) {  // any other error concerns one packet
       damage_.damaged_packet();
       if (++failures_ < kMaxFailures) continue;
       end_ = got;
@@ -358,7 +359,7 @@ double LibavReader::picture_seconds() const {
   return time == AV_NOPTS_VALUE ? kNever : static_cast<double>(time) * av_q2d(stream_->time_base);
 }
 
-/// For bare pictures libavformat's stamps count only those present, at a rate that it assumes.
+/// For elementary streams and image pipes libavformat's stamps only number the pictures, at an assumed rate.
 bool LibavReader::stamped() const noexcept {
   const std::string_view name = format_->iformat->name;
   return (format_->iformat->flags & AVFMT_NOTIMESTAMPS) == 0 && name != "mpjpeg" &&
@@ -366,7 +367,7 @@ bool LibavReader::stamped() const noexcept {
 }
 
 double LibavReader::claimed_rate() const noexcept {
-  // Bare JPEG pictures state none, and libavformat assumes 25.
+  // A bare sequence of JPEG pictures states no rate, and libavformat assumes 25.
   return !stamped() && stream_->codecpar->codec_id == AV_CODEC_ID_MJPEG ? 0 : claimed_rate_;
 }
 
@@ -414,7 +415,7 @@ void LibavReader::describe(SourceInfo& info) const {
       av_guess_sample_aspect_ratio(format_.get(), const_cast<AVStream*>(stream_), nullptr);
   if (shape.num > 0 && shape.den > 0)
     info.pixel_aspect = shown_.quarter_turns % 2 == 0 ? av_q2d(shape) : 1 / av_q2d(shape);
-  // Fields are lines of the picture as it was coded.
+  // Fields are lines of the picture as coded, and make no sense after a rotation.
   if (!shown_.upright()) return;
   const AVFieldOrder order = stream_->codecpar->field_order;
   if (order == AV_FIELD_TT || order == AV_FIELD_BT) info.fields = Fields::top_first;

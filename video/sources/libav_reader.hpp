@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One recording or stream: demultiplexed and decoded with FFmpeg's libraries, into luma.
+// Demultiplexes and decodes one recording or stream with FFmpeg's libraries, and converts pictures to luma.
 #pragma once
 
 #include <atomic>
@@ -20,51 +20,52 @@
 
 namespace sfft::video {
 
-/// Sentence that a rate which a container claims is overruled; empty if it agrees with the found one.
+/// A sentence saying that the container's claimed rate is overruled by the found one; empty if they agree.
 std::string overruled_rate(double claimed, double found);
 
 class LibavReader {
  public:
   struct Options {
-    /// Deliver frames as they arrive, without threads that hold some back, and only from a key frame on:
-    /// earlier ones are predicted from frames that were never received.
+    /// Deliver frames as they arrive, without frame threads, which delay frames. Start at a key frame:
+    /// earlier frames are predicted from frames that were never received.
     bool live = false;
     int timeout_seconds = 0;                  ///< for opening, and for each frame; 0: unlimited
     const std::atomic<bool>* stop = nullptr;  ///< once set, opening and reading end soon
-    int threads = 0;                          ///< of the decoder; 0: one per core
+    int threads = 0;                          ///< decoder threads; 0: one per core
     bool skip_loop_filter = false;
     bool on_gpu = false;  ///< decodes on the GPU where possible
     int device = 0;
-    int track = 0;          ///< choose_video_track()
-    std::int64_t skip = 0;  ///< packets of that track to leave out, without decoding them
+    int track = 0;          ///< as in choose_video_track()
+    std::int64_t skip = 0;  ///< skip this many packets of that track without decoding them
   };
 
-  /// Throws InputError with the reason, without the name. `interrupted` must outlive the reader; once it is
-  /// set, opening and reading end soon.
+  /// Throws InputError with the reason but without the input's name. `interrupted` must outlive the reader;
+  /// once it is set, opening and reading end soon.
   LibavReader(const std::string& url, const Options& options, const std::atomic<bool>& interrupted);
   LibavReader(const LibavReader&) = delete;
   LibavReader& operator=(const LibavReader&) = delete;
 
-  /// Decodes the next picture. False after the last one; end() then says why.
+  /// Decodes the next picture. Returns false after the last one; end() then says why.
   bool next();
   /// The picture of the latest next(), as luma, rotated as the recording requires.
   void picture(Frame& frame);
-  /// The same for later. Null if the picture differs from the previous one or is in GPU memory.
+  /// Like picture(), but the samples are made later. Null if the picture's format differs from the previous
+  /// one's or the picture is in GPU memory.
   std::unique_ptr<UnmadeSamples> take_picture();
-  /// Whether that picture is in GPU memory.
+  /// Whether the latest picture is in GPU memory.
   bool picture_on_gpu() const;
-  /// Stores such a picture's luma, which must have this size, in memory of that GPU; false if its size
-  /// differs or it must be rotated.
+  /// Copies the luma of a picture in GPU memory to `pictures` on the same GPU. Returns false if its size or
+  /// depth differs from that of `frame`, or if it must be rotated.
   bool store_picture(const DevicePictures& pictures, std::size_t offset, Frame& frame) const;
   /// Why pictures are not decoded on a GPU as requested; empty if they are, as far as known.
   const std::string& gpu_problem() const noexcept { return gpu_problem_; }
-  /// tell_video_track()
+  /// The sentence of tell_video_track().
   const std::string& track_note() const noexcept { return track_note_; }
-  /// Its coding, with the display size.
+  /// Coding of the latest picture, with the display size.
   PictureFormat picture_format() const;
-  /// Its time stamp in seconds, on the recording's own clock; NaN: none.
+  /// Time stamp of the latest picture in seconds, on the recording's clock; NaN: none.
   double picture_seconds() const;
-  /// Whether it is coded without reference to other pictures.
+  /// Whether the latest picture is coded without reference to others.
   bool picture_is_key() const noexcept;
   bool picture_is_between() const noexcept;
 
@@ -76,17 +77,19 @@ class LibavReader {
 
   std::int64_t width() const noexcept;  ///< from the container; 0: not stated
   std::int64_t height() const noexcept;
-  /// As the first time stamps tell where the container claims another rate; 0: unknown.
+  /// Frames per second. If the container's claim disagrees with the first time stamps, the stamps win. 0:
+  /// unknown.
   double frame_rate() const noexcept { return rate_; }
-  /// A sentence where they differ.
+  /// A sentence if the container's claim and the stamps differ.
   const std::string& rate_note() const noexcept { return rate_note_; }
   /// The rate that the container claims; 0: none, or one that libavformat assumes.
   double claimed_rate() const noexcept;
-  /// Whether stamps only count the frames at that rate: AVI, MXF, DV.
+  /// Whether stamps only count frames at the claimed rate, as in AVI, MXF and DV.
   bool stamps_count_frames() const noexcept;
-  /// Whether the input has time stamps; those of bare pictures only count them.
+  /// Whether the input has time stamps. Those of elementary streams and image pipes only number the pictures
+  /// and do not count.
   bool stamped() const noexcept;
-  /// Adds the camera's rate, the shape of pixels and the order of fields, as far as the file states them.
+  /// Adds the camera's rate, the pixel aspect ratio and the field order, as far as the file states them.
   void describe(SourceInfo& info) const;
   std::int64_t frames_expected() const noexcept;  ///< from the index, or duration times rate; -1: unknown
   /// Number of frames in the index of an MP4 or QuickTime file; -1: there is no index, or it also
@@ -102,7 +105,7 @@ class LibavReader {
   const DamageWatch& damage() const noexcept { return damage_; }
   /// What ended next(): AVERROR_EOF, AVERROR_EXIT for an interruption, ETIMEDOUT for silence …
   int end() const noexcept { return timed_out_ ? AVERROR(ETIMEDOUT) : end_; }
-  /// Whether it ended for lack of data, without an error below the container.
+  /// Whether reading ended for lack of data, without an error of the underlying file or connection.
   bool ended() const noexcept;
 
  private:
@@ -134,19 +137,19 @@ class LibavReader {
   std::string gpu_problem_;
   std::string track_note_;
   Orientation shown_;
-  std::int64_t skip_;  ///< packets to leave out
-  double rate_ = 0;    ///< as when the input was opened
+  std::int64_t skip_;  ///< packets to skip
+  double rate_ = 0;    ///< determined when the input was opened
   double claimed_rate_ = 0;
   std::string rate_note_;
-  std::deque<libav::Packet> ahead_;                      ///< read to measure the rate
+  std::deque<libav::Packet> ahead_;                      ///< packets already read to measure the rate
   int width_ = 0, height_ = 0, format_of_samples_ = -1;  ///< of the latest picture() on the host
   int end_ = 0;
-  bool held_ = false;   ///< a packet waits until the decoder has output everything before it
+  bool held_ = false;   ///< a packet is pending until the decoder has output everything before it
   int failures_ = 0;    ///< consecutive failures
   int before_key_ = 0;  ///< packets dropped since the stream was opened; -1: a key frame has come
-  std::vector<std::uint8_t> parameters_;  ///< the last that a dropped packet brought
+  std::vector<std::uint8_t> parameters_;  ///< latest parameters from a dropped packet
   DamageWatch damage_;
-  std::int64_t packet_number_ = 0;  ///< of the packet read last
+  std::int64_t packet_number_ = 0;  ///< number of the packet read last
 };
 
 }  // namespace sfft::video

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recording file: decoded by a reader, and checked at its end against its container's promises.
+// Decodes a recording file with a reader, and compares its end with what the container promises.
 #include "video/sources/libav_source.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ constexpr double kTimeTolerance = 1e-6;
 class FileSource final : public FrameSource {
  public:
   FileSource(const std::string& path, const SourceOptions& options)
-      // With "file:" the name may contain colons.
+      // The prefix "file:" allows names that contain colons.
       : url_("file:" + path), options_(options) {
     open(options.decode_on == DecodeOn::nvdec);
     if (options.decode_on == DecodeOn::nvdec) look_at_first_picture();
@@ -92,8 +92,8 @@ class FileSource final : public FrameSource {
 
   std::unique_ptr<UnmadeSamples> load_later() override { return loaded_ ? reader_->take_picture() : nullptr; }
 
-  /// Times count from the first picture, which is decoded for that. Containers without an index are read up
-  /// to the wanted key frame: their stamps may belong to several clocks, and a search by stamps ends
+  /// Times are relative to the first picture, so it is decoded first. Containers without an index are read up
+  /// to the wanted key frame. Their stamps may belong to several clocks, and a search by stamps may end
   /// anywhere.
   bool seek(double seconds) override {
     if (!found_) found_ = reader_->next();
@@ -127,9 +127,9 @@ class FileSource final : public FrameSource {
   }
 
  private:
-  /// Notes frames much further apart than before, where nothing was recorded.
+  /// Notes a hole in the recording: frames much further apart than before.
   void note_hole(double before, double now) {
-    constexpr double kMin = 2, kTimes = 10;  // seconds, and usual intervals
+    constexpr double kMin = 2, kTimes = 10;  // seconds; multiple of the usual interval
     constexpr std::int64_t kFew = 5;
     constexpr std::size_t kMaxHoles = 10000;
     const double interval = now - before;
@@ -153,7 +153,7 @@ class FileSource final : public FrameSource {
                     interrupted_);
   }
 
-  /// Shows whether the GPU decodes the recording. If not, the CPU starts again.
+  /// The first picture shows whether the GPU decodes the recording. If not, decoding restarts on the CPU.
   void look_at_first_picture() {
     gpu_problem_ = reader_->gpu_problem();
     if (gpu_problem_.empty()) {
@@ -195,7 +195,7 @@ class FileSource final : public FrameSource {
                                       found.damaged_frames));
     }
     warn_of_losses(found, warnings_);
-    // One or two are usual at the ends of an MPEG program stream.
+    // One or two frames without a time are usual at the ends of an MPEG program stream.
     if (found.frames_without_time > std::max<std::int64_t>(2, count_ / 200)) {
       warnings_.push_back(
           fmt::format("{} frames have no time stamp, or one that runs backwards: their times "
@@ -211,14 +211,14 @@ class FileSource final : public FrameSource {
   std::optional<FrameTimes> times_;
   FormatWatch formats_;
   std::vector<Gap> holes_;
-  double hidden_ = 0;  ///< seconds in them, and before the first frame
+  double hidden_ = 0;  ///< seconds in holes, and before the first frame
   bool on_gpu_ = false;
   std::string gpu_problem_;
   SourceInfo info_;
   std::int64_t count_ = 0;
   bool loaded_ = false;         ///< a frame is loaded
   bool from_the_start_ = true;  ///< no frames were skipped
-  bool found_ = false;          ///< the reader has a picture that was not delivered
+  bool found_ = false;          ///< the reader has a picture that was not delivered yet
   std::vector<std::string> warnings_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies or computes luma row by row, stretches a row's range while it is cached, and finally rotates the
+// Copies or computes luma row by row, and stretches each row's range while it is cached. Finally rotates the
 // picture if necessary.
 #include "video/sources/luma.hpp"
 
@@ -25,7 +25,7 @@ namespace {
 /// How to read luma from a pixel format.
 struct Layout {
   const AVPixFmtDescriptor* format = nullptr;
-  bool rgb = false;  ///< luma is computed
+  bool rgb = false;  ///< luma is computed from RGB
   bool full_range = false;
   int bits = 8;  ///< of luma: 8, or 9 to 16
 };
@@ -254,7 +254,7 @@ class Reader {
   std::vector<std::uint16_t> words_, colours_[3];
 };
 
-/// Left for right.
+/// Mirrors left to right.
 template <class Sample>
 void mirror(Frame& frame) {
   auto* const samples = reinterpret_cast<Sample*>(frame.samples.data());
@@ -262,7 +262,7 @@ void mirror(Frame& frame) {
     std::reverse(samples + y * frame.width, samples + (y + 1) * frame.width);
 }
 
-/// A quarter turn clockwise.
+/// Rotates by 90 degrees clockwise.
 template <class Sample>
 void turn(Frame& frame) {
   const std::int64_t width = frame.width;

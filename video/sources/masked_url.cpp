@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errs on the side of hiding: a password that is not percent-encoded may hold the characters that end it.
+// Errs on the side of hiding: a password that is not percent-encoded may contain the characters that would
+// end it.
 #include "video/sources/masked_url.hpp"
 
 #include <algorithm>
@@ -16,8 +17,9 @@ bool all_digits(std::string_view text) {
   return std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-/// Where the user information ends, its '@'; npos if there is none. Up to the first '/', '?' or '#' the last
-/// '@' counts. Passwords may hold these characters themselves: then what follows the first colon is no port.
+/// Position of the '@' that ends the user information; npos if there is none. It is the last '@' before the
+/// first '/', '?' or '#'. A password may contain these characters itself; then the text after the first colon
+/// is no port.
 std::size_t end_of_user(std::string_view rest) {
   const std::string_view authority = rest.substr(0, rest.find_first_of("/?#"));
   if (const std::size_t at = authority.rfind('@'); at != std::string_view::npos) return at;
@@ -30,7 +32,7 @@ bool is_letter(unsigned char c) {
   return std::isalpha(c) != 0;
 }
 
-/// Whether the word that ends `text` names a secret; a letter in front of it would make it another word.
+/// Whether `text` ends with a word that names a secret. A letter before the word would make it another word.
 bool ends_with_secret(std::string_view text) {
   constexpr std::array<std::string_view, 9> kSecrets{"password", "passwd", "pass",   "pwd", "psw",
                                                      "token",    "auth",   "secret", "key"};
@@ -42,7 +44,7 @@ bool ends_with_secret(std::string_view text) {
   });
 }
 
-/// Where a value ends. Some cameras join parameters by underscores: "user=a_password=b_channel=1".
+/// Position where a value ends. Some cameras join parameters by underscores: "user=a_password=b_channel=1".
 std::size_t value_end(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (std::string_view("&;/?#").find(text[i]) != std::string_view::npos) return i;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures are in the primary context of the GPU, that of the CUDA runtime, so kernels can read
-// them in place.
+// Pictures are in the GPU's primary context, which the CUDA runtime also uses, so kernels can read them in
+// place.
 #include "video/sources/nvdec.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ namespace sfft::video::nvdec {
 
 namespace {
 
-/// AV_CUDA_USE_PRIMARY_CONTEXT, whose header requires CUDA's.
+/// The value of AV_CUDA_USE_PRIMARY_CONTEXT, whose header requires those of CUDA.
 constexpr int kPrimaryContext = 1;
 
 bool decodes(const AVCodec& codec) {

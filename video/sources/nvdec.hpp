@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoding on an NVIDIA GPU through libavcodec's hwaccel `cuda`. Only in builds with FFmpeg.
+// Decodes on an NVIDIA GPU through libavcodec's hwaccel `cuda`. Only for builds with FFmpeg.
 #pragma once
 
 #include <string>
@@ -9,8 +9,9 @@
 
 namespace sfft::video::nvdec {
 
-/// Configures a decoder that is not open yet to decode on a GPU. Returns why it cannot, or nothing. Only its
-/// first picture shows whether the GPU supports the recording; otherwise the CPU decodes it.
+/// Configures a decoder that is not open yet to decode on a GPU. Returns the reason if that is impossible,
+/// else an empty string. Only the first picture shows whether the GPU supports the recording; if not, the CPU
+/// decodes it.
 std::string attach(AVCodecContext& decoder, const AVCodec& codec, int device);
 
 /// Whether a picture is in GPU memory.

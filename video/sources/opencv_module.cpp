@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks for the module next to the program's libraries. It stays loaded, because sources from it live on.
+// Looks for the module next to the program's libraries. It stays loaded, because its sources remain in use.
 #include "video/sources/opencv_module.hpp"
 
 #include <dlfcn.h>

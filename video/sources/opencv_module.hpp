@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads the OpenCV readers on demand. OpenCV brings a hundred shared libraries, and loading them takes longer
-// than decoding many a recording.
+// Loads the OpenCV readers on demand. OpenCV depends on a hundred shared libraries, and loading them takes
+// longer than decoding a short recording.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace sfft::video {
 
-/// Throws InputError, also if the module cannot be loaded.
+/// Throws InputError, for instance if the module cannot be loaded.
 std::unique_ptr<FrameSource> open_images(const std::string& pattern_or_directory);
 std::unique_ptr<FrameSource> open_camera(int index, const SourceOptions& options);
 /// Recordings and streams, in builds without FFmpeg's libraries.

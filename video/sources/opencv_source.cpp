@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The module that uses OpenCV. Decodes with cv::VideoCapture or cv::imread and converts to luma. It reads
+// The module that uses OpenCV. It decodes with cv::VideoCapture or cv::imread and converts to luma. It reads
 // recordings and streams only in builds without FFmpeg's libraries, because OpenCV hides truncation and
 // scales frames that change their size.
 #include <fmt/format.h>
@@ -111,7 +111,7 @@ class CaptureSource : public FrameSource {
   Clock::time_point first_;
 };
 
-/// A file, whose container states what it holds.
+/// A file, whose container states its size and length.
 class RecordingSource final : public CaptureSource {
  public:
   RecordingSource(cv::VideoCapture capture, const std::string& path)

@@ -28,7 +28,7 @@ void PacketCount::open_parser() {
   if (parser_) parser_->flags |= PARSER_FLAG_COMPLETE_FRAMES;
 }
 
-/// A parser reads the parameters in its context once.
+/// Passes new codec parameters to the parser, which reads those in its context only once.
 void PacketCount::take_parameters(const AVPacket& packet) {
   const std::span<const std::uint8_t> parameters = libav::new_parameters(packet);
   if (parameters.empty() || !parser_) return;
@@ -65,7 +65,7 @@ bool PacketCount::changes_size() {
 bool PacketCount::yields_frame(const AVPacket& packet) {
   constexpr int kVp8Shown = 0x10;
   if ((packet.flags & AV_PKT_FLAG_DISCARD) != 0) return false;
-  if (codec_ == AV_CODEC_ID_VP8 && (packet.data[0] & kVp8Shown) == 0) return false;  // only a reference
+  if (codec_ == AV_CODEC_ID_VP8 && (packet.data[0] & kVp8Shown) == 0) return false;  // never shown
   if (start_ != AV_NOPTS_VALUE && packet.pts != AV_NOPTS_VALUE && packet.pts < start_)
     return false;  // it precedes the first key frame and refers to earlier frames
   const bool field = parser_ && (parser_->picture_structure == AV_PICTURE_STRUCTURE_TOP_FIELD ||
@@ -79,7 +79,7 @@ void PacketCount::follow_order(std::int64_t number) {
   if (!order_) return;
   const AVPictureStructure structure = parser_->picture_structure;
   if (structure == AV_PICTURE_STRUCTURE_TOP_FIELD || structure == AV_PICTURE_STRUCTURE_BOTTOM_FIELD) {
-    order_.reset();  // each field has a number
+    order_.reset();  // fields, not frames, are numbered
     return;
   }
   order_->add(parser_->output_picture_number, parser_->key_frame == 1, number);

@@ -16,11 +16,10 @@ class PacketCount {
  public:
   explicit PacketCount(const AVStream& stream);
 
-  /// Notes a packet with this number. Returns whether its frame size differs from the
-  /// previous ones; this is detected only for codecs whose decoder then drops a frame that
-  /// it holds back: MPEG-1 and -2.
+  /// Notes a packet with this number. Returns whether its frame size differs from the previous ones. This is
+  /// detected only for MPEG-1 and -2, whose decoder then drops a delayed frame.
   bool add(const AVPacket& packet, std::int64_t number = 0);
-  /// Missing pictures, if the codec shows them: H.264 and H.265, not interlaced.
+  /// Missing pictures, for codecs that show them: H.264 and H.265 without interlacing.
   std::vector<PictureOrder::Loss> take_losses() {
     return order_ ? order_->take() : std::vector<PictureOrder::Loss>{};
   }

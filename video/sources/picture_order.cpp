@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures wait until all that can overtake them have come; then the steps between them are compared with the
-// majority's step.
+// Pictures wait until all pictures that can overtake them have come. Then the steps between them are compared
+// with the most frequent step.
 #include "video/sources/picture_order.hpp"
 
 #include <algorithm>
@@ -9,15 +9,15 @@ namespace sfft::video {
 
 namespace {
 
-constexpr int kDeepest = 16;  ///< most pictures that a decoder holds back
+constexpr int kDeepest = 16;  ///< max. number of pictures that a decoder delays
 constexpr int kSure = 12, kMaxVotes = 48;
-/// A larger number is not a count of pictures, but corrupt.
+/// A larger number is corrupt, not a count of pictures.
 constexpr std::int64_t kMaxLost = 2000;
 
 }  // namespace
 
 void PictureOrder::add(std::int64_t count, bool key, std::int64_t packet) {
-  if (key && (!waiting_.empty() || begun_) && count <= max_) {  // it restarts
+  if (key && (!waiting_.empty() || begun_) && count <= max_) {  // the count restarts
     std::ranges::sort(waiting_, {}, &Waiting::count);
     for (const Waiting& one : waiting_) show(one);
     waiting_.clear();
@@ -26,7 +26,7 @@ void PictureOrder::add(std::int64_t count, bool key, std::int64_t packet) {
   }
   max_ = std::max(max_, count);
   if (begun_ && !key && count < last_ && last_ - count <= kDeepest * std::max<std::int64_t>(1, step_)) {
-    depth_ = std::min(depth_ + 1, kDeepest);  // it is later than all before it
+    depth_ = std::min(depth_ + 1, kDeepest);  // the picture came later than the current depth allows
     votes_ = 0;
     return;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds missing pictures of a coded video by the numbers that order them.
+// Finds missing pictures of a coded video from the numbers that define their order.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +37,8 @@ class PictureOrder {
   bool begun_ = false;            ///< a picture was displayed since the last key frame that restarts
   std::int64_t last_ = 0;         ///< count of the last displayed picture
   std::int64_t max_ = 0;          ///< largest count since that key frame
-  std::int64_t step_ = 0;         ///< the usual one
-  int votes_ = 0;                 ///< for it
+  std::int64_t step_ = 0;         ///< the usual step
+  int votes_ = 0;                 ///< for that step
   std::vector<Loss> found_;
 };
 

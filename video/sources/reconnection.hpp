@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Common to lost streams and cameras: pauses that double between attempts to reopen them, a limit on these,
-// and a list of the gaps.
+// Reopens lost streams and cameras. The pauses between attempts double, the total time is limited, and gaps
+// are listed.
 #pragma once
 
 #include <atomic>
@@ -17,17 +17,20 @@ namespace sfft::video {
 
 class Reconnection {
  public:
-  /// `interrupted` must outlive it.
+  /// `interrupted` must outlive this object.
   Reconnection(std::string path, const SourceOptions& options, const std::atomic<bool>& interrupted);
 
   bool stopped() const { return interrupted_ || (stop_ != nullptr && *stop_); }
-  /// The input delivers no more frames. `in_order`: it announced its end. `seconds`: time of its last frame.
+  /// Notes that the input delivers no more frames. `in_order`: it announced its end. `seconds`: time of its
+  /// last frame.
   void lose(const std::string& reason, bool in_order, double seconds);
   bool lost() const noexcept { return lost_.has_value(); }
-  /// Calls `open` until it does not throw InputError. Returns false if stopped, or after too long for an
-  /// input that ended in order; throws InputError for others. Frames from `count` on are awaited.
+  /// Calls `open` until it does not throw InputError. Blocks meanwhile. Returns false if stopped. After the
+  /// time limit it returns false for an input that ended in order, and throws InputError for others. `count`:
+  /// number of the next frame.
   bool again(std::int64_t count, const std::function<void()>& open);
-  /// Frame `number` has come. Returns the seconds without frames if the input was lost, otherwise 0.
+  /// Notes that frame `number` has come. Returns the seconds without frames if the input was lost, otherwise
+  /// 0.
   double arrive(std::int64_t number);
   /// Adds a gap during which the input stayed open.
   void note(Gap gap);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides whether a recording has ended properly.
+// Decides whether a recording ended properly.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@ struct RecordingEnd {
   std::int64_t frames = 0;            ///< decoded
   std::int64_t frames_expected = -1;  ///< from the index, or duration times rate; -1: unknown
   std::int64_t frames_indexed = -1;   ///< from the index; -1: none
-  std::int64_t frames_held = -1;      ///< in the packets read; -1: not counted
+  std::int64_t frames_held = -1;      ///< number in the packets read; -1: not counted
   bool claims_duration = true;        ///< whether the container states its duration
   double frame_rate = 0;
-  double last_seconds = 0;   ///< time of the last frame, from the first one on
+  double last_seconds = 0;   ///< time of the last frame since the first one
   std::string read_error{};  ///< what ended reading, other than the end of the file
 };
 
 /// Throws InputError for a truncated or damaged recording. Returns a sentence for the report if the
-/// container's frame count was a wrong estimate, else nothing. Only exact frame counts decide: without an
-/// index they are a duration times a rate.
+/// container's frame count was a wrong estimate, else nothing. Only exact frame counts decide. Without an
+/// index, the count is a duration times a rate and therefore not exact.
 std::string check_recording_end(const RecordingEnd& recording);
 
 }  // namespace sfft::video

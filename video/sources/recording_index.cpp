@@ -17,14 +17,14 @@ namespace sfft::video {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-/// Packets that may be displayed before one that was decoded earlier.
+/// Max. number of packets that may be displayed before one that was decoded earlier.
 constexpr std::size_t kMaxReordered = 32;
 
 double seconds_of(std::int64_t stamp, AVRational unit) {
   return stamp == AV_NOPTS_VALUE ? kNone : static_cast<double>(stamp) * av_q2d(unit);
 }
 
-/// Tells the display order of packets without presentation times.
+/// Finds the display order of packets without presentation times.
 class OrderParser {
  public:
   explicit OrderParser(const AVCodecParameters& codec) {
@@ -45,7 +45,7 @@ class OrderParser {
   }
   std::int64_t count() const { return parser_ ? parser_->output_picture_number : 0; }
   bool between() const { return parser_ && parser_->pict_type == AV_PICTURE_TYPE_B; }
-  /// Whether count() orders the pictures, and not between().
+  /// Whether count() gives the pictures' order; otherwise between() does.
   bool counted() const { return counted_; }
 
  private:
@@ -62,7 +62,7 @@ RecordingIndex::RecordingIndex(const std::string& path, int track, const std::at
   give_times();
 }
 
-/// False if stamps are missing that a parser can tell.
+/// Returns false if stamps are missing that a parser can supply.
 bool RecordingIndex::read(const std::string& path, int track, const std::atomic<bool>* stop, double until,
                           bool parse) {
   const libav::Format format = open_container(path, stop);
@@ -81,7 +81,7 @@ bool RecordingIndex::read(const std::string& path, int track, const std::atomic<
   std::size_t segment = 0;  // its first packet
   double latest = kNone;    // decoding stamp of the packet before
   double reach = kNone;     // largest presentation stamp of the segment
-  double base = 0;          // about Frame::seconds of the segment's first packet
+  double base = 0;          // approximate Frame::seconds of the segment's first packet
   double others = kNone;
   const libav::Packet packet(libav::allocated(av_packet_alloc()));
   const auto close = [&] {
@@ -107,7 +107,8 @@ bool RecordingIndex::read(const std::string& path, int track, const std::atomic<
     if (!wanted) continue;
     if (unstamped) one.stamp = one.decode_stamp = kNone;
     if (!parser && !std::isfinite(one.stamp)) return false;
-    // The clock restarts where decoding stamps fall. Without them, pictures out of order look similar.
+    // The clock restarts where decoding stamps decrease. Presentation stamps also decrease where pictures are
+    // reordered, so they get more slack.
     const double slack = std::max(1.0, static_cast<double>(kMaxReordered) * interval_);
     const bool falls = std::isfinite(one.decode_stamp) && std::isfinite(latest)
                            ? one.decode_stamp < latest - 1
@@ -166,7 +167,7 @@ void RecordingIndex::fill_stamps(std::span<Packet> packets, std::span<const Orde
     stamp_by_decoding(packets, shown);
 }
 
-/// As FrameTimes does.
+/// Fills in missing stamps from the rate, as FrameTimes does.
 void RecordingIndex::stamp_by_rate(std::span<Packet> packets, std::span<const std::size_t> shown) const {
   const auto stamped =
       std::ranges::find_if(shown, [&](std::size_t i) { return std::isfinite(packets[i].stamp); });
@@ -179,8 +180,8 @@ void RecordingIndex::stamp_by_rate(std::span<Packet> packets, std::span<const st
   }
 }
 
-/// The n-th picture in display order is due when the n-th packet is decoded, plus a delay that pictures with
-/// stamps tell.
+/// The n-th picture in display order is due when the n-th packet is decoded, plus a constant delay. Pictures
+/// with stamps determine the delay.
 void RecordingIndex::stamp_by_decoding(std::span<Packet> packets, std::span<const std::size_t> shown) const {
   const std::size_t count = packets.size();
   std::vector<double> due(count);
@@ -214,7 +215,7 @@ void RecordingIndex::give_times() {
   std::iota(shown.begin(), shown.end(), std::size_t{0});
   std::ranges::stable_sort(shown, {},
                            [&](std::size_t i) { return std::pair(packets_[i].clock, packets_[i].stamp); });
-  // A decoder begins at a key frame, and leaves out what is displayed before it.
+  // A decoder begins at a key frame, and drops pictures displayed before it.
   const auto key = std::ranges::find_if(packets_, &Packet::key);
   const Packet& first = key != packets_.end() ? *key : packets_.front();
   first_stamp_ = first.stamp;
@@ -245,7 +246,7 @@ std::size_t RecordingIndex::begin_for(double seconds) const {
 }
 
 std::size_t RecordingIndex::end_for(std::size_t begin, double seconds) const {
-  // Pictures that are displayed later may have to be decoded earlier, and others go between.
+  // A picture that is displayed later may have to be decoded earlier, and other packets may lie between them.
   double limit = seconds;
   std::size_t end = begin + 1;
   double reach = begin < packets_.size() ? packets_[begin].seconds : 0;

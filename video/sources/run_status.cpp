@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One table for both directions, and one place that sorts exceptions.
+// Names statuses with one table for both directions, and classifies exceptions.
 #include "video/sources/run_status.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 constexpr std::array kNames{"complete",    "not_read", "input_damaged",
                             "interrupted", "failed",   "out_of_resources"};
 
-/// Without the message, where there is no memory for it.
+/// Leaves out the message if there is no memory for it.
 std::pair<RunStatus, std::string> told(RunStatus status, const std::exception& error) noexcept {
   try {
     return {status, error.what()};
@@ -53,7 +53,7 @@ std::pair<RunStatus, std::string> thrown_status() noexcept {
     return {RunStatus::out_of_resources, "out of memory"};  // short enough not to allocate
   } catch (const std::filesystem::filesystem_error& error) {
     return told(RunStatus::failed, error);
-  } catch (const std::system_error& error) {  // no thread
+  } catch (const std::system_error& error) {  // no thread could be started
     return told(RunStatus::out_of_resources, error);
   } catch (const std::exception& error) {
     return told(RunStatus::failed, error);

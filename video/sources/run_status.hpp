@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the reading of an input ended, as the reports name it.
+// Status of reading an input, as the reports name it.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace sfft::video {
 
-/// In rising order of severity: of several inputs, the largest counts.
+/// In rising order of severity; the status of several inputs is the largest one.
 enum class RunStatus : std::uint8_t {
   complete,
-  not_read,         ///< the run ended before it came to this input
+  not_read,         ///< the run ended before this input's turn
   input_damaged,    ///< what was read before the damage is in the report
   interrupted,      ///< by a signal
-  failed,           ///< by the options, a device or a defect
+  failed,           ///< because of the options, a device or a defect
   out_of_resources  ///< memory or threads were short
 };
 
@@ -25,8 +25,9 @@ const char* to_string(RunStatus status) noexcept;
 /// Empty for a name that to_string() never returns.
 std::optional<RunStatus> run_status_named(std::string_view name) noexcept;
 
-/// For a catch block: the status and message of what was thrown while an input was read. InputError and
-/// frames that change their size are damage, a lack of memory or threads is of resources, all else a failure.
+/// For a catch block: status and message of the exception thrown while an input was read. InputError and a
+/// change of frame size mean damaged input, a lack of memory or threads means out of resources, and anything
+/// else is a failure.
 std::pair<RunStatus, std::string> thrown_status() noexcept;
 
 }  // namespace sfft::video

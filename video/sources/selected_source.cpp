@@ -14,7 +14,7 @@ namespace sfft::video {
 
 namespace {
 
-/// Frames at equal intervals are found at their nominal times, which rounding has shifted.
+/// Rounding shifts the nominal times of frames at equal intervals; this tolerance lets them still be found.
 constexpr double kTimeTolerance = 1e-6;
 
 void check_region(const Region& region, std::int64_t width, std::int64_t height) {
@@ -49,7 +49,7 @@ class SelectedSource final : public FrameSource {
         info_.fields = info_.fields == Fields::top_first ? Fields::bottom_first : Fields::top_first;
     }
     expect_frames();
-    // Frames are counted from the input's first one, or not at all.
+    // Frame numbers count from the input's first frame, so a selection by number cannot seek.
     const bool counted = selection_.start_frame > 0 || selection_.end_frame != Selection{}.end_frame;
     if (selection_.start_seconds > 0 && !counted) source_->seek(selection_.start_seconds);
   }
@@ -60,7 +60,7 @@ class SelectedSource final : public FrameSource {
   void interrupt() noexcept override { source_->interrupt(); }
   std::vector<std::string> warnings() const override { return source_->warnings(); }
 
-  /// Frame numbers are those of the selected frames.
+  /// Renumbers frames by their positions in the selection.
   SourceLog log() const override {
     SourceLog log = source_->log();
     const auto taken = [this](std::int64_t frame) {
@@ -132,7 +132,7 @@ class SelectedSource final : public FrameSource {
         (std::max<std::int64_t>(0, end - first) + selection_.every - 1) / selection_.every;
   }
 
-  /// If pictures change size the region scales with them, to show the same part of the scene.
+  /// If pictures change size, the region scales with them and shows the same part of the scene.
   void follow(const Frame& frame) {
     if (segment_ < 0) {
       first_width_ = frame.width;
@@ -152,7 +152,7 @@ class SelectedSource final : public FrameSource {
     roi_.y = std::min(roi_.y, frame.height - roi_.height);
   }
 
-  /// In place, because rows only move towards the beginning.
+  /// Works in place, because rows only move towards the beginning.
   void cut(Frame& frame) {
     if (segment_ < 0) check_region(*selection_.roi, frame.width, frame.height);
     if (segment_ != frame.segment) follow(frame);
@@ -176,9 +176,9 @@ class SelectedSource final : public FrameSource {
   std::int64_t segment_ = -1;  ///< Frame::segment of the region; -1: no frame yet
   std::int64_t first_width_ = 0, first_height_ = 0;
   std::int64_t at_ = 0;           ///< frames delivered by the source
-  std::int64_t after_start_ = 0;  ///< frames since the start
-  std::int64_t first_ = 0;        ///< the first of those
-  double gap_ = 0;                ///< the longest before the frame found by advance()
+  std::int64_t after_start_ = 0;  ///< frames since the start of the selection
+  std::int64_t first_ = 0;        ///< number of the first of those
+  double gap_ = 0;                ///< longest gap before the frame found by advance()
 };
 
 }  // namespace

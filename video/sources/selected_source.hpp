@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Part of another source: a time range, every N-th frame, a region of each frame.
+// Selects part of another source: a time range, every N-th frame, a region of each frame.
 #pragma once
 
 #include <memory>

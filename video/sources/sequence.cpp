@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks at the headers of all files, sorts those of one recorder by date, and links neighbours.
+// Reads the headers of all files, sorts those of one recorder by date, and links neighbours.
 #include "video/sources/sequence.hpp"
 
 #include "video/sources/source.hpp"
@@ -31,14 +31,14 @@ std::string without_digits(std::string_view text) {
   return rest;
 }
 
-/// A year, month, day, hour, or date.
+/// Whether a folder's name is a year, month, day, hour, or date.
 bool is_date_folder(std::string_view name) {
   const auto numbers = std::ranges::count_if(name, is_digit);
   return (numbers == 2 || numbers == 4 || numbers == 8) &&
          without_digits(name).find_first_not_of("-_.") == std::string::npos;
 }
 
-/// What the names of one recorder's files have in common.
+/// The part of a path that all files of one recorder share.
 std::string common_name(const std::string& path, bool in_folder) {
   const std::size_t slash = path.rfind('/');
   const std::size_t begin = slash == std::string::npos ? 0 : slash + 1;
@@ -65,7 +65,7 @@ struct Piece {
   std::size_t input = 0;
   std::tuple<int, int, int, int, int, bool> coding;  ///< of the pictures
   WallClock begin;
-  double stamp = 0, seconds = 0;  ///< of its beginning; length, 0: unknown
+  double stamp = 0, seconds = 0;  ///< stamp of its beginning; length (0: unknown)
 };
 
 std::optional<Piece> look_at(const std::string& path, int track, const std::atomic<bool>& stop) {
@@ -87,7 +87,7 @@ std::optional<Piece> look_at(const std::string& path, int track, const std::atom
     if (format->duration > 0 && format->duration_estimation_method != AVFMT_DURATION_FROM_BITRATE)
       piece.seconds = static_cast<double>(format->duration) / AV_TIME_BASE;
     return piece;
-  } catch (const InputError&) {  // reading it says why
+  } catch (const InputError&) {  // reading the input reports why
     return std::nullopt;
   }
 }
@@ -102,7 +102,7 @@ bool follows_by_stamps(const Piece& next, const Piece& before) {
   return next.stamp > 0.5 && std::fabs(next.stamp - before.stamp - before.seconds) <= kStampTolerance;
 }
 
-/// Whether each begins after the one before, in order of time, has ended.
+/// Whether each piece, in order of time, begins after the previous one has ended.
 bool disjoint(const std::vector<Piece>& pieces) {
   for (std::size_t i = 1; i < pieces.size(); ++i) {
     const Piece& before = pieces[i - 1];
@@ -142,7 +142,7 @@ std::vector<std::vector<std::string>> find_sequences(const std::vector<std::stri
     recorders[common_name(inputs[i], false)].push_back(*piece);
   }
   for (const auto& [name, pieces] : recorders) {
-    // Folders that look like dates may be the numbers of cameras.
+    // Folder names that look like dates may be camera numbers.
     std::vector<Piece> sorted = pieces;
     std::ranges::stable_sort(sorted, {}, [](const Piece& piece) { return piece.begin.seconds; });
     std::map<std::string, std::vector<Piece>> groups;

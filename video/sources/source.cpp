@@ -88,7 +88,7 @@ bool is_directory(const std::string& input) {
   return std::filesystem::is_directory(input, code);
 }
 
-/// A number that is not a file's name.
+/// Whether the input is a number but not a file's name.
 bool is_camera(const std::string& input) {
   std::error_code code;
   return all_digits(input) && !std::filesystem::exists(input, code);
@@ -144,7 +144,7 @@ std::vector<std::string> input_files(const std::string& input) {
   if (!is_directory(input) && !is_image_pattern(input)) return {input};
   try {
     return list_images(input);
-  } catch (const InputError&) {  // opening it says why
+  } catch (const InputError&) {  // opening the input reports why
     return {};
   }
 }

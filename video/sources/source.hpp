@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frame sources: recordings, image sequences, cameras, streams, YUV4MPEG2. Frames are luma.
+// Interface of frame sources: recordings, image sequences, cameras, streams, YUV4MPEG2. Frames are luma.
 #pragma once
 
 #include <atomic>
@@ -33,21 +33,21 @@ struct FrameFormat {
   bool operator==(const FrameFormat&) const = default;
 };
 
-/// Most pictures after a loss that count as concealed if no key frame comes.
+/// If no key frame comes, at most this many pictures after a loss count as concealed.
 inline constexpr int kMaxMadeUp = 600;
 
-/// One grey frame, row-major; `bit_depth16` says whether samples are 16-bit.
+/// One grey frame, row-major. Samples are 16-bit if `bit_depth16`, else 8-bit.
 struct Frame {
   std::int64_t width = 0, height = 0;
   bool bit_depth16 = false;
-  /// Display time since the input's first frame: from its time stamp, from the rate if it has none, or from
-  /// its arrival for a camera. NaN: unknown.
+  /// Display time since the input's first frame, from the frame's time stamp, from the rate if it has no
+  /// stamp, or from its arrival for a camera. NaN: unknown.
   double seconds = std::numeric_limits<double>::quiet_NaN();
   bool key = false;        ///< coded without other frames; false if unknown
   bool between = false;    ///< coded from frames before and after it; false if unknown
   double gap_seconds = 0;  ///< how long a stream was lost before this frame; 0: it was not
   bool made_up = false;    ///< the decoder concealed parts of it, or of a reference frame
-  /// How often the input's pictures have changed their size or depth so far. Across such a change a region
+  /// How often the input's pictures have changed their size or depth so far. After such a change a region
   /// shows another part of the scene, or has another size.
   std::int64_t segment = 0;
   std::vector<std::byte> samples;
@@ -56,7 +56,7 @@ struct Frame {
   FrameFormat format() const noexcept { return {width, height, bit_depth16, segment}; }
 };
 
-/// Lines of a frame that were taken at two times, half a frame apart.
+/// Order of interlaced fields: the lines of a frame that were taken half a frame apart.
 enum class Fields : std::uint8_t { none, top_first, bottom_first };
 
 struct SourceInfo {
@@ -64,18 +64,18 @@ struct SourceInfo {
   std::int64_t width = 0, height = 0;
   double fps = 0;                     ///< 0: unknown
   std::int64_t frames_expected = -1;  ///< -1: unknown (cameras, streams, pipes); a guess for some containers
-  double capture_fps = 0;   ///< of the camera, where the file says that it is not `fps`; 0: it does not
+  double capture_fps = 0;   ///< rate of the camera, if the file says that it differs from `fps`; else 0
   double pixel_aspect = 1;  ///< width of a pixel over its height
   Fields fields = Fields::none;
   WallClock begin{};  ///< live sources know it from their first frame on
 };
 
-/// A time interval in which a stream was lost or delivered no frames, or that a recording skips.
+/// A time interval in which a stream was lost or delivered no frames, or which a recording skips.
 struct Gap {
   std::int64_t frame = 0;    ///< the first frame after it
   double start_seconds = 0;  ///< time of the last frame before it (Frame::seconds)
   double seconds = 0;        ///< how long no frame came
-  int attempts = 0;          ///< to reconnect; 0: it came back by itself
+  int attempts = 0;          ///< attempts to reconnect; 0: it came back by itself
   std::string reason;        ///< how it was lost
 };
 
@@ -89,14 +89,14 @@ struct PictureFormat {
 /// Like "1280x720 yuv420p, 25 fps".
 std::string to_string(const PictureFormat& format);
 
-/// A change from one frame to the next, within a stream or when it came back.
+/// A change of format between two frames, within a stream or when it came back.
 struct FormatChange {
   std::int64_t frame = 0;  ///< the first frame after it
   double seconds = 0;      ///< its time (Frame::seconds)
   PictureFormat before, after;
 };
 
-/// Where recordings are decoded.
+/// Device that decodes recordings.
 enum class DecodeOn : std::uint8_t {
   automatic,  ///< the CPU
   cpu,
@@ -105,7 +105,7 @@ enum class DecodeOn : std::uint8_t {
 
 /// Where the times of frames come from.
 enum class TimeSource : std::uint8_t {
-  none,          ///< there are none, nor a rate
+  none,          ///< there are neither times nor a rate
   stamps,        ///< time stamps of the container or the stream
   arrival,       ///< this machine's clock when a frame arrived
   claimed_rate,  ///< the number of the frame and the rate that the container claims
@@ -115,28 +115,27 @@ const char* to_string(TimeSource source) noexcept;
 struct FrameTiming {
   TimeSource source = TimeSource::none;
   double claimed_fps = 0;   ///< the container's rate; 0: it claims none
-  double measured_fps = 0;  ///< by stamps or arrivals, without gaps; 0: not measured
+  double measured_fps = 0;  ///< from stamps or arrivals, gaps excluded; 0: not measured
 };
 
 /// Events of an input besides its frames.
 struct SourceLog {
   std::string decoder;       ///< "cpu" or "nvdec"; empty if the source does not say
-  std::string decoder_note;  ///< why it is not the requested one
+  std::string decoder_note;  ///< why the requested one is not used
   std::vector<Gap> gaps;
   std::vector<FormatChange> changes;
   std::int64_t damaged_packets = 0;  ///< undecodable, or marked as damaged
   std::int64_t damaged_frames = 0;   ///< decoded from damaged data, with concealment
-  /// Missing between two frames, according to the picture numbers (H.264, H.265).
+  /// Frames missing according to the picture numbers (H.264, H.265).
   std::int64_t lost_frames = 0;
-  std::int64_t frames_without_time =
-      0;  ///< their time stamps are missing or run backwards, so the rate gave their times
-  /// Between two frames, gaps excluded; NaN: fewer than two frames, or an input without times.
+  std::int64_t frames_without_time = 0;  ///< stamps are missing or run backwards, so times come from the rate
+  /// Between two frames, gaps excluded. NaN for fewer than two frames or an input without times.
   double min_interval_seconds = std::numeric_limits<double>::quiet_NaN();
   double max_interval_seconds = std::numeric_limits<double>::quiet_NaN();
   FrameTiming timing;
 };
 
-/// A frame that was found, with the source of its samples.
+/// A frame whose samples have not been made yet, with what is needed to make them.
 class UnmadeSamples {
  public:
   virtual ~UnmadeSamples() = default;
@@ -151,47 +150,47 @@ class FrameSource {
   /// Nominal frames per second as stated by the container; 0: unknown.
   /// Frame::seconds gives the real times.
   double frame_rate() const noexcept { return info().fps; }
-  /// Reads the next frame. False at a clean end; throws InputError for a damaged or changed one.
+  /// Reads the next frame. Returns false at a clean end; throws InputError for a damaged or changed input.
   virtual bool next(Frame& frame) {
     if (!advance(frame)) return false;
     load(frame);
     return true;
   }
-  /// The same in two steps, for callers that skip frames: advance() finds the next frame and its times,
-  /// and load() adds its size and samples. A source that cannot separate them overrides only next(),
-  /// others these two.
+  /// The same as next() in two steps, for callers that skip frames: advance() finds the next frame and its
+  /// times, and load() adds its size and samples. A source that cannot separate them overrides only next();
+  /// other sources override these two.
   virtual bool advance(Frame& frame) { return next(frame); }
   virtual void load(Frame& frame) { static_cast<void>(frame); }
-  /// Instead of load(): returns an object that makes the samples later, while the source reads on. Null: this
+  /// Replaces load(): returns an object that makes the samples later, while the source reads on. Null if this
   /// frame needs load().
   virtual std::unique_ptr<UnmadeSamples> load_later() { return nullptr; }
   /// Whether frames are decoded into GPU memory.
   virtual bool on_gpu() const noexcept { return false; }
   /// Like load(), for a frame with the size and depth of `frame`, but writes the samples to an offset of
-  /// `pictures` without passing through the host. False: this frame needs load().
+  /// `pictures` without passing through the host. Returns false if this frame needs load().
   virtual bool load_on_gpu(Frame& frame, const DevicePictures& pictures, std::size_t offset) {
     static_cast<void>(frame), static_cast<void>(pictures), static_cast<void>(offset);
     return false;
   }
-  /// Before the first frame: continues with a frame displayed at `seconds` (Frame::seconds) or not much
-  /// earlier. False if the source can only read on.
+  /// Call it before the first frame. Continues with a frame displayed at `seconds` (Frame::seconds) or not
+  /// much earlier. Returns false if the source cannot seek.
   virtual bool seek(double seconds) {
     static_cast<void>(seconds);
     return false;
   }
-  /// Whether frames come in real time, and results are wanted at once: cameras, network streams, pipes.
-  /// False: a recording, read as fast as possible.
+  /// True for cameras, network streams and pipes, whose frames come in real time and whose results are wanted
+  /// at once. False for recordings, which are read as fast as possible.
   virtual bool live() const noexcept { return false; }
-  /// For a live source: whether frames may nevertheless come as fast as they are read, because the other end
-  /// may read a recording. True for pipes.
+  /// Whether a live source may deliver frames as fast as they are read, because the other end may read a
+  /// recording. True for pipes.
   virtual bool may_be_recorded() const noexcept { return false; }
-  /// Called from another thread: makes a blocked next() return soon; the source is not read again. Sources
-  /// that cannot be woken return at their own timeout.
+  /// Makes a blocked next() return soon; called from another thread. The source is not read again. Sources
+  /// that cannot be woken return at their timeout.
   virtual void interrupt() noexcept {}
-  /// What readers of a report should know about the input, in sentences; complete after the last frame.
+  /// Sentences that readers of a report should know about the input; complete after the last frame.
   virtual std::vector<std::string> warnings() const { return {}; }
-  /// The same for programs; complete after the last frame. Must not be called
-  /// while another thread reads.
+  /// The same in a form for programs; complete after the last frame. Must not be called while another thread
+  /// reads.
   virtual SourceLog log() const { return {}; }
 };
 
@@ -203,8 +202,8 @@ struct Region {
 /// Which frames of an input to read, and which region of each.
 struct Selection {
   double start_seconds = 0;  ///< skips frames displayed before this time (Frame::seconds)
-  double end_seconds = std::numeric_limits<double>::infinity();  ///< ends at the first frame displayed then
-  std::int64_t start_frame = 0;                                  ///< skips this many frames
+  double end_seconds = std::numeric_limits<double>::infinity();       ///< ends at this display time
+  std::int64_t start_frame = 0;                                       ///< skips this many frames
   std::int64_t end_frame = std::numeric_limits<std::int64_t>::max();  ///< ends before that frame of the input
   std::int64_t every = 1;  ///< takes every N-th frame from the start
   std::optional<Region> roi{};
@@ -220,7 +219,7 @@ struct SourceOptions {
   double reconnect_seconds = 60;            ///< how long to try to recover a lost stream; 0: not at all
   const std::atomic<bool>* stop = nullptr;  ///< once set, opening and reading a stream end soon
   int decode_threads = 0;                   ///< 0: one per core
-  bool skip_loop_filter = false;            ///< decodes faster but inexactly: see docs/sfft-video.md
+  bool skip_loop_filter = false;            ///< faster but inexact decoding: see docs/sfft-video.md
   DecodeOn decode_on = DecodeOn::automatic;
   int device = 0;  ///< the GPU that decodes
   int track = 0;   ///< which video track, from 1; 0: the container's default one, then the largest
@@ -232,7 +231,7 @@ struct SourceOptions {
 /// outside the frames, now or when the first frame is read.
 std::unique_ptr<FrameSource> open_source(const std::string& input, const SourceOptions& options = {});
 
-/// When the input's first frame was taken: a recording's name says, else what the source knows.
+/// When the input's first frame was taken, from a recording's name, or else from the source.
 WallClock begin_of(const FrameSource& source, const std::string& input);
 
 /// The files that open_source() would read; empty for cameras, streams and standard input. Does not
@@ -244,8 +243,8 @@ bool may_come_later(const std::string& input);
 
 /// Whether this build reads cameras and image sequences.
 bool has_opencv() noexcept;
-/// Whether this build reads recordings and streams with FFmpeg's libraries. With OpenCV alone it reads them,
-/// too, but converts every frame to colour and back, and detects fewer errors in them.
+/// Whether this build reads recordings and streams with FFmpeg's libraries. A build with OpenCV alone also
+/// reads them, but converts every frame to colour and back, and detects fewer errors.
 bool has_libav() noexcept;
 
 }  // namespace sfft::video

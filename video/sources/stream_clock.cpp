@@ -13,7 +13,7 @@ void StreamClock::jump(double seconds) noexcept {
 }
 
 double StreamClock::next(double stamp, const Arrival& arrival, std::int64_t missing) {
-  constexpr double kStall = 2;  // seconds; networks hold frames back for less
+  constexpr double kStall = 2;  // seconds; network delays are shorter
   const double stamped = times_.next(stamp, missing);
   stalled_ = 0;
   const double ahead = stamped - arrival.seconds;
@@ -25,7 +25,7 @@ double StreamClock::next(double stamp, const Arrival& arrival, std::int64_t miss
   }
   begun_ = true;
   lead_ = std::max(lead_, ahead);
-  // Stamps that catch up with the clock were right.
+  // If stamps catch up with the clock, they were right.
   behind_ = std::min(behind_, lead_ - ahead);
   stamped_ = stamped;
   last_ = std::max(last_, stamped + behind_);

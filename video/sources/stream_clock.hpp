@@ -6,26 +6,26 @@
 
 namespace sfft::video {
 
-/// If a stream was silent for a while and continues with the next time stamp, its server had paused it: its
-/// clock stood still, and the following frames are later than their stamps say. If it was delayed on the way,
-/// the missing frames arrive at once, and its stamps are right again after that. Both look alike at the first
-/// frame, so times follow arrivals until the stamps have caught up, or for good.
+/// A stream that was silent for a while may continue with the next time stamp for two reasons. If its server
+/// paused it, its clock stood still, and the following frames are later than their stamps say. If the network
+/// delayed it, the missing frames arrive at once, and then its stamps are right again. Both look alike at the
+/// first frame, so times follow arrivals until the stamps have caught up, or for good.
 class StreamClock {
  public:
   explicit StreamClock(double frame_rate) : times_(frame_rate) {}
 
   struct Arrival {
     double seconds = 0;  ///< since a fixed moment in the past
-    double waited = 0;   ///< the part since the last frame spent waiting for the next
+    double waited = 0;   ///< seconds spent waiting for this frame since the last one
   };
-  /// The time of a frame with this stamp (NaN: none) and arrival, and frames `missing` before it. Never
-  /// runs backwards.
+  /// Returns the time of a frame from its stamp (NaN: none), its arrival and the number of frames `missing`
+  /// before it. Times never run backwards.
   double next(double stamp, const Arrival& arrival, std::int64_t missing = 0);
-  /// The next frame comes `seconds` after the last one, whatever its stamp says: a stream came back.
+  /// The next frame comes `seconds` after the last one, whatever its stamp says, because a stream came back.
   void jump(double seconds) noexcept;
-  /// FrameTimes::set_rate().
+  /// As FrameTimes::set_rate().
   void set_rate(double frame_rate) noexcept { times_.set_rate(frame_rate); }
-  /// How long nothing came before the last frame although its stamp follows the previous one; 0: no stall.
+  /// Seconds of silence before the last frame, although its stamp follows the previous one; 0: no stall.
   double stalled_seconds() const noexcept { return stalled_; }
 
   double last() const noexcept { return last_; }
@@ -35,7 +35,7 @@ class StreamClock {
   FrameTimes times_;
   bool begun_ = false;
   double stamped_ = 0;  ///< time of the last frame according to its stamp
-  double lead_ = 0;     ///< the most that stamp times were ever ahead of arrivals
+  double lead_ = 0;     ///< max. by which stamp times were ever ahead of arrivals
   double behind_ = 0;   ///< current correction
   double stalled_ = 0;
   double last_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network stream. When it breaks it is reopened, after pauses that double. Time without frames is recorded,
-// whether it broke or not.
+// Reads a network stream. A stream that breaks is reopened, after pauses that double. Time without frames is
+// recorded, whether the stream broke or not.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -97,7 +97,7 @@ class StreamSource final : public FrameSource {
                     interrupted_);
   }
 
-  /// Of a recording on a server.
+  /// The beginning that a recording on a server states.
   WallClock stated_begin() const {
     SourceInfo stated;
     reader_->describe(stated);
@@ -129,7 +129,7 @@ class StreamSource final : public FrameSource {
     ++count_;
   }
 
-  /// Whether this was the end. A recording on a server has an end, and restarts when it is reopened;
+  /// Whether the stream is over. A recording on a server has an end, and would restart if reopened;
   /// libavformat has already retried a broken one.
   bool is_over() const {
     if (!finite_ || !reader_) return false;
@@ -146,7 +146,8 @@ class StreamSource final : public FrameSource {
     log.lost_frames += reader_->damage().lost();
   }
 
-  /// Reopens the stream. False for one that ended for good; throws InputError for one that broke.
+  /// Reopens the stream. Returns false if it ended for good; throws InputError if it broke and cannot be
+  /// reopened.
   bool reconnect() {
     if (reader_) {
       const bool ended = reader_->ended();

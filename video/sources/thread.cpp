@@ -42,7 +42,7 @@ std::thread start_thread(const char* what, std::function<void()> work) {
 }
 
 void ThreadGroup::start(const char* what, std::function<void()> work) {
-  threads_.emplace_back();  // first, so that no thread that runs is lost for want of memory
+  threads_.emplace_back();  // allocates first, so that a running thread is never lost for lack of memory
   try {
     threads_.back() = start_thread(what, std::move(work));
   } catch (...) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads of the programs: they leave signals to the main thread, and where none can be started the error
-// says what was tried.
+// Starts the programs' threads. They leave signals to the main thread, and if one cannot be started the error
+// names its purpose.
 #pragma once
 
 #include <functional>
@@ -9,9 +9,9 @@
 
 namespace sfft::video {
 
-/// Starts a thread that blocks all signals, so that they interrupt waits of the thread that handles them and
-/// no other. `what` names the thread's purpose: "the decoder". Throws std::system_error with a sentence that
-/// names it if the system starts no further thread, std::bad_alloc without memory.
+/// Starts a thread that blocks all signals, so that signals interrupt only the thread that handles them.
+/// `what` names the thread's purpose, such as "the decoder". Throws std::system_error with a sentence that
+/// contains `what` if the system cannot start a thread, and std::bad_alloc without memory.
 std::thread start_thread(const char* what, std::function<void()> work);
 
 /// Threads that join() and the destructor wait for.

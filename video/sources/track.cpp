@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks video tracks by what their container says of them, and decomposes display matrices.
+// Ranks video tracks by their containers' metadata, and decomposes display matrices.
 #include "video/sources/track.hpp"
 
 #include <fmt/format.h>
@@ -125,8 +125,8 @@ WallClock stated_begin(const AVFormatContext& format, double fps) {
   return time_code_time(stated_by(format, "timecode"), fps).value_or(WallClock{});
 }
 
-/// The matrix maps a row (x, y), x to the right and y down. It is a mirror image, x to -x, where its
-/// determinant is negative, and then a rotation, of which the first row tells the angle.
+/// The matrix maps a row vector (x, y), with x to the right and y down. If its determinant is negative it
+/// first mirrors x to -x. The first row gives the angle of the rotation.
 Orientation orientation_of(const AVStream& stream) {
   const std::int32_t* const matrix = display_matrix(stream);
   if (matrix == nullptr) return {};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The video track of a container that is read, and how its pictures are rotated. Only in builds with FFmpeg.
+// Chooses the video track of a container, and finds how its pictures are rotated. Only for builds with
+// FFmpeg.
 #pragma once
 
 #include <atomic>
@@ -12,16 +13,16 @@
 
 namespace sfft::video {
 
-/// Opens a file and finds its streams. Time stamps are left as they are stored: a clock that wraps restarts.
-/// Reading ends soon once `stop`, which may be null, is set. Throws InputError with the reason alone.
+/// Opens a file and finds its streams. Time stamps stay as stored, so a clock that wraps restarts. Reading
+/// ends soon once `stop`, which may be null, is set. Throws InputError with the reason alone.
 libav::Format open_container(const std::string& path, const std::atomic<bool>* stop);
 
-/// The number of the stream to read. `asked` counts video tracks from 1; 0 takes the one that the container
-/// marks as its default, then the largest one. Cover pictures and thumbnails count only where there is
-/// nothing else. Throws InputError if there is none, or no track with that number.
+/// The number of the stream to read. `asked` counts video tracks from 1. 0 takes the track that the container
+/// marks as its default, else the largest one. Cover pictures and thumbnails count only if there is nothing
+/// else. Throws InputError if there is no video track, or none with that number.
 int choose_video_track(const AVFormatContext& format, int asked);
 
-/// A sentence about the choice for the report; empty where the container has one video track.
+/// A sentence about the choice for the report; empty if the container has one video track.
 std::string tell_video_track(const AVFormatContext& format, int chosen);
 
 /// Whether the container has an index by presentation times, so that seeks to a stamp find the key frame
@@ -30,17 +31,18 @@ bool has_stamp_index(const AVFormatContext& format);
 
 bool is_program_stream(const AVFormatContext& format);
 
-/// Whether only presentation stamps say when a picture is shown. In program streams few pictures of H.264 and
-/// H.265 have stamps, and a decoding stamp may be the next picture's.
+/// Whether only presentation stamps say when a picture is shown. In program streams few H.264 and H.265
+/// pictures have stamps, and a decoding stamp may belong to the next picture.
 bool lacks_decoding_stamps(const AVFormatContext& format, const AVStream& stream);
 
 /// The stream's display matrix, nine numbers, or null.
 const std::int32_t* display_matrix(const AVStream& stream);
 
-/// What the container, or else one of its streams, states under this name; empty if nothing.
+/// The value of this key in the container's metadata, or else in that of one of its streams; empty if there
+/// is none.
 std::string stated_by(const AVFormatContext& format, const char* key);
 
-/// When the recording began: by com.apple.quicktime.creationdate, creation_time or timecode.
+/// When the recording began, from com.apple.quicktime.creationdate, creation_time or timecode.
 WallClock stated_begin(const AVFormatContext& format, double fps);
 
 /// How pictures of the stream are shown, to the nearest quarter turn.

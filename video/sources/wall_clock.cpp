@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dates are read digit by digit, and counted with the proleptic Gregorian calendar of std::chrono.
+// Reads dates digit by digit, and counts days with the proleptic Gregorian calendar of std::chrono.
 #include "video/sources/wall_clock.hpp"
 
 #include <fmt/format.h>
@@ -54,7 +54,7 @@ std::optional<double> days(int year, int month, int day) {
   return static_cast<double>(sys_days(date).time_since_epoch().count());
 }
 
-/// "2026-11-28", "2026_11_28", "20261128".
+/// Reads "2026-11-28", "2026_11_28" or "20261128".
 std::optional<double> read_date(Scanner& text) {
   const auto year = text.number(4);
   if (!year) return std::nullopt;
@@ -66,7 +66,8 @@ std::optional<double> read_date(Scanner& text) {
   return day ? days(*year, *month, *day) : std::nullopt;
 }
 
-/// "00-33-10", "00.33.10", "003310", also "00h33m10s"; three more digits are milliseconds. No digit follows.
+/// Reads "00-33-10", "00.33.10", "003310" or "00h33m10s". Three more digits are milliseconds. No digit may
+/// follow.
 std::optional<double> read_time(Scanner& text) {
   constexpr std::string_view kSigns = "-_.: hm";
   const auto hour = text.number(2);
@@ -87,7 +88,7 @@ std::optional<double> read_time(Scanner& text) {
   return seconds;
 }
 
-/// The date of the innermost folder that is one, or of three that are year, month and day.
+/// The date of the innermost folder named like a date, or of three folders named like year, month and day.
 std::optional<double> date_of_folders(std::string_view folders) {
   std::string joined;  // the last components, from the innermost
   std::optional<int> day;

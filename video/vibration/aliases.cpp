@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folds frequencies at half the frame rate and looks for those that meet a peak there.
+// Folds frequencies at half the frame rate and looks for those that coincide with a peak.
 #include "video/vibration/aliases.hpp"
 
 #include <fmt/format.h>

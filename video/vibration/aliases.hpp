@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Aliases: oscillations faster than half the frame rate show at a lower frequency.
+// Finds aliases: oscillations faster than half the frame rate appear at a lower frequency.
 #pragma once
 
 #include <optional>
@@ -9,15 +9,15 @@
 
 namespace sfft::video {
 
-/// The frequency at which an oscillation shows, in [0, rate/2].
+/// The frequency at which an oscillation appears, in [0, rate/2].
 double folded(double hz, double rate_hz);
 
-/// The lowest frequencies above rate/2 that show at `hz`: rate - hz, rate + hz, 2 rate - hz …
+/// The lowest frequencies above rate/2 that appear at `hz`: rate - hz, rate + hz, 2 rate - hz …
 std::vector<double> alias_candidates(double hz, double rate_hz, std::size_t count = 4);
 
 struct KnownFrequency {
   double hz = 0, error_hz = 0;
-  std::string name;  ///< "expected", "mains light": what a reader is told
+  std::string name;  ///< as shown to readers, such as "the expected 50 Hz"
 };
 
 struct Alias {
@@ -25,10 +25,10 @@ struct Alias {
   std::string reason;
 };
 
-/// What speaks for a peak being an alias. The frames alone cannot decide it; this names the likeliest, the
-/// first of: a known frequency that folds to the peak, a multiple of another peak that does, and rate - hz
-/// where the peak is close to half the frame rate. Nothing where a plain multiple of another peak explains
-/// it. `error_hz` is the peak's standard error, `resolution_hz` the least tolerance.
+/// The likeliest frequency of which a peak may be an alias; the frames alone cannot decide it. The
+/// candidates, in order, are a known frequency that folds to the peak, a multiple of another peak that does,
+/// and rate - hz if the peak is close to half the frame rate. Returns nothing if an unfolded multiple of
+/// another peak explains it. `error_hz` is the peak's standard error, `resolution_hz` the minimum tolerance.
 std::optional<Alias> likely_alias(double hz, double error_hz, double resolution_hz, double rate_hz,
                                   std::span<const KnownFrequency> known,
                                   std::span<const KnownFrequency> stronger);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes times even, removes drift, finds lines; then names aliases, and compares motion with brightness.
+// Resamples series at even times, removes drift and finds lines. Then names aliases, and compares motion with
+// brightness.
 #include "video/vibration/analysis.hpp"
 
 #include <fmt/format.h>
@@ -17,17 +18,17 @@ namespace sfft::video {
 
 namespace {
 
-constexpr double kDriftPeriods = 2;  ///< in the whole recording; slower is drift
-constexpr double kMinPeriods = 3;    ///< in the whole recording; faster is looked for
-constexpr double kSlowPeriods = 10;  ///< fewer count as sway where the noise rises towards drift
-constexpr double kFollowed = 0.5;    ///< share of the frames without which silence says nothing
-constexpr double kMinNoise = 1e-5;   ///< pixels: below is rounding
-/// Relative error of amplitudes of motion, from noise in the reference and from what a template leaves out.
-/// Measured with pictures that were moved by known amounts.
+constexpr double kDriftPeriods = 2;  ///< in the whole recording; slower motion is drift
+constexpr double kMinPeriods = 3;    ///< in the whole recording; faster motion is searched
+constexpr double kSlowPeriods = 10;  ///< with fewer, motion is sway if the noise rises towards drift
+constexpr double kFollowed = 0.5;    ///< min. share of followed frames for "nothing moves"
+constexpr double kMinNoise = 1e-5;   ///< pixels; smaller values are rounding
+/// Relative error of motion amplitudes, caused by noise in the reference and by frequencies outside the
+/// template. Measured with pictures that were moved by known amounts.
 constexpr double kScaleError = 0.05;
-constexpr double kMinFlicker = 2e-4;  ///< share of the mean, per frame: below is coding
-/// By how much more than the whole picture a tile may flicker: encoders leave it out in some blocks and
-/// exaggerate it in others. Measured with made-up light on coded scenes.
+constexpr double kMinFlicker = 2e-4;  ///< share of the mean, per frame; smaller changes come from coding
+/// Max. ratio of a tile's flicker to that of the whole picture: encoders omit flicker in some blocks and
+/// exaggerate it in others. Measured with synthetic light on coded scenes.
 constexpr double kCoarseLight = 5;
 
 double median(std::vector<double> values) {
@@ -37,7 +38,7 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// The ellipse that two components trace.
+/// Describes the ellipse that two components trace.
 void describe_path(const Peak& line, double pixel_aspect, VibrationPeak& peak) {
   const std::complex<double> x = pixel_aspect * line.amplitude[0];
   const std::complex<double> y = line.amplitude[1];
@@ -76,8 +77,8 @@ VibrationPeak describe(const Peak& line, double duration, double pixel_aspect) {
   return peak;
 }
 
-/// Sorts the most certain first, with doubtful vibrations behind the others. Drift has large amplitudes, but
-/// as large ones next to them.
+/// Sorts the most certain peaks first, and doubtful vibrations last. Amplitude would not do as a criterion:
+/// drift has large amplitudes, but equally large ones at neighbouring frequencies.
 bool before(const VibrationPeak& a, const VibrationPeak& b) {
   const auto doubt = [](const VibrationPeak& peak) {
     return peak.slow ? 2 : peak.coding || peak.perhaps_brightness ? 1 : 0;
@@ -85,7 +86,7 @@ bool before(const VibrationPeak& a, const VibrationPeak& b) {
   return doubt(a) != doubt(b) ? doubt(a) < doubt(b) : a.certainty > b.certainty;
 }
 
-/// Lamps on mains of 50 and 60 Hz, which stray by a few tenths of a hertz at their harmonics.
+/// Frequencies of lamps on 50 and 60 Hz mains, which deviate by a few tenths of a hertz at the harmonics.
 std::vector<KnownFrequency> mains_light() {
   std::vector<KnownFrequency> known;
   for (const double base : {100.0, 120.0}) {
@@ -109,7 +110,7 @@ class Analysis {
 
   Signal signal(std::vector<std::vector<double>> channels, double probability, double min_noise) const {
     Signal result;
-    std::vector<bool> present;  // where frames do not come evenly
+    std::vector<bool> present;  // used only if frames are not evenly spaced
     for (std::vector<double>& channel : channels) {
       if (!report_.clock.steady) {
         channel = at_even_times(channel, series_.seconds, report_.clock.rate_hz);
@@ -157,10 +158,10 @@ class Analysis {
     }
   }
 
-  /// Nothing is known better than samples in whole levels tell it, even where frames repeat to the bit.
+  /// Quantisation to whole levels limits the accuracy, even if frames repeat bit for bit.
   static double min_noise(const RegionSeries& from) { return std::max(kMinNoise, from.rounding_px); }
 
-  /// Whether the places scatter less than that.
+  /// Whether the places scatter less than min_noise().
   static bool at_floor(const Signal& motion, const RegionSeries& from) {
     double squares = 0;
     std::size_t count = 0;
@@ -177,7 +178,8 @@ class Analysis {
            std::max(0.5 / report_.duration_s, 3 * std::hypot(a.standard_error_hz, b.standard_error_hz));
   }
 
-  /// Motions at frequencies at which light changes; those that light explains go behind the others.
+  /// Compares motions with light at the same frequency. Those that light explains are sorted behind the
+  /// others.
   void hold_against(const std::vector<VibrationPeak>& lights, double unevenness_px,
                     std::vector<VibrationPeak>& motions) const {
     for (VibrationPeak& motion : motions) {
@@ -191,14 +193,14 @@ class Analysis {
     std::ranges::stable_sort(motions, before);
   }
 
-  /// What changes at a frequency; null where frames do not come evenly.
+  /// Evidence of light and motion at a frequency; null if frames are not evenly spaced.
   std::optional<LightEvidence> evidence(const LocalChanges& changes, double hz, const Region& area,
                                         std::complex<double> x, std::complex<double> y) const {
     if (!report_.clock.steady) return std::nullopt;
     return LightTest(changes).at(hz / report_.clock.rate_hz, area, x, y);
   }
 
-  /// Asks the cells of `area` what changes at the frequencies of motions.
+  /// Tests with the cells of `area` whether light explains the motions.
   void hold_against(const LocalChanges& changes, const Region& area,
                     std::vector<VibrationPeak>& motions) const {
     for (VibrationPeak& motion : motions) {
@@ -211,7 +213,8 @@ class Analysis {
     std::ranges::stable_sort(motions, before);
   }
 
-  /// Bands of light cross the whole region: one that outweighs all motion there is not vibration of a tile.
+  /// Bands of light cross the whole region. If light outweighs all motion of the region at a frequency, a
+  /// tile's motion there is not vibration.
   void hold_against_whole(std::vector<VibrationPeak>& motions) {
     const RegionSeries& whole = series_.regions[0];
     for (VibrationPeak& motion : motions) {
@@ -227,7 +230,7 @@ class Analysis {
     }
   }
 
-  /// Frequencies at which strong light was found, among those of motion and of brightness.
+  /// Notes the frequencies of motion and brightness peaks at which strong light was found.
   void note_lights(const LocalChanges& changes, const RegionVibration& region) {
     for (const VibrationPeak& motion : region.motion.peaks) note_light(motion.evidence, motion);
     for (const VibrationPeak& light : region.brightness.peaks)
@@ -238,12 +241,12 @@ class Analysis {
       lights_.push_back({peak.frequency_hz, peak.standard_error_hz, evidence->light});
   }
 
-  /// Light is not quite a sine, and what it does to a place is not quite linear: weak motions at multiples of
-  /// strong light's frequency.
+  /// Light is not quite a sine, and its effect on a place is not quite linear. Weak motions at multiples of
+  /// strong light's frequency are therefore put down to the light.
   void hold_against_multiples(std::vector<VibrationPeak>& motions) const {
     constexpr int kMultiples = 8;
     constexpr double kWeak = 60;       // power over the noise
-    constexpr double kStronger = 100;  // of light
+    constexpr double kStronger = 100;  // ratio of light to motion
     for (VibrationPeak& motion : motions) {
       if (!motion.evidence || motion.signal_to_noise * motion.signal_to_noise > kWeak) continue;
       const double energy = std::max(motion.evidence->motion, motion.evidence->claimed);
@@ -260,7 +263,7 @@ class Analysis {
     std::ranges::stable_sort(motions, before);
   }
 
-  /// Frequencies common to motion and brightness.
+  /// Compares motion and brightness peaks of the same frequency.
   void compare(RegionVibration& region, double unevenness_px) const {
     for (VibrationPeak& light : region.brightness.peaks) {
       for (const VibrationPeak& motion : region.motion.peaks) {
@@ -268,7 +271,7 @@ class Analysis {
       }
     }
     hold_against(region.brightness.peaks, unevenness_px, region.motion.peaks);
-    // At most all light of a strip as wide as the motion comes and goes.
+    // Motion can change the brightness at most by the light of a strip as wide as the motion.
     const double edge = 1 / static_cast<double>(std::min(region.region.width, region.region.height));
     auto& lights = region.brightness.peaks;
     const auto by_motion =
@@ -291,7 +294,7 @@ class Analysis {
     result.followed = std::ranges::count_if(from.x, [](double place) { return std::isfinite(place); });
     if (from.structured) {
       result.motion = signal({from.x, from.y}, probability, min_noise(from));
-      // Interpolated places are quieter than any that was seen.
+      // Interpolated places have less noise than measured ones, so their spectrum proves nothing.
       if (result.motion.peaks.empty() && result.followed < kFollowed * static_cast<double>(from.x.size()))
         result.motion.search = PeakSearch{};
       result.at_floor = result.motion.search.searched && at_floor(result.motion, from);
@@ -360,13 +363,13 @@ class Analysis {
 
   bool close(double a, double b) const { return std::abs(a - b) * report_.duration_s <= 2; }
 
-  /// Whether frames were coded as changes of others. What is left over then stays until it is worth its
-  /// bits: such steps are no Gaussian noise, and make low peaks more often than this would.
+  /// Whether frames were coded as differences to others. Residuals then persist until the encoder spends bits
+  /// on them. Such steps are not Gaussian noise, and cause low peaks more often than Gaussian noise would.
   bool coded_from_others() const {
     return !series_.key_frames.empty() && std::ssize(series_.key_frames) < series_.frames;
   }
 
-  /// Peaks of tiles that are absent from the first region, each once.
+  /// Collects each peak of the tiles that the first region does not have.
   void collect_elsewhere() {
     for (std::size_t t = 0; t < report_.tiles.size(); ++t) {
       for (const VibrationPeak& peak : report_.tiles[t].peaks) {
@@ -424,8 +427,8 @@ class Analysis {
     double hz, error_hz, energy;
   };
   std::vector<StrongLight> lights_;
-  std::map<long, bool> outweighed_;  ///< by half periods in the recording
-  double coding_spacing_ = 0;        ///< of key frames, in turns per frame; 0: it is not known
+  std::map<long, bool> outweighed_;  ///< key: number of half periods in the recording
+  double coding_spacing_ = 0;        ///< frequency of key frames, in cycles per frame; 0: unknown
   std::vector<CodingBand> coding_rhythm_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Second half of `sfft-video vibration`: turns the series into a report.
+// Second half of `sfft-video vibration`: computes the report from the series.
 #pragma once
 
 #include <optional>
@@ -17,31 +17,32 @@ namespace sfft::video {
 /// A vibration of a region, or a modulation of its brightness.
 struct VibrationPeak {
   double frequency_hz = 0, standard_error_hz = 0;
-  /// Motion: half the length of the path, the major half axis of its ellipse. Brightness: share of the mean.
+  /// Motion: half the length of the path, which is the semi-major axis of its ellipse. Brightness: share of
+  /// the mean.
   double amplitude = 0, amplitude_error = 0;
   double x = 0, y = 0;         ///< motion: amplitudes of the two components
-  double phase = 0;            ///< motion: of y against x
-  double direction_deg = 0;    ///< motion: of the major axis, from the right (0) downwards (90), in (-90, 90]
-  double roundness = 0;        ///< motion: minor over major half axis: 0 a line, 1 a circle
-  double signal_to_noise = 0;  ///< amplitude over that of the noise around it
-  double certainty = 0;        ///< amplitude over its standard error by all that is close to its frequency
+  double phase = 0;            ///< motion: of y relative to x
+  double direction_deg = 0;    ///< motion: of the major axis, 0 to the right, 90 downwards, in (-90, 90]
+  double roundness = 0;        ///< motion: semi-minor over semi-major axis; 0: line, 1: circle
+  double signal_to_noise = 0;  ///< ratio to the amplitude of the surrounding noise
+  double certainty = 0;        ///< ratio of the amplitude to its standard error, from all nearby power
   double false_alarm_probability = 0;
-  /// Fewer than ten periods were seen, where the noise rises towards drift: rather sway than vibration.
+  /// Fewer than ten periods were seen, and the noise rises towards drift: probably sway, not vibration.
   bool slow = false;
-  /// At a rate at which kinds of coded frames come again, and not standing out there, or low and in a single
-  /// tile: rather coding than vibration.
+  /// Probably coding, not vibration. The peak is at a rate at which kinds of coded frames recur and does not
+  /// stand out among such peaks, or it is low and in a single tile.
   bool coding = false;
   std::optional<Alias> alias;
   std::vector<double> alias_candidates_hz;
-  /// Amplitude of the other kind at the same frequency: relative brightness for a motion, pixels for a
-  /// brightness.
+  /// Amplitude of the other kind at the same frequency: relative brightness for a motion peak, pixels for a
+  /// brightness peak.
   std::optional<double> other_amplitude;
-  /// Motion that brightness explains: light that changes unevenly over the picture looks like one this large,
-  /// or what changes at this frequency is rather gains of light than displacements.
+  /// Brightness may explain the motion: light that changes unevenly over the picture can look like a motion
+  /// of this size, or the changes at this frequency are gains of light rather than displacements.
   bool perhaps_brightness = false;
-  std::optional<LightEvidence> evidence;  ///< motion: what changes at this frequency
+  std::optional<LightEvidence> evidence;  ///< for motion peaks
 
-  /// Whether something other than vibration explains it.
+  /// Whether something other than vibration may explain the peak.
   bool doubted() const noexcept { return slow || coding || perhaps_brightness; }
 };
 
@@ -50,8 +51,8 @@ struct Signal {
   std::size_t outliers = 0;
   std::vector<std::vector<double>> drift, rest;  ///< per channel, at even times
   PeakSearch search;
-  std::vector<VibrationPeak> peaks;  ///< most certain first, coding and slow ones behind the others
-  /// Brightness only: peaks that a motion makes at its frequency, because light enters and leaves at the
+  std::vector<VibrationPeak> peaks;  ///< most certain first; coding and slow ones last
+  /// Brightness only: peaks caused by a motion of the same frequency, because light enters and leaves at the
   /// edges.
   std::vector<VibrationPeak> by_motion;
 };
@@ -61,22 +62,22 @@ struct RegionVibration {
   bool structured = false;
   std::int64_t frequencies = 0, renewals = 0;
   double samples_fraction = 0;
-  std::int64_t followed = 0;  ///< frames whose place is known
-  bool at_floor = false;      ///< places scatter less than samples in whole levels can tell
-  double place_error_px = 0;  ///< median standard error of the place in a frame, from its phases
+  std::int64_t followed = 0;  ///< number of frames whose place is known
+  bool at_floor = false;      ///< places scatter less than the quantisation of samples can resolve
+  double place_error_px = 0;  ///< median standard error of a frame's place, from its phases
   Signal motion, brightness;
 };
 
-/// A tile; the spectra of its peaks alone are kept.
+/// A tile, with its peaks and its amplitude spectrum.
 struct TileVibration {
   Region region;
   bool structured = false;
   double noise_px = 0, detectable_px = 0;
   std::vector<VibrationPeak> peaks;
   double amplitude_px = 0;      ///< at the frequency of the map
-  double phase_rad = 0;         ///< of the motion along its main axis at that frequency
-  bool moves = false;           ///< whether it has a peak there
-  std::vector<float> spectrum;  ///< amplitude of both components together; empty if that would be too much
+  double phase_rad = 0;         ///< of the motion along its main axis at the map's frequency
+  bool moves = false;           ///< whether it has a peak at the map's frequency
+  std::vector<float> spectrum;  ///< amplitude of both components together; empty to save memory
 };
 
 struct VibrationReport {
@@ -93,20 +94,21 @@ struct VibrationReport {
   int tile_columns = 0, tile_rows = 0;
   std::vector<TileVibration> tiles;
   std::optional<double> map_hz;  ///< the frequency of the map of tiles
-  /// Peaks that tiles have and the first region has not, strongest first; `tile` says where each is largest.
+  /// Peaks of tiles that the first region does not have, most certain first. `tile` is the one where the peak
+  /// is largest.
   struct Elsewhere {
     VibrationPeak peak;
-    std::size_t tile = 0, tiles = 0;  ///< index; how many tiles have it
-    bool clear() const noexcept;      ///< whether a neighbour has it, too, or it is far above the noise
+    std::size_t tile = 0, tiles = 0;  ///< index of that tile; number of tiles with the peak
+    bool clear() const noexcept;      ///< whether another tile also has it, or it is far above the noise
   };
   std::vector<Elsewhere> elsewhere;
 
-  /// Whether a tile alone has a vibration, and the first region none, or none but doubted ones where the
-  /// tile's is clear.
+  /// Whether a tile vibrates but the first region does not, or the region has only doubted peaks and the
+  /// tile's peak is clear.
   bool in_a_part_alone() const noexcept;
 };
 
-/// `max_tile_spectra_bytes`: how much memory the spectra of tiles may take; beyond, none is kept.
+/// `max_tile_spectra_bytes`: max. memory for the spectra of tiles. If they need more, none is kept.
 VibrationReport analyse(const VibrationSeries& series, const VibrationOptions& options,
                         std::size_t max_tile_spectra_bytes = std::size_t{64} << 20);
 

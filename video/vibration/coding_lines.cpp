@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Harmonics of one rate all have about the same height, or fall as those of a sawtooth: a picture that drifts
-// lags behind until the next key frame. What really vibrates at one of them stands out. The lag goes with the
-// drift, so that lines are split by its slow changes. Some encoders treat every other group alike, which
-// leaves lines halfway. Encoders that choose the kinds of frames as they go leave lines that are broad.
+// An encoder's harmonics all have about the same height, or fall like those of a sawtooth, because a drifting
+// picture lags behind until the next key frame. A real vibration at one of these frequencies stands out. The
+// lag is proportional to the drift, so slow changes of the drift split the lines. Some encoders treat every
+// second group alike, which adds lines halfway between. Encoders that choose the kinds of frames adaptively
+// leave broad lines.
 #include "video/vibration/coding_lines.hpp"
 
 #include <algorithm>
@@ -20,15 +21,18 @@ namespace {
 
 constexpr std::size_t kMinIntervals = 4;
 constexpr double kRegular = 0.8;
-/// Cycles of the encoder in the recording: fewer, and its lines lie close to any other.
+/// Min. number of the encoder's cycles in the recording. With fewer, its lines are too dense: any other line
+/// is near one.
 constexpr std::int64_t kMinCycles = 8;
 constexpr double kStandsOut = 5;
 constexpr std::size_t kSeveral = 2;
-/// How far lines are split by drift, in widths of what a line may be off, and in distances of key frames.
+/// Max. distance by which drift splits lines, in multiples of the tolerance, and as a share of the spacing of
+/// the lines.
 constexpr double kSplit = 10;
 constexpr double kMaxSplit = 0.15;
-constexpr double kStandsOutSplit = 2;  ///< of those
-/// A line of the sequence of kinds is this many times its usual power: by chance once in 4000 frequencies.
+constexpr double kStandsOutSplit = 2;  ///< for split lines
+/// A line in the spectrum of the sequence of kinds has this many times the median power. By chance this
+/// happens at one in 4000 frequencies.
 constexpr double kLine = 12;
 constexpr std::size_t kMinFrames = 64;
 
@@ -66,7 +70,7 @@ std::vector<CodingBand> coding_rhythm(const std::vector<bool>& between) {
   plan.forward(SignalView::line(series), spectrum);
   std::vector<double> power;
   for (const auto& value : spectrum) power.push_back(std::norm(value));
-  // A sequence that repeats exactly has no power between its lines.
+  // The lower limit is for a sequence that repeats exactly: it has no power between its lines.
   const double line = kLine * std::max(median(power), 1e-4 * number * number);
   std::vector<CodingBand> bands;
   const double step = 1 / static_cast<double>(length);
@@ -86,7 +90,7 @@ void mark_coding(std::vector<VibrationPeak>& peaks, double spacing, std::span<co
                  double rate_hz, double tolerance_hz, double detectable) {
   struct Line {
     std::size_t peak;
-    double harmonic;  ///< of key frames, in halves; 0: of the sequence of kinds
+    double harmonic;  ///< multiple of the key frames' rate, in halves; 0: from the sequence of kinds
     bool exact;
   };
   std::vector<Line> lines;
@@ -113,7 +117,8 @@ void mark_coding(std::vector<VibrationPeak>& peaks, double spacing, std::span<co
   for (const Line& line : lines) {
     std::vector<double> heights;
     std::vector<double> of_sawtooth;
-    // What drift splits off is weaker than the lines themselves.
+    // Lines split off by drift are weaker than the exact lines, so exact lines are compared with exact ones
+    // only.
     const bool exact_alone = line.exact && exact > kSeveral;
     for (const Line& other : lines) {
       if (other.peak == line.peak || (line.harmonic > 0 && other.harmonic == line.harmonic)) continue;
@@ -125,7 +130,7 @@ void mark_coding(std::vector<VibrationPeak>& peaks, double spacing, std::span<co
     double usual = detectable;
     const double stands_out = line.exact ? kStandsOut : kStandsOutSplit;
     if (heights.size() >= kSeveral) usual = median(std::move(heights));
-    if (of_sawtooth.size() >= kSeveral) {  // split lines are of nothing else
+    if (of_sawtooth.size() >= kSeveral) {  // split lines always come from a sawtooth
       const double sawtooth = median(std::move(of_sawtooth));
       usual = line.exact ? std::max(usual, sawtooth) : sawtooth;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines that an encoder leaves in a spectrum: errors of coding come again with every key frame, and with the
-// order of the kinds of frames between them.
+// Recognises lines that an encoder leaves in a spectrum: coding errors recur with every key frame, and with
+// the sequence of frame kinds between key frames.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,21 @@
 
 namespace sfft::video {
 
-/// Frames from one key frame to the next where nearly all are as far apart, and several lines of the spectrum
-/// lie between two of the encoder's; otherwise 0. `key_frames`: their numbers, rising.
+/// The number of frames between key frames, if nearly all intervals are equal and the recording has at least
+/// eight of them, so that several spectral lines lie between two of the encoder's; otherwise 0. `key_frames`:
+/// their frame numbers, ascending.
 std::int64_t coding_period(std::span<const std::int64_t> key_frames, std::int64_t frames);
 
-/// Frequencies at which frames that are coded from others before and after come again: lines of their
-/// sequence, in turns per frame, as ranges.
+/// A range of frequencies, in cycles per frame, of a line in the sequence of frames that are coded from both
+/// earlier and later frames.
 struct CodingBand {
   double lowest, highest;
 };
 std::vector<CodingBand> coding_rhythm(const std::vector<bool>& between);
 
-/// Marks peaks at multiples of `spacing` (0: none), and those in `rhythm`, all in turns per frame; `rate_hz`:
-/// frames per second. Within `tolerance_hz` or their errors. One that stands out among them, or far above the
-/// `detectable` amplitude where they are few, is none of the encoder's.
+/// Marks peaks at multiples of `spacing` (0: none) and in the bands of `rhythm`, both in cycles per frame,
+/// within `tolerance_hz` or the peaks' errors. `rate_hz`: frames per second. A peak that stands out among
+/// them is not marked, nor is one far above the `detectable` amplitude if there are few.
 void mark_coding(std::vector<VibrationPeak>& peaks, double spacing, std::span<const CodingBand> rhythm,
                  double rate_hz, double tolerance_hz, double detectable);
 

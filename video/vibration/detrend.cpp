@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Iteratively reweighted least squares on a basis of slow functions.
+// Fits a basis of slow functions by iteratively reweighted least squares.
 #include "video/vibration/detrend.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace sfft::video {
 
 namespace {
 
-/// A line and slow cosines at sample i of n, i + 1/2 being the middle of the sample.
+/// A line and slow cosines at sample i of n; the middle of the sample is at i + 1/2.
 void basis(std::size_t i, std::size_t n, std::span<double> row) {
   const double place = (static_cast<double>(i) + 0.5) / static_cast<double>(n);
   row[0] = 1;

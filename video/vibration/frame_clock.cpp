@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the container's rate with the time stamps of the frames.
+// Chooses between the container's rate and the frames' time stamps.
 #include "video/vibration/frame_clock.hpp"
 
 #include <fmt/format.h>
@@ -53,7 +53,7 @@ FrameClock frame_clock(double given_hz, double nominal_hz, std::span<const doubl
   const auto [shortest, longest] = std::minmax_element(intervals.begin(), intervals.end());
   clock.shortest_seconds = *shortest;
   clock.longest_seconds = *longest;
-  // Containers that count milliseconds round every time stamp by half a one.
+  // Containers that count milliseconds round every time stamp by up to half a millisecond.
   double wander = 0;
   for (std::size_t i = 0; i < seconds.size(); ++i)
     wander = std::max(wander, std::abs(seconds[i] - seconds[0] - mean * static_cast<double>(i)));
@@ -65,9 +65,10 @@ FrameClock frame_clock(double given_hz, double nominal_hz, std::span<const doubl
   if (!clock.steady) {
     std::vector<double> ordered = intervals;
     std::ranges::sort(ordered);
-    // Where the rate falls, the higher one tells more; what is between its frames is left out.
+    // If the rate varies, the higher one gives more information. Times without a frame close by then have no
+    // sample.
     const double usual = ordered[ordered.size() / 4];
-    // Where frames are left out, the others follow each other evenly, but for stamps in whole milliseconds.
+    // If only some frames are missing, the others are evenly spaced, except for stamps in whole milliseconds.
     double sum = 0;
     double number = 0;
     for (const double interval : intervals) {

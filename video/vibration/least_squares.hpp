@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small dense systems of normal equations.
+// Solves small dense systems of normal equations.
 #pragma once
 
 #include <cmath>
@@ -9,8 +9,8 @@
 
 namespace sfft::video {
 
-/// Weighted normal equations A^T W A p = A^T W b, collected row by row and solved by Cholesky's method.
-/// Columns that add nothing to those before them get the coefficient 0.
+/// Weighted normal equations A^T W A p = A^T W b, accumulated row by row and solved by Cholesky's method.
+/// Columns that depend on earlier ones get the coefficient 0.
 class NormalEquations {
  public:
   explicit NormalEquations(std::size_t columns) : n_(columns), matrix_(columns * columns), right_(columns) {}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tapered Fourier sum of each coordinate at the frequency and next to it. Of bands, the one that explains
-// most is looked for: a wave along the rows or columns that multiplies or adds.
+// Computes tapered Fourier sums of all coordinates at the frequency and at neighbouring ones. Also searches
+// for the band of light that explains most: a wave along the rows or columns that multiplies the samples or
+// is added to them.
 #include "video/vibration/light_test.hpp"
 
 #include <algorithm>
@@ -54,14 +55,15 @@ std::vector<Complex> amplitudes(const LocalChanges& changes, const std::vector<s
   return sums;
 }
 
-/// Energy that the patterns a and b explain of z, whose products these are.
+/// The energy of z that the patterns a and b explain, from their inner products.
 double explained(double aa, const Complex& ab, double bb, const Complex& az, const Complex& bz) {
   const double determinant = aa * bb - std::norm(ab);
   if (!(determinant > 1e-6 * aa * bb)) return aa > 0 ? std::norm(az) / aa : 0;
   return (bb * std::norm(az) + aa * std::norm(bz) - 2 * (std::conj(az) * ab * bz).real()) / determinant;
 }
 
-/// Products of the motion coordinates z of some cells with those of a shift to the right and one down.
+/// Inner products of some cells' motion coordinates z with those of a shift to the right (x) and a shift down
+/// (y).
 struct ShiftProducts {
   double xx = 0, xy = 0, yy = 0;
   Complex xz, yz;
@@ -73,14 +75,14 @@ struct ShiftProducts {
     xz += x * z;
     yz += y * z;
   }
-  /// Energy that the best common shift explains of z.
+  /// The energy of z that the best common shift explains.
   double energy() const { return explained(xx, xy, yy, xz, yz); }
 };
 
 struct Energies {
   double motion = 0, light = 0;
-  double rigid = 0;  ///< of a common shift of all cells
-  double local = 0;  ///< of common shifts of two by two neighbours
+  double rigid = 0;  ///< explained by a common shift of all cells
+  double local = 0;  ///< explained by common shifts of 2 x 2 neighbours
 };
 
 Energies energies(const LocalChanges& changes, const std::vector<std::size_t>& cells,
@@ -111,7 +113,8 @@ Energies energies(const LocalChanges& changes, const std::vector<std::size_t>& c
   return result;
 }
 
-/// An energy less that which is usual next to it, and what chance adds to it.
+/// An energy minus the median at neighbouring frequencies, and its standard error from their scatter, both in
+/// units of the noise.
 struct Excess {
   double value, error;
   Excess(double energy, const std::vector<double>& beside, double unit) {
@@ -123,7 +126,7 @@ struct Excess {
   }
 };
 
-/// Most energy that a wave of light along the rows or columns explains.
+/// Max. energy that a wave of light along the rows or columns explains.
 double best_band(const LocalChanges& changes, const std::vector<std::size_t>& cells,
                  const std::vector<Complex>& z) {
   double best = 0;
@@ -181,24 +184,24 @@ bool LightEvidence::light_outweighs(double times) const noexcept {
   const double errors = light / std::max(light_error, chance);
   if (errors > 4 && motion < times * light) return true;
   if (errors > 2.5 && motion < 0.2 * light) return true;
-  if (light_error > 4 * chance && motion < 0.5 * light_error) return true;  // of all frequencies around
+  if (light_error > 4 * chance && motion < 0.5 * light_error) return true;  // light at nearby frequencies
   constexpr double kBand = 25;
   if (band < kBand) return false;
   return (band > rigid && band > 0.35 * whole) || (band > 0.85 * rigid && band > 0.5 * whole);
 }
 
 bool LightEvidence::light_explains(double height, double amplitude_px) const noexcept {
-  // Beyond a pixel slopes tell little, and what they leave over looks like light.
+  // For motions beyond a pixel, slopes are a poor model, and the residual looks like light.
   constexpr double kLarge = 1.1, kOutweighsLarge = 0.8;
   if (amplitude_px > kLarge) return light_outweighs(kOutweighsLarge);
   if (light_outweighs()) return true;
-  // Neighbours that move, whatever moves there, move alike: patches of light on them do not.
+  // Neighbouring cells move alike, whatever moves there, whereas patches of light on them differ.
   constexpr double kAlike = 0.4;
   if (along > 4 * chance && local < kAlike * along) return true;
-  // The cells have no such motion, although they would show it.
+  // The cells do not have the measured motion, although they would show it.
   constexpr double kFew = 16, kMany = 100;
   if (motion < (claimed < kFew ? 0.12 : claimed < kMany ? 0.22 : 0.5) * claimed) return true;
-  // Or they do not show it, because more than noise changes there.
+  // Or the cells do not show the motion, because more than noise changes there.
   return motion < 0.07 * height;
 }
 
@@ -244,7 +247,8 @@ std::optional<LightEvidence> LightTest::at(double turns, const Region& area, Com
   evidence.light = lit.value;
   evidence.light_error = lit.error;
   evidence.chance = std::sqrt(static_cast<double>(cells.size() * kLightCoordinates));
-  const double lines = 0.5 * taper.sum / std::sqrt(taper.squares);  // of an oscillation of amplitude 1
+  // Fourier sum of an oscillation of amplitude 1
+  const double lines = 0.5 * taper.sum / std::sqrt(taper.squares);
   for (const std::size_t cell : cells) {
     for (std::size_t k = 0; k < kMotionCoordinates; ++k) {
       const std::size_t value = cell * kCellCoordinates + k;

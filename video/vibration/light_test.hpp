@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether light explains what changes at a frequency better than motion does.
+// Tests whether light explains the changes at a frequency better than motion does.
 #pragma once
 
 #include <complex>
@@ -10,25 +10,27 @@
 
 namespace sfft::video {
 
-/// Energies of the changes at a frequency, less those next to it, in units of the noise of one coordinate.
+/// Energies of the changes at a frequency, minus those at neighbouring frequencies, in units of the noise of
+/// one coordinate.
 struct LightEvidence {
-  double motion = 0;       ///< along slopes: of the cells each by itself, or of all together if that is more
-  double light = 0;        ///< gains, offsets and lost detail of the cells, each by itself
-  double light_error = 0;  ///< how far `light` varies among the frequencies next to it
-  double chance = 1;       ///< how far it would by noise alone
-  double band = 0;         ///< of the one band of light, along rows or columns, that explains most
-  double rigid = 0;        ///< of one motion of all cells
-  double along = 0;        ///< along slopes: of the cells each by itself
-  double local = 0;        ///< of one motion of each two by two cells
+  double motion = 0;       ///< along slopes: each cell independently, or all together if that is more
+  double light = 0;        ///< gains, offsets and lost detail, each cell independently
+  double light_error = 0;  ///< scatter of `light` among neighbouring frequencies
+  double chance = 1;       ///< expected scatter from noise alone
+  double band = 0;         ///< of the band of light, along rows or columns, that explains most
+  double rigid = 0;        ///< of one common motion of all cells
+  double along = 0;        ///< along slopes: each cell independently
+  double local = 0;        ///< of one common motion per 2 x 2 cells
   double whole = 0;        ///< of all changes
-  double claimed = 0;      ///< of the motion that was measured, if all cells have it
+  double claimed = 0;      ///< expected from the measured motion if all cells have it
 
-  /// Energy of what moves in parts is at least this many times what looks like light at their edges.
+  /// If parts of the region move, their motion has at least this many times the energy of the apparent light
+  /// at their edges.
   static constexpr double kOutweighs = 2.5;
-  /// Whether light is there beyond doubt, and motion is no more than what such light looks like.
+  /// Whether light is certainly present, and the motion is no more than such light can imitate.
   bool light_outweighs(double times = kOutweighs) const noexcept;
-  /// Whether that is so, or the cells do not confirm the motion. `height`: power of the measured motion over
-  /// its noise; `amplitude_px`: its amplitude.
+  /// Whether light_outweighs(), or the cells do not confirm the motion. `height`: ratio of the measured
+  /// motion's power to its noise; `amplitude_px`: its amplitude.
   bool light_explains(double height, double amplitude_px) const noexcept;
 };
 
@@ -36,8 +38,8 @@ class LightTest {
  public:
   explicit LightTest(const LocalChanges& changes) : changes_(changes) {}
 
-  /// At `turns` per frame, over the cells whose middle is in `area`; null if there are none. `move_x`,
-  /// `move_y`: the motion that was measured there.
+  /// The evidence at a frequency of `turns` cycles per frame, from the cells whose middle is in `area`; null
+  /// if there are none or too few frames. `move_x`, `move_y`: the motion measured there.
   std::optional<LightEvidence> at(double turns, const Region& area, std::complex<double> move_x,
                                   std::complex<double> move_y) const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cosine and sine by 2 x 2 normal equations, so that a line's mirror image at the negative frequency does not
-// disturb it; the frequency by parabolas through the explained power.
+// Fits cosine and sine with 2 x 2 normal equations, so that a line's image at the negative frequency does not
+// disturb it. Finds the frequency with parabolas through the explained power.
 #include "video/vibration/line_fit.hpp"
 
 #include <algorithm>
@@ -13,7 +13,8 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// exp(i omega t) for t from the middle of n samples; the product that steps along is set right now and then.
+/// Calls `use(i, exp(i omega t))` with t from the middle of n samples. The running product is recomputed
+/// exactly every 256 samples.
 template <class Use>
 void rotate(double omega, std::size_t n, Use&& use) {
   const double first = -0.5 * (static_cast<double>(n) - 1);
@@ -26,7 +27,7 @@ void rotate(double omega, std::size_t n, Use&& use) {
   }
 }
 
-/// Power that an oscillation explains, relative to the noise.
+/// Power that the best oscillation at omega explains, relative to the noise. Stores it in `fit` unless null.
 double explained(double omega, std::span<const std::vector<double>> channels, std::span<const double> noise,
                  const Taper& taper, Oscillation* fit) {
   const std::size_t n = taper.weight.size();
@@ -114,7 +115,8 @@ void add(const Oscillation& oscillation, double sign, std::span<std::vector<doub
 }
 
 double omega_error(const Oscillation& oscillation, std::span<const double> noise, const Taper& taper) {
-  // Each channel with amplitude A and noise power s tells omega to 2 s / A^2 * noise_spread / time_spread^2.
+  // A channel with amplitude A and noise power s determines omega with the variance 2 s / A^2 * noise_spread
+  // / time_spread^2.
   double information = 0;
   for (std::size_t k = 0; k < oscillation.amplitude.size(); ++k) {
     if (noise[k] > 0) information += std::norm(oscillation.amplitude[k]) / (2 * noise[k]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fits a steady oscillation to several series at once.
+// Fits a steady oscillation to several series jointly.
 #pragma once
 
 #include <complex>
@@ -19,11 +19,11 @@ struct Taper {
 
   /// `present`: samples that count; empty: all.
   explicit Taper(std::size_t n, const std::vector<bool>& present = {});
-  /// Effective duration in samples of the tapered series: sqrt(4 pi var t), t weighted by weight^2.
+  /// Effective duration of the tapered series in samples: sqrt(4 pi var t), with t weighted by weight^2.
   double effective_samples() const;
 };
 
-/// A channel is Re(amplitude * exp(i omega t)), t from the middle of the series in samples.
+/// Channel c is Re(amplitude[c] * exp(i omega t)), with t in samples from the middle of the series.
 struct Oscillation {
   double omega = 0;  ///< radians per sample
   std::vector<std::complex<double>> amplitude;
@@ -32,8 +32,8 @@ struct Oscillation {
 /// The oscillation at a given frequency, fitted by tapered least squares.
 Oscillation oscillation_at(double omega, std::span<const std::vector<double>> channels, const Taper& taper);
 
-/// The same at the best frequency within `reach` radians per sample of `omega`. `noise`: power of the noise
-/// in each channel, by which they are weighed.
+/// The same at the best frequency within `reach` radians per sample of `omega`. `noise`: noise power of each
+/// channel, which sets its weight.
 Oscillation best_oscillation(double omega, double reach, std::span<const std::vector<double>> channels,
                              std::span<const double> noise, const Taper& taper);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each coordinate is a sum of a cell's samples with weights: the pseudo-inverse of slopes and light patterns
-// of the smoothed reference, by Gram and Schmidt's method. The smoothing is part of the weights.
+// Each coordinate is a weighted sum of a cell's samples. The weights are an orthonormal basis of the slopes
+// and light patterns of the smoothed reference, by the Gram-Schmidt method. They include the smoothing.
 #include "video/vibration/local_changes.hpp"
 
 #include <algorithm>
@@ -14,14 +14,14 @@ namespace sfft::video {
 namespace {
 
 constexpr std::int64_t kMinEdge = 24, kMaxCells = 192;
-/// Pixels around the cells, within which a region may drift before it has a new reference.
+/// Margin around the cells in pixels: how far a region may drift before it gets a new reference.
 constexpr std::int64_t kMargin = 4;
-constexpr std::size_t kMaxValues = std::size_t{64} << 20;  ///< that are kept: 256 MiB
-/// A pattern of which less than this share is left counts as explained by the other kind.
+constexpr std::size_t kMaxValues = std::size_t{64} << 20;  ///< max. number of values kept: 256 MiB
+/// A pattern whose remaining energy is below this share counts as explained by the other kind.
 constexpr double kShared = 0.02;
 
-constexpr std::int64_t kRing = 2;  ///< pixels of a cell that smoothing and slopes lose at each side
-constexpr double kFew = 16;        ///< frames whose mean is a reference
+constexpr std::int64_t kRing = 2;  ///< pixels that smoothing and slopes lose at each side of a cell
+constexpr double kFew = 16;        ///< a reference is the mean of this many frames
 
 using Pattern = std::vector<double>;
 
@@ -31,7 +31,7 @@ double dot(const Pattern& a, const Pattern& b) {
   return sum;
 }
 
-/// Takes what `basis` explains away from `pattern`.
+/// Removes from `pattern` the part that `basis` explains. The second round removes rounding errors.
 void project_out(const std::vector<Pattern>& basis, Pattern& pattern) {
   for (int round = 0; round < 2; ++round) {
     for (const Pattern& one : basis) {
@@ -41,7 +41,8 @@ void project_out(const std::vector<Pattern>& basis, Pattern& pattern) {
   }
 }
 
-/// Adds the direction of `pattern` that `basis` does not have, or zeros where there is next to none.
+/// Adds to `basis` the normalised part of `pattern` that is orthogonal to `basis` and `others`, or zeros if
+/// almost nothing is left.
 void add_direction(Pattern pattern, const std::vector<Pattern>& others, std::vector<Pattern>& basis) {
   const double whole = dot(pattern, pattern);
   project_out(others, pattern);
@@ -52,7 +53,7 @@ void add_direction(Pattern pattern, const std::vector<Pattern>& others, std::vec
   basis.push_back(std::move(pattern));
 }
 
-/// Binomial smoothing over 3 x 3 samples; the outermost ring of the result is 0.
+/// Smooths with a 3 x 3 binomial filter; the outermost ring of the result is 0.
 Pattern smoothed(const Pattern& picture, std::int64_t width, std::int64_t height) {
   Pattern across(picture.size());
   Pattern result(picture.size());
@@ -122,7 +123,7 @@ void for_rows(const SignalView& frame, const Region& cell, std::int64_t shift_x,
     use(samples + (cell.y + shift_y + y) * frame.stride(0) + cell.x + shift_x, y);
 }
 
-/// The weighted sums of a cell.
+/// Computes the weighted sums of a cell.
 template <class Sample>
 void coordinates_of(const SignalView& frame, const Region& cell, std::int64_t shift_x, std::int64_t shift_y,
                     const float* weights, float* coordinates) {
@@ -143,7 +144,7 @@ void coordinates_of(const SignalView& frame, const Region& cell, std::int64_t sh
   std::ranges::copy(sums, coordinates);
 }
 
-/// Energy of a picture of a cell without the means of its rows and columns, which bands of light change.
+/// Energy of a cell's samples without the means of rows and columns, because bands of light change these.
 double energy_without_bands(Pattern cell, std::size_t width) {
   const std::size_t height = cell.size() / width;
   Pattern columns(width);
@@ -230,7 +231,7 @@ void LocalChangesWatch::learn_cell(std::size_t index) {
   }
 }
 
-/// Takes the frame into the means of the latest ones.
+/// Includes the frame in the means of the latest frames.
 void LocalChangesWatch::average(const SignalView& frame) {
   const auto share = static_cast<float>(1 / std::min(kFew, since_ + 1));
   const auto take = [&]<class Sample>(const Sample*) {
@@ -248,7 +249,7 @@ void LocalChangesWatch::average(const SignalView& frame) {
   for (std::size_t i = 0; i < usual_.size(); ++i) usual_[i] += share * (latest_[i] - usual_[i]);
 }
 
-/// Makes the mean of the latest frames the reference, at the whole pixel where the region is now.
+/// Makes the mean of the latest frames the reference, shifted by whole pixels to where the region is now.
 void LocalChangesWatch::renew(const SignalView& frame) {
   reference_ = to_picture(part(frame, region_));
   for (std::int64_t y = 0; y < inner_.height; ++y) {
@@ -266,7 +267,7 @@ void LocalChangesWatch::renew(const SignalView& frame) {
   begin_at(base_x_ + shift_x_, base_y_ + shift_y_);
 }
 
-/// Makes a frame the reference: the picture has jumped to (x, y).
+/// Makes a frame the reference after the picture has jumped to (x, y).
 void LocalChangesWatch::renew_at(const SignalView& frame, double x, double y) {
   reference_ = to_picture(part(frame, region_));
   base_ = latest_;
@@ -283,7 +284,8 @@ void LocalChangesWatch::begin_at(double x, double y) {
   learn();
 }
 
-/// The coordinates of a frame, and how far from the shift of whole pixels its cells are together.
+/// Computes the coordinates of a frame. Returns the common shift of its cells in addition to the current
+/// shift by whole pixels.
 std::array<double, 2> LocalChangesWatch::measure(const SignalView& frame) {
   const auto points = static_cast<std::size_t>(cells_[0].width * cells_[0].height);
   double along_x = 0;
@@ -310,8 +312,8 @@ std::array<double, 2> LocalChangesWatch::measure(const SignalView& frame) {
   return {(yy * along_x - xy * along_y) / determinant, (xx * along_y - xy * along_x) / determinant};
 }
 
-/// Whether the cells look more like the reference at whole pixels from here than where they were:
-/// registration follows bands of light, too.
+/// Whether the cells match the reference better after a shift to (x, y), in whole pixels, than at their
+/// current place. The test is needed because registration also follows bands of light.
 bool LocalChangesWatch::looks_moved(const SignalView& frame, double x, double y) const {
   const std::int64_t to_x = std::lround(x), to_y = std::lround(y);
   double here = 0, there = 0;
@@ -338,7 +340,7 @@ bool LocalChangesWatch::looks_moved(const SignalView& frame, double x, double y)
     add(static_cast<const std::uint16_t*>(nullptr));
   else
     add(static_cast<const std::uint8_t*>(nullptr));
-  return there <= here;  // of no cells: too far to compare
+  return there <= here;  // also true if no cell can be compared, because the shift is too large
 }
 
 void LocalChangesWatch::push(const SignalView& frame, double x, double y, bool lost, LocalChanges& changes) {
@@ -346,7 +348,7 @@ void LocalChangesWatch::push(const SignalView& frame, double x, double y, bool l
   const std::size_t values = cells_.size() * kCellCoordinates;
   if (changes.values.size() + values > kMaxValues) return;
   if (!lost) {
-    // A jump is beyond what slopes tell.
+    // Slopes cannot measure a jump this large.
     constexpr double kJump = 3;
     const double away = std::hypot(x - base_x_ - place_x_, y - base_y_ - place_y_);
     if (away > kJump && looks_moved(frame, x - base_x_, y - base_y_)) {
@@ -356,12 +358,12 @@ void LocalChangesWatch::push(const SignalView& frame, double x, double y, bool l
     }
     const auto [away_x, away_y] = measure(frame);
     average(frame);
-    // Drift alone is followed, by whole pixels: what vibrates stays in the changes. Not by the place of the
-    // region, which light may move.
+    // The cells follow only drift, by whole pixels, so that vibration stays in the changes. They do not
+    // follow the region's place, because light may move it.
     const double share = 1 / std::min(kFew, frames_ + 1);
     place_x_ += share * (shift_x_ + std::clamp(away_x, -1.0, 1.0) - place_x_);
     place_y_ += share * (shift_y_ + std::clamp(away_y, -1.0, 1.0) - place_y_);
-    constexpr double kAway = 0.8;  // does not change to and fro halfway between two pixels
+    constexpr double kAway = 0.8;  // more than half a pixel, to avoid switching back and forth
     if (std::abs(place_x_ - shift_x_) > kAway) shift_x_ = static_cast<int>(std::lround(place_x_));
     if (std::abs(place_y_ - shift_y_) > kAway) shift_y_ = static_cast<int>(std::lround(place_y_));
     ++frames_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Central differences of transformed, shifted references; 3 x 3 normal equations per cell.
+// Takes central differences of the transforms of shifted references, and solves 3 x 3 normal equations per
+// cell.
 #include "video/vibration/motion_model.hpp"
 
 #include <algorithm>
@@ -36,12 +37,13 @@ MotionModel::MotionModel(const Plan<float>& plan, Picture reference, double prio
       prior_px_(prior_px),
       workspace_(plan.make_workspace()),
       spectrum_(plan.make_spectrum()) {
-  // Large pictures take long to move: their cells are larger, and their templates coarser.
+  // Shifting large pictures takes long, so their cells are larger; their templates are also coarser.
   constexpr std::int64_t kLarge = std::int64_t{1} << 19;
   step_ = reference_.width * reference_.height > kLarge ? 1.0 : 0.5;
   const auto support = plan.source().support();
   transform(shifted(reference_, kDifference, kDifference));
-  // Relative weights in float: errors of coefficients are of the size of the noise times the root of N.
+  // The weights are relative, to fit into float: errors of coefficients are about the noise times the square
+  // root of N.
   double max = 0;
   for (const float error : spectrum_.standard_error) max = std::max(max, static_cast<double>(error));
   for (std::size_t i = 0; i < support.size(); ++i) {
@@ -90,7 +92,7 @@ FittedMotion MotionModel::fit(std::span<const std::complex<float>> values, doubl
   FittedMotion motion;
   motion.x = x;
   motion.y = y;
-  double stayed = 0;  // left over by the place that the fit starts from
+  double stayed = 0;  // residual power at the place where the fit starts
   constexpr int kMoves = 5;
   for (int move = 0; move < kMoves; ++move) {
     const int column = static_cast<int>(std::lround(motion.x / step_));
@@ -119,10 +121,10 @@ FittedMotion MotionModel::fit(std::span<const std::complex<float>> values, doubl
     double dx = 0, dy = 0, variance = 0;
     double prior = 0;
     double determinant = 0;
-    for (int round = 0; round < 2; ++round) {  // the prior is in units of the noise that is left over
+    for (int round = 0; round < 2; ++round) {  // the prior is relative to the residual noise
       determinant = (a + prior) * (c + prior) - b * b;
       if (!(determinant > 1e-12 * (a + prior) * (c + prior))) determinant = 0;
-      // The prior pulls towards the reference, not towards the cell.
+      // The prior pulls towards the reference, not towards the middle of the cell.
       const double qx = px - prior * column * step_;
       const double qy = py - prior * row * step_;
       dx = determinant > 0 ? ((c + prior) * qx - b * qy) / determinant : 0;
@@ -140,7 +142,7 @@ FittedMotion MotionModel::fit(std::span<const std::complex<float>> values, doubl
       variance = std::max(0.0, left) / degrees;
       motion.unlike = std::sqrt(std::max(0.0, left) / gg);
       if (!(prior_px_ > 0)) break;
-      // What is left over in a region that moves in parts agrees with itself: it is worth far fewer values.
+      // If parts of a region move, the residuals are correlated and have far fewer degrees of freedom.
       constexpr double kAlike = 16;
       prior = kAlike * variance / (prior_px_ * prior_px_);
     }
@@ -150,7 +152,7 @@ FittedMotion MotionModel::fit(std::span<const std::complex<float>> values, doubl
                            variance * (a + prior) / determinant};
     const double old_x = motion.x;
     const double old_y = motion.y;
-    // A step beyond the neighbouring cells is not to be trusted in length.
+    // The length of a step beyond the neighbouring cells is unreliable.
     const double longest = 2 * step_;
     const double length = std::hypot(dx, dy);
     const double shortened = length > longest ? longest / length : 1;

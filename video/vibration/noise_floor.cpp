@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Local regression by least absolute deviations, on a grid of centres that is interpolated.
+// Uses local regression by least absolute deviations at a grid of centres, and interpolates between them.
 #include "video/vibration/noise_floor.hpp"
 
 #include <algorithm>
@@ -14,10 +14,10 @@ struct Point {
 };
 
 struct LocalFit {
-  double level = 0, points = 1;  ///< log median power; number of points that are worth as much
+  double level = 0, points = 1;  ///< logarithm of the median power; equivalent number of points
 };
 
-/// The line through points that has the least sum of absolute deviations, at `centre`.
+/// The value at `centre` of the line with the least sum of absolute deviations from the points.
 LocalFit fit_at(double centre, std::span<const Point> points) {
   constexpr int kRounds = 10;
   constexpr double kBlunt = 0.05;
@@ -55,16 +55,17 @@ NoiseFloor noise_floor(std::span<const double> power, double padding, std::size_
   floor.power.assign(power.size(), 0);
   floor.degrees.assign(power.size(), 1);
   if (last <= first || last >= power.size()) return floor;
-  // Two points per 1/T hold all that there is.
+  // Two points per 1/T carry all the information.
   const auto step = std::max<std::size_t>(1, static_cast<std::size_t>(padding / 2));
   std::vector<Point> points;
   for (std::size_t i = first; i <= last; i += step)
     points.push_back({std::log(static_cast<double>(i)), std::log(std::max(power[i], 1e-300))});
   const double per_natural = padding / static_cast<double>(step);  // points in 1/T
-  // In widths of 1/T: wide for a good estimate, narrow enough to follow the colour of the noise.
+  // Half widths of the regression in 1/T: wide for a good estimate, narrow enough to follow the colour of the
+  // noise.
   constexpr double kNarrow = 24, kWide = 96;
   constexpr double kMedianOfExponentials = 0.36651292;  // -log(log 2)
-  constexpr double kMedianCost = 2.08;  // variance of a median against that of a mean of exponentials
+  constexpr double kMedianCost = 2.08;  // ratio of variances of the median and the mean of exponentials
   std::size_t before = 0;
   LocalFit previous;
   for (std::size_t at = 0; at < points.size();) {

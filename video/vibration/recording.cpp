@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decodes on one thread and follows every region on another.
+// Decodes frames on one thread and follows all regions on another.
 #include "video/vibration/recording.hpp"
 
 #include <fmt/format.h>
@@ -32,10 +32,10 @@ double mean_of(const SignalView& view) {
                                          : mean(static_cast<const std::uint8_t*>(view.data()));
 }
 
-/// Tiles of one size, centred in the region.
+/// Tiles of equal size, centred in the region.
 std::vector<Region> tiles_of(const Region& whole, int columns, int rows) {
   std::vector<Region> tiles;
-  // Multiples of 8 have fast transforms, and what is lost at the edges is little.
+  // Multiples of 8 have fast transforms, and the loss at the edges is small.
   const auto size = [](std::int64_t length, int parts) {
     const std::int64_t all = length / parts;
     return all >= 48 ? all / 8 * 8 : all;
@@ -135,7 +135,7 @@ class Following {
     series.renewals = motion.renewals();
   }
 
-  /// Whether the region was lost.
+  /// Adds the place of a region in a frame. Returns whether the region was lost.
   static bool record(RegionMotion& motion, const SignalView& view, bool begin, RegionSeries& series) {
     RegionSample sample;
     if (!begin) sample = motion.push(view);
@@ -152,7 +152,8 @@ class Following {
     for (RegionMotion& tile : tiles_) tile.renew(view);
     if (scenes_++ == 0) first_scene_ = series_.frames;
     lost_ = 0;
-    // Where it happens again and again, things pass by, and the old scene comes back.
+    // If the scene changes repeatedly, objects are passing by and the old scene comes back, so waiting longer
+    // is better.
     constexpr int kMax = 96;
     patience_ = std::min(2 * patience_, kMax);
   }
@@ -161,13 +162,13 @@ class Following {
   VibrationSeries& series_;
   std::vector<RegionMotion> motions_, tiles_;
   std::vector<LocalChangesWatch> watches_;  ///< one per region
-  int lost_ = 0;                            ///< frames in a row
-  int patience_ = 3;                        ///< with lost frames, before a new reference is taken
+  int lost_ = 0;                            ///< consecutive lost frames
+  int patience_ = 3;                        ///< max. consecutive lost frames before a new reference is taken
   std::int64_t scenes_ = 0, first_scene_ = 0;
 };
 
-/// Follows frames, or both fields of frames as pictures of half their height. Fields of one kind have
-/// references of their own: the lines of the others are between theirs.
+/// Follows frames, or both fields of frames as pictures of half the height. The two kinds of fields have
+/// separate references, because their lines lie between each other's.
 class Pictures {
  public:
   Pictures(const VibrationOptions& options, Fields fields, VibrationSeries& series)
@@ -214,7 +215,7 @@ class Pictures {
   }
 
  private:
-  /// The earlier field (0) or the later one.
+  /// The earlier field (0) or the later one (1).
   SignalView field(const SignalView& view, int later) const {
     if (fields_ == Fields::none) return view;
     const std::int64_t first = (fields_ == Fields::top_first) == (later == 0) ? 0 : 1;
@@ -226,8 +227,8 @@ class Pictures {
                                            : lines(static_cast<const std::uint8_t*>(view.data()));
   }
 
-  /// Values of later fields between those of earlier ones, less their constant difference, which is that of
-  /// the references.
+  /// Inserts the values of later fields between those of earlier ones, minus their constant difference, which
+  /// comes from the references.
   static void mix(const std::vector<double>& later, double scale, std::vector<double>& series) {
     std::vector<double> apart;
     for (std::size_t i = 0; i + 1 < series.size(); ++i) {
@@ -260,7 +261,7 @@ class Pictures {
     twice(later.gain, series.gain);
     series.region.y *= 2;
     series.region.height *= 2;
-    series.changes = {};  // whose cells are of one kind of field
+    series.changes = {};  // the cells belong to one kind of field
   }
 
   Fields fields_;
@@ -313,7 +314,7 @@ VibrationSeries follow(FrameSource& source, const VibrationOptions& options,
     series.status = RunStatus::input_damaged;
     series.message = error.what();
   }
-  if (stop) {  // a signal that cuts a blocked read short is not damage
+  if (stop) {  // a signal that ends a blocked read is not damage
     series.status = RunStatus::interrupted;
     series.message =
         fmt::format("interrupted after {} frame{}", series.frames, series.frames == 1 ? "" : "s");

@@ -16,8 +16,8 @@
 namespace sfft::video {
 
 struct VibrationOptions {
-  double fps = 0;               ///< true rate of the camera; 0: as the input says
-  std::vector<Region> regions;  ///< none: the whole picture
+  double fps = 0;               ///< true rate of the camera; 0: as stated by the input
+  std::vector<Region> regions;  ///< empty: the whole picture
   int tile_columns = -1;        ///< tiles across the first region; -1: automatic, 0: none
   int tile_rows = -1;
   std::int64_t k = 0;             ///< frequencies per region; 0: 1000, fewer for small ones
@@ -27,20 +27,20 @@ struct VibrationOptions {
   double false_alarm_probability = 1e-3;
 };
 
-/// The motion of one region, a value per frame.
+/// The motion of one region, with one value per frame.
 struct RegionSeries {
   Region region;
   bool structured = false;
   std::int64_t frequencies = 0;
   double samples_fraction = 0;
   double unevenness_px = 0;
-  double rounding_px = 0;  ///< what rounding to whole levels leaves uncertain of a place
+  double rounding_px = 0;  ///< error of a place from rounding samples to whole levels
   std::int64_t renewals = 0;
   std::vector<double> x, y;        ///< pixels; NaN where the picture was lost
-  std::vector<float> error;        ///< standard error of the place by the phases alone, pixels
+  std::vector<float> error;        ///< standard error of the place in pixels, from the phases alone
   std::vector<float> gain;         ///< contrast relative to the reference
   std::vector<double> brightness;  ///< mean of the samples; empty for tiles
-  LocalChanges changes;            ///< none for tiles, which are within the first region
+  LocalChanges changes;            ///< empty for tiles, which are within the first region
 };
 
 /// The series of all regions and tiles, and the state of the input.
@@ -49,10 +49,10 @@ struct VibrationSeries {
   std::string message;
   SourceInfo input;
   std::int64_t frames = 0;
-  std::vector<double> seconds;           ///< of every frame; NaN where it has no time
-  bool fields = false;                   ///< samples are fields, two per frame; `frames` counts fields then
-  std::vector<std::int64_t> key_frames;  ///< numbers of frames that are coded without others
-  std::vector<bool> between;             ///< of every frame: coded from frames before and after it
+  std::vector<double> seconds;           ///< of every frame; NaN if it has no time
+  bool fields = false;                   ///< samples are fields, two per frame, and `frames` counts fields
+  std::vector<std::int64_t> key_frames;  ///< numbers of frames coded without others
+  std::vector<bool> between;             ///< for every frame: coded from frames before and after it
   std::vector<RegionSeries> regions;
   int tile_columns = 0, tile_rows = 0;
   std::vector<RegionSeries> tiles;  ///< row by row
@@ -64,8 +64,8 @@ struct VibrationSeries {
 /// Called after every frame: frames read, frames expected (-1: unknown).
 using VibrationProgress = std::function<void(std::int64_t, std::int64_t)>;
 
-/// Reads until the end, `options.frames` or `stop`. Damage ends the reading and is told by the status; what
-/// was read before is kept. Throws Error(invalid_argument) for regions outside of the picture.
+/// Reads until the end, `options.frames` or `stop`; blocks meanwhile. Damage ends the reading and sets the
+/// status; results up to it are kept. Throws Error(invalid_argument) for regions outside the picture.
 VibrationSeries follow(FrameSource& source, const VibrationOptions& options,
                        const VibrationProgress& progress, const std::atomic<bool>& stop);
 

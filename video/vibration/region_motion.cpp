@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A template, a plan of differences to its reference, and the place that explains its spectra. Phases find
-// the picture again after a jump.
+// Learns a template and a plan for differences to its reference, and finds the place that explains each
+// spectrum. After a jump, phases find the picture again.
 #include "video/vibration/region_motion.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace sfft::video {
 namespace {
 
 std::int64_t default_frequencies(const Region& region) {
-  // Small regions spend one frequency per 48 pixels, which leaves most of their noise behind.
+  // Small regions use one frequency per 48 pixels, which excludes most of their noise.
   return std::clamp<std::int64_t>(region.width * region.height / 48, 12, 1000);
 }
 
@@ -43,7 +43,7 @@ bool is_flat(const SignalView& view) {
                                         : flat(static_cast<const std::uint16_t*>(view.data()));
 }
 
-/// Variance of a sample's noise, from two frames: what is usual in small blocks, most of which do not move.
+/// Variance of a sample's noise from two frames: a low quantile over small blocks, most of which do not move.
 double noise_variance(const Picture& one, const Picture& other) {
   constexpr std::int64_t kBlock = 8;
   std::vector<double> blocks;
@@ -83,20 +83,20 @@ SignalView part(const SignalView& frame, const Region& region) {
 struct RegionMotion::Impl {
   Region region;
   RegionMotionOptions options;
-  std::optional<Plan<float>> plan;  ///< none without structure
+  std::optional<Plan<float>> plan;  ///< none if the region has no structure
   std::optional<Workspace<float>> workspace;
   std::optional<PhaseShiftEstimator> estimator;
   Spectrum<float> spectrum;
   std::vector<std::complex<float>> reference;
   EdgeTerms edges;
   std::optional<MotionModel> model;
-  std::optional<Picture> first;   ///< of this reference, until the noise is known
+  std::optional<Picture> first;   ///< first frame of this reference, until the noise is known
   double base_x = 0, base_y = 0;  ///< place of the reference
   double x = 0, y = 0;            ///< latest place, relative to the reference
   std::int64_t renewals = 0;
-  int worn = 0;        ///< frames in a row
-  int frames = 0;      ///< since the reference was taken
-  double usual = 1e9;  ///< the least that the first of them left over
+  int worn = 0;        ///< consecutive frames that the reference no longer explains well
+  int frames = 0;      ///< number since the reference was taken
+  double usual = 1e9;  ///< minimum residual among the first of these frames
   double unevenness = 0;
   double rounding = 0;
 
@@ -117,8 +117,8 @@ struct RegionMotion::Impl {
     PlanOptions planning;
     planning.max_samples = options.max_samples;
     planning.effort = PlanEffort::quick;
-    // Exact coefficients unless fewer pixels are asked for: a sparse plan that weighs its answer against a
-    // prior rates motions of a noisy picture too low.
+    // Coefficients are exact unless fewer pixels are requested. A sparse plan with a prior underestimates
+    // motions of a noisy picture.
     if (options.max_samples <= 0 || options.max_samples >= 1) planning.path = Path::dense;
     plan.emplace(tmpl, planning);
     workspace.emplace(plan->make_workspace());
@@ -136,15 +136,16 @@ struct RegionMotion::Impl {
       power += static_cast<double>(std::norm(reference[i]));
       slopes += (wx * wx + wy * wy) * static_cast<double>(std::norm(reference[i]));
     }
-    // A change of light that is 1 everywhere, with any sign, has the power of the picture, and a pixel's
-    // shift half of the slopes: by Cauchy and Schwarz it looks like no more than this.
+    // A change of light of size 1 everywhere, with any sign, has the power of the picture, and a shift by one
+    // pixel has half the power of the slopes. By the Cauchy-Schwarz inequality the apparent motion is at most
+    // this.
     unevenness = slopes > 0 ? std::sqrt(2 * power / slopes) : 0;
-    // Samples are rounded to whole levels, with a variance of 1/12. That of a coefficient is this times the
-    // number of samples, half of it along the phase, and half of the slopes are those of x.
+    // Rounding samples to whole levels has the variance 1/12. A coefficient's variance is this times the
+    // number of samples, and half of it changes the phase. Half of the slopes' power is that of x.
     rounding = slopes > 0 ? std::sqrt(static_cast<double>(region.width * region.height) / (12 * slopes)) : 0;
   }
 
-  /// How far the reference may be left behind before what enters at the edges matters.
+  /// Max. distance from the reference in pixels, before new content at the edges matters.
   double reach() const {
     return std::clamp(0.05 * static_cast<double>(std::min(region.width, region.height)), 1.0, 4.0);
   }
@@ -207,7 +208,7 @@ RegionSample RegionMotion::push(const SignalView& frame) {
     impl_->first.reset();
   }
   FittedMotion motion = impl_->model->fit(impl_->spectrum.values, impl_->x, impl_->y);
-  constexpr double kPoor = 0.15;  // amplitude left over: worth a longer look
+  constexpr double kPoor = 0.15;  // residual amplitude that justifies a search by phases
   if (motion.unlike > kPoor && !(impl_->options.prior_px > 0)) {
     PhaseShiftOptions options;
     options.start_x = impl_->x;
@@ -223,12 +224,12 @@ RegionSample RegionMotion::push(const SignalView& frame) {
   sample.covariance = motion.covariance;
   sample.gain = motion.gain;
   sample.unlike = motion.unlike;
-  // Things that pass by pull at the place. A large step that explains little of what has changed is none.
+  // Passing objects bias the place. A large step that explains little of the change is not a motion.
   constexpr double kLargeStep = 0.5;  // pixels
   constexpr double kExplained = 0.5;
   const bool passes_by =
       std::hypot(motion.x - impl_->x, motion.y - impl_->y) > kLargeStep && motion.explained < kExplained;
-  constexpr double kUnlike = 0.5;  // of unrelated pictures 1 and more
+  constexpr double kUnlike = 0.5;  // unrelated pictures have 1 or more
   sample.lost = motion.unlike > kUnlike || !std::isfinite(motion.x + motion.y) ||
                 std::hypot(motion.x, motion.y) > 4 * impl_->reach() || passes_by;
   if (sample.lost) return sample;
@@ -236,12 +237,13 @@ RegionSample RegionMotion::push(const SignalView& frame) {
   impl_->y = motion.y;
   sample.x = impl_->base_x + motion.x;
   sample.y = impl_->base_y + motion.y;
-  // A new reference keeps the error of its place: it has to be the motion that changed the picture.
+  // A new reference keeps the error of its place, so it is taken only if motion explains the change of the
+  // picture.
   constexpr double kElse = 0.3;
   const bool far = std::hypot(motion.x, motion.y) > impl_->reach() &&
                    motion.left_power < kElse * impl_->model->change(impl_->spectrum.values);
-  // What no shift explains and does not pass: the picture has turned, or its light has. Vibration would be
-  // rated ever lower against such a reference.
+  // A lasting change that no shift explains means that the picture or its light has changed, for instance by
+  // a rotation. Vibration would be underestimated more and more with the old reference.
   constexpr double kWorn = 0.04;
   constexpr int kWornFrames = 24;
   if (impl_->frames++ < kWornFrames) impl_->usual = std::min(impl_->usual, motion.unlike);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Follows the motion of a part of the picture, by a template of its own.
+// Follows the motion of a part of the picture, with a separate template.
 #pragma once
 
 #include <cstdint>
@@ -20,38 +20,39 @@ struct RegionMotionOptions {
   double prior_px = 0;     ///< see PhaseShiftOptions
 };
 
-/// Where a region is, relative to the first frame. Shifts are measured against a reference frame, and added
-/// up where a new reference was taken.
+/// The place of a region relative to the first frame. Shifts are measured relative to a reference frame, and
+/// accumulate when a new reference is taken.
 struct RegionSample {
   double x = 0, y = 0;                 ///< pixels
-  std::array<double, 3> covariance{};  ///< xx, xy, yy in square pixels; of the phases alone
+  std::array<double, 3> covariance{};  ///< xx, xy, yy in square pixels, from the phases alone
   double gain = 1;                     ///< contrast, relative to the reference
-  double unlike = 0;  ///< amplitude that the motion leaves over, relative to the coefficients
-  bool lost = false;  ///< the picture no longer resembles the reference: the place is the last one known
+  double unlike = 0;                   ///< residual amplitude relative to the coefficients
+  bool lost = false;  ///< the picture no longer resembles the reference; the place is the last known one
 };
 
 class RegionMotion {
  public:
-  /// Learns from the region of the first frame. Throws Error for regions outside of it.
+  /// Learns from the region in the first frame. Throws Error for regions outside the frame.
   RegionMotion(const SignalView& first, const Region& region, const RegionMotionOptions& options);
   ~RegionMotion();
   RegionMotion(RegionMotion&&) noexcept;
   RegionMotion& operator=(RegionMotion&&) noexcept;
 
   const Region& region() const noexcept;
-  /// False for regions without structure whose motion could be seen, such as a clear sky or a black frame.
+  /// False for regions without visible structure, such as a clear sky or a black frame.
   bool structured() const noexcept;
   std::int64_t frequencies() const noexcept;
-  double samples_fraction() const noexcept;  ///< of the region's pixels that are read per frame
+  double samples_fraction() const noexcept;  ///< share of the region's pixels that are read per frame
 
-  /// Largest apparent motion of the region under a change of light, in pixels per share of the light.
+  /// Max. apparent motion of the region caused by a change of light, in pixels per relative change.
   double unevenness_px() const noexcept;
-  /// Standard error of a place when samples that carry no other noise are rounded to whole levels.
+  /// Standard error of a place if samples have no noise except rounding to whole levels.
   double rounding_px() const noexcept;
 
-  /// The next frame. A region that drifts several pixels away from its reference takes a new one.
+  /// Returns the region's place in the next frame. A region that drifts several pixels away from its
+  /// reference takes a new one.
   RegionSample push(const SignalView& frame);
-  /// Makes `frame` the reference, at the place where the region was last: after a change of scene.
+  /// Makes `frame` the reference at the last known place of the region, after a change of scene.
   void renew(const SignalView& frame);
   std::int64_t renewals() const noexcept;
 

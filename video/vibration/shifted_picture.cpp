@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Separable: rows are combined first, then columns.
+// Shifts separably: rows first, then columns.
 #include "video/vibration/shifted_picture.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 constexpr int kTaps = 8;
 
 struct Kernel {
-  std::int64_t first = 0;  ///< of the samples that are combined, relative to the one that is made
+  std::int64_t first = 0;  ///< first sample of the combination, relative to the result
   std::array<float, kTaps> weight{};
 
   explicit Kernel(double shift) {
@@ -64,7 +64,7 @@ Picture denoised(const Picture& picture, double variance) {
   const dense::Plan<float> plan(Shape{picture.height, picture.width}, true);
   std::vector<std::complex<float>> spectrum(plan.spectrum_points());
   plan.forward(picture.view(), spectrum);
-  // Spectral subtraction; with three times the mean power, 2 % of the noise is left.
+  // This is spectral subtraction. With three times the mean power, 2 % of the noise remains.
   constexpr double kOver = 3;
   const auto points = static_cast<double>(picture.samples.size());
   const auto floor = static_cast<float>(kOver * variance * points);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A picture of floats, and the same picture moved by a fraction of a pixel.
+// A picture of floats, which can be moved by a fraction of a pixel.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@ struct Picture {
   SignalView view() const { return {samples, Shape{height, width}}; }
 };
 
-/// Samples of 8 or 16 bits, or float.
+/// Converts 8-bit, 16-bit or float samples.
 Picture to_picture(const SignalView& view);
 
-/// The picture without most of its white noise of the given variance: every coefficient of its spectrum loses
-/// what noise of that power would have given it, several times over.
+/// Removes most of the picture's white noise of the given variance: every coefficient of its spectrum loses
+/// several times the power that this noise adds.
 Picture denoised(const Picture& picture, double variance);
 
-/// Moves a picture to the right by x and down by y pixels, by Lanczos' windowed sinc of eight samples; what
-/// enters repeats the edge.
+/// Moves a picture by x pixels to the right and y down, with Lanczos' windowed sinc of eight samples. Pixels
+/// that enter repeat the edge.
 Picture shifted(const Picture& picture, double x, double y);
 
 }  // namespace sfft::video

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The extreme-value distribution of a spectrum's largest peak.
+// Evaluates the extreme-value distribution of a spectrum's largest peak.
 #include "video/vibration/significance.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes the highest line out of the series, looks for the next one in what is left, and in the end fits each
-// once more beside all others.
+// Removes the highest line from the series, and repeats this with the residual. At the end each line is
+// fitted again with all others removed.
 #include "video/vibration/spectrum_peaks.hpp"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ class Search {
     masked_.assign(length_ / 2 + 1, false);
     while (lines_.size() < options_.max && (take_highest() || take_expected())) transform();
     refine();
-    transform();  // the noise beside the lines, without them
+    transform();  // spectra of the residual, for the noise near the lines
     for (std::size_t i = 0; i < lines_.size(); ++i) report(i);
     std::ranges::stable_sort(result_.peaks, std::ranges::greater{}, &Peak::height);
     return std::move(result_);
@@ -60,7 +60,7 @@ class Search {
     return 2 * std::numbers::pi * static_cast<double>(bin) / static_cast<double>(length_);
   }
 
-  /// Spectra and floors of what is left.
+  /// Computes spectra and noise floors of the residual.
   void transform() {
     spectra_.assign(left_.size(), {});
     powers_.assign(left_.size(), {});
@@ -86,14 +86,14 @@ class Search {
     return sum;
   }
 
-  /// The channels' floors are estimated apart, so their sum is as good as all of them.
+  /// The channels' floors are independent estimates, so their degrees of freedom add up.
   double degrees(std::size_t bin) const {
     double sum = 0;
     for (const NoiseFloor& floor : floors_) sum += floor.degrees[bin];
     return sum;
   }
 
-  /// What the summary and the plots need of the series as they were.
+  /// Stores what the summary and the plots need about the original series.
   void describe() {
     result_.searched = true;
     result_.lowest_hz = options_.rate_hz * static_cast<double>(first_) / static_cast<double>(length_);
@@ -121,8 +121,8 @@ class Search {
                          std::sqrt(significant_height(options_.false_alarm_probability, b, band_));
   }
 
-  /// Whether `bin` is only the skirt of a line that was taken out before: nearer than lines can be told
-  /// apart, or near and far weaker, as an oscillation that is not quite steady leaves behind.
+  /// Whether `bin` is only in the skirt of a removed line. It is closer than lines can be separated, or it is
+  /// near and much weaker, like the residual of an oscillation that is not quite steady.
   bool in_a_skirt(std::size_t bin) const {
     for (const Oscillation& line : lines_) {
       const double apart =
@@ -149,7 +149,7 @@ class Search {
     return true;
   }
 
-  /// The highest line near one of the expected frequencies, if there is one.
+  /// Removes the highest line near one of the expected frequencies, if there is one.
   bool take_expected() {
     const auto number = static_cast<double>(options_.expected_hz.size());
     const auto reach = static_cast<std::size_t>(std::ceil(kExpectedReach * padding_));
@@ -171,8 +171,8 @@ class Search {
     return false;
   }
 
-  /// The maximum between two bins that is not of a line that was taken before; 0: there is none. A maximum at
-  /// an end is the slope of something outside.
+  /// The highest local maximum between two bins that does not belong to a removed line; 0 if there is none. A
+  /// maximum at an end does not count: it is the slope of something outside.
   std::size_t highest(std::size_t low, std::size_t high) const {
     std::size_t best = 0;
     double max = 0;
@@ -208,7 +208,7 @@ class Search {
     return noise;
   }
 
-  /// Each line beside all others, which disturb it less and less.
+  /// Fits each line again with all others removed. With each sweep the others disturb it less.
   void refine() {
     const double natural = 2 * std::numbers::pi / static_cast<double>(n_);
     constexpr int kSweeps = 2;
@@ -275,7 +275,7 @@ class Search {
   static constexpr double kMinPower = 1e-300;
   static constexpr double kApart = 3;            ///< width of a tapered line in 1/T
   static constexpr double kSkirt = 12;           ///< reach of the skirts of a line in 1/T
-  static constexpr double kExpectedReach = 1.5;  ///< how far from where it is expected a line may be, in 1/T
+  static constexpr double kExpectedReach = 1.5;  ///< max. distance from an expected frequency, in 1/T
 
   const PeakOptions& options_;
   Channels left_;

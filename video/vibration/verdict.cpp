@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Warnings, and one sentence for the whole recording.
+// Writes warnings, and one sentence about the whole recording.
 #include "video/vibration/verdict.hpp"
 
 #include <fmt/format.h>

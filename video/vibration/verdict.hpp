@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report on vibration in words.
+// States the results of a vibration report in words.
 #pragma once
 
 #include <string>
@@ -11,7 +11,8 @@ namespace sfft::video {
 /// Warnings about the regions of a report.
 void add_warnings(VibrationReport& report);
 
-/// One sentence on the first region: what vibrates, or that nothing does and what would have been seen.
+/// One sentence on the first region: what vibrates, or that nothing does and which amplitude would have been
+/// detected.
 std::string verdict(const VibrationReport& report);
 
 }  // namespace sfft::video

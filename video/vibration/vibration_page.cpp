@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page: verdict, peaks, spectra, time series and the map of tiles over the first frame.
+// Writes the HTML page: verdict, peaks, spectra, time series and the map of tiles over the first frame.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ std::vector<PlotPoint> points(const std::vector<double>& x, const std::vector<do
   return result;
 }
 
-/// Amplitude of all channels together, and of their noise.
+/// Adds the amplitude of all channels together, and that of their noise.
 void add_spectrum(Plot& plot, const PeakSearch& search, double scale) {
   std::vector<double> amplitude, noise;
   for (std::size_t i = 0; i < search.frequency_hz.size(); ++i) {

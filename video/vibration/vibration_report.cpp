@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON, CSV and text.
+// Writes vibration reports as JSON, CSV and text.
 #include "video/vibration/vibration_report.hpp"
 
 #include <fmt/format.h>

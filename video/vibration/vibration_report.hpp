@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A vibration analysis as JSON, CSV, text, page, picture and arrays; docs/vibration.md has the formats.
+// Writes a vibration analysis as JSON, CSV, text, page, picture and arrays; docs/vibration.md describes the
+// formats.
 #pragma once
 
 #include <string>
@@ -10,9 +11,9 @@
 namespace sfft::video {
 
 std::string vibration_json(const VibrationReport& report);
-/// A line per frame and region.
+/// CSV with one line per frame and region.
 std::string vibration_csv(const VibrationSeries& series, const VibrationReport& report);
-/// For a terminal.
+/// A summary for a terminal.
 std::string vibration_summary(const VibrationReport& report);
 std::string vibration_page(const VibrationSeries& series, const VibrationReport& report);
 /// The spectrum of the first region, as an SVG file.

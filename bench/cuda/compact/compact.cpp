@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forward transforms of 16-bit values on the GPU, beside float and cuFFT's half precision.
+// Forward transforms of 16-bit values on the GPU, compared with float and with cuFFT's half precision.
 //   bench_cuda_compact [--out FILE.json] [--filter SUBSTRING] [--lengths N,...] [--measure]
-//                      [--wisdom FILE.json]
-// --lengths: batches of lines of these lengths alone.
-// Signals are uniform in (−1, 1), rounded to what each contender stores, floats to f16. Errors are relative
-// L2 of the first transform of a batch, against cuFFT in double of the same values. Times are medians of
-// graph replays, in microseconds. Plans follow wisdom and rules; with --measure those of 16-bit values are
-// tuned, and --wisdom keeps the result. Exit status 1: a plan of this library failed, or its error exceeds
-// its prediction by more than half.
+//   [--wisdom FILE.json]
+// --lengths: only batches of lines of these lengths.
+// Signals are uniform in (−1, 1), rounded to the format that each candidate stores; for floats they are
+// rounded to f16. Errors are relative L2 of the first transform of a batch, against cuFFT in double of the
+// same values. Times are medians of graph replays, in microseconds. Plans follow wisdom and rules. With
+// --measure, plans of 16-bit values are tuned, and --wisdom stores the result. Exit status 1: a plan of this
+// library failed, or its error exceeds its prediction by more than half.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -59,7 +59,7 @@ std::vector<Case> cases(const std::string& lengths) {
     for (std::string word; std::getline(words, word, ',');) lines({std::max(2ll, std::atoll(word.c_str()))});
     return all;
   }
-  // One of each kind first, because a run may be interrupted.
+  // One case of each kind comes first, because a run may be interrupted.
   lines({4096, 256, 240, 127});
   all.push_back({{std::int64_t{1} << 22}, 1});
   all.push_back({{1080, 1920}, 32, true});
@@ -80,7 +80,7 @@ double relative_l2(const std::vector<double>& values, const std::vector<std::com
   return std::sqrt(difference / norm);
 }
 
-/// Shared by all contenders of a case.
+/// The data that all candidates of a case share.
 class Arena {
  public:
   explicit Arena(const Case& what)
@@ -97,7 +97,7 @@ class Arena {
     for (double& value : values_) value = to_float(sfft::detail::to_f16(static_cast<float>(value)));
   }
 
-  /// The batch in a format, in device memory, without exponents, as cuFFT expects it.
+  /// The batch in a storage format, in device memory, without exponents, as cuFFT expects it.
   DeviceBuffer signals(Storage storage) const {
     const std::vector<std::byte> one = stored_as(storage);
     DeviceBuffer all(one.size() * static_cast<std::size_t>(case_.batch));
@@ -110,8 +110,8 @@ class Arena {
   std::size_t spectrum_bytes(Storage storage) const {
     return static_cast<std::size_t>(case_.batch) * sfft::detail::storage_bytes(storage, 2 * spectrum_points_);
   }
-  /// Relative error of the first of `spectra`, which represents sums 2^exponent times as large, for signals
-  /// in a format.
+  /// The relative error of the first of `spectra`, for signals in a storage format. The spectra represent
+  /// sums that are 2^exponent times as large.
   double error(const DeviceBuffer& spectra, Storage signal, Storage storage, int exponent) {
     const std::size_t bytes = spectrum_bytes(storage) / static_cast<std::size_t>(case_.batch);
     const std::vector<std::byte> one = download(spectra.data(), bytes);
@@ -208,10 +208,12 @@ CompactPlan planned(const Case& what, Storage storage, Storage between, Planning
                                 .batch = what.batch}});
 }
 
-/// One case: every contender's time and error. A contender that fails gets a reason, and `good` becomes false
-/// for one of this library. Kernels are compiled concurrently, and timed one after the other.
+/// Runs one case and returns every candidate's time and error. A candidate that fails gets a reason instead;
+/// if it is one of this library's, `good` becomes false. Kernels are compiled concurrently and timed one
+/// after the other.
 json measure(Timer& timer, const Case& what, Planning planning, bool& good) {
-  constexpr double kUsual = 1.5;  // block16 depends on how the largest of 32 values fills an octave
+  constexpr double kUsual = 1.5;  // the error of block16 depends on how the largest of 32 values fills an
+                                  // octave
   const auto launch = planning == Planning::measure ? std::launch::deferred : std::launch::async;
   const auto compact = [&](Storage storage, Storage between) {
     return std::async(

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times given policies of the tuned kernels, one per line of a file.
 //   bench_cuda_policies FILE [--out FILE.json]
-// A line is the kind (c2c or r2c), the shape, the batch, the formats of signals, of spectra and between
+// A line has the kind (c2c or r2c), the shape, the batch, the formats of signals, of spectra and between
 // steps, and the policy as in wisdom files:
 //   c2c 240 139810 f16 f16 f32 kernel radices=16.15 threads_per_transform=16 transforms_per_block=8
 // Adjacent lines with the same problem are compiled together and share data. Times are medians of graph
-// replays, in microseconds; a policy whose spectra disagree with cuFFT's is reported as wrong.
+// replays, in microseconds. A policy whose spectra disagree with those of cuFFT is reported as wrong.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times every kernel that the tuner would try for one batched length, and records the policy of each.
+// Times every kernel that the tuner would try for one batched length, and records its policy.
 #include <fmt/format.h>
 
 #include "bench/cuda/dense/groups.hpp"

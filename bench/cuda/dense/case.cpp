@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists the published problems group by group with their targets, and computes the bytes and operations that
-// rates are quoted from.
+// Lists the published problems with their targets, group by group, and computes the bytes and operations on
+// which quoted rates are based.
 #include "bench/cuda/dense/case.hpp"
 
 #include <fmt/format.h>

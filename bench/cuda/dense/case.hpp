@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problems that bench_cuda_dense measures, with the targets that the library is held to.
+// The problems that bench_cuda_dense measures, and the targets that the library must meet.
 #pragma once
 
 #include <optional>
@@ -13,26 +13,26 @@ namespace sfft::bench {
 
 struct DenseCase {
   std::string group;
-  std::string name;  ///< "2D R2C 1920x1080, batch 32": width first, as frames are called
+  std::string name;  ///< "2D R2C 1920x1080, batch 32": width first, as is usual for frames
   PeerProblem problem;
   ElementType input = ElementType::c64;  ///< for the library; peers get the same values in the plan's type
-  std::optional<double> target;          ///< the faster peer's time over the library's, at least
-  std::optional<double> target_passes;   ///< passes over the data, at most
-  bool selected = false;                 ///< a selective plan is timed, too
+  std::optional<double> target;          ///< minimum ratio of the faster peer's time to the library's
+  std::optional<double> target_passes;   ///< maximum number of passes over the data
+  bool selected = false;                 ///< a selective plan is also timed
 
-  /// The least number of times that a GPU must read and write the data: lines up to 2^14 fit a block's
+  /// The minimum number of times that a GPU must read and write the data. Lines up to 2^14 fit in a block's
   /// shared memory.
   int min_passes() const;
   std::size_t input_bytes() const;  ///< bytes of the library's input
-  std::size_t min_bytes() const;    ///< bytes read and written in min_passes()
-  /// 5 N log2 N for the whole batch, half of it for real transforms.
+  std::size_t min_bytes() const;    ///< bytes read and written in min_passes() passes
+  /// 5 N log2 N for the whole batch, or half of it for real transforms.
   double operations() const;
   std::string shape() const;  ///< "1080x1920"
 };
 
 /// All problems, in the order of the tables.
 std::vector<DenseCase> dense_cases();
-/// A batch of complex lines of one length, 256 MiB in total.
+/// Returns a batch of complex lines of one length, 256 MiB in total.
 DenseCase batched_lines(const std::string& group, std::int64_t n, bool double_precision = false);
 
 }  // namespace sfft::bench

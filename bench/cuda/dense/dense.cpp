@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dense transforms on the GPU against cuFFT and VkFFT: the published tables of the dense engine.
 //   bench_cuda_dense [--out FILE.json] [--group NAMES] [--filter SUBSTRING] [--wisdom-in FILE]
-//                    [--wisdom-out FILE] [--tune] [--quick] [--list]
-// Groups, several with commas between them: 1d, large, 2d, 3d, batched, primes, double, inverse, host,
-// selective, memory, ablation. --tune forgets the shipped wisdom, --quick plans by wisdom and rules, without
-// tuning. Both files are written after every row. Times are medians of graph replays (of wall clocks if host
-// memory takes part); every row says how accurate it is. Exit status 1: a row failed or is wrong.
+//   [--wisdom-out FILE] [--tune] [--quick] [--list]
+// Groups, separated by commas: 1d, large, 2d, 3d, batched, primes, double, inverse, host, selective, memory,
+// ablation. --tune ignores the shipped wisdom; --quick plans by wisdom and rules, without tuning. Both files
+// are written after every row. Times are medians of graph replays, or of wall clocks if host memory takes
+// part. Every row states its accuracy. Exit status 1: a row failed or is wrong.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -97,7 +97,7 @@ std::vector<Task> chosen_tasks(const Arguments& arguments) {
   return chosen;
 }
 
-/// TB/s read and written by copies, at the size of the batched rows and at a large size.
+/// TB/s that copies read and write, at the size of the batched rows and at a large size.
 json copy_bandwidths(Timer& timer) {
   json found;
   for (const std::size_t mib : {256, 2048}) {
@@ -165,7 +165,7 @@ void write(const json& result, const std::string& file) {
   if (!file.empty()) std::ofstream(file) << result.dump(1) << "\n";
 }
 
-/// Whether all rows were measured and are correct. After an error that the GPU does not survive,
+/// Returns whether all rows were measured and are correct. After an error that leaves the GPU unusable, it
 /// skips the rest.
 bool measure(const std::vector<Task>& tasks, const Arguments& arguments, json& result) {
   Timer timer;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The measurements of bench_cuda_dense; each returns a row of bench/results/h200/dense.json.
+// The measurements of bench_cuda_dense. Each returns a row of bench/results/h200/dense.json.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,33 +12,33 @@ namespace sfft::bench {
 
 struct DenseSettings {
   dense::Planning planning = dense::Planning::measure;
-  double copy_bandwidth_tb_s = 0;  ///< read and written by the fastest copy of this run
+  double copy_bandwidth_tb_s = 0;  ///< bytes read and written by the fastest copy of this run
 };
 
-/// One problem: the library (its tuned kernels, and the choice of `automatic`), cuFFT and VkFFT, each out of
-/// place and, if possible, in place; the better time counts. A contender that is missing, cannot plan, or has
-/// a wrong result gets a reason instead of a time.
+/// Times one problem with the library (its tuned kernels, and the choice of `automatic`), cuFFT and VkFFT.
+/// Each runs out of place and, if possible, in place; the better time counts. A candidate that is missing,
+/// cannot plan, or has a wrong result gets a reason instead of a time.
 nlohmann::json time_dense(Timer& timer, const DenseCase& what, const DenseSettings& settings);
 
-/// Nukada & Matsuoka (2009), table 11: a 3D transform of host memory, with transfers overlapped by
-/// Plan::forward, against copy, transform and copy in turn and against the copies alone. Wall clock. `batch`
-/// cubes of n^3.
+/// Nukada & Matsuoka (2009), table 11: a 3D transform of `batch` cubes of n^3 in host memory. Plan::forward
+/// overlaps the transfers. The row compares it with copy, transform and copy one after another, and with the
+/// copies alone. Times are wall clock.
 nlohmann::json time_host_cubes(std::int64_t n, std::int64_t batch, const DenseSettings& settings);
 std::string host_cubes_name(std::int64_t n, std::int64_t batch);
 
-/// dense::SelectivePlan, keeping the coefficients above a magnitude that one in a thousand exceeds, and those
-/// at a support of 1000: with the tuned kernels, which store no spectrum, and with cuFFT, whose spectrum is
-/// searched afterwards.
+/// Times dense::SelectivePlan, which keeps either the coefficients above a magnitude that one in a thousand
+/// exceeds, or those at a support of 1000. It runs with the tuned kernels, which store no spectrum, and with
+/// cuFFT, whose spectrum is searched afterwards.
 nlohmann::json time_selection(Timer& timer, const DenseCase& what, const DenseSettings& settings);
 std::string selection_name(const DenseCase& what);
 
-/// The rate of copies with the access pattern of a transform in two passes over memory with lines of
-/// 2^(bits/2) points: columns of a square matrix, by blocks and by clusters of blocks.
+/// The rate of copies with the access pattern of a two-pass transform with lines of 2^(bits/2) points:
+/// columns of a square matrix, copied by blocks and by clusters of blocks.
 nlohmann::json time_memory(Timer& timer, int bits);
 std::string memory_name(int bits);
 
-/// Nukada & Matsuoka (2009), figures 8 and 9: the effect of padding in shared memory and of the order of
-/// radices. One entry per kernel that the tuner tries for batched lines of length n.
+/// Nukada & Matsuoka (2009), figures 8 and 9: the effect of shared-memory padding and of the order of
+/// radices. There is one entry per kernel that the tuner tries for batched lines of length n.
 nlohmann::json time_tuning_trials(std::int64_t n, const DenseSettings& settings);
 std::string tuning_trials_name(std::int64_t n);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times the copies alone, the plan's overlapped transform, and copy, transform and copy in turn, from
-// page-locked and from pageable memory.
+// Times the copies alone; the plan's overlapped transform; and copy, transform and copy one after another.
+// Memory is page-locked or pageable.
 #include <fmt/format.h>
 
 #include "bench/cuda/dense/groups.hpp"
@@ -28,7 +28,7 @@ dense::Plan<float> plan_of(const DenseCase& what, dense::Planning planning, json
   return {shape, false, options};
 }
 
-/// Host and device memory of one case, and two streams to copy in both directions at once.
+/// The host and device memory of one case, and two streams for simultaneous copies in both directions.
 class HostCubes {
  public:
   explicit HostCubes(const DenseCase& what)

@@ -83,7 +83,7 @@ __global__ void compare(const Real* got, std::int64_t pitch, const double* truth
   atomicMax(reinterpret_cast<unsigned long long*>(&sums->largest), largest);
 }
 
-/// The grid of a direct sum; the input holds only the first `inputs` of its columns.
+/// The grid of a direct sum. The input holds only the first `inputs` of its columns.
 struct SumGrid {
   long long extents[3];
   long long inputs, outputs;  ///< columns stored in the input and the output
@@ -119,7 +119,7 @@ __global__ void sum_directly(SumGrid grid, const Real* input, const std::int64_t
     sincospi(2 * grid.sign * turns, &sine, &cosine);
     double re = static_cast<double>(signal[grid.real_input ? i : 2 * i]);
     double im = grid.real_input ? 0 : static_cast<double>(signal[2 * i + 1]);
-    // The other half of a real signal's spectrum is the conjugate, so its terms are too.
+    // The other half of a real signal's spectrum is the conjugate, and so are its terms.
     const bool twice = grid.half_input && t.at[2] != 0 && 2 * t.at[2] != grid.extents[2];
     const double weight = twice ? 2 : 1;
     sum.x += weight * (re * cosine - im * sine);

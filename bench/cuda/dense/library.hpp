@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library's dense plans as contenders next to cuFFT and VkFFT.
+// The library's dense plans as candidates next to cuFFT and VkFFT.
 #pragma once
 
 #include <memory>
@@ -10,18 +10,18 @@
 
 namespace sfft::bench {
 
-/// Options with which the benchmarks plan a problem on the GPU, without scaling.
+/// The options with which the benchmarks plan a problem on the GPU, without scaling.
 dense::Options library_options(const DenseCase& what, dense::Engine engine, dense::Planning planning);
 
-/// A plan's contenders, and what it says about itself.
+/// The candidates of a plan, and what the plan reports about itself.
 struct LibraryPlan {
-  double plan_s = 0;  ///< wall clock of the constructor, tuning included
+  double plan_s = 0;  ///< wall clock of the constructor, including tuning
   std::string engine, engine_name, reason;
   std::size_t workspace_bytes = 0;
-  std::unique_ptr<Peer> apart, in_place;  ///< the latter null for real transforms
+  std::unique_ptr<Peer> apart, in_place;  ///< in_place is null for real transforms
 };
 
-/// Throws as the plan does: Error(backend_unavailable) for an engine that does not support the problem.
+/// Throws the plan's exceptions: Error(backend_unavailable) for an engine that does not support the problem.
 LibraryPlan make_library_plan(const DenseCase& what, dense::Engine engine, dense::Planning planning);
 
 }  // namespace sfft::bench

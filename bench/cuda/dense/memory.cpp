@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies a square matrix by columns in several widths, with and without prefetching and clusters, and
-// verifies each copy before it is timed.
+// Copies a square matrix by columns in several widths, with and without prefetching and clusters. It verifies
+// each copy before timing it.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference is cuFFT in double on the same values, itself checked by direct sums at a few outputs.
+// The reference is cuFFT in double on the same values. Direct sums at a few outputs check the reference
+// itself.
 #include "bench/cuda/dense/reference.hpp"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ PeerProblem in_double(PeerProblem problem) {
   return problem;
 }
 
-/// Number of reals in the input; a complex number counts as two.
+/// The number of reals in the input. A complex number counts as two.
 std::int64_t input_reals(const PeerProblem& problem) {
   return static_cast<std::int64_t>(problem.input_bytes() / (problem.double_precision ? 8 : 4));
 }
@@ -35,7 +36,7 @@ void fill_spectrum(const PeerProblem& problem, Real* out) {
   const auto peer = make_cufft(forward);
   peer->load(signal.data(), nullptr);
   peer->enqueue(nullptr);
-  // Scaled so that the spectrum's values have the size of the signal's.
+  // The scale gives the spectrum's values the size of the signal's.
   const double scale = 1 / std::sqrt(static_cast<double>(problem.points()));
   convert(static_cast<const double*>(peer->result()), out, input_reals(problem), scale, nullptr);
   gpu(cudaDeviceSynchronize());
@@ -47,8 +48,8 @@ void fill_input(const PeerProblem& problem, Real* out) {
   fill_random(out, input_reals(problem));
 }
 
-/// Flat indices into the output batch, without the first, which would outweigh the others if the mean is not
-/// zero.
+/// Linear indices into the output batch. The first is omitted, because it would outweigh the others if the
+/// mean is not zero.
 std::vector<std::int64_t> output_positions(const PeerProblem& problem) {
   const std::int64_t each = problem.inverse ? problem.points() : problem.spectrum_points();
   const std::int64_t total = each * problem.batch;
@@ -59,7 +60,7 @@ std::vector<std::int64_t> output_positions(const PeerProblem& problem) {
   return positions;
 }
 
-/// One output as a complex number; real outputs have imaginary part 0.
+/// Returns one output as a complex number. Real outputs have imaginary part 0.
 template <class Real>
 std::complex<double> output_at(const PeerProblem& problem, const Real* result, std::int64_t pitch,
                                std::int64_t position) {
@@ -94,7 +95,7 @@ DenseInput::DenseInput(const DenseCase& what) : samples_(what.input_bytes()) {
 }
 
 int repetitions_in_place(const PeerProblem& problem) {
-  // A transform multiplies the root mean square by sqrt(N): this many take it from 1e-28 to 1e28.
+  // A transform multiplies the root mean square by sqrt(N). This many transforms take it from 1e-28 to 1e28.
   const double decades = 0.5 * std::log10(static_cast<double>(problem.points()));
   return std::max(1, static_cast<int>(-2 * std::log10(kTiny) / decades));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collects every way to compute a row, drops those that fail or are wrong, times the others in turn, and
-// keeps each contender's best.
+// Collects every way to compute a row, and drops those that fail or are wrong. It times the others in turn
+// and keeps each candidate's best.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-/// One way to compute a row: every contender has one or a few.
+/// One way to compute a row. Every candidate has one or a few.
 struct Way {
   std::string contender;  ///< "tuned", "automatic", "cuFFT", "VkFFT"
   std::string mode;       ///< "out of place", "in place"
@@ -27,12 +27,12 @@ struct Way {
   Timing timing;  ///< time of the whole batch
 };
 
-/// Collects the ways of a row, and why some are missing.
+/// Collects the ways of a row, and the reasons why some are missing.
 class Ways {
  public:
   explicit Ways(json& row) : row_(row) {}
 
-  /// An exception from `make` becomes the reason.
+  /// Adds the way that `make` returns. An exception from `make` becomes the reason.
   template <class Make>
   void attempt(const std::string& contender, const Make& make) {
     try {
@@ -91,7 +91,7 @@ const void* input_of(const Way& way, const DenseInput& input) {
   return way.contender == "tuned" || way.contender == "automatic" ? input.of_library() : input.of_peers();
 }
 
-/// Executes each way once; drops those that fail or are wrong, with the reason in the row.
+/// Executes each way once. Drops those that fail or are wrong, with the reason in the row.
 void keep_correct(Ways& ways, json& row, const DenseInput& input, const Reference& reference,
                   cudaStream_t stream) {
   std::vector<Way> kept;
@@ -112,7 +112,7 @@ void keep_correct(Ways& ways, json& row, const DenseInput& input, const Referenc
   row["reference_direct_l2"] = reference.direct_error();
 }
 
-/// Enough work in a graph for its launch to be negligible.
+/// The number of repetitions that makes the launch of a graph negligible.
 int repetitions_of(const DenseCase& what) {
   const auto bytes = static_cast<double>(what.min_bytes());
   return static_cast<int>(std::clamp(2e9 / bytes, 2.0, 40.0));
@@ -120,7 +120,8 @@ int repetitions_of(const DenseCase& what) {
 
 constexpr int kReplays = 15;
 
-/// Times all ways in turn, twice, and keeps each way's better median: a disturbance affects a way only once.
+/// Times all ways in turn, twice, and keeps each way's better median, because a disturbance affects a way
+/// only once.
 void time_all(Timer& timer, Ways& ways, const DenseCase& what, const DenseInput& input) {
   for (int round = 0; round < 2; ++round) {
     for (Way& way : ways.all) {
@@ -128,7 +129,7 @@ void time_all(Timer& timer, Ways& ways, const DenseCase& what, const DenseInput&
       int repetitions = repetitions_of(what);
       Work reload;
       if (peer.consumes_input()) {
-        // One more run, not timed, so that this way is as warm as the others.
+        // One more run is not timed, so that this way is as warm as the others.
         repetitions = std::clamp(repetitions_in_place(what.problem) - 1, 1, repetitions);
         reload = [&](cudaStream_t stream) {
           peer.load(input.tiny(), stream);
@@ -157,7 +158,7 @@ json describe(const Way& way, const DenseCase& what, const DenseSettings& settin
           {"plan_s", way.plan_s}};
 }
 
-/// The fastest way of each contender, and the times of its others.
+/// Adds the fastest way of each candidate, and the times of its other ways.
 void add_best(json& row, const Ways& ways, const DenseCase& what, const DenseSettings& settings) {
   for (const Way& way : ways.all) {
     json& entry = row[way.contender];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares each selection with the whole spectrum by cuFFT: the count kept, the indices and the values.
+// Compares each selection with the whole spectrum by cuFFT: the number of kept coefficients, their indices,
+// and their values.
 #include "sfft/dense_selective.hpp"
 
 #include <fmt/format.h>
@@ -18,9 +19,9 @@ namespace {
 using nlohmann::json;
 using Value = std::complex<float>;
 
-constexpr std::int64_t kSupport = 1000;  ///< coefficients
+constexpr std::int64_t kSupport = 1000;  ///< number of coefficients
 
-/// Every (points/k)-th element of a spectrum.
+/// Returns every (points/k)-th element of a spectrum.
 std::vector<std::int64_t> spread_support(const PeerProblem& problem) {
   std::vector<std::int64_t> support(kSupport);
   for (std::int64_t i = 0; i < kSupport; ++i)
@@ -28,7 +29,7 @@ std::vector<std::int64_t> spread_support(const PeerProblem& problem) {
   return support;
 }
 
-/// One problem's signals, its whole spectra by cuFFT, and the selective plans that keep a part of them.
+/// The signals of one problem, its whole spectra by cuFFT, and the selective plans that keep a part of them.
 class Selection {
  public:
   Selection(const DenseCase& what, Timer& timer)
@@ -44,7 +45,7 @@ class Selection {
     whole_->enqueue(timer.stream());
     gpu(cudaStreamSynchronize(timer.stream()));
     spectra_ = download(static_cast<const Value*>(whole_->result()), all_elements());
-    // The magnitude that one in a thousand exceeds.
+    // This is the magnitude that one in a thousand exceeds.
     std::vector<float> magnitudes(spectra_.size());
     std::transform(spectra_.begin(), spectra_.end(), magnitudes.begin(), [](Value x) { return std::abs(x); });
     const auto at = magnitudes.begin() + static_cast<std::ptrdiff_t>(magnitudes.size() / kSupport);
@@ -68,7 +69,7 @@ class Selection {
         std::count_if(spectra_.begin(), spectra_.end(), [&](Value x) { return std::abs(x) > magnitude_; }));
     timed["kept"] = count;
     timed["relative_l2"] = error(download(indices_.as<std::int64_t>(), count), count);
-    // A value within rounding of the magnitude may be on either side.
+    // A value that equals the magnitude within rounding may be on either side.
     timed["correct"] = timed["relative_l2"].get<double>() < 1e-5 &&
                        std::abs(static_cast<double>(count) - expected) <= 1 + 1e-3 * expected;
     return timed;
@@ -104,7 +105,7 @@ class Selection {
             {"stores_spectrum", plan.stores_spectrum()}};
   }
 
-  /// Relative error of the kept values against the whole spectra.
+  /// The relative error of the kept values against the whole spectra.
   double error(const std::vector<std::int64_t>& indices, std::size_t count) const {
     const std::vector<Value> values = download(values_.as<Value>(), count);
     double difference = 0, norm = 0;

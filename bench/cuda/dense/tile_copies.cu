@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every thread keeps several loads in flight; the cluster version also exchanges values through distributed
+// Every thread keeps several loads in flight. The cluster version also exchanges values through distributed
 // shared memory, as an FFT would between its passes.
 #include "bench/cuda/dense/tile_copies.hpp"
 
@@ -33,7 +33,7 @@ __device__ float2 load(const float2* from) {
   }
 }
 
-/// A block copies a tile; each thread keeps eight values in flight.
+/// Each block copies a tile. Each thread keeps eight values in flight.
 template <int kWidth, bool kPrefetch>
 __global__ void __launch_bounds__(512) copy_tiles(const float2* in, float2* out, TileCopy m) {
   constexpr int kAtOnce = 8;
@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(512) copy_tiles(const float2* in, float2* out,
   }
 }
 
-/// Exchanges values kTimes through the block's own shared memory, as the passes of an FFT do.
+/// Exchanges values kTimes through the block's shared memory, as the passes of an FFT do.
 template <int kWidth, int kValues, int kTimes>
 __device__ void exchange_within(float2* shared, float2* value, int thread, int column, int step) {
   for (int i = 0; i < kTimes; ++i) {
@@ -62,8 +62,8 @@ __device__ void exchange_within(float2* shared, float2* value, int thread, int c
   }
 }
 
-/// A cluster copies a tile of 16 columns: block r has the rows r, r + size, … before and a run of rows after
-/// the exchange through distributed shared memory.
+/// A cluster copies a tile of 16 columns. Block r has the rows r, r + size, … before the exchange through
+/// distributed shared memory, and a run of rows after it.
 template <int kValues, int kWithin>
 __global__ void __launch_bounds__(512) copy_clusters(const float2* in, float2* out, TileCopy m) {
 #if __CUDA_ARCH__ >= 900
@@ -135,7 +135,7 @@ bool copy_by_clusters(const float2* in, float2* out, const TileCopy& copy, int s
   gpu(cudaGetDevice(&device));
   gpu(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
   if (major < 9) return false;
-  // A tile has 512 KiB: four blocks need 32 values per thread to hold it.
+  // A tile has 512 KiB, so four blocks need 32 values per thread to hold it.
   const auto launch = size == 4 ? (within ? launch_clusters<32, 2> : launch_clusters<32, 0>)
                                 : (within ? launch_clusters<16, 2> : launch_clusters<16, 0>);
   launch(in, out, copy, size, stream);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames are waves at 1000 frequencies with a little noise; their phases differ from frame to frame.
+// Frames are waves at 1000 frequencies with a little noise. Their phases differ from frame to frame.
 #include "bench/cuda/multi/batches.hpp"
 
 #include <cmath>
@@ -29,7 +29,7 @@ void finish(const std::vector<int>& devices) {
   }
 }
 
-/// In GPU memory; every call waits for the one before.
+/// Times calls in GPU memory. Each call waits for the previous one.
 double dense_on_gpus(const std::vector<int>& devices, std::int64_t frames) {
   constexpr int kCalls = 5;
   const dense::SlabPlan<float> plan(kFrame, true, {.devices = devices, .batch = frames});
@@ -59,7 +59,7 @@ double dense_on_gpus(const std::vector<int>& devices, std::int64_t frames) {
          kCalls / static_cast<double>(frames);
 }
 
-/// From page-locked memory and back.
+/// Times calls from page-locked memory and back.
 double dense_from_host(const std::vector<int>& devices, std::int64_t frames, const std::byte* samples) {
   const dense::Plan<float> plan(kFrame, true, {.devices = devices, .batch = frames});
   const PinnedBuffer spectra(static_cast<std::size_t>(plan.spectrum_points()) * sizeof(Value));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // One transform over several GPUs, compared with cuFFT on one and cuFFT Xt on all.
 //   bench_cuda_multi [--devices 0,1,2,3] [--edges 512,1024] [--real] [--measure] [--packed] [--frames 256]
-//                    [--out FILE.json]
-// Cubes of floats in GPU memory. Signals are plane waves, and every coefficient is checked. Times are
-// wall clock from the first enqueued call until all GPUs are done, over several consecutive calls,
-// median of 7, in microseconds, and again with these calls in one graph. --frames: also batches of
-// frames, on all GPUs and on the first. Naming a GPU several times checks the result, not the speed.
-// Exit status 1: a result was wrong.
+//   [--out FILE.json]
+// Transforms cubes of floats in GPU memory. Signals are plane waves, and every coefficient is checked. Times
+// are wall clock from the first enqueued call until all GPUs are done, over several consecutive calls, median
+// of 7, in microseconds. They are measured again with these calls in one graph. --frames: also batches of
+// frames, on all GPUs and on the first. Naming a GPU several times checks the result, not the speed. Exit
+// status 1: a result was wrong.
 #include <cufftXt.h>
 #include <fmt/format.h>
 
@@ -38,7 +38,7 @@ struct Settings {
   std::vector<int> devices;         ///< empty: the first
   std::vector<std::int64_t> edges;  ///< empty: 512
   bool real = false, measure = false;
-  bool packed = false;  ///< values are sent in block16
+  bool packed = false;  ///< values are exchanged in block16
   std::int64_t frames = 0;
   std::string out;
 };
@@ -61,7 +61,7 @@ double call_us(const std::set<int>& devices, const Call& call) {
          kCalls;
 }
 
-/// Waves at frequencies drawn from a seed.
+/// Draws waves at random frequencies from a seed.
 Waves draw_waves(const Shape& shape, bool real, unsigned seed) {
   std::mt19937 generator(seed);
   Waves waves;
@@ -85,7 +85,7 @@ WavePart part_of(const dense::Slab& slab) {
   return part;
 }
 
-/// Slabs, and the workspace of their transforms.
+/// The slabs, and the workspace of their transforms.
 class Arrays {
  public:
   explicit Arrays(const dense::SlabPlan<float>& plan) : plan_(plan) {
@@ -131,7 +131,7 @@ class Arrays {
   std::vector<detail::cuda::OwnedStream> streams_;
 };
 
-/// Calls captured into a graph that all streams take part in.
+/// Calls captured into a graph in which all streams take part.
 class Graph {
  public:
   template <class Call>
@@ -201,7 +201,7 @@ json time_library(const Shape& shape, const Settings& settings, const std::set<i
                                  finish(different);
                                }) /
                                kCalls;
-  // The inverse of the correct spectrum must be the signal, times N.
+  // The inverse of the correct spectrum must be the signal times N.
   fill();
   arrays.forward();
   arrays.inverse();
@@ -223,7 +223,7 @@ void require(cufftResult status, const char* what) {
     throw std::runtime_error(fmt::format("{}: cuFFT status {}", what, static_cast<int>(status)));
 }
 
-/// cuFFT on the first GPU.
+/// Times cuFFT on the first GPU.
 json time_one(const Shape& shape, const Settings& settings) {
   gpu(cudaSetDevice(settings.devices[0]));
   PeerProblem problem;
@@ -236,7 +236,7 @@ json time_one(const Shape& shape, const Settings& settings) {
   return {{"forward_us", call_us({settings.devices[0]}, [&] { peer->enqueue(nullptr); })}};
 }
 
-/// cuFFT Xt on all GPUs, in place, its results in its own order.
+/// Times cuFFT Xt on all GPUs, in place. Its results are in its native order.
 json time_xt(const Shape& shape, const Settings& settings, const std::set<int>& different) {
   std::vector<int> gpus(different.begin(), different.end());
   cufftHandle handle = 0;
@@ -255,14 +255,14 @@ json time_xt(const Shape& shape, const Settings& settings, const std::set<int>& 
   const double us = call_us(different, [&] {
     memory->subFormat = settings.real ? CUFFT_XT_FORMAT_INPLACE : memory->subFormat;
     require(cufftXtExecDescriptor(handle, memory, memory, CUFFT_FORWARD), "executing");
-    memory->subFormat = CUFFT_XT_FORMAT_INPLACE;  // the values do not matter, their order does
+    memory->subFormat = CUFFT_XT_FORMAT_INPLACE;  // only the order of the values matters
   });
   require(cufftXtFree(memory), "freeing");
   require(cufftDestroy(handle), "destroying a plan");
   return {{"forward_us", us}};
 }
 
-/// A contender's row, or why it has none.
+/// Returns a candidate's row, or the reason why it has none.
 template <class Measure>
 json attempt(const Measure& measure) {
   try {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rates of the components of a transform in slabs, on two GPUs: stores into the other GPU's memory by kernels
-// of few blocks and by copy engines, planes and lines by cuFFT, alone and concurrently.
+// of few blocks and by copy engines, and planes and lines by cuFFT, alone and concurrently.
 #include <cufft.h>
 #include <cstdio>
 
@@ -16,7 +16,7 @@ using namespace sfft::bench;
 
 namespace {
 
-/// Replaces each {} by the next number.
+/// Replaces each {} with the next number.
 template <class... Numbers>
 std::string text(std::string pattern, Numbers... numbers) {
   const auto put = [&](long long number) { pattern.replace(pattern.find("{}"), 2, std::to_string(number)); };

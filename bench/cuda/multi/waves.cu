@@ -57,9 +57,9 @@ __global__ void worst_kernel(const Waves waves, const WavePart place, const floa
     }
     const double re = values[2 * i] - truth, im = values[2 * i + 1];
     const double off = sqrt(re * re + im * im);
-    max = off <= 1e30 ? fmaxf(max, static_cast<float>(off)) : INFINITY;  // NaN, too
+    max = off <= 1e30 ? fmaxf(max, static_cast<float>(off)) : INFINITY;  // also for NaN
   }
-  atomicMax(worst, __float_as_uint(max));  // floats from 0 on are ordered as their bits
+  atomicMax(worst, __float_as_uint(max));  // non-negative floats have the same order as their bits
 }
 
 }  // namespace

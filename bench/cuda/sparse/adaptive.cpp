@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Learns once on the GPU and transforms chunks of frames by one plan, against batched cuFFT on the same
-// frames; the break-even number of frames follows from times per frame and the preparation of both.
+// Learns once on the GPU and transforms chunks of frames with one plan, and compares with batched cuFFT on
+// the same frames. The break-even number of frames follows from the times per frame and the preparation of
+// both.
 #include <cuda_runtime.h>
 
 #include <chrono>
@@ -36,12 +37,12 @@ double median_seconds(const std::function<void()>& work) {
   return median(times);
 }
 
-/// The preparation for a stream, each time it was done.
+/// The preparation times for a stream, one entry per repetition.
 struct Preparation {
   std::vector<double> learn_s, plan_s;
 };
 
-/// Transforms frames [first, last) in chunks.
+/// Calls `enqueue` for frames [first, last) in chunks.
 template <class Enqueue>
 void in_chunks(std::int64_t first, std::int64_t last, const Enqueue& enqueue) {
   for (; first < last; first += kChunk) enqueue(first, std::min(kChunk, last - first));
@@ -85,7 +86,7 @@ json time_adaptive(const Recording& recording, double max_samples, int threads) 
     transform(last);
   };
   const DeviceBuffer floats(static_cast<std::size_t>(kChunk * points) * 4);
-  // A first run, for one-time costs of the process.
+  // The first run absorbs one-time costs of the process.
   const PeerProblem problem{{shape[0], shape[1]}, true, kChunk};
   std::unique_ptr<Peer> peer;
   const double first_use_s = seconds_of([&] { peer = make_cufft(problem); });
@@ -102,7 +103,9 @@ json time_adaptive(const Recording& recording, double max_samples, int threads) 
     in_chunks(0, last, [&](std::int64_t at, std::int64_t count) {
       widen_samples(frames.data() + at * points, false, floats.as<float>(), count * points, nullptr);
       if (count == kChunk) return peer->enqueue(nullptr);
-      for (std::int64_t i = 0; i < count; ++i) single->enqueue(nullptr);  // always the first frame: same time
+      for (std::int64_t i = 0; i < count; ++i)
+        single->enqueue(nullptr);  // always the first frame, since the
+                                   // time is the same
     });
     gpu(cudaDeviceSynchronize());
   };

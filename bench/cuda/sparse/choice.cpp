@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether automatic takes the faster method: its plan, the best comb and the dense transform on the same
-// frames, in calls of one frame and of many, compared with cuFFT, with the planner's prediction for each.
+// Whether `automatic` takes the faster method. Times its plan, the best comb and the dense transform on the
+// same frames, in calls of one frame and of many, and compares them with cuFFT and with the planner's
+// predictions.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -77,7 +78,7 @@ double cufft_on_device_us(Timer& timer, const Frames& frames, std::int64_t batch
          static_cast<double>(batch);
 }
 
-/// One call of `batch` after the other.
+/// Time per frame of consecutive calls with `batch` frames each.
 double cufft_from_host_us(const Frames& frames, std::int64_t batch) {
   CopyAndCufft peer(frames.pinned(), frames.shape(), std::max<std::int64_t>(1, batch / 2));
   return wall_us([&] {
@@ -119,7 +120,7 @@ void time_choice(Timer& timer, const Recording& recording, const std::function<v
             way["delays"] = info.delays;
             way["predicted_error"] = info.predicted_error;
             way["engine"] = info.engine;
-          } catch (const Error& error) {  // no comb at all
+          } catch (const Error& error) {  // there is no comb at all
             way["error"] = error.what();
           }
         }

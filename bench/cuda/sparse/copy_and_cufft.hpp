@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The baseline for plans for frames in host memory.
+// The baseline for plans that read frames from host memory.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -14,7 +14,8 @@
 
 namespace sfft::bench {
 
-/// Whole page-locked frames of bytes, copied and transformed by cuFFT R2C in chunks, two in flight at once.
+/// Copies whole page-locked frames of bytes and transforms them with cuFFT R2C, in chunks, with two in
+/// flight.
 class CopyAndCufft {
  public:
   CopyAndCufft(const std::uint8_t* frames, const Shape& shape, std::int64_t chunk)
@@ -33,7 +34,7 @@ class CopyAndCufft {
   CopyAndCufft(const CopyAndCufft&) = delete;
   CopyAndCufft& operator=(const CopyAndCufft&) = delete;
 
-  /// Frames [first, last), a whole number of chunks; returns when they are done.
+  /// Processes frames [first, last), which must be a whole number of chunks. Blocks.
   void run(std::int64_t first, std::int64_t last, bool transform) {
     for (; first < last; first += chunk_) {
       Lane& lane = lanes_[first / chunk_ % 2];

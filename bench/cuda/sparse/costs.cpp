@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws combs among those that a planner may consider, and compares each time with its prediction. Values do
-// not matter: kernels take the same steps for any weights.
+// Draws combs that a planner may consider, and compares each time with its prediction. The values do not
+// matter, because kernels take the same steps for any weights.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 using nlohmann::json;
 using Grid = std::array<std::int64_t, 3>;
 
-/// A draw: a stream's shape and batch, the template's size, a comb's grid and delays.
+/// A drawn case: a stream's shape and batch, the template's size, and a comb's grid and delays.
 struct Draw {
   Shape shape{1};
   bool real;
@@ -39,7 +39,7 @@ class Draws {
  public:
   explicit Draws(std::uint64_t seed) : random_(seed) {}
 
-  /// Videos of usual sizes for four draws of five, else complex lines of 2^18 to 2^24 points.
+  /// Draws videos of usual sizes four times out of five, otherwise complex lines of 2^18 to 2^24 points.
   Draw next() {
     static const std::vector<Shape> kVideos{{240, 320}, {360, 640}, {420, 640},  {432, 768},
                                             {480, 640}, {576, 768}, {720, 1280}, {1080, 1920}};
@@ -58,7 +58,8 @@ class Draws {
     return draw;
   }
 
-  /// k distinct frequencies; for a real signal the mean and others below half of the last dimension.
+  /// Draws k distinct frequencies. For a real signal, these are the mean and others below half of the last
+  /// dimension.
   std::vector<std::int64_t> support(const Draw& draw) {
     const std::int64_t row = draw.shape[draw.shape.rank() - 1];
     std::vector<std::int64_t> flat;
@@ -109,7 +110,8 @@ class Draws {
     return grid;
   }
 
-  /// As planners consider: enough buckets and samples, similar strides, and at most a sixth of the frame.
+  /// The same conditions as in planners: enough buckets and samples, similar strides, and at most a sixth of
+  /// the frame.
   static bool is_considered(const Draw& draw) {
     const std::int64_t buckets = draw.grid[0] * draw.grid[1], members = draw.real ? 2 * draw.k : draw.k;
     const std::int64_t samples = buckets * draw.delays;
@@ -127,7 +129,8 @@ class Draws {
   std::mt19937_64 random_;
 };
 
-/// A comb with the tables of a plan with a known tail, or for complex signals as for least squares.
+/// Makes a comb with the tables of a plan with a known tail or, for complex signals, with those for least
+/// squares.
 detail::CombData comb_of(const Draw& draw, std::vector<Grid> delays) {
   const auto k = static_cast<std::size_t>(draw.k);
   detail::CombData comb;
@@ -135,7 +138,7 @@ detail::CombData comb_of(const Draw& draw, std::vector<Grid> delays) {
   comb.real = draw.real;
   comb.buckets = draw.grid;
   comb.delays = std::move(delays);
-  comb.bucket.assign(k, 0);  // hashed on the GPU
+  comb.bucket.assign(k, 0);  // the GPU computes the hashes
   comb.weights.assign(k * comb.delays.size(), 0.5);
   comb.bucket_weight.assign(static_cast<std::size_t>(comb.bucket_count()), 1.0);
   comb.tail_energy_per_scale = 1;
@@ -177,7 +180,7 @@ json time_costs(Timer& timer, std::uint64_t seed, int count) {
     Timing timing;
     try {
       timing = timer.warm(work, draw.batch > 8 ? 4 : 16, 11);
-    } catch (const std::runtime_error& error) {  // names the comb
+    } catch (const std::runtime_error& error) {  // adds the comb to the message
       throw std::runtime_error(fmt::format("{} {}, k = {}, batch {}, {}x{} buckets, {} delays, {}: {}",
                                            draw.shape.to_string(), draw.real ? "real" : "complex", draw.k,
                                            draw.batch, draw.grid[0], draw.grid[1], draw.delays,

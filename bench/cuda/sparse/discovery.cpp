@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times discover() by the wall clock with k given and unknown, then cuFFT on the same samples, and checks
-// both against the known spectrum.
+// Times discover() by wall clock with known and unknown k, then cuFFT on the same samples, and checks both
+// against the known spectrum.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using nlohmann::json;
 constexpr int kWarmUps = 5;
 constexpr int kRepetitions = 51;
 
-/// Times `work`, which returns when its result is there.
+/// Times `work`, which must return only when its result is available.
 template <class Work>
 Timing wall_clock(const Work& work) {
   for (int i = 0; i < kWarmUps; ++i) work();
@@ -37,7 +37,7 @@ Timing wall_clock(const Work& work) {
   return {middle, (times[kRepetitions * 9 / 10] - times[kRepetitions / 10]) / middle};
 }
 
-/// Relative error over the true support; a frequency that was not found counts as 0.
+/// Relative error over the true support. A frequency that was not found counts as 0.
 double relative_error(const SparseSpectrum& truth, const Discovery& found) {
   std::vector<std::complex<double>> values;
   for (const std::int64_t f : truth.support) {

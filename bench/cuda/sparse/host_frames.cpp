@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one plan per transfer method and thread count on the same page-locked frames, with two alternating
-// streams of copies and cuFFT as the baseline.
+// Runs one plan per transfer method and thread count on the same page-locked frames. The baseline is two
+// alternating streams of copies and cuFFT.
 #include <cuda_runtime.h>
 
 #include <cstring>
@@ -20,7 +20,7 @@ using nlohmann::json;
 constexpr std::int64_t kFrames = 256;
 constexpr std::int64_t kChunk = 32;
 
-/// Median microseconds per frame of `work`, which processes kFrames frames and returns when they are done.
+/// Median microseconds per frame of `work`, which must process kFrames frames and return when they are done.
 template <class F>
 double us_a_frame(const F& work) {
   return wall_us(work) / kFrames;
@@ -59,7 +59,7 @@ json time_host_frames(const Recording& recording, double max_samples) {
       {"rows of a plan for page-locked frames", Transfer::automatic, 1, FramesIn::page_locked}};
   std::vector<Spectrum<float>> reference;
   for (const auto& [name, transfer, threads, frames_in] : ways) {
-    const bool own = frames_in == FramesIn::page_locked;  // including its budget
+    const bool own = frames_in == FramesIn::page_locked;  // the plan then also sets its sample budget
     const Plan<float> plan(tmpl, {.backend = Backend::cuda,
                                   .batch = static_cast<int>(kChunk),
                                   .max_samples = own ? 0 : max_samples,

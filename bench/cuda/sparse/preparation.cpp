@@ -21,7 +21,7 @@ using nlohmann::json;
 constexpr std::int64_t kCoefficients = 1000;
 constexpr int kBatch = 128, kTimes = 41;
 
-/// Microseconds of the kernels and copies of learning, queued as a graph.
+/// Microseconds of the kernels and copies of learning, replayed as a graph.
 json kernels_us(Timer& timer, const Recording& recording, const void* frame) {
   namespace cuda = detail::cuda;
   const cuda::SpectrumExtents extents = cuda::extents_of(recording.shape, true);
@@ -57,7 +57,7 @@ json time_preparation(Timer& timer, const Recording& recording, double max_sampl
   detail::StepTrace trace;
   std::optional<Plan<float>> plan;
   std::optional<Workspace<float>> workspace;
-  std::vector<std::vector<double>> times;  // per step
+  std::vector<std::vector<double>> times;  // one list of times per step
   std::vector<double> totals;
   for (int i = 0; i < kTimes + 3; ++i) {
     workspace.reset();  // the previous stream has returned its memory

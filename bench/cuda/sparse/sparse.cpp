@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sparse transforms on the GPU against cuFFT and VkFFT: the published tables of the GPU backend.
 //   bench_cuda_sparse [--quick | --adaptive [--trace] [--threads N] | --costs SEED COUNT | --choice]
-//                     [--out FILE.json] [LABEL=FILE.y4m …]
-// --adaptive: learning once, planning on N threads (0: one per core) and transforming the recordings, or,
-// with --trace, every step of learning and planning; --costs: COUNT combs drawn at random, with the cost
-// model's predictions; --choice: what automatic chooses, with both alternatives; otherwise only transforms.
+//   [--out FILE.json] [LABEL=FILE.y4m …]
+// --adaptive: learns once, plans on N threads (0: one per core) and transforms the recordings. With --trace,
+// it times every step of learning and planning instead. --costs: COUNT combs drawn at random, with the cost
+// model's predictions. --choice: what `automatic` chooses, and both alternatives. Otherwise only transforms.
 // Times are medians of graph replays, warm and with a flushed L2 cache, except for groups that also work on
-// the host; every row states its accuracy.
+// the host. Every row states its accuracy.
 #include <fmt/format.h>
 
 #include <fstream>
@@ -70,7 +70,7 @@ class Bench {
     result["empty_graph_us"] = empty.us;
   }
 
-  /// One frame of a 1D complex signal, exactly sparse.
+  /// Times one frame of a 1D complex signal that is exactly sparse.
   void known(std::int64_t n, std::int64_t k, bool peers, const char* group = "known") {
     const SparseSpectrum truth(n, k, static_cast<std::uint64_t>(n + k));
     const DeviceBuffer signal(static_cast<std::size_t>(n) * 8);
@@ -98,7 +98,7 @@ class Bench {
     rows.push_back(row);
   }
 
-  /// Batches of camera frames, learned from the first one, with its reference.
+  /// Times batches of camera frames, with a template learned from the first frame and its reference.
   void video(const Recording& recording, std::int64_t batch, double max_samples, const std::string& name,
              std::int64_t k = 1000, const char* group = "video") {
     const Shape& shape = recording.shape;
@@ -108,7 +108,7 @@ class Bench {
         .backend = Backend::cuda, .batch = static_cast<int>(batch), .max_samples = max_samples};
     const Plan<float> plan(tmpl, options);
     auto workspace = plan.make_workspace();
-    // Frames after the first, starting over if the recording is shorter than the batch.
+    // The batch consists of the frames after the first. It starts over if the recording is too short.
     const DeviceBuffer frames(static_cast<std::size_t>(batch * points));
     std::vector<std::int64_t> which;
     for (std::int64_t i = 0; i < batch; ++i) {
@@ -169,8 +169,8 @@ class Bench {
     double warm = 0, cold = 0, error = 0;
   };
 
-  /// The same frame with a kernel compiled for the plan, if the plan has one;
-  /// `out` then holds its results.
+  /// Times the same frame with a kernel compiled for the plan, if the plan has one. `out` then holds its
+  /// results.
   void add_compiled(json& row, const Template& tmpl, PlanOptions options, const DeviceFrames& frames,
                     const SpectrumBuffers& out) {
     options.compiled_for = frames.type;

@@ -39,7 +39,7 @@ __device__ double2 widened(__half2 value) {
   return widened(__half22float2(value));
 }
 
-/// sums: of |difference|², |expected|² and |difference|.
+/// The entries of `sums` are sums of |difference|², |expected|² and |difference|.
 template <class Value>
 __global__ void error_kernel(const Value* spectra, const double2* expected, std::int64_t count,
                              double* sums) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Split-half transforms on tensor cores compared with cuFFT in float and half precision, this library's float
-// kernels, and fp16 products without the split: the tables of Kang and Glaeser, and batches of short lines,
-// including primes.
+// kernels, and fp16 products without the split. These are the tables of Kang and Glaeser, and batches of
+// short lines, including primes.
 //   bench_cuda_tensor [--out FILE.json] [--filter SUBSTRING] [--most LOG] [--lengths N,...] [--search]
 //   [--calls] [--large]
-// --lengths: only batches of lines of these lengths. --search: this library's float kernels are found by a
-// search rather than by wisdom and rules. --large: also times the tiles of large batches where points are
-// few. Signals are uniform in [−1, 1). Errors, over the whole batch, are relative L2 and the sum of absolute
-// differences against cuFFT in double. Times are medians of graph replays; with --calls also those of whole
-// calls: planning, allocation, copies from and to host memory. Exit status 1: tensor is off by more than
+// --lengths: only batches of lines of these lengths. --search: finds this library's float kernels by a search
+// rather than by wisdom and rules. --large: also times the tiles of large batches on small problems. Signals
+// are uniform in [−1, 1). Errors cover the whole batch: relative L2, and the sum of absolute differences,
+// against cuFFT in double. Times are medians of graph replays. With --calls there are also times of whole
+// calls: planning, allocation, and copies from and to host memory. Exit status 1: the error of tensor exceeds
 // 6e-7.
 #include <fmt/format.h>
 
@@ -66,7 +66,7 @@ std::vector<Case> cases(const Settings& settings) {
   // Primes, with and without good factors of n - 1.
   for (const std::int64_t n : {47, 83, 107, 127, 167, 191, 223, 227, 251}) all.push_back({{n}, kTotal / n});
   for (int log = 10; log <= max; ++log) all.push_back({{std::int64_t{1} << log}, 1});
-  // The sizes of the paper's table, as near to cubes as possible.
+  // The sizes of the paper's table, as close to cubes as possible.
   for (int log = 10; log <= max; log += 2) {
     const auto side = [&](int i) { return std::int64_t{1} << (log + i) / 3; };
     all.push_back({{side(0), side(1), side(2)}, 1});
@@ -82,7 +82,7 @@ dense::Options options(const Case& what, Engine engine, bool search = false) {
           .batch = what.batch};
 }
 
-/// Shared by all contenders of a case, in device memory.
+/// The device memory that all candidates of a case share.
 class Arena {
  public:
   explicit Arena(const Case& what)
@@ -98,7 +98,7 @@ class Arena {
     exact->enqueue(nullptr);
     gpu(cudaMemcpy(expected_.data(), exact->result(), expected_.bytes(), cudaMemcpyDeviceToDevice));
   }
-  /// Adds the error of `spectra`. cuFFT's halves may overflow.
+  /// Adds the error of `spectra`. cuFFT's half-precision results may overflow.
   void add_error(json& row, const void* spectra, bool half) const {
     const SpectrumError error = spectrum_error(spectra, half, expected_.data(), what_.total());
     if (!std::isfinite(error.relative_l2)) {
@@ -124,7 +124,7 @@ json timed(Timer& timer, const Case& what, const Work& work) {
   return {{"us", timing.us}, {"noise", timing.noise}};
 }
 
-/// Median wall clock of three calls after a first one that does not count.
+/// Median wall clock of three calls, after a first one that does not count.
 double whole_call_us(const std::function<void()>& call) {
   std::vector<double> times;
   for (int i = 0; i < 4; ++i) {
@@ -186,7 +186,7 @@ json with_half(Timer& timer, const Case& what, const Arena& arena) {
   return row;
 }
 
-/// Passes of powers of two as they are planned where fewer points than `few` are few.
+/// Returns the power-of-two passes that are planned if fewer points than `few` count as few.
 json with_passes(Timer& timer, const Case& what, const Arena& arena, std::int64_t few, bool split) {
   std::vector<int> logs;
   for (const std::int64_t extent : what.extents)
@@ -240,7 +240,7 @@ json measure(Timer& timer, const Case& what, const Settings& settings, bool& goo
   return row;
 }
 
-/// False for an unknown option, or one without its value: argument `at`.
+/// Returns false for an unknown option or one without its value, which is argument `at`.
 bool parse(int argc, char** argv, Settings& settings, int& at) {
   for (at = 1; at < argc; ++at) {
     const std::string word = argv[at];

@@ -34,7 +34,7 @@ __global__ void direct_kernel(const __grid_constant__ Binning<Real> plan, std::i
     if (lane == 0) parts[i] = sum;
   }
   __syncthreads();
-  BlockFinish<Real> block{};  // all samples were read, so there is no witness
+  BlockFinish<Real> block{};  // the path reads all samples, so there is no witness
   block.sums = scratch;
   block.memory = &memory;
   finish_frame<!IsComplex<T>::value, Real>(

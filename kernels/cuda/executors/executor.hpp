@@ -16,7 +16,7 @@
 
 namespace sfft::detail::cuda {
 
-/// At most `most` frames of a batch, starting at frame `first`; `k` results per frame.
+/// At most `max` frames of a batch, starting at frame `first`; `k` results per frame.
 template <class Real>
 Batch<Real> part_of(const Batch<Real>& batch, int first, int max, std::int64_t k) {
   Batch<Real> part = batch;
@@ -45,21 +45,21 @@ class Executor {
   /// For batches of `frames`. A path that needs much memory may allocate for fewer and work in rounds. Throws
   /// Error(out_of_memory).
   virtual std::unique_ptr<State> make_state(int frames) const = 0;
-  /// Whether a state that another executor on this device made could come from make_state(); this executor
-  /// can then reuse it without an allocation.
+  /// Whether this executor can reuse a state that another executor on this device made, instead of calling
+  /// make_state().
   virtual bool takes(const State& /*state*/, int /*frames*/) const { return false; }
 
   /// Launches the transform of a batch of whole frames. Stream-ordered; never allocates or synchronises; can
   /// be captured. Throws Error(device) if a launch fails.
   virtual void enqueue(const Batch<Real>& batch, State& state, Stream stream) const = 0;
 
-  /// The samples that the path reads, as linear indices in the order of a compact frame. Empty: all samples,
-  /// and enqueue_compact() must not be called.
+  /// The samples that the path reads, as linear indices in the order of a compact frame. Empty: the path
+  /// reads all samples, and enqueue_compact() must not be called.
   virtual const std::vector<std::int64_t>& sample_indices() const {
     static const std::vector<std::int64_t> none;
     return none;
   }
-  /// The same on compact frames.
+  /// Like enqueue(), but on compact frames.
   virtual void enqueue_compact(const Batch<Real>&, State&, Stream) const {}
   /// The rows that hold the samples, if the path can read frames made of just those rows; otherwise empty,
   /// and enqueue_rows() must not be called.
@@ -71,13 +71,13 @@ class Executor {
   /// addresses) to compact frames of row_set().
   virtual void fetch_rows(const void* /*frames*/, std::size_t /*element*/, int /*count*/, void* /*compact*/,
                           Stream /*stream*/) const {}
-  /// As enqueue(), on the compact frames of row_set().
+  /// Like enqueue(), but on the compact frames of row_set().
   virtual void enqueue_rows(const Batch<Real>&, State&, Stream) const {}
-  /// Samples of a stream; 0: the path is exact without a reference. sample_indices() holds whole streams,
-  /// then the witness's samples.
+  /// The number of samples per stream; 0: the path is exact without a reference. sample_indices() holds whole
+  /// streams, then the witness's samples.
   virtual std::int64_t taps() const noexcept { return 0; }
   virtual std::int64_t witness_samples() const noexcept { return 0; }
-  /// Complex numbers in the samples of a reference; 0 if taps() is 0.
+  /// The number of complex numbers in the samples of a reference; 0 if taps() is 0.
   virtual std::int64_t reference_points() const noexcept { return 0; }
   /// Launches kernels that read a reference's samples and the kWitnessReals of its witness from a
   /// device-visible frame. Stream-ordered; allocates from the pool. Only if reference_points() > 0.

@@ -15,12 +15,12 @@ __device__ double power(const Complex<Real>& z) {
   return static_cast<double>(z.re) * z.re + static_cast<double>(z.im) * z.im;
 }
 
-/// One thread's part of Σ|X|² over both halves of a spectrum. Of a real frame's, everything counts twice but
-/// the columns that are their own conjugates.
+/// One thread's part of Σ|X|² over both halves of a spectrum. For a real frame, every element counts twice,
+/// except in the columns that are their own conjugates.
 template <class Real>
 __device__ double sum_powers(const DenseSpectrum<Real>& spectrum, const Complex<Real>* values,
                              std::int64_t first, std::int64_t step) {
-  constexpr int kAhead = 4;  // loads under way
+  constexpr int kAhead = 4;  // loads in flight
   double total = 0;
   for (std::int64_t i = first; i < spectrum.points; i += kAhead * step) {
     Complex<Real> z[kAhead] = {};
@@ -61,7 +61,7 @@ __global__ void pick_kernel(const __grid_constant__ Binning<Real> plan, DenseSpe
       finish_row(plan.k, error_tables(plan), batch, row, z, known_value(plan.k, batch, row), sums,
                  store_at(plan.k, batch, frame, row));
       batch.standard_error[frame * plan.k + i] = 0;
-      // Includes f = 0, because this is subtracted from the total.
+      // The sum includes f = 0, because it is subtracted from the total.
       sums.power += (plan.flags[i] & kDistinctConjugate) != 0 ? 2 * power(z) : power(z);
     }
     total = block_sum(total, total_scratch);

@@ -10,7 +10,7 @@
 
 namespace sfft::detail::cuda {
 
-/// Position of a coefficient in the spectrum that the engine writes.
+/// The position of a coefficient in the spectrum that the engine writes.
 struct DensePick {
   std::int64_t at;
   bool conjugate;
@@ -20,19 +20,19 @@ struct DensePick {
 template <class Real>
 struct DenseSpectrum {
   const Complex<Real>* values = nullptr;
-  std::int64_t points = 0;      ///< of one frame's spectrum
-  std::int64_t row_points = 0;  ///< in its last dimension
-  std::int64_t row_extent = 0;  ///< of the frame's last dimension; 0 for complex frames
+  std::int64_t points = 0;      ///< elements of one frame's spectrum
+  std::int64_t row_points = 0;  ///< elements in the spectrum's last dimension
+  std::int64_t row_extent = 0;  ///< extent of the frame's last dimension; 0 for complex frames
   const DensePick* picks = nullptr;
 };
 
-/// Sums of one block: Σ|X|² of everything and of the picked coefficients, then two members of Sums.
+/// Sums of one block: Σ|X|² of all elements and of the picked coefficients, then two members of Sums.
 struct DensePartial {
   double total, picked, norm, held;
 };
 constexpr int kDenseBlocks = 128;  ///< per frame
 
-/// Values, errors and estimates from spectra. `partials` holds kDenseBlocks per frame.
+/// Computes values, errors and estimates from spectra. `partials` has room for kDenseBlocks per frame.
 template <class Real>
 void launch_pick(const Binning<Real>& plan, const DenseSpectrum<Real>& spectrum, const Batch<Real>& batch,
                  DensePartial* partials, Stream stream);

@@ -20,11 +20,11 @@ namespace {
 
 /// Limit on the scratch of one round of staged work.
 constexpr std::int64_t kRoundBytes = std::int64_t{256} << 20;
-/// Points per frame from which a cluster pays off; with fewer, a block ends before a cluster synchronises.
-/// 256 x 9 take a cluster 5.4 us, and 256 x 5 took a block 7.4.
+/// Points per frame from which a cluster pays off; with fewer, one block ends before a cluster synchronises.
+/// A cluster takes 5.4 us for 256 x 9 points; one block took 7.4 us for 256 x 5.
 constexpr std::int64_t kWorthCluster = 1024;
 
-/// Multiprocessors that each frame may use.
+/// The number of multiprocessors that each frame may use.
 int idle_share(const DeviceInfo& device, int frames) {
   return std::max(1, device.multiprocessors / std::max(1, frames));
 }
@@ -35,7 +35,7 @@ template <class Real>
 SparseExecutor<Real>::SparseExecutor(BinningTables<Real> tables, const DeviceInfo& device, int frames,
                                      Kernels kernels)
     : tables_(std::move(tables)) {
-  // A short burst takes a witness of several blocks, which only staged kernels compare.
+  // To notice a short burst, a plan needs a witness of several blocks, and only staged kernels compare those.
   if (kernels != Kernels::staged && !tables_.view().more_witness())
     policy_ = choose_fused_policy(tables_.view(), device, frames);
   if (!policy_ && kernels == Kernels::fused)
@@ -126,7 +126,7 @@ void SparseExecutor<Real>::read_reference(const void* frame, Element type, Compl
   const RowSet& set = row_set();
   if (set.empty() || fetched_word(set, frame, element) == 0)
     return launch_permute(tables_.view(), batch, samples, witness, stream);
-  // Scattered samples cross the bus one by one, rows do not.
+  // Scattered samples cross the bus one by one; rows are copied whole.
   const StreamBuffer rows(static_cast<std::size_t>(set.compact_elements()) * element, stream);
   fetch_rows(frame, element, 1, rows.data(), stream);
   batch.frames = rows.data();
@@ -211,9 +211,10 @@ std::optional<FusedPolicy> choose_fused_policy(const Binning<Real>& plan, const 
   };
   FusedPolicy common;
   common.overlap = device.overlap;
-  // For few frames, spread each over a cluster, one lane per block if there are enough multiprocessors. A
-  // cluster must fit within one GPC, so fewer clusters run at once than the multiprocessor count allows, and
-  // the rest wait: 32 frames by clusters of four blocks took 1.4 times as long as by three.
+  // If there are few frames, spread each over a cluster, with one lane per block if there are enough
+  // multiprocessors. A cluster must fit within one GPC, so fewer clusters run at once than the multiprocessor
+  // count allows, and the rest wait: 32 frames took 1.4 times as long with clusters of four blocks as with
+  // clusters of three.
   const int idle = idle_share(device, frames);
   const auto turns_of = [&](const FusedPolicy& policy) {
     if (frames <= 1) return 1;
@@ -221,7 +222,7 @@ std::optional<FusedPolicy> choose_fused_policy(const Binning<Real>& plan, const 
     return (frames + at_once - 1) / at_once;
   };
   std::optional<FusedPolicy> best;
-  int min = plan.lanes + 1;  // for one block per frame: a round costs about as much as a lane
+  int min = plan.lanes + 1;  // the cost of one block per frame: a round costs about as much as a lane
   if (device.largest_cluster > 1 && !plan.flat() && plan.lanes * plan.fft.points >= kWorthCluster) {
     bool all_at_once = false;
     for (int cluster = std::min({device.largest_cluster, plan.lanes, idle}); cluster > 1 && !all_at_once;
@@ -255,7 +256,7 @@ std::optional<FusedPolicy> choose_fused_policy(const Binning<Real>& plan, const 
       FusedPolicy policy = common;
       policy.lanes_per_group = lanes;
       policy.groups = (plan.lanes + lanes - 1) / lanes;
-      // A single frame waits less with more threads; concurrent blocks share a multiprocessor.
+      // More threads shorten the latency of a single frame; concurrent blocks share a multiprocessor.
       policy.threads = std::max(threads_for(lanes, 1), idle > 4 ? 256 : 64);
       if (fits(policy, limit)) return policy;
     }

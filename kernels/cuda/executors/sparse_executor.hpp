@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comb and flat-window plans on the GPU: one fused kernel if a lane fits a block's shared memory, else one
-// launch per stage.
+// Runs comb and flat-window plans on the GPU: with one fused kernel if a lane fits in a block's shared
+// memory, else with one launch per stage.
 #pragma once
 
 #include <mutex>
@@ -16,13 +16,13 @@
 
 namespace sfft::detail::cuda {
 
-/// The policy for batches of `frames` on a device; nothing if no policy fits its shared memory.
+/// The policy for batches of `frames` on a device; nullopt if no policy fits its shared memory.
 template <class Real>
 std::optional<FusedPolicy> choose_fused_policy(const Binning<Real>& plan, const DeviceInfo& device,
                                                int frames);
 
-/// The dimension to halve (kernels/base/halved_comb.hpp) for batches of `frames`: if a frame has
-/// multiprocessors to spare, twice as many share its samples. −1: none.
+/// The dimension to halve (kernels/base/halved_comb.hpp) for batches of `frames`: if multiprocessors are to
+/// spare, twice as many then share a frame's samples. −1: none.
 int dimension_to_halve(const CombData& data, const DeviceInfo& device, int frames);
 
 template <class Real>
@@ -61,9 +61,10 @@ class SparseExecutor final : public Executor<Real> {
 
   BinningTables<Real> tables_;
   mutable std::once_flag indices_once_;
-  mutable std::vector<std::int64_t> indices_;  ///< built for the first frame in host memory, or reference
-  std::optional<FusedPolicy> policy_;          ///< nothing: staged
-  std::optional<SmallFft<Real>> fft_;          ///< for the staged kernels
+  mutable std::vector<std::int64_t>
+      indices_;                        ///< built for the first frame in host memory or the first reference
+  std::optional<FusedPolicy> policy_;  ///< nothing: staged
+  std::optional<SmallFft<Real>> fft_;  ///< for the staged kernels
   std::unique_ptr<const GeneratedKernel> generated_;  ///< for float plans
   std::string generation_;                            ///< outcome of compile_for()
 };

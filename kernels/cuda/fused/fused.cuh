@@ -10,7 +10,7 @@
 
 namespace sfft::detail::cuda {
 
-/// The threads of a spread frame may use twice the registers, as half as many run, and one-lane code is
+/// If a frame is spread, half as many threads run, so each may use twice the registers. One-lane code is
 /// short: a single frame executes hardly any instruction more than once.
 template <class Real, class T, template <class, class> class Source, bool kSpread>
 __global__ void __launch_bounds__(kSpread ? kSpreadThreads<Real> : kMaxFusedThreads<Real>, 1)

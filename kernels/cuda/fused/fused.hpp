@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The whole transform in one launch: gather → small FFT → recover, in shared memory.
 //
-// A frame is processed by one block, or by a cluster of blocks (compute capability 9.0) that share its lanes
-// and add up their parts through distributed shared memory.
+// One block processes a frame, or a cluster of blocks does (compute capability 9.0). The blocks of a cluster
+// share the frame's lanes and add up their parts through distributed shared memory.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,11 @@
 
 namespace sfft::detail::cuda {
 
-/// Bytes of shared memory per block under a policy.
+/// Bytes of shared memory per block that a policy needs.
 template <class Real>
 std::size_t fused_shared_bytes(const Binning<Real>& plan, const FusedPolicy& policy);
 
-/// Clusters that can run at once on the current device, under a policy that uses them.
+/// How many clusters can run at the same time on the current device, for a policy that uses clusters.
 template <class Real>
 int fused_clusters_at_once(const Binning<Real>& plan, const FusedPolicy& policy);
 

@@ -10,38 +10,39 @@ namespace sfft::detail::cuda {
 
 /// Tunable parameters of the fused kernel.
 struct FusedPolicy {
-  int cluster = 1;          ///< blocks per frame; above one only for combs, with one group each
-  int groups = 1;           ///< consecutive rounds of a block
+  int cluster = 1;          ///< blocks per frame; more than one only for combs, and then with one group each
+  int groups = 1;           ///< rounds that a block does one after the other
   int lanes_per_group = 1;  ///< transformed together; cluster · groups · lanes_per_group >= lanes
   int threads = 256;        ///< a multiple of 32, at most kMaxFusedThreads<Real>; in a cluster at least 64
-  bool overlap = false;     ///< start before the stream's previous kernel ends; compute capability 9.0
-  /// Largest number of table bytes, including the witness's rows, that a block prefetches to shared memory.
-  /// Prefetching hides latency but takes room from other blocks. If the tables are larger, only what every
-  /// pass needs is copied.
+  bool overlap =
+      false;  ///< whether to start before the stream's previous kernel ends; needs compute capability 9.0
+  /// The maximum number of table bytes, including the witness's rows, that a block prefetches to shared
+  /// memory. Prefetching hides latency but takes room from other blocks. If the tables are larger, a block
+  /// copies only what every pass needs.
   int copied = 48 << 10;
   int copied_witness = 16 << 10;
 };
-/// The most threads per block that register use allows.
+/// The maximum number of threads per block that register use allows.
 template <class Real>
 constexpr int kMaxFusedThreads = sizeof(Real) == 4 ? 1024 : 512;
-/// The same for frames that is_spread() accepts.
+/// The maximum for frames that is_spread() accepts.
 template <class Real>
 constexpr int kSpreadThreads = kMaxFusedThreads<Real> / 2;
 
 /// Offsets in a block's shared memory, in bytes.
 struct FusedLayout {
-  int pitch;        ///< elements from lane to lane
-  int sums;         ///< of each warp of the cluster
+  int pitch;        ///< elements from one lane to the next
+  int sums;         ///< Sums of each warp of the cluster
   int parts;        ///< cluster: sums of this block's rows from every block; groups: sums of every row
   int finish;       ///< FinishMemory
-  int differences;  ///< the block's own coefficients, for the witness
+  int differences;  ///< the coefficients that this block finishes, for the witness
   int predicted;    ///< the witness prediction of each block of a cluster and each segment
   int segments;     ///< parts of a block's coefficients, which its warps process in parallel
   int buffer0, buffer1;
-  int head, head_bytes;    ///< the blob's first sections, as far as they are copied
+  int head, head_bytes;    ///< the part of the blob's first sections that is copied
   int lanes, lanes_bytes;  ///< the blob's sections for this block's lanes, if copied
   int witness,
-      witness_bytes;  ///< the columns of the witness's rows for the block's own coefficients, if copied
+      witness_bytes;  ///< the columns of the witness's rows for this block's coefficients, if copied
   int slice;          ///< rows that one block of a cluster finishes; even, so that slices are 16-byte aligned
   int total;
 };
@@ -51,12 +52,12 @@ struct FusedArguments {
   Batch<Real> batch;
   FusedPolicy policy;
   FusedLayout layout;
-  FastDivisor by_lanes, by_slice, by_pieces;  ///< the last: by the 16-byte pieces of a slice
+  FastDivisor by_lanes, by_slice, by_pieces;  ///< the last one divides by the 16-byte pieces of a slice
   Binning<Real> plan;
 };
 
-/// How the warps of a block divide the end of a frame: the first `finishing` warps of a cluster's block
-/// finish rows and leave other work to the rest, if those suffice.
+/// How the warps of a block divide the work at the end of a frame. In a cluster, the first `finishing` warps
+/// finish rows and leave other work to the rest, if they suffice.
 struct WarpShares {
   int all, finishing;
   SFFT_HOST_DEVICE int first_of_tail() const { return finishing < all ? finishing : 0; }

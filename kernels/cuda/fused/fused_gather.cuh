@@ -9,9 +9,10 @@
 
 namespace sfft::detail::cuda {
 
-/// The gather and the first pass, with adjacent lanes so that delays on one cache line share its load. Waits
-/// for the stream's previous kernel as late as possible, and calls `begin` once after issuing the first
-/// loads: its own loads may have to wait for registers. kOne: the block has one lane.
+/// The gather and the first pass. Adjacent threads take adjacent lanes, so that delays on one cache line
+/// share its load. Waits for the stream's previous kernel as late as possible. Calls `begin` once, after
+/// issuing the first loads, because the loads in `begin` may have to wait for registers. kOne: the block has
+/// one lane.
 template <int R, bool kOne, class Real, class Source, class Begin>
 __device__ __forceinline__ void gather_pass(const FusedArguments<Real>& a, const Source& source,
                                             int first_lane, int lanes, const Begin& begin) {
@@ -35,8 +36,8 @@ __device__ __forceinline__ void gather_pass(const FusedArguments<Real>& a, const
   };
   int t = threadIdx.x;
   Place at = place(t);
-  // Constant data are loaded before the wait: a thread loads its own butterfly's; with many lanes they are
-  // only brought into the L1 cache, one line per thread.
+  // Constant data are loaded before the wait. A thread loads the data of its butterfly; if there are many
+  // lanes, it only brings one line into the L1 cache.
   Complex<Real> known[R];
   Twiddles<R, Real> ahead;
   const auto prepare = [&] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fused kernel, which runs every stage of a sparse plan; used by the build and by run-time compilation.
+// The fused kernel, which runs every stage of a sparse plan. The build and run-time compilation both use it.
 #pragma once
 
 #include "kernels/cuda/fused/fused_gather.cuh"
@@ -41,7 +41,7 @@ __device__ __forceinline__ void transform_frame(const FusedArguments<Real>& a,
   const auto source = [&] {
     const T* const start = static_cast<const T*>(a.batch.frames) + frame * a.batch.frame_pitch;
     if constexpr (Source<Real, T>::kComb) {
-      // A lane's offsets stay in a variable; as constants they would take memory.
+      // A lane's offsets stay in a variable; as constants they would occupy local memory.
       return Source<Real, T>{plan, start, a.batch.reference_samples, given.plan.offsets};
     } else {
       return Source<Real, T>{plan, start, a.batch.reference_samples};

@@ -11,7 +11,7 @@
 
 namespace sfft::detail::cuda {
 
-/// Number of coefficients that keeps a warp busy.
+/// The number of coefficients that keeps a warp busy.
 constexpr int kWorthSegment = 32;
 
 template <class Real>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fused kernel after its FFT: sums rows over the lanes, and finishes a frame within a cluster of blocks.
+// The part of the fused kernel after its FFT: sums rows over the lanes, and finishes a frame within a cluster
+// of blocks.
 #pragma once
 
 #include "kernels/cuda/fused/fused_arguments.hpp"
@@ -11,7 +12,7 @@
 
 namespace sfft::detail::cuda {
 
-/// Complex numbers in 16 bytes, the largest copy of a thread.
+/// Complex numbers in 16 bytes, the largest copy that a thread makes.
 template <class Real>
 constexpr int kPiece = 16 / static_cast<int>(sizeof(Complex<Real>));
 
@@ -21,14 +22,14 @@ __device__ __forceinline__ void copy_ahead(int to, const unsigned char* from, in
     copy_async<16>(shared_bytes + to + i, from + i);
 }
 
-/// The plan's tables as this block reads them: from shared memory as far as they were copied. kSpread: all
-/// were copied, known at compile time.
+/// The plan's tables as this block reads them: from shared memory if they were copied there, else from global
+/// memory. kSpread: all were copied, which is known at compile time.
 template <class Real, bool kSpread = false>
 struct FusedTables {
   const FftPass* passes;
   const Complex<Real>* later;
   const BucketPair* bucket;
-  const unsigned char* lanes;  ///< of the block's first lane
+  const unsigned char* lanes;  ///< weights of the block's first lane
   const Real* power_weight;    ///< nullptr: none
   const DeviceTailTerm<Real>* tail;
   ErrorTables<Real> errors;
@@ -59,7 +60,7 @@ __device__ __forceinline__ const Complex<Real>* spectra(const FusedArguments<Rea
   return shared_at<Complex<Real>>(a.plan.fft.passes % 2 == 1 ? a.layout.buffer0 : a.layout.buffer1);
 }
 
-/// A thread's part of the tail's scale over the lanes of one group, thread `first` of `step`; 0 for a flat
+/// The part of the tail's scale that thread `first` of `step` sums over the lanes of one group; 0 for a flat
 /// window, whose rows include probes.
 template <class Real, bool kSpread>
 __device__ __forceinline__ Real tail_power(const FusedArguments<Real>& a,
@@ -92,7 +93,7 @@ __device__ __forceinline__ void add_weighted(const Complex<Real>& w, const Compl
   sum.im += w.re * im + w.im * z.re;
 }
 
-/// Row i over the lanes of one group.
+/// The sum of row i over the lanes of one group.
 template <bool kReal, class Real, bool kSpread>
 __device__ __forceinline__ Complex<Real> row_sum(const FusedArguments<Real>& a,
                                                  const FusedTables<Real, kSpread>& tables, int lanes, int i) {
@@ -115,7 +116,7 @@ __device__ __forceinline__ Complex<Real> row_sum(const FusedArguments<Real>& a,
   return sum;
 }
 
-/// The witness's rows for the block's own coefficients, starting at `first`.
+/// The witness's rows for the block's coefficients, starting at `first`.
 template <bool kSpread, class Real>
 __device__ __forceinline__ WitnessRows<Real> witness_rows(const FusedArguments<Real>& a, int first) {
   if (kSpread || a.layout.witness_bytes > 0)
@@ -148,7 +149,7 @@ __device__ __forceinline__ Complex<Real> operator+(const Complex<Real>& a, const
   return {a.re + b.re, a.im + b.im};
 }
 
-/// zero + Σ part(c) over c < cluster <= kMax; issues all loads first.
+/// Returns zero + Σ part(c) over c < cluster <= kMax; issues all loads first.
 template <int kMax, class T, class Part>
 __device__ __forceinline__ T sum_over_blocks(int cluster, T zero, const Part& part) {
   T values[kMax];
@@ -164,7 +165,8 @@ struct alignas(16) RowPair {
   Complex<Real> row[2];
 };
 
-/// Opens the inboxes of block `rank`: one thread, before the cluster knows that the block has started.
+/// Opens the inboxes of block `rank`. One thread calls this before the block announces its start to the
+/// cluster.
 template <class Real>
 __device__ __forceinline__ void open_inboxes(const FusedArguments<Real>& a, int rank) {
   FinishMemory<Real>& memory = *shared_at<FinishMemory<Real>>(a.layout.finish);
@@ -177,7 +179,7 @@ __device__ __forceinline__ void open_inboxes(const FusedArguments<Real>& a, int 
   open_inbox(&memory.errors_inbox, cluster * (sums + predictions));
 }
 
-/// Sends a number that eight lanes share to all blocks: each lane serves every eighth.
+/// Sends a number that eight lanes share to all blocks: each lane sends to every eighth block.
 template <class T>
 __device__ __forceinline__ void send_to_all(T* own, int cluster, Inbox* inbox, const T& value) {
   static_assert(kMaxCluster == 16);
@@ -186,7 +188,8 @@ __device__ __forceinline__ void send_to_all(T* own, int cluster, Inbox* inbox, c
   if (to + 8 < cluster) send(own, to + 8, inbox, value);
 }
 
-/// The lane's parts of two rows, in a one-lane block whose tables may be loaded before the spectrum exists.
+/// The lane's parts of two rows. The block has one lane, and its tables may be loaded before the spectrum
+/// exists.
 template <bool kReal, class Real>
 struct LaneRows {
   RowPair<Real> alpha, beta;
@@ -255,8 +258,8 @@ __device__ __forceinline__ void send_all_rows(const FusedArguments<Real>& a,
 
 /// The blocks of a cluster exchange their rows' sums, and each finishes a slice of the rows. They then
 /// exchange their slices' contributions to the error estimate. The first warps of each block compute the
-/// estimate for the errors of the block's own slice, each warp redundantly; one writes it. kSpread: called
-/// without a barrier after the last pass.
+/// estimate redundantly, for the errors of the block's slice; one warp writes it. kSpread: called without a
+/// barrier after the last pass.
 template <bool kReal, bool kSpread, class Real>
 __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, int rank, std::int64_t frame,
                                                int lanes) {
@@ -273,7 +276,7 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, in
   const int first = rank * slice;
   const int last = min(first + slice, plan.k);
   const bool witness = plan.witness.count > 0;
-  // In flight while rows are summed.
+  // These loads are in flight while rows are summed.
   const int own = first + thread;
   const Complex<Real> known = known_value(own < last ? plan.k : 0, a.batch, own);
   send_all_rows<kReal>(a, tables, rank, lanes);
@@ -299,7 +302,7 @@ __device__ __forceinline__ void finish_cluster(const FusedArguments<Real>& a, in
       // No other thread reads what the blocks sent for row i.
       parts[i - first] = finished.difference;
       a.batch.values[frame * plan.k + i] = finished.value;
-      // The others wait for the differences, and the sums of a thread's first row can wait for them.
+      // Other warps wait for the differences, so those come first; the sums of a thread's first row can wait.
       if (i == own) {
         one = finished;
       } else {

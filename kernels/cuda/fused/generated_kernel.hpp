@@ -2,7 +2,7 @@
 // The fused kernel compiled at run time for one plan.
 //
 // A single frame takes as long as its longest chain of instructions, most of which compute addresses. A
-// compiler that knows the plan evaluates those in advance: of 7,800 instructions 2,200 remain.
+// compiler that knows the plan evaluates those in advance: 2,200 of 7,800 instructions remain.
 #pragma once
 
 #include <memory>
@@ -20,19 +20,19 @@ class Module;
 /// (is_spread()). Double plans seldom are.
 std::string generated_source(const FusedArguments<float>& arguments, Element type);
 
-/// A cubin of such a source for "sm_90" or later. Needs no GPU; takes about a second. Throws
-/// Error(backend_unavailable) if NVRTC is missing or rejects the source.
+/// Compiles such a source to a cubin for `architecture`, "sm_90" or later. Needs no GPU; takes about a
+/// second. Throws Error(backend_unavailable) if NVRTC is missing or rejects the source.
 std::vector<char> compile_generated(const std::string& source, const std::string& architecture);
 
 class GeneratedKernel {
  public:
-  /// Compiles and loads in the current context of `device`. Throws as compile_generated() does, and if the
-  /// kernel would be slower than the library's.
+  /// Compiles the kernel and loads it into the current context of `device`. Throws as compile_generated()
+  /// does, and if the kernel would be slower than the library's.
   GeneratedKernel(const FusedArguments<float>& arguments, Element type, const DeviceInfo& device);
   ~GeneratedKernel();
 
   Element type() const noexcept { return type_; }
-  /// As launch_fused(); `arguments` may differ from the constructor's only in their batch.
+  /// Launches like launch_fused(); `arguments` may differ from the constructor's only in their batch.
   void launch(const FusedArguments<float>& arguments, Stream stream) const;
 
  private:

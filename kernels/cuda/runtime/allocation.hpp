@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Common to all kinds of GPU memory: allocations are counted, and tests can make one fail.
+// Shared by all kinds of GPU memory: allocations are counted, and tests can make one fail.
 #pragma once
 
 #include <cstddef>
 
 namespace sfft::detail::cuda {
 
-/// Whether a test has asked this allocation to fail.
+/// Whether a test wants this allocation to fail.
 bool injected_failure() noexcept;
 /// Counts an allocation; returns `data`.
 void* counted(void* data, std::size_t bytes) noexcept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barriers and memory of a cluster of blocks (compute capability 9.0).
+// Barriers and distributed shared memory of a thread block cluster (compute capability 9.0).
 #pragma once
 
 namespace sfft::detail::cuda {
@@ -13,9 +13,9 @@ __device__ __forceinline__ void await_blocks() {
   asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
 }
 
-/// Counts the bytes that the blocks of a cluster send to one of them (an mbarrier in its shared memory). A
-/// cluster barrier would wait until every block's stores are acknowledged, and then for all blocks; data sent
-/// to an inbox have arrived once their bytes are counted.
+/// An mbarrier in a block's shared memory that counts the bytes that the cluster's blocks send to it. Once
+/// the bytes are counted, the data have arrived. A cluster barrier would also wait for the acknowledgement of
+/// every store and for all other blocks.
 using Inbox = unsigned long long;
 
 /// The address in block `rank` of the cluster that corresponds to an address in this block's shared memory.
@@ -27,7 +27,7 @@ __device__ __forceinline__ unsigned in_block(const void* own, int rank) {
   return there;
 }
 
-/// Expects `bytes` in total. Called by one thread of the block, before announce_block().
+/// Makes the inbox expect `bytes` in total. One thread of the block calls this before announce_block().
 __device__ __forceinline__ void open_inbox(Inbox* inbox, int bytes) {
   const auto at = static_cast<unsigned>(__cvta_generic_to_shared(inbox));
   asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(at) : "memory");
@@ -51,8 +51,9 @@ __device__ __forceinline__ void await_inbox(Inbox* inbox) {
   } while (done == 0);
 }
 
-/// Writes `value`, of 4, 8 or 16 bytes, to the address in block `rank` that corresponds to `own`, and counts
-/// it there. The cluster's blocks must have started, and that block must not end before the data arrive.
+/// Writes `value` (4, 8 or 16 bytes) to the address in block `rank` that corresponds to `own`; that block's
+/// inbox counts the bytes. The cluster's blocks must have started, and the receiving block must not end
+/// before the data arrive.
 template <class T>
 __device__ __forceinline__ void send(T* own, int rank, Inbox* inbox, const T& value) {
   const unsigned to = in_block(own, rank), count = in_block(inbox, rank);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asynchronous copies from global to shared memory (compute capability 8.0; synchronous before it). As
-// <cuda_pipeline.h>, which run-time compilation does not find without a toolkit.
+// Asynchronous copies from global to shared memory (synchronous below compute capability 8.0). They replace
+// <cuda_pipeline.h>, which run-time compilation cannot find without a toolkit.
 #pragma once
 
 namespace sfft::detail::cuda {

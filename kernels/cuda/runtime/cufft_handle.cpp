@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans are made without a work area, which callers supply. A bad status becomes an error that names
-// the operation.
+// Creates plans without a work area; callers supply one. A bad status becomes an error that names the
+// operation.
 #include "kernels/cuda/runtime/cufft_handle.hpp"
 
 #include <cuda_runtime.h>
@@ -15,8 +15,8 @@ namespace sfft::detail::cuda {
 
 namespace {
 
-/// Whether a failure for which cuFFT gives no cause came of full memory: it loads code and tables at the
-/// first use, and a module takes some tens of megabytes.
+/// Whether full memory is the likely cause of a failure that cuFFT does not explain. cuFFT loads code and
+/// tables on first use, and a module takes some tens of megabytes.
 bool memory_is_short(int status) {
   constexpr std::size_t kModule = std::size_t{64} << 20;
   if (status != CUFFT_INTERNAL_ERROR && status != CUFFT_SETUP_FAILED && status != CUFFT_EXEC_FAILED)
@@ -29,7 +29,7 @@ bool memory_is_short(int status) {
 
 void check_cufft(int status, const char* what) {
   if (status == CUFFT_SUCCESS) return;
-  const cudaError_t left = cudaGetLastError();  // of cuFFT's calls to the runtime
+  const cudaError_t left = cudaGetLastError();  // left by cuFFT's calls to the runtime
   if (status == CUFFT_ALLOC_FAILED || left == cudaErrorMemoryAllocation || memory_is_short(status))
     throw Error(
         ErrorCode::out_of_memory,

@@ -8,7 +8,7 @@ namespace sfft::detail::cuda {
 /// backend_unavailable for a problem that cuFFT does not support, else device.
 void check_cufft(int status, const char* what);
 
-/// Destroys the plan with its owner. Has no work area of its own.
+/// Destroys the plan with its owner. Allocates no work area.
 class CufftHandle {
  public:
   CufftHandle();

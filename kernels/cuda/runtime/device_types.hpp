@@ -22,8 +22,8 @@ struct DeviceErrors {
 };
 
 /// Flags of a coefficient.
-constexpr std::uint8_t kDistinctConjugate = 1;  ///< a real spectrum holds its conjugate too
+constexpr std::uint8_t kDistinctConjugate = 1;  ///< a real spectrum contains its conjugate as well
 constexpr std::uint8_t kRealValue = 2;          ///< f = −f in a real frame: the value has no imaginary part
-constexpr std::uint8_t kMean = 4;               ///< f = 0, excluded from the account's sums
+constexpr std::uint8_t kMean = 4;               ///< f = 0, excluded from the sums of the error estimate
 
 }  // namespace sfft::detail::cuda

@@ -64,13 +64,13 @@ struct Nvrtc {
 };
 #undef SFFT_MEMBER
 
-/// What the first call in the process found. Modules need a current context: hold a DeviceScope and, in a
+/// What the first call in the process found. Modules need a current context: create a DeviceScope and, in a
 /// thread that has not used the runtime yet, call cudaFree(nullptr) first.
 const Driver& find_driver() noexcept;
-/// Tries only the file named by the environment variable SFFT_NVRTC; without it, libnvrtc as the loader finds
-/// it, then the one of the toolkit that the library was built with.
+/// If the environment variable SFFT_NVRTC names a file, tries only that file. Otherwise tries libnvrtc as the
+/// loader finds it, then the one from the toolkit that the library was built with.
 const Nvrtc& find_nvrtc() noexcept;
-/// The same; throw Error(backend_unavailable) with the reason if it is missing.
+/// As above, but these throw Error(backend_unavailable) with the reason if the library is missing.
 const Driver& driver();
 const Nvrtc& nvrtc();
 
@@ -81,8 +81,8 @@ void check_driver(CUresult status, const char* what);
 struct SourceHeader {
   std::string name, text;
 };
-/// A cubin of CUDA C++ for `architecture` ("sm_90"). Throws Error(backend_unavailable) if NVRTC is missing,
-/// or with the first lines of its log if it rejects the source.
+/// Compiles CUDA C++ to a cubin for `architecture` ("sm_90"). Throws Error(backend_unavailable) if NVRTC is
+/// missing or rejects the source; the message then quotes the first lines of its log.
 std::vector<char> compile(const std::string& source, std::span<const SourceHeader> headers,
                           std::span<const std::string> options, const std::string& architecture);
 

@@ -5,14 +5,14 @@
 
 namespace sfft::detail::cuda {
 
-/// Lets the stream's next kernel start beside this one if it was launched with `overlap`.
+/// Lets the stream's next kernel start while this one runs, if that kernel was launched with `overlap`.
 __device__ __forceinline__ void allow_next_kernel() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
 
-/// Waits for the stream's earlier work. Before that, an overlapping kernel may read only its plan and the
+/// Waits for the stream's earlier work. Until then, an overlapping kernel may read only its plan and the
 /// reference, which never change.
 __device__ __forceinline__ void await_previous_kernel() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -20,7 +20,7 @@ __device__ __forceinline__ void await_previous_kernel() {
 #endif
 }
 
-/// Fetches a kernel's parameters into the constant cache at once rather than line by line on use.
+/// Fetches all of a kernel's parameters into the constant cache together rather than line by line on use.
 template <class Arguments>
 __device__ __forceinline__ void touch_parameters(const Arguments& arguments) {
   constexpr int kLine = 64 / sizeof(int);

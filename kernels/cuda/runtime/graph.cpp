@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs are made again: those of kernels that begin beside the one before cannot be updated.
+// Instantiates a new graph for every capture: CUDA cannot update a graph whose kernels overlap their
+// predecessors.
 #include "kernels/cuda/runtime/graph.hpp"
 
 #include <cuda_runtime.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work that is captured once and launched many times.
+// A CUDA graph: work that is captured once and launched many times.
 #pragma once
 
 #include <functional>
@@ -22,8 +22,8 @@ class Graph {
     return *this;
   }
 
-  /// Replaces the graph by what `queue` puts into `stream`, which is not being captured, and into streams
-  /// that wait for it and are waited for. Launches under way are not affected.
+  /// Replaces the graph with the work that `queue` enqueues in `stream` and in streams forked from it and
+  /// joined to it. `stream` must not be capturing already. Launches in flight are not affected.
   void capture(Stream stream, const std::function<void()>& queue);
   void launch(Stream stream) const;
 

@@ -15,10 +15,10 @@ struct LaunchShape {
   int threads = 32;
   int cluster = 1;  ///< divides blocks
   std::size_t shared_bytes = 0;
-  bool overlap = false;  ///< with the previous kernel; the kernel calls await_previous_kernel()
+  bool overlap = false;  ///< may overlap with the previous kernel; the kernel calls await_previous_kernel()
 };
 
-/// `attributes` has room for two and must outlive the launch.
+/// `attributes` has room for two elements and must outlive the launch.
 inline cudaLaunchConfig_t configuration(const LaunchShape& shape, cudaLaunchAttribute* attributes) {
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(shape.blocks));
@@ -47,7 +47,7 @@ void launch(void (*kernel)(Arguments), const LaunchShape& shape, const Arguments
   check(cudaLaunchKernelEx(&config, kernel, arguments), what);
 }
 
-/// The number of clusters of such a launch that run at once on the device.
+/// The number of clusters of such a launch that the device runs at the same time.
 template <class Arguments>
 int clusters_at_once(void (*kernel)(Arguments), LaunchShape shape, const char* what) {
   cudaLaunchAttribute attributes[2]{};

@@ -7,7 +7,7 @@
 
 namespace sfft::detail::cuda {
 
-/// Threads per block, for kernels without a size of their own.
+/// Default number of threads per block.
 constexpr int kThreads = 256;
 
 /// Blocks of kThreads for `count` elements: enough to fill any GPU, no more.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the GPUs of one machine reach each other.
+// Peer access and links between the GPUs of one machine.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@ namespace sfft::detail::cuda {
 
 /// Throws Error(backend_unavailable) unless this build's code runs on all of them.
 void check_several(const std::vector<int>& devices);
-/// Lets kernels of `from` access memory of `to`, until the process ends; a GPU always reaches itself. Returns
-/// why it cannot, or an empty string. Throws Error(device).
+/// Lets kernels of `from` access memory of `to`, until the process ends; a GPU can always access its own
+/// memory. Returns the reason if access is impossible, else an empty string. Throws Error(device).
 std::string reach_peer(int from, int to);
-/// Whether NVLink, not the bus, joins them: atomics of one then work in the other's memory.
+/// Whether NVLink rather than the bus connects them: atomics of one GPU then work in the other's memory.
 bool linked(int from, int to);
 /// Peak bytes per second of the GPU's memory, from its clock and width; 0: the driver does not say.
 double peak_memory_rate(int device);

@@ -4,12 +4,12 @@
 
 namespace sfft::detail::cuda {
 
-/// The compute capability, times ten, that this build's kernels were compiled for, if the device runs them:
-/// 75 for code of 7.5 that the driver compiles for it. 0: they do not run.
+/// Ten times the compute capability that this build's kernels were compiled for, if the device runs them: 75
+/// for PTX of 7.5 that the driver compiles for the device. 0: they do not run.
 int code_version() noexcept;
 /// Kernels compiled for this capability or a later one can use clusters and overlapping launches.
 constexpr int kClusterCode = 90;
-/// The most blocks per cluster that the kernels support.
+/// The maximum number of blocks per cluster that the kernels support.
 constexpr int kMaxCluster = 16;
 /// Every GPU with clusters supports this many blocks per cluster; larger ones must be allowed explicitly.
 constexpr int kPortableCluster = 8;

@@ -61,7 +61,7 @@ class Devices {
       DeviceInfo info = query(device);
       const DeviceScope scope(device);
       const int code = code_version();
-      // A 9.0 GPU may run code for an older target, which ignores both.
+      // A 9.0 GPU may run code compiled for an older target; such code ignores both features.
       if (info.major >= 9 && code >= kClusterCode) {
         info.overlap = true;
         info.largest_cluster = largest_cluster();
@@ -140,7 +140,7 @@ int device_count() noexcept {
 
 std::string device_name(int device) {
   static std::mutex mutex;
-  static std::map<int, std::string> names;  // the query takes a millisecond, and every plan asks
+  static std::map<int, std::string> names;  // the query takes a millisecond, and every plan makes it
   const std::lock_guard lock(mutex);
   if (const auto known = names.find(device); known != names.end()) return known->second;
   cudaDeviceProp properties{};
@@ -229,7 +229,7 @@ void* ManagedMemory::allocate(std::size_t bytes) {
   const cudaError_t status = injected_failure() ? cudaErrorMemoryAllocation : cudaMallocManaged(&data, bytes);
   if (status == cudaErrorMemoryAllocation) out_of_memory(bytes, "managed");
   check(status, "allocating managed memory");
-  // Only advice; correct without it.
+  // This is only advice to the driver, so a failure does not matter.
 #if CUDART_VERSION >= 13000
   const cudaMemLocation home{cudaMemLocationTypeDevice, device};
 #else
@@ -335,7 +335,7 @@ void synchronize(Stream stream) {
 }
 
 std::uint64_t capture_of(Stream stream) {
-  if (stream == nullptr) return 0;  // not to be queried during a capture
+  if (stream == nullptr) return 0;  // must not be queried during a capture
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   unsigned long long number = 0;
   check(cudaStreamGetCaptureInfo(stream, &status, &number), "asking whether a graph is captured");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices, memory, streams: what host code uses of the CUDA runtime, without its headers.
+// The part of the CUDA runtime that host code uses (devices, memory, streams), without its headers.
 #pragma once
 
 #include <cstddef>
@@ -33,14 +33,14 @@ std::string unavailable(int device = 0);
 int device_count() noexcept;
 /// Creates no context, unlike device_info(). Throws Error(device) if there is no such device.
 std::string device_name(int device);
-/// The newest CUDA version that the driver supports: "13.0".
+/// The newest CUDA version that the driver supports, such as "13.0".
 std::string driver_version();
 /// Throws Error(backend_unavailable) with unavailable()'s sentence.
 const DeviceInfo& device_info(int device);
 
 /// Throws Error(device or out_of_memory) unless `status` (a cudaError_t) is success; `what`: the operation.
 void check(int status, const char* what);
-/// After a launch: like check(), for the launch's own error.
+/// Call after a launch: throws like check() if the launch failed.
 void check_launch(const char* kernel);
 
 /// Makes a device current for the calling thread and restores the previous one.
@@ -82,11 +82,11 @@ class Buffer {
   std::size_t bytes_ = 0;
 };
 
-struct DeviceMemory {  ///< of the current device
+struct DeviceMemory {  ///< memory of the current device
   static void* allocate(std::size_t bytes);
   static void release(void* data, std::size_t bytes) noexcept;
 };
-struct PinnedMemory {  ///< of the host, page-locked and readable by every device
+struct PinnedMemory {  ///< page-locked host memory that every device can read
   static void* allocate(std::size_t bytes);
   static void release(void* data, std::size_t bytes) noexcept;
 };
@@ -103,7 +103,7 @@ constexpr std::size_t aligned(std::size_t bytes) noexcept {
   return (bytes + 255) / 256 * 256;
 }
 
-/// Memory of the current device that can be allocated now.
+/// How much memory of the current device can be allocated now.
 std::size_t free_bytes();
 
 /// Copies a host array to new device memory; blocks.
@@ -115,9 +115,9 @@ DeviceBuffer upload(const std::vector<T>& values) {
 
 class OwnedStream {
  public:
-  /// urgent: its kernels get multiprocessors before those of others.
+  /// urgent: kernels of this stream get multiprocessors before those of other streams.
   enum class Kind { usual, urgent };
-  /// Of the current device, not synchronising with the legacy default stream.
+  /// Creates a stream of the current device that does not synchronise with the legacy default stream.
   explicit OwnedStream(Kind kind = Kind::usual);
   ~OwnedStream();
   OwnedStream(OwnedStream&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
@@ -165,7 +165,7 @@ void copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t fro
                std::size_t rows, Stream stream);
 void clear(void* device, std::size_t bytes, Stream stream);  ///< sets to zero
 void synchronize(Stream stream);
-/// The id of the graph capture that the stream takes part in; 0: none.
+/// The id of the graph capture that the stream takes part in; 0 if there is none.
 std::uint64_t capture_of(Stream stream);
 /// Whether kernels of `device` can read `data`: its own memory, managed or page-locked.
 bool kernels_can_read(const void* data, int device) noexcept;
@@ -174,8 +174,8 @@ const void* mapped_address(const void* host) noexcept;
 /// The same for managed memory.
 const void* managed_address(const void* host) noexcept;
 
-/// For tests: the n-th allocation from now on fails (1: the next), 0: none. Returns how many of the previous
-/// request were still to come; 0 if it has failed or none was requested.
+/// For tests: the n-th allocation from now on fails (1: the next), 0: none. Returns how many allocations were
+/// left until the previously requested failure; 0 if it has happened or none was requested.
 std::int64_t fail_allocation(std::int64_t n) noexcept;
 /// Bytes that buffers of this process hold, device and pinned.
 std::int64_t allocated_bytes() noexcept;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables sent to the GPU in one allocation and one copy, each of which costs as much as some 100 kB of
-// tables. The driver takes 75 us or more to reallocate freed memory, the pool a few.
+// Sends tables to the GPU with one allocation and one copy, each of which costs as much as about 100 kB of
+// tables. To reallocate freed memory, the driver takes 75 us or more; the pool takes a few.
 #pragma once
 
 #include <algorithm>
@@ -15,10 +15,10 @@
 namespace sfft::detail::cuda {
 
 /// add() every table, upload() once, then find them with at(). Tables must stay alive until upload(). Gaps
-/// between them are zero: kernels read some tables by pairs of elements.
+/// between tables are zero, because kernels read some tables in pairs of elements.
 class StagedTables {
  public:
-  /// Returns the table's place.
+  /// Returns the table's place, an offset in bytes.
   template <class T>
   std::size_t add(const std::vector<T>& values) {
     const std::size_t place = add(values.size() * sizeof(T));
@@ -34,7 +34,7 @@ class StagedTables {
   void put(std::size_t place, const void* data, std::size_t bytes) {
     if (bytes > 0) pieces_.push_back({place, data, bytes});
   }
-  /// Reserves room for a kernel to fill, after all tables.
+  /// Reserves room after all tables for a kernel to fill.
   std::size_t add_room(std::size_t bytes) {
     const std::size_t place = bytes_ + room_;
     room_ += aligned(bytes);
@@ -42,7 +42,7 @@ class StagedTables {
   }
   /// Size of the block that upload() needs.
   std::size_t host_bytes() const noexcept { return bytes_; }
-  /// Writes all tables to `host`, of host_bytes().
+  /// Writes all tables to `host`, which has room for host_bytes().
   void gather(std::byte* host) {
     std::ranges::sort(pieces_, {}, &Piece::place);
     std::size_t filled = 0;

@@ -42,7 +42,7 @@ cudaMemPool_t current_pool() {
   return known != pools.end() ? known->second : pools[device] = make_pool(device);
 }
 
-/// Nullptr if there is no pool: the caller falls back to cudaMalloc.
+/// Returns nullptr if there is no pool: the caller falls back to cudaMalloc.
 void* allocate_from_pool(std::size_t bytes, Stream stream) {
   const cudaMemPool_t pool = current_pool();
   if (pool == nullptr) return nullptr;

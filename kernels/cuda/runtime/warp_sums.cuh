@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over the lanes of a warp and the warps of a block, in a fixed order: results repeat bit for bit.
+// Sums over the lanes of a warp and the warps of a block. The order is fixed, so results repeat bit for bit.
 #pragma once
 
 namespace sfft::detail::cuda {

@@ -15,7 +15,7 @@ __host__ __device__ constexpr int padded(int i) {
   return i + (i >> (sizeof(Real) == 4 ? 4 : 3));
 }
 
-/// Pitch of lanes in elements: lanes written together start in different banks.
+/// The pitch of lanes in elements, chosen so that lanes written together start in different banks.
 template <class Real>
 inline int lane_pitch(int points, int lanes) {
   constexpr int kBanks = sizeof(Real) == 4 ? 16 : 8;
@@ -62,12 +62,12 @@ struct Twiddles {
 
 template <int R, class Real>
 struct Radix {
-  /// load(j, re, im) for j < R, the butterfly, twiddles(), store(r, re, im).
+  /// Calls load(j, re, im) for j < R, computes the butterfly, calls twiddles() and store(r, re, im).
   template <class Load, class Turn, class Store>
   static __device__ __forceinline__ void run(const FftPass& pass, const Load& load, const Turn& twiddles,
                                              const Store& store) {
-    // Load all twiddles before the first store: the compiler cannot tell that a store leaves the table alone,
-    // and would load them one after the other.
+    // Load all twiddles before the first store. The compiler cannot tell that a store leaves the table alone,
+    // and would otherwise load them one after the other.
     Real re[R], im[R];
     Butterfly<R>::template stream<Real, Real>(load, [&](int r, Real a, Real b) {
       re[r] = a;
@@ -94,7 +94,7 @@ struct Radix<1, Real> {
   }
 };
 
-/// The position of the u-th butterfly of a lane.
+/// The position of a lane's u-th butterfly.
 struct Place {
   int outer, column, p;
 };
@@ -107,8 +107,8 @@ __device__ __forceinline__ Place place_of(const FftPass& pass, int u) {
   return at;
 }
 
-/// One pass within shared memory. kOne: a single lane. kWait: a barrier precedes the data; the table is
-/// already there and is read before it.
+/// One pass within shared memory. kOne: there is a single lane. kWait: waits at a barrier for the data; the
+/// table is already there and is read before the barrier.
 template <int R, bool kOne, bool kWait, class Real>
 __device__ __forceinline__ void butterfly_pass(const FftPass& pass, int points, const Complex<Real>* table,
                                                int from, int to, int lanes, int pitch) {
@@ -158,7 +158,7 @@ __device__ __forceinline__ void butterfly_pass(const FftPass& pass, int points, 
   }
 }
 
-/// A pass of a radix without a butterfly: every output is a sum of R terms.
+/// A pass whose radix has no butterfly: every output is a sum of R terms.
 template <class Real>
 __device__ __forceinline__ void summed_pass(const FftPass& pass, int points, const Complex<Real>* table,
                                             int from, int to, int lanes, int pitch) {
@@ -227,7 +227,7 @@ __device__ __forceinline__ void run_pass(const FftPass& pass, int i, int points,
 #undef SFFT_PASS
 }
 
-/// later_passes(), inlined. kOne: has at least one barrier, but none at its end.
+/// later_passes(), inlined. kOne: it has at least one barrier, but none at its end.
 template <bool kOne, class Real>
 __device__ __forceinline__ void run_later_passes(const FftPass* passes, int count, int points,
                                                  const Complex<Real>* table, int buffer0, int buffer1,
@@ -249,8 +249,8 @@ __device__ __forceinline__ void run_later_passes(const FftPass* passes, int coun
   }
 }
 
-/// The same for one lane of a schedule known at compile time, from pass kFirst on: all indices are constants,
-/// so the schedule needs no memory.
+/// As above, from pass kFirst on, for one lane and a schedule known at compile time. All indices are
+/// constants, so the schedule needs no memory.
 template <int kFirst, class Real>
 __device__ __forceinline__ void run_known_passes(const FftSchedule& fft, const Complex<Real>* table,
                                                  int buffer0, int buffer1, int pitch) {
@@ -263,10 +263,10 @@ __device__ __forceinline__ void run_known_passes(const FftSchedule& fft, const C
   }
 }
 
-/// All passes but the first, which gathers. They alternate between the buffers at shared offsets buffer0 and
-/// buffer1, with the input in the first. The result is in the first for an odd number of passes, else in the
-/// second. Call directly after the first pass, without a barrier; ends with one. `passes` and `table` may be
-/// in any memory.
+/// Runs all passes but the first, which gathers. The passes alternate between the buffers at shared offsets
+/// buffer0 and buffer1; the input is in buffer0. If the number of passes is odd, the result is in buffer0,
+/// else in buffer1. Call directly after the first pass, without a barrier; ends with one. `passes` and
+/// `table` may be in any memory.
 template <class Real>
 __device__ __noinline__ void later_passes(const FftPass* passes, int count, int points,
                                           const Complex<Real>* table, int buffer0, int buffer1, int lanes,

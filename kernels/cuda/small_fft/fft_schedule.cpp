@@ -19,7 +19,7 @@ double pass_cost(int radix) {
   return 1 + 0.03 * radix;
 }
 
-/// The cheapest factorisation of a length; every divisor is examined once.
+/// Finds the cheapest factorisation of a length; examines every divisor once.
 class Factorization {
  public:
   /// The radices, largest first among those with a butterfly.

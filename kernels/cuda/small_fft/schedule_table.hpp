@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A schedule without its table, for callers whose kernels compute the entries: on the host they take longer
-// than everything else.
+// Makes a schedule without its table, for callers whose kernels compute the entries. On the host, the entries
+// take longer than everything else.
 #pragma once
 
 #include "kernels/base/portable.hpp"
@@ -8,7 +8,7 @@
 
 namespace sfft::detail::cuda {
 
-/// As make_schedule(), in microseconds.
+/// Like make_schedule(), but takes microseconds.
 FftSchedule lay_out_schedule(const std::int64_t* grid, int rank, bool load_first = false);
 
 /// exp(−2πi turns/order); 0 <= turns < order.
@@ -16,7 +16,7 @@ struct TableRoot {
   int turns, order;
 };
 
-/// Entry 0 … table_size − 1 of a schedule's table.
+/// The given entry (0 … table_size − 1) of a schedule's table.
 SFFT_HOST_DEVICE TableRoot table_root(const FftSchedule& schedule, int entry) noexcept {
   for (int i = 0; i < schedule.passes; ++i) {
     const FftPass& pass = schedule.pass[i];

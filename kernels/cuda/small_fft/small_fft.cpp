@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One launch if two padded buffers of the grid fit shared memory, else one launch per dimension. A single
-// longer dimension is split by Bailey's four-step method.
+// Takes one launch if two padded buffers of the grid fit in shared memory, else one launch per dimension.
+// Splits a single longer dimension by Bailey's four-step method.
 #include "kernels/cuda/small_fft/small_fft.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +15,8 @@ namespace sfft::detail::cuda {
 
 namespace {
 
-/// Lines of a step per block: enough to access whole sectors, few enough that blocks fill the GPU.
+/// The maximum number of lines per block in a step: enough to access whole sectors, few enough that blocks
+/// fill the GPU.
 constexpr int kMaxLines = 8;
 constexpr int kTargetThreads = 256;
 constexpr std::int64_t kPreferredShared = 56 << 10;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stage "small FFT": batched FFTs of the bucket grid in device memory, in one launch if a grid fits a block's
-// shared memory, else one dimension at a time; a long single dimension takes two steps.
+// Stage "small FFT": batched FFTs of the bucket grid in device memory. They take one launch if a grid fits in
+// a block's shared memory, else one launch per dimension; a long single dimension takes two steps.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace sfft::detail::cuda {
 
-/// Addresses of a line's elements: element i of line l is at (l / inner)·outer + (l mod
-/// inner)·step + i·stride.
+/// The addresses of a line's elements: element i of line l is at (l / inner)·outer + (l mod inner)·step +
+/// i·stride.
 struct LineMap {
   std::int64_t outer = 0, step = 0, stride = 1;
 };
@@ -27,8 +27,8 @@ struct FftStep {
   FastDivisor by_inner;
   int inner = 1;
   LineMap from, to;
-  /// Twiddles w_n^{(l mod inner)·i} after the FFT, from two tables: w^{a} = low[a mod 256] · high[a / 256];
-  /// nullptr: none.
+  /// Twiddles w_n^{(l mod inner)·i} that follow the FFT, from two tables: w^{a} = low[a mod 256] · high[a /
+  /// 256]; nullptr: none.
   const Complex<Real>* low = nullptr;
   const Complex<Real>* high = nullptr;
   int lines_per_block = 1, pitch = 1, threads = 256;

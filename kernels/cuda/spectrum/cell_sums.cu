@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two launches: each block sums one chunk of a cell, then one block per cell adds up its chunks.
+// Takes two launches: each block sums one chunk of a cell, then one block per cell adds up its chunks.
 #include "kernels/cuda/spectrum/cell_sums.hpp"
 
 #include "kernels/base/log_cells.hpp"
@@ -9,7 +9,7 @@ namespace sfft::detail::cuda {
 
 namespace {
 
-/// Elements that one block sums.
+/// The number of elements that one block sums.
 constexpr std::int64_t kChunk = 32 * kThreads;
 
 /// One cell as the product of its members along each dimension.

@@ -10,7 +10,7 @@
 
 namespace sfft::detail::cuda {
 
-/// The sums of one grid, for callers that provide the memory.
+/// Sums the cells of one grid, for callers that provide the memory.
 class CellSums {
  public:
   explicit CellSums(const SpectrumExtents& extents);
@@ -19,7 +19,7 @@ class CellSums {
   std::int64_t chunks() const noexcept { return first_chunk_.back(); }  ///< doubles of scratch
   /// The first chunk of every cell, cells() + 1 entries; enqueue() needs them in device memory.
   const std::vector<std::int64_t>& first_chunk() const noexcept { return first_chunk_; }
-  /// As cell_sums(), with `partial` as scratch and the results in sums[0 … cells() − 1]; stream-ordered.
+  /// Like cell_sums(), with `partial` as scratch and the results in sums[0 … cells() − 1]; stream-ordered.
   void enqueue(const double* values, const double* power, const std::int64_t* first_chunk, double* partial,
                double* sums, Stream stream) const;
 

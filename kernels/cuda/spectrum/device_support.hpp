@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A support in device memory: a bit set with counts, in which kernels that keep part of a spectrum look
-// up elements.
+// A support in device memory: a bit set with counts. Kernels that keep part of a spectrum look up elements in
+// it.
 #pragma once
 
 #include <bit>
@@ -28,7 +28,7 @@ class DeviceSupport {
     before_ = upload(before);
   }
 
-  /// For Keep::at; `values` has room for all signals: batch × support.
+  /// For Keep::at; `values` has room for the support of all signals: batch × support elements.
   device::KeptPart part(void* values) const {
     device::KeptPart part{};
     part.chosen = chosen_.as<unsigned>();

@@ -12,7 +12,7 @@ namespace sfft::detail::cuda {
 
 namespace {
 
-/// For more points, planning cuFFT pays off: its kernels transform long frames in less time.
+/// Beyond this many points, planning cuFFT pays off: its kernels transform long frames in less time.
 constexpr std::int64_t kMaxPoints = std::int64_t{1} << 24;
 /// A direct sum over a prime factor p takes p times as long per point as a pass of butterflies.
 constexpr std::int64_t kLargestPrime = 127;
@@ -21,12 +21,12 @@ constexpr int kMaxThreads = 256;
 constexpr int kMinThreads = 64;
 /// Columns that fill two sectors; an element has 16 bytes.
 constexpr int kColumns = 4;
-/// Points of a block that keep all threads busy.
+/// The number of points per block that keeps all threads busy.
 constexpr std::int64_t kBlockPoints = 2048;
 constexpr int kMaxLanes = 64;
 
 std::int64_t padded_lane_bytes(std::int64_t points) {
-  // Two buffers, an element of padding every eight, and up to eight between lanes (block_fft.cuh).
+  // Two buffers, with one element of padding after every eight and up to eight between lanes (block_fft.cuh).
   return 2 * (points + points / 8 + 9) * static_cast<std::int64_t>(sizeof(Complex<double>));
 }
 
@@ -86,7 +86,7 @@ void FrameFft::add_step(std::int64_t outer, std::int64_t n, std::int64_t inner, 
     if (per_block > kMaxLanes || per_block / 2 >= side_by_side) return false;
     if (fft_shared_bytes<double>(step.fft, per_block, pitch) > static_cast<std::int64_t>(shared_limit_) / 2)
       return false;
-    if (columns && per_block == 2) return true;  // a sector
+    if (columns && per_block == 2) return true;  // the columns fill a sector
     if (blocks(per_block) < multiprocessors_) return false;
     return (columns && per_block <= kColumns) || per_block * n <= kBlockPoints;
   };

@@ -24,7 +24,7 @@ struct TableArguments {
 };
 static_assert(sizeof(TableArguments) <= 4096, "kernel parameters");
 
-/// exp(−2πi turns/order), reduced to an eighth of a turn in integers first.
+/// exp(−2πi turns/order). The angle is first reduced to an eighth of a turn in integers.
 __device__ Complex<double> conjugate_root(const TableRoot& root) {
   const int eighths = 8 * root.turns;
   const int octant = eighths / root.order;
@@ -196,8 +196,8 @@ __global__ void __launch_bounds__(kMaxThreads) column_kernel(const __grid_consta
   }
 }
 
-/// Kernels may use all shared memory of a block: a smaller limit, set for one launch, might be in force for
-/// another thread's.
+/// Lets kernels use all shared memory of a block: a smaller limit, set for one launch, might still be in
+/// force when another thread launches.
 template <class Arguments>
 void launch_lines(void (*kernel)(Arguments), const FrameFftStep& step, std::size_t shared_limit,
                   const Arguments& arguments, Stream stream, const char* what) {

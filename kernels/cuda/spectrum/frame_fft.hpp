@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dense transform of one frame, in double, by an engine that is ready in microseconds: planning with
-// cuFFT takes as long as some thirty transforms.
+// The dense transform of one frame, in double precision, by an engine that is ready in microseconds. Planning
+// with cuFFT takes as long as some thirty transforms.
 #pragma once
 
 #include <complex>
@@ -19,22 +19,23 @@ namespace sfft::detail::cuda {
 struct FrameFftStep {
   FftSchedule fft;
   std::int64_t outer = 1, inner = 1;  ///< lines in the slower and in the faster dimensions
-  std::int64_t lanes = 1;             ///< FFTs; fewer than lines where one handles two real lines
+  std::int64_t lanes = 1;             ///< FFTs; fewer than lines if one FFT handles two real lines
   int lanes_per_block = 1, pitch = 1, threads = 32;
   std::int64_t blocks = 1, shared_bytes = 0;
   int table = 0;  ///< start of its schedule's entries
 };
 
-/// Two launches for an image (rows, then columns) plus one for its tables; one more per further dimension.
-/// Two rows of real samples form the real and imaginary parts of one FFT. Owns no device memory. Immutable.
+/// Transforms an image with two launches (rows, then columns) plus one for its tables; each further dimension
+/// adds one. Two rows of real samples form the real and imaginary parts of one FFT. Owns no device memory.
+/// Immutable.
 class FrameFft {
  public:
-  /// Whether this engine supports the transform and beats planning another one for so many frames: at most
-  /// 2^24 points in total, and dimensions without prime factors above 127 (summed directly) whose lines fit a
-  /// block's shared memory.
+  /// Whether this engine supports the transform, and is faster for this number of frames than another engine
+  /// that has to be planned. It takes at most 2^24 points in total and prime factors of at most 127 (large
+  /// ones are summed directly), and lines must fit in a block's shared memory.
   static bool supports(const SpectrumExtents& extents, int device, std::int64_t frames = 1);
 
-  /// Only for supported transforms.
+  /// Precondition: supports().
   FrameFft(const SpectrumExtents& extents, int device);
 
   /// Bytes of 256-byte aligned device memory for one transform.
@@ -61,7 +62,7 @@ void launch_frame_tables(const std::vector<FrameFftStep>& steps, Complex<double>
 void launch_frame_rows(const FrameFftStep& step, const Complex<double>* table, std::size_t shared_limit,
                        const void* samples, Element type, bool half, double scale, Complex<double>* spectrum,
                        Stream stream);
-/// In place; `power`: with the last step, or null.
+/// Works in place; `power` is given with the last step, else null.
 void launch_frame_columns(const FrameFftStep& step, const Complex<double>* table, std::size_t shared_limit,
                           const SpectrumExtents& extents, Complex<double>* spectrum, double* power,
                           Stream stream);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The output hook of forward transforms: an element is kept or dropped instead of stored.
+// The output hook of forward transforms: it keeps or drops an element instead of storing it.
 #pragma once
 
 #include "kernels/cuda/spectrum/kept_part.cuh"
@@ -15,7 +15,7 @@ __device__ __forceinline__ double power_of(double re, double im) {
   return __dadd_rn(__dmul_rn(re, re), __dmul_rn(im, im));
 }
 
-/// `spectrum`: elements per spectrum. NaN counts as above every level, so that it shows.
+/// `spectrum`: elements per spectrum. NaN counts as above every level, so that it stays visible.
 template <Keep kKeep, class Value, class Real>
 __device__ __forceinline__ void keep(const KeptPart& part, long long element, long long spectrum, Real re,
                                      Real im) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory layout of a selection, and the order of its kernels (largest_kernels.cuh).
+// Lays out the memory of a selection and launches its kernels in order (largest_kernels.cuh).
 #include "kernels/cuda/spectrum/largest.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace sfft::detail::cuda {
 
 namespace {
 
-/// Minimum number of elements per block of the digit kernels, and elements of a chunk.
+/// The minimum number of elements per block of the digit kernels, and the number of elements per chunk.
 constexpr std::int64_t kBlockElements = 4 * kThreads;
 constexpr std::int64_t kMinChunk = 8 * kThreads;
 constexpr std::int64_t kMaxBlocks = 512;
@@ -42,7 +42,7 @@ struct Places {
   }
 };
 
-/// Where the results are, from the header on. One copy takes them all, so there are no gaps.
+/// Where the results are, from the header on. There are no gaps, so one copy takes them all.
 struct ResultPlaces {
   std::size_t values, sums, indices, power, bytes;
   ResultPlaces(std::int64_t k, int cells) {

@@ -20,9 +20,9 @@ using Bits = unsigned long long;
 /// Digits of the 63 bits below the sign, from the top: three of 11 bits, the first of which is the exponent,
 /// and three of 10.
 constexpr int kPasses = 6;
-/// Digits after which keys may be listed, and the longest list.
+/// The number of digits after which keys may be listed, and the maximum length of the list.
 constexpr int kFewPasses = 2, kListed = 512;
-/// Header::chosen if there were more.
+/// Header::chosen if more keys agreed.
 constexpr std::int64_t kUnsettled = -1;
 constexpr int kBins = 1 << 11;
 constexpr int kWarps = kThreads / 32;
@@ -30,7 +30,7 @@ constexpr int kBinsPerThread = kBins / kThreads;
 
 /// What is known about the k-th largest key before a pass.
 struct Level {
-  Bits prefix;        ///< its upper digits, the others 0
+  Bits prefix;        ///< its upper digits, other digits are 0
   std::int64_t rank;  ///< its rank among keys with these digits, from 1
   /// 1: all keys with these digits are chosen, and further digits do not matter. −1: unsettled.
   int resolved;
@@ -66,9 +66,9 @@ struct Arguments {
   double* power;
   const double2* spectrum;
   std::int64_t points, k;
-  std::int64_t chunk;  ///< elements of a chunk, a multiple of kThreads
+  std::int64_t chunk;  ///< elements per chunk, a multiple of kThreads
   int pass;            ///< kPasses: after the last
-  bool few;            ///< keys are listed after kFewPasses
+  bool few;            ///< whether keys are listed after kFewPasses
 };
 
 /// NaN, whatever its sign, has the largest key.
@@ -83,8 +83,8 @@ __device__ int lowest_bit(int pass) {
   return pass < 3 ? 52 - 11 * pass : 20 - 10 * (pass - 3);
 }
 
-/// Sums over the threads before this one and over the whole block. The first barrier precedes the first
-/// write, so that calls may follow each other.
+/// Sums over the threads before this one and over the whole block. A barrier precedes the first write, so
+/// that calls may follow each other directly.
 struct Scan {
   std::int64_t before, all;
 };
@@ -117,7 +117,8 @@ __device__ Level level_before(const Arguments& a) {
   const Bits* bins = a.memory.bins + (a.pass - 1) * kBins;
   std::int64_t counts[kBinsPerThread];
   std::int64_t mine = 0;
-  const int top = kBins - 1 - static_cast<int>(threadIdx.x) * kBinsPerThread;  // this thread's, descending
+  const int top =
+      kBins - 1 - static_cast<int>(threadIdx.x) * kBinsPerThread;  // this thread's bins descend from here
 #pragma unroll
   for (int j = 0; j < kBinsPerThread; ++j) {
     counts[j] = static_cast<std::int64_t>(bins[top - j]);
@@ -181,7 +182,7 @@ __global__ void __launch_bounds__(kThreads) list_keys_kernel(const __grid_consta
     const Bits key = key_of(power);
     if (power < 0 || (key ^ level.prefix) >> low != 0) continue;
     const unsigned slot = atomicAdd(a.memory.listed, 1U);
-    if (slot >= kListed) return;  // one too many is enough to know
+    if (slot >= kListed) return;  // a count above the limit says that the list is too long
     a.memory.list[slot] = key;
   }
 }
@@ -267,7 +268,7 @@ __global__ void __launch_bounds__(kThreads) take_chosen_kernel(const __grid_cons
     const std::int64_t i = tile + threadIdx.x;
     const double power = i < end ? a.power[i] : kExcluded;
     const Place place = place_of(level, power);
-    // There are at most kThreads of each, so one scan serves both.
+    // There are at most kThreads elements of each kind, so one scan counts both.
     const Scan scan = block_scan(place == Place::above ? 1 : place == Place::tie ? std::int64_t{1} << 32 : 0);
     const std::int64_t above = before.above + (scan.before & 0xFFFFFFFF);
     const std::int64_t ties = before.ties + (scan.before >> 32);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Extents from shapes, for host code.
+// Makes spectrum extents from shapes, in host code.
 #pragma once
 
 #include "kernels/base/types.hpp"
@@ -7,7 +7,7 @@
 
 namespace sfft::detail::cuda {
 
-/// `half`: of a real signal.
+/// `half`: for the half spectrum of a real signal.
 inline SpectrumExtents extents_of(const Shape& shape, bool half) {
   SpectrumExtents extents{{1, 1, 1}, half};
   for (int d = 0; d < shape.rank(); ++d) extents.n[3 - shape.rank() + d] = shape[d];

@@ -8,8 +8,8 @@
 
 namespace sfft::detail::cuda {
 
-/// Row-major, slowest first, padded to three dimensions with leading extents of 1. `half`: spectrum of a real
-/// signal, whose last dimension is stored up to n/2.
+/// Row-major, slowest first, padded to three dimensions with leading extents of 1. `half`: the spectrum of a
+/// real signal, whose last dimension is stored up to n/2.
 struct SpectrumExtents {
   std::int64_t n[3];
   bool half;

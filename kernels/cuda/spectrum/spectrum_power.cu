@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One strided kernel per operation. Powers round as in keep.cuh, so that equal powers stay ties.
+// Each operation is one strided kernel. Powers round as in keep.cuh, so that equal powers stay ties.
 #include "kernels/cuda/runtime/launch.hpp"
 #include "kernels/cuda/spectrum/excluded.cuh"
 #include "kernels/cuda/spectrum/keep.cuh"

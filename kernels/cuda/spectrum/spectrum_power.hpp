@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts samples to double and sums the power of their spectra; arrays are in device memory, work is queued
+// Converts samples to double and sums the power of their spectra. Arrays are in device memory; work is queued
 // on a stream.
 #pragma once
 
@@ -11,10 +11,10 @@
 
 namespace sfft::detail::cuda {
 
-/// Replaces a power: the element is left out of all sums and ranks.
+/// Replaces the power of an element that is left out of all sums and ranks.
 constexpr double kExcluded = -1;
 
-/// out[i · stride] = samples[i]. For std::uint8_t, std::uint16_t, float and double.
+/// out[i · stride] = samples[i]. T is std::uint8_t, std::uint16_t, float or double.
 template <class T>
 void to_double(const T* samples, std::int64_t count, double* out, int stride, Stream stream);
 

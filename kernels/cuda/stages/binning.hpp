@@ -17,7 +17,7 @@ namespace sfft::detail::cuda {
 constexpr int kMaxCombOffsets = 32;
 
 struct BucketPair {
-  std::int32_t at, mirror;  ///< flat buckets of f and −f
+  std::int32_t at, mirror;  ///< linear indices of the buckets of f and −f
 };
 
 /// A TailTerm of a halved comb.
@@ -31,8 +31,8 @@ struct DeviceTailTerm {
 /// A plan's check samples (kernels/base/witness_data.hpp).
 template <class Real>
 struct WitnessTable {
-  /// [sample][pitch], k of them used: the real part of the prediction is Σ_i rows.re re X̂_i + rows.im im X̂_i,
-  /// the imaginary part of a complex one Σ_i rows.re im X̂_i − rows.im re X̂_i.
+  /// [sample][pitch], of which k are used. The real part of the prediction is Σ_i rows.re re X̂_i + rows.im
+  /// im X̂_i, the imaginary part of a complex one Σ_i rows.re im X̂_i − rows.im re X̂_i.
   const Complex<Real>* rows = nullptr;
   const std::int64_t* samples = nullptr;  ///< linear indices in a frame
   int pitch = 0;                          ///< k, rounded up to an even number
@@ -49,11 +49,12 @@ struct WitnessSums {
 template <class Real>
 struct Binning {
   // Members that every thread reads come first, close together: parameters are cached in lines of 64 bytes.
-  const Complex<Real>* table = nullptr;  ///< of the FFT
+  const Complex<Real>* table = nullptr;  ///< twiddle factors of the FFT
   int lanes = 0;                         ///< complex FFTs per frame; for a real frame each carries two delays
   bool real = false;
 
-  // Comb: sample (m0, m1, m2) of delay j is at offsets[j] + Σ m_d strides[d]; grid aligned to the right.
+  // Comb: sample (m0, m1, m2) of delay j is at offsets[j] + Σ m_d strides[d]. A grid of fewer dimensions uses
+  // the last ones.
   std::int64_t strides[3] = {};
   int row_points = 1;  ///< B of the last dimension
   int rows_per_slab = 1;
@@ -67,13 +68,13 @@ struct Binning {
   // Recovery: row i reads row_buckets buckets of every lane; rows past k are probes of the tail.
   int k = 0, rows = 0, row_buckets = 1;
   const BucketPair* bucket = nullptr;  ///< [q·rows + i]
-  /// Lane l's weights are at alpha + l·lane_bytes: [q·rows + i] on Z[at] and, for a real frame, lane_beta
-  /// bytes further those on conj Z[mirror].
+  /// Lane l's weights on Z[at] are at alpha + l·lane_bytes, in the order [q·rows + i]. For a real frame,
+  /// those on conj Z[mirror] follow lane_beta bytes later.
   const unsigned char* alpha = nullptr;
   const Real* power_weight = nullptr;          ///< B, comb only: of |Z|² in the tail's scale; largest is 1
-  const Real* gain = nullptr;                  ///< k, as ErrorTable
+  const Real* gain = nullptr;                  ///< k, as in ErrorTable
   const Real* bias = nullptr;                  ///< k
-  const Real* fit = nullptr;                   ///< k; nullptr: no prior whose scale can be fitted
+  const Real* fit = nullptr;                   ///< k; nullptr: there is no prior whose scale can be fitted
   const std::uint8_t* flags = nullptr;         ///< k
   const DeviceTailTerm<Real>* tail = nullptr;  ///< halved combs have these instead; largest weight is 1
   int tail_terms = 0;
@@ -82,8 +83,8 @@ struct Binning {
   ErrorReciprocals reciprocals;  ///< of `errors`
   WitnessTable<Real> witness;
 
-  /// What the fused kernel prefetches to shared memory, in sections of 16-byte multiples; the pointers above
-  /// point into it too.
+  /// What the fused kernel prefetches to shared memory. The size of every section is a multiple of 16 bytes;
+  /// the pointers above also point into it.
   const unsigned char* blob = nullptr;
   int passes_at = 0;  ///< FftPass[], the whole schedule
   int table_at = 0;   ///< twiddles of the later passes
@@ -99,7 +100,7 @@ struct Binning {
   std::int64_t offsets[kMaxCombOffsets] = {};
   FftSchedule fft;
 
-  /// Whether the witness has more than its first block, which staged kernels alone compare.
+  /// Whether the witness has more than its first block. Only staged kernels compare the further blocks.
   SFFT_HOST_DEVICE bool more_witness() const { return witness.count > kWitnessReals / (real ? 1 : 2); }
 
   int points() const { return fft.points; }
@@ -107,7 +108,8 @@ struct Binning {
   bool flat() const { return tap_offsets != nullptr; }
 };
 
-/// A batch of frames and where their results go; device memory (frames may be mapped host memory).
+/// A batch of frames and where their results go. All arrays are in device memory; frames may be in mapped
+/// host memory.
 template <class Real>
 struct Batch {
   const void* frames = nullptr;
@@ -115,11 +117,11 @@ struct Batch {
   std::int64_t frame_pitch = 0;  ///< elements from one frame to the next
   int count = 0;
   const Complex<Real>* reference_samples = nullptr;  ///< [lane][tap]; nullptr: none
-  /// If there are reference_samples: kWitnessReals for the first block, then the parts of each further
-  /// sample.
+  /// Present if there are reference_samples: kWitnessReals for the first block, then the parts of each
+  /// further sample.
   const Real* reference_witness = nullptr;
   const Complex<Real>* reference_values = nullptr;  ///< k
-  double reference_error = 0;                       ///< as ErrorSums has it
+  double reference_error = 0;                       ///< as in ErrorSums
   Complex<Real>* values = nullptr;                  ///< [frame][k]
   Real* standard_error = nullptr;                   ///< [frame][k]
   DeviceErrors* errors = nullptr;                   ///< [frame]

@@ -28,10 +28,10 @@ struct BinningTables<Real>::Parts {
   std::vector<DeviceTailTerm<Real>> tail;
   std::vector<std::uint8_t> flags;
   std::vector<std::vector<Complex<Real>>> lanes;    ///< alpha, then beta
-  std::vector<Real> rows;                           ///< of the witness
-  std::array<std::vector<std::int64_t>, 2> places;  ///< of the witness in compact frames
-  bool makes_witness_rows = false;                  ///< on the GPU
-  /// Places of tables.
+  std::vector<Real> rows;                           ///< rows of the witness
+  std::array<std::vector<std::int64_t>, 2> places;  ///< places of the witness's samples in compact frames
+  bool makes_witness_rows = false;                  ///< whether the GPU makes the witness's rows
+  /// Places of tables in the staged allocation.
   std::size_t table = 0, blob = 0, witness_rows = 0, witness_samples = 0, compact_witness = 0,
               rows_witness = 0, support = 0, tap_offsets = 0, window = 0, compact_taps = 0;
 };
@@ -46,7 +46,7 @@ void BinningTables<Real>::set_fft(const std::int64_t* grid, int rank, bool load_
   parts.later_table.assign(parts.table_values.begin() + view_.fft.first_twiddles, parts.table_values.end());
 }
 
-/// `weights` is (row·row_buckets + q)·delays + delay, the planner's order; kernels read adjacent rows.
+/// `weights` are in the planner's order, (row·row_buckets + q)·delays + delay; kernels read adjacent rows.
 template <class Real>
 void BinningTables<Real>::set_weights(std::int64_t delays, const std::vector<std::complex<double>>& weights,
                                       Parts& parts) {
@@ -94,7 +94,7 @@ void BinningTables<Real>::set_errors(const ErrorTable& errors, std::vector<std::
 template <class Real>
 void BinningTables<Real>::set_tail(const std::vector<double>& bucket_weight,
                                    const std::vector<TailTerm>& tail, Parts& parts) {
-  // Several parallel maxima, each of which waits only for itself.
+  // Several independent maxima shorten the dependency chains.
   std::array<double, 8> largest{};
   for (std::size_t b = 0; b < bucket_weight.size(); ++b)
     largest[b % largest.size()] = std::max(largest[b % largest.size()], bucket_weight[b]);
@@ -162,7 +162,7 @@ void BinningTables<Real>::set_row_set(const CombData& data) {
   }
 }
 
-/// The views of compact frames; call after view_ is bound.
+/// Makes the views of compact frames; call it after view_ is bound.
 template <class Real>
 void BinningTables<Real>::set_compact_views(const CombData& data, const Parts& parts) {
   compact_ = view_;
@@ -221,7 +221,7 @@ void BinningTables<Real>::bind(Parts& parts, const std::int64_t* comb_buckets) {
                          static_cast<std::size_t>(view_.witness.pitch) * sizeof(Complex<Real>));
   }
   step_done("tables: places");
-  constexpr std::size_t kMaxLocked = std::size_t{1} << 20;  // as much as learning has kept
+  constexpr std::size_t kMaxLocked = std::size_t{1} << 20;  // learning has kept a block of this size
   const HostBlock host(tables_.host_bytes(), kMaxLocked);
   WaitOnError waiting(nullptr);
   tables_.upload(host.data());

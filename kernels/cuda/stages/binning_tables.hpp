@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device tables of a comb or flat-window plan.
+// The device tables that a comb or flat-window plan needs.
 #pragma once
 
 #include <complex>
@@ -31,20 +31,20 @@ class BinningTables {
                 std::vector<std::uint8_t> flags, const ErrorTable& errors, const WitnessData& witness);
 
   const Binning<Real>& view() const noexcept { return view_; }
-  /// The same plan reading compact frames: the samples of one frame in the order of sample_indices().
+  /// The same plan for compact frames, which consist of one frame's samples in the order of sample_indices().
   const Binning<Real>& compact_view() const noexcept { return compact_; }
-  /// The rows that hold the samples of an image; empty for other frames and for flat windows.
+  /// The rows of an image that contain its samples; empty for other frames and for flat windows.
   const RowSet& row_set() const noexcept { return row_set_; }
-  /// The same plan reading the compact frames of row_set().
+  /// The same plan for the compact frames of row_set().
   const Binning<Real>& rows_view() const noexcept { return rows_; }
   const Shape& shape() const noexcept { return shape_; }
   /// The grid that the FFT transforms, slowest dimension first.
   const std::vector<std::int64_t>& grid() const noexcept { return grid_; }
 
-  /// Flat sample index of every tap of every stream, stream slowest. A stream is a delay or a line; a lane
-  /// carries one stream of a complex frame or two of a real one. The witness's samples come last.
+  /// The linear sample index of every tap of every stream, stream slowest. A stream is a delay or a line; a
+  /// lane carries one stream of a complex frame or two of a real one. The witness's samples come last.
   std::vector<std::int64_t> sample_indices() const;
-  /// Elements of a reference: one complex number for every tap of every lane.
+  /// The number of elements of a reference: one complex number for every tap of every lane.
   std::int64_t reference_points() const noexcept {
     return static_cast<std::int64_t>(view_.lanes) * view_.folds * view_.fft.points;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes every angle in double, which is still far faster than the bus.
+// Computes every angle in double precision, which is still far faster than the bus.
 #include "kernels/cuda/runtime/launch.hpp"
 #include "kernels/cuda/stages/column_factors.hpp"
 
@@ -37,7 +37,7 @@ __global__ void multiply_kernel(Complex<Real>* values, const ColumnFactors facto
 
 constexpr int kTile = 32, kTileRows = kThreads / kTile;
 
-/// Tiles of 32 × 32 values, each by one block.
+/// Each block transposes one tile of 32 × 32 values.
 template <class Real>
 __global__ void multiply_transposed_kernel(const Complex<Real>* __restrict__ values,
                                            const ColumnFactors factors, Complex<Real>* __restrict__ to) {

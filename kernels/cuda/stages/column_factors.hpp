@@ -16,14 +16,13 @@ struct ColumnFactors {
   std::int64_t length = 0, element = 1;
   bool inverse = false;
   double scale = 1;
-  /// The second half of the columns mirrors the first, from mirrored_width − first_column down; 0:
-  /// no mirroring.
+  /// If not 0, the second half of the columns mirrors the first, from mirrored_width − first_column down.
   std::int64_t mirrored_width = 0;
 };
 
 template <class Real>
 void launch_multiply(Complex<Real>* values, const ColumnFactors& factors, Stream stream);
-/// The same, transposed into other memory: value k of column c goes to to[c·rows + k].
+/// As above, but transposed into other memory: value k of column c goes to to[c·rows + k].
 template <class Real>
 void launch_multiply_transposed(const Complex<Real>* values, const ColumnFactors& factors, Complex<Real>* to,
                                 Stream stream);

@@ -11,7 +11,7 @@ namespace sfft::detail::cuda {
 namespace {
 
 constexpr int kMaxPieces = 16;  // per launch: the arguments are passed by value
-constexpr int kAtOnce = 4;      // vectors of a thread
+constexpr int kAtOnce = 4;      // vectors that a thread loads together
 
 /// `Count` values that are loaded and stored together.
 template <class Real, int Count>
@@ -19,13 +19,13 @@ struct alignas(2 * sizeof(Real) * Count) Pack {
   Complex<Real> values[Count];
 };
 
-/// Pieces in units of packs.
+/// Pieces whose lengths count packs.
 template <class Value>
 struct Rows {
   const Value* from;
   Value* to;
   std::int64_t from_pitch, to_pitch;
-  unsigned width, total;  ///< packs of a row, and of all rows
+  unsigned width, total;  ///< number of packs in a row, and in all rows
 };
 template <class Value>
 struct AllRows {
@@ -99,7 +99,7 @@ template <class Real>
 void launch_exchange(const ExchangePiece<Real>* pieces, std::size_t count, double scale, int blocks,
                      Stream stream) {
   constexpr int kPacked = static_cast<int>(16 / sizeof(Complex<Real>));
-  constexpr std::int64_t kMaxValues = std::int64_t{1} << 31;  // of a piece: indices of 32 bits
+  constexpr std::int64_t kMaxValues = std::int64_t{1} << 31;  // per piece, because indices have 32 bits
   std::array<ExchangePiece<Real>, kMaxPieces> part;
   std::size_t filled = 0;
   const auto flush = [&] {

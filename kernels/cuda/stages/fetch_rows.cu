@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A warp per row, neighbouring lanes on neighbouring words, so the bus carries whole lines. The copy engine
-// is as fast with long runs of rows, but a quarter to a half slower with several sets of short ones.
+// Each warp copies a row, and neighbouring lanes read neighbouring words, so the bus carries whole lines. The
+// copy engine is as fast for long runs of rows, but a quarter to a half slower for several sets of short
+// rows.
 #include "kernels/cuda/runtime/entry.cuh"
 #include "kernels/cuda/runtime/launch.cuh"
 #include "kernels/cuda/stages/binning.hpp"
@@ -10,7 +11,8 @@ namespace sfft::detail::cuda {
 
 namespace {
 
-/// Enough requests in flight for any bus; the other multiprocessors are left to transforms.
+/// These threads keep enough requests in flight for any bus; the other multiprocessors are left to
+/// transforms.
 constexpr int kFetchBlocks = 16, kFetchThreads = 512;
 
 struct FetchArguments {
@@ -20,9 +22,9 @@ struct FetchArguments {
   std::int64_t step_bytes;                  ///< from one row of a set to the next
   int row_words, rows, sets, count;
   int element, witness_samples;
-  std::int64_t copied_bytes;             ///< of a frame's rows
+  std::int64_t copied_bytes;             ///< bytes of a frame's rows
   const std::int64_t* witness;           ///< linear indices
-  std::int64_t starts[kMaxCombOffsets];  ///< of the sets' first rows, in bytes
+  std::int64_t starts[kMaxCombOffsets];  ///< offsets of the sets' first rows, in bytes
 };
 
 template <class Word>

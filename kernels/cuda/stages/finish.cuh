@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of a transform: values, the scales of the errors, standard errors, the error estimate.
+// The end of a transform computes values, the scales of the errors, standard errors and the error estimate.
 #pragma once
 
 #include "kernels/base/error_estimate.hpp"
@@ -14,17 +14,18 @@ struct Sums {
   double norm = 0;   ///< Σ|X̂|² without f = 0
   double fit = 0;    ///< Σ fit_i |X̂_i|² of the difference to the reference
 
-  /// Sums over the warp; lane l gets member l/8.
+  /// Adds up over the warp; lane l gets member l/8.
   __device__ __forceinline__ double member_over_warp() const { return sum_of_four(power, held, norm, fit); }
   /// This lane's member of *all.
   static __device__ __forceinline__ double* member(Sums* all) {
     return reinterpret_cast<double*>(all) + threadIdx.x % 32 / 8;
   }
-  /// Sums over `count` of *all, those of several blocks, in every lane. Called by a warp.
+  /// Adds up the first `count` of *all, the sums of several blocks; every lane gets the result. Called by a
+  /// warp.
   static __device__ __forceinline__ Sums over(const Sums* all, int count) {
     const auto* members = reinterpret_cast<const double*>(all);
     constexpr int kAhead = 4;
-    double sum = 0;  // of member lane % 4
+    double sum = 0;  // sum of member lane % 4
 #pragma unroll 1
     for (int start = 0; start < 4 * count; start += 32 * kAhead) {
       double values[kAhead];
@@ -45,14 +46,14 @@ struct Sums {
     const double sum = member_over_warp();
     if (threadIdx.x % 8 == 0) *member(scratch + threadIdx.x / 32) = sum;
   }
-  /// Called by whole warps.
+  /// Must be called by whole warps.
   __device__ __forceinline__ void from_warps(const Sums* scratch) {
     *this = threadIdx.x % 32 < blockDim.x / 32 ? scratch[threadIdx.x % 32] : Sums{};
     const double sum = member_over_warp();
     *this = {__shfl_sync(0xffffffffU, sum, 0), __shfl_sync(0xffffffffU, sum, 8),
              __shfl_sync(0xffffffffU, sum, 16), __shfl_sync(0xffffffffU, sum, 24)};
   }
-  /// Sums over the block, in every thread; `scratch` holds 32 Sums in shared memory.
+  /// Adds up over the block; every thread gets the result. `scratch` has room for 32 Sums in shared memory.
   __device__ __forceinline__ void over_block(Sums* scratch) {
     to_warps(scratch);
     __syncthreads();
@@ -78,12 +79,12 @@ __device__ __forceinline__ Real tail_term(const DeviceTailTerm<Real>& term, int 
   return term.weight / 4 * square;
 }
 
-/// Table entries needed to finish a row.
+/// The table entries that a row needs to be finished.
 template <class Real>
 struct ErrorTables {
   const Real* gain;
   const Real* bias;
-  const Real* fit;  ///< nullptr: no prior whose scale can be fitted
+  const Real* fit;  ///< nullptr: there is no prior whose scale can be fitted
   const std::uint8_t* flags;
 };
 
@@ -105,7 +106,7 @@ struct Coefficient {
   int flags;
 };
 
-/// Coefficient i, whose row's sum over all lanes is z; `known` is known_value().
+/// Returns coefficient i, given the sum z of its row over all lanes; `known` is known_value().
 template <class Real>
 __device__ __forceinline__ Coefficient<Real> coefficient(const ErrorTables<Real>& tables,
                                                          const Batch<Real>& batch, int i, Complex<Real> z,
@@ -131,13 +132,13 @@ __device__ __forceinline__ void add_coefficient(const ErrorTables<Real>& tables,
                                                 const Coefficient<Real>& z, Sums& sums) {
   if (tables.fit != nullptr) sums.fit += static_cast<double>(tables.fit[i]) * squared(z.difference);
   const double square = squared(z.value);
-  const double counted = (z.flags & kMean) != 0 ? 0 * square : square;  // a NaN must show
+  const double counted = (z.flags & kMean) != 0 ? 0 * square : square;  // 0 · NaN keeps a NaN visible
   sums.norm += counted;
   sums.held += (z.flags & kDistinctConjugate) != 0 ? 2 * counted : counted;
 }
 
 /// Finishes row i, whose sum over all lanes is z: passes the coefficient to store(z), or accumulates a probe
-/// of the tail. `known` is known_value(). Returns the coefficient of the difference to the reference.
+/// of the tail. `known` is known_value(). Returns the coefficient of the difference from the reference.
 template <class Real, class Store>
 __device__ __forceinline__ Complex<Real> finish_row(int k, const ErrorTables<Real>& tables,
                                                     const Batch<Real>& batch, int i, const Complex<Real>& z,
@@ -159,8 +160,8 @@ __device__ __forceinline__ auto store_at(int k, const Batch<Real>& batch, std::i
   return [=, values = batch.values](const Complex<Real>& z) { values[frame * k + i] = z; };
 }
 
-/// √(numerator/denominator), in float if Real is float and the value is in range, because double arithmetic
-/// takes several times as long.
+/// √(numerator/denominator). It is computed in float if Real is float and the value is in range, because
+/// double arithmetic takes several times as long.
 template <class Real>
 __device__ __forceinline__ double root(double numerator, double denominator) {
   if (sizeof(Real) == 4) {
@@ -200,7 +201,7 @@ __device__ __forceinline__ Ratios ratios_of(const Binning<Real>& plan, const Err
   return error_ratios(plan.errors, plan.reciprocals, sums, kEpsilon);
 }
 
-/// Writes a frame's error estimate. Called by one warp, three of whose lanes take one root each.
+/// Writes a frame's error estimate. One warp calls this, and three of its lanes compute one root each.
 template <class Real>
 __device__ __forceinline__ void write_errors(const Batch<Real>& batch, std::int64_t frame,
                                              const Ratios& ratios) {
@@ -219,23 +220,24 @@ __device__ __forceinline__ void write_errors(const Batch<Real>& batch, std::int6
   if (lane == 2) out.residual = value;
 }
 
-/// Warps of a block that settle a frame of a cluster, each redundantly: one per scheduler, so that none waits
-/// for another.
+/// In a cluster, this many warps of each block settle the frame redundantly: one per scheduler, so that none
+/// waits for another.
 constexpr int kSettlers = 4;
 
 /// A block's shared memory for the end of a frame.
 template <class Real>
 struct FinishMemory {
   Scales scales;
-  alignas(16) int keys[kSettlers][kWitnessReals];  ///< of the witness's squares, to order them
-  Real samples[kWitnessReals];                     ///< of the witness
-  Real reference[kWitnessReals];                   ///< of the witness, if there is a reference
-  Real tail[32];                                   ///< cluster: the tail's power, of each warp
-  /// Cluster: what the blocks send of this block's rows, and of the account.
+  alignas(16) int keys[kSettlers][kWitnessReals];  ///< sort keys of the witness's squares
+  Real samples[kWitnessReals];                     ///< the witness's samples
+  Real reference[kWitnessReals];                   ///< the reference's witness, if there is a reference
+  Real tail[32];                                   ///< cluster: each warp's part of the tail's power
+  /// Cluster: inboxes for what the blocks send of this block's rows, and of the error estimate.
   unsigned long long rows_inbox, errors_inbox;
 };
 
-/// Called by a warp that has all sums; valid in every lane. `seen` is not read if the plan has no witness.
+/// Called by a warp that has all sums; the result is valid in every lane. `seen` is not read if the plan has
+/// no witness.
 template <class Real>
 __device__ __forceinline__ Ratios settle_frame(const Binning<Real>& plan, double reference_error,
                                                const Sums& values, const WitnessSeen& seen) {
@@ -254,8 +256,9 @@ __device__ __forceinline__ Ratios settle_frame(const Binning<Real>& plan, double
   return ratios_of(plan, sums);
 }
 
-/// The same, by one warp that stores the scales of the errors for the block; lane s holds real number s of
-/// the witness's first block and of its prediction. `more`: sums of its other blocks, or nullptr.
+/// As above, called by one warp that stores the scales of the errors for the block. Lane s has real number s
+/// of the witness's first block and of its prediction. `more`: sums of the witness's other blocks, or
+/// nullptr.
 template <bool kReal, class Real>
 __device__ __forceinline__ Ratios settle_frame(const Binning<Real>& plan, double reference_error,
                                                const Sums& values, Real sample, Real predicted,

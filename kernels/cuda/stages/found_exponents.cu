@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each warp takes a run of one transform; an atomic maximum over the values' bits, which are ordered like
-// their magnitudes, combines them.
+// Each warp scans a run of one transform. An atomic maximum combines the runs; it works on the values' bits,
+// which are ordered like their magnitudes.
 #include "kernels/base/block16.hpp"
 #include "kernels/cuda/runtime/launch.hpp"
 #include "kernels/cuda/stages/found_exponents.hpp"
@@ -9,7 +9,7 @@ namespace sfft::detail::cuda {
 
 namespace {
 
-constexpr int kRun = 1024;  ///< values that a warp reads at a time
+constexpr int kRun = 1024;  ///< values of a warp's run
 
 __host__ __device__ std::int64_t blocks_in(std::int64_t count) {
   return (count + dense::kBlockValues - 1) / dense::kBlockValues;
@@ -44,7 +44,7 @@ __global__ void largest_kernel(const Part* __restrict__ from, std::int64_t batch
   }
 }
 
-/// Block16: a warp reads a block at a time.
+/// For block16: a warp reads one block of values at a time.
 __global__ void largest_of_blocks_kernel(const unsigned char* __restrict__ from, std::int64_t batch,
                                          std::int64_t count, std::int64_t bytes,
                                          unsigned* __restrict__ largest) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the samples of a plan into registers: stage "permute" and, for flat windows, "subsample" too.
+// Reads the samples of a plan into registers: stage "permute" and, for flat windows, also "subsample".
 #pragma once
 
 #include "kernels/cuda/stages/binning.hpp"
@@ -15,8 +15,8 @@ struct IsComplex<Complex<Real>> {
   static constexpr bool value = true;
 };
 
-/// One complex sample, or two real ones as real and imaginary part. Not by __ldg(), which the compiler may
-/// move ahead of await_previous_kernel().
+/// Reads one complex sample, or two real ones as real and imaginary part. Does not use __ldg(), which the
+/// compiler may move ahead of await_previous_kernel().
 template <class Real, class T>
 __device__ __forceinline__ Complex<Real> read_pair(const T* frame, std::int64_t first, std::int64_t second) {
   __builtin_assume(__isGlobal(frame));
@@ -38,7 +38,7 @@ struct CombSource {
   const Binning<Real>& plan;
   const T* frame;
   const Complex<Real>* reference;
-  const std::int64_t* offsets;  ///< the plan's
+  const std::int64_t* offsets;  ///< the plan's sample offsets
 
   struct Row {
     const T* frame;
@@ -60,7 +60,7 @@ struct CombSource {
     const std::int64_t at = i * plan.strides[2];
     return read_pair<Real, T>(row.frame, at, at + row.second);
   }
-  /// The reference there; 0 without one.
+  /// The reference at that point; 0 without a reference.
   __device__ __forceinline__ Complex<Real> known(const Row& row, int i) const {
     return row.reference == nullptr ? Complex<Real>{0, 0} : load_constant(row.reference + i);
   }
@@ -92,7 +92,7 @@ struct FlatSource {
     const std::int64_t* first = plan.tap_offsets + (real ? 2 * lane : lane) * taps();
     return {first, real ? first + taps() : first, reference == nullptr ? nullptr : reference + lane * taps()};
   }
-  /// Tap m as loaded, minus the reference's.
+  /// Tap m as loaded, minus the reference's tap.
   template <bool kReference>
   __device__ __forceinline__ Complex<Real> tap(const Row& row, std::int64_t m) const {
     Complex<Real> z = read_pair<Real, T>(frame, __ldg(row.first + m), __ldg(row.second + m));

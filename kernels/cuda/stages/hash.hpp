@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stage "hash" at plan time: the buckets of a template's frequencies in a comb. Flat windows are hashed
+// Stage "hash" at plan time: finds the buckets of a template's frequencies in a comb. Flat windows are hashed
 // on the host.
 #pragma once
 
@@ -14,7 +14,7 @@ struct GridShape {
   std::int64_t extents[3] = {1, 1, 1};
 };
 
-/// out[i] = bucket of support[i] (a linear index) and of its negative. Device memory.
+/// out[i] = the buckets of support[i] (a linear index) and of its negative. All arrays are in device memory.
 void launch_comb_hash(const GridShape& shape, const std::int64_t* buckets, const std::int64_t* support, int k,
                       BucketPair* out, Stream stream);
 

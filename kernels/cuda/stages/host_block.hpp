@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host memory that stages copies to and from a GPU.
+// Host memory for staging copies to and from a GPU.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ class HostBlock {
   std::byte* data_;
 };
 
-/// Waits for queued work if an error ends the scope, before memory is freed and host memory given back.
+/// If an error ends the scope, waits for queued work before memory is freed or returned.
 class WaitOnError {
  public:
   explicit WaitOnError(Stream stream) : stream_(stream) {}
@@ -36,7 +36,7 @@ class WaitOnError {
     try {
       synchronize(stream_);
     } catch (const Error&) {
-      // The pending error says more.
+      // The error in flight says more than this one.
     }
   }
   WaitOnError(const WaitOnError&) = delete;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread per sample of a row; a block's row of threads follows it.
+// Each thread converts one column of samples and strides over the rows.
 #include "kernels/base/luma_range.hpp"
 #include "kernels/cuda/runtime/launch.hpp"
 #include "kernels/cuda/stages/luma.hpp"

@@ -17,7 +17,7 @@ __global__ void exchange_kernel(Complex<Real>* values, const MirroredColumns pie
     const std::int64_t at = row * piece.columns + column, opposite = piece.rows * piece.columns - 1 - at;
     const double turns = static_cast<double>(row * piece.width + piece.first + column) /
                          static_cast<double>(piece.rows * piece.width);
-    double re = 0, im = 0;  // of w^k
+    double re = 0, im = 0;  // parts of w^k
     sincospi(-turns, &im, &re);
     const Complex<Real> a = values[at], b = values[opposite];
     const double sum_re = half * (static_cast<double>(a.re) + b.re),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Half spectra of a real line from the transform of its sample pairs, and back, for some of its columns.
+// Converts the transform of a real line's sample pairs to the line's half spectrum, and back, for some of its
+// columns.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ struct MirroredColumns {
 /// X[k] = E + w^k·O and X[h − k] = conj(E − w^k·O), w = exp(−πi/h), h = rows·width; times `scale`.
 template <class Real>
 void launch_unpack_real(Complex<Real>* values, const MirroredColumns& columns, double scale, Stream stream);
-/// The reverse, twice as large.
+/// The reverse; the result is twice as large.
 template <class Real>
 void launch_pack_real(Complex<Real>* values, const MirroredColumns& columns, Stream stream);
 

@@ -41,7 +41,7 @@ Axes join(const CopyGrid& grid) {
   return axes;
 }
 
-/// Address of the i-th element. kSmall: there are fewer than 2^31.
+/// The address of the i-th element. kSmall: there are fewer than 2^31 elements.
 template <bool kSmall>
 __device__ __forceinline__ void locate(const Axes& axes, std::int64_t i, std::int64_t& from,
                                        std::int64_t& to) {

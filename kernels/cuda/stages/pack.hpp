@@ -10,8 +10,8 @@
 
 namespace sfft::detail::cuda {
 
-/// A grid of elements, slowest axis first, with the distances of neighbours, in elements, on the input and
-/// output side. Axes of extent 1 are allowed.
+/// A grid of elements, slowest axis first. The distances between neighbours on the input and output side are
+/// in elements. Axes of extent 1 are allowed.
 struct CopyGrid {
   static constexpr int kAxes = 4;  ///< a batch of three dimensions
   std::int64_t extents[kAxes] = {1, 1, 1, 1};

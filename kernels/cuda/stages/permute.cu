@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread per tap of a lane, looping over frames; one block per frame also reads the witness's samples.
+// One thread per tap of a lane loops over the frames; one block per frame also reads the witness's samples.
 #include "kernels/cuda/stages/permute.hpp"
 
 #include "kernels/cuda/runtime/launch.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strided threads, lanes fastest. The offsets of a few streams are kernel parameters.
+// Threads stride over the set, lane fastest. If there are few streams, their offsets are kernel parameters.
 #include "kernels/cuda/runtime/launch.hpp"
 #include "kernels/cuda/stages/gather.cuh"
 #include "kernels/cuda/stages/read_set.hpp"
@@ -10,11 +10,11 @@ namespace {
 
 struct Arguments {
   SampleSet set;
-  std::int64_t first[kOffsetsInLaunch];  ///< the offsets, if the set has no more
+  std::int64_t first[kOffsetsInLaunch];  ///< the offsets, if the set has at most this many
 };
 
-/// Neighbouring threads take the lanes of one sample: results are written in whole lines, as the host bus
-/// needs, and nearby delays are read together.
+/// Neighbouring threads read the lanes of one sample. Results are then written in whole lines, as the host
+/// bus needs, and nearby delays are read together.
 template <class Real, class T>
 __global__ void read_set_kernel(const __grid_constant__ Arguments arguments, const T* signal, Real* re,
                                 Real* im) {

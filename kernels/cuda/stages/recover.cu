@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two launches: blocks sum rows, powers and witness predictions; then every block adds up these parts and
-// writes its share of the errors.
+// Takes two launches. Blocks first sum rows, powers and witness predictions; then every block adds up these
+// parts and writes its share of the errors.
 #include "kernels/cuda/stages/recover.hpp"
 
 #include "kernels/cuda/stages/finish.cuh"
@@ -47,8 +47,8 @@ __device__ __forceinline__ void add_prediction(const Binning<Real>& plan, int i,
   }
 }
 
-/// Three blocks per multiprocessor for float, two for double: threads hold one number for every row of
-/// the witness.
+/// Three blocks per multiprocessor for float and two for double, because threads keep one number for every
+/// row of the witness in registers.
 template <bool kReal, class Real>
 __global__ void __launch_bounds__(kThreads, sizeof(Real) == 4 ? 3 : 2)
     recover_kernel(const __grid_constant__ Binning<Real> plan, const __grid_constant__ Batch<Real> batch,
@@ -101,8 +101,8 @@ __global__ void __launch_bounds__(kThreads, sizeof(Real) == 4 ? 3 : 2)
   }
 }
 
-/// Compares the witness's samples beyond the first block, one per warp at a time; a block per frame. Values
-/// are those that recover_kernel() wrote.
+/// Compares the witness's samples beyond the first block. One block serves a frame, and each warp compares
+/// one sample at a time. The values are those that recover_kernel() wrote.
 template <bool kReal, class Real, class T>
 __global__ void __launch_bounds__(kThreads)
     witness_kernel(const __grid_constant__ Binning<Real> plan, const __grid_constant__ Batch<Real> batch,
@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// `more`: what witness_kernel() found, or nullptr.
+/// `more`: the results of witness_kernel(), or nullptr.
 template <bool kReal, class Real>
 __global__ void finish_kernel(const __grid_constant__ Binning<Real> plan,
                               const __grid_constant__ Batch<Real> batch, const Real* witness,

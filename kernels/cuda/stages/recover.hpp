@@ -18,7 +18,7 @@ constexpr int kMaxRecoverBlocks = 64;  ///< per frame
 
 /// Computes the batch's values, errors and estimates from transformed lanes z[(frame·lanes + lane)·B + b] and
 /// the witness's samples as launch_permute() writes them. `partials` holds kMaxRecoverBlocks per frame;
-/// `more` one element per frame if the witness has several blocks, else it is nullptr.
+/// `more` has one element per frame if the witness has several blocks, else it is nullptr.
 template <class Real>
 void launch_recover(const Binning<Real>& plan, const Batch<Real>& batch, const Complex<Real>* z,
                     const Real* witness, RecoverPartial* partials, WitnessSums* more, Stream stream);

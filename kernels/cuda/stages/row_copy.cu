@@ -15,7 +15,7 @@ constexpr int kAtOnce = 4;
 
 using Word = uint4;
 
-/// Pitches and widths in words; `total`: of all rows.
+/// Pitches and widths are in words; `total` counts the words of all rows.
 __global__ void __launch_bounds__(kThreads)
     row_copy_kernel(Word* to, std::int64_t to_pitch, const Word* from, std::int64_t from_pitch,
                     unsigned width, unsigned total) {
@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(kThreads)
 
 void launch_row_copy(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                      std::size_t width, std::size_t rows, Stream stream) {
-  constexpr std::size_t kMaxWords = std::size_t{1} << 31;  // indices of 32 bits
+  constexpr std::size_t kMaxWords = std::size_t{1} << 31;  // because indices have 32 bits
   if (width == 0 || rows == 0) return;
   const auto words = [](std::size_t bytes) { return bytes / sizeof(Word); };
   const std::size_t each = std::max<std::size_t>(1, kMaxWords / words(width));

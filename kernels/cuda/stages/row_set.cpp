@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One box copy per set: a row's bytes, the rows of a set, the frames. The copy engine then reads at full bus
-// speed, where kernels request single sectors.
+// Copies each set as one box: a row's bytes × the rows of a set × the frames. The copy engine then reads at
+// full bus speed, where kernels request single sectors.
 #include "kernels/cuda/stages/row_set.hpp"
 
 #include <cuda_runtime.h>
@@ -40,7 +40,7 @@ void copy_rows(const RowSet& set, const void* frames, std::size_t element, int c
     box.extent = make_cudaExtent(width, rows, static_cast<std::size_t>(count));
     box.kind = cudaMemcpyHostToDevice;
     cudaError_t status = cudaMemcpy3DAsync(&box, stream);
-    if (status == cudaErrorInvalidValue && count > 1) {  // adjacent, but allocated one by one
+    if (status == cudaErrorInvalidValue && count > 1) {  // the frames are adjacent, but allocated one by one
       static_cast<void>(cudaGetLastError());
       box.extent.depth = 1;
       status = cudaSuccess;

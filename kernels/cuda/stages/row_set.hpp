@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of an image that hold a comb's samples, and how to copy only those to the GPU.
+// The rows of an image that contain a comb's samples, and functions that copy only those rows to the GPU.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace sfft::detail::cuda {
 /// A compact frame holds one set of rows after another, each as long as the frame's, followed by the
 /// witness's samples.
 struct RowSet {
-  std::vector<std::int64_t> starts;  ///< of each set's first row, as a linear index; delays may share a set
-  std::int64_t rows = 0;             ///< of a set
+  std::vector<std::int64_t> starts;  ///< linear index of each set's first row; delays may share a set
+  std::int64_t rows = 0;             ///< rows per set
   std::int64_t step = 0;             ///< elements from one row of a set to the next; rows·step is a frame
   std::int64_t row_elements = 0;
   std::int64_t witness_rows = 0;  ///< rows that the witness's samples would fill
@@ -25,7 +25,7 @@ struct RowSet {
   std::int64_t copied_rows() const noexcept { return static_cast<std::int64_t>(starts.size()) * rows; }
   std::int64_t copied_elements() const noexcept { return copied_rows() * row_elements; }
   std::int64_t compact_elements() const noexcept { return copied_elements() + witness_rows * row_elements; }
-  /// Bus traffic in bytes if kernels read the samples in place: the bus moves 32 at a time.
+  /// Bus traffic in bytes if kernels read the samples in place: the bus moves 32 bytes at a time.
   std::int64_t bytes_in_place(std::size_t element) const noexcept;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plain host loops for every element type; indices of a region are mapped to its strides one by one.
+// Uses plain host loops for every element type, and maps the indices of a region to its strides one by one.
 #include "kernels/cuda/stages/samples.hpp"
 
 #include <algorithm>

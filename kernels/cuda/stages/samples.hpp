@@ -20,9 +20,9 @@ std::size_t element_size(Element type) noexcept;
 void copy_samples(const SignalView& frame, const std::int64_t* indices, std::size_t count,
                   void* compact) noexcept;
 
-/// The samples of a reference in the form that kernels subtract, [lane][tap]: two streams of a real frame
-/// as one complex number, or samples of a complex frame. `indices` holds whole streams of `taps`, then
-/// the witness's.
+/// The samples of a reference in the form that kernels subtract, [lane][tap]: two streams of a real frame as
+/// one complex number, or samples of a complex frame. `indices` lists whole streams of `taps` samples, then
+/// the witness's samples.
 template <class Real>
 std::vector<Complex<Real>> reference_samples(const void* frame, Element type,
                                              const std::vector<std::int64_t>& indices, std::int64_t taps,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel writes the samples directly to mapped host memory, in one pass over the bus; a few such blocks are
-// kept for later calls.
+// A kernel writes the samples directly to mapped host memory, in one pass over the bus. The process keeps a
+// few such blocks for later calls.
 #include "kernels/cuda/stages/signal_samples.hpp"
 
 #include <algorithm>
@@ -91,7 +91,7 @@ void SignalSamples::read(const SampleSet& set, Real* re, Real* im) {
   const std::size_t part = static_cast<std::size_t>(set.values()) * sizeof(Real);
   const std::size_t offset_bytes =
       streams > kOffsetsInLaunch ? static_cast<std::size_t>(streams) * sizeof(std::int64_t) : 0;
-  // The kernel writes over the bus once; a device buffer would need a second pass.
+  // The kernel writes straight over the bus; a device buffer would need a second pass.
   std::byte* host = loan_.fit(2 * whole_lines(part) + offset_bytes);
   auto* device = static_cast<std::byte*>(const_cast<void*>(mapped_address(host)));
   SampleSet there = set;

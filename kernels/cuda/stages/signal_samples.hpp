@@ -10,8 +10,8 @@
 
 namespace sfft::detail::cuda {
 
-/// Page-locked memory on loan from a few blocks that the process keeps: allocating one takes longer than all
-/// rounds of a discovery. Thread-safe.
+/// Page-locked memory on loan from a few blocks that the process keeps, because allocating one takes longer
+/// than all rounds of a discovery. Thread-safe.
 class PinnedLoan {
  public:
   PinnedLoan() = default;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread converts two neighbours, one word of 16-bit values, at a time. For block16, four threads convert a
-// block, eight neighbours each.
+// A thread converts two neighbours (one word of 16-bit values) at a time. For block16, four threads convert a
+// block, and each takes eight neighbours.
 #include <cstdint>
 
 #include "kernels/base/block16.hpp"
@@ -38,19 +38,19 @@ void convert(const void* from, void* to, std::int64_t count, float factor, Strea
 
 /// Layout of the blocks of a batch.
 struct Blocks {
-  std::int64_t count, blocks, bytes, total;  ///< values, blocks and bytes of a transform; blocks of all
-  std::int64_t pitch;                        ///< of the floats of transforms
+  std::int64_t count, blocks, bytes, total;  ///< values, blocks and bytes per transform; blocks in total
+  std::int64_t pitch;                        ///< distance between the floats of two transforms
 };
 Blocks blocks_of(std::int64_t batch, std::int64_t count, std::int64_t pitch) {
   const std::int64_t blocks = (count + dense::kBlockValues - 1) / dense::kBlockValues;
   return {count, blocks, (2 * count + blocks + 3) / 4 * 4, batch * blocks, pitch == 0 ? count : pitch};
 }
 
-/// Threads per block of values, and values of each.
+/// Threads per block of values, and values per thread.
 constexpr int kTeam = 4, kOwn = dense::kBlockValues / kTeam;
 
-/// Values that a thread moves at once: all its own if transforms are 16-byte aligned on both sides, a word of
-/// two if their number is even.
+/// The number of values that a thread moves together: all of its values if transforms are 16-byte aligned on
+/// both sides, or a word of two if their number is even.
 int values_at_once(const Blocks& all, const void* floats, const void* stored) {
   const auto addresses = reinterpret_cast<std::uintptr_t>(floats) | reinterpret_cast<std::uintptr_t>(stored);
   if (all.bytes % 16 == 0 && all.count % kOwn == 0 && all.pitch % 4 == 0 && addresses % 16 == 0) return kOwn;
@@ -157,8 +157,8 @@ template <int kValue>
 struct Count {
   static constexpr int value = kValue;
 };
-/// Calls launch(index, count), whose types tell how the kernel counts blocks and how many values it
-/// moves at once.
+/// Calls launch(index, count). The types of the arguments say how the kernel counts blocks and how many
+/// values it moves together.
 template <class Launch>
 void choose(const Blocks& all, int at_once, const Launch& launch) {
   const bool few = all.total < std::int64_t{1} << 31;

@@ -19,7 +19,8 @@ struct PartOf<Complex<Real>> {
   using type = Real;
 };
 
-/// Lets the first warp read the witness, thread i real number i, in steps that leave room for other work.
+/// Lets the first warp read the witness (thread i reads real number i) in steps that leave room for other
+/// work.
 template <class Real, class T>
 struct WitnessReader {
   using Part = typename PartOf<T>::type;
@@ -37,14 +38,14 @@ struct WitnessReader {
     if (IsComplex<T>::value) at = 2 * at + threadIdx.x / kSamples;
   }
   __device__ __forceinline__ void load(const Binning<Real>& plan, const T* frame) {
-    if (reads(plan)) sample = reinterpret_cast<const Part*>(frame)[at];  // not by __ldg(): see read_pair()
+    if (reads(plan)) sample = reinterpret_cast<const Part*>(frame)[at];  // without __ldg(): see read_pair()
   }
   __device__ __forceinline__ void store(const Binning<Real>& plan, Real* samples) const {
     if (reads(plan)) samples[threadIdx.x] = static_cast<Real>(sample);
   }
 };
 
-/// Rows of predictions as a block reads them, `pitch` coefficients apart; the first column is that of the
+/// The rows of predictions as a block reads them, `pitch` coefficients apart; the first column belongs to the
 /// block's first coefficient.
 template <class Real>
 struct WitnessRows {
@@ -52,16 +53,17 @@ struct WitnessRows {
   int pitch = 0;
 };
 
-/// The real number of a chunk for which sum_of_four() returns the sum in this lane.
+/// The real number of a chunk whose sum sum_of_four() returns in this lane.
 template <bool kReal>
 __device__ __forceinline__ int witness_number(int chunk) {
   const int i = static_cast<int>(threadIdx.x % 32) / 8;
   return kReal ? 4 * chunk + i : 2 * chunk + i % 2 + kWitnessReals / 2 * (i / 2);
 }
 
-/// One chunk of the prediction over the columns first, first + step, …: each lane receives that of
-/// witness_number(chunk), summed over the warp. kEven: all lanes take equally many columns, four at a time.
-/// With few columns per lane, a warp would otherwise repeat the loop for the lanes with one column less.
+/// Computes one chunk of the prediction over the columns first, first + step, …; each lane receives the
+/// prediction of witness_number(chunk), summed over the warp. kEven: all lanes process the same number of
+/// columns, four at a time. If there are few columns per lane, a warp would otherwise repeat the loop for the
+/// lanes with one column less.
 template <bool kReal, bool kEven, class Real>
 __device__ __forceinline__ Real predict_chunk(const WitnessRows<Real>& witness, const Complex<Real>* values,
                                               int columns, int chunk, int first, int step) {
@@ -91,8 +93,8 @@ __device__ __forceinline__ Real predict_chunk(const WitnessRows<Real>& witness, 
   return sum_of_four(sums[0], sums[1], sums[2], sums[3]);
 }
 
-/// Predicts from the block's own coefficients with `warps` warps, this one being number `first`: calls
-/// use(segment, s, sum) with a part of real number s, the same in eight lanes. Number s is the sum
+/// Predicts from the block's coefficients with `warps` warps, of which this one is number `first`. Calls
+/// use(segment, s, sum) with a part of real number s, which is the same in eight lanes. Number s is the sum
 /// over `segments`.
 template <bool kReal, bool kEven, class Real, class Use>
 __device__ __forceinline__ void predict(const WitnessRows<Real>& witness, const Complex<Real>* values,
@@ -106,11 +108,11 @@ __device__ __forceinline__ void predict(const WitnessRows<Real>& witness, const 
 }
 
 struct WitnessSeen {
-  double residue;  ///< mean |x − x̂|², both parts of a complex sample together, trimmed if asked for
-  double all;      ///< the same of all samples
+  double residue;  ///< mean |x − x̂|², both parts of a complex sample together; trimmed if the plan says so
+  double all;      ///< the same over all samples
   double samples;  ///< mean |x|²
 
-  /// Makes means over `count` samples of those over the first `counted`.
+  /// Extends means over the first `counted` samples to means over `count` samples.
   __device__ __forceinline__ void add(const WitnessSums& more, int counted, int count, bool trimmed) {
     all = (all * counted + more.residue) / count;
     samples = (samples * counted + more.samples) / count;
@@ -118,18 +120,19 @@ struct WitnessSeen {
   }
 };
 
-/// Samples of a witness; a complex one counts as two real numbers.
+/// The number of samples of a witness; a complex sample counts as two real numbers.
 template <bool kReal>
 constexpr int kWitnessSamples = kReal ? kWitnessReals : kWitnessReals / 2;
 
-/// Mean |x|². Called by a warp; lane s holds real number s of the samples.
+/// Returns mean |x|². Called by a warp; lane s has real number s of the samples.
 template <bool kReal, class Real>
 __device__ __forceinline__ double witness_power(Real sample) {
   return warp_sum(static_cast<double>(sample) * static_cast<double>(sample)) / kWitnessSamples<kReal>;
 }
 
-/// Means of a witness's first block, whose witness_power() is `samples`. Called by a warp; lane s holds real
-/// number s of the samples and of the prediction. `keys` holds kWitnessReals and is 16-byte aligned.
+/// Returns the means over a witness's first block, whose witness_power() is `samples`. Called by a warp; lane
+/// s has real number s of the samples and of the prediction. `keys` has kWitnessReals elements and is 16-byte
+/// aligned.
 template <bool kReal, class Real>
 __device__ __forceinline__ WitnessSeen witness_seen(bool trimmed, Real sample, Real predicted, double samples,
                                                     int* keys) {
@@ -144,8 +147,8 @@ __device__ __forceinline__ WitnessSeen witness_seen(bool trimmed, Real sample, R
   WitnessSeen seen{0, warp_sum(square) / kCount, samples};
   seen.residue = seen.all;
   if (trimmed) {
-    // Non-negative numbers are ordered like their bits, and 15 bits of the mantissa suffice: squares that
-    // agree in them contribute alike. The lane in the last bits makes all keys distinct.
+    // Non-negative numbers are ordered like their bits. 15 bits of the mantissa suffice, because squares that
+    // agree in them contribute nearly the same. The lane in the last bits makes all keys distinct.
     const int key = (__double2hiint(square) & ~31) | lane;
     keys[lane] = key;
     __syncwarp();
@@ -158,7 +161,7 @@ __device__ __forceinline__ WitnessSeen witness_seen(bool trimmed, Real sample, R
       below[2] += four.z < key ? 1 : 0;
       below[3] += four.w < key ? 1 : 0;
     }
-    // Non-finite values break the ordering and must show.
+    // Non-finite values break the ordering and must stay visible in the result.
     const bool ordered = __all_sync(0xffffffffU, square - square == 0);
     const bool kept = below[0] + below[1] + (below[2] + below[3]) < kKept || !ordered;
     seen.residue = kTrimmedScale * warp_sum(kept ? square : 0.0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread per sample and coefficient: computed on the host and sent over the bus, these tables took a
-// tenth of planning.
+// One thread computes one sample and coefficient. When the host computed these tables and sent them over the
+// bus, they took a tenth of the planning time.
 #include "kernels/base/index.hpp"
 #include "kernels/cuda/stages/witness_rows.hpp"
 
@@ -36,7 +36,7 @@ __global__ void witness_rows_kernel(GridShape shape, bool real, const std::int64
     }
     double s, c;
     sincospi(2 * (turn - floor(turn)), &s, &c);
-    // In a real signal, f contributes X times the root, −f the conjugate of that: real parts add.
+    // In a real signal, f contributes X times the root and −f the conjugate of that, so real parts add up.
     const double parts = (real && (flags[i] & kDistinctConjugate) != 0 ? 2 : 1) / points;
     row = {static_cast<Real>(parts * c), static_cast<Real>(-parts * s)};
   }

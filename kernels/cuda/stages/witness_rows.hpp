@@ -8,9 +8,9 @@
 
 namespace sfft::detail::cuda {
 
-/// Fills `rows` as WitnessTable has them, `pitch` coefficients apart, for the first `count` samples.
-/// `support`: k flat frequencies; `flags`: kDistinctConjugate where a real signal has −f as well; `samples`:
-/// linear indices. Device memory.
+/// Fills the `rows` of a WitnessTable, `pitch` coefficients apart, for the first `count` samples. `support`:
+/// k frequencies as linear indices; `flags`: kDistinctConjugate where a real signal has −f as well;
+/// `samples`: linear indices. All arrays are in device memory.
 template <class Real>
 void launch_witness_rows(const GridShape& shape, bool real, const std::int64_t* support,
                          const std::uint8_t* flags, int k, const std::int64_t* samples, int count, int pitch,

@@ -19,7 +19,7 @@ __device__ __forceinline__ void multiply_operand(const unsigned (&left)[4], unsi
 template <class Tile, bool kSplit>
 class FoldedKernel {
   static constexpr int kTiles = Tile::kTiles, kHeight = Tile::kHeight, kRounds = Tile::kRounds;
-  /// Parts multiplied together: as many sums as registers hold.
+  /// The number of parts multiplied together: as many as there are registers for the sums.
   static constexpr int kAtOnce = kHeight * kTiles <= 16 && kHeight <= 2 ? 2 : 1;
 
  public:
@@ -36,7 +36,7 @@ class FoldedKernel {
     const auto tiles = static_cast<int>((pass_.lines + Tile::kLines - 1) / Tile::kLines);
     const int first = static_cast<int>(blockIdx.x), step = static_cast<int>(gridDim.x);
     tiles_ = (tiles - first + step - 1) / step;
-    // Whether the block's last tile is the last of all, which may have fewer lines.
+    // Whether the block's last tile is the last tile of all, which may have fewer lines.
     const bool ends = (tiles - 1 - first) % step == 0;
     lines_of_last_ = ends
                          ? static_cast<int>(pass_.lines - static_cast<std::int64_t>(tiles - 1) * Tile::kLines)
@@ -47,7 +47,7 @@ class FoldedKernel {
       const std::int64_t line =
           static_cast<std::int64_t>(first) * Tile::kLines + FoldedSeat<Tile>(warp_, lane_, round).line();
       from_[round] = pass_.from + line * pass_.points;
-      to_[round] = pass_.to + line * pass_.points - step_;  // of tile -1
+      to_[round] = pass_.to + line * pass_.points - step_;  // address for tile -1
     }
     load_matrices();
     cuda::await_previous_kernel();
@@ -57,8 +57,8 @@ class FoldedKernel {
     rotate();
     load(Tile::kAhead);
     __syncthreads();
-    // Half of the warps carry tile i + 1 after multiplying tile i, the others tile i, without
-    // duplicating code.
+    // Half of the warps carry tile i + 1 after multiplying tile i, and the others carry tile i; this avoids
+    // duplicate code.
     const int late = warp_ >= Tile::kWarps / 2 ? 1 : 0;
 #pragma unroll 1
     for (int i = -late; i <= tiles_ - late; ++i) {
@@ -72,13 +72,13 @@ class FoldedKernel {
   }
 
  private:
-  /// Branch-free, because a branch would double the code around it.
+  /// Waits at the barrier without a branch, which would double the code around it.
   static __device__ __forceinline__ void barrier_if(bool some) {
     asm volatile("{\n .reg .pred p;\n setp.ne.s32 p, %0, 0;\n @p bar.sync 0;\n}" ::"r"(static_cast<int>(some))
                  : "memory");
   }
-  /// Stores tile i - 1, folds tile i + 1, and starts to load into its place. Tiles beyond the end are zeros,
-  /// and are not stored.
+  /// Stores tile i - 1, folds tile i + 1, and starts to load into the place of the folded tile. Tiles beyond
+  /// the end are zeros and are not stored.
   __device__ __forceinline__ void carry(int i) {
     store(i - 1);
     fold_tile(i + 1);
@@ -95,7 +95,7 @@ class FoldedKernel {
     return ahead_ + ((i % Tile::kAhead * kRounds + round) * 2 * Tile::kPairs + at) * Tile::kThreads +
            threadIdx.x;
   }
-  /// Starts to copy the points of a tile; zeros beyond the end.
+  /// Starts to copy the points of a tile; tiles beyond the end become zeros.
   __device__ __forceinline__ void load(int i) {
 #pragma unroll
     for (int round = 0; round < kRounds; ++round) {
@@ -151,7 +151,7 @@ class FoldedKernel {
       to_[round] += step_;
     }
   }
-  /// Rotates the largest parts of the lines: previous tile, this one, next one.
+  /// Rotates the largest parts of the lines by one tile: previous, current, next.
   __device__ __forceinline__ void rotate() {
 #pragma unroll
     for (int round = 0; round < kRounds; ++round) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Split-half transforms of folded lines on tensor cores: their tables and launches.
+// Split-half transforms of folded lines on tensor cores, with their tables and launches.
 #pragma once
 
 #include "kernels/base/tensor/folded.hpp"
@@ -8,7 +8,8 @@
 
 namespace sfft::detail::cuda {
 
-/// Batches of contiguous lines of 3 to 255 points. Construct and run with its device current. Immutable.
+/// Transforms batches of contiguous lines of 3 to 255 points. Its device must be current for construction and
+/// run(). Immutable.
 class FoldedTransform {
  public:
   /// Throws Error(backend_unavailable) if the device or the build lacks the instructions.
@@ -19,7 +20,7 @@ class FoldedTransform {
     void* to = nullptr;  ///< may be `from`
     bool inverse = false;
     float scale = 1;
-    bool split = true;  ///< false: products of fp16 alone, for comparison
+    bool split = true;  ///< false: products use fp16 alone, for comparison
   };
   /// Stream-ordered, allocates nothing.
   void run(const Call& call, Stream stream) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel of long lines: a block of threads for each, whose warps transform parts of it in their
-// registers.
+// The kernel of long lines. A block of threads takes each line, and its warps transform parts of the line in
+// their registers.
 #pragma once
 
 #include "kernels/base/tensor/joined_tile.hpp"
@@ -13,7 +13,7 @@ class JoinedKernel {
   using Part = typename Tile::Part;
 
  public:
-  /// `largest`: of every warp.
+  /// `largest`: the largest part of every warp.
   __device__ __forceinline__ JoinedKernel(const Pass& pass, Point* shared, unsigned* largest)
       : pass_(pass), shared_(shared), largest_(largest), part_(pass, shared) {}
 
@@ -57,7 +57,7 @@ class JoinedKernel {
     return scales.out;
   }
 
-  /// Asks for the line that a later block will read: memory works while this one calculates.
+  /// Prefetches the line that a later block will read, so that memory works while this block calculates.
   __device__ __forceinline__ void fetch_ahead(std::int64_t tile, const Point* from) const {
 #if __CUDA_ARCH__ >= 900
     if (pass_.ahead == 0 || threadIdx.x != 0 || tile + pass_.ahead >= pass_.tiles) return;

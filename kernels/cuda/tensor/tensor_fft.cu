@@ -73,7 +73,7 @@ constexpr int shared_bytes(WarpTile<kLog, kLogLines, kKind>) {
   return WarpTile<kLog, kLogLines, kKind>::kDirect ? 0
                                                    : static_cast<int>(sizeof(Point)) << (kLog + kLogLines);
 }
-/// As many blocks as fit.
+/// A multiprocessor runs as many of these blocks as fit.
 template <int kLog, int kLogLines, TileKind kKind>
 constexpr int resident(WarpTile<kLog, kLogLines, kKind>) {
   return 32;
@@ -83,7 +83,7 @@ auto kernel_of(WarpTile<kLog, kLogLines, kKind>) {
   return warp_kernel<WarpTile<kLog, kLogLines, kKind>, kSplit>;
 }
 
-/// Of 24 warps with 80 registers, or of 16 with 128.
+/// A multiprocessor runs 24 of these warps with 80 registers, or 16 with 128.
 template <class Tile>
 constexpr int kResidentLines = (Tile::kLogPart == 9 ? 24 : 16) / Tile::kParts;
 
@@ -137,7 +137,7 @@ int prepare_tensor_pass(const tensor::TileChoice& choice) {
   int blocks = 0;
   tensor::with_tile(choice, [&blocks](auto tile) {
     blocks = resident(tile);
-    // The rest is L1 cache, for twiddle factors.
+    // The rest of the memory is L1 cache for twiddle factors.
     constexpr int kPerMultiprocessor = 228 << 10, kReserved = 2 << 10;
     const int bytes = shared_bytes(tile),
               percent =

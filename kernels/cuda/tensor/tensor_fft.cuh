@@ -8,7 +8,7 @@
 
 namespace sfft::detail::tensor {
 
-/// sum = left·right, or sum += left·right, for 16 columns by 8 results.
+/// Computes sum = left·right, or sum += left·right (kAdd), for 16 columns by 8 results.
 template <bool kAdd>
 __device__ __forceinline__ void multiply(const unsigned (&left)[4], const unsigned (&right)[2],
                                          float (&sum)[4]) {
@@ -24,7 +24,7 @@ __device__ __forceinline__ void multiply(const unsigned (&left)[4], const unsign
         : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right[0]), "r"(right[1]));
   }
 }
-/// The same for both halves of an 8-point matrix.
+/// As above, for both halves of an 8-point matrix.
 template <bool kAdd>
 __device__ __forceinline__ void multiply(const unsigned (&left)[4], const unsigned (&right)[2][2],
                                          float (&sum)[2][4]) {
@@ -32,13 +32,14 @@ __device__ __forceinline__ void multiply(const unsigned (&left)[4], const unsign
   for (int s = 0; s < 2; ++s) multiply<kAdd>(left, right[s], sum[s]);
 }
 
-/// Matrices with their low parts.
+/// Matrices and their low parts.
 template <int kProducts>
 struct Matrices {
   LaneMatrix<kProducts> hi, lo;
 };
 
-/// A stage of 16 columns. Adds small products first, so that rounding of the sums does not lose them.
+/// Multiplies a stage of 16 columns. Adds small products first, so that rounding of the sums does not lose
+/// them.
 template <bool kSplit, bool kExact, int kSlots, int kProducts>
 __device__ __forceinline__ void transform(const Matrices<kProducts>& matrices, float sign,
                                           LanePoints<kSlots>& points) {
@@ -111,7 +112,8 @@ class TileKernel {
 
  private:
   static constexpr bool kEarly = Tile::kSmall && kLast > 0;
-  /// Prefetched by a small tile before its points: factors after the first stage, and those between passes.
+  /// What a small tile prefetches before its points: the factors after the first stage and those between
+  /// passes.
   struct Early {
     LaneTwiddles<Tile, 0> twiddles[kEarly ? kTurns : 1];
     LastPoints<Tile> factors[kEarly && Tile::kColumns ? kLastTurns : 1];
@@ -128,7 +130,7 @@ class TileKernel {
     }
   }
 
-  /// Each lane computes the factor of one line and slot, if there are as many; other tiles cover whole
+  /// Each lane computes the factor of one line and slot, if there are that many; other tiles cover whole
   /// dimensions and have no factors.
   __device__ __forceinline__ LastPoints<Tile> factors_of(const TileBase& base,
                                                          const LastSeat<Tile>& seat) const {
@@ -189,7 +191,7 @@ class TileKernel {
                : store_results<Tile, false>(pass_, base, seat, points);
   }
 
-  /// The largest parts of the lines of a lane's columns, for every turn of the first stage.
+  /// Finds the largest parts of the lines of a lane's columns, for every turn of the first stage.
   __device__ __forceinline__ void find_largest(const LanePoints<kSlots> (&points)[kTurns],
                                                LaneLargest (&largest)[kTurns]) const {
     constexpr bool kTwo = Tile::kLogColumnsOfLine == 0;

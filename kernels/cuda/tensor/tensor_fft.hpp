@@ -8,11 +8,11 @@
 
 namespace sfft::detail::cuda {
 
-/// Whether the kernels were compiled for a GPU with the instructions, or for an older one, whose code newer
-/// GPUs also run.
+/// Whether the kernels were compiled for a GPU that has the instructions. Code for an older GPU lacks them,
+/// although newer GPUs also run it.
 bool have_tensor_kernels();
 /// Lets kernels use the shared memory that their tiles need, on the current device. Returns how many blocks a
-/// multiprocessor runs at once.
+/// multiprocessor runs at the same time.
 int prepare_tensor_pass(const tensor::TileChoice& choice);
 /// All arrays are in device memory. `overlap`: the device can start a kernel before the stream's previous one
 /// ends. Stream-ordered, allocates nothing.

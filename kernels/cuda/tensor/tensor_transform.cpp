@@ -37,7 +37,8 @@ TensorTransform::TensorTransform(std::vector<tensor::PlannedPass> passes, std::i
           ErrorCode::backend_unavailable,
           fmt::format("the engine tensor cannot start {} blocks: give a smaller batch", pass.pass.tiles));
     }
-    // Half as far as blocks run at once: their lines would push others out of the cache.
+    // Prefetches half as many tiles ahead as blocks run at the same time: more lines would push others out of
+    // the cache.
     pass.pass.ahead = std::int64_t{device_info(device).multiprocessors} * prepare_tensor_pass(pass.tile) / 2;
     add_tables(pass.tile, -1);
     if (!forward_only) add_tables(pass.tile, 1);

@@ -14,10 +14,10 @@ namespace sfft::detail::cuda {
 /// Throws Error(backend_unavailable) if the device or this build lacks the instructions.
 void check_tensor_device(int device);
 
-/// Construct and run with its device current. Immutable.
+/// Its device must be current for construction and run(). Immutable.
 class TensorTransform {
  public:
-  /// Arguments of a call. `split` = false: products of fp16 alone, for comparison.
+  /// Arguments of a call. `split` = false: products use fp16 alone, for comparison.
   struct Call {
     const void* from = nullptr;
     void* to = nullptr;  ///< may be `from`
@@ -31,7 +31,7 @@ class TensorTransform {
   TensorTransform(std::vector<tensor::PlannedPass> passes, std::int64_t points_of_batch, int device,
                   bool forward_only);
 
-  /// 256-byte aligned device memory.
+  /// Bytes of 256-byte aligned device memory that run() needs.
   std::size_t workspace_bytes() const noexcept;
   /// Stream-ordered, allocates nothing.
   void run(const Call& call, Stream stream) const;

@@ -8,7 +8,7 @@
 
 namespace sfft::detail::tensor {
 
-/// Copies, or writes zeros if there is nothing to copy.
+/// Copies kBytes, or writes zeros if there is nothing to copy.
 template <int kBytes>
 __device__ __forceinline__ void copy_some_async(Point* shared, const Point* from, bool some) {
   const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
@@ -19,7 +19,8 @@ __device__ __forceinline__ void copy_some_async(Point* shared, const Point* from
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
   }
 }
-/// The product of constant matrix `a` with 8 columns: parts of outputs g and g + 8, columns 2t and 2t + 1.
+/// Multiplies constant matrix `a` by 8 columns; the result is parts of outputs g and g + 8 in columns 2t and
+/// 2t + 1.
 template <bool kSplit>
 __device__ __forceinline__ void line_product(const LineMatrices& matrices, int a, const LineOperand& operand,
                                              Point (&results)[2]) {
@@ -80,7 +81,7 @@ class WarpKernel {
                : carry_out<Tile, false>(pass_, base, shared_, thread);
   }
 
-  /// Transforms one line of the warp, `number` of its group. `out` scales the results.
+  /// Transforms one line of the warp; `number` is the line's number in its group. `out` scales the results.
   __device__ __forceinline__ void transform(Line& line, const Scale& out, unsigned number) const {
     Line results;
 #pragma unroll
@@ -165,7 +166,7 @@ class WarpKernel {
       }
     }
   }
-  /// Factors of a line on its way in and out.
+  /// Factors that scale a line on its way in and out.
   struct Scales {
     Scale in, out;
   };
@@ -175,7 +176,7 @@ class WarpKernel {
   __device__ __forceinline__ Scales scales_of(unsigned largest) const {
     return {entry_scale(largest), scale_of(Tile::kFirst - scale_exponent(largest), pass_.factor)};
   }
-  /// Lane i computes those of line i.
+  /// Lane i computes the factors of line i.
   __device__ __forceinline__ Scales scales_of_lane(const Line (&lines)[Tile::kTogether]) const {
     unsigned own = 0;
 #pragma unroll

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The built-in engine: the small FFT along rows, then across them, dimension by dimension.
+// The built-in engine: small FFTs along rows, then across them, dimension by dimension.
 #include <algorithm>
 #include <optional>
 
@@ -16,10 +16,10 @@ namespace sfft::detail {
 
 namespace {
 
-/// Threads share runs of rows, then blocks of columns, one dimension after another; their number does not
-/// change the result. Stages work on blocks that stay in cache, so a thread's workspace is small, except for
-/// 1D signals, which one thread transforms (four arrays of N reals). Real 2D and 3D inverses copy the half
-/// spectrum, because the input must be preserved.
+/// Threads share runs of rows, then blocks of columns, one dimension after another. Their number does not
+/// change the result. Stages work on blocks that stay in cache, so a thread's workspace is small. 1D signals
+/// are an exception: one thread transforms them and needs four arrays of N reals. Real 2D and 3D inverses
+/// copy the half spectrum, because the input must be preserved.
 template <class Real>
 class BuiltInEngine final : public DenseEngine<Real> {
  public:
@@ -40,7 +40,7 @@ class BuiltInEngine final : public DenseEngine<Real> {
     std::int64_t inner = row_.spectrum_points();
     for (int d = shape.rank() - 2; d >= 0; --d) {
       if (shape[d] > 1) {
-        // The first and the last frequency of real rows are real: their columns are transformed as one.
+        // The first and the last frequency of real rows are real, so their columns are transformed as one.
         if (columns_.empty() && real && row_points_ % 2 == 0) {
           without_last_.emplace(shape[d], inner - 1, inner);
           reals = std::max(reals, without_last_->workspace_reals());
@@ -133,7 +133,8 @@ class BuiltInEngine final : public DenseEngine<Real> {
     }
   }
 
-  /// job(stage, row, workspace) for every row, or for the first of those that the stage handles together.
+  /// Calls job(stage, row, workspace) for every row, or for the first row of each group that the stage
+  /// handles together.
   template <class Job>
   void over_rows(const EngineScratch& scratch, const Job& job) const {
     const std::int64_t each = together_ ? together_->rows() : 1;
@@ -149,7 +150,7 @@ class BuiltInEngine final : public DenseEngine<Real> {
                    });
   }
 
-  /// done(block, grid) after every block.
+  /// Calls done(block, grid) after every block.
   template <class Done = void (*)(std::int64_t, std::complex<Real>*)>
   void run(
       const Columns& columns, const ColumnStage<Real>& stage, const std::complex<Real>* from,
@@ -169,9 +170,11 @@ class BuiltInEngine final : public DenseEngine<Real> {
   bool real_;
   std::int64_t row_points_, rows_;
   RowStage<Real> row_;
-  std::optional<RowGroup<Real>> together_, rest_;  ///< short rows: as many as fit a cache, and the remainder
+  std::optional<RowGroup<Real>> together_, rest_;  ///< short rows: as many as fit in a cache, and the
+                                                   ///< remainder
   std::vector<Columns> columns_;                   ///< fastest dimension first
-  std::optional<ColumnStage<Real>> without_last_;  ///< for the first of them, in forward real transforms
+  std::optional<ColumnStage<Real>> without_last_;  ///< for the fastest dimension of columns, in forward real
+                                                   ///< transforms
   std::size_t stage_bytes_ = 0;
 };
 

@@ -11,7 +11,7 @@
 
 namespace sfft::detail {
 
-/// Calls action with the signal's elements as a pointer to their own type.
+/// Calls action with a typed pointer to the signal's elements.
 template <class Action>
 void with_elements(const void* data, ElementType type, const Action& action) {
   switch (type) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A transform as one real matrix, from the parts of the input values to those of the output values.
+// Computes a transform as one real matrix, from the parts of the input values to those of the output values.
 #include "kernels/dense/cpu/direct_engine.hpp"
 
 #include <algorithm>
@@ -15,10 +15,10 @@ namespace sfft::detail {
 
 namespace {
 
-/// For larger matrices an FFT is faster.
+/// Beyond this matrix size an FFT is faster.
 constexpr std::int64_t kMaxBytes = 4096;
 
-/// One direction: rows are the parts of the input values.
+/// The matrix of one direction. Its rows are the parts of the input values.
 template <class Real>
 class Matrix {
  public:
@@ -33,7 +33,7 @@ class Matrix {
     values_[static_cast<std::size_t>(input * width_ + output)] += static_cast<Real>(value);
   }
   std::size_t reals() const noexcept { return static_cast<std::size_t>(rows_ + width_); }
-  /// Where the caller puts the input; the rest of it is zero.
+  /// The memory for the caller's input. The rest of the vector is zero.
   Real* input(std::byte* workspace) const {
     auto* const x = reinterpret_cast<Real*>(workspace);
     std::fill_n(x + rows_ - cpu::kMatrixRows, cpu::kMatrixRows, Real(0));
@@ -74,7 +74,7 @@ class DirectEngine final : public DenseEngine<Real> {
             there_.add(parts * t + p, 2 * at + 1, value.imag());
           }
         }
-        // Half spectra lack the opposite frequencies, which contribute the same to real signals.
+        // Half spectra lack the opposite frequencies, which contribute equally to real signals.
         const double times = !real ? 1 : column >= kept ? 0 : column == 0 || 2 * column == row ? 1 : 2;
         if (times == 0) continue;
         back_.add(2 * at, parts * t, times * root.real());
@@ -136,7 +136,7 @@ template <class Real>
 std::unique_ptr<const DenseEngine<Real>> make_direct_engine(const Shape& shape, bool real) {
   const auto extents = shape.extents();
   const auto dimensions = std::count_if(extents.begin(), extents.end(), [](std::int64_t n) { return n > 1; });
-  constexpr std::int64_t kMaxPoints = 64;  // far more than fit
+  constexpr std::int64_t kMaxPoints = 64;  // far more points than fit in the matrix
   if (dimensions < 2 || shape.points() > kMaxPoints) return nullptr;
   const std::int64_t row = shape[shape.rank() - 1], inputs = (real ? 1 : 2) * shape.points(),
                      outputs = 2 * (shape.points() / row) * (real ? row / 2 + 1 : row);

@@ -12,7 +12,8 @@ template <class Real>
 struct Fftw;
 
 #if defined(SFFT_HAVE_FFTW_THREADS)
-/// Applies to the next plans. FFTW's planner is locked; without its threads library the number stays one.
+/// Sets the thread count of the next plans. The caller must lock FFTW's planner. Without its threads library
+/// the count stays at one.
 #define SFFT_FFTW_THREADS(prefix)                           \
   static void plan_with_threads(int threads) {              \
     static const bool ready = prefix##_init_threads() != 0; \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FFTW (Frigo and Johnson, Proc. IEEE 93, 2005) as a dense engine, if the build has it.
+// FFTW (Frigo and Johnson, Proc. IEEE 93, 2005) as a dense engine, if the build includes it.
 #include "kernels/dense/problem/engine.hpp"
 
 #if defined(SFFT_HAVE_FFTW)
@@ -31,8 +31,8 @@ Extents<Real> extents(const Shape& shape, std::int64_t in_row, std::int64_t out_
   return all;
 }
 
-/// FFTW's threads share a transform if its threads library was found. Transforms are planned at first use,
-/// except the forward one, which the constructor plans. Arrays are used in place if their type allows;
+/// FFTW's threads share a transform if its threads library was found. The constructor plans the forward
+/// transform; the others are planned at first use. Arrays are used in place if their type allows.
 /// FFTW_MEASURE times candidates on scratch arrays, never on the user's.
 template <class Real>
 class FftwEngine final : public DenseEngine<Real> {
@@ -56,7 +56,7 @@ class FftwEngine final : public DenseEngine<Real> {
               return Api::plan_forward(shape.rank(), n.data(), in, out, flags | FFTW_PRESERVE_INPUT);
             },
             real_bytes(), complex_bytes(), flags(), threads),
-        // A real inverse of several dimensions cannot preserve its input, so it gets a copy.
+        // A multidimensional real inverse cannot preserve its input, so it gets a copy.
         inverse_real_(
             [shape, n = extents<Real>(shape, row_ / 2 + 1, row_)](Complex* in, Real* out, unsigned flags) {
               return Api::plan_inverse(shape.rank(), n.data(), in, out, flags | FFTW_DESTROY_INPUT);
@@ -66,7 +66,7 @@ class FftwEngine final : public DenseEngine<Real> {
   }
 
   std::size_t workspace_bytes(int) const noexcept override { return complex_bytes(); }
-  int threads_of(int) const noexcept override { return 1; }  // of ours: FFTW has its own
+  int threads_of(int) const noexcept override { return 1; }  // our threads: FFTW uses its own
 
   void forward(const void* signal, ElementType type, std_complex* spectrum,
                const EngineScratch& scratch) const override {

@@ -15,7 +15,7 @@
 
 namespace sfft::detail {
 
-/// FFTW's planner is not thread-safe: everything except execution holds this lock.
+/// The lock for FFTW's planner, which is not thread-safe: everything except execution needs it.
 inline std::mutex& fftw_planner_mutex() {
   static std::mutex mutex;
   return mutex;
@@ -41,7 +41,7 @@ class FftwScratch {
   void* data_;
 };
 
-/// Plans made by make(in, out, flags) for distinct arrays In and Out; arrays of another alignment use a
+/// Plans made by make(in, out, flags) for distinct arrays In and Out. Arrays with a different alignment use a
 /// second plan without vector instructions.
 template <class Real, class In, class Out>
 class FftwPlans {
@@ -85,7 +85,7 @@ class FftwPlans {
       const std::lock_guard lock(fftw_planner_mutex());
       Fftw<Real>::plan_with_threads(threads_);
       lazy.plan = make_(in.as<In>(), out.as<Out>(), flags);
-      Fftw<Real>::plan_with_threads(1);  // the program's own plans expect one
+      Fftw<Real>::plan_with_threads(1);  // the program's other plans expect one thread
       if (lazy.plan == nullptr) {
         throw Error(ErrorCode::backend_unavailable,
                     "FFTW has no plan for this shape: use the built-in engine");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows and columns as in the built-in engine, except that the last pass leaves its result in place.
+// Processes rows and columns like the built-in engine, except that the last pass leaves its result in place.
 #include "kernels/dense/cpu/grid_fft.hpp"
 
 #include <algorithm>
@@ -8,8 +8,8 @@ namespace sfft::detail {
 
 namespace {
 
-/// As many columns as keep the four buffers in the L2 cache, in whole cache lines. All blocks have this
-/// width: the last one starts within the one before.
+/// The number of columns whose four buffers fit in the L2 cache, in whole cache lines. All blocks have this
+/// width, so the last one overlaps the one before.
 std::int64_t block_width(std::int64_t slabs, std::int64_t columns) {
   constexpr std::int64_t kCacheBytes = 512 << 10, kLine = 8, kMax = 64;
   const std::int64_t fitting = kCacheBytes / (4 * static_cast<std::int64_t>(sizeof(double))) / slabs;
@@ -48,7 +48,7 @@ void GridFft::slab(std::int64_t slab, const void* signal, ElementType type, std:
 
 GridFft::Block GridFft::block(std::int64_t block, const std::complex<double>* spectrum,
                               std::byte* scratch) const {
-  constexpr std::size_t kDouble = 3;  // among the layouts' types
+  constexpr std::size_t kDouble = 3;  // index among the layouts' types
   const auto load = cpu::layout_kernels<double>().deinterleave[kDouble];
   const std::int64_t first = std::min(block * width_, slab_points_ - width_);
   SplitWorkspace<double> split(scratch, columns_.buffer_reals());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real rows of even length are transformed as half as many complex pairs; columns are processed in blocks
-// that stay in cache.
+// Transforms real rows of even length as half as many complex pairs, and columns in blocks that stay in
+// cache.
 #include "kernels/dense/cpu/line_stage.hpp"
 
 #include <algorithm>
@@ -151,7 +151,7 @@ void RowStage<Real>::inverse(const std::complex<Real>* spectrum, Real* row, Real
 template <class Real>
 ColumnStage<Real>::ColumnStage(std::int64_t n, std::int64_t columns, std::int64_t pitch)
     : n_(n), columns_(columns), pitch_(pitch), block_(columns_in_cache<Real>(n, columns)) {
-  // A few remaining columns would not fill a vector, so they join the block before.
+  // Few remaining columns would not fill a vector, so they join the previous block.
   const std::int64_t whole = columns / block_, rest = columns % block_;
   blocks_ = whole + (4 * rest >= block_ ? 1 : 0);
   const std::int64_t last = columns - (blocks_ - 1) * block_;

@@ -21,12 +21,12 @@ namespace sfft::detail {
 template <class Real>
 class SplitWorkspace {
  public:
-  /// Reals of four buffers of `reals` each. They begin at different page offsets, or they would compete for
-  /// the same sets of the L1 cache.
+  /// The number of reals in four buffers of `reals` each. The buffers begin at different page offsets;
+  /// otherwise they would compete for the same sets of the L1 cache.
   static std::size_t total(std::size_t reals) { return 4 * padded(reals); }
   SplitWorkspace(std::byte* workspace, std::size_t reals);
 
-  /// Transforms re, im, which then point to the result. The inverse exchanges real and imaginary parts.
+  /// Transforms re, im. On return they point to the result. The inverse exchanges real and imaginary parts.
   void transform(const cpu::SmallFft<Real>& fft, bool inverse);
 
   Real *re, *im, *other_re, *other_im;
@@ -35,22 +35,23 @@ class SplitWorkspace {
   static std::size_t padded(std::size_t reals) { return (reals + 31) / 16 * 16; }
 };
 
-/// Splits `count` elements of `type` into real and imaginary parts; those of real ones are zero.
+/// Splits `count` elements of `type` into real and imaginary parts. The imaginary parts of real elements are
+/// zero.
 template <class Real>
 void split_elements(const void* from, ElementType type, std::int64_t count, Real* re, Real* im);
 
-/// Prefetches lines that will be written in no particular order: hardware prefetchers follow only
-/// consecutive lines.
+/// Prefetches lines that will be written in no particular order. Hardware prefetchers follow only consecutive
+/// lines.
 template <class Real>
 void prefetch_for_writing(const std::complex<Real>* values, std::int64_t count);
 
-/// As many columns as keep the four buffers of n × columns in an L1 cache, in whole cache lines; at least
-/// two, whose buffers then stay in the L2 cache.
+/// The number of columns whose four buffers of n × columns fit in an L1 cache, in whole cache lines. It is at
+/// least two, even if the buffers then only fit in the L2 cache.
 template <class Real>
 std::int64_t columns_in_cache(std::int64_t n, std::int64_t inner);
 
-/// FFTs along contiguous rows of n values. A real signal's rows become half spectra, computed from n/2 pairs
-/// if n is even.
+/// FFTs along contiguous rows of n values. The rows of a real signal become half spectra, computed from n/2
+/// pairs if n is even.
 template <class Real>
 class RowStage {
  public:
@@ -74,7 +75,7 @@ class RowStage {
   std::vector<Real> roots_re_, roots_im_;  ///< for unpacking
 };
 
-/// FFTs of length n across rows of `columns` complex values that begin `pitch` values apart, by blocks of
+/// FFTs of length n across rows of `columns` complex values that begin `pitch` values apart, in blocks of
 /// columns that stay in cache.
 template <class Real>
 class ColumnStage {
@@ -84,26 +85,26 @@ class ColumnStage {
 
   std::size_t workspace_reals() const noexcept { return SplitWorkspace<Real>::total(buffer_reals_); }
   std::int64_t blocks() const noexcept { return blocks_; }
-  /// Called on results while they are in cache: n rows of columns first … first + count − 1.
+  /// A function called on results while they are in cache: n rows of columns first … first + count − 1.
   using Finish = std::function<void(std::int64_t first, std::int64_t count, Real* re, Real* im)>;
-  /// Transforms one block of the n rows from `from` to `to`, which may be the same. Blocks may run
+  /// Transforms one block of the n rows from `from` to `to`, which may be the same array. Blocks may run
   /// concurrently, each with its own workspace.
   void block(std::int64_t block, const std::complex<Real>* from, std::complex<Real>* to, bool inverse,
              std::byte* workspace, const Finish& finish = nullptr) const;
-  /// The same, transposed: results of column c become n contiguous values at to + c·n; `to` is a
+  /// The same, with a transposed result: column c becomes n contiguous values at to + c·n. `to` must be a
   /// different array.
   void transposed_block(std::int64_t block, const std::complex<Real>* from, std::complex<Real>* to,
                         bool inverse, std::byte* workspace, const Finish& finish) const;
-  /// All blocks.
+  /// Transforms all blocks.
   void transform(const std::complex<Real>* from, std::complex<Real>* to, bool inverse,
                  std::byte* workspace) const;
 
-  /// Columns of a block; it begins at block · columns_of(0).
+  /// The number of columns of a block. The block begins at column block · columns_of(0).
   std::int64_t columns_of(std::int64_t block) const noexcept {
     return block + 1 < blocks_ ? block_ : columns_ - block * block_;
   }
-  /// The steps of block() and transposed_block(), for columns starting at `from` and `to` that need not be
-  /// those of the block.
+  /// The steps of block() and transposed_block(). Here `from` and `to` may point to other columns than those
+  /// of the block.
   SplitWorkspace<Real> split(std::byte* workspace) const { return {workspace, buffer_reals_}; }
   void load(std::int64_t block, const std::complex<Real>* from, const SplitWorkspace<Real>& split) const;
   void transform(std::int64_t block, bool inverse, SplitWorkspace<Real>& split) const;
@@ -113,7 +114,8 @@ class ColumnStage {
  private:
   std::int64_t n_, columns_, pitch_, block_;
   std::int64_t blocks_;
-  std::unique_ptr<const cpu::SmallFft<Real>> full_, last_;  ///< of block_ columns and of the last block
+  std::unique_ptr<const cpu::SmallFft<Real>> full_, last_;  ///< for blocks of block_ columns, and for the
+                                                            ///< last block
   std::size_t buffer_reals_ = 0;
 };
 

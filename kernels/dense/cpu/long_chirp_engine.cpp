@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bluestein's convolution in three passes over memory: columns of the forward transform; its rows, the
-// product with the kernel's spectrum, the inverse's rows, group by group in cache; columns of the inverse.
+// Bluestein's convolution in three passes over memory. The first transforms columns. The second processes
+// groups of rows in cache: the forward transform, the product with the kernel's spectrum, and the rows of the
+// inverse. The third transforms the columns of the inverse.
 #include "kernels/dense/cpu/long_chirp_engine.hpp"
 
 #include <algorithm>
@@ -22,13 +23,13 @@ namespace {
 using cpu::kTwoPassLanes;
 
 constexpr std::int64_t kMinPoints = 1 << 16;  ///< shorter convolutions stay in a core's cache
-constexpr std::int64_t kMaxSide = 1 << 14;    ///< longer lines do not
+constexpr std::int64_t kMaxSide = 1 << 14;    ///< longer lines do not stay in a core's cache
 
 struct Sides {
   std::int64_t rows = 0, columns = 0;
 };
 
-/// The cheapest product of two multiples of the lanes that is at least `least`; 0: none.
+/// The cheapest product of two multiples of the lanes that is at least `min`, or 0 if there is none.
 template <class Real>
 Sides convolution_sides(std::int64_t min) {
   const cpu::SmallFftKernels<Real>& kernels = cpu::small_fft_kernels<Real>(cpu::best_isa());
@@ -120,7 +121,7 @@ class LongChirpEngine final : public DenseEngine<Real> {
              });
   }
 
-  /// The forward transform with real and imaginary parts exchanged.
+  /// The inverse is the forward transform with real and imaginary parts exchanged.
   void inverse(const Complex* spectrum, Complex* signal, Real scale,
                const EngineScratch& scratch) const override {
     constexpr ElementType kType = element_type_of<Complex>::value;
@@ -163,9 +164,9 @@ class LongChirpEngine final : public DenseEngine<Real> {
   static std::size_t aligned(std::size_t reals) { return (reals * sizeof(Real) + 63) / 64 * 64; }
   std::int64_t group_values() const noexcept { return kTwoPassLanes * there_.columns(); }
 
-  /// load(at, count, re, im) returns up to eight values of the signal, load_rows(at, rows, re, im) eight of
-  /// each of its rows; store(at, rows, re, im, count) receives as many of each row of the first `kept` values
-  /// of the spectrum. All are loaded before one is stored.
+  /// load(at, count, re, im) returns up to eight values of the signal; load_rows(at, rows, re, im) returns
+  /// eight of each of its rows. store(at, rows, re, im, count) receives as many of each row of the first
+  /// `kept` values of the spectrum. All values are loaded before the first one is stored.
   template <class Load, class LoadRows, class Store>
   void convolve(const Load& load, const LoadRows& load_rows, std::int64_t kept, const EngineScratch& scratch,
                 const Store& store) const {
@@ -205,7 +206,7 @@ class LongChirpEngine final : public DenseEngine<Real> {
   }
 
   std::int64_t part_values() const noexcept { return kTwoPassLanes * there_.rows(); }
-  /// Rows whose eight values from this column on are all among the first `count`.
+  /// The number of rows whose eight values from this column on are all among the first `count`.
   std::int64_t whole_rows(std::int64_t count, std::int64_t column) const noexcept {
     const std::int64_t last = column + kTwoPassLanes;
     return count < last ? 0 : (count - last) / there_.columns() + 1;
@@ -240,10 +241,10 @@ class LongChirpEngine final : public DenseEngine<Real> {
 
   std::int64_t n_;
   bool real_;
-  TwoPassFft<Real> there_, back_;  ///< rows of one are columns of the other
+  TwoPassFft<Real> there_, back_;  ///< the rows of one are the columns of the other
   decltype(cpu::SmallFftKernels<Real>::modulate) modulate_;
   std::vector<Real> chirp_re_, chirp_im_;    ///< c, then zeros, in parts of there_
-  std::vector<Real> kernel_re_, kernel_im_;  ///< the spectrum of conj(c), wrapped, in groups of there_
+  std::vector<Real> kernel_re_, kernel_im_;  ///< wrapped spectrum of conj(c), in groups of there_
   std::size_t between_bytes_ = 0, thread_bytes_ = 0;
 };
 

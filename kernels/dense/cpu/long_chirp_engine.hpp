@@ -8,8 +8,8 @@
 
 namespace sfft::detail {
 
-/// Null for other problems: short lines, lengths without large primes, and real lines of even length, which
-/// become complex lines of half the length.
+/// Returns null for other problems: short lines, lengths without large prime factors, and real lines of even
+/// length, which become complex lines of half the length.
 template <class Real>
 std::unique_ptr<const DenseEngine<Real>> make_long_chirp_engine(const Shape& shape, bool real);
 

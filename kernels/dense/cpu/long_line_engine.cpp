@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads share parts of the first pass, then groups of the second; a group is
-// stored while it is in cache.
+// Threads share parts of the first pass, then groups of the second one. A group is stored while it is in
+// cache.
 #include "kernels/dense/cpu/long_line_engine.hpp"
 
 #include <algorithm>
@@ -20,13 +20,13 @@ namespace {
 
 using cpu::kTwoPassLanes;
 
-/// Shorter lines are faster in one piece: they stay in a core's cache, or one thread's passes over them in
-/// the L3 cache are faster than strided ones.
+/// Shorter lines are faster in one piece. They stay in a core's cache, or one thread's passes over them in
+/// the L3 cache are faster than strided passes.
 constexpr std::int64_t kMinPoints = 1 << 16;
 template <class Real>
 constexpr std::int64_t kMinPointsAlone = sizeof(Real) == sizeof(float) ? 1 << 22 : kMinPoints;
 
-/// exp(2 pi i k / n) for ascending k, from two tables of about the root of n.
+/// exp(2 pi i k / n) for ascending k, from two tables of about sqrt(n) entries.
 class Roots {
  public:
   explicit Roots(std::int64_t n) {
@@ -96,7 +96,7 @@ class LongLineEngine final : public DenseEngine<Real> {
  private:
   static std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-  /// The workspace begins with the memory between the passes.
+  /// The memory between the passes is at the start of the workspace.
   Real* between(const EngineScratch& scratch) const { return reinterpret_cast<Real*>(scratch.workspace); }
   EngineScratch of_threads(const EngineScratch& scratch) const {
     return {scratch.workspace + between_bytes_, scratch.pool};
@@ -123,7 +123,7 @@ class LongLineEngine final : public DenseEngine<Real> {
     });
   }
 
-  /// Column f2 of the group has the frequencies first_row … first_row + 7 + rows f2.
+  /// Column f2 of the group has the frequencies first_row + rows f2 … first_row + 7 + rows f2.
   static void store(const TwoPassFft<Real>& fft, const Real* re, const Real* im,
                     const typename TwoPassFft<Real>::Group& group, Real scale, Complex* to) {
     cpu::two_pass_kernels<Real>().store(re, im, fft.columns(), group.repeated, scale, fft.rows(),
@@ -134,7 +134,7 @@ class LongLineEngine final : public DenseEngine<Real> {
   void store_half(const typename TwoPassFft<Real>::Group& group, Complex* spectrum) const {
     const std::int64_t rows = forward_.rows();
     const std::int64_t last = group.first_row + kTwoPassLanes - 1;
-    // Columns whose frequencies are all up to N/2.
+    // These are the columns whose frequencies are all at most N/2.
     const std::int64_t low = n_ / 2 < last ? 0 : (n_ / 2 - last) / rows + 1;
     cpu::two_pass_kernels<Real>().store(group.re, group.im, low, group.repeated, 1, rows,
                                         reinterpret_cast<Real*>(spectrum + group.first_row));
@@ -159,7 +159,7 @@ class LongLineEngine final : public DenseEngine<Real> {
                    });
   }
 
-  /// The spectrum of the N/2 pairs x[2t] + i x[2t + 1], twice as large (see LayoutKernels::pack).
+  /// Computes twice the spectrum of the N/2 pairs x[2t] + i x[2t + 1] (see LayoutKernels::pack).
   void pack_real(const Complex* spectrum, Complex* pairs, const EngineScratch& scratch) const {
     const std::int64_t half = n_ / 2;
     const Real first = spectrum[0].real(), last = spectrum[half].real();

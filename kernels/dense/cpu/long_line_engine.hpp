@@ -8,7 +8,7 @@
 
 namespace sfft::detail {
 
-/// Null unless the shape has one dimension, long and with good factors; real signals must also have even
+/// Returns null unless the shape has one long dimension with good factors. Real signals must also have even
 /// length. A single thread transforms shorter lines in one piece where that is faster.
 template <class Real>
 std::unique_ptr<const DenseEngine<Real>> make_long_line_engine(const Shape& shape, bool real, int threads);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each row is transformed in cache and leaves the kept columns in a table; the second pass reads and
-// writes only that.
+// Transforms each row in cache and stores the kept columns in a table. The second pass reads and writes only
+// that table.
 #include "kernels/dense/cpu/picked_fft.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ std::vector<std::int64_t> columns_of(std::span<const std::int64_t> elements, std
   return columns;
 }
 
-/// Whole cache lines, which also spares a column stage a narrower last block.
+/// Rounds up to whole cache lines, which also spares a column stage a narrower last block.
 std::int64_t padded(std::size_t columns) {
   constexpr std::int64_t kLine = 16;
   return (static_cast<std::int64_t>(columns) + kLine - 1) / kLine * kLine;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows are read by a transposition; their spectra stay transposed, because
-// callers use them differently.
+// Rows are transposed as they are read. Their spectra stay transposed, because callers use them differently.
 #include "kernels/dense/cpu/row_group.hpp"
 
 #include <algorithm>
@@ -13,8 +12,8 @@ namespace sfft::detail {
 
 namespace {
 
-/// Nanoseconds per byte of a complex value to transpose it there and back, on the scale of choose_radices().
-/// Real rows are half as many values.
+/// Nanoseconds per byte to transpose a complex value forth and back, on the scale of choose_radices(). Real
+/// rows are half as many values.
 constexpr double kTransposition = 0.05;
 
 std::int64_t lanes_of(std::int64_t rows, bool real) {
@@ -37,7 +36,7 @@ bool RowGroup<Real>::worthwhile(std::int64_t n, std::int64_t rows, bool real) {
   const cpu::SmallFftKernels<Real>& kernels = cpu::small_fft_kernels<Real>(cpu::best_isa());
   const cpu::RadixPlan across = cpu::choose_radices(n, lanes_of(rows, real), kernels);
   if (!across.possible) return false;
-  // One by one, a row of even length is half as many pairs, and the calls per row cost time, too.
+  // Separately, a row of even length is half as many pairs, but the calls per row also cost time.
   constexpr double kRow = 8, kUnpackReal = 0.1;
   const bool paired = real && n % 2 == 0;
   double row = cpu::choose_radices(paired ? n / 2 : n, 1, kernels).cost + kRow;
@@ -61,7 +60,7 @@ template <class Real>
 cpu::SplitBuffers<Real> RowGroup<Real>::spectra(const void* signal, ElementType type, bool inverse,
                                                 cpu::SplitBuffers<Real> data) const {
   if (inverse) data = exchanged(data);
-  // Many narrow rows have transposition kernels of their own.
+  // Many narrow rows have special transposition kernels.
   const bool narrow = n_ <= cpu::kMaxNarrow && rows_ >= kernels_->level_reals[0];
   if (type == element_type_of<std::complex<Real>>::value && !narrow) {
     cpu::layout_kernels<Real>().load_transposed(static_cast<const Real*>(signal), n_, rows_, n_, data.re,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Short rows, transformed together: they are transposed, so that vectors go across them.
+// Short rows that are transformed together. They are transposed, so that vectors span several rows.
 #pragma once
 
 #include <complex>
@@ -12,33 +12,35 @@
 
 namespace sfft::detail {
 
-/// FFTs of `rows` contiguous rows of n values, in split layout. Two real rows of a signal are the real and
-/// imaginary parts of one; with an odd number of rows, one of them is in two pairs. Only for rows of one
-/// transform: a non-finite value spreads to the other row of a pair. Immutable, thread-safe.
+/// FFTs of `rows` contiguous rows of n values, in split layout. Two real rows of a signal become the real and
+/// imaginary parts of one row; if the number of rows is odd, one of them is in two pairs. Use this only for
+/// rows of one transform, since a non-finite value spreads to the other row of a pair. Immutable,
+/// thread-safe.
 template <class Real>
 class RowGroup {
  public:
   RowGroup(std::int64_t n, std::int64_t rows, bool real);
 
-  /// Whether the rows are expected to be faster together than one by one.
+  /// Whether the rows are expected to be faster together than separately.
   static bool worthwhile(std::int64_t n, std::int64_t rows, bool real);
 
   std::int64_t rows() const noexcept { return rows_; }
   std::int64_t spectrum_points() const noexcept { return real_ ? n_ / 2 + 1 : n_; }
-  /// Reals of each of the four buffers.
+  /// Reals in each of the four buffers.
   std::size_t buffer_reals() const noexcept;
 
-  /// Both read elements of `type` and return value f of row r at [f rows + r].
-  /// Complex rows; the inverse transform has real and imaginary parts exchanged.
+  /// Transforms complex rows. Both functions read elements of `type` and return value f of row r at [f rows +
+  /// r]. The inverse transform leaves real and imaginary parts exchanged.
   cpu::SplitBuffers<Real> spectra(const void* signal, ElementType type, bool inverse,
                                   cpu::SplitBuffers<Real> data) const;
-  /// Real rows.
+  /// Transforms real rows.
   cpu::SplitBuffers<Real> half_spectra(const void* signal, ElementType type,
                                        cpu::SplitBuffers<Real> data) const;
-  /// The inverse of half_spectra, from [f rows + r] of data.re, data.im; multiplied by n and `scale`.
+  /// The inverse of half_spectra(): reads value f of row r at [f rows + r] of data.re, data.im. The results
+  /// are multiplied by n and `scale`.
   void signals(cpu::SplitBuffers<Real> data, Real scale, Real* to) const;
 
-  /// Reals in the workspace of forward() and inverse(), which transform all rows as RowStage does one.
+  /// Reals in the workspace of forward() and inverse(), which transform all rows as RowStage transforms one.
   std::size_t workspace_reals() const noexcept { return SplitWorkspace<Real>::total(buffer_reals()); }
   void forward(const void* signal, ElementType type, std::complex<Real>* spectra, std::byte* workspace) const;
   void inverse(const std::complex<Real>* spectra, std::complex<Real>* signal, Real scale,
@@ -56,7 +58,8 @@ class RowGroup {
   cpu::LineFft<Real> line_;
 };
 
-/// Transposes both parts of data.re, data.im, rows × columns; returns where the results are.
+/// Transposes both parts of data.re, data.im, which have rows × columns values. Returns where the results
+/// are.
 template <class Real>
 cpu::SplitBuffers<Real> transposed(const cpu::SmallFftKernels<Real>& kernels, std::int64_t rows,
                                    std::int64_t columns, const cpu::SplitBuffers<Real>& data) {

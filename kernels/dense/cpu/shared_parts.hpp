@@ -11,13 +11,13 @@
 
 namespace sfft::detail {
 
-/// Waking a thread takes as long as transforming this many points.
+/// The number of points whose transform takes as long as waking a thread.
 constexpr std::int64_t kPointsPerThread = 1 << 13;
 
-/// The number of threads, up to `most`, that is fastest for a pass over `points` points. Each of T threads
-/// finds (T − 1)/T of its points in other cores' caches, and threads start and end one after another. A
-/// thread transforms a point in its own cache in 0.6 ns, and waits 2.5 ns for one in another's (16 cores of
-/// one processor). Data too large for one core's cache come from elsewhere in any case.
+/// The fastest number of threads, up to `max`, for a pass over `points` points. Each of T threads finds (T −
+/// 1)/T of its points in other cores' caches, and threads start and end one after another. A thread
+/// transforms a point in its own cache in 0.6 ns, and waits 2.5 ns for one in another core's cache (16 cores
+/// of one processor). Data too large for one core's cache come from elsewhere in any case.
 inline int threads_worth(std::int64_t points, int max) {
   constexpr std::int64_t kOwnCache = 1 << 17;
   constexpr double kOwnUs = 0.6e-3, kOthersUs = 2.5e-3, kStartUs = 1, kThreadUs = 0.3;
@@ -36,8 +36,8 @@ inline int threads_worth(std::int64_t points, int max) {
   return best;
 }
 
-/// Calls job(part, workspace of the thread) for every part; a thread's workspace has `bytes`, a multiple of
-/// 64. Jobs must not throw.
+/// Calls job(part, workspace of the thread) for every part. Each thread has a workspace of `bytes`, a
+/// multiple of 64. Jobs must not throw.
 template <class Job>
 void over_parts(const EngineScratch& scratch, std::size_t bytes, std::int64_t parts, const Job& job) {
   if (scratch.pool == nullptr) {
@@ -49,7 +49,8 @@ void over_parts(const EngineScratch& scratch, std::size_t bytes, std::int64_t pa
   });
 }
 
-/// Calls job(first, end, workspace) for runs of `count` items of `points` each, large enough to share.
+/// Partitions `count` items of `points` each into runs that are large enough to share. Calls job(first, end,
+/// workspace) for each run.
 template <class Job>
 void over_stretches(const EngineScratch& scratch, std::size_t bytes, std::int64_t count, std::int64_t points,
                     const Job& job) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals are split into real and imaginary parts and transposed; every pass then works on whole vectors.
+// Splits signals into real and imaginary parts and transposes them. Every pass then works on whole vectors.
 #include "kernels/dense/cpu/signal_group.hpp"
 
 #include <algorithm>
@@ -15,13 +15,14 @@ namespace sfft::detail {
 
 namespace {
 
-/// The dimensions other than the last; merged into one if all have length one.
+/// The dimensions other than the last one. They are merged into one if all have length one.
 std::vector<std::int64_t> slower_extents(const Shape& shape) {
   const auto extents = shape.extents();
   return {extents.begin(), extents.end() - 1};
 }
 
-/// action(signal's elements, offset without gaps, count) for all signals; one call if there are no gaps.
+/// Calls action(signal's elements, offset without gaps, count) for all signals, or just once if there are no
+/// gaps.
 template <class Action>
 void over_signals(std::int64_t signals, std::int64_t points, std::int64_t stride, const Action& action) {
   if (stride == points) return action(0, 0, signals * points);
@@ -108,7 +109,7 @@ cpu::SplitBuffers<Real> SignalGroup<Real>::over_slower(const Buffers& data) cons
   return {data.other_re, data.other_im, data.re, data.im};
 }
 
-/// Finishes a forward transform from transformed rows.
+/// Computes half spectra from transformed rows, for a forward transform.
 template <class Real>
 cpu::SplitBuffers<Real> SignalGroup<Real>::half_spectra(Buffers data) const {
   const cpu::LayoutKernels<Real>& layout = cpu::layout_kernels<Real>();
@@ -127,7 +128,7 @@ cpu::SplitBuffers<Real> SignalGroup<Real>::half_spectra(Buffers data) const {
   return {data.other_re, data.other_im, data.re, data.im};
 }
 
-/// The reverse, for an inverse transform.
+/// The inverse of half_spectra(), for an inverse transform.
 template <class Real>
 cpu::SplitBuffers<Real> SignalGroup<Real>::from_half_spectra(Buffers data) const {
   const cpu::LayoutKernels<Real>& layout = cpu::layout_kernels<Real>();

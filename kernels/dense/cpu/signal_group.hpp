@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small transforms of a batch, done together: the signals are transposed, so that vectors go across them.
+// Small transforms of a batch, computed together. The signals are transposed, so that vectors span several
+// signals.
 #pragma once
 
 #include <complex>
@@ -15,8 +16,8 @@
 
 namespace sfft::detail {
 
-/// Transforms of `signals` signals of one shape, in the layouts of DenseEngine. A value of signal l is in
-/// vector lane l throughout, so non-finite values stay within their signal. Immutable, thread-safe.
+/// Transforms `signals` signals of one shape, in the layouts of DenseEngine. All values of signal l are in
+/// vector lane l, so non-finite values stay within their signal. Immutable, thread-safe.
 template <class Real>
 class SignalGroup {
   using Complex = std::complex<Real>;
@@ -25,11 +26,11 @@ class SignalGroup {
  public:
   SignalGroup(const Shape& shape, bool real, std::int64_t signals);
 
-  /// How many signals of a batch to group; 1 if single transforms are expected to be as fast.
+  /// The number of signals of a batch to group, or 1 if single transforms are expected to be as fast.
   static std::int64_t best_size(const Shape& shape, bool real, std::int64_t batch);
 
   std::int64_t signals() const noexcept { return signals_; }
-  /// 64-byte aligned.
+  /// Bytes of the workspace, which must be 64-byte aligned.
   std::size_t workspace_bytes() const noexcept;
 
   /// Signals begin `stride` elements apart; spectra are contiguous. Results are multiplied by `scale`. The
@@ -42,9 +43,9 @@ class SignalGroup {
                std::byte* workspace) const;
 
  private:
-  /// How a row of values is transformed.
+  /// How the values of a row are transformed.
   enum class Rows {
-    complex,  ///< as is
+    complex,  ///< without conversion
     halved,   ///< real, of even length: as half as many pairs of neighbours
     paired,   ///< real, of odd length: two rows of a signal as real and imaginary parts
   };
@@ -66,7 +67,8 @@ class SignalGroup {
   cpu::LineFft<Real> line_;
   std::optional<cpu::SmallFft<Real>> slower_;  ///< the other dimensions
   std::vector<Real> roots_re_, roots_im_;      ///< for unpacking
-  std::int64_t reals_;                         ///< in each buffer, before the scratch of the lines
+  std::int64_t reals_;                         ///< reals in each buffer before the scratch memory of the
+                                               ///< lines
   std::size_t buffer_reals_;
 };
 

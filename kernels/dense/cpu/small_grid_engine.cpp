@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole grid is split into real and imaginary parts once, transformed dimension by dimension, and
-// interleaved again. Dimensions that would fill vectors badly are transposed, so that vectors go across them.
+// Splits the whole grid once into real and imaginary parts, transforms it dimension by dimension, and
+// interleaves the parts again. Dimensions that would fill vectors badly are transposed, so that vectors span
+// them.
 #include "kernels/dense/cpu/small_grid_engine.hpp"
 
 #include <optional>
@@ -16,12 +17,12 @@ namespace sfft::detail {
 
 namespace {
 
-/// Four buffers of this size leave the L2 cache room for signal and spectrum; larger grids are faster in
+/// Four buffers of this size leave room in the L2 cache for signal and spectrum. Larger grids are faster in
 /// blocks that stay in the L1 cache.
 template <class Real>
 constexpr std::int64_t kMaxValues = (128 << 10) / (4 * static_cast<std::int64_t>(sizeof(Real)));
 
-/// The grid [slow][middle][row] without its extents of one; `middle` is 1 for two dimensions.
+/// The grid [slow][middle][row] without its extents of one. `middle` is 1 for two dimensions.
 struct SmallGrid {
   std::int64_t slow = 1, middle = 1, row = 1;
   int dimensions = 0;
@@ -69,7 +70,7 @@ class SmallGridEngine final : public DenseEngine<Real> {
     finish(slabs(signal, type, false, data), false, 1, spectrum);
   }
 
-  /// The forward transform with real and imaginary parts exchanged.
+  /// The inverse is the forward transform with real and imaginary parts exchanged.
   void inverse(const Complex* spectrum, Complex* signal, Real scale,
                const EngineScratch& scratch) const override {
     finish(slabs(spectrum, element_type_of<Complex>::value, true, buffers(scratch)), true, scale, signal);
@@ -97,8 +98,8 @@ class SmallGridEngine final : public DenseEngine<Real> {
     return group_ ? group_->buffer_reals() : static_cast<std::size_t>(points());
   }
 
-  /// Whether [row][slow][middle] should become [middle][row][slow] rather than [slow][middle][row]; the
-  /// former is transposed once more, later, to the latter.
+  /// Whether [row][slow][middle] should become [middle][row][slow] rather than [slow][middle][row]. The
+  /// former needs one more transposition later, to the latter.
   bool better_rotated() const {
     constexpr double kTransposition = 0.025 * sizeof(Complex), kCall = 8;
     const double here =
@@ -114,7 +115,7 @@ class SmallGridEngine final : public DenseEngine<Real> {
   }
   static Buffers other(const Buffers& data) { return {data.other_re, data.other_im, data.re, data.im}; }
 
-  /// The slowest dimension; for an inverse, real and imaginary parts arrive exchanged.
+  /// Transforms the slowest dimension. For an inverse, real and imaginary parts arrive exchanged.
   void finish(const Buffers& data, bool inverse, Real scale, Complex* to) const {
     auto* const values = reinterpret_cast<Real*>(to);
     const std::int64_t pitch = points() / grid_.slow;
@@ -146,7 +147,7 @@ class SmallGridEngine final : public DenseEngine<Real> {
     });
     return middle(data);
   }
-  /// Transforms all but the slowest dimension of transposed rows.
+  /// Transforms all dimensions of transposed rows except the slowest.
   Buffers slower(const Buffers& data) const {
     if (!rotated_) return middle(transposed(*kernels_, kept_, grid_.rows(), data));
     const Buffers turned = middle(transposed(*kernels_, kept_ * grid_.slow, grid_.middle, data));
@@ -161,7 +162,7 @@ class SmallGridEngine final : public DenseEngine<Real> {
     return run(columns_, 1, points(), data, [](std::int64_t) {});
   }
 
-  /// `count` transforms, `reals` apart; calls first(at) before the one that begins there.
+  /// Runs `count` transforms, `reals` apart. Calls first(at) before each one, with the index where it begins.
   template <class First>
   static Buffers run(const cpu::LineFft<Real>& line, std::int64_t count, std::int64_t reals,
                      const Buffers& data, const First& first) {
@@ -177,8 +178,8 @@ class SmallGridEngine final : public DenseEngine<Real> {
   bool real_;
   std::int64_t kept_;  ///< values of a row's spectrum
   const cpu::SmallFftKernels<Real>* kernels_;
-  std::optional<RowGroup<Real>> group_;    ///< the rows together, or
-  std::optional<cpu::LineFft<Real>> row_;  ///< one by one
+  std::optional<RowGroup<Real>> group_;    ///< all rows together, or else
+  std::optional<cpu::LineFft<Real>> row_;  ///< rows one by one
   bool rotated_ = false;
   std::optional<cpu::LineFft<Real>> middle_;
   cpu::LineFft<Real> columns_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 2D and 3D transforms that fit a core's L2 cache.
+// 2D and 3D transforms that fit in a core's L2 cache.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace sfft::detail {
 /// Grids with fewer points gain nothing from a second thread.
 constexpr std::int64_t kMaxSmallPoints = 2 * kPointsPerThread - 1;
 
-/// Grids of up to kMaxSmallPoints, transformed whole by one thread. Null for larger grids, for lengths that
-/// need Bluestein's method, and for real rows that are faster one by one.
+/// Makes an engine for grids of up to kMaxSmallPoints, which one thread transforms whole. Returns null for
+/// larger grids, for lengths that need Bluestein's method, and for real rows that are faster one by one.
 template <class Real>
 std::unique_ptr<const DenseEngine<Real>> make_small_grid_engine(const Shape& shape, bool real);
 

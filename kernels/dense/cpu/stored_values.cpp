@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floats are read and written by a format's kernels directly, doubles through a block of floats.
+// The kernels of a format read and write floats directly, and doubles through a block of floats.
 #include "kernels/dense/cpu/stored_values.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ const cpu::StoredKernels& kernels_of(Storage storage) noexcept {
   return cpu::stored_kernels()[static_cast<std::size_t>(storage)];
 }
 
-/// 2^exponent as a product of two normal numbers; beyond their range all values become 0 or infinite.
+/// 2^exponent as a product of two normal numbers. Beyond their range all values become 0 or infinite.
 template <class Real>
 struct Factors {
   explicit Factors(int exponent) {
@@ -33,13 +33,13 @@ struct Factors {
   Real first, second;
 };
 
-/// The values of one transform and their exponents. Byte: void or const void.
+/// The values of one transform and their exponents. Byte is void or const void.
 template <class Byte>
 cpu::StoredArray<Byte> array_of(Byte* stored, Storage storage, std::int64_t count) noexcept {
   using Bytes = std::conditional_t<std::is_const_v<Byte>, const std::byte, std::byte>;
   return {stored, storage == Storage::block16 ? static_cast<Bytes*>(stored) + 2 * count : stored};
 }
-/// The same from value `first` on, a multiple of kBlockValues.
+/// The same array from value `first` on, which must be a multiple of kBlockValues.
 template <class Byte>
 cpu::StoredArray<Byte> from_value(const cpu::StoredArray<Byte>& all, Storage storage,
                                   std::int64_t first) noexcept {
@@ -52,7 +52,7 @@ Census census_with(double largest, bool finite) noexcept {
   return {largest > 0 ? std::ilogb(largest) : 0, largest == 0, finite};
 }
 
-/// Calls action(first, count) for blocks that fit a buffer of floats.
+/// Calls action(first, count) for blocks that fit in a buffer of floats.
 template <class Action>
 void by_blocks(std::int64_t count, const Action& action) {
   constexpr std::int64_t kBlock = 1024;
@@ -67,7 +67,7 @@ double rounding_error(Storage storage) noexcept {
   const double spread = 1 / std::sqrt(8 * std::numbers::ln2);
   constexpr int kDigits[] = {24, 11, 8};
   if (storage != Storage::block16) return std::ldexp(spread, -kDigits[static_cast<std::size_t>(storage)]);
-  constexpr double kLargestSquare = 5.70;  // mean, of the largest of 32 standard normal values
+  constexpr double kLargestSquare = 5.70;  // mean of the largest square of 32 standard normal values
   return std::ldexp(spread * std::sqrt(kLargestSquare), -15);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Three nested loops over the dimensions, compiled for every element type.
+// Copies with three nested loops over the dimensions, compiled for every element type.
 #include "kernels/dense/cpu/strided_copy.hpp"
 
 #include "kernels/dense/cpu/convert.hpp"

@@ -6,7 +6,7 @@
 
 namespace sfft::detail {
 
-/// Copy signal `index` of the problem; `packed` holds its elements of `type` in row-major order.
+/// Copy signal `index` of the problem. `packed` holds its elements of `type` in row-major order.
 void gather_signal(const DenseProblem& problem, std::int64_t index, const void* signals, ElementType type,
                    void* packed);
 void scatter_signal(const DenseProblem& problem, std::int64_t index, const void* packed, ElementType type,

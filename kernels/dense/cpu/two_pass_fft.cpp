@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eight columns, then eight rows, at a time: both are lanes of small FFTs. The intermediate result is stored
-// in the order of the second pass.
+// Processes eight columns, then eight rows, at a time: both are lanes of small FFTs. The intermediate result
+// is stored in the order of the second pass.
 #include "kernels/dense/cpu/two_pass_fft.hpp"
 
 #include <algorithm>
@@ -19,15 +19,16 @@ namespace {
 
 using cpu::kTwoPassLanes;
 
-constexpr std::int64_t kMinPoints = 2048;  ///< below this the tables take longer than the transform
-/// Both factors must fill the lanes: real signals use two columns per lane and half of the rows.
+constexpr std::int64_t kMinPoints = 2048;  ///< for fewer points, making the tables takes longer than the
+                                           ///< transform
+/// Both factors must fill the lanes. Real signals use two columns per lane and half of the rows.
 constexpr std::int64_t kMinSide = 2 * kTwoPassLanes;
-/// Longer lines leave the L2 cache. Beyond 2^28 points they still beat passes over all points, whose tables
-/// are as long as the signal and take minutes.
+/// Longer lines do not fit in the L2 cache. Beyond 2^28 points they are still faster than passes over all
+/// points, whose tables are as long as the signal and take minutes.
 constexpr std::int64_t kMaxSide = std::int64_t{1} << 14, kMaxLongSide = std::int64_t{1} << 20;
 constexpr std::int64_t kLargestPrime = 13;
 
-/// The largest divisor up to the square root if both factors are usable, else 0.
+/// The largest divisor up to the square root if both factors are usable, otherwise 0.
 std::int64_t split(std::int64_t n) {
   if (n < kMinPoints || n > kMaxLongSide * kMaxLongSide || !is_smooth(n, kLargestPrime)) return 0;
   auto side = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)));
@@ -35,8 +36,8 @@ std::int64_t split(std::int64_t n) {
   return side >= kMinSide && n / side <= (n > kMaxSide * kMaxSide ? kMaxLongSide : kMaxSide) ? side : 0;
 }
 
-/// Buffers and planes begin at different page offsets, or they would compete for the same sets of
-/// the L1 cache.
+/// Buffers and planes begin at different page offsets; otherwise they would compete for the same sets of the
+/// L1 cache.
 std::int64_t padded(std::int64_t reals) {
   return (reals + 31) / 16 * 16;
 }
@@ -45,10 +46,11 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
 
-/// Blocks to prefetch for turn() to write: hardware prefetchers do not follow blocks so far apart.
+/// The number of blocks ahead to prefetch for writing in turn(). Hardware prefetchers do not follow blocks so
+/// far apart.
 constexpr std::int64_t kGroupsAhead = 4;
 
-/// Both planes of a block; none if they are not separate.
+/// Prefetches both planes of a block, or nothing if they are not separate.
 template <class Real>
 void prefetch_block(const Real* re, std::int64_t plane_reals) {
   constexpr std::int64_t kLine = 64 / static_cast<std::int64_t>(sizeof(Real));
@@ -137,7 +139,7 @@ template <class Real>
 void TwoPassFft<Real>::turn(const Real* re, const Real* im, std::int64_t first_column, std::int64_t skipped,
                             Real* intermediate) const {
   if (skipped >= kTwoPassLanes) return;
-  // Row 8 (8 a + b) + r is multiplied by the roots of rows 64 a, 8 b and r, so few roots are computed.
+  // Row 8 (8 a + b) + r is multiplied by the roots of rows 64 a, 8 b and r, so only a few roots are computed.
   constexpr std::int64_t kBlock = kTwoPassLanes * kTwoPassLanes;
   const cpu::TwoPassKernels<Real>& kernels = cpu::two_pass_kernels<Real>();
   alignas(64) std::array<Real, 2 * kBlock> near, middle;
@@ -154,9 +156,9 @@ void TwoPassFft<Real>::turn(const Real* re, const Real* im, std::int64_t first_c
     prefetch_block(intermediate + 2 * (group + kGroupsAhead) * plane_reals_ + first_column * kTwoPassLanes,
                    group + kGroupsAhead < groups() ? plane_reals_ : 0);
     if (group % kTwoPassLanes == 0) roots(group * kTwoPassLanes, first_column, far.data());
-    if (start != group * kTwoPassLanes) {  // the last group overlaps the one before
+    if (start != group * kTwoPassLanes) {  // the last group overlaps the previous one
       roots(start, first_column, last.data());
-      turns.middle = near.data();  // of row 0: ones
+      turns.middle = near.data();  // the roots of row 0 are ones
       turns.far = last.data();
     }
     Real* const to = intermediate + 2 * group * plane_reals_ + first_column * kTwoPassLanes;

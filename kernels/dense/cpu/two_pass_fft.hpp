@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The FFT of a long 1D signal in two passes over memory, for readers that consume its coefficients while they
-// are in cache, in the FFT's own order.
+// are in cache, in the FFT's output order.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace sfft::detail {
 
-/// Whether n has two divisors near its square root without large primes; small n do not pay off.
+/// Whether n has two divisors near its square root without large prime factors. Small n do not pay off.
 bool two_pass_possible(std::int64_t n);
 
 /// With N = rows × columns, t = columns t1 + t2 and f = f1 + rows f2 (Gentleman and Sande 1966; Bailey 1990):
@@ -25,29 +25,30 @@ template <class Real>
 class TwoPassFft {
  public:
   TwoPassFft(std::int64_t n, bool real);
-  /// For complex signals, with factors chosen by the caller, multiples of the lanes.
+  /// For complex signals. The caller chooses the factors, which must be multiples of the lanes.
   TwoPassFft(std::int64_t rows, std::int64_t columns);
 
   std::int64_t rows() const noexcept { return rows_; }
   std::int64_t columns() const noexcept { return columns_; }
-  std::int64_t parts() const noexcept;   ///< in the first pass
-  std::int64_t groups() const noexcept;  ///< in the second
-  /// Doubles between the passes, and scratch doubles of a call; both 64-byte aligned.
+  std::int64_t parts() const noexcept;   ///< of the first pass
+  std::int64_t groups() const noexcept;  ///< of the second pass
+  /// Reals between the passes, and scratch reals per call. Both arrays must be 64-byte aligned.
   std::size_t intermediate_reals() const noexcept;
   std::size_t scratch_reals() const noexcept;
 
-  /// Every part must be done before the first group. Parts may run concurrently, and so may groups, each with
-  /// its own scratch. `signal` holds N contiguous elements of `type`. The inverse of a complex signal
-  /// exchanges real and imaginary parts, here and in what second() returns.
+  /// Runs one part of the first pass. Every part must be done before the first group. Parts may run
+  /// concurrently, and so may groups, each with its own scratch memory. `signal` holds N contiguous elements
+  /// of `type`. The inverse of a complex signal exchanges real and imaginary parts here and in the results of
+  /// second().
   void first(std::int64_t part, const void* signal, ElementType type, Real* intermediate, Real* scratch,
              bool inverse = false) const;
 
-  /// The same for a part of eight columns in memory: element [8 r + c] of row r. Overwrites `part` and
-  /// `other`, each of 8 rows() values.
+  /// The same for a part of eight columns in memory: element c of row r is at [8 r + c]. Overwrites `part`
+  /// and `other`, which have 8 rows() values each.
   void first_of(std::int64_t column, const cpu::SplitBuffers<Real>& part, Real* intermediate) const;
 
   /// The coefficients of frequency first_row + r + rows() f2 at [8 f2 + r], in memory that the caller may
-  /// overwrite. Those with r < repeated were in the previous group too.
+  /// overwrite. Those with r < repeated were also in the previous group.
   struct Group {
     Real *re, *im;
     std::int64_t first_row;
@@ -59,15 +60,15 @@ class TwoPassFft {
   TwoPassFft(std::int64_t rows, std::int64_t columns, bool real);
   /// Real and imaginary parts of eight roots w_N^(row × column), for eight columns.
   void roots(std::int64_t row, std::int64_t first_column, Real* to) const;
-  /// Stores the columns times their roots, except the first `skipped` ones.
+  /// Stores the columns multiplied by their roots, except the first `skipped` ones.
   void turn(const Real* re, const Real* im, std::int64_t first_column, std::int64_t skipped,
             Real* intermediate) const;
   std::int64_t group_start(std::int64_t group) const noexcept;
 
   std::int64_t n_, rows_, columns_;
   bool real_;
-  std::int64_t kept_rows_;     ///< rows in the second pass
-  std::int64_t plane_reals_;   ///< of one group
+  std::int64_t kept_rows_;     ///< rows of the second pass
+  std::int64_t plane_reals_;   ///< reals of one group
   std::int64_t buffer_reals_;  ///< one of the four buffers of the first pass
   std::shared_ptr<const cpu::SmallFft<Real>> across_, along_;
   // w_N^m = coarse_[m >> shift_] × fine_[m mod 2^shift_].

@@ -89,7 +89,7 @@ class CufftEngine final : public GpuDenseEngine<Real> {
 
   void forward(const void* signals, ElementType, std::complex<Real>* spectra, Real scale,
                std::byte* workspace, CUstream_st* stream) const override {
-    void* in = const_cast<void*>(signals);  // cuFFT only reads it, unless it is the output
+    void* in = const_cast<void*>(signals);  // cuFFT does not write it, unless it is the output
     forward_.run(workspace, stream, [&](cufftHandle handle) {
       return problem_.real
                  ? CufftApi<Real>::forward(handle, static_cast<Real*>(in), device(spectra))

@@ -29,7 +29,7 @@ struct CufftRequest {
   bool plain = false;  ///< contiguous on both sides, so cuFFT can ignore the layouts
 };
 
-/// A cuFFT plan. Stream and work area are part of its state, so calls take turns.
+/// A cuFFT plan. Stream and work area are part of its state, so concurrent calls run one after another.
 class CufftTransform {
  public:
   /// `compiled`: with kernels compiled for the problem, if this cuFFT supports that.

@@ -7,8 +7,8 @@
 
 namespace sfft::detail {
 
-/// How the elements lie on one side of a copy: in the problem's strides, or row-major in rows of `row_points`
-/// (at least the problem's).
+/// The layout of the elements on one side of a copy: the problem's strides, or row-major rows of `row_points`
+/// (at least the problem's row length).
 enum class Side { strided, packed };
 
 /// The copy of the problem's signals from one layout to the other.

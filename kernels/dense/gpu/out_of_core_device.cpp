@@ -21,7 +21,7 @@ class CudaEvent final : public OutOfCoreEvent {
  public:
   explicit CudaEvent(int device) : device_(device) {}
 
-  /// Sleeps, because the host's cores have work to do.
+  /// Sleeps instead of spinning, because the host's cores have work to do.
   void wait() override {
     const cuda::DeviceScope scope(device_);
     event_.wait();
@@ -177,7 +177,7 @@ class CudaDevice final : public OutOfCoreDevice<Real> {
     return shared<cuda::PinnedMemory>(bytes);
   }
   bool reads(const void* host, std::size_t bytes) const noexcept override {
-    // Kernels that copy use the host's address.
+    // Copy kernels use the host's address.
     return cuda::mapped_address(host) == host &&
            cuda::mapped_address(static_cast<const std::byte*>(host) + bytes - 1) != nullptr;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Split-half transforms on tensor cores as dense engines, for complex floats: powers of two by stages, and
-// other short lines by products with the DFT matrix.
+// Split-half transforms on tensor cores as dense engines, for complex floats: powers of two in stages, and
+// other short lines as products with the DFT matrix.
 #include <fmt/format.h>
 
 #include <bit>

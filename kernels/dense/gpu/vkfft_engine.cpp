@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// VkFFT (Tolmachev, IEEE Access 11, 2023) as a dense engine. Its header calls libcuda and libnvrtc; the calls
-// are redirected to the functions of kernels/cuda/runtime/driver.hpp, so that the library links neither.
+// VkFFT (Tolmachev, IEEE Access 11, 2023) as a dense engine. Its header calls libcuda and libnvrtc. Those
+// calls are redirected to the functions of kernels/cuda/runtime/driver.hpp, so that the library links
+// neither.
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
@@ -30,7 +31,7 @@ SFFT_DRIVER_FUNCTIONS(SFFT_CALL)
 SFFT_NVRTC_FUNCTIONS(SFFT_CALL)
 #undef SFFT_CALL
 
-/// VkFFT prints its errors; here its return codes report them.
+/// VkFFT prints its errors, but here its return codes report them.
 inline int print(const char*, ...) {
   return 0;
 }
@@ -70,8 +71,8 @@ std::mutex& planning_mutex() {
   return mutex;
 }
 
-/// One VkFFT application for both directions. Buffers and stream are part of its
-/// state, so calls take turns.
+/// One VkFFT application for both directions. Buffers and stream are part of its state, so concurrent calls
+/// run one after another.
 class Application {
  public:
   Application(const DenseProblem& problem, bool double_precision);
@@ -165,7 +166,7 @@ Application::~Application() {
   }
 }
 
-/// VkFFT allocates scratch that executions would share; here each brings its own.
+/// VkFFT allocates scratch that executions would share; here each execution brings its own.
 void Application::release_temporary() {
   if (application_.configuration.allocateTempBuffer == 0) return;
   temporary_bytes_ = cuda::aligned(application_.configuration.tempBufferSize[0]);
@@ -217,9 +218,9 @@ class VkfftEngine final : public GpuDenseEngine<Real> {
 
   void forward(const void* signals, ElementType type, std::complex<Real>* spectra, Real scale,
                std::byte* workspace, CUstream_st* stream) const override {
-    void* from = const_cast<void*>(signals);  // VkFFT only reads it, unless it is the output
+    void* from = const_cast<void*>(signals);  // VkFFT does not write it, unless it is the output
     const bool packs = problem_.real || !contiguous_ || type != element_type_of<std::complex<Real>>::value;
-    if (packs) {  // one scaled copy to where the transform works in place
+    if (packs) {  // one scaled copy to the memory that is transformed in place
       cuda::launch_copy(signal_grid(problem_, Side::strided, Side::packed, padded_row()), signals,
                         static_cast<cuda::Element>(type), spectra, sample_type(), static_cast<double>(scale),
                         stream);

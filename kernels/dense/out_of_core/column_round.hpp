@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FFTs across the slabs of an array: the host transforms columns where they lie, by blocks that stay in
-// cache.
+// FFTs across the slabs of an array. The host transforms columns directly in the arrays, in blocks that stay
+// in cache.
 #pragma once
 
 #include <algorithm>
@@ -67,8 +67,7 @@ class ColumnRound : public Round<Real> {
  protected:
   using Round<Real>::array_;
 
-  /// Multiplies the values of the host's columns; null where there is nothing to multiply them by. `by` has
-  /// to live as long.
+  /// Multiplies the values of the host's columns; null if all factors are 1. `by` must outlive the result.
   typename ColumnStage<Real>::Finish finish(const PieceFactors& by) const {
     if (by.all_one()) return nullptr;
     return [this, &by](std::int64_t column, std::int64_t count, Real* re, Real* im) {
@@ -106,7 +105,7 @@ class ColumnRound : public Round<Real> {
   HostFactors<Real> factors_;
 };
 
-/// The device transposes a piece beside it, where its FFTs had their workspace.
+/// The device transposes a piece into separate memory: the workspace of its FFTs.
 template <class Real>
 class TransposingRound : public ColumnRound<Real> {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way of a piece through the device. Copies in, kernels and copies out of different pieces overlap.
+// Takes a piece through the device. Copies in, kernels and copies out of different pieces overlap.
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -10,7 +10,7 @@ namespace sfft::detail {
 
 namespace {
 
-/// With a buffer in place of the host's arrays, packed.
+/// Replaces the host's arrays by contiguous rows in the staging buffer.
 std::vector<PieceSegment> through(std::vector<PieceSegment> segments, std::byte* staging) {
   for (PieceSegment& segment : segments) {
     if (segment.resident) continue;
@@ -20,13 +20,13 @@ std::vector<PieceSegment> through(std::vector<PieceSegment> segments, std::byte*
   return segments;
 }
 
-/// Copy engines are as fast with rows of 32 KB as without gaps. Beside kernels they lose a third of their
-/// rate with rows of 8 and 16 KB, and half of it with 4 KB (H200).
+/// Copy engines are as fast with rows of 32 KB as with contiguous data. While kernels run, they lose a third
+/// of their rate with rows of 8 and 16 KB, and half of it with 4 KB (H200).
 bool is_short(const DeviceRows& rows) {
   constexpr std::size_t kFullSpeedBytes = std::size_t{32} << 10;
   return rows.rows > 1 && rows.width < std::min(rows.pitch, kFullSpeedBytes);
 }
-/// Kernels copy words of 16 bytes; shorter ones are slower than engines.
+/// Kernels copy words of 16 bytes; with shorter words they are slower than the engines.
 bool has_words(const PieceSegment& segment) {
   const DeviceRows &device = segment.piece, &host = segment.array;
   const auto place = [](const DeviceRows& rows) { return reinterpret_cast<std::uintptr_t>(rows.data); };
@@ -41,8 +41,8 @@ bool rows_are_short(const std::vector<PieceSegment>& segments) {
   }
   return any;
 }
-/// A kernel copies short rows in, and short rows out where none come in: two kernels are slower than one
-/// beside an engine.
+/// A kernel copies short rows in. It copies short rows out only if no kernel copies in, because two kernels
+/// are slower than a kernel and an engine together.
 Copier copier_in(const std::vector<PieceSegment>& in) {
   return rows_are_short(in) ? Copier::kernel : Copier::engine;
 }
@@ -50,7 +50,7 @@ Copier copier_out(const std::vector<PieceSegment>& out, Copier in) {
   return in == Copier::engine ? copier_in(out) : Copier::engine;
 }
 
-/// All of a piece in a buffer of the host, or of the device.
+/// The complete packed piece in a host or device buffer.
 DeviceRows whole(const BufferedPiece& piece, std::byte* buffer) {
   return {buffer, piece.bytes(), piece.bytes(), piece.rows.empty() ? std::size_t{0} : 1};
 }
@@ -82,7 +82,7 @@ std::vector<PieceSegment> PartitionedRound<Real>::compute_packed(std::int64_t fi
   return out;
 }
 
-/// The piece before may be leaving the slot.
+/// The previous piece may still be leaving the slot.
 template <class Real>
 void PartitionedRound<Real>::enqueue_in(std::vector<PieceSegment> segments, Copier copier,
                                         DeviceSlots<Real>& slots, Slot& slot) const {
@@ -111,7 +111,7 @@ std::byte* PartitionedRound<Real>::enqueue_kernels(std::int64_t first, std::int6
   return results;
 }
 
-/// Results beside the piece leave as a whole: the next one comes where they are not.
+/// Results outside the piece's memory leave as a whole, because the next piece does not overwrite them.
 template <class Real>
 void PartitionedRound<Real>::enqueue_out(std::vector<PieceSegment> segments, Copier copier,
                                          DeviceSlots<Real>& slots, Slot& slot) const {
@@ -133,7 +133,7 @@ void PartitionedRound<Real>::enqueue_out(std::vector<PieceSegment> segments, Cop
   }
 }
 
-/// Packed values lie beside the piece, and cross the bus in one copy.
+/// Packed values have separate memory in the slot, and cross the bus in one copy.
 template <class Real>
 std::vector<PieceSegment> PartitionedRound<Real>::enqueue_packed(std::int64_t first, std::int64_t count,
                                                                  Turns& turns,
@@ -207,7 +207,7 @@ RoundProfile PartitionedRound<Real>::profile_device(const RoundCall<Real>& call,
                                                     DeviceSlots<Real>& slots) const {
   if (partition_.pieces == 0) return {};
   Slot& slot = slots.all().front();
-  // Among consecutive pieces, one in the middle has results of its own that leave, and others'.
+  // In the middle of an ordered round, a piece stores some of its own results and some of earlier pieces'.
   const std::int64_t count = partition_.piece_units,
                      first = round_->ordered() ? (partition_.pieces - 1) / 2 * partition_.piece_units : 0;
   const auto units = static_cast<double>(count);
@@ -219,7 +219,7 @@ RoundProfile PartitionedRound<Real>::profile_device(const RoundCall<Real>& call,
       step(stream);
       stream.wait();
       const double us = us_since(start) / units;
-      if (time == 1 || us < min) min = us;  // the first time pays for what is set up late
+      if (time == 1 || us < min) min = us;  // the first run includes lazy set-up
     }
     return min;
   };

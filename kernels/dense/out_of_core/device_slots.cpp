@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allocates slots, all of them or none.
+// Allocates all slots or none.
 #include "kernels/dense/out_of_core/device_slots.hpp"
 
 #include <fmt/format.h>
@@ -50,7 +50,7 @@ void DeviceSlots<Real>::settle() noexcept {
   for (OutOfCoreStream* const stream : {in_.get(), kernels_.get(), out_.get()}) {
     try {
       stream->wait();
-    } catch (...) {  // which somebody has been told of
+    } catch (...) {  // the caller already has the first error
     }
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device keeps ready for the pieces of an array: three queues, and memory for a few of them.
+// What a device keeps ready for the pieces of an array: three streams, and memory for a few pieces.
 #pragma once
 
 #include <algorithm>
@@ -11,14 +11,14 @@
 
 namespace sfft::detail {
 
-/// A part of a piece and where it comes from or goes to: host memory, or what stays on the device.
+/// A part of a piece, and where it comes from or goes to: host memory, or memory that stays on the device.
 struct PieceSegment {
   DeviceRows piece, array;
   bool resident = false;
 };
 
-/// Copies in, kernels and copies out each have a stream, in the order of the pieces. Each slot holds a piece:
-/// where results are still leaving it, the next piece comes into the parts that have left.
+/// Copies in, kernels and copies out each have a stream, and handle pieces in order. Each slot holds one
+/// piece. While results are still leaving a slot, the next piece is copied into the parts that have left.
 template <class Real>
 class DeviceSlots {
  public:
@@ -26,15 +26,15 @@ class DeviceSlots {
 
   struct Slot {
     std::shared_ptr<std::byte> memory;
-    std::shared_ptr<std::byte> staging;  ///< null where no host memory has to pass through it
+    std::shared_ptr<std::byte> staging;  ///< null if no piece has to be staged
     std::unique_ptr<OutOfCoreEvent> filled, computed;
-    std::vector<std::unique_ptr<OutOfCoreEvent>> left;  ///< by the results, part by part
-    bool in_place = false;                              ///< results leave from where the piece was
+    std::vector<std::unique_ptr<OutOfCoreEvent>> left;  ///< recorded as each part of the results has left
+    bool in_place = false;                              ///< results are in the piece's memory
   };
 
-  /// Allocates everything, or throws Error(out_of_memory) and holds nothing.
+  /// Allocates everything, or throws Error(out_of_memory) and keeps nothing.
   DeviceSlots(OutOfCoreDevice<Real>& device, int count, std::size_t bytes, std::size_t staging_bytes);
-  /// Host memory that the device reads itself, or ordinary memory where the system has none of it left.
+  /// Host memory that the device can access directly, or pageable memory if the system has no more of it.
   static std::shared_ptr<std::byte> host_memory(OutOfCoreDevice<Real>& device, std::size_t bytes,
                                                 bool* pageable = nullptr);
 
@@ -42,7 +42,7 @@ class DeviceSlots {
   OutOfCoreStream& in() noexcept { return *in_; }
   OutOfCoreStream& kernels() noexcept { return *kernels_; }
   OutOfCoreStream& out() noexcept { return *out_; }
-  /// For all streams, whatever fails: nothing is in use afterwards.
+  /// Waits for all streams and ignores failures; nothing is in use afterwards.
   void settle() noexcept;
   bool fits(std::size_t bytes, std::size_t staging_bytes) const noexcept {
     return bytes <= bytes_ && staging_bytes <= staging_bytes_;
@@ -57,14 +57,14 @@ class DeviceSlots {
   bool pageable_ = false;
 };
 
-/// The rows of segments in the order of the device's memory, from one end to the next.
+/// Iterates over the rows of segments in device memory order, from one end address to the next.
 class PieceParts {
  public:
   explicit PieceParts(std::vector<PieceSegment> segments)
       : segments_(std::move(segments)), passed_(segments_.size(), 0) {}
 
-  /// copy(segment) for what was not passed: `whole` rows that end at `end` or before, or all that begin
-  /// before it. Single rows are cut there.
+  /// Calls copy(segment) for everything not passed yet. With `whole`, these are the rows that end at or
+  /// before `end`; without, all rows that begin before it. Segments of a single row are cut at `end`.
   template <class Copy>
   void pass(const std::byte* end, bool whole, const Copy& copy) {
     for (std::size_t i = 0; i < segments_.size(); ++i) {
@@ -85,7 +85,7 @@ class PieceParts {
   }
 
  private:
-  /// Rows, of single ones bytes.
+  /// Counts rows, or bytes for a single row.
   static std::size_t passed(const DeviceRows& piece, const std::byte* end, bool whole) {
     if (end <= piece.data) return 0;
     const auto before = static_cast<std::size_t>(end - piece.data);

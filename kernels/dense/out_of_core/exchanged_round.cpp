@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of N1 × N2 values go through the device in strips, and their transforms, columns of N2 × N1
-// values, go where strips were read. A strip lies where as many rows of the result will, so that results are
-// cut into tiles (j, i): columns of strip j, in rows where strip i was. Those with i ≤ j leave at once, the
-// others stay on the device until strip i has been read, a quarter of the array at most and half a strip.
-// Where the round before has left its first strips on the device, tiles go there as strips are used up: they
-// need little more memory together than without each other.
+// The rows of N1 × N2 values go through the device in strips. Their transforms, columns of N2 × N1 values,
+// overwrite the strips that have been read.
+// A strip occupies a whole number of rows of the result, which cuts the results into tiles (j, i): the
+// columns of strip j, in the rows where strip i was. Tiles with i ≤ j are stored at once. The others stay on
+// the device until strip i has been read; they take at most a quarter of the array and half a strip.
+// If the previous round has left its first strips on the device, tiles reuse their memory as the strips are
+// consumed. Both together need little more memory than one of them.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -24,18 +25,18 @@ class ExchangedRound final : public Round<Real> {
   std::int64_t units() const noexcept override { return array_.slabs; }
   std::int64_t unit_points() const noexcept override { return array_.slab_points(); }
   bool ordered() const noexcept override { return true; }
-  /// Strips lie where whole rows of the result will, and have whole cache lines of each.
+  /// A strip occupies whole rows of the result, and contributes whole cache lines to each.
   std::int64_t grain() const noexcept override {
     constexpr std::int64_t kLine = 128 / static_cast<std::int64_t>(sizeof(std::complex<Real>));
     return std::min(units(), std::lcm(units() / std::gcd(units(), unit_points()), kLine));
   }
-  /// The rows of results.
+  /// Refers to the rows of the results.
   std::size_t row_bytes() const noexcept override { return sizeof(std::complex<Real>); }
   std::unique_ptr<const DeviceKernel<Real>> kernel(OutOfCoreDevice<Real>& device,
                                                    std::int64_t units) const override {
     return device.slabs(array_.slab, unit_points(), units);
   }
-  /// A strip is transposed where its FFTs had their workspace.
+  /// A strip is transposed into the workspace of its FFTs.
   std::size_t work_bytes(const DeviceKernel<Real>& kernel, std::int64_t units) const override {
     return std::max(kernel.workspace_bytes(), array_bytes<Real>(units * unit_points()));
   }
@@ -49,7 +50,7 @@ class ExchangedRound final : public Round<Real> {
     return work;
   }
   std::size_t kept_bytes(std::int64_t strip, const Residency& found) const override {
-    constexpr std::int64_t kMaxStrips = 64;  // narrower ones are copied slowly
+    constexpr std::int64_t kMaxStrips = 64;  // narrower strips are copied slowly
     if (strips(strip) > kMaxStrips) return std::numeric_limits<std::size_t>::max() / 2;
     return placed(strip, found).bytes;
   }
@@ -58,8 +59,8 @@ class ExchangedRound final : public Round<Real> {
                                         std::byte* memory) const override {
     return segments_of_slabs(call.from, unit_points(), first, count, call.found, memory);
   }
-  /// Copies to the device's memory first: what was there has left with the strip before, or was read as a
-  /// part of this one.
+  /// Copies to device memory come first: the values they overwrite have been stored with the previous strip,
+  /// or have been read as a part of this one.
   std::vector<PieceSegment> segments_out(const RoundCall<Real>& call, std::int64_t first, std::int64_t count,
                                          std::byte* memory) const override {
     const std::int64_t strip = first / strip_, strips = this->strips(strip_);
@@ -68,7 +69,7 @@ class ExchangedRound final : public Round<Real> {
       const DeviceRows tile = in_array(nullptr, j, i, i + 1);
       return tile.packed_at(call.kept + places.of[static_cast<std::size_t>(j * strips + i)]);
     };
-    const auto own = [&](std::int64_t i, std::int64_t end) {  // tiles of this strip follow each other
+    const auto own = [&](std::int64_t i, std::int64_t end) {  // tiles of this strip are contiguous
       const DeviceRows tiles = in_array(nullptr, strip, i, end);
       return tiles.packed_at(memory + array_bytes<Real>(row_of(i) * count));
     };
@@ -98,7 +99,8 @@ class ExchangedRound final : public Round<Real> {
  private:
   using Round<Real>::array_;
 
-  /// Where the tiles (j, i), at j·strips + i, wait on the device, and the memory for this.
+  /// Offsets at which tiles (j, i), with index j·strips + i, wait on the device, and the bytes needed for
+  /// this.
   struct Places {
     std::vector<std::size_t> of;
     std::size_t bytes;

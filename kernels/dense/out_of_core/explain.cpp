@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an out-of-core plan says about itself: steps, shares, predicted and measured times.
+// What an out-of-core plan reports about itself: steps, shares, predicted and measured times.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the slowest dimension to the fastest: each takes a step across what lies within it, until that fits as
-// a slab.
+// Goes from the slowest dimension to the fastest. Each becomes a step across everything inside it, until the
+// inside fits as a slab.
 #include "kernels/dense/out_of_core/grouping.hpp"
 
 #include <fmt/format.h>
@@ -16,10 +16,10 @@ namespace sfft::detail {
 
 namespace {
 
-/// So many slabs keep all threads of the host busy; fewer have to be short.
+/// This many slabs keep all host threads busy; fewer have to be short.
 constexpr std::int64_t kManySlabs = 16, kShortSlab = 1 << 16;
 
-/// The least length from n on that is a small odd number times a power of two.
+/// The smallest length ≥ n that is a small odd number times a power of two.
 std::int64_t next_good(std::int64_t n) {
   std::int64_t best = 0;
   for (const std::int64_t odd : {1, 3, 5, 7, 9, 15}) {
@@ -39,7 +39,7 @@ class Grouping {
     std::vector<std::int64_t> dims(extents.begin(), extents.end());
     const bool many = grid_.batch >= kManySlabs || grid_.signal_points() <= kShortSlab;
     grid(grid_.batch, dims, grid_.batch > 1 && many);
-    if (steps_.empty()) steps_.push_back(slabs(grid_.batch, {dims.back()}));  // of single points
+    if (steps_.empty()) steps_.push_back(slabs(grid_.batch, {dims.back()}));  // slabs of single points
     return std::move(steps_);
   }
 
@@ -61,7 +61,7 @@ class Grouping {
     return {Step::Kind::columns, repeats, stride, {n, Shape(inner), 0, twiddles}};
   }
 
-  /// `repeats` grids, one behind the other, which may be one slab each.
+  /// `repeats` contiguous grids; `whole`: each may be one slab.
   void grid(std::int64_t repeats, std::vector<std::int64_t> dims, bool whole) {
     while (dims.size() > 1 && dims[0] == 1) dims.erase(dims.begin());
     if (whole && std::all_of(dims.begin(), dims.end(), [&](std::int64_t n) { return short_enough(n); })) {
@@ -85,7 +85,7 @@ class Grouping {
     if (!single) steps_.push_back(step);
   }
 
-  /// A line that does not fit, or that lies alone and would keep one thread busy.
+  /// A line that does not fit, or a single one, which would keep only one thread busy.
   void line(std::int64_t repeats, std::int64_t n) {
     if (grid_.real_line ? divide_real_line(n) : !grid_.real() && divide(repeats, grid_.row_pitch, n, 1))
       return;
@@ -101,8 +101,8 @@ class Grouping {
     if (!divide(repeats, stride, n, inner)) refuse(n, step);
   }
 
-  /// n = first · second, as equal as they can be; `multiple`: with a second that is a small multiple of the
-  /// first, which is transposed faster. 0: there are none.
+  /// Finds n = first · second with factors as equal as possible; 0 if there are none. With `multiple`, second
+  /// must be a small multiple of first, which transposes faster.
   std::int64_t first_factor(std::int64_t n, bool multiple) const {
     constexpr std::int64_t kMaxSquares = 64;
     const auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n))) + 1;
@@ -116,7 +116,7 @@ class Grouping {
     return 0;
   }
 
-  /// Both factors leave columns that are not their own mirrors.
+  /// Both factors are at least 3, so that some columns are not their own mirrors.
   bool divide_real_line(std::int64_t n) {
     for (const bool multiple : {true, false}) {
       const std::int64_t first = first_factor(n, multiple), second = first == 0 ? 0 : n / first;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups the dimensions of a transform into steps, each one trip of the array, so that every step's pieces
-// fit the device and the host's caches.
+// Groups the dimensions of a transform into steps. Each step passes over the array once, and its pieces fit
+// the device and the host's caches.
 #pragma once
 
 #include <functional>
@@ -10,8 +10,8 @@
 
 namespace sfft::detail {
 
-/// Complex signals, one behind the other. Of each stored row, `row_pitch` values long, the first shape[last]
-/// are transformed.
+/// Contiguous complex signals. Stored rows are `row_pitch` values long, and the first shape[last] values of
+/// each are transformed.
 struct OutOfCoreGrid {
   OutOfCoreGrid(const Shape& extents, std::int64_t signals = 1,
                 std::int64_t pitch = 0)  // NOLINT: the usual case
@@ -22,7 +22,7 @@ struct OutOfCoreGrid {
     grid.real_pitch = samples_pitch;
     return grid;
   }
-  /// A real line of 2·pairs samples without gaps, whose half spectrum has a value more than this grid.
+  /// A real line of 2·pairs samples without gaps. Its half spectrum has one value more than this grid.
   static OutOfCoreGrid of_real_line(std::int64_t pairs) {
     OutOfCoreGrid grid{Shape(pairs)};
     grid.real_line = true;
@@ -31,24 +31,25 @@ struct OutOfCoreGrid {
   bool real() const noexcept { return real_pitch > 0; }
   std::int64_t row_points() const noexcept { return shape[shape.rank() - 1]; }
   std::int64_t rows() const noexcept { return batch * (shape.points() / row_points()); }
-  /// Complex values, of real signals those of half spectra.
+  /// Complex values; for real signals, values of the half spectra.
   std::int64_t signal_points() const noexcept { return shape.points() / row_points() * row_pitch; }
   std::int64_t points() const noexcept { return batch * signal_points(); }
 
   Shape shape;
   std::int64_t batch, row_pitch;
   std::int64_t real_pitch = 0;  ///< 0: complex
-  bool real_line = false;       ///< calls are never in place
+  bool real_line = false;       ///< such calls are never in place
 };
 
-/// One trip of the array: FFTs across slabs, the same with transposed results in another array (turned), FFTs
-/// of rows with transposed results where the data were (exchanged), FFTs of slabs, or, by the host alone, a
-/// transposition of array.slabs rows of array.slab = (columns, values of an element).
+/// One pass over the array. The kinds are: FFTs across slabs (columns), the same with transposed results in
+/// another array (turned), FFTs of rows with transposed results in the same array (exchanged), FFTs of slabs,
+/// or a transposition of array.slabs rows of array.slab = (columns, values of an element), which the host
+/// does alone.
 struct Step {
   enum class Kind { columns, transposed, exchanged, slabs, transposition };
   enum class Calls { all, in_place, apart };
   Kind kind;
-  std::int64_t repeats, stride;  ///< arrays, and values from the start of one to the next
+  std::int64_t repeats, stride;  ///< number of arrays, and values from the start of one to the next
   DeviceArray array;
   Calls calls = Calls::all;  ///< which calls take this step
 
@@ -67,19 +68,19 @@ std::unique_ptr<Round<Real>> make_round(Step::Kind kind, const DeviceArray& arra
 }
 
 struct GroupingLimits {
-  /// Values of the longest line that one thread or one piece transforms. Lines with prime factors above 13
-  /// may have an eighth: they need more memory.
+  /// Maximum length of a line that one thread or one piece transforms. Lines with prime factors above 13 need
+  /// more memory and may have an eighth of it.
   std::int64_t longest_line = std::int64_t{1} << 22;
-  std::function<bool(const Step&)> fits;  ///< on the device
-  bool exchanges = false;                 ///< the device transposes in place, not the host
-  bool in_place = false;                  ///< of no interest are calls with another array for the results
+  std::function<bool(const Step&)> fits;  ///< whether a step fits the device
+  bool exchanges = false;                 ///< true: the device transposes in place, not the host
+  bool in_place = false;                  ///< true: only in-place calls matter
 };
 
-/// Slabs as large as they fit, columns across what is left, and lines that are too long, or that lie alone,
-/// as two dimensions with twiddles and a transposition between (the four steps of Bailey, 1990). Where it is
-/// the first step that does so, calls with another array for the results transpose on the device. Throws
-/// Error: out_of_memory for a step that does not fit and cannot be divided, backend_unavailable for a line
-/// that is too long and has no two factors that are not.
+/// Makes slabs as large as fit, and FFTs of columns across what is left. A line that is too long, or that is
+/// the only one, becomes two dimensions with twiddles and a transposition between them (the four-step method
+/// of Bailey, 1990). If the first step is such a line, out-of-place calls transpose on the device.
+/// Throws Error: out_of_memory for a step that does not fit and cannot be divided, backend_unavailable for a
+/// line that is too long and has no two factors that are short enough.
 std::vector<Step> group_steps(const OutOfCoreGrid& grid, const GroupingLimits& limits);
 
 }  // namespace sfft::detail

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies are parts of about a megabyte: whoever asks for one and whoever helps take them one by one.
+// A copy is divided into parts of about a megabyte. The thread that requests it and the helping threads take
+// them one by one.
 #include "kernels/dense/out_of_core/host_copies.hpp"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace sfft::detail {
 
 namespace {
 
-/// Of a copy that one thread takes at a time, and of the rows that single ones are cut into.
+/// Bytes that one thread copies at a time, and bytes of the rows that a single long row is cut into.
 constexpr std::size_t kPartBytes = std::size_t{1} << 20, kRowBytes = std::size_t{64} << 10;
 
 std::int64_t floats_of(const BufferedRows& rows) {
@@ -66,7 +67,8 @@ void HostCopies::over_rows(const std::vector<BufferedRows>& all, const Copy& cop
 
 namespace {
 
-/// write(to) into the caches, and from there past them, if there are few bytes.
+/// Runs write(to) into a small buffer in cache, and copies that with non-temporal stores; writes large
+/// results directly.
 template <class Write>
 void non_temporal(std::byte* to, std::size_t bytes, const Write& write) {
   alignas(64) std::array<std::byte, kRowBytes> near;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between arrays and the page-locked buffers that pieces pass through, by all threads that have
-// nothing else to do.
+// Copies between arrays and page-locked staging buffers, by all threads that would otherwise be idle.
 #pragma once
 
 #include <condition_variable>
@@ -15,8 +14,8 @@
 
 namespace sfft::detail {
 
-/// Rows of a segment that passes through a buffer, and where they lie there: one behind the other, as they
-/// are or, of floats, in block16 (kernels/base/storage.hpp), each row with its exponents behind it.
+/// Rows of a segment that is staged through a buffer, and where they lie there. They are contiguous, either
+/// as they are or, for floats, in block16 (kernels/base/storage.hpp), each row followed by its exponents.
 struct BufferedRows {
   DeviceRows piece, array;
   std::size_t offset = 0, row_bytes = 0;
@@ -29,15 +28,15 @@ struct BufferedPiece {
 
   std::size_t bytes() const noexcept { return rows.empty() ? 0 : rows.back().end(); }
 };
-/// The rows of all segments but resident ones. They need no more room than the segments.
+/// The rows of all segments that are not resident. They need no more room than the segments.
 BufferedPiece buffered(const std::vector<PieceSegment>& segments, bool packed);
 
 class HostCopies {
  public:
-  /// Copies to a buffer, or from there, with the help of others. Blocks until that is done.
+  /// Copies to or from a buffer, with the help of other threads. Blocks until the copy is done.
   void to_buffer(const BufferedPiece& piece, std::byte* buffer);
   void from_buffer(const BufferedPiece& piece, const std::byte* buffer);
-  /// Takes part in others' copies until finish().
+  /// Takes part in other threads' copies until finish().
   void help();
   void finish() noexcept;
 
@@ -47,15 +46,15 @@ class HostCopies {
     const std::function<void(std::int64_t)>& part;
   };
   void share(std::int64_t parts, const std::function<void(std::int64_t)>& part);
-  /// Calls copy(rows, array row, row in the buffer at `offset`) for every row.
+  /// Calls copy(rows, row in the array, offset in the buffer) for every row.
   template <class Copy>
   void over_rows(const std::vector<BufferedRows>& all, const Copy& copy);
-  /// One part of a job, without the lock.
+  /// Runs one part of a job with the lock released.
   void run_part(Job& job, std::unique_lock<std::mutex>& lock);
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::list<Job*> open_;  ///< those of which parts are left to be taken
+  std::list<Job*> open_;  ///< jobs with parts that no thread has taken yet
   bool finished_ = false;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The root of row r and column c is that of row r mod 16 times that of row r − r mod 16: few are looked up.
+// The root of row r and column c is that of row r mod 16 times that of row r − r mod 16, so few roots are
+// looked up.
 #include "kernels/dense/out_of_core/host_factors.hpp"
 
 #include <algorithm>
@@ -47,7 +48,7 @@ void HostFactors<Real>::multiply_lines(const PieceFactors& by, std::int64_t colu
   }
 }
 
-/// An element, or the part of one, by the same factor.
+/// Multiplies an element, or a part of one, by the same factor.
 template <class Real>
 void HostFactors<Real>::multiply_elements(const PieceFactors& by, std::int64_t column, std::int64_t count,
                                           Real* re, Real* im) const {

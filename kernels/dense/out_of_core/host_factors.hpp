@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Multiplies the host's columns by the factors between two transforms of a long line, while they are in
+// Multiplies the host's columns by the twiddles between the two transforms of a long line, while they are in
 // cache.
 #pragma once
 
@@ -15,19 +15,19 @@ template <class Real>
 class HostFactors {
  public:
   HostFactors() = default;
-  /// `length` of the twiddles; 0: there are none.
+  /// `length` is that of the twiddles; 0: no twiddles.
   explicit HostFactors(std::int64_t length) {
     if (length > 0) roots_ = RootTable(length, length);
   }
 
-  /// by.rows rows of columns column … column + count − 1, in split layout.
+  /// Multiplies by.rows rows of columns column … column + count − 1, in split layout.
   void multiply(const PieceFactors& by, std::int64_t column, std::int64_t count, Real* re, Real* im) const;
 
  private:
   std::complex<double> root(const PieceFactors& by, std::int64_t k) const {
     return by.scale * (by.inverse ? std::conj(roots_(k)) : roots_(k));
   }
-  /// Multiplies single values, and elements of several.
+  /// These multiply single values and elements of several values.
   void multiply_lines(const PieceFactors& by, std::int64_t column, std::int64_t count, Real* re,
                       Real* im) const;
   void multiply_elements(const PieceFactors& by, std::int64_t column, std::int64_t count, Real* re,

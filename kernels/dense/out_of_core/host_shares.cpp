@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's shares of all rounds, by the load model.
+// Chooses the host's shares of all rounds by the load model.
 #include <algorithm>
 
 #include "kernels/dense/out_of_core/out_of_core_fft.hpp"
 
 namespace sfft::detail {
 
-/// Rates to begin with, where nothing was measured. Copies through buffers are bound by the threads that do
-/// them, those that ask for pieces among them, or by the host's memory.
+/// Assumed rates until the plan is measured. Copies through buffers are bound by the threads that make them,
+/// which include those that enqueue pieces, or by the host's memory.
 template <class Real>
 void OutOfCoreFft<Real>::assume_profiles() {
   constexpr double kBusBytesPerUs = 55e3, kDeviceBytesPerUs = 500e3, kThreadBytesPerUs = 0.8e3,
@@ -47,7 +47,7 @@ void OutOfCoreFft<Real>::set_host_shares(const std::vector<double>& shares) {
   plan_residency();
 }
 
-/// What stays on the devices depends on the shares, and they on it.
+/// The shares and the values that stay on the devices depend on each other, so this iterates.
 template <class Real>
 void OutOfCoreFft<Real>::choose_shares() {
   constexpr int kTimes = 3;
@@ -76,7 +76,7 @@ void OutOfCoreFft<Real>::balance_pair(bool in_place) {
       sum += times.us;
     return sum;
   };
-  // The slabs' round is that of calls in place, too, and the host has no share of an ordered one.
+  // In-place calls use the same slabs' round, and the host has no share of an ordered round.
   const bool both = (in_place || pairs_[1].slabs < 0) && !parts_[slabs].round->round().ordered();
   const double max_columns = parts_[columns].round->host_share();
   std::vector<double> best = host_shares();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slabs without gaps go to the built-in engine, others through its stages one by one.
+// Slabs without gaps go to the built-in engine; others go through its stages one by one.
 #include "kernels/dense/out_of_core/host_slab.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace sfft::detail {
 
 namespace {
 
-/// All dimensions but the last, of more than one point, the fastest first.
+/// All dimensions of more than one point, except the last; the fastest comes first.
 template <class Real>
 std::vector<SlabColumns<Real>> slab_columns(const Shape& stored) {
   std::vector<SlabColumns<Real>> columns;

@@ -23,8 +23,8 @@ struct SlabColumns {
   }
 };
 
-/// Slabs are stored in a shape of which the first `row_points` of every row are transformed. The others are
-/// neither used nor kept.
+/// A slab has the shape `stored`. The first `row_points` values of every row are transformed; the others are
+/// neither read nor preserved.
 template <class Real>
 class HostSlab {
  public:
@@ -39,25 +39,25 @@ class HostSlab {
  private:
   Shape stored_;
   std::int64_t row_points_;
-  std::unique_ptr<const DenseEngine<Real>> engine_;  ///< of slabs without gaps
-  std::unique_ptr<const RowStage<Real>> row_;        ///< of others
+  std::unique_ptr<const DenseEngine<Real>> engine_;  ///< for slabs without gaps
+  std::unique_ptr<const RowStage<Real>> row_;        ///< for slabs with gaps
   std::vector<SlabColumns<Real>> columns_;
 };
 
-/// Slabs of real rows of `points` samples, which begin `pitch` apart, and their half spectra, stored in a
-/// shape.
+/// Slabs of real rows of `points` samples that begin `pitch` apart, and their half spectra of the shape
+/// `stored`.
 template <class Real>
 class HostRealSlab {
  public:
   HostRealSlab(const Shape& stored, std::int64_t points, std::int64_t pitch);
 
   std::size_t scratch_bytes() const noexcept;
-  /// In place where rows of samples have the room of half spectra.
+  /// May be in place if rows of samples have the room of half spectra.
   void forward(const Real* samples, std::complex<Real>* spectrum, Real scale, std::byte* scratch) const;
   void inverse(const std::complex<Real>* spectrum, Real* samples, Real scale, std::byte* scratch) const;
 
  private:
-  /// Memory for the columns' results where the array of samples has no room for them.
+  /// Memory for the columns' results if the array of samples has no room for them.
   std::size_t held_bytes() const noexcept;
   bool padded() const noexcept { return pitch_ == 2 * stored_[stored_.rank() - 1]; }
 

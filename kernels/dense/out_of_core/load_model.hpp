@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The load model of out-of-core transforms (Chen and Li, IPCCC 2013): how long a round takes when the host
-// does a share of it.
+// The load model of out-of-core transforms (Chen and Li, IPCCC 2013): the time of a round, given the host's
+// share of it.
 #pragma once
 
 #include <cstdint>
@@ -10,59 +10,59 @@ namespace sfft::detail {
 
 /// How a round's units are partitioned.
 struct Partition {
-  std::int64_t device_units = 0;  ///< the first ones; the host does the others
-  std::int64_t piece_units = 0;   ///< of each piece but the last
+  std::int64_t device_units = 0;  ///< the first units; the host does the others
+  std::int64_t piece_units = 0;   ///< units per piece; the last piece may have fewer
   std::int64_t pieces = 0;
-  std::int64_t devices = 1;  ///< which have as many pieces each, one behind the other, or one more
+  std::int64_t devices = 1;  ///< one contiguous run of pieces each, nearly equal
 
-  /// Pieces of a device: the first one, and the first of the next device.
+  /// The first piece of a device, and the first piece of the next one.
   std::pair<std::int64_t, std::int64_t> pieces_of(std::int64_t device) const noexcept {
     return {pieces * device / devices, pieces * (device + 1) / devices};
   }
-  /// The same of units.
+  /// The same range in units.
   std::pair<std::int64_t, std::int64_t> units_of(std::int64_t device) const noexcept;
 };
 
-/// What bounds the pieces of a round.
+/// Bounds on the pieces of a round.
 struct PieceLimits {
-  std::int64_t units = 1;  ///< of the round
+  std::int64_t units = 1;  ///< units in the round
   std::int64_t grain = 1;  ///< pieces begin at multiples of it
-  std::int64_t max = 1;    ///< units of a piece that fit a stream's memory
-  std::int64_t min = 1;    ///< units of a piece that keep the bus busy
+  std::int64_t max = 1;    ///< maximum units per piece that fit a stream's memory
+  std::int64_t min = 1;    ///< minimum units per piece that keep the bus busy
   int streams = 1;
-  std::int64_t good = 1;       ///< pieces of a multiple of it are copied faster: a multiple of the grain
-  int devices = 1;             ///< with as many streams each
-  std::int64_t host_part = 1;  ///< units that a thread of the host takes at a time
-  int threads = 1;             ///< of the host
+  std::int64_t good = 1;       ///< multiples of it copy faster; divisible by the grain
+  int devices = 1;             ///< each with `streams` streams
+  std::int64_t host_part = 1;  ///< units that a host thread takes at a time
+  int threads = 1;             ///< host threads
 };
-/// The host's share is rounded to whole grains. Several pieces for every stream, where they are large enough.
+/// Rounds the host's share to whole grains. Makes several pieces for every stream if they are large enough.
 Partition make_partition(const PieceLimits& limits, double host_share);
 
-/// Profiling runs: one piece through the device step by step, the device alone with arrays that it reads and
-/// with others, and the host's threads together.
+/// Results of profiling runs: one piece through the device step by step, the device alone with arrays that it
+/// can access directly and with staged ones, and all host threads together.
 struct RoundProfile {
-  double in_us = 0, kernel_us = 0, out_us = 0;  ///< of one unit
-  double host_us = 0;                           ///< of one unit, all threads working
-  double copied_us = 0;    ///< of one unit on its way to and from page-locked buffers, likewise
-  double overlap = 1;      ///< how much longer steps take when others happen at the same time
-  double device_loss = 0;  ///< the part of the time while the host works, too, that the devices lose by it
-  double host_loss = 0;    ///< the same of the host while the devices work
+  double in_us = 0, kernel_us = 0, out_us = 0;  ///< per unit
+  double host_us = 0;                           ///< per unit, with all threads working
+  double copied_us = 0;    ///< per unit, to copy it to and from page-locked buffers, with all threads working
+  double overlap = 1;      ///< how much longer steps take when others run at the same time
+  double device_loss = 0;  ///< fraction of their time that the devices lose while the host also works
+  double host_loss = 0;    ///< fraction of its time that the host loses while the devices also work
 };
 
 struct RoundTimes {
   double us = 0;
-  double device_us = 0, host_us = 0;  ///< of each processor; the round takes as long as the slower one
+  double device_us = 0, host_us = 0;  ///< of each processor; the slower one determines `us`
 };
-/// OutOfCoreDevice: passes of a piece per stream, in which the three steps of different streams overlap, each
-/// step's pieces one after another. Host: its units; its threads copy pieces that pass through buffers after
-/// that. Each takes longer for as long as the other works.
+/// Device: the pieces of different streams overlap in the three steps, and each step handles one piece at a
+/// time. Host: its units first; then its threads copy pieces that are staged through buffers. Each is slowed
+/// down for as long as the other works.
 RoundTimes predict(const RoundProfile& profile, const PieceLimits& limits, double host_share);
 
-/// The factor that makes the prediction for the device alone come true.
+/// The overlap factor with which the prediction for the device alone matches `device_us`.
 double overlap_of(const RoundProfile& profile, const PieceLimits& limits, double device_us);
 
-/// What one takes longer than alone and for how long the other worked beside it, run by run: the loss that
-/// fits them best, by least squares.
+/// Estimates the loss from runs, by least squares. Each run gives a processor's time alone, its time in
+/// company, and how long the other processor worked at the same time.
 class Loss {
  public:
   void add(double alone_us, double us, double beside_us) noexcept {
@@ -80,10 +80,10 @@ class Loss {
   double product_ = 0, square_ = 0;
 };
 
-/// Times of shares that differ by less than this factor are the same: predictions are no better.
+/// Predictions are no more exact than this factor: shares whose times differ by less count as equal.
 constexpr double kWorthAShare = 0.97;
 
-/// The share with the shortest predicted time, or none where that saves little.
+/// The share with the shortest predicted time, or 0 if that saves little.
 double best_host_share(const RoundProfile& profile, const PieceLimits& limits);
 
 }  // namespace sfft::detail

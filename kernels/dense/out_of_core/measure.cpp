@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profiling runs of samples, and the shares that follow from them.
+// Profiles samples of the rounds, and derives the shares.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -19,7 +19,7 @@ void OutOfCoreFft<Real>::measure() {
       continue;
     }
     measure_step(r, scratch);
-    if (options_.host_share < 0) choose_share(r);  // what stays on the devices for the next one depends on it
+    if (options_.host_share < 0) choose_share(r);  // determines what stays on the devices for the next step
   }
   profiled_ = true;
   if (options_.host_share >= 0) return;
@@ -56,19 +56,20 @@ void OutOfCoreFft<Real>::measure_step(std::size_t number, HostScratch& scratch) 
     profile.device_loss = device_loss.value();
     profile.host_loss = host_loss.value();
   };
-  // Of the array: parts of the host are larger in the sample.
+  // Uses the limits of the whole array, because the host's parts are larger in the sample.
   const auto best = [&] {
     const double stays = staying(number, pairs_[1].has(number));
     return best_host_share(profile_of(number, stays, buffered_always()), part.round->limits());
   };
-  // Both are slower together: the share at which they end at the same time is another one then.
+  // Both processors are slower when they work together, which moves the share at which they end at the same
+  // time.
   learn_from(best());
   const double around = best();
   for (double share = around - kReach; share <= around + kReach + kStep / 2; share += kStep)
     learn_from(std::clamp(share, 0.0, 1.0));
 }
 
-/// On a matrix of the same proportions.
+/// Times a matrix of the same proportions.
 template <class Real>
 void OutOfCoreFft<Real>::measure_transposition(Part& part) {
   constexpr std::int64_t kMaxValues = 1 << 27;

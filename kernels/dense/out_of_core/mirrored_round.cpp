@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// With the transform of pairs of samples in rows × width values, row r and column c of frequency k = r·width
-// + c exchange values with row rows − 1 − r and column width − c of frequency h − k. Column 0, and width/2 of
-// an even width, are their own mirrors: the host takes them.
+// The transform of pairs of samples is seen as rows × width values. Row r and column c, of frequency k =
+// r·width + c, exchange values with row rows − 1 − r and column width − c, of frequency h − k. Column 0 and,
+// for even width, column width/2 are their own mirrors: the host takes them.
 #include <algorithm>
 
 #include "kernels/dense/cpu/line_stage.hpp"
@@ -19,22 +19,22 @@ Complex times_i(const Complex& a) {
   return {-a.imag(), a.real()};
 }
 
-/// Values k and h − k of a transform of pairs become those of half spectra, times 2·half.
+/// Converts values k and h − k of a transform of pairs to those of half spectra, times 2·half.
 void unpack_real(Complex& a, Complex& b, const Complex& root, double half) {
   const Complex sum = half * (a + std::conj(b)), difference = -half * times_i(a - std::conj(b));
   const Complex odd = RootTable::times(root, difference);
   a = sum + odd;
   b = std::conj(sum - odd);
 }
-/// The reverse, twice as large.
+/// The inverse of unpack_real(), times 2.
 void pack_real(Complex& a, Complex& b, const Complex& root) {
   const Complex sum = a + std::conj(b), odd = times_i(RootTable::times(std::conj(root), a - std::conj(b)));
   a = sum + odd;
   b = std::conj(sum - odd);
 }
 
-/// Rounds on rows × width = slabs × slab values. The first round of a call transposes, and packs first if
-/// the call is inverse; the second unpacks last if it is forward.
+/// The rounds on rows × width = slabs × slab values. The first round of a call transposes; inverse calls pack
+/// before it. The second round does not transpose; forward calls unpack after it.
 template <class Real>
 class MirroredRound final : public Round<Real> {
  public:
@@ -122,7 +122,7 @@ class MirroredRound final : public Round<Real> {
     return reinterpret_cast<std::byte*>(const_cast<std::complex<Real>*>(values));
   }
   std::size_t stage_bytes() const noexcept { return aligned(stage_->workspace_reals() * sizeof(Real)); }
-  /// The first of the columns that mirror `count` columns from `first` on.
+  /// The first of the columns that mirror columns first … first + count − 1.
   std::int64_t mirror(std::int64_t first, std::int64_t count) const noexcept {
     return width_ - first - count + 1;
   }
@@ -140,7 +140,7 @@ class MirroredRound final : public Round<Real> {
             {piece.with_columns(bytes, bytes), at(mirror(first + 1, count))}};
   }
 
-  /// A block of columns, and their mirrors.
+  /// Transforms a block of columns and their mirrors.
   void block(std::int64_t block, const RoundCall<Real>& call, std::byte* scratch) const {
     const std::int64_t count = stage_->columns_of(block), left = 1 + first_ + block * stage_->columns_of(0),
                        right = mirror(left, count);
@@ -185,8 +185,8 @@ class MirroredRound final : public Round<Real> {
     }
   }
 
-  /// One column that mirrors itself: row r is opposite to rows − r in column 0, else to rows − 1 − r.
-  /// Frequency h, of half spectra alone, is opposite to 0.
+  /// Transforms a column that mirrors itself. Row r is opposite to row rows − r in column 0, otherwise to
+  /// rows − 1 − r. Frequency h, which only half spectra have, is opposite to 0.
   void own_mirror(std::int64_t column, const RoundCall<Real>& call, std::byte* scratch) const {
     auto* const values = reinterpret_cast<std::complex<Real>*>(scratch);
     std::byte* const own = scratch + aligned(array_bytes<Real>(rows_));
@@ -237,10 +237,10 @@ class MirroredRound final : public Round<Real> {
   }
 
   bool transposes_;
-  std::int64_t rows_, width_, half_;  ///< half_: frequencies h
+  std::int64_t rows_, width_, half_;  ///< half_: number of frequencies h
   RootTable roots_;                   ///< exp(−2πi·k/2h)
   HostFactors<Real> factors_;
-  RowStage<Real> row_;  ///< of a column that mirrors itself
+  RowStage<Real> row_;  ///< for columns that mirror themselves
   std::int64_t first_ = 0;
   std::unique_ptr<const ColumnStage<Real>> stage_;
 };

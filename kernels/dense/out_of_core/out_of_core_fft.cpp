@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fits streams into the budget, and runs one round after the other.
+// Fits the streams into the budget, and runs the rounds one after another.
 #include "kernels/dense/out_of_core/out_of_core_fft.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace sfft::detail {
 
 namespace {
 
-/// One to copy in, one to compute, one to copy out.
+/// One piece is copied in, one computed and one copied out.
 constexpr int kMaxStreams = 3;
 
 }  // namespace
@@ -49,7 +49,7 @@ OutOfCoreFft<Real>::OutOfCoreFft(const OutOfCoreGrid& grid, OutOfCoreDevices<Rea
 
 template <class Real>
 void OutOfCoreFft<Real>::plan_steps(std::size_t budget) {
-  // Where the host is asked for a share, it transposes, too.
+  // If the caller gives the host a share, the host also transposes.
   if (!devices_.empty() && options_.host_share <= 0) {
     try {
       return plan_steps(budget, true);
@@ -62,8 +62,8 @@ void OutOfCoreFft<Real>::plan_steps(std::size_t budget) {
   plan_steps(budget, false);
 }
 
-/// Columns that go to another array move half as many bytes more through the host's memory: such calls have
-/// shares of their own.
+/// FFTs of columns into another array move one and a half times as many bytes through the host's memory, so
+/// out-of-place calls get separate shares.
 template <class Real>
 void OutOfCoreFft<Real>::split_first(std::vector<Step>& steps) const {
   if (options_.in_place || grid_.real() || grid_.real_line) return;
@@ -83,7 +83,7 @@ void OutOfCoreFft<Real>::plan_steps(std::size_t budget, bool exchanges) {
     return PartitionedRound<Real>::min_bytes(*make_round<Real>(step.kind, step.array), *devices_[0],
                                              options_.packed);
   };
-  // What steps need that did not fit, so that a refusal can say how much would do.
+  // The bytes that unfitting steps need, so that the error can say how much would suffice.
   std::set<std::size_t> needed;
   std::size_t assumed = budget;
   if (!devices_.empty()) {
@@ -92,7 +92,7 @@ void OutOfCoreFft<Real>::plan_steps(std::size_t budget, bool exchanges) {
         const std::size_t min = min_bytes(step);
         needed.insert(min);
         return min <= assumed;
-      } catch (const Error& error) {  // the plan of the smallest piece exceeds all that is free
+      } catch (const Error& error) {  // even the smallest piece's plan exceeds all free memory
         if (error.code() != ErrorCode::out_of_memory) throw;
         return false;
       }
@@ -138,12 +138,12 @@ void OutOfCoreFft<Real>::plan_steps(std::size_t budget, bool exchanges) {
     try {
       fast = with_streams(streams);
       fits = true;
-    } catch (const Error& error) {  // what a round in place keeps beside the streams leaves too little
+    } catch (const Error& error) {  // too little is left after what an in-place round keeps
       if (error.code() != ErrorCode::out_of_memory || streams == 1) throw;
     }
   }
   if (fast || streams < kMaxStreams) return;
-  // Two streams overlap nearly as much as three, but their pieces have longer rows.
+  // Two streams overlap nearly as well as three, and their pieces have longer rows.
   if (!with_streams(streams - 1)) with_streams(streams);
 }
 
@@ -167,7 +167,7 @@ bool OutOfCoreFft<Real>::make_rounds() {
   return fast;
 }
 
-/// The streams of all rounds share their memory, and beside it lies what a round in place keeps.
+/// All rounds share the memory of the streams; what an in-place round keeps is in addition to that.
 template <class Real>
 std::size_t OutOfCoreFft<Real>::slot_budget(Step::Kind kind) const noexcept {
   if (devices_.empty()) return 0;
@@ -187,7 +187,7 @@ std::vector<std::size_t> OutOfCoreFft<Real>::order(bool in_place, bool inverse) 
   std::vector<std::size_t> steps;
   for (std::size_t r = 0; r < parts_.size(); ++r)
     if (parts_[r].step.taken(in_place)) steps.push_back(r);
-  // Half spectra of rows come first, and are the last that an inverse transform needs.
+  // Forward calls transform the rows to half spectra first; inverse calls transform them back last.
   if (grid_.real() && inverse) std::rotate(steps.begin(), steps.begin() + 1, steps.end());
   return steps;
 }
@@ -227,7 +227,7 @@ std::vector<DeviceShare<Real>> OutOfCoreFft<Real>::shares_for(Call& call) const 
     bytes = std::max(bytes, part.round->slot_bytes());
     if (staged) staging = std::max(staging, part.round->staging_bytes());
   }
-  // Old memory goes before new memory is allocated.
+  // Old memory is freed before new memory is allocated.
   if (slots_.size() < devices_.size() || !slots_[0]->fits(bytes, staging)) {
     free_device_memory();
     for (const auto& device : devices_)
@@ -283,7 +283,7 @@ double OutOfCoreFft<Real>::transpose(const Transposition<Real>& transposition, s
   return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// All repeats of one step.
+/// Runs all repeats of one step.
 template <class Real>
 RoundTimes OutOfCoreFft<Real>::run(const Part& part, const RoundCall<Real>& call,
                                    const std::vector<DeviceShare<Real>>& shares, cpu::ThreadPool* pool,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transforms of arrays in host memory that exceed what a device may use, by one or several devices and the
+// Transforms arrays in host memory that exceed the usable device memory, with one or several devices and the
 // host together, after Chen and Li (IPCCC 2013).
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace sfft::detail {
 
-/// A budget of device memory in which no piece fits.
+/// The device memory budget is too small for any piece.
 class BudgetError : public Error {
  public:
   BudgetError(std::size_t budget, std::size_t min);
@@ -28,21 +28,21 @@ class BudgetError : public Error {
   std::size_t budget_, min_;
 };
 
-/// Transforms in rounds, each one trip of the array (group_steps()); of real signals the rows' round is the
-/// first, and of inverse ones the last. Arrays are in host memory, in place or apart; a call needs no other
-/// memory as large as they are.
+/// Transforms in rounds, each of which passes over the array once (group_steps()). For real signals the rows'
+/// round comes first in forward transforms and last in inverse ones. Arrays are in host memory, in place or
+/// out of place; a call needs no other memory as large as they are.
 template <class Real>
 class OutOfCoreFft final : public OutOfCorePlan<Real> {
  public:
-  /// Without a device the host does everything. Throws Error: out_of_memory for a budget in which not even
-  /// the smallest pieces fit, backend_unavailable for lines that cannot be divided.
+  /// Without a device the host does everything. Throws Error: out_of_memory for a budget that cannot hold
+  /// even the smallest pieces, backend_unavailable for lines that cannot be divided.
   OutOfCoreFft(const OutOfCoreGrid& grid, OutOfCoreDevices<Real> devices, const OutOfCoreOptions& options);
 
   const OutOfCoreGrid& grid() const noexcept { return grid_; }
   std::size_t steps() const noexcept { return parts_.size(); }
   std::size_t workspace_bytes() const noexcept override;
-  /// Complex grids that are padded only in place. Results of all rounds but the last go to `between`, where
-  /// it is given: inverse real transforms need the room of half spectra.
+  /// Complex grids may be padded only in place. If `between` is given, all rounds but the last write their
+  /// results there, because inverse real transforms need room for half spectra.
   void transform(const std::complex<Real>* from, std::complex<Real>* to, bool inverse, Real scale,
                  std::byte* workspace, std::complex<Real>* between = nullptr) const;
   void forward(const void* signals, std::complex<Real>* spectra, Real scale,
@@ -53,9 +53,10 @@ class OutOfCoreFft final : public OutOfCorePlan<Real> {
                std::byte* workspace) const override {
     transform(spectra, static_cast<std::complex<Real>*>(signals), true, scale, workspace);
   }
-  /// Allocates what a call in place will need, so that it fails before it begins. It is kept between calls.
+  /// Allocates everything an in-place call needs, so that a lack of memory shows before the call begins. The
+  /// memory is kept between calls.
   void prepare(const std::complex<Real>* array) const;
-  /// Gives back what is kept.
+  /// Frees the memory kept between calls.
   void release() const;
 
   void measure() override;
@@ -80,10 +81,10 @@ class OutOfCoreFft final : public OutOfCorePlan<Real> {
     std::complex<Real>* between = nullptr;
     bool reads_from = false, reads_to = false, reads_between = false;
   };
-  /// Two rounds that need not leave everything in the array between them; negative: there are none.
+  /// Two rounds between which some values may stay on the device; negative: no such pair.
   struct Pair {
     int slabs = -1, columns = -1;
-    bool slabs_first = false;  ///< in forward calls
+    bool slabs_first = false;  ///< true if slabs come first in forward calls
 
     bool has(std::size_t round) const noexcept {
       return slabs >= 0 && (static_cast<int>(round) == slabs || static_cast<int>(round) == columns);
@@ -94,21 +95,23 @@ class OutOfCoreFft final : public OutOfCorePlan<Real> {
   };
 
   void plan_steps(std::size_t budget);
-  /// The steps, and as many streams as fit. Throws Error(out_of_memory).
+  /// Plans the steps, and as many streams as fit. Throws Error(out_of_memory).
   void plan_steps(std::size_t budget, bool exchanges);
   void split_first(std::vector<Step>& steps) const;
-  /// For the streams and the memory of each. Whether all pieces are copied fast.
+  /// Makes the rounds for the current number of streams and the memory of each. Returns whether all pieces
+  /// are copied at full speed.
   bool make_rounds();
-  /// Memory of a device that a stream may use in such a step.
+  /// Device memory that one stream may use in a step of this kind.
   std::size_t slot_budget(Step::Kind kind) const noexcept;
   void assume_profiles();
-  /// The pair for calls in place, or for other calls.
+  /// Finds the pair for in-place or out-of-place calls.
   Pair find_pair(bool in_place) const;
-  /// The one that a step belongs to.
+  /// The pair that a step belongs to.
   const Pair& pair_of(std::size_t round) const noexcept { return pairs_[pairs_[1].has(round) ? 1 : 0]; }
-  /// The steps of a call, in their order.
+  /// The steps of a call, in execution order.
   std::vector<std::size_t> order(bool in_place, bool inverse) const;
-  /// Host memory that the device reads, kept from one step's sample to the next: locking pages takes time.
+  /// Host memory that the device can access directly, kept from one step's sample to the next because locking
+  /// pages takes time.
   struct HostScratch {
     std::shared_ptr<std::byte> memory;
     std::size_t bytes = 0;
@@ -125,55 +128,56 @@ class OutOfCoreFft final : public OutOfCorePlan<Real> {
   class Sample;
   void measure_step(std::size_t number, HostScratch& scratch);
   void measure_transposition(Part& part);
-  /// On the threads of a pool; microseconds.
+  /// Runs on the threads of a pool; returns microseconds.
   static double transpose(const Transposition<Real>& transposition, std::complex<Real>* matrix,
                           cpu::ThreadPool* pool, std::byte* workspace);
   RoundTimes run(const Part& part, const RoundCall<Real>& call, const std::vector<DeviceShare<Real>>& shares,
                  cpu::ThreadPool* pool, std::byte* workspace) const;
-  /// Threads of a call: the host's, and those that ask for pieces.
+  /// Threads of a call: the host's, and those that enqueue pieces.
   int call_threads() const noexcept;
-  /// Memory of a device for its streams, which is that of the largest round.
+  /// Memory that one device needs for its streams: the maximum over all rounds.
   std::size_t slots_bytes() const noexcept;
-  /// What stays on a device between two rounds whose work is partitioned, if the devices do so many columns.
+  /// What stays on a device between two partitioned rounds, given the partition of the columns.
   Residency residency(const Pair& pair, const Partition& columns, std::int64_t device) const;
-  /// The share of what a round's devices do in calls as partitioned.
+  /// The fraction of the devices' values in a round that stays on them, with the current partition.
   double staying(std::size_t round, bool in_place) const noexcept;
-  /// The profile of a round when so much stays, and so much of the rest passes through buffers: 0, 1/2 where
-  /// the device does not read one of the arrays, 1.
+  /// The profile of a round, given the fraction of values that stays on the devices and the fraction of the
+  /// rest that is staged through buffers: 0, 1, or 1/2 if the device cannot access one of the arrays
+  /// directly.
   RoundProfile profile_of(std::size_t round, double staying, double buffered) const noexcept;
-  /// Of arrays that the device reads.
+  /// The staged fraction for arrays that the device can access directly.
   double buffered_always() const noexcept { return options_.packed ? 1 : 0; }
   std::vector<RoundTimes> predicted(bool in_place, const std::vector<double>& buffered) const;
   void plan_residency();
-  /// The best by the load model, round by round.
+  /// Chooses the best shares by the load model, round by round.
   void choose_shares();
-  /// The best for one round, as far as the others are partitioned.
+  /// Chooses the best share for one round, given the partitions of the others.
   void choose_share(std::size_t round);
-  /// A share of the host in one round leaves less on the devices for the other: tries smaller ones.
+  /// The host's share in one round reduces what the devices keep for the other, so smaller shares are tried.
   void balance_pair(bool in_place);
   bool uses_device() const noexcept;
   bool predicts_in_place() const;
   std::string describe(const Part& part) const;
-  /// A share for each device; none if nothing is assigned to them.
+  /// A share for each device; empty if the devices get no work.
   std::vector<DeviceShare<Real>> shares_for(Call& call) const;
   void free_device_memory() const;
 
   OutOfCoreGrid grid_;
   OutOfCoreDevices<Real> devices_;
   OutOfCoreOptions options_;
-  int streams_ = 0;  ///< of each device
+  int streams_ = 0;  ///< streams per device
   std::size_t budget_ = 0;
-  std::array<Pair, 2> pairs_;  ///< of calls apart and in place, and what they leave on the device,
-  std::array<std::vector<Residency>, 2> resident_;  ///< without its memory, for each device
-  std::size_t exchanged_bytes_ = 0;  ///< of a device's memory, while a round transposes in place
+  std::array<Pair, 2> pairs_;                       ///< for out-of-place and in-place calls
+  std::array<std::vector<Residency>, 2> resident_;  ///< what the pairs leave on each device; memory not set
+  std::size_t exchanged_bytes_ = 0;                 ///< per device, for transposing in-place rounds
   bool profiled_ = false;
   std::vector<Part> parts_;
-  mutable std::mutex mutex_;                                       ///< of the following
-  mutable std::vector<std::unique_ptr<DeviceSlots<Real>>> slots_;  ///< of each device, and
-  mutable std::vector<std::shared_ptr<std::byte>> kept_;           ///< the memory of what stays there
+  mutable std::mutex mutex_;                                       ///< guards the members below
+  mutable std::vector<std::unique_ptr<DeviceSlots<Real>>> slots_;  ///< one per device
+  mutable std::vector<std::shared_ptr<std::byte>> kept_;           ///< one per device: values that stay there
   mutable std::size_t kept_bytes_ = 0;
-  mutable std::vector<RoundTimes> measured_;  ///< the last call's, and what of its pieces was
-  mutable std::vector<double> buffered_;      ///< copied through buffers in each step
+  mutable std::vector<RoundTimes> measured_;  ///< times of the last call
+  mutable std::vector<double> buffered_;      ///< staged fraction of each step in the last call
   mutable bool measured_in_place_ = false;
   mutable cpu::PoolCache pools_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What complex and real out-of-core transforms have in common.
+// The interface that complex and real out-of-core transforms share.
 #pragma once
 
 #include <complex>
@@ -13,49 +13,47 @@
 namespace sfft::detail {
 
 struct OutOfCoreOptions {
-  std::size_t device_memory = 0;  ///< bytes; 0: what is free
-  double host_share = -1;         ///< of every round, 0 … 1; negative: by the load model
-  int threads = 1;                ///< of the host, besides those that attend to the streams
-  /// Smaller pieces do not reach the full speed of the bus: a round has fewer pieces then. Tests make it
-  /// small, and lines, too.
+  std::size_t device_memory = 0;  ///< bytes; 0: all free memory
+  double host_share = -1;  ///< host's share of every round, 0 … 1; negative: chosen by the load model
+  int threads = 1;         ///< host threads, in addition to those that drive the streams
+  /// Smaller pieces do not reach the full speed of the bus, so a round then uses fewer pieces. Tests set
+  /// this, and the longest line, to small values.
   std::size_t min_piece_bytes = std::size_t{32} << 20;
   std::int64_t longest_line = GroupingLimits{}.longest_line;
-  bool in_place = false;  ///< all calls are
-  /// Floats cross the bus in block16: threads of the host convert them on their way through page-locked
-  /// buffers.
+  bool in_place = false;  ///< every call is in place
+  /// Floats cross the bus in block16: host threads convert them as they copy to and from page-locked buffers.
   bool packed = false;
 };
 
-/// Arrays are in host memory. Thread-safe: calls take turns. If a call fails, what it writes to is partly
-/// transformed; memory for it is allocated before an array is touched.
+/// Arrays are in host memory. Thread-safe: concurrent calls run one after another. All memory is allocated
+/// before an array is touched. If a call fails later, the array that it writes is left partly transformed.
 template <class Real>
 class OutOfCorePlan {
  public:
   virtual ~OutOfCorePlan() = default;
 
-  /// Bytes of 64-byte aligned host memory for one call.
+  /// Bytes of 64-byte aligned host memory that one call needs.
   virtual std::size_t workspace_bytes() const noexcept = 0;
   virtual void forward(const void* signals, std::complex<Real>* spectra, Real scale,
                        std::byte* workspace) const = 0;
   virtual void inverse(const std::complex<Real>* spectra, void* signals, Real scale,
                        std::byte* workspace) const = 0;
 
-  /// Profiling runs of each round, alone and with a few shares around the predicted one, on scratch memory;
-  /// then partitions by the best shares of the model. Without a device it only times the host's passes of
-  /// real signals.
+  /// Profiles each round on scratch memory, alone and with a few host shares around the predicted one, then
+  /// applies the shares that the model finds best. Without a device it only times the host's passes over real
+  /// signals.
   virtual void measure() = 0;
   /// The host's share of each step.
   virtual std::vector<double> host_shares() const = 0;
-  /// Does nothing if there are not as many as steps.
+  /// Does nothing if the number of shares differs from the number of steps.
   virtual void set_host_shares(const std::vector<double>& shares) = 0;
 
-  /// What the plan does, and predicted and last measured times: a few lines of text.
+  /// What the plan does, with predicted and last measured times: a few lines of text.
   virtual std::string explain() const = 0;
-  /// Each step's times in the last call, zeros where it took another one; empty before there was a call. Of
-  /// real signals with those of the host's passes before and after the steps.
+  /// Times of each step in the last call; zeros for steps that the call did not take. Empty before the first
+  /// call. For real signals they include the host's passes before and after the steps.
   virtual std::vector<RoundTimes> measured() const = 0;
-  /// For a call like the last one or, before any call, for one with another array for the results, both
-  /// page-locked.
+  /// Predicts a call like the last one. Before any call it assumes out-of-place, page-locked arrays.
   virtual std::vector<RoundTimes> predicted() const = 0;
   virtual std::string name() const = 0;
 };

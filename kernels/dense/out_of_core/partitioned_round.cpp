@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread of the host asks a device for all its pieces, or, where pieces have to be copied to memory that
-// the device reads, one for each slot. The other threads take parts of the host's share, and then of those
-// copies.
+// One host thread enqueues all of a device's pieces or, if pieces have to be staged through memory that the
+// device can access directly, one thread for each slot. The other threads take parts of the host's share, and
+// then parts of those copies.
 #include "kernels/dense/out_of_core/partitioned_round.hpp"
 
 #include <fmt/format.h>
@@ -17,8 +17,8 @@ namespace sfft::detail {
 
 namespace {
 
-/// Enough for the full speed of the bus: pieces, and rows that lie apart. More would only take memory from
-/// what may stay on the device.
+/// Sizes of pieces, and of rows with gaps, that reach the full speed of the bus. Larger ones would only take
+/// memory from what may stay on the device.
 constexpr std::size_t kMaxPieceBytes = std::size_t{128} << 20;
 constexpr std::size_t kLongRowBytes = std::size_t{8} << 10, kShortRowBytes = std::size_t{4} << 10;
 
@@ -39,7 +39,7 @@ std::size_t PartitionedRound<Real>::min_bytes(const Round<Real>& round, OutOfCor
   return aligned(data) + aligned(round.work_bytes(*round.kernel(device, units), units)) + beside;
 }
 
-/// OutOfCoreDevice memory of a piece and its workspace.
+/// Device memory of a piece and its workspace.
 template <class Real>
 std::size_t PartitionedRound<Real>::needed_bytes(const DeviceKernel<Real>& kernel, std::int64_t units) const {
   return aligned(data_bytes(units)) + aligned(round_->work_bytes(kernel, units)) + packed_bytes(units);
@@ -69,7 +69,7 @@ PartitionedRound<Real>::PartitionedRound(std::unique_ptr<Round<Real>> round,
     OutOfCoreDevice<Real>& device = *on_[0].device;
     const std::size_t unit_bytes = data_bytes(1);
     limits_.min = std::max<std::int64_t>(1, static_cast<std::int64_t>(options.min_piece_bytes / unit_bytes));
-    // Most transforms need a workspace as large as the piece, some none.
+    // Most transforms need a workspace as large as the piece; some need none.
     const std::size_t row_bytes = round_->row_bytes(),
                       enough = row_bytes == 0
                                    ? kMaxPieceBytes
@@ -91,8 +91,8 @@ PartitionedRound<Real>::PartitionedRound(std::unique_ptr<Round<Real>> round,
         if (error.code() != ErrorCode::out_of_memory) throw;
       }
     }
-    // Engines copied rows of 11 KB at 35 GB/s in each direction, of 8 and 16 KB at 41 and 47, and beside
-    // kernels both at 33 (H200).
+    // Copy engines reached 35 GB/s in each direction with rows of 11 KB, 41 and 47 GB/s with rows of 8 and 16
+    // KB, and 33 GB/s with both while kernels ran (H200).
     for (std::size_t row = kLongRowBytes; row_bytes > 0 && row >= kShortRowBytes; row /= 2) {
       const auto good = static_cast<std::int64_t>(row / row_bytes);
       if (good % limits_.grain != 0 || good > limits_.max) continue;
@@ -201,7 +201,7 @@ RoundTimes PartitionedRound<Real>::run(const RoundCall<Real>& call,
     for (std::int64_t worker = 0; worker < workers; ++worker) work(worker);
   }
   if (failure) {
-    // Nothing of the arrays may be in use when the caller hears of it.
+    // No part of the arrays may be in use when the exception reaches the caller.
     for (Turns& turns : devices) turns.slots.settle();
     std::rethrow_exception(failure);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A round with its work partitioned among devices and host, and its execution by all at once.
+// A round whose work is partitioned between devices and host, and its concurrent execution on all of them.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@ inline double us_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// What a call has on one device. The memory of `left` and `found`, and RoundCall::kept, is `kept`.
+/// The part of a call on one device. `kept` is the memory of `left`, `found` and RoundCall::kept.
 template <class Real>
 struct DeviceShare {
   DeviceSlots<Real>* slots = nullptr;
@@ -35,17 +35,17 @@ struct DeviceShare {
 template <class Real>
 class PartitionedRound {
  public:
-  /// `slot_bytes`: of a device's memory, for each of `streams`. Throws Error(out_of_memory) that says how
-  /// much is needed if not even the smallest piece fits. Without a device the host does everything. An
-  /// ordered round uses the first device alone.
+  /// `slot_bytes` is device memory for each of `streams`. Throws Error(out_of_memory), with the bytes needed,
+  /// if even the smallest piece does not fit. Without a device the host does everything. An ordered round
+  /// uses only the first device.
   PartitionedRound(std::unique_ptr<Round<Real>> round, const OutOfCoreDevices<Real>& devices,
                    std::size_t slot_bytes, int streams, const OutOfCoreOptions& options);
 
-  /// The least device memory of one stream with which the round works.
+  /// The minimum device memory per stream with which the round works.
   static std::size_t min_bytes(const Round<Real>& round, OutOfCoreDevice<Real>& device, bool packed);
 
   void set_host_share(double host_share);
-  /// Whether the rows of pieces are long enough for the bus.
+  /// Whether the rows of pieces are long enough for the full speed of the bus.
   bool copies_fast() const noexcept;
   const Round<Real>& round() const noexcept { return *round_; }
   const PieceLimits& limits() const noexcept { return limits_; }
@@ -53,35 +53,35 @@ class PartitionedRound {
   double host_share() const noexcept {
     return 1 - static_cast<double>(partition_.device_units) / static_cast<double>(limits_.units);
   }
-  /// Memory of a device's stream for the pieces as they are partitioned, and bytes of one of them.
+  /// Device memory that one stream needs with the current partition, and the bytes of one piece.
   std::size_t slot_bytes() const noexcept;
   std::size_t piece_bytes() const noexcept { return data_bytes(partition_.piece_units); }
-  /// Host memory that a piece passes through where the device does not read the arrays, or is packed in.
+  /// Host memory that stages a piece if the device cannot access the arrays directly, or if pieces are
+  /// packed.
   std::size_t staging_bytes() const noexcept { return (round_->ordered() ? 2 : 1) * piece_bytes(); }
-  /// Memory of a device in a call beside the streams, where the round finds so much on it.
+  /// Device memory of a call in addition to the streams', given what the round finds on the device.
   std::size_t kept_bytes(const Residency& found = {}) const {
     return partition_.pieces == 0 ? 0 : round_->kept_bytes(partition_.piece_units, found);
   }
 
-  /// Blocks. `scratch`: round().host_bytes() for each of the host's threads. Rethrows the first failure;
-  /// arrays are then partly transformed. `shares` may be empty if nothing is assigned to the devices.
+  /// Blocks. `scratch` is round().host_bytes() for each host thread. Rethrows the first failure; arrays are
+  /// then partly transformed. `shares` may be empty if the devices get no work.
   RoundTimes run(const RoundCall<Real>& call, const std::vector<DeviceShare<Real>>& shares,
                  cpu::ThreadPool* pool, std::byte* scratch) const;
-  /// The time of each step of one piece on the first device, on one stream, per unit; zeros where nothing is
-  /// assigned to the devices.
+  /// The time per unit of each step of one piece on the first device, on one stream. Zeros if the devices get
+  /// no work.
   RoundProfile profile_device(const RoundCall<Real>& call, DeviceSlots<Real>& slots) const;
 
  private:
   using Slot = typename DeviceSlots<Real>::Slot;
 
-  /// Data and workspace of a piece begin at multiples of 256 bytes.
+  /// The data and workspace of a piece begin at multiples of 256 bytes.
   static std::size_t aligned(std::size_t bytes) noexcept { return (bytes + 255) / 256 * 256; }
   std::size_t data_bytes(std::int64_t units) const noexcept {
     return static_cast<std::size_t>(units * round_->unit_points()) * sizeof(std::complex<Real>);
   }
   std::size_t needed_bytes(const DeviceKernel<Real>& kernel, std::int64_t units) const;
-  /// OutOfCoreDevice memory at the end of a slot for the packed values of a piece, which may need no less
-  /// than others.
+  /// Device memory at the end of a slot for the packed values of a piece; packing may not save any room.
   std::size_t packed_bytes(std::int64_t units) const noexcept;
   std::byte* packed_in(const Slot& slot) const noexcept {
     return slot.memory.get() + slot_bytes() - packed_bytes(partition_.piece_units);
@@ -90,21 +90,21 @@ class PartitionedRound {
     const auto streams = static_cast<std::size_t>(limits_.streams);
     return streams * slot_bytes + round_->kept_bytes(units, {}) <= streams * slot_budget_;
   }
-  /// A device with its transforms of whole pieces, and of a shorter one, the last of all.
+  /// A device with its transforms of full pieces and of the shorter piece at the very end.
   struct OnDevice {
     OutOfCoreDevice<Real>* device;
     std::unique_ptr<const DeviceKernel<Real>> full, rest;
   };
-  /// What a device does in a call, and whose turn it is to ask it for a piece.
+  /// A device's work in a call, and whose turn it is to enqueue the next piece.
   struct Turns {
     const OnDevice& on;
     RoundCall<Real> call;
     DeviceSlots<Real>& slots;
-    std::int64_t first, end;            ///< pieces
-    std::atomic<std::int64_t> to_take;  ///< by a thread
+    std::int64_t first, end;            ///< range of pieces
+    std::atomic<std::int64_t> to_take;  ///< next piece for a thread to take
     std::mutex mutex;
     std::condition_variable taken;
-    std::int64_t next;  ///< to be asked for
+    std::int64_t next;  ///< next piece to be enqueued
     bool failed = false;
 
     Turns(const OnDevice& device, const RoundCall<Real>& whole, const DeviceShare<Real>& share,
@@ -122,17 +122,17 @@ class PartitionedRound {
     }
     void fail();
   };
-  /// Takes a piece through its device. Where the device does not read and write the arrays itself: until
-  /// results are in theirs.
+  /// Takes a piece through its device. If the arrays are staged, it blocks until the results are in them.
   void device_piece(std::int64_t piece, Turns& turns, Slot& slot, HostCopies& copies) const;
-  /// Waits for the turn of a piece, calls ask(), and passes it on. False if another piece has failed.
+  /// Waits for the piece's turn, calls ask(), and passes the turn on. Returns false if another piece has
+  /// failed.
   template <class Ask>
   static bool in_turn(std::int64_t piece, Turns& turns, const Ask& ask);
   void enqueue_in(std::vector<PieceSegment> segments, Copier copier, DeviceSlots<Real>& slots,
                   Slot& slot) const;
   void enqueue_out(std::vector<PieceSegment> segments, Copier copier, DeviceSlots<Real>& slots,
                    Slot& slot) const;
-  /// Asks for all of it where floats cross the bus in block16. Where results go.
+  /// Enqueues all work of a piece whose floats cross the bus in block16. Returns where the results go.
   std::vector<PieceSegment> enqueue_packed(std::int64_t first, std::int64_t count, Turns& turns,
                                            const std::vector<PieceSegment>& in, const BufferedPiece& from,
                                            Slot& slot) const;
@@ -141,7 +141,7 @@ class PartitionedRound {
                                            const Slot& slot, OutOfCoreStream& stream) const;
   std::byte* compute(std::int64_t first, std::int64_t count, const OnDevice& on, const RoundCall<Real>& call,
                      const Slot& slot, OutOfCoreStream& stream) const;
-  /// Where the results of a piece are on the device.
+  /// Returns where the results of a piece are on the device.
   std::byte* enqueue_kernels(std::int64_t first, std::int64_t count, Turns& turns, Slot& slot) const;
   const std::byte* part_end(const Slot& slot, std::size_t part) const noexcept {
     return slot.memory.get() + piece_bytes() * (part + 1) / DeviceSlots<Real>::kParts;

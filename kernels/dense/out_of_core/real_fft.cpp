@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Half spectra have one value more per row than pairs of samples: the transform of pairs in half spectra
-// skips one behind each row, and that in signals without gaps does not.
+// Half spectra have one value more per row than pairs of samples. The transform of pairs in half spectra
+// therefore skips a value after each row; that of pairs in signals without gaps does not.
 #include "kernels/dense/out_of_core/real_fft.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace sfft::detail {
 
 namespace {
 
-/// Threads of a pool for as long as a call takes.
+/// Holds the threads of a pool for the duration of a call.
 class TakenPool {
  public:
   explicit TakenPool(cpu::PoolCache& cache) : cache_(cache), pool_(cache.take()) {}
@@ -38,7 +38,7 @@ Shape with_row(const Shape& shape, std::int64_t row) {
   return Shape(std::span<const std::int64_t>(extents).first(static_cast<std::size_t>(shape.rank())));
 }
 
-/// Runs a pass of the host; microseconds.
+/// Runs a host pass and returns its time in microseconds.
 template <class Pass>
 double timed(const Pass& pass) {
   const auto start = std::chrono::steady_clock::now();
@@ -46,7 +46,7 @@ double timed(const Pass& pass) {
   return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// A pass, the rounds of a transform, and another pass.
+/// Times of a pass, the rounds of a transform, and another pass.
 std::vector<RoundTimes> with_passes(double before, std::vector<RoundTimes> rounds, double after) {
   rounds.insert(rounds.begin(), RoundTimes{before, 0, before});
   rounds.push_back({after, 0, after});
@@ -75,7 +75,8 @@ cpu::LargeArray<std::complex<Real>> large_array(std::int64_t points) {
   }
 }
 
-/// Makes a plan. A budget that is too small is no error yet: returns the least that works, or 0.
+/// Makes a plan. A budget that is too small does not count as an error yet: returns the minimum that works,
+/// or 0 on success.
 template <class Make>
 std::size_t refused(const Make& make, std::size_t& budget) {
   try {
@@ -136,7 +137,7 @@ void OutOfCoreRealFft<Real>::plan(const OutOfCoreDevices<Real>& devices, OutOfCo
   if (min > 0) throw BudgetError(budget, min);
 }
 
-/// Lines that lie alone are better divided, and others may have to be.
+/// A single line is better divided, and other lines may have to be.
 template <class Real>
 void OutOfCoreRealFft<Real>::plan_rows(const OutOfCoreDevices<Real>& devices,
                                        const OutOfCoreOptions& options) {
@@ -150,7 +151,7 @@ void OutOfCoreRealFft<Real>::plan_rows(const OutOfCoreDevices<Real>& devices,
   }
 }
 
-/// Where it fits: else calls are as in place.
+/// Makes the plan if it fits; otherwise out-of-place calls run like in-place ones.
 template <class Real>
 void OutOfCoreRealFft<Real>::plan_line(const OutOfCoreDevices<Real>& devices,
                                        const OutOfCoreOptions& options) {
@@ -169,7 +170,7 @@ std::size_t OutOfCoreRealFft<Real>::workspace_bytes() const noexcept {
   return bytes;
 }
 
-/// Rates to begin with, where nothing was measured: bytes that a pass reads and writes.
+/// Assumed rates of the bytes that a pass reads and writes, until the plan is measured.
 template <class Real>
 void OutOfCoreRealFft<Real>::assume_passes() {
   constexpr double kThreadBytesPerUs = 4e3;
@@ -183,13 +184,13 @@ void OutOfCoreRealFft<Real>::assume_passes() {
   }
 }
 
-/// Both passes of a forward call on fewer rows, or on a shorter one where there is but one.
+/// Times both passes of a forward call on fewer rows, or on a shorter row if there is only one.
 template <class Real>
 void OutOfCoreRealFft<Real>::measure_passes() {
   constexpr std::int64_t kMaxSamples = 1 << 24;
   const std::int64_t row = row_, gap = pitch_ - row, n = std::min(row, kMaxSamples + row % 2),
                      rows = std::min(passes_.rows(), std::max<std::int64_t>(1, kMaxSamples / n));
-  // Signals of one row have no opposite ones.
+  // Rows of one-dimensional signals are their own opposites.
   const bool lines = shape_.rank() == 1;
   const RealPasses<Real> sample(lines ? Shape(n) : Shape({rows, n}), lines ? rows : 1, n + gap);
   const std::int64_t values = even() ? rows * (n / 2 + 1) : rows * n;
@@ -200,7 +201,7 @@ void OutOfCoreRealFft<Real>::measure_passes() {
   std::memset(static_cast<void*>(whole.begin()), 0, array_bytes<Real>(values));
   const TakenPool pool(pools_);
   PassTimes times;
-  for (int run = 0; run < 2; ++run) {  // the second counts
+  for (int run = 0; run < 2; ++run) {  // the second run counts
     if (even()) {
       times = {timed([&] { sample.spread(signals, spectra.begin(), pool.get()); }),
                timed([&] { sample.unpack_real(spectra.begin(), 1, pool.get()); })};
@@ -307,11 +308,11 @@ std::vector<RoundTimes> OutOfCoreRealFft<Real>::predicted() const {
 template <class Real>
 void OutOfCoreRealFft<Real>::set_host_shares(const std::vector<double>& shares) {
   (rows_ != nullptr ? rows_ : line_ != nullptr ? line_ : divided_)->set_host_shares(shares);
-  // With a transposition between.
+  // There is a transposition between the two steps.
   if (line_ != nullptr && shares.size() == 2) divided_->set_host_shares({shares[0], 1, shares[1]});
   if (tight_ == nullptr) return;
   std::vector<double> of_tight = shares;
-  // Its rows are the last.
+  // The rows of `tight_` come last.
   if (rows_ != nullptr && !shares.empty())
     std::rotate(of_tight.begin(), of_tight.begin() + 1, of_tight.end());
   tight_->set_host_shares(of_tight);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real transforms of arrays in host memory that exceed what a device may use: a complex one, between passes
-// of the host.
+// Real transforms of arrays in host memory that exceed the usable device memory: a complex transform between
+// two passes of the host.
 #pragma once
 
 #include <array>
@@ -11,15 +11,17 @@
 
 namespace sfft::detail {
 
-/// Rows are transformed to half spectra and back where the data are, in the first round of forward calls and
-/// the last of inverse ones. Inverse calls of several rounds into signals without gaps have no room for half
-/// spectra between the rounds: rows of even length are transformed as half as many pairs after a pass of the
-/// host, those of odd length in another array. So are lines that are divided, in both directions, but for a
-/// single one of even length that is not transformed in place.
+/// Rows are transformed to half spectra and back in place, in the first round of forward calls and the last
+/// round of inverse ones. In two cases this is not possible.
+/// Inverse calls of several rounds into signals without gaps have no room for half spectra between the
+/// rounds. A host pass then packs rows of even length into half as many complex pairs; rows of odd length are
+/// transformed in another array.
+/// Lines that are divided are handled in the same way in both directions, except for a single line of even
+/// length that is transformed out of place.
 template <class Real>
 class OutOfCoreRealFft final : public OutOfCorePlan<Real> {
  public:
-  /// Rows of the signals begin `pitch` samples apart: as many as they are long, or, in place, as half spectra
+  /// Rows of the signals begin `pitch` samples apart: the row length or, in place, the room that half spectra
   /// need. Throws what OutOfCoreFft throws.
   OutOfCoreRealFft(const Shape& shape, std::int64_t batch, std::int64_t pitch,
                    const OutOfCoreDevices<Real>& devices, const OutOfCoreOptions& options);
@@ -33,24 +35,24 @@ class OutOfCoreRealFft final : public OutOfCorePlan<Real> {
   std::vector<double> host_shares() const override { return first().host_shares(); }
   void set_host_shares(const std::vector<double>& shares) override;
   std::string explain() const override;
-  /// The rounds, where there are any between the times of the host's passes before and after them;
-  /// predictions are of forward calls.
+  /// Times of the rounds, preceded and followed by those of the host's passes if there are any. Predictions
+  /// are for forward calls.
   std::vector<RoundTimes> measured() const override;
   std::vector<RoundTimes> predicted() const override;
   std::string name() const override { return first().name(); }
 
  private:
   using Fft = OutOfCoreFft<Real>;
-  /// Microseconds of the host's passes.
+  /// Times of the host's passes in microseconds.
   struct PassTimes {
     double before = 0, after = 0;
   };
 
-  /// Makes those plans that calls will use.
+  /// Makes the plans that calls will use.
   void plan(const OutOfCoreDevices<Real>& devices, OutOfCoreOptions options);
   void plan_rows(const OutOfCoreDevices<Real>& devices, const OutOfCoreOptions& options);
   bool even() const noexcept { return row_ % 2 == 0; }
-  /// Whether forward calls find the samples where they belong.
+  /// Whether forward calls find the samples where the rounds need them.
   bool padded() const noexcept { return pitch_ == 2 * (row_ / 2 + 1); }
   /// The plan that forward calls run first.
   const Fft& first() const noexcept {
@@ -62,7 +64,7 @@ class OutOfCoreRealFft final : public OutOfCorePlan<Real> {
   void plan_line(const OutOfCoreDevices<Real>& devices, const OutOfCoreOptions& options);
   void assume_passes();
   void measure_passes();
-  /// One of the plans has the device's memory at a time.
+  /// Only one of the plans may have device memory at a time.
   void release_others(const Fft& fft) const;
 
   Shape shape_;
@@ -70,13 +72,13 @@ class OutOfCoreRealFft final : public OutOfCorePlan<Real> {
   int threads_;
   RealPasses<Real> passes_;
   std::int64_t whole_points_;
-  std::unique_ptr<Fft> rows_;     ///< real rounds; null where rows are divided
-  std::unique_ptr<Fft> line_;     ///< of a single line that is divided, not in place
-  std::unique_ptr<Fft> divided_;  ///< of others: pairs in half spectra, or, of odd rows, whole spectra
-  std::unique_ptr<Fft> tight_;    ///< inverse, pairs in signals without gaps; null where others do that
-  PassTimes expected_;            ///< of a forward call
+  std::unique_ptr<Fft> rows_;     ///< real rounds; null if rows are divided
+  std::unique_ptr<Fft> line_;     ///< for a single divided line, out of place
+  std::unique_ptr<Fft> divided_;  ///< other lines: pairs in half spectra; odd rows: full spectra
+  std::unique_ptr<Fft> tight_;    ///< inverse, pairs in signals without gaps; null if other plans do that
+  PassTimes expected_;            ///< for a forward call
   bool profiled_ = false;
-  mutable std::mutex mutex_;  ///< of the following, and of the device's memory
+  mutable std::mutex mutex_;  ///< guards the members below, and the device memory
   mutable std::vector<RoundTimes> measured_;
   mutable std::string last_;  ///< what explain() says about the last call
   mutable cpu::PoolCache pools_;

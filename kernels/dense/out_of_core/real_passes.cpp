@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// With Z the transform of the pairs, h = n/2 and −r the row of the opposite frequencies: E = (Z[r, k] +
-// conj Z[−r, h − k])/2, O = −i·(Z[r, k] − conj Z[−r, h − k])/2, and the half spectrum is X[r, k] = E +
-// exp(−2πi·k/n)·O. Each pair of rows exchanges values with no other.
+// Z is the transform of the pairs, h = n/2, and −r is the row of the opposite frequencies. With E = (Z[r, k]
+// + conj Z[−r, h − k])/2 and O = −i·(Z[r, k] − conj Z[−r, h − k])/2, the half spectrum is X[r, k] = E +
+// exp(−2πi·k/n)·O. Values are exchanged only within a pair of opposite rows.
 #include "kernels/dense/out_of_core/real_passes.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace sfft::detail {
 
 namespace {
 
-constexpr std::int64_t kChunk = 1 << 14;  ///< values of a long row that one thread takes
+constexpr std::int64_t kChunk = 1 << 14;  ///< values of a long row per thread
 
 using Complex = std::complex<double>;
 
@@ -40,7 +40,7 @@ std::int64_t RealPasses<Real>::opposite(std::int64_t row) const noexcept {
   return signal * rows_ + (planes_ - plane) % planes_ * columns_ + (columns_ - column) % columns_;
 }
 
-/// job(row, begin, end) for parts of all rows.
+/// Calls job(row, begin, end) for parts of all rows.
 template <class Real>
 template <class Job>
 void RealPasses<Real>::over_rows(cpu::ThreadPool* pool, const Job& job) const {
@@ -54,8 +54,8 @@ void RealPasses<Real>::over_rows(cpu::ThreadPool* pool, const Job& job) const {
                  });
 }
 
-/// job(row, opposite row, begin, end) for parts of columns 0 … n/2 − 1 of each pair of rows, or 0 … n/4 where
-/// a row is its own opposite.
+/// Calls job(row, opposite row, begin, end) for parts of columns 0 … n/2 − 1 of each pair of rows, or 0 … n/4
+/// if a row is its own opposite.
 template <class Real>
 template <class Job>
 void RealPasses<Real>::over_pairs(cpu::ThreadPool* pool, const Job& job) const {
@@ -108,7 +108,8 @@ void RealPasses<Real>::pack_real(const std::complex<Real>* spectra, std::complex
     std::complex<Real>*const to_a = pairs + row * pitch, *const to_b = pairs + other * pitch;
     for (std::int64_t k = begin; k < end; ++k) {
       if (k == 0) {
-        // What contradicts a real signal is left out, as in an inverse transform of the columns alone.
+        // Components that contradict a real signal are dropped, as an inverse transform of the columns alone
+        // would do.
         const Complex mean = 0.5 * (Complex(a[0]) + std::conj(Complex(b[0]))),
                       last = 0.5 * (Complex(a[h]) + std::conj(Complex(b[h])));
         const Complex sum = mean + last, difference = mean - last;

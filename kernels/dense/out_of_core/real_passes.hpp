@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's passes over real out-of-core arrays, before and after a complex transform: pairs of samples as
-// complex values of half as long rows, where the rows' length is even; whole complex arrays where it is odd.
+// The host's passes over real out-of-core arrays, before and after a complex transform. Rows of even length
+// are treated as half as many complex pairs of samples, rows of odd length as complex rows.
 #pragma once
 
 #include <complex>
@@ -15,8 +15,8 @@ namespace cpu {
 class ThreadPool;
 }
 
-/// Real signals, one behind the other, in rows that begin `pitch` samples apart, and their half spectra, in
-/// rows of n/2 + 1 values. Passes run on the threads of a pool, or on the caller's alone where there is none.
+/// Contiguous real signals in rows that begin `pitch` samples apart, and their half spectra in rows of n/2 +
+/// 1 values. Passes run on the threads of a pool, or on the caller's thread if there is none.
 template <class Real>
 class RealPasses {
  public:
@@ -25,16 +25,18 @@ class RealPasses {
   std::int64_t rows() const noexcept { return batch_ * rows_; }
   bool even() const noexcept { return n_ % 2 == 0; }
 
-  /// Even rows: samples to the beginnings of rows of spectra, where they may be already; zeros behind them.
+  /// Even rows: copies samples to the beginnings of rows of spectra, where they may be already, and zeros the
+  /// rest.
   void spread(const Real* signals, std::complex<Real>* spectra, cpu::ThreadPool* pool) const;
-  /// From the transform of pairs of samples, in rows of n/2 values, n/2 + 1 apart, to half spectra, in place.
+  /// Converts the transform of sample pairs, in rows of n/2 values that begin n/2 + 1 apart, to half spectra,
+  /// in place.
   void unpack_real(std::complex<Real>* spectra, Real scale, cpu::ThreadPool* pool) const;
-  /// Back, to rows that begin `pitch` values apart; in place if that is n/2 + 1. The result of the inverse
-  /// transform is not divided by anything.
+  /// The inverse of unpack_real(), into rows that begin `pitch` values apart; in place if that is n/2 + 1.
+  /// The result of the inverse transform is not normalised.
   void pack_real(const std::complex<Real>* spectra, std::complex<Real>* pairs, std::int64_t pitch,
                  cpu::ThreadPool* pool) const;
 
-  /// Odd rows: samples to complex values and back, half spectra from whole ones and back.
+  /// Odd rows: samples to complex values and back, half spectra from complete ones and back.
   void widen(const Real* signals, std::complex<Real>* whole, cpu::ThreadPool* pool) const;
   void narrow(const std::complex<Real>* whole, Real* signals, cpu::ThreadPool* pool) const;
   void halve(const std::complex<Real>* whole, std::complex<Real>* spectra, Real scale,

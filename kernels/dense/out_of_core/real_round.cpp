@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// On the device rows of samples lie as in place: with the room of their half spectra.
+// On the device, rows of samples have the room of their half spectra, as in place.
 #include <algorithm>
 
 #include "kernels/dense/out_of_core/host_slab.hpp"
@@ -63,7 +63,7 @@ class RealSlabRound final : public Round<Real> {
   std::int64_t row_values() const noexcept { return array_.slab[array_.slab.rank() - 1]; }
   std::int64_t slab_rows() const noexcept { return unit_points() / row_values(); }
 
-  /// Nothing but the samples: what lies between them is not ours.
+  /// Copies only the samples: the gaps between them belong to the caller.
   std::vector<PieceSegment> samples(const std::complex<Real>* array, std::int64_t first, std::int64_t count,
                                     std::byte* memory) const {
     const auto bytes = [](std::int64_t reals) { return static_cast<std::size_t>(reals) * sizeof(Real); };

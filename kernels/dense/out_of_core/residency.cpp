@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stays on the device between two rounds: slabs that the second one finds there.
+// Decides which slabs stay on the device between two rounds, where the second one finds them.
 #include <algorithm>
 
 #include "kernels/dense/out_of_core/out_of_core_fft.hpp"
@@ -12,11 +12,11 @@ typename OutOfCoreFft<Real>::Pair OutOfCoreFft<Real>::find_pair(bool in_place) c
   if (devices_.empty() || steps.size() != 2 || grid_.real_line) return {};
   const auto is_columns = [&](std::size_t r) { return parts_[r].step.kind == Step::Kind::columns; };
   const bool slabs_first = !is_columns(steps[0]);
-  if (is_columns(steps[slabs_first ? 0 : 1])) return {};  // columns of two dimensions
+  if (is_columns(steps[slabs_first ? 0 : 1])) return {};  // both rounds are columns
   const std::size_t slabs = steps[slabs_first ? 0 : 1], columns = steps[slabs_first ? 1 : 0];
   if (parts_[columns].round == nullptr || parts_[columns].step.repeats > 1 || parts_[slabs].step.repeats > 1)
     return {};
-  // One device alone does an ordered round, and would find little there.
+  // Only one device runs an ordered round, and would find little of its data there.
   if (devices_.size() > 1 && parts_[slabs].step.kind == Step::Kind::exchanged) return {};
   return {static_cast<int>(slabs), static_cast<int>(columns), slabs_first};
 }
@@ -41,7 +41,7 @@ void OutOfCoreFft<Real>::plan_residency() {
   }
 }
 
-/// Whole pieces of the slabs' round.
+/// Keeps whole pieces of the slabs' round.
 template <class Real>
 Residency OutOfCoreFft<Real>::residency(const Pair& pair, const Partition& columns,
                                         std::int64_t device) const {

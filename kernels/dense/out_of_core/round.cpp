@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host transforms columns in place by blocks that stay in cache, without transposition, and slabs one by
+// The host transforms columns in place, without transposition, in blocks that stay in cache, and slabs one by
 // one.
 #include <algorithm>
 
@@ -10,7 +10,7 @@ namespace sfft::detail {
 
 namespace {
 
-/// A piece that the device has transposed leaves in long rows.
+/// The device transposes a piece, so that its results leave in long rows.
 template <class Real>
 class TransposedRound final : public TransposingRound<Real> {
  public:
@@ -58,7 +58,7 @@ class SlabRound final : public Round<Real> {
 
   void give_host(std::int64_t first) override {
     first_ = first;
-    // Short slabs are handed out several at a time.
+    // Threads take several short slabs at a time.
     each_ = std::max<std::int64_t>(1, kPartPoints / unit_points());
   }
   std::size_t host_bytes() const noexcept override { return slab_.scratch_bytes(); }

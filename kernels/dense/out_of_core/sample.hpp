@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A round on fewer columns or slabs than the array has, on scratch memory, for profiling runs.
+// A round on a subset of the array's columns or slabs, in scratch memory, for profiling runs.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace sfft::detail {
 template <class Real>
 class OutOfCoreFft<Real>::Sample {
  public:
-  /// Of step `number`. `scratch` is kept from one step to the next.
+  /// Samples step `number`. `scratch` is kept from one step to the next.
   Sample(const OutOfCoreFft& fft, std::size_t number, HostScratch& scratch)
       : fft_(fft),
         number_(number),
@@ -28,12 +28,14 @@ class OutOfCoreFft<Real>::Sample {
         partition_(make_round<Real>(part_.step.kind, array_), fft.devices_, fft.slot_budget(part_.step.kind),
                    fft.streams_, fft.options_),
         pool_(fft.pools_.take()) {
-    // Later steps work where the first one has stored. Samples without gaps have no room for half spectra.
+    // Later steps work in the array that the first one writes. Samples without gaps have no room for half
+    // spectra.
     const bool first_apart =
         part_.step.calls == Step::Calls::apart && fft.order(false, false).front() == number;
     const bool apart = first_apart || fft.grid_.real_line ||
                        (part_.step.array.real_points > 0 && fft.grid_.real_pitch < 2 * fft.grid_.row_pitch);
-    // Half spectra of a real line have one value more; a second array begins where whole arrays do, too.
+    // Half spectra of a real line have one value more. The second array begins at an alignment like that of
+    // whole arrays.
     const std::int64_t room = (array_.points() / 512 + 1) * 512;
     std::byte* const memory = scratch.of(*fft.devices_[0], array_bytes<Real>(apart ? 2 * room : room));
     values_ = reinterpret_cast<std::complex<Real>*>(memory);
@@ -45,7 +47,7 @@ class OutOfCoreFft<Real>::Sample {
 
   std::int64_t units() const noexcept { return units_; }
   const PieceLimits& limits() const noexcept { return partition_.limits(); }
-  /// The share of what the devices did in the last run that stayed there.
+  /// The fraction of the devices' values that stayed there in the last run.
   double staying() const noexcept { return staying_; }
 
   RoundProfile profile_device() {
@@ -57,7 +59,8 @@ class OutOfCoreFft<Real>::Sample {
     return partition_.profile_device(call, slots[0]);
   }
 
-  /// The second of two runs. `devices_read`: the arrays, or they pass through buffers.
+  /// Returns the times of the second of two runs. `devices_read`: the devices access the arrays directly;
+  /// otherwise pieces are staged through buffers.
   RoundTimes run(double host_share, bool devices_read = true) {
     partition_.set_host_share(host_share);
     fill();
@@ -82,11 +85,11 @@ class OutOfCoreFft<Real>::Sample {
   }
 
  private:
-  /// All, or a half, a quarter and so on: columns that are a power of two apart meet in the host's caches,
-  /// and those of a sample do if those of the array do. Every thread gets two slabs, if they are not too
+  /// All units, or a half, a quarter and so on. Columns that are a power of two apart collide in the host's
+  /// caches, and a sample keeps this property of the array. Every thread gets two slabs unless they are too
   /// large.
   static std::int64_t units_of(const OutOfCoreFft& fft, const Part& part) {
-    // Slabs of large arrays are large, and the host's threads need several each.
+    // Slabs of large arrays are large, and each host thread needs several.
     const std::size_t max_bytes =
         std::max(std::size_t{5} << 29, array_bytes<Real>(part.step.array.points()) / 24);
     const Round<Real>& round = part.round->round();
@@ -96,7 +99,7 @@ class OutOfCoreFft<Real>::Sample {
     if (part.step.kind == Step::Kind::slabs)
       min = std::max(min, std::min<std::int64_t>(2 * fft.options_.threads, 2 * fitting));
     std::int64_t units = round.units();
-    // Of a square, or several, strips have to be as large a part as of the whole array.
+    // In a sample of one or several squares, strips must be as large a fraction as in the whole array.
     while (units > min && !(round.ordered() && units % 2 != 0)) units = (units + 1) / 2;
     return units;
   }
@@ -105,12 +108,12 @@ class OutOfCoreFft<Real>::Sample {
     if (part.step.kind == Step::Kind::slabs || part.step.kind == Step::Kind::exchanged) {
       array.slabs = units;
     } else {
-      array.slab = Shape(fft.grid_.real_line ? 2 * units + 1 : units);  // of a real line: units are pairs
+      array.slab = Shape(fft.grid_.real_line ? 2 * units + 1 : units);  // units of a real line are pairs
     }
     return array;
   }
 
-  /// Numbers of either sign: processors draw less power for zeros, and are faster.
+  /// Numbers of either sign, because processors draw less power for zeros and run faster.
   void fill() const {
     const EngineScratch threads{nullptr, pool_.get()};
     const auto part = [&](std::int64_t first, std::int64_t end, std::byte*) {
@@ -135,7 +138,7 @@ class OutOfCoreFft<Real>::Sample {
                          buffers ? partition_.staging_bytes() : 0);
     return slots;
   }
-  /// As much of the sample as of the array, if there is room beside the streams.
+  /// Keeps as large a fraction of the sample as of the array, if it fits in addition to the streams.
   Residency resident(std::size_t device) const {
     if (!pair_.has(number_)) return {};
     const bool by_slabs = static_cast<int>(number_) == pair_.slabs;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The element at row i and column j of the result's memory, seen as rows × columns, is number l = i·columns +
-// j of the transposed matrix, and comes from row l mod rows and column l / rows. The passes take it there by
-// rotating columns (which gives every row one element of each destination column), shuffling rows, and
+// Seen as rows × columns, the element at row i and column j of the result's memory has index l = i·columns +
+// j in the transposed matrix. It comes from row l mod rows and column l / rows. The passes move it by
+// rotating columns (after which every row has one element of each destination column), shuffling rows, and
 // shuffling columns.
 #include "kernels/dense/out_of_core/transposition.hpp"
 
@@ -16,10 +16,11 @@ namespace sfft::detail {
 
 namespace {
 
-constexpr std::int64_t kTileBytes = 512, kLineBytes = 64;  ///< of a tile's row
-constexpr std::int64_t kStretchValues = 1024;              ///< of a stretch that one part moves
+constexpr std::int64_t kTileBytes = 512, kLineBytes = 64;  ///< kTileBytes: of a tile's row
+constexpr std::int64_t kStretchValues = 1024;              ///< values of a stretch that one part moves
 
-/// to[i·pitch + j] = tile[j·tile_pitch + i] for i < rows, j < columns: elements of as many values.
+/// to[i·pitch + j] = tile[j·tile_pitch + i] for i < rows, j < columns, where i and j count elements of
+/// `element` values.
 template <bool kPast, class Value>
 void store_transposed(const Value* tile, std::int64_t tile_pitch, std::int64_t rows, std::int64_t columns,
                       std::int64_t element, Value* to, std::int64_t pitch) {
@@ -78,7 +79,7 @@ std::size_t Transposition<Real>::scratch_bytes() const noexcept {
   if (squares() > 0) {
     const std::size_t tiles = tile_ > 1 ? bytes * static_cast<std::size_t>(2 * tile_ * tile_pitch()) : 0;
     bytes *= kStretchValues;
-    bytes += static_cast<std::size_t>(columns_);  // a flag for each stretch
+    bytes += static_cast<std::size_t>(columns_);  // one flag per stretch
     bytes = squares() == 1 ? tiles : std::max(bytes, tiles);
   } else {
     bytes *= static_cast<std::size_t>(std::max(rows_ * block_, columns_) * element_);
@@ -106,8 +107,8 @@ void Transposition<Real>::part(int pass, std::int64_t part, std::complex<Real>* 
   }
 }
 
-/// From row i and square q to square q and row i, along the cycles of that permutation, for a part of each
-/// stretch.
+/// Moves the stretch at row i and square q to square q and row i, along the cycles of that permutation. Each
+/// part moves the same section of every stretch.
 template <class Real>
 void Transposition<Real>::exchange_stretches(std::int64_t part, std::complex<Real>* matrix,
                                              std::byte* scratch) const {
@@ -132,15 +133,15 @@ void Transposition<Real>::exchange_stretches(std::int64_t part, std::complex<Rea
   }
 }
 
-/// One row of elements, from the diagonal on, with its mirror.
+/// Swaps one row of elements, from the diagonal on, with its mirror.
 template <class Real>
 void Transposition<Real>::swap_elements(std::int64_t part, std::complex<Real>* matrix) const {
   const auto at = [&](std::int64_t i, std::int64_t j) { return matrix + (i * rows_ + j) * element_; };
   for (std::int64_t j = part + 1; j < rows_; ++j) std::swap_ranges(at(part, j), at(part, j + 1), at(j, part));
 }
 
-/// One row of tiles, from the diagonal on, with its mirror. Rows of a tile are read and written whole:
-/// elements of a column are as far apart as the sets of a cache allow few of.
+/// Swaps one row of tiles, from the diagonal on, with its mirror. Rows of a tile are read and written whole,
+/// because the elements of a column may fall into few cache sets.
 template <class Real>
 void Transposition<Real>::swap_tiles(std::int64_t part, std::complex<Real>* matrix,
                                      std::complex<Real>* scratch) const {
@@ -173,7 +174,7 @@ void Transposition<Real>::swap_tiles(std::int64_t part, std::complex<Real>* matr
   cpu::finish_past();
 }
 
-/// `count` columns from `begin` on, contiguous in `to`.
+/// Copies `count` columns from `begin` on; they are contiguous in `to`.
 template <class Real>
 void Transposition<Real>::copy_columns(const std::complex<Real>* begin, std::int64_t count,
                                        std::complex<Real>* to) const {
@@ -181,7 +182,7 @@ void Transposition<Real>::copy_columns(const std::complex<Real>* begin, std::int
     std::copy_n(begin + i * columns_ * element_, count * element_, to + i * count * element_);
 }
 
-/// Row i of column j comes from row i + j/b, b = columns/common.
+/// Row i of column j comes from row i + j/b, where b = columns/common.
 template <class Real>
 void Transposition<Real>::rotate_columns(std::int64_t first, std::complex<Real>* matrix,
                                          std::complex<Real>* scratch) const {
@@ -218,7 +219,7 @@ void Transposition<Real>::shuffle_row(std::int64_t row, std::complex<Real>* matr
   std::copy_n(scratch, columns_ * element_, begin);
 }
 
-/// Row i of column j comes from row (j + i·columns − i/a) mod rows, a = rows/common.
+/// Row i of column j comes from row (j + i·columns − i/a) mod rows, where a = rows/common.
 template <class Real>
 void Transposition<Real>::shuffle_columns(std::int64_t first, std::complex<Real>* matrix,
                                           std::complex<Real>* scratch) const {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transposes a matrix where it lies, by any number of threads: squares by exchanging tiles that are
-// transposed in a cache, and stored past it where whole cache lines are; others by independent passes over
-// columns and rows (Catanzaro, Keller and Garland, PPoPP 2014, A decomposition for in-place matrix
-// transposition).
+// Transposes a matrix in place, on any number of threads. Square blocks are transposed by exchanging tiles in
+// cache, with non-temporal stores of whole cache lines. Other shapes take independent passes over columns and
+// rows (Catanzaro, Keller and Garland, PPoPP 2014, A decomposition for in-place matrix transposition).
 #pragma once
 
 #include <complex>
@@ -11,9 +10,9 @@
 
 namespace sfft::detail {
 
-/// rows × columns elements of `element` values each, row-major, become columns × rows. Fastest where the
-/// columns are a multiple of the rows: then stretches of a row change places, and squares are transposed. The
-/// parts of a pass may run at the same time, in any order.
+/// Transposes row-major rows × columns elements of `element` values each. Fastest if the number of columns is
+/// a multiple of the rows: then stretches of a row change places, and squares are transposed. The parts of a
+/// pass may run concurrently, in any order.
 template <class Real>
 class Transposition {
  public:
@@ -26,11 +25,11 @@ class Transposition {
   void part(int pass, std::int64_t part, std::complex<Real>* matrix, std::byte* scratch) const;
 
  private:
-  /// Squares side by side in each row; 0: they do not fill it.
+  /// Squares side by side in each row; 0 if they do not fill it.
   std::int64_t squares() const noexcept { return columns_ % rows_ == 0 ? columns_ / rows_ : 0; }
   std::int64_t square_parts() const noexcept;
   void exchange_stretches(std::int64_t part, std::complex<Real>* matrix, std::byte* scratch) const;
-  /// Elements that are longer than a row of a tile change places one by one.
+  /// Swaps elements one by one if they are longer than a row of a tile.
   void swap_elements(std::int64_t part, std::complex<Real>* matrix) const;
   void swap_tiles(std::int64_t part, std::complex<Real>* matrix, std::complex<Real>* scratch) const;
   void copy_columns(const std::complex<Real>* begin, std::int64_t count, std::complex<Real>* to) const;
@@ -42,8 +41,8 @@ class Transposition {
   std::int64_t tile_pitch() const noexcept;
 
   std::int64_t rows_, columns_, element_;
-  std::int64_t tile_;            ///< elements a side of a square's tiles
-  std::int64_t common_, block_;  ///< greatest common divisor; columns of a part
+  std::int64_t tile_;            ///< side of a square's tiles, in elements
+  std::int64_t common_, block_;  ///< greatest common divisor; columns per part
 };
 
 extern template class Transposition<float>;

@@ -13,7 +13,8 @@ namespace sfft::detail {
 struct CompactFormats {
   dense::Storage signal = dense::Storage::f16, spectrum = dense::Storage::f16, between = dense::Storage::f32;
   double signal_peak = 65504, spectrum_peak = 65504;
-  /// On a GPU the size of values is unknown: their peak is found, and is then the one above.
+  /// On a GPU the size of the values is unknown. If set, kernels find the peak and scale the values so that
+  /// it is at most the peak above.
   bool signal_found = false, spectrum_found = false;
 
   dense::Storage source(dense::Direction direction) const noexcept {
@@ -35,7 +36,7 @@ struct CompactFormats {
   }
 };
 
-/// Transforms of one contiguous problem. Calls behave as those of a GpuDenseEngine.
+/// Transforms of one contiguous problem. Calls behave like those of a GpuDenseEngine.
 class GpuCompactEngine {
  public:
   virtual ~GpuCompactEngine() = default;
@@ -50,11 +51,11 @@ class GpuCompactEngine {
   virtual double kernel_error() const noexcept = 0;  ///< relative, in addition to that of floats
   virtual std::string name() const = 0;
   virtual std::string kernel() const = 0;  ///< as GpuDenseEngine::kernel()
-  /// Whether lines are products on tensor cores, or why not; empty where they are as fast without.
+  /// Whether lines are products on tensor cores, or why not; empty if they are as fast without.
   virtual std::string note() const = 0;
 };
 
-/// Whether a kernel multiplies f16 numbers on tensor cores, which those of other formats cannot.
+/// Whether a kernel multiplies f16 numbers on tensor cores; such kernels cannot serve other formats.
 bool multiplies_f16(const std::string& kernel);
 
 /// The tuned kernels. Arguments and exceptions are those of make_tuned_engine().

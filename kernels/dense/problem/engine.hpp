@@ -16,8 +16,8 @@ namespace cpu {
 class ThreadPool;
 }
 
-/// Resources of one execution: workspace_bytes() of memory for the pool's number of threads, and the pool;
-/// without a pool the caller's thread works alone.
+/// Resources of one execution: the pool, and workspace_bytes() of memory for its number of threads. Without a
+/// pool the caller's thread works alone.
 struct EngineScratch {
   std::byte* workspace = nullptr;
   cpu::ThreadPool* pool = nullptr;
@@ -30,26 +30,26 @@ class DenseEngine {
  public:
   virtual ~DenseEngine() = default;
 
-  /// Bytes of 64-byte aligned scratch for one execution on so many threads; enough for every element type and
-  /// both directions.
+  /// Bytes of 64-byte aligned scratch for one execution on `threads` threads; enough for every element type
+  /// and both directions.
   virtual std::size_t workspace_bytes(int threads) const noexcept = 0;
-  /// The number of threads, up to `most`, with which one transform is fastest; more would wait or cost more
+  /// The number of threads, up to `max`, with which one transform is fastest; more would wait or cost more
   /// than they save. The result does not depend on it.
   virtual int threads_of(int max) const noexcept = 0;
   /// `signal` holds N elements of `type`. It may be the same memory as `spectrum`.
   virtual void forward(const void* signal, ElementType type, std::complex<Real>* spectrum,
                        const EngineScratch& scratch) const = 0;
-  /// For complex plans. The result is multiplied by `scale`. The arrays may be the same memory.
+  /// Complex plans call this one. The result is multiplied by `scale`. The arrays may be the same memory.
   virtual void inverse(const std::complex<Real>* spectrum, std::complex<Real>* signal, Real scale,
                        const EngineScratch& scratch) const = 0;
-  /// For real plans.
+  /// Real plans call this one.
   virtual void inverse(const std::complex<Real>* spectrum, Real* signal, Real scale,
                        const EngineScratch& scratch) const = 0;
   virtual std::string name() const = 0;
 };
 
-/// `threads`: the most that will share a transform. Whether it is one or more may affect the algorithm, but
-/// it affects the result in no other way.
+/// `threads` is the maximum number of threads that share a transform. The algorithm may differ between one
+/// thread and several; otherwise the number does not affect the result.
 template <class Real>
 std::unique_ptr<const DenseEngine<Real>> make_built_in_engine(const Shape& shape, bool real, int threads = 1);
 

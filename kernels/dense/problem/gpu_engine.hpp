@@ -16,8 +16,8 @@ struct CUstream_st;  // cudaStream_t is a pointer to it
 
 namespace sfft::detail {
 
-/// A batch of transforms of one shape. Spectra are contiguous, signals lie in `strides` (filled in even for
-/// contiguous signals, so never all zero).
+/// A batch of transforms of one shape. Spectra are contiguous. Signals have the layout `strides`, which is
+/// filled in even for contiguous signals and so is never all zero.
 struct DenseProblem {
   Shape shape{1};
   bool real = false;
@@ -41,8 +41,8 @@ constexpr ElementType own_type(const DenseProblem& problem) noexcept {
 }
 
 /// A transform of one complex volume in two phases, for callers whose input still arrives during the first
-/// phase and whose output leaves during the second. One phase works across the planes, for some columns of
-/// all planes, the other plane by plane. Arrays hold the whole volume in device memory; `scale` multiplies
+/// phase and whose output leaves during the second. One phase works across the planes, on some columns of all
+/// planes; the other works plane by plane. Arrays are device memory for the whole volume; `scale` multiplies
 /// the output of the second phase.
 template <class Real>
 class GpuPhases {
@@ -66,8 +66,8 @@ class GpuPhases {
 };
 
 /// Transforms of one problem in device memory. Arguments have been checked; the problem's device is current.
-/// Calls are ordered in `stream`, return at once, neither allocate nor synchronise, may be captured into a
-/// graph, and are thread-safe with one workspace each. Inputs are preserved.
+/// Calls are ordered in `stream`, return at once, neither allocate nor synchronise, and may be captured into
+/// a graph. They are thread-safe with one workspace each. Inputs are preserved.
 template <class Real>
 class GpuDenseEngine {
  public:
@@ -89,11 +89,11 @@ class GpuDenseEngine {
   /// Null if transforms cannot be split into phases.
   virtual const GpuPhases<Real>* phases() const noexcept { return nullptr; }
   virtual std::string name() const = 0;
-  /// For wisdom: the text from which the engine can be rebuilt with the same kernels, without a search.
+  /// The text for wisdom, from which the engine can be rebuilt with the same kernels, without a search.
   virtual std::string kernel() const { return {}; }
 };
 
-/// Forward transforms of one problem that keep a part of the spectra and store nothing else. Otherwise as a
+/// Forward transforms of one problem that keep a part of the spectra and store nothing else. Otherwise like a
 /// GpuDenseEngine.
 template <class Real>
 class GpuKeepingEngine {
@@ -119,7 +119,7 @@ std::unique_ptr<const GpuDenseEngine<Real>> make_cufft_engine(const DenseProblem
                                                               const std::string& kernel = {});
 template <class Real>
 std::unique_ptr<const GpuDenseEngine<Real>> make_vkfft_engine(const DenseProblem& problem);
-/// `kernel`: the text that wisdom keeps from an earlier tuning; if empty, rules choose. With `measure` the
+/// `kernel`: the text that wisdom keeps from an earlier tuning; if empty, rules choose. With `measure`, the
 /// candidates are timed.
 template <class Real>
 std::unique_ptr<const GpuDenseEngine<Real>> make_tuned_engine(const DenseProblem& problem,

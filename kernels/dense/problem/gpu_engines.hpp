@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Passes engines to the library's own GPU transforms, because wisdom is above this layer.
+// Passes engines to the library's internal GPU transforms, because wisdom is above this layer.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@ namespace sfft::detail::cuda {
 template <class Real>
 struct DenseEngines {
   std::function<std::unique_ptr<const GpuDenseEngine<Real>>(const DenseProblem&)> make;
-  /// Empty if that engine can only store whole spectra.
+  /// Empty if that engine can only store complete spectra.
   std::function<std::unique_ptr<const GpuKeepingEngine<Real>>(const DenseProblem&, device::Keep)> keep;
   std::string name;  ///< the engine that make() is expected to choose
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills in strides of 0, then sorts the axes by stride to check that no elements overlap and that the span is
+// Fills in strides of 0. Then sorts the axes by stride to check that no elements overlap and that the span is
 // addressable.
 #include "kernels/dense/problem/problem.hpp"
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kMaxPoints = std::int64_t{1} << 62;
 
-/// Extents and strides, the batch's first.
+/// Extents and strides; the batch's come first.
 struct Axes {
   std::array<std::pair<std::int64_t, std::int64_t>, 4> all;  ///< stride, extent
   int count = 1;

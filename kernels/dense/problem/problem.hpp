@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checked problem of a dense plan: shape, batch and where the signals lie.
+// The checked problem of a dense plan: shape, batch and layout of the signals.
 #pragma once
 
 #include "kernels/dense/problem/gpu_engine.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "../../base/storage.hpp"  // relative: so they are found in installed headers, too
+#include "../../base/storage.hpp"  // relative, so that installed headers also find it
 #include "../../base/types.hpp"
 
 namespace sfft::dense {
@@ -31,10 +31,10 @@ enum class Planning : std::uint8_t { estimate, measure };
 enum class Direction : std::uint8_t { forward, inverse };
 /// Factors that multiply the sums. N is the number of points of one transform.
 enum class Normalization : std::uint8_t {
-  none,          ///< nothing: inverse(forward(x)) = N x
-  inverse_by_n,  ///< inverse transforms by 1/N
-  forward_by_n,  ///< forward transforms by 1/N
-  unitary,       ///< both by 1/sqrt(N)
+  none,          ///< no factor: inverse(forward(x)) = N x
+  inverse_by_n,  ///< inverse transforms times 1/N
+  forward_by_n,  ///< forward transforms times 1/N
+  unitary,       ///< both times 1/sqrt(N)
 };
 
 /// Strides of a batch of signals in elements: element (i1, …, iD) of signal b is at b·batch + Σ i_d·dims[d]
@@ -56,29 +56,31 @@ struct Options {
   int threads = 1;  ///< CPU engines: host threads that share a batch or a transform; 0: one per core
   Backend backend = Backend::cpu;  ///< cuda for a GPU; a named engine overrides this
   int device = 0;                  ///< GPU, numbered as by the driver
-  /// Several GPUs of this machine, which share a batch, the slabs of one 2D or 3D transform, or the pieces of
-  /// an array that exceeds them. If not empty, the plan runs on them and `device` is ignored. Plan then takes
-  /// host memory, SlabPlan memory of the GPUs. Tests may name one GPU several times (docs/dense.md).
+  /// Several GPUs of this machine. They share a batch, the slabs of one 2D or 3D transform, or the pieces of
+  /// an array that exceeds their memory. If not empty, the plan runs on them and `device` is ignored. Plan
+  /// then takes host memory, SlabPlan memory of the GPUs. Tests may name one GPU several times
+  /// (docs/dense.md).
   std::vector<int> devices{};
-  /// How values of float are sent between GPUs that share one transform, and over the buses of one that goes
-  /// through GPUs in pieces: f32, or block16 for half the bytes and a relative error of 4e-5 or so, which is
-  /// faster only where the way is slow (docs/dense.md). A batch that is shared, and what fits, are not sent.
+  /// The format in which float values are sent between GPUs that share one transform, and over the buses of
+  /// an out-of-core transform. block16 halves the bytes and adds a relative error of about 4e-5; it is faster
+  /// than f32 only over slow links (docs/dense.md). A shared batch, or a transform that fits one GPU, sends
+  /// nothing.
   Storage exchange = Storage::f32;
   std::int64_t batch = 1;  ///< transforms per call
   Strides signal{};        ///< what forward reads and inverse writes; spectra are contiguous
-  /// For plans on GPUs: bytes of the memory of each that a call may use; 0: all that is free. If signal and
+  /// For plans on GPUs: bytes of each GPU's memory that a call may use; 0: all free memory. If signal and
   /// spectrum together need more (0: more than the GPUs have), the transform streams through the GPUs in
   /// pieces, from and to host memory (docs/dense.md). This needs a build with CUDA; others throw
   /// backend_unavailable.
   std::int64_t device_memory = 0;
-  /// The share of such a transform that the host's threads do, 0 to 1; negative: as the load model or a
-  /// measurement says. A share of 1 needs no GPU. If not negative, the transform streams through the GPU in
+  /// The share of an out-of-core transform that host threads do, 0 to 1; negative: chosen by the load model
+  /// or a measurement. A share of 1 needs no GPU. If not negative, the transform streams through the GPU in
   /// pieces even if it would fit.
   double host_share = -1;
 };
 
-/// The part of a SlabPlan's signals, or spectra, that one of several GPUs holds: whole signals of a batch, or
-/// part of one. Row-major and contiguous: signals, then dimensions as in Shape.
+/// The part of a SlabPlan's signals or spectra that is stored on one of several GPUs: whole signals of a
+/// batch, or part of one. Row-major and contiguous: signals, then dimensions as in Shape.
 struct Slab {
   /// GPU, numbered as by the driver.
   int device = 0;
@@ -97,11 +99,11 @@ struct Slab {
 struct CompactOptions {
   Storage signal = Storage::f16;    ///< what forward() reads and inverse() writes
   Storage spectrum = Storage::f16;  ///< what forward() writes and inverse() reads
-  /// Format of intermediate values in GPU memory, for transforms in several steps: 16 bits are faster, and
-  /// add an error as large as the results' own. Only the engine `tuned` uses it.
+  /// Format of intermediate values in GPU memory, for transforms in several steps. 16-bit formats are faster,
+  /// and add an error as large as that of the results' format. Only the engine `tuned` uses it.
   Storage between = Storage::f32;
   /// For GPUs: the largest stored real or imaginary part of the input; larger ones may overflow. 0: 65504 for
-  /// f16; in other formats the transform reads its input once more to find it
+  /// f16; for other formats the transform reads its input an extra time to find it
   /// (CompactPlan::finds_exponents()).
   double signal_peak = 0;
   double spectrum_peak = 0;  ///< the same for the input of inverse transforms
@@ -120,7 +122,7 @@ struct CompactScale {
 /// Exponents of a batch in GPU memory, one per transform.
 struct CompactExponents {
   const int* input = nullptr;  ///< of the input; null: all are 0
-  int* output = nullptr;       ///< receives those of the results; null: not stored
+  int* output = nullptr;       ///< receives the exponents of the results; null: not stored
 };
 
 SFFT_EXPORT const char* to_string(Engine engine) noexcept;
@@ -143,13 +145,12 @@ struct Coefficients {
   std::vector<std::complex<Real>> values;
 };
 
-/// The same in device memory, in no particular order.
+/// Coefficients in device memory, in no particular order.
 template <class Real>
 struct DeviceCoefficients {
   std::int64_t* indices = nullptr;       ///< [capacity]
   std::complex<Real>* values = nullptr;  ///< [capacity]
-  std::uint64_t* count = nullptr;        ///< [1], how many exist; those above the capacity are not stored
-  /// Elements that fit the arrays.
+  std::uint64_t* count = nullptr;        ///< [1], how many exist; only `capacity` of them are stored
   std::int64_t capacity = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batch that several devices share: each runs a plan for its signals, without any exchange.
+// A batch shared by several devices: each device runs a plan for its signals, without any exchange.
 #include "kernels/dense/request/batch_slabs.hpp"
 
 #include <fmt/format.h>

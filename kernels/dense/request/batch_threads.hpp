@@ -12,7 +12,7 @@
 
 namespace sfft::detail {
 
-/// Thread-safe: each concurrent call has a pool of its own.
+/// Thread-safe: each concurrent call has its own pool.
 class BatchThreads {
  public:
   /// Threads across the batch, and within a transform; one of the two is 1.

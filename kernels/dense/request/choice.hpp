@@ -13,7 +13,7 @@
 
 namespace sfft::detail {
 
-/// The median of a few runs after one that does not count; run() returns microseconds. Stops early once the
+/// The median of a few runs after a warm-up run; run() returns microseconds. Stops early once the
 /// runs have taken long enough.
 template <class Run>
 double median_us(const Run& run) {

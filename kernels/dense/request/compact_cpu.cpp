@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compact transforms on the CPU: each is read as floats whose largest lies in [1, 2), transformed by a plan
-// for one signal, and stored with the exponent that fits its largest result.
+// Compact transforms on the CPU. Each is read as floats scaled so that the largest is in [1, 2), transformed
+// by a plan for one signal, and stored with the exponent that fits its largest result.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -85,7 +85,7 @@ class CompactCpuRunner final : public CompactRunner {
     read_stored(from, request_.formats.source(direction), source, -input.exponent, forward ? signal : values);
     forward ? one_->forward(signal, own_type<float>(problem_), spectrum, rest)
             : one_->inverse(spectrum, signal, rest);
-    // The results represent sums 2^common times as large.
+    // The true results are 2^common times these values.
     const int common = input.exponent + from_scale.exponent;
     const Census found = census_of(results, dense::Storage::f32, target);
     Census output = found;

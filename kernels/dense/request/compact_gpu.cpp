@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compact transforms on a GPU: by kernels that read and write stored values, or by a float plan between two
-// conversions, the only way for block16 other than lines.
+// conversions. For block16, only lines have such kernels.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -62,7 +62,7 @@ class CompactGpuRunner : public CompactRunner {
   virtual std::string kernel() const = 0;  ///< for wisdom
 
  protected:
-  virtual std::size_t own_bytes() const noexcept = 0;  ///< of the workspace
+  virtual std::size_t own_bytes() const noexcept = 0;  ///< workspace bytes of the derived runner
   /// `found`: null, or receives the exponents by which the input was divided.
   virtual void transform(Direction direction, const void* from, void* to, int* found, std::byte* workspace,
                          CUstream_st* stream) const = 0;
@@ -123,7 +123,7 @@ CompactFormats with_float_spectra(CompactFormats formats) {
   return formats;
 }
 
-/// Kernels of the tuned engine between stored signals and floats, which are then converted to block16: half
+/// Runs tuned kernels between stored signals and floats, which are then converted to block16. It serves half
 /// spectra of real signals, whose rows begin within blocks.
 class HalfConvertingRunner final : public CompactGpuRunner {
  public:
@@ -204,7 +204,7 @@ class ConvertingRunner final : public CompactGpuRunner {
     narrow(written, target_parts(problem_, direction), factor, request_.formats.target(direction), to,
            stream);
   }
-  /// `parts` values of each transform.
+  /// Converts `parts` values of each transform.
   void widen(const void* from, Storage storage, std::int64_t parts, float* to, CUstream_st* stream) const {
     if (storage == Storage::block16)
       return cuda::launch_widen_blocks(from, problem_.batch, parts, to, stream);

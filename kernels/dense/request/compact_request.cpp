@@ -46,7 +46,7 @@ double factor_of(const DenseRequest& request, Direction direction) noexcept {
   return direction == Direction::forward ? request.scales.forward : request.scales.inverse;
 }
 
-/// Below the largest float by the factor of fused twiddles (tuned::pass_roots_of()).
+/// The largest float, reduced by the factor of fused twiddles (tuned::pass_roots_of()).
 constexpr double kLargestSum = 0x1p102;
 
 /// Rejects sums beyond the range of float.
@@ -105,8 +105,8 @@ std::int64_t target_parts(const DenseProblem& problem, Direction direction) noex
 }
 
 double arithmetic_error(const DenseProblem& problem) noexcept {
-  // Grows with the square root of the depth (Gentleman and Sande 1966). The factors were measured from 64 to
-  // 2^22 points: true errors were 0.7 to 1.0 times the result.
+  // The error grows with the square root of the depth (Gentleman and Sande 1966). The factors were measured
+  // from 64 to 2^22 points: true errors were 0.7 to 1.0 times the result.
   constexpr double kEpsilon = std::numeric_limits<float>::epsilon();
   const auto extents = problem.shape.extents();
   const bool convolves = std::any_of(extents.begin(), extents.end(), [](std::int64_t n) {

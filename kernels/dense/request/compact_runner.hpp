@@ -28,8 +28,8 @@ std::int64_t target_parts(const DenseProblem& problem, dense::Direction directio
 /// Relative RMS error that float arithmetic adds to a transform.
 double arithmetic_error(const DenseProblem& problem) noexcept;
 
-/// On a GPU: the constant part of a result's exponent, which adds to the input's
-/// exponent and the found one.
+/// On a GPU: the constant part of a result's exponent. It is added to the input's exponent and to the one
+/// found on the device.
 int exponent_of(const CompactRequest& request, dense::Direction direction) noexcept;
 
 /// Arguments have been checked. Thread-safe with one workspace per call.
@@ -43,7 +43,7 @@ class CompactRunner {
   virtual void run(dense::Direction direction, const void* from, const dense::CompactScale* from_scales,
                    void* to, dense::CompactScale* to_scales, std::byte* workspace) const = 0;
 
-  /// Bytes of 256-byte aligned device memory for one queued transform.
+  /// Bytes of 256-byte aligned device memory for one enqueued transform.
   virtual std::size_t device_workspace_bytes() const noexcept = 0;
   /// Arrays are in device memory.
   virtual void enqueue(dense::Direction direction, const void* from, void* to,
@@ -51,7 +51,7 @@ class CompactRunner {
                        CUstream_st* stream) const = 0;
   /// How many times values are stored in `between`.
   virtual int handovers(dense::Direction direction) const noexcept = 0;
-  /// The relative error that kernels add to that of float ones, from 16-bit matrices.
+  /// The relative error of 16-bit matrix kernels, in addition to that of float ones.
   virtual double kernel_error() const noexcept { return 0; }
   virtual bool on_gpu() const noexcept = 0;
   virtual std::string name() const = 0;
@@ -63,9 +63,9 @@ struct CompactChoice {
   std::string reason;
 };
 
-/// For the engine automatic or a CPU engine.
+/// Chooses if the engine is automatic or a CPU engine.
 CompactChoice choose_compact_on_cpu(const CompactRequest& request);
-/// For the engine automatic or a GPU engine. Throws Error(backend_unavailable) if there is none.
+/// Chooses if the engine is automatic or a GPU engine. Throws Error(backend_unavailable) if there is none.
 CompactChoice choose_compact_on_gpu(const CompactRequest& request);
 
 }  // namespace sfft::detail

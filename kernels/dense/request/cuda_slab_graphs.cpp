@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A new graph takes the place of the one that was used least recently.
+// A new graph replaces the least recently used one.
 #include "kernels/dense/request/cuda_slab_graphs.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ const cuda::Graph& SlabGraphs::of(const SlabGraphKey& key, cuda::Stream stream,
   if (entries_.size() < kMax) entries_.emplace_back();
   Entry& entry = *std::min_element(entries_.begin(), entries_.end(),
                                    [](const Entry& a, const Entry& b) { return a.last_use < b.last_use; });
-  entry.key = {};  // of no call, until the capture has succeeded
+  entry.key = {};  // matches no call until the capture has succeeded
   entry.graph.capture(stream, queue);
   entry.key = key;
   entry.last_use = ++uses_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs of what one GPU does by itself in a forward transform: some hundred launches, copies and events that
-// calls with the same arrays repeat.
+// CUDA graphs of the work that one GPU does by itself in a forward transform. This is about a hundred
+// launches, copies and events, repeated by calls with the same arrays.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,18 @@
 
 namespace sfft::detail {
 
-/// What these depend on, but not the caller's streams.
+/// What a graph depends on; the caller's streams do not matter.
 struct SlabGraphKey {
   ElementType type = ElementType::c64;
   const void *signal = nullptr, *workspace = nullptr;
-  std::vector<const void*> spectra;  ///< of all GPUs, which it sends rows to
+  std::vector<const void*> spectra;  ///< of all GPUs, because this one sends rows to them
   friend bool operator==(const SlabGraphKey&, const SlabGraphKey&) = default;
 };
 
-/// The last few that were captured, which callers guard.
+/// Caches the last few captured graphs. Callers lock it.
 class SlabGraphs {
  public:
-  /// Captures in a stream of the current device what `queue` puts there, unless the key is known.
+  /// Captures what `queue` enqueues in a stream of the current device, unless the key is known.
   const cuda::Graph& of(const SlabGraphKey& key, cuda::Stream stream, const std::function<void()>& queue);
 
  private:

@@ -67,8 +67,8 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
       }
     });
   }
-  /// A call that is being captured itself consists of the launches, not of a graph. The graph has a stream of
-  /// its own, so that lines need not wait for the end of it.
+  /// While the caller captures a call, the capture consists of the launches, not of a graph. The graph has
+  /// its own stream, so that lines need not wait for the end of the graph.
   void by_itself(int place, const std::function<void()>& queue) override {
     const cuda::Stream work = stream(place, Lane::work);
     if (!of_.has_graphs() || cuda::capture_of(work) != 0) return queue();
@@ -157,7 +157,7 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
  private:
   struct State {
     bool turns = false;        ///< there is work on alternating streams
-    std::vector<bool> of_all;  ///< events that cover that work, too
+    std::vector<bool> of_all;  ///< events that also cover that work
     bool captured = false;     ///< work is being captured into a graph
   };
 
@@ -189,7 +189,7 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
       }
     });
   }
-  /// Whether an event ties a call that is being captured to calls outside of its graph.
+  /// Whether an event connects a call that is being captured to calls outside its graph.
   bool crosses_graph(int event, cuda::Stream stream) const {
     return event == of_.fft_.lasting_event() && cuda::capture_of(stream) != 0;
   }
@@ -202,7 +202,7 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
   std::size_t first_of(int event) const noexcept {
     return index(event) * static_cast<std::size_t>(of_.turns_.streams);
   }
-  /// Planes of a piece.
+  /// A range of a piece's planes.
   static SlabPiece<Real> part_of(SlabPiece<Real> piece, Share planes) noexcept {
     piece.from += planes.first * piece.from_pitch;
     piece.to += planes.first * piece.to_pitch;
@@ -224,8 +224,8 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
     }
     cuda::launch_exchange(all.data(), all.size(), scale, blocks, stream);
   }
-  /// The rows of a piece in block16, one behind the other, where the piece is sent to. Steps have applied the
-  /// scale by then.
+  /// Stores the rows of a piece in block16, contiguous at the destination. SlabSteps have already applied the
+  /// scale.
   void pack(int place, std::span<const SlabPiece<Real>> pieces, double scale) const {
     at(place, [&](const Place& p) {
       const double left = p.all_in_steps() ? 1.0 : scale;
@@ -241,7 +241,7 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
                                 stream(place, Lane::receive), 2 * piece.to_pitch);
     });
   }
-  /// Copies by a copy engine.
+  /// Copies with a copy engine.
   void copy(int place, const SlabPiece<Real>& piece, cuda::Stream stream) const {
     constexpr std::size_t kValue = sizeof(std::complex<Real>);
     at(place, [&](const Place&) {

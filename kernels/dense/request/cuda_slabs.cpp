@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans the kernels: those for volumes in slabs; or plans for planes, as batches, and cuFFT for the lines
-// across them.
+// Plans the kernels of a transform in slabs: those for volumes or, without them, batched plans for planes and
+// cuFFT for the lines across them.
 #include "kernels/dense/request/cuda_slabs.hpp"
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace sfft::detail {
 
 namespace {
 
-/// A transform in slabs over the devices, and which of them store where results belong: packed values never
-/// do.
+/// A transform in slabs over the devices. Also decides which pairs of devices store results directly at their
+/// destination; packed values are never stored that way.
 template <class Real>
 SlabFft<Real> slab_fft(const DenseProblem& problem, const std::vector<int>& devices, bool packed,
                        const SlabTrial& trial) {
@@ -33,16 +33,16 @@ SlabFft<Real> slab_fft(const DenseProblem& problem, const std::vector<int>& devi
   return SlabFft<Real>(grid, problem.real, cuts, std::move(reaches));
 }
 
-/// Whether tuned kernels beat cuFFT for lines of a real volume (measured in float); tiles of longer lines
-/// hold short runs of neighbours.
+/// Whether tuned kernels beat cuFFT for lines of a real volume (measured in float). Tiles of longer lines
+/// contain only short runs of neighbours.
 template <class Real>
 bool has_fast_lines(std::int64_t points) {
   constexpr std::int64_t kMax = 1024;
   return sizeof(Real) == 4 && points <= kMax && has_radices(static_cast<int>(points));
 }
 
-/// An engine for planes of a large volume. For real planes it is the tuned one, by its rules, if nothing
-/// else is known.
+/// Chooses an engine for planes of a large volume. If nothing else is known, real planes get the tuned engine
+/// with kernels chosen by its rules.
 template <class Real>
 DenseChoice<Real> choose_for_planes(const DenseProblem& planes, dense::Options options, bool large) {
   const auto extents = planes.shape.extents();
@@ -97,8 +97,8 @@ CudaSlabs<Real>::CudaSlabs(const DenseRequest& request, const ChosenDevices& cho
   allocate_slots();
 }
 
-/// Slots lie in the memory of the host, or, for packed values, of a device that the sender reaches. They have
-/// room for values that are not packed.
+/// Slots are in host memory or, for packed values, in the memory of a device that the sender can access
+/// directly. They have room for unpacked values.
 template <class Real>
 void CudaSlabs<Real>::allocate_slots() {
   const int count = fft_.grid().devices;
@@ -146,8 +146,8 @@ CudaSlabs<Real>::~CudaSlabs() {
   }
 }
 
-/// Compiling kernels for a volume takes a second, too long for small ones. Lines of real volumes need tiles
-/// that begin at cache lines.
+/// Compiling kernels for a volume takes a second, too long for small volumes. Lines of real volumes need
+/// tiles that begin at cache lines.
 template <class Real>
 void CudaSlabs<Real>::plan_steps(const DenseRequest& request) {
   constexpr std::int64_t kAligned = 16;  // rows together
@@ -182,7 +182,7 @@ void CudaSlabs<Real>::plan_planes(const DenseRequest& request) {
   std::map<std::pair<int, std::int64_t>, std::shared_ptr<const DenseRunner<Real>>> known;
   for (int p = 0; p < fft_.grid().devices; ++p) {
     Place& place = places_[static_cast<std::size_t>(p)];
-    std::set<std::int64_t> counts;  // sizes of groups, and of a chunk's last one
+    std::set<std::int64_t> counts;  // sizes of the groups, and of the last group of a chunk
     for (int chunk = 0; chunk < fft_.chunks(); ++chunk) {
       const std::int64_t planes = fft_.chunk_of(p, chunk).count, at_once = turns_.planes;
       if (planes >= at_once) counts.insert(at_once);

@@ -17,9 +17,9 @@
 
 namespace sfft::detail {
 
-/// For tests and measurements: what a plan would not choose by itself.
+/// Overrides for tests and measurements, which a plan would not choose by itself.
 struct SlabTrial {
-  bool staged = false;  ///< as if no device reached another one
+  bool staged = false;  ///< pretends that there is no peer access
   std::optional<SlabCuts> cuts{};
   std::optional<SlabTurns> turns{};
 };
@@ -51,13 +51,13 @@ class CudaSlabs final : public SlabRunner<Real> {
     cuda::OwnedStream send, receive, by_itself;
     std::vector<cuda::OwnedStream> turns;   ///< alternate with the caller's stream
     std::vector<cuda::DeviceBuffer> inbox;  ///< slots for packed values from the others
-    /// By number: those of the work of each alternating stream, and one more.
+    /// Event slots by number: one for the work of each alternating stream, and one more.
     std::vector<cuda::Event> events;
-    /// Kernels of large volumes: all three dimensions or, for real ones, lines across planes.
+    /// Kernels for large volumes: all three dimensions or, for real volumes, only lines across planes.
     std::shared_ptr<const SlabSteps<Real>> steps;
-    /// Without them: plans for lines across planes, by number of lines.
+    /// If there are no such kernels: plans for lines across planes, by number of lines.
     std::map<std::int64_t, std::shared_ptr<const CufftTransform>> columns;
-    /// Without kernels for all dimensions: plans for groups of planes, by number of planes.
+    /// If kernels do not cover all dimensions: plans for groups of planes, by number of planes.
     std::map<std::int64_t, std::shared_ptr<const DenseRunner<Real>>> planes;
     int all_blocks = 1;  ///< enough to keep the GPU busy
 
@@ -76,14 +76,14 @@ class CudaSlabs final : public SlabRunner<Real> {
   SlabArrays<Real> arrays_of(const SlabCall& call) const;
   void allocate_slots();
   bool staged() const noexcept;
-  /// Whether a GPU by itself has more than a few launches, and does not wait for memory of the host.
+  /// Whether a GPU's independent work has more than a few launches and does not wait for host memory.
   bool has_graphs() const noexcept { return fft_.chunks() > 1 && !staged() && !packed_; }
 
   DenseProblem problem_;
   DenseScales scales_;
   ChosenDevices chosen_;
-  bool staged_ = false;  ///< as if no device reached another one
-  bool packed_;          ///< values are sent in block16, by way of slots where they arrive
+  bool staged_ = false;  ///< pretends that there is no peer access
+  bool packed_;          ///< values are sent in block16, into slots on the receiving GPU
   SlabFft<Real> fft_;
   SlabTurns turns_;
   std::vector<dense::Slab> signals_, spectra_;

@@ -83,7 +83,7 @@ DenseChoice<Real> fastest(const DenseRequest& request, const WisdomPlatform& pla
   for (const Candidate& candidate : kCandidates) {
     const Engine engine = candidate.engine;
     if (!gpu_engine_in_build(engine)) continue;
-    // Tuned before, so only time it again.
+    // It was tuned before, so it is only timed again.
     const bool tuned = known && engine == Engine::tuned && known->engine == dense::to_string(engine);
     const std::string kernel = tuned ? known->kernel : candidate.kernel;
     selection.enter(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A copy kernel converts signals that an engine does not read; host arrays go through a DenseTransfer that is
-// made on first use.
+// A copy kernel converts signals that an engine does not read. Host arrays go through a DenseTransfer that is
+// created on first use.
 #include "kernels/dense/request/gpu_runner.hpp"
 
 #include "kernels/dense/gpu/grid.hpp"

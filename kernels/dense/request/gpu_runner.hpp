@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs dense plans on a GPU: through an engine, with conversions of what it cannot read or write.
+// Runs dense plans on a GPU through an engine, and converts the elements that the engine cannot read or
+// write.
 #pragma once
 
 #include <functional>
@@ -60,8 +61,8 @@ class GpuRunner final : public DenseRunner<Real> {
   mutable std::unique_ptr<const DenseTransfer<Real>> transfer_;
 };
 
-/// For the library's own forward transforms of `problem`, in this and other batch sizes: the engine that
-/// wisdom names, or cuFFT. `batch`: whether wisdom about another batch size counts.
+/// Engines for the library's internal forward transforms of `problem`, in this and other batch sizes: the
+/// engine that wisdom names, or cuFFT. `batch`: whether wisdom about another batch size counts.
 template <class Real>
 cuda::DenseEngines<Real> remembered_engines(const DenseProblem& problem,
                                             Wisdom::Batch batch = Wisdom::Batch::nearest);

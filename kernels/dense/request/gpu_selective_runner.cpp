@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selective dense plans on a GPU: through the output hook of the tuned kernels, or from a whole spectrum.
+// Selective dense plans on a GPU: through the output hook of the tuned kernels, or from a complete spectrum.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -34,7 +34,7 @@ class GpuSelection final : public SelectiveRunner<Real> {
       const auto& runner = static_cast<const GpuRunner<Real>&>(*choice_.runner);
       hooked_ = make_keeping_engine<Real>(problem_, runner.kernel(), keep_);
       choice_.runner = nullptr;
-    } catch (const Error& error) {  // the kernels do not support these strides: use the whole spectrum
+    } catch (const Error& error) {  // the kernels do not support these strides: use the complete spectrum
       if (error.code() != ErrorCode::backend_unavailable) throw;
     }
   }
@@ -78,7 +78,7 @@ class GpuSelection final : public SelectiveRunner<Real> {
     const cuda::DeviceBuffer input = to_device(signals, type, stream.get()),
                              workspace(device_workspace_bytes()), count(sizeof(std::uint64_t));
     const std::int64_t all = total_spectrum_points(problem_);
-    // Usually there are few; otherwise run again with room for all.
+    // Usually few coefficients exceed the threshold; otherwise run again with room for all.
     std::int64_t capacity = std::min<std::int64_t>(all, std::max<std::int64_t>(4096, all / 64));
     for (;;) {
       const auto room = static_cast<std::size_t>(capacity);

@@ -49,11 +49,11 @@ std::unique_ptr<OutOfCorePlan<Real>> make_plan(const DenseProblem& problem, OutO
                                               options);
 }
 
-/// The GPUs that share the array. Each device is one place in the list of devices, which may name a GPU
-/// several times: devices of one GPU share its memory.
+/// The GPUs that share the array. Each device is one place in the list of devices. The list may name a GPU
+/// several times; its places then share its memory.
 struct Places {
   std::vector<int> devices;
-  std::size_t max_of_one = 1;  ///< places that one GPU has
+  std::size_t max_of_one = 1;  ///< maximum number of places of one GPU
 
   explicit Places(const DenseRequest& request) : devices(request.options.devices) {
     if (devices.empty()) devices.push_back(request.problem.device);
@@ -64,8 +64,8 @@ struct Places {
   bool usable() const { return std::all_of(devices.begin(), devices.end(), gpu_usable); }
 };
 
-/// Whether signal and spectrum fit where each place has so much memory: in one GPU, where planning reports
-/// better what is missing for workspaces, or in slabs on as many as there are slabs for.
+/// Whether signal and spectrum fit, given the memory of each place: in one GPU, or in slabs on as many places
+/// as there are slabs for. In-memory planning reports more precisely what workspaces lack.
 template <class Real>
 bool fits_memory(const DenseProblem& problem, const Places& places, std::size_t memory) {
   const auto place = static_cast<double>(memory);
@@ -76,7 +76,7 @@ bool fits_memory(const DenseProblem& problem, const Places& places, std::size_t 
   return slab_memory_bytes(problem.shape, problem.real, sizeof(std::complex<Real>), slabs) <= place;
 }
 
-/// The wisdom key: measurements hold for one budget and one number of threads.
+/// The wisdom key: measurements are valid for one budget and one number of threads.
 template <class Real>
 WisdomProblem wisdom_key(const DenseRequest& request) {
   WisdomProblem key = wisdom_problem<Real>(request.problem);
@@ -101,7 +101,7 @@ std::vector<double> shares_of(const std::string& text) {
   return shares;
 }
 
-/// Deals the rounds out according to a measurement, new or remembered, and says so.
+/// Partitions the rounds by a measurement, new or from wisdom, and returns the reason.
 template <class Real>
 std::string choose_shares(OutOfCorePlan<Real>& fft, const DenseRequest& request,
                           const WisdomPlatform& platform) {
@@ -165,7 +165,7 @@ std::optional<DenseChoice<Real>> choose_out_of_core(const DenseRequest& request)
     if (options.host_share < 0 && options.device_memory > 0 &&
         fits_memory<Real>(request.problem, places, device_options.device_memory / places.max_of_one))
       return std::nullopt;
-    // Planning in GPU memory reports better what is missing.
+    // In-memory planning reports more precisely what is missing.
     if (!asked && (!works(request.problem) || !places.usable())) return std::nullopt;
     for (const int device : places.devices) devices.push_back(make_gpu_device<Real>(device));
     std::size_t memory = devices[0]->memory_bytes(), free = devices[0]->free_bytes();
@@ -173,8 +173,8 @@ std::optional<DenseChoice<Real>> choose_out_of_core(const DenseRequest& request)
       memory = std::min(memory, device->memory_bytes() / places.max_of_one);
       free = std::min(free, device->free_bytes());
     }
-    // Not the free memory: arrays of queued calls may already be allocated. Batches of signals that fit go
-    // through a GPU in parts, from any element type.
+    // This compares total memory, not free memory, because the arrays of enqueued calls may already be
+    // allocated. Batches of signals that fit go through a GPU in parts, from any element type.
     const DenseProblem one = contiguous_problem(request.problem, 1);
     if (!asked && (fits_memory<Real>(request.problem, places, memory) ||
                    (request.problem.batch > 1 && bytes_of_arrays<Real>(one) <= static_cast<double>(memory))))

@@ -17,7 +17,8 @@ using dense::Engine;
 
 namespace {
 
-/// A single device counts as if named alone; several do not support all that one does.
+/// A list of one device is treated like Options::device. Several devices do not support everything that one
+/// does.
 void check_devices(DenseRequest& request) {
   dense::Options& options = request.options;
   if (options.devices.empty()) return;
@@ -46,16 +47,17 @@ void check_enumerators(const dense::Options& options) {
   check_enumerator(options.exchange, dense::Storage::block16, "Options::exchange");
 }
 
-/// Arrays as long as a line that a CPU engine holds in addition to the signal and the spectrum, at least: the
-/// intermediate result of two passes, or tables and four buffers, for a convolution twice as long.
+/// The minimum number of line-sized arrays that a CPU engine needs in addition to the signal and the
+/// spectrum. These are the intermediate result of two passes, or the tables and four buffers of a convolution
+/// twice as long.
 double line_arrays(std::int64_t n) {
   if (two_pass_possible(n) || (n % 2 == 0 && two_pass_possible(n / 2))) return 1;
   constexpr std::int64_t kLargestRadixPrime = 13;
   return is_smooth(n, kLargestRadixPrime) ? 3 : 6;
 }
 
-/// Throws where a transform can never run, before planning takes time for its size. Arrays have to fit the
-/// address space, and what an engine on the CPU allocates the memory.
+/// Throws if a transform can never run, before planning spends time on its size. Arrays must fit the address
+/// space, and what a CPU engine allocates must fit the memory.
 void check_memory(const DenseProblem& problem, const dense::Options& options) {
   constexpr double kAddressSpace = 0x1p47, kValueBytes = 2 * sizeof(float);
   const double array = kValueBytes / (problem.real ? 2 : 1) * static_cast<double>(span_points(problem));

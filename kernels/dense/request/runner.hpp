@@ -28,7 +28,7 @@ struct DenseRequest {
 DenseRequest make_request(const Shape& shape, bool real, const dense::Options& options);
 /// Throws Error(backend_unavailable) if the request is for several devices.
 void refuse_several(const DenseRequest& request, const char* plan);
-/// Whether values are sent in block16. Throws Error(invalid_argument) for plans of double.
+/// Whether exchanged values are packed in block16. Throws Error(invalid_argument) for plans of double.
 template <class Real>
 bool sends_packed(const DenseRequest& request) {
   if (request.options.exchange != dense::Storage::block16) return false;
@@ -38,10 +38,10 @@ bool sends_packed(const DenseRequest& request) {
 }
 /// Whether a plan with these options runs on a GPU.
 bool for_gpu(const dense::Options& options) noexcept;
-/// Host threads that the options ask for; at least 1.
+/// The number of host threads that the options request; at least 1.
 int thread_count(const dense::Options& options) noexcept;
 /// Throw Error(invalid_argument) for a workspace that is too small or misaligned, and
-/// Error(backend_unavailable) for a queued call of a plan that is not on a GPU.
+/// Error(backend_unavailable) for an enqueue call of a plan that is not on a GPU.
 void check_workspace(std::span<std::byte> given, std::size_t bytes, std::size_t alignment,
                      const char* function);
 void check_queued(bool on_gpu, std::span<std::byte> workspace, std::size_t bytes);
@@ -60,7 +60,7 @@ class DenseRunner {
   /// `signals`: Reals for a real problem, else complex.
   virtual void inverse(const std::complex<Real>* spectra, void* signals, std::byte* workspace) const = 0;
 
-  /// Bytes of 256-byte aligned device memory for one queued transform.
+  /// Bytes of 256-byte aligned device memory for one enqueued transform.
   virtual std::size_t device_workspace_bytes() const noexcept = 0;
   /// Arrays are in device memory.
   virtual void enqueue_forward(const void* signals, ElementType type, std::complex<Real>* spectra,
@@ -68,14 +68,14 @@ class DenseRunner {
   virtual void enqueue_inverse(const std::complex<Real>* spectra, void* signals, std::byte* workspace,
                                CUstream_st* stream) const = 0;
   virtual bool on_gpu() const noexcept = 0;
-  /// Whether real transforms may work in place if signals lie as half spectra do.
+  /// Whether real transforms may work in place if signals have the layout of half spectra.
   virtual bool real_in_place() const noexcept { return false; }
   virtual std::string name() const = 0;
   /// What the plan does and how long that took, if there is more to say than name().
   virtual std::string explain() const { return name(); }
 };
 
-/// A runner whose arrays are in host memory; it cannot be queued.
+/// A runner for arrays in host memory. Its work cannot be enqueued in a stream.
 template <class Real>
 class HostMemoryRunner : public DenseRunner<Real> {
  public:
@@ -99,19 +99,19 @@ struct DenseChoice {
   std::string reason;
 };
 
-/// For the engine automatic or a CPU engine.
+/// Chooses if the engine is automatic or a CPU engine.
 template <class Real>
 DenseChoice<Real> choose_on_cpu(const DenseRequest& request);
-/// For the engine automatic or a GPU engine. Throws Error(backend_unavailable) if there is none.
+/// Chooses if the engine is automatic or a GPU engine. Throws Error(backend_unavailable) if there is none.
 template <class Real>
 DenseChoice<Real> choose_on_gpu(const DenseRequest& request);
-/// For plans on a GPU: a runner that streams pieces through it and gives the host a share, if the transform
-/// exceeds the memory that the GPU may use or the options ask for a share; else nothing. Throws
-/// Error(backend_unavailable) for a requested transform that cannot work so.
+/// For plans on a GPU. If the transform exceeds the memory that the GPU may use, or the options ask for a
+/// host share, returns a runner that streams pieces through the GPU and gives the host a share; otherwise
+/// returns nothing. Throws Error(backend_unavailable) for a requested transform that cannot work this way.
 template <class Real>
 std::optional<DenseChoice<Real>> choose_out_of_core(const DenseRequest& request);
-/// For several devices: a shared batch, or one transform in slabs, from and to host memory. Throws
-/// Error(backend_unavailable, out_of_memory).
+/// Makes a runner over several devices for a shared batch, or for one transform in slabs, with arrays in host
+/// memory. Throws Error(backend_unavailable, out_of_memory).
 template <class Real>
 DenseChoice<Real> choose_on_several(const DenseRequest& request);
 /// Whether this build has the engine; for GPU engines.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface behind selective dense plans: keeps a part of dense spectra on a GPU.
+// The interface behind selective dense plans, which keep a part of dense spectra on a GPU.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uses the first devices of the list: as many as have work and are predicted to be fastest. A list that names
-// a device twice is a test and is followed as given.
+// Uses the first devices of the list: as many as get work and are predicted to be fastest. A list that names
+// a device twice is a test and is used as given.
 #include "kernels/dense/request/several_devices.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace sfft::detail {
 
 namespace {
 
-/// The share of a memory's nominal rate (clock times width) that copies reach.
+/// The fraction of a memory's nominal rate (clock times width) that copies achieve.
 constexpr double kMemoryEfficiency = 0.85;
 
 /// Collects the slowest rates, and their causes.
@@ -63,7 +63,8 @@ std::vector<std::string> notes_on(const std::vector<int>& devices) {
   return notes;
 }
 
-/// Whether the first `count` devices can hold their slabs, counting a device once per mention.
+/// Whether the first `count` devices have room for their slabs; a device named several times needs room for
+/// each.
 template <class Real>
 bool fits(const DenseProblem& problem, const std::vector<int>& devices, int count) {
   std::map<int, double> bytes;
@@ -75,7 +76,7 @@ bool fits(const DenseProblem& problem, const std::vector<int>& devices, int coun
   });
 }
 
-/// The measured time of the transform on one device, if its engine is a free choice.
+/// The measured time of the transform on one device, if the engine is automatic.
 template <class Real>
 std::optional<double> measured_alone_us(const DenseRequest& request, int device) {
   if (request.options.engine != dense::Engine::automatic) return std::nullopt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of the devices available to a plan it uses, and why.
+// Chooses which of the available devices a plan uses, and says why.
 #pragma once
 
 #include <fmt/format.h>

@@ -36,7 +36,7 @@ SharedBatchRunner<Real>::SharedBatchRunner(const DenseRequest& request,
                                            std::unique_ptr<const BatchSlabs<Real>> slabs)
     : problem_(request.problem), slabs_(std::move(slabs)) {}
 
-/// Starts one thread per GPU; once all have ended, throws the first failure.
+/// Starts one thread per GPU, waits for all, then throws the first failure.
 template <class Real>
 template <class Job>
 void SharedBatchRunner<Real>::on_all(const Job& job) const {

@@ -38,7 +38,8 @@ class SharedBatchRunner final : public HostMemoryRunner<Real> {
   std::unique_ptr<const BatchSlabs<Real>> slabs_;
 };
 
-/// Runs one transform in slabs, which are copied to the GPUs and back. Calls take turns.
+/// Runs one transform in slabs, which are copied to the GPUs and back. Concurrent calls run one after
+/// another.
 template <class Real>
 class HostSlabsRunner final : public HostMemoryRunner<Real> {
  public:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A slab of a whole array is rows of bytes at a pitch: a cut along the slowest dimension gives one row, a cut
-// along the next gives one row per index of the slowest.
+// A slab of an array consists of rows of bytes at a pitch. A cut along the slowest dimension gives one row; a
+// cut along the next dimension gives one row per index of the slowest.
 #include "kernels/cuda/runtime/runtime.hpp"
 #include "kernels/dense/request/slab_runner.hpp"
 

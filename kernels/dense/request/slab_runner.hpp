@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs transforms whose arrays lie on several devices: one transform in slabs, or whole signals of a batch.
+// Runs transforms whose arrays are distributed over several devices: one transform in slabs, or whole signals
+// of a batch.
 #pragma once
 
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of volumes in slabs, dimension by dimension; for real volumes only the lines across planes.
-// Rows that stay on their GPU are transformed on the way to their place, other rows in their planes before
-// they are sent.
+// The kernels of volumes in slabs, dimension by dimension; for real volumes, only the lines across planes.
+// Rows that stay on their GPU are transformed while they are moved; other rows are transformed in their
+// planes before they are sent.
 #pragma once
 
 #include <string>
@@ -17,21 +17,23 @@ class SlabSteps {
  public:
   using Value = std::complex<Real>;
 
-  /// Rows whose lines across planes are transformed together: parts of slabs are whole blocks of so many.
+  /// The number of rows whose lines across planes are transformed together. Parts of slabs are whole blocks
+  /// of this size.
   static std::int64_t rows_together(const SlabGrid& grid) noexcept;
 
-  /// For one GPU, which may have several places in the list. `planes`: of complex volumes. Throws
-  /// Error(backend_unavailable).
+  /// Makes the kernels of one GPU, which may have several places in the list. `planes`: also those of planes,
+  /// for complex volumes. Throws Error(backend_unavailable).
   SlabSteps(const SlabFft<Real>& fft, int device, bool planes, bool measure);
 
   bool has_planes() const noexcept { return has_planes_; }
 
   /// Transforms columns of `count` planes, along the second dimension.
   void columns(const Value* from, Value* to, std::int64_t count, bool inverse, cuda::Stream stream) const;
-  /// Transforms rows of `count` planes that other GPUs will hold; in place if the arrays are the same.
+  /// Transforms the rows of `count` planes that will be sent to other GPUs; in place if the arrays are the
+  /// same.
   void rows_for_others(int place, const Value* from, Value* to, std::int64_t count, double scale,
                        cuda::Stream stream) const;
-  /// In place: `count` rows from a given one, in all planes of other GPUs.
+  /// Transforms `count` rows from a given one in all planes of other GPUs, in place.
   void rows_of_others(int place, Value* rows, std::int64_t count, double scale, cuda::Stream stream) const;
   /// Transforms lines across all planes, for `count` rows from a given one.
   void lines(int place, const Value* from, Value* to, std::int64_t count, bool inverse,
@@ -45,7 +47,7 @@ class SlabSteps {
   std::size_t find(const tuned::Lines& kind) const;
   tuned::Lines columns_of(bool inverse) const;
   tuned::Lines lines_of(int place, bool inverse) const;
-  /// `rows` rows of each plane in a group.
+  /// Lines kind for `rows` rows of each plane in a group.
   tuned::Lines rows_of(std::int64_t rows, std::int64_t from_pitch, std::int64_t to_pitch, bool inverse) const;
 
   SlabGrid grid_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of a batch rotate through up to three slots, each with a stream, device memory and page-locked
-// buffers; a single volume is transformed in phases while it is copied.
+// buffers. A single volume is transformed in phases while it is copied.
 #include "kernels/dense/request/transfer.hpp"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ struct DenseTransfer<Real>::Pass {
   const std::byte* from = nullptr;
   std::byte* to = nullptr;
   std::size_t from_bytes = 0, to_bytes = 0;   ///< of one signal or spectrum, packed
-  bool stage_from = false, stage_to = false;  ///< through page-locked memory
+  bool stage_from = false, stage_to = false;  ///< stage through page-locked memory
   bool gather = false, scatter = false;       ///< strided signals
 };
 
@@ -62,7 +62,7 @@ class DenseTransfer<Real>::Slots {
     cuda::PinnedBuffer staged_in, staged_out;
     std::int64_t part = -1;  ///< the part in flight
   };
-  cuda::OwnedStream copies;  ///< beside the first slot's stream, for phases
+  cuda::OwnedStream copies;  ///< for phases, in addition to the first slot's stream
   cuda::Event done;
 
   explicit Slots(std::int64_t parts)
@@ -84,12 +84,12 @@ class DenseTransfer<Real>::Slots {
   }
   Slot& of(std::int64_t part) { return slots_[static_cast<std::size_t>(part) % slots_.size()]; }
   std::int64_t count() const { return static_cast<std::int64_t>(slots_.size()); }
-  /// Afterwards nothing of this object is in use.
+  /// Waits until nothing of this object is in use.
   void drain() noexcept {
     for (Slot& slot : slots_) {
       try {
         cuda::synchronize(slot.stream.get());
-      } catch (...) {  // a failure was reported when the work was queued
+      } catch (...) {  // the failure was reported when the work was enqueued
       }
     }
     try {
@@ -145,7 +145,8 @@ template <class Real>
 void DenseTransfer<Real>::run(const Pass& asked) const {
   const std::int64_t parts = (problem_.batch + part_ - 1) / part_;
   Pass pass = asked;
-  // A single part overlaps with nothing, and the driver copies pageable memory as fast as we could.
+  // A single part cannot overlap with another one, and the driver copies pageable memory as fast as staging
+  // would.
   pass.stage_from = pass.gather || (parts > 1 && cuda::mapped_address(pass.from) == nullptr);
   pass.stage_to = pass.scatter || (parts > 1 && cuda::mapped_address(pass.to) == nullptr);
   std::unique_ptr<Slots> slots;
@@ -165,8 +166,8 @@ void DenseTransfer<Real>::run(const Pass& asked) const {
   if (idle_ == nullptr) idle_ = std::move(slots);
 }
 
-/// Transforms what has arrived while the rest is copied, and copies what is done while the rest is
-/// transformed.
+/// Transforms data that has arrived while the rest is still being copied in, and copies results out while the
+/// rest is being transformed.
 template <class Real>
 void DenseTransfer<Real>::run_phases(const Pass& pass, Slots& slots) const {
   auto& slot = slots.of(0);
@@ -245,7 +246,7 @@ void DenseTransfer<Real>::run_parts(const Pass& pass, Slots& slots) const {
     const cuda::Stream stream = slot.stream.get();
     slot.part = part;
     cuda::copy_to_device(slot.in.data(), pass.stage_from ? slot.staged_in.data() : from, bytes, stream);
-    // A short last part transforms a whole one, so places without a signal must hold finite numbers.
+    // A short last part is transformed like a full one, so the unused signals must be finite numbers.
     if (count < part_)
       cuda::clear(slot.in.data() + bytes, static_cast<std::size_t>(part_ - count) * pass.from_bytes, stream);
     if (pass.inverse) {

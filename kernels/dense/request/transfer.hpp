@@ -19,8 +19,9 @@ std::int64_t transfer_part(const DenseProblem& problem);
 template <class Real>
 class DenseTransfer {
  public:
-  /// `runner` transforms `part` contiguous signals and must outlive this object. So must `phases`, which lets
-  /// a single signal's transform begin before it has arrived completely; else null.
+  /// `runner` transforms `part` contiguous signals and must outlive this object. `phases` may be null and
+  /// must also outlive it: it lets the transform of a single signal begin before the signal has arrived
+  /// completely.
   DenseTransfer(const DenseProblem& problem, std::int64_t part, const DenseRunner<Real>& runner,
                 const GpuPhases<Real>* phases = nullptr, const DenseScales& scales = {});
   ~DenseTransfer();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lanes are in order, so an event of the last thing that a lane sends stands for all before it.
+// Queues are in order, so an event after the last thing that a queue sends covers everything before it.
 #include "kernels/dense/slabs/slab_fft.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kBegun = 0;  // the event of a device at the beginning of a call
 
-/// Blocks of rows that all devices have.
+/// The number of row blocks that every device has at least.
 std::int64_t row_blocks(const SlabGrid& grid, std::int64_t rows_together) {
   return std::max<std::int64_t>(1, grid.across / grid.devices / rows_together);
 }
@@ -38,8 +38,8 @@ Share SlabFft<Real>::planes_of(int device, int chunk, int part) const noexcept {
   return part == 0 ? chunk_of(device, chunk) : Share{0, grid_.planes_of(device).count};
 }
 
-/// The first part has its share of the blocks that there are, and what is left when they are all counted;
-/// each of the others has one block at least.
+/// The first part gets its fraction of the whole blocks, and the rows that do not fill a block. Each of the
+/// other parts gets at least one block.
 template <class Real>
 Share SlabFft<Real>::part_of(int device, int part) const noexcept {
   const std::int64_t rows = grid_.rows_of(device).count;
@@ -146,7 +146,7 @@ SlabPiece<Real> SlabFft<Real>::piece_of(const SlabArrays<Real>& arrays, const Bl
           block.planes.count};
 }
 
-/// Sends follow work of their device, and so need not wait for the others themselves.
+/// Sends come after work of their device, and so need not wait for the other devices themselves.
 template <class Real>
 void SlabFft<Real>::begin(DeviceQueues<Real>& queues) const {
   for (int d = 0; d < grid_.devices; ++d) queues.record(d, Lane::work, kBegun);
@@ -155,7 +155,7 @@ void SlabFft<Real>::begin(DeviceQueues<Real>& queues) const {
       if (other != d) queues.wait(d, Lane::work, other, kBegun);
 }
 
-/// Neighbours come first, so that no two devices begin with the same one.
+/// Each device begins with its next neighbour, so that no two devices begin with the same one.
 template <class Real>
 void SlabFft<Real>::send_others(DeviceQueues<Real>& queues, const SlabArrays<Real>& arrays,
                                 const SlabStaging<Real>& staging, double scale, bool inverse, int from,
@@ -181,7 +181,7 @@ void SlabFft<Real>::send_others(DeviceQueues<Real>& queues, const SlabArrays<Rea
     sent_pieces.push_back(piece);
   }
   if (!sent_pieces.empty()) queues.send(from, sent_pieces, scale);
-  const bool last = inverse ? part == 0 : chunk == chunks_ - 1;  // what somebody waits for
+  const bool last = inverse ? part == 0 : chunk == chunks_ - 1;  // another device waits for this
   if (last || !staged.empty()) queues.record(from, Lane::send, sent(chunk, part));
   for (const auto& [to, piece] : staged) {
     queues.wait(to, Lane::receive, from, sent(chunk, part));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One transform over several devices: planes where the signal lies, an exchange, lines across the planes.
+// One transform over several devices: FFTs of planes where the signal lies, an exchange, and FFTs of lines
+// across the planes.
 #pragma once
 
 #include <vector>
@@ -9,38 +10,39 @@
 
 namespace sfft::detail {
 
-/// Where the arrays of one call lie, an entry for each device.
+/// The arrays of one call, with one entry per device.
 template <class Real>
 struct SlabArrays {
   /// Complex signals that an inverse transform writes; null for real ones.
   std::vector<std::complex<Real>*> signals;
-  std::vector<std::complex<Real>*> spectra;  ///< read, not written, by an inverse transform
-  /// Scratch of planes_values() and rows_values(): transformed planes before the exchange, and of real
-  /// inverse transforms those after it; rows that an inverse transform has transformed.
+  std::vector<std::complex<Real>*> spectra;  ///< an inverse transform reads these and does not write them
+  /// Scratch of planes_values() and rows_values() values. `planes` has transformed planes before the exchange
+  /// or, in real inverse transforms, after it; `rows` has rows that an inverse transform has transformed.
   std::vector<std::complex<Real>*> planes, rows;
 };
 
-/// Host memory between devices that do not reach each other; null for pairs that do.
+/// Host memory between devices without peer access; null for pairs of devices with it.
 template <class Real>
 struct SlabStaging {
   static constexpr int kSlots = 2;
-  std::vector<std::complex<Real>*> slots;  ///< [(from · devices + to) · kSlots + slot]
+  std::vector<std::complex<Real>*> slots;  ///< index: (from · devices + to) · kSlots + slot
 };
 
 /// How finely a transform is cut.
 struct SlabCuts {
-  int chunks = 1;                  ///< of the planes of a device
-  int parts = 1;                   ///< of the rows of a device
-  double first_part = 1;           ///< share of the rows in the first part
-  std::int64_t rows_together = 1;  ///< parts consist of whole blocks of so many rows
+  int chunks = 1;                  ///< per device, of its planes
+  int parts = 1;                   ///< per device, of its rows
+  double first_part = 1;           ///< fraction of the rows in the first part
+  std::int64_t rows_together = 1;  ///< parts are whole blocks of this many rows
 };
 
 /// The schedule: which device does what, and what waits for what. Immutable.
 ///
-/// Forward: while planes are transformed, chunk by chunk, the first part of their rows is exchanged. Then the
-/// other parts follow, each from all chunks, while lines across the planes are transformed in the parts that
-/// have arrived. What the links carry begins after one chunk and ends one small part of lines before the end.
-/// Inverse: the reverse.
+/// Forward: while planes are transformed chunk by chunk, the first part of their rows is exchanged. The other
+/// parts follow, each from all chunks, while lines across the planes are transformed in the parts that have
+/// arrived. The links are therefore busy from the end of the first chunk until only the lines of one small
+/// part are left.
+/// Inverse: the same in reverse order.
 template <class Real>
 class SlabFft {
  public:
@@ -50,56 +52,56 @@ class SlabFft {
   const SlabGrid& grid() const noexcept { return grid_; }
   int chunks() const noexcept { return chunks_; }
   int parts() const noexcept { return parts_; }
-  /// Planes of the device in a chunk, counted from the device's first.
+  /// Planes of the device in a chunk, counted from the device's first plane.
   Share chunk_of(int device, int chunk) const noexcept;
-  /// Rows of the device in a part, counted from the device's first.
+  /// Rows of the device in a part, counted from the device's first row.
   Share part_of(int device, int part) const noexcept;
-  int events() const noexcept;  ///< of each device
-  /// The only one that calls find as an earlier call has left it: where a device has emptied its slots.
+  int events() const noexcept;  ///< per device
+  /// The only event whose record a later call uses: it says that a device has emptied its slots.
   int lasting_event() const noexcept { return events() - 1; }
 
-  /// Values of SlabArrays::planes and ::rows on a device; 0: it is not used.
+  /// Values of SlabArrays::planes and ::rows on a device; 0: the array is not used.
   std::int64_t planes_values(int device, bool inverse) const noexcept;
   std::int64_t rows_values(int device, bool inverse) const noexcept;
-  /// Values of one slot of staging memory between two devices; 0: none is needed.
+  /// Values in one slot of staging memory between two devices; 0: no staging is needed.
   std::int64_t staging_values(int from, int to) const noexcept;
   bool reaches(int from, int to) const noexcept;
 
-  /// Queue a transform. What is in the lanes `work` before happens before it, on all devices; what comes
-  /// after in the lane `work` of a device finds its results there. `scale` multiplies the results.
+  /// Enqueue a transform. It runs after all work that is in any device's queue `work`; later work in a
+  /// device's queue `work` runs after that device's results are complete. `scale` multiplies the results.
   void forward(DeviceQueues<Real>& queues, const SlabArrays<Real>& arrays, const SlabStaging<Real>& staging,
                double scale) const;
   void inverse(DeviceQueues<Real>& queues, const SlabArrays<Real>& arrays, const SlabStaging<Real>& staging,
                double scale) const;
 
  private:
-  /// Planes of one device and rows of another one.
+  /// The intersection of one device's planes and another device's rows.
   struct Block {
     int planes_of = 0, rows_of = 0;
-    Share planes, rows;  ///< counted from the first of those devices
+    Share planes, rows;  ///< counted from the first of those devices'
   };
-  /// A block where planes lie, or where rows do, in the memory of its device.
+  /// Addresses of a block in the planes or rows of its device.
   std::complex<Real>* in_planes(const std::vector<std::complex<Real>*>& planes, const Block& block) const;
   std::complex<Real>* in_rows(const std::vector<std::complex<Real>*>& rows, const Block& block) const;
   SlabPiece<Real> piece_of(const SlabArrays<Real>& arrays, const Block& block, bool inverse) const;
 
   void begin(DeviceQueues<Real>& queues) const;
-  /// Planes that are exchanged together: a chunk of the first part, all of the others.
+  /// Planes that are exchanged together: one chunk for the first part, all planes for the others.
   Share planes_of(int device, int chunk, int part) const noexcept;
-  /// Queues what a device sends of a chunk and a part to the others.
+  /// Enqueues what a device sends to the others of a chunk and a part.
   void send_others(DeviceQueues<Real>& queues, const SlabArrays<Real>& arrays,
                    const SlabStaging<Real>& staging, double scale, bool inverse, int from, int chunk,
                    int part) const;
   /// The piece of a chunk that stays on its device.
   SlabPiece<Real> own_piece(const SlabArrays<Real>& arrays, int device, int chunk, bool inverse) const;
-  /// The work of `device` waits for all that was sent up to a chunk and a part.
+  /// Makes the work of `device` wait for everything sent up to a chunk and a part.
   void arrive(DeviceQueues<Real>& queues, int device, int chunk, int part) const;
   std::size_t pair_of(int from, int to) const noexcept;
-  /// Events of a device.
+  /// Event numbers of a device.
   int ready(int step) const noexcept;
   int sent(int chunk, int part) const noexcept;
   int received(int chunk, int part) const noexcept;
-  int emptied(int from, int slot) const noexcept;  ///< a slot which `from` had filled
+  int emptied(int from, int slot) const noexcept;  ///< a slot that `from` has filled
   /// How many times a device has sent before this chunk and part.
   int turn_of(int chunk, int part, bool inverse) const noexcept;
 

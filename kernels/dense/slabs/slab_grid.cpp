@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shares of a dimension differ by at most one, and devices have them in order.
+// The shares of a dimension differ by at most one element, and are in the order of the devices.
 #include "kernels/dense/slabs/slab_grid.hpp"
 
 #include <algorithm>

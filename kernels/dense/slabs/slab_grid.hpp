@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How several devices share the slabs of one transform.
+// Divides the slabs of one transform among several devices.
 #pragma once
 
 #include <cstdint>
@@ -9,31 +9,34 @@
 
 namespace sfft::detail {
 
-/// Elements from `first` on.
+/// A range of `count` elements that begins with `first`.
 struct Share {
   std::int64_t first = 0, count = 0;
   friend bool operator==(const Share&, const Share&) = default;
 };
 
-/// The part `at` of n elements in `parts` parts; the first n mod parts of them have one more than the others.
+/// Part `at` of n elements in `parts` parts; the first n mod parts of these have one element more than the
+/// others.
 Share share_of(std::int64_t n, std::int64_t parts, std::int64_t at) noexcept;
 
-/// A transform of planes × (the shape of a plane), as the exchange sees it: planes are transformed where the
-/// signal lies; each becomes `across` rows of `inner` values. Before the exchange a device has some planes,
-/// after it some rows of all planes, and transforms across them. 2D: planes are rows, and inner is 1.
+/// A transform of planes × (the shape of a plane), as the exchange sees it. Planes are transformed where the
+/// signal lies; each becomes `across` rows of `inner` values. Before the exchange a device has some planes.
+/// After it the device has some rows of all planes, and transforms across the planes. In 2D, planes are rows,
+/// and inner is 1.
 struct SlabGrid {
   std::int64_t planes = 1, across = 1, inner = 1;
   int devices = 1;
 
-  /// For 2D or 3D.
+  /// The shape is 2D or 3D.
   SlabGrid(const Shape& shape, bool real, int devices);
 
-  /// The most devices of which each has something to do.
+  /// The maximum number of devices that all get some work.
   static int max_devices(const Shape& shape, bool real) noexcept;
 
   Share planes_of(int device) const noexcept { return share_of(planes, devices, device); }
   Share rows_of(int device) const noexcept { return share_of(across, devices, device); }
-  /// Values of the spectrum in one plane, in those rows of one plane, and in all that a device has.
+  /// Spectrum values in one plane, in the device's rows of one plane, in the device's planes, and in all of
+  /// the device's rows.
   std::int64_t plane_values() const noexcept { return across * inner; }
   std::int64_t row_values(int device) const noexcept { return rows_of(device).count * inner; }
   std::int64_t planes_values(int device) const noexcept { return planes_of(device).count * plane_values(); }
@@ -43,7 +46,7 @@ struct SlabGrid {
 /// The shape of one plane.
 Shape plane_shape(const Shape& shape);
 
-/// What each of the devices holds. One transform in slabs, or whole signals of a batch.
+/// The part of each device, for one transform in slabs or for whole signals of a batch.
 std::vector<dense::Slab> signal_slabs(const Shape& shape, const std::vector<int>& devices);
 std::vector<dense::Slab> spectrum_slabs(const Shape& shape, bool real, const std::vector<int>& devices);
 std::vector<dense::Slab> batch_slabs(const Shape& extents, std::int64_t batch,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every pass over the data reads and writes it once, and what is sent is read once and written once. Rates of
-// links were measured between H200s, where copy engines reach 389 GB/s over NVLink, each way at once, and one
-// bus 51 GB/s, 82 for four.
+// Every pass reads and writes the data once; what is sent is read once and written once. Link rates were
+// measured between H200s: copy engines reach 389 GB/s over NVLink in both directions at once. One bus reaches
+// 51 GB/s, and four buses 82 GB/s together.
 #include "kernels/dense/slabs/slab_model.hpp"
 
 #include <algorithm>
@@ -13,19 +13,19 @@ namespace sfft::detail {
 namespace {
 
 constexpr double kNvlinkRate = 389e9, kBusRate = 51e9, kAllBusesRate = 82e9;
-/// Of floats that a device packs into memory of another and unpacks, beside the FFTs (512³, 1024³, two
-/// H200s).
+/// Rate of floats that one device packs into another's memory, which unpacks them, while FFTs run (512³,
+/// 1024³, two H200s).
 constexpr double kPackingRate = 190e9;
-constexpr double kQueueUs = 2.5;    // the host, for one kernel, event or wait
+constexpr double kQueueUs = 2.5;    // host time to enqueue one kernel, event or wait
 constexpr double kTogetherUs = 30;  // several devices wait for each other (256³ on two H200s)
-constexpr double kAnswerUs = 10;    // from the first launch until the host knows that all is done
+constexpr double kAnswerUs = 10;    // from the first launch until the host knows that everything is done
 // Measured with two H200s.
 constexpr double kChunkBytes = 32e6, kPartBytes = 60e6;
 constexpr int kMaxChunks = 16, kMaxParts = 8;
-constexpr double kFirstPart = 0.65;  ///< of the rows
+constexpr double kFirstPart = 0.65;  ///< fraction of the rows
 constexpr std::size_t kTurnBytes = 16 << 20;
 constexpr int kTurnStreams = 2;
-constexpr std::int64_t kMinOfTurn = 8;  ///< planes: fewer do not fill a GPU
+constexpr std::int64_t kMinOfTurn = 8;  ///< planes per group; fewer do not fill a GPU
 
 double slab_bytes(const Shape& shape, bool real, std::size_t value_bytes, int devices) {
   const Shape spectrum = spectrum_shape(shape, real);
@@ -45,7 +45,7 @@ double exchange_rate(SlabLink link, int devices) noexcept {
     case SlabLink::staged:
       return std::min(kBusRate, kAllBusesRate / devices);
   }
-  return 1e15;  // the pieces lie on the same device: what counts is reading and writing them
+  return 1e15;  // the pieces are on the same device: only reading and writing them counts
 }
 
 double slab_memory_bytes(const Shape& shape, bool real, std::size_t value_bytes, int devices) {
@@ -55,11 +55,11 @@ double slab_memory_bytes(const Shape& shape, bool real, std::size_t value_bytes,
                         (real ? value / 2 : value);
   const double planes = static_cast<double>(grid.planes_values(0)) * value;
   const double spectrum = static_cast<double>(grid.spectrum_values(0)) * value;
-  // An inverse transform keeps transformed rows, and a real one also planes.
+  // An inverse transform keeps transformed rows, and a real one also keeps planes.
   return signal + spectrum + (real ? planes + spectrum : std::max(planes, spectrum));
 }
 
-/// While planes are transformed, links carry what takes as long; the rest of the rows follows.
+/// While planes are transformed, the links carry the first part, which takes as long; the other parts follow.
 SlabCuts slab_cuts(const Shape& shape, bool real, std::size_t value_bytes, int devices) {
   const double bytes = slab_bytes(shape, real, value_bytes, devices);
   const auto planes = static_cast<int>(std::min<std::int64_t>(kMaxChunks, shape[0] / devices));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Predicts what a transform in slabs takes, from the bytes that each device moves.
+// Predicts the time of a transform in slabs from the bytes that each device moves.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace sfft::detail {
 
-/// How devices are joined.
+/// How devices are connected.
 enum class SlabLink { memory, nvlink, bus, staged };
 
 struct SlabRates {
@@ -25,38 +25,39 @@ struct SlabTimes {
   double total_us = 0;
 };
 
-/// Bytes per second that each of `devices` sends to the others while it receives as much.
+/// Bytes per second that each of `devices` sends to the others while it receives at the same rate.
 double exchange_rate(SlabLink link, int devices) noexcept;
 
 /// Memory of the device with the largest slabs: signal, spectrum and workspace.
 double slab_memory_bytes(const Shape& shape, bool real, std::size_t value_bytes, int devices);
 
-/// How a transform is cut, but for the rows that belong together.
+/// How a transform is cut; rows_together is left unset.
 SlabCuts slab_cuts(const Shape& shape, bool real, std::size_t value_bytes, int devices);
 
-/// Small planes of a chunk are transformed in groups that the L2 cache holds: what one pass stores the next
-/// one finds there. Groups go to several streams in turns, since one does not fill a GPU.
+/// Small planes of a chunk are transformed in groups that fit the L2 cache, so that each pass finds there
+/// what the previous one stored. Groups alternate between several streams, because one group does not fill a
+/// GPU.
 struct SlabTurns {
-  std::int64_t planes = 1;  ///< of a group
+  std::int64_t planes = 1;  ///< per group
   int streams = 1;
 };
-/// For chunks of `planes` planes: all of them, or groups for several streams.
+/// The groups of a chunk of `planes` planes: one group, or several that alternate between streams.
 SlabTurns slab_turns(std::size_t plane_bytes, std::int64_t planes);
 
-/// `devices` slabs of one transform, cut so; one device: the transform in its memory.
+/// Predicts a transform in `devices` slabs, cut by slab_cuts(), or the transform in the memory of one device.
 SlabTimes predict_slabs(const Shape& shape, bool real, std::size_t value_bytes, int devices,
                         const SlabRates& rates);
 
-/// One device whose time was measured: it may need fewer passes than this model counts.
+/// One device whose time was measured; it may need fewer passes than this model counts.
 SlabTimes measured_alone(double us) noexcept;
 
-/// What the planner found out about one number of devices.
+/// The planner's result for one number of devices.
 struct SlabChoice {
   int devices = 1;
-  bool fits = true;  ///< in the memory of each
+  bool fits = true;  ///< in the memory of each device
   SlabTimes times;
 };
-/// The fastest of those that fit; nullptr: none does.
+/// The fastest of those that fit, or nullptr if none does.
 const SlabChoice* fastest_choice(const std::vector<SlabChoice>& choices) noexcept;
 
 }  // namespace sfft::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tuned kernels for values that are stored in 16 bits: one executable for each direction.
+// The tuned kernels for values stored in 16 bits: one executable for each direction.
 #include "kernels/dense/problem/compact_engine.hpp"
 
 #include <fmt/format.h>
@@ -48,7 +48,7 @@ bool multiplies(const TransformPolicy& policy) {
                      [](const tuned::KernelPolicy& kernel) { return kernel.tensor_cores; });
 }
 
-/// Whether rules take products on tensor cores for a transform, on GPUs that have them.
+/// Whether the rules would choose products on tensor cores for a transform, on GPUs that support them.
 bool could_multiply(const DenseProblem& problem, const CompactFormats& formats) {
   std::string why;
   const std::vector<tuned::LineNeed> needs = tuned::needs_of(problem, kSingle, {}, {.multiplies_f16 = true},
@@ -114,7 +114,8 @@ class TunedCompactEngine final : public GpuCompactEngine {
   std::vector<std::unique_ptr<const Executable>> executables_;
 };
 
-/// What the search times: bf16 for block16, whose bytes are nearly as many. f16 has products, too.
+/// The formats that the search times. bf16 stands for block16, which has nearly as many bytes. f16 would also
+/// allow products.
 Formats timed_formats(const CompactFormats& formats) {
   Formats timed = formats_of(formats, Direction::forward);
   for (dense::Storage* const side : {&timed.source, &timed.target}) {
@@ -123,7 +124,7 @@ Formats timed_formats(const CompactFormats& formats) {
   return timed;
 }
 
-/// Whether both directions can be transformed by a policy.
+/// Whether a policy can transform both directions.
 bool fits(const DenseProblem& problem, const CompactFormats& formats, const TransformPolicy& policy) {
   const std::size_t shared = cuda::device_info(problem.device).shared_bytes_per_block;
   try {
@@ -138,7 +139,8 @@ bool fits(const DenseProblem& problem, const CompactFormats& formats, const Tran
   return true;
 }
 
-/// A policy as it is or, where tiles must hold whole blocks of block16, with as many lines more.
+/// Returns the policy itself or, where tiles must hold whole blocks of block16, the policy with enough
+/// additional lines.
 std::optional<TransformPolicy> fitted(const DenseProblem& problem, const CompactFormats& formats,
                                       TransformPolicy policy) {
   if (fits(problem, formats, policy)) return policy;
@@ -152,14 +154,14 @@ std::optional<TransformPolicy> fitted(const DenseProblem& problem, const Compact
   return std::nullopt;
 }
 
-/// What wisdom remembers, if it is a policy for this problem.
+/// The policy that wisdom remembers, if it is one for this problem.
 std::optional<TransformPolicy> remembered(const DenseProblem& problem, const CompactFormats& formats,
                                           const std::string& kernel) {
   const auto policies = kernel.empty() ? std::nullopt : tuned::parse_plan_policy(kernel);
   return policies ? fitted(problem, formats, policies->own) : std::nullopt;
 }
 
-/// By rules, with the first factors of which kernels can do the transform.
+/// Chooses by rules, with the first factors for which kernels can do the transform.
 TransformPolicy by_rules(const DenseProblem& problem, const CompactFormats& formats) {
   std::optional<TransformPolicy> found;
   const TransformPolicy first = tuned::choose_by_rules(

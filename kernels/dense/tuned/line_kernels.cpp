@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One program of one step for each kind of lines.
+// Makes a one-step program for each kind of lines.
 #include "kernels/dense/tuned/line_kernels.hpp"
 
 #include <fmt/format.h>
@@ -17,19 +17,20 @@ namespace sfft::detail::tuned {
 
 namespace {
 
-constexpr std::size_t kMeasured = 24;  ///< policies that are timed
+constexpr std::size_t kMeasured = 24;  ///< number of policies that are timed
 constexpr int kRounds = 4;
 constexpr int kFarPrefetchDistance = 35;
-constexpr std::int64_t kMeasuredBytes = 256 << 20;  ///< of lines that are timed
+constexpr std::int64_t kMeasuredBytes = 256 << 20;  ///< bytes of lines that are timed
 
-/// Elements that lie so far apart are in different pages of memory.
+/// Whether a line's elements are so far apart that they lie in different memory pages.
 bool far_apart(const Lines& lines, bool single) {
   constexpr std::int64_t kBytes = 256 << 10;
   return lines.interleaved() && lines.in.element * (single ? 8 : 16) >= kBytes;
 }
 
-/// Lines of a tile are neighbours. Memory is read fastest in runs of 128 bytes or, of elements far apart,
-/// 256, even if a block then has a multiprocessor for itself (measured: lines across 512 and 1024 planes).
+/// The lines of a tile are neighbours. Memory is read fastest in runs of 128 bytes, or of 256 bytes for
+/// elements far apart, even if a block then has a multiprocessor for itself (measured: lines across 512 and
+/// 1024 planes).
 void put_long_runs_first(bool far, bool single, std::vector<KernelPolicy>& kernels) {
   for (const int bytes : {256, 128}) {
     if (bytes == 256 && !far) continue;
@@ -50,7 +51,7 @@ std::vector<TransformPolicy> policies_for(const Lines& lines, bool single, int d
     throw Error(ErrorCode::backend_unavailable, fmt::format("no block holds lines of {}", lines.points));
   std::vector<TransformPolicy> all;
   std::vector<KernelPolicy> kernels = candidates(need, single, limits, kMeasured);
-  if (kernels.empty()) {  // short lines, of which tiles hold more than there are
+  if (kernels.empty()) {  // short lines, where a tile holds more lines than there are
     need.lines = 0;
     kernels = candidates(need, single, limits, kMeasured);
   }
@@ -73,7 +74,7 @@ std::vector<TransformPolicy> policies_for(const Lines& lines, bool single, int d
   return all;
 }
 
-/// The fastest of the best few policies, on lines of zeros.
+/// Times the best few policies on lines of zeros and returns the fastest.
 TransformPolicy measured_policy(const Lines& lines, bool single, int device) {
   const std::vector<TransformPolicy> all = policies_for(lines, single, device, kMeasured);
   Tables tables(single);
@@ -96,7 +97,7 @@ TransformPolicy measured_policy(const Lines& lines, bool single, int device) {
   cuda::Event begin(cuda::Event::Kind::timed), end(cuda::Event::Kind::timed);
   for (std::size_t k = 0; k < kernels.size(); ++k) {
     double us = 0;
-    for (int round = 0; round < kRounds; ++round) {  // the first is not counted
+    for (int round = 0; round < kRounds; ++round) {  // the first round does not count
       begin.record(stream.get());
       kernels[k]->run_groups(call, groups, stream.get());
       end.record(stream.get());
@@ -120,7 +121,7 @@ LineKernels::LineKernels(int device, const std::vector<Lines>& lines, bool singl
   std::vector<Program> programs;
   std::vector<std::pair<Lines, TransformPolicy>> known;
   for (const Lines& kind : lines) {
-    // Both directions have the same policy, and all numbers of lines that fill its tiles.
+    // The same policy serves both directions, and all numbers of lines that fill its tiles.
     auto same = std::find_if(known.begin(), known.end(), [&](const auto& other) {
       return other.first.points == kind.points && other.first.interleaved() == kind.interleaved() &&
              other.first.in.element == kind.in.element &&

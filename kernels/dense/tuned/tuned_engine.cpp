@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tuned kernels as a dense engine: one executable for every element type that forward transforms read,
-// and one for inverses.
+// The tuned kernels as a dense engine: one executable for each element type that forward transforms read, and
+// one for inverses.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,8 +24,8 @@ using tuned::PlanPolicy;
 using tuned::Program;
 using tuned::TransformPolicy;
 
-/// Element types that kernels read. Camera samples are read as they are; doubles in a real float plan are not
-/// worth a kernel.
+/// The element types that kernels read. Camera samples are read without a conversion pass. Doubles in a real
+/// float plan are not worth a kernel.
 template <class Real>
 std::vector<ElementType> read_types(const DenseProblem& problem) {
   if (!problem.real) return {own_type<Real>(problem)};
@@ -174,7 +174,7 @@ class KeepingEngine final : public GpuKeepingEngine<Real> {
   Executables forward_;
 };
 
-/// What wisdom remembers, if it is a policy for this problem.
+/// The policies that wisdom remembers, if they are for this problem.
 template <class Real>
 std::optional<PlanPolicy> remembered(const DenseProblem& problem, const std::string& kernel) {
   const auto policies = kernel.empty() ? std::nullopt : tuned::parse_plan_policy(kernel);

@@ -52,7 +52,7 @@ class Builder {
   }
 
  private:
-  /// Where the next value goes.
+  /// The place for the next value.
   JsonValue& place() {
     if (open_.empty()) return root_;
     if (open_.back()->kind() == Kind::object) return open_.back()->fields().back().second;

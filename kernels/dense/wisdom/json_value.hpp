@@ -32,14 +32,14 @@ class JsonValue {
   Kind kind() const noexcept { return kind_; }
   bool is_integer() const noexcept { return kind_ == Kind::integer || kind_ == Kind::unsigned_integer; }
   bool is_number() const noexcept { return is_integer() || kind_ == Kind::real; }
-  /// For integers; values beyond the signed type turn negative.
+  /// Requires an integer; values beyond the signed type become negative.
   std::int64_t integer() const noexcept { return static_cast<std::int64_t>(bits_); }
-  /// For numbers.
+  /// Requires a number.
   double real() const noexcept;
   /// An integer as written.
   std::string digits() const;
 
-  /// For text, lists and objects; field names are unique.
+  /// Require text, a list or an object, respectively; field names are unique.
   std::string& text() const noexcept;
   std::vector<JsonValue>& items() const noexcept;
   std::vector<Field>& fields() const noexcept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps measured entries by platform and shipped ones by device name; a search takes the known batch with the
+// Keeps measured entries by platform and shipped ones by device name. A search takes the known batch with the
 // closest ratio.
 #include "kernels/dense/wisdom/wisdom.hpp"
 
@@ -95,7 +95,7 @@ dense::WisdomReport Wisdom::parse(const std::string& json, const PlatformHere& h
     return other("the driver", record.platform.driver, platform->driver);
   });
   const std::lock_guard lock(mutex_);
-  auto merged = entries_;  // a failed allocation must keep what was known
+  auto merged = entries_;  // a failed allocation must leave the known entries intact
   for (WisdomRecord& record : read.records)
     merged[record.platform].insert_or_assign(record.problem, std::move(record.entry));
   entries_.swap(merged);

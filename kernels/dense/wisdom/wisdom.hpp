@@ -13,7 +13,7 @@
 
 namespace sfft::detail {
 
-/// The conditions of a measurement; it holds for no others.
+/// The conditions of a measurement, which is valid for no others.
 struct WisdomPlatform {
   std::string device;   ///< "NVIDIA H200", or "CPU AVX-512" for CPU engines
   std::string driver;   ///< "13.0", the newest CUDA that the driver knows; empty for CPUs
@@ -30,7 +30,7 @@ struct WisdomProblem {
 
 struct WisdomEntry {
   std::string engine;  ///< dense::to_string(Engine)
-  std::string kernel;  ///< the engine's own description of its kernels (GpuDenseEngine::kernel), opaque here
+  std::string kernel;  ///< the engine's description of its kernels (GpuDenseEngine::kernel), opaque here
   double us = 0;       ///< time of the whole batch when measured
   friend bool operator==(const WisdomEntry&, const WisdomEntry&) = default;
 };
@@ -56,22 +56,22 @@ class Wisdom {
   /// distance, local measurements take precedence over shipped ones.
   std::optional<WisdomEntry> find(const WisdomPlatform& platform, const WisdomProblem& problem,
                                   Batch batch = Batch::nearest) const;
-  /// Replaces what was known for the same platform and problem.
+  /// Replaces the previous entry for the same platform and problem.
   void add(const WisdomPlatform& platform, const WisdomProblem& problem, WisdomEntry entry);
   void clear();
 
-  /// Adds the entries of a file's text. Entries of other devices are kept (several machines may share a
-  /// file). Those of this machine's devices made with another driver or library version are ignored. A text
-  /// that cannot be read to its end adds nothing.
+  /// Adds the entries of a file's text. Entries of other devices are kept, because several machines may share
+  /// a file. Entries of this machine's devices that were made with another driver or library version are
+  /// ignored. A text that cannot be read to its end adds nothing.
   dense::WisdomReport parse(const std::string& json, const PlatformHere& here = platform_here);
-  /// The same for shipped wisdom: it holds for the device's name with any driver, and for all library
-  /// versions with the same first two numbers. format() omits it.
+  /// Adds shipped wisdom, which is valid for the device's name with any driver, and for all library versions
+  /// with the same first two numbers. format() omits it.
   dense::WisdomReport parse_shipped(const std::string& json);
   /// The file text of what was measured or parsed, without shipped wisdom.
   std::string format() const { return merged_into({}); }
-  /// The same with the entries of `file`, the text of another wisdom file, that are not known here: those of
-  /// other platforms, and of other transforms. Throws Error(file_corrupt) if `file` is neither empty nor
-  /// wisdom of this version, and if both together exceed kWisdomBytes.
+  /// Like format(), with those entries of `file`, the text of another wisdom file, that are not known here:
+  /// those of other platforms and of other transforms. Throws Error(file_corrupt) if `file` is neither empty
+  /// nor wisdom of this version, or if both together exceed kWisdomBytes.
   std::string merged_into(const std::string& file) const;
 
  private:

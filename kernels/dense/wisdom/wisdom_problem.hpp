@@ -7,7 +7,7 @@
 
 namespace sfft::detail {
 
-/// "f32 c2c 1080x1920", "f64 r2c 12x35 strided 64,1,1024" with the batch's stride last.
+/// For example "f32 c2c 1080x1920", or "f64 r2c 12x35 strided 64,1,1024" with the batch's stride last.
 template <class Real>
 WisdomProblem wisdom_problem(const DenseProblem& problem);
 

@@ -80,7 +80,7 @@ WisdomRecord record_of(const Json& object) {
   record.problem.transform = text_field(object, "transform", 1, kNameLength);
   const Json& batch = field(object, "batch");
   if (!batch.is_integer()) refuse("its 'batch' is not a whole number");
-  // Numbers beyond the signed type are unsigned and turn negative here.
+  // Numbers beyond the signed type are unsigned and become negative here.
   record.problem.batch = batch.integer();
   if (record.problem.batch < 1) refuse("its 'batch' is {}, not positive", batch.digits());
   record.entry.engine = engine_field(object, record.platform.device);

@@ -19,15 +19,16 @@ struct WisdomRecord {
 };
 
 struct WisdomRecords {
-  std::vector<WisdomRecord> records;  ///< the accepted ones
+  std::vector<WisdomRecord> records;  ///< the accepted records
   dense::WisdomReport report;
 };
 
 /// The reason to ignore a well-formed record; empty to accept it.
 using WisdomJudge = std::function<std::string(const WisdomRecord&)>;
 
-/// A text that is not wisdom, has another version or is damaged gives no records and the reason. A malformed
-/// entry, or one that `judge` rejects, is skipped alone; the report names the first.
+/// A text that is not wisdom, has another version or is damaged gives no records and the reason. A single
+/// entry that is malformed, or that `judge` rejects, is skipped; the report gives the reason for the first
+/// one.
 WisdomRecords read_wisdom(const std::string& json, const WisdomJudge& judge);
 std::string write_wisdom(const std::vector<WisdomRecord>& records);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks sources up among those that the process has compiled, and compiles the others on all cores.
+// Looks up sources that the process has already compiled, and compiles the others on all cores.
 #include "kernels/dense/tuned/codegen/compiler.hpp"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ Compiled compile_one(const std::string& source, const std::string& architecture)
   }
 }
 
-/// Compiled kernels by architecture and source.
+/// Compiled kernels, keyed by architecture and source.
 class Memory {
  public:
   const Compiled* find(const std::string& key) {

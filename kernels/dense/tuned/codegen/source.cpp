@@ -13,8 +13,8 @@ namespace sfft::detail::tuned {
 
 namespace {
 
-/// The most threads of a multiprocessor that the compiler is asked to leave registers for, at least 40 each:
-/// a policy may ask for more blocks than its largest kernel can have.
+/// The maximum number of threads per multiprocessor for which the compiler must leave registers, at least 40
+/// each. A policy may ask for more blocks than its largest kernel can have.
 constexpr int kMaxAtOnce = 65536 / 40;
 
 std::string literal(bool value) {
@@ -62,8 +62,8 @@ const char* type_of(const Kernel& kernel) {
   return kNames[static_cast<int>(kernel.element)];
 }
 
-/// A function that sets what differs from the defaults. Names are those of the members, so that the device's
-/// compiler checks them.
+/// A function that sets the members that differ from their defaults. It uses the members' names, so the
+/// device compiler checks them.
 class Setter {
  public:
   template <class Value>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes kernels as CUDA source: the constant from which the templates in device/ are instantiated.
+// Writes kernels as CUDA source. The source is a constant that instantiates the templates in device/.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace sfft::detail::tuned {
 
-/// CUDA source of one kernel, a function `sfft_kernel`.
+/// Returns the CUDA source of one kernel, a function `sfft_kernel`.
 std::string source_of(const Kernel& kernel, bool single);
 
 }  // namespace sfft::detail::tuned

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results as block-scaled integers (base/storage.hpp): 16 complex values, neighbours of a line or of as many
-// lines, share an exponent, which lies behind the integers of their transform.
+// Stores results as block-scaled integers (base/storage.hpp). A block is 16 complex values that share an
+// exponent: neighbours in a line, or the same element of 16 neighbouring lines. The exponents follow the
+// integers of their transform.
 #pragma once
 
 #include "kernels/base/block16.hpp"
@@ -13,23 +14,24 @@ class BlockTile {
   using Value = typename Tile<K>::Value;
   using Line = typename Tile<K>::Line;
   static constexpr int kPoints = K::step.points, kOfBlock = dense::kBlockValues / 2;
-  /// Four threads write a block together, two pairs of neighbours each, half a block apart.
+  /// Four threads write a block together. Each writes two pairs of neighbours, half a block apart.
   static constexpr int kTeam = 4, kOwn = kOfBlock / kTeam, kHalf = kOfBlock / 2;
   static constexpr bool kAcross = K::step.blocks_across();
   static constexpr int kTeams = Tile<K>::kBlock / kTeam;
-  /// Blocks of an element of all lines, or of a line; and of all.
+  /// kBlocks counts the blocks of one element of all lines, or of one line. kAll counts the blocks of the
+  /// tile.
   static constexpr int kBlocks = kAcross ? Line::kTransforms / kOfBlock : (kPoints + kOfBlock - 1) / kOfBlock;
   static constexpr int kAll = kBlocks * (kAcross ? kPoints : Line::kTransforms);
   static constexpr int kRounds = (kAll + kTeams - 1) / kTeams;
-  /// Lines may end within a block.
+  /// False if a line may end within a block.
   static constexpr bool kWhole = kAcross || kPoints % kOfBlock == 0;
   static constexpr bool kEven = kWhole || kPoints % 2 == 0;
-  /// Rounds that begin at constant distances.
+  /// The loop is unrolled if rounds begin at constant distances.
   static constexpr int kUnrolled =
       (kTeams % kBlocks == 0 || kBlocks % kTeams == 0) && kRounds <= 16 ? kRounds : 1;
 
  public:
-  /// Writes staged results, each scaled as the step says. All threads of the block call this.
+  /// Writes staged results, scaled by the step's factor. All threads of the block must call this.
   static __device__ __forceinline__ void write(const Tile<K>& memory, const Value* values) {
     const bool all = is_aligned(memory.block_words(0, 0)) ? write_ordinary<true>(memory, values)
                                                           : write_ordinary<false>(memory, values);
@@ -37,11 +39,11 @@ class BlockTile {
   }
 
  private:
-  /// What a thread writes in a round.
+  /// Where and what a thread writes in a round.
   struct Place {
     __device__ __forceinline__ Place(const Tile<K>& memory, int team, int own, int round) {
       const int i = team + round * kTeams;
-      // Rounds of whole lines, and lines of whole rounds: what is added for a round is a constant.
+      // If rounds are whole lines, or lines are whole rounds, each round adds a constant.
       int major = i / kBlocks, minor = i % kBlocks * kOfBlock;
       if constexpr (kTeams % kBlocks == 0) {
         major = team / kBlocks + round * (kTeams / kBlocks);
@@ -57,13 +59,13 @@ class BlockTile {
               memory.has(line);
       left = !works ? 0 : kWhole ? kOfBlock : kPoints - j - 2 * own;
     }
-    bool works;         ///< there is such a block
-    int line, j, from;  ///< the first value of the block, and where it is staged
-    int left;           ///< values from the thread's first one on that are there; at most 0: none
+    bool works;         ///< whether there is such a block
+    int line, j, from;  ///< first value of the block, and the index where it is staged
+    int left;           ///< values that exist from the thread's first one on; 0 or less: none
   };
 
-  /// Writes as if all blocks were ordinary: sizes of normal floats and factors, too, and nothing infinite.
-  /// Returns whether the thread's own were.
+  /// Writes as if all blocks were ordinary: sizes and factors are normal floats and nothing is infinite.
+  /// Returns whether the blocks of this thread were.
   template <bool kPairs>
   static __device__ __forceinline__ bool write_ordinary(const Tile<K>& memory, const Value* values) {
     const int id = static_cast<int>(threadIdx.x), team = id / kTeam, own = id % kTeam;
@@ -78,7 +80,7 @@ class BlockTile {
 #pragma unroll
       for (int k = 1; k < 2 * kOwn; ++k) max = larger(max, size_of(parts[k]));
       const Scaled scaled(memory.scaled_part(largest_of_team(max, mask_of_warp())), unit);
-      all = all && (scaled.ordinary || !at.works);  // of a team alike
+      all = all && (scaled.ordinary || !at.works);  // the same for all threads of a team
       unsigned words[kOwn];
 #pragma unroll
       for (int k = 0; k < kOwn; ++k)
@@ -92,7 +94,7 @@ class BlockTile {
     return all;
   }
 
-  /// Writes what block16.hpp makes of the scaled results.
+  /// Writes the scaled results by the exact rules of block16.hpp.
   static __device__ __forceinline__ void write_with_care(const Tile<K>& memory, const Value* values) {
     const int id = static_cast<int>(threadIdx.x), team = id / kTeam, own = id % kTeam;
 #pragma unroll 1
@@ -119,8 +121,8 @@ class BlockTile {
     }
   }
 
-  /// The exponent of a block whose largest part has a size, and the factor that makes integers of results
-  /// before they are scaled by `unit`.
+  /// The exponent of a block for the size of its largest part, and the factor that converts results to
+  /// integers. The factor includes the scaling by `unit`.
   struct Scaled {
     __device__ __forceinline__ Scaled(float max, float unit) {
       constexpr int kMin = 14, kInfinite = 255, kTop = 127 + detail::block16::kTopBit;
@@ -171,7 +173,7 @@ class BlockTile {
     return value < 0 ? -value : value;
 #endif
   }
-  /// A NaN if either is one.
+  /// Returns NaN if either argument is NaN.
   static __device__ __forceinline__ float larger(float a, float b) {
 #if __CUDA_ARCH__ >= 800
     float max;
@@ -181,13 +183,13 @@ class BlockTile {
     return a > b || a != a ? a : b;
 #endif
   }
-  /// The lanes of the own warp. The last one of a block may lack some.
+  /// The active lanes of the calling thread's warp. The last warp of a block may lack some lanes.
   static __device__ __forceinline__ unsigned mask_of_warp() {
     constexpr unsigned kLast = Tile<K>::kBlock / 32;
     constexpr int kLanes = Tile<K>::kBlock % 32;
     return kLanes > 0 && threadIdx.x / 32 == kLast ? ~0u >> (32 - kLanes) % 32 : ~0u;
   }
-  /// Teams at the end of a block may lack threads: these write nothing.
+  /// The last team of a block may lack threads. Such a team writes nothing.
   static __device__ __forceinline__ float largest_of_team(float value, unsigned mask) {
 #pragma unroll
     for (int distance = 1; distance < kTeam; distance *= 2)
@@ -196,7 +198,7 @@ class BlockTile {
     return value;
   }
 
-  /// The integer of a result in the low bits: what they are of its sum with 1.5 · 2^23.
+  /// The integer of a result, in the low bits: adding 1.5 · 2^23 rounds it there.
   static __device__ __forceinline__ unsigned rounded(float value, float factor) {
     constexpr float kRounder = 12582912.0f;
     return detail::half::bits_of(value * factor + kRounder);
@@ -206,12 +208,12 @@ class BlockTile {
     return static_cast<unsigned short>(detail::block16::integer_of(value, whole));
   }
 
-  /// All blocks begin at multiples of two words, if their distances allow it.
+  /// Whether all blocks begin at multiples of two words. Their distances decide it.
   static __device__ __forceinline__ bool is_aligned(const void* words) {
     return (K::step.out.transforms != Transforms::lines || K::step.out.inner.stride % 2 == 0) &&
            reinterpret_cast<unsigned long long>(words) % sizeof(uint2) == 0;
   }
-  /// Two words, of which `left` are within the line.
+  /// Stores two words, of which `left` are within the line.
   template <bool kPairs>
   static __device__ __forceinline__ void put(unsigned* to, const unsigned* words, int left) {
     if (kPairs && kEven) {

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Butterflies of powers of two whose twiddle factors are part of their additions (Linzer and Feig 1993).
+// Power-of-two butterflies that fold their twiddle factors into their additions (Linzer and Feig 1993).
 #pragma once
 
 #include "kernels/dense/tuned/device/line.cuh"
 
 namespace sfft::device {
 
-/// The DFT of x_k w^k, k < R, by steps of radix 2: the sizes 2, 4, … R join two halves by the roots
-/// w^(R/size) e^(−2πi m/size). A root z is given as (re z, im z/re z): z b = re z (b + i b im z/re z), so
-/// that a step is six multiply-adds for two values, and none of them is a rotation by itself. Roots of the
-/// second half of a size are those of the first times −i.
+/// The DFT of x_k w^k, k < R, in radix-2 steps: sizes 2, 4, … R join two halves with the roots w^(R/size)
+/// e^(−2πi m/size). A root z is given as (re z, im z/re z), because z b = re z (b + i b im z/re z). A step
+/// then takes six multiply-adds for two values, and no separate rotation. The roots of the second half of a
+/// size are those of the first half times −i.
 template <int R, class Real>
 class FusedButterfly {
  public:
-  /// root(i): root i of PassRoots, in the order of sizes, of a size those of m < max(1, size/4).
+  /// root(i) returns root i of PassRoots. Roots are in the order of sizes; each size has those with m <
+  /// max(1, size/4).
   template <class Root>
   static __device__ __forceinline__ void apply(Real* re, Real* im, const Root& root) {
     transform<false>(re, im, root);
   }
-  /// Without twiddle factors.
+  /// The same without twiddle factors.
   static __device__ __forceinline__ void apply(Real* re, Real* im) {
     transform<true>(re, im, [](int) { return Complex<Real>{1, 0}; });
   }
@@ -40,7 +41,7 @@ class FusedButterfly {
     }
   }
 
-  /// e^(−2πi m/size), as a root is given.
+  /// e^(−2πi m/size), in the form that root(i) returns.
   static __device__ constexpr Complex<Real> constant(int size, int m) {
     constexpr Real kCosines[] = {Real(1),
                                  Real(0.98078528040323044913),

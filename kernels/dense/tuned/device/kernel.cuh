@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A generated kernel: one step, with one block per tile, or with blocks that stay for many tiles.
+// A generated kernel runs one step, either with one block per tile or with persistent blocks that process
+// many tiles.
 #pragma once
 
 #include "kernels/dense/tuned/device/product_lines.cuh"
@@ -18,13 +19,13 @@ __device__ __forceinline__ void let_next_kernel_start() {
 #endif
 }
 
-/// Delays the first blocks, so that those of neighbouring multiprocessors begin one after the other, and so
-/// do those of the same one. Every thread waits by itself, and nothing is divided: with a barrier and a
-/// division the delay gained nothing (measured).
+/// Delays the first blocks, so that the blocks of neighbouring multiprocessors begin one after the other, and
+/// so do the blocks of one multiprocessor. Every thread waits by itself, and nothing is divided: with a
+/// barrier and a division the delay gained nothing (measured).
 __device__ __forceinline__ void delay(const Arguments& a) {
   if (blockIdx.x >= a.resident_blocks) return;
 #ifdef __CUDA_ARCH__
-  constexpr unsigned kPhases = 8;  // over which multiprocessors are delayed
+  constexpr unsigned kPhases = 8;  // multiprocessors are delayed over this many phases
   const auto before = static_cast<unsigned>((static_cast<float>(blockIdx.x) + 0.5f) * a.per_multiprocessor);
   const unsigned cycles = before * a.block_delay + blockIdx.x % kPhases * (a.multiprocessor_delay / kPhases);
   const auto begin = static_cast<unsigned>(clock());
@@ -49,7 +50,8 @@ __device__ __forceinline__ void run_step(const Arguments& a) {
   } else {
     TileFft<K>::run(a, blockIdx.x, shared);
   }
-  // Not earlier: waiting blocks with nothing to prefetch only take the slots of working ones (measured).
+  // The next kernel must not start earlier: waiting blocks with nothing to prefetch only take the slots of
+  // working ones (measured).
   if constexpr (!K::step.policy.early_prefetch) let_next_kernel_start();
 }
 

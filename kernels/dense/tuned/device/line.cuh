@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // The constants of a kernel's FFTs, and where their points lie in shared memory.
 //
-// K is the generated kernel: K::step, a constant (plan/step.hpp), K::Real, float or double, and K::Element,
-// the type of real samples.
+// K is the generated kernel. K::step is a constant (plan/step.hpp), K::Real is float or double, and
+// K::Element is the type of real samples.
 #pragma once
 
 #include "kernels/dense/tuned/plan/shared_layout.hpp"
 
 namespace sfft::device {
 
-using namespace detail::tuned;  // NOLINT: the vocabulary of steps and policies
+using namespace detail::tuned;  // NOLINT: these names are the vocabulary of steps and policies
 
 template <class Real>
 struct alignas(2 * sizeof(Real)) Complex {
   Real re, im;
 };
 
-/// Element i of a list for loops that are unrolled: from an array of plain numbers, since the compiler folds
+/// Element i of a list, for unrolled loops. It reads an array of plain numbers, since the compiler folds
 /// members of a constant object only after it has chosen how to divide by them.
 template <const IntList& kList>
 constexpr int element(int i) {
@@ -26,7 +26,8 @@ constexpr int element(int i) {
   return kAll[i];
 }
 
-/// The FFTs of a kernel. kBack: the way back of a convolution, with the same radices in reverse order.
+/// The FFTs of a kernel. kBack selects the inverse half of a convolution, with the same radices in reverse
+/// order.
 template <class K, bool kBack = false>
 struct Line {
   using Real = typename K::Real;
@@ -43,24 +44,26 @@ struct Line {
   static constexpr bool kLoadInterleaved = K::step.load_interleaved;
   static constexpr bool kStoreInterleaved = K::step.store_interleaved;
   static constexpr Twiddles kTwiddles = K::step.policy.twiddles;
-  static constexpr int kRows = K::step.rows;  ///< not 0: two dimensions, columns first
-  /// A DFT of as many dimensions as there are radices, which passes compute in place without twiddle factors
-  /// (Burrus and Eschenbacher 1981).
+  static constexpr int kRows = K::step.rows;  ///< not 0: the line is a grid of this many rows, and its
+                                              ///< columns come first
+  /// The DFT has one dimension per radix. Passes compute it in place, without twiddle factors (Burrus and
+  /// Eschenbacher 1981).
   static constexpr bool kTwiddleFree = K::step.twiddle_free();
 
   static constexpr IntList kRadices = kBack ? K::step.policy.radices.reversed() : K::step.policy.radices;
   static constexpr int radix(int pass) { return element<kRadices>(pass); }
-  /// Product of the radices before a pass: the distance of its outputs.
+  /// The product of the radices before a pass, which is the distance of its outputs.
   static constexpr int before(int pass) {
     int product = 1;
     for (int i = 0; i < pass; ++i) product *= radix(i);
     return product;
   }
-  /// For a DFT without twiddle factors: slots between neighbours of a dimension.
+  /// For a DFT without twiddle factors: slots between neighbours in a dimension.
   static constexpr IntList kGridStrides =
       grid_strides(K::step.policy.radices, K::step.conflict_free(), kSingle);
   static constexpr int grid_stride(int dimension) { return element<kGridStrides>(dimension); }
-  /// Where the roots of a pass are, if it reads all; those of the way back follow those of the way there.
+  /// Where the roots of a pass are, if it reads all of them. Those of the inverse half of a convolution
+  /// follow those of the forward half.
   static constexpr PassRoots roots(unsigned pass) {
     if (!reads_all_roots(kTwiddles) || kTwiddleFree) return {};
     const PassRoots last = pass_roots(K::step.policy.radices, kTwiddles, kRows, kPasses - 1, kLength);
@@ -68,9 +71,9 @@ struct Line {
   }
 };
 
-/// Where a thread works within a tile.
+/// The part of a tile on which a thread works.
 struct Seat {
-  int thread, line;  ///< within the transform; within the tile
+  int thread, line;  ///< index within the transform; index within the tile
 };
 
 template <class Line>
@@ -79,7 +82,7 @@ __device__ __forceinline__ Seat seat(int id, bool interleaved) {
                      : Seat{id % Line::kThreads, id / Line::kThreads};
 }
 
-/// The slot of shared memory of a position, its padding included.
+/// The slot of a position in shared memory, including padding.
 template <class Line>
 __device__ __forceinline__ int slot_of(int position, int line) {
   return Line::kInterleaved ? position * (Line::kTransforms + Line::kPad) + line
@@ -87,8 +90,8 @@ __device__ __forceinline__ int slot_of(int position, int line) {
 }
 
 /// The slot of position base + add of a line. Padding distributes strided accesses over the banks (the
-/// paper's section 3.3); if it depends on `add` alone, a constant, it costs no arithmetic. `aligned`: base is
-/// known to be a multiple of kPadInterval.
+/// paper's section 3.3). It costs no arithmetic if it depends only on `add`, a constant. `aligned` says that
+/// base is a multiple of kPadInterval.
 template <class Line>
 __device__ __forceinline__ int slot(int base, int add, int line, bool aligned = false) {
   int position = base + add;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// FFTs of lines whose points lie in the registers of a group of threads, which exchange them through shared
-// memory in Stockham order: the kernel of Nukada and Matsuoka (SC 2009), with every number a constant.
+// FFTs of lines whose points lie in the registers of a group of threads. The threads exchange points through
+// shared memory in Stockham order. This is the kernel of Nukada and Matsuoka (SC 2009), with every number a
+// constant.
 //
 // Why not kernels/cuda/small_fft/block_fft.cuh, the library's other FFT within a block? That one is compiled
-// with the library, reads its lengths and radices from a schedule in memory, keeps its points in shared
-// memory, and serves the sparse plans, whose many small FFTs of any size are a part of one fused kernel. This
-// one is compiled at run time for one length. Its points stay in registers, its addresses are constants, and
-// a plan waits up to seconds for it, which pays only if a dense transform of one size is all there is to do.
+// with the library, reads its lengths and radices from a schedule in memory, and keeps its points in shared
+// memory. It serves the sparse plans, where many small FFTs of any size are a part of one fused kernel. This
+// one is compiled at run time for one length. Its points stay in registers and its addresses are constants,
+// but a plan may wait seconds for the compiler. That pays only if one dense transform size is the whole job.
 // Both call the same butterflies (kernels/base/butterfly.hpp).
 #pragma once
 
@@ -14,7 +15,7 @@
 
 namespace sfft::device {
 
-/// Lines that lie within one warp need no barrier of the block.
+/// Waits for the threads of a line. Lines that lie within one warp need no block-wide barrier.
 template <class Line>
 __device__ __forceinline__ void line_barrier() {
   if constexpr (Line::kWithinWarp) {
@@ -24,7 +25,7 @@ __device__ __forceinline__ void line_barrier() {
   }
 }
 
-/// Registers that the passes of a line need, in points.
+/// Registers that the passes of a line need, counted in points.
 template <class Line, int I = Line::kPasses - 1>
 constexpr int registers_of() {
   constexpr int own = Pass<Line, I>::kRounds * Pass<Line, I>::R;
@@ -36,7 +37,7 @@ constexpr int registers_of() {
   }
 }
 
-/// Passes of rows that each lie within one warp need no barrier of the block between them.
+/// The barrier between two passes. Passes over rows that each lie within one warp need no block-wide barrier.
 template <class Line, int I, int J>
 __device__ __forceinline__ void exchange_barrier() {
   using P = Pass<Line, I>;
@@ -49,8 +50,8 @@ __device__ __forceinline__ void exchange_barrier() {
   }
 }
 
-/// Moves values from the outputs of pass I to the inputs of pass J, and perhaps to another seat; Get and Set
-/// reach one part of a value, or the whole of it.
+/// Moves values from the outputs of pass I to the inputs of pass J, and possibly to another seat. Get and Set
+/// access one part of a value, or the whole value.
 template <class Line, int I, int J, class T, class Get, class Set>
 __device__ __forceinline__ void swap_through(T* shared, const Seat& from, const Seat& to, const Get& get,
                                              const Set& set) {
@@ -71,7 +72,8 @@ __device__ __forceinline__ void swap_through(T* shared, const Seat& from, const 
   }
 }
 
-/// Threads that read the memory before must be done; `kGuard`: they may not be.
+/// Exchanges values between pass I and pass J. `kGuard`: other threads may still be reading the shared
+/// memory, so wait for them first.
 template <class Line, int I, int J, bool kGuard>
 __device__ __forceinline__ void exchange(typename Line::Real* re, typename Line::Real* im, void* shared,
                                          const Seat& from, const Seat& to) {
@@ -97,22 +99,23 @@ __device__ __forceinline__ void exchange(typename Line::Real* re, typename Line:
   }
 }
 
-/// The FFT: registers hold the inputs of the first pass, then the outputs of the last one, which has the same
-/// positions for every thread as its inputs (input() of radix R_last).
+/// The FFT. On entry, registers hold the inputs of the first pass; on return, the outputs of the last pass. A
+/// thread's outputs have the positions that its inputs would have in a pass of radix R_last (input()).
 template <class Line, bool kGuard, int I = 0>
 __device__ __forceinline__ void transform(typename Line::Real* re, typename Line::Real* im, void* shared,
                                           const Seat& load, const Seat& store,
                                           const Complex<typename Line::Real>* __restrict__ roots) {
   Pass<Line, I>::compute(re, im, (I == 0 ? load : store).thread, roots);
   if constexpr (I + 1 < Line::kPasses) {
-    // Passes in place write where the same thread has read.
+    // In-place passes write where the same thread has read.
     exchange<Line, I, I + 1, I == 0 ? kGuard : !Line::kTwiddleFree || Line::kHalfShared>(
         re, im, shared, I == 0 ? load : store, store);
     transform<Line, kGuard, I + 1>(re, im, shared, load, store, roots);
   }
 }
 
-/// For a grid, goes on from the outputs of transform(): over its dimensions once more, the last one first.
+/// For a grid: continues from the outputs of transform(), and transforms its dimensions a second time, the
+/// last one first.
 template <class Line, int I = Line::kPasses - 1>
 __device__ __forceinline__ void transform_back(typename Line::Real* re, typename Line::Real* im, void* shared,
                                                const Seat& own) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Access to global memory: loads and stores with cache hints, asynchronous copies, prefetches.
+// Access to global memory: loads and stores with cache hints, asynchronous copies, and prefetches.
 #pragma once
 
 #include "kernels/base/block16.hpp"
@@ -7,9 +7,10 @@
 
 namespace sfft::device {
 
-using namespace detail::tuned;  // NOLINT: the vocabulary of steps and policies
+using namespace detail::tuned;  // NOLINT: these names are the vocabulary of steps and policies
 
-/// How an access uses the caches: as in Loads, or `once`, whose data leave the caches first.
+/// How an access uses the caches. The values are those of Loads, and `once` for data that the caches evict
+/// first.
 enum class Access { cached, bypass_l1, prefetch_l2, once };
 
 constexpr Access access_of(Loads loads, bool once) {
@@ -18,7 +19,8 @@ constexpr Access access_of(Loads loads, bool once) {
   return once ? Access::once : Access::cached;
 }
 
-// Loads with qualifiers are volatile assembly: none may move before the wait for the previous kernel.
+// Loads with qualifiers are volatile assembly, because none of them may move before the wait for the previous
+// kernel.
 #define SFFT_LOAD(QUALIFIED)                                                                          \
   if constexpr (sizeof(T) == 1) {                                                                     \
     asm volatile(QUALIFIED ".u8 %0, [%1];" : "=r"(u.word[0]) : "l"(from));                            \
@@ -34,13 +36,13 @@ constexpr Access access_of(Loads loads, bool once) {
                  : "l"(from));                                                                        \
   }
 
-/// Two 16-bit floating-point numbers, which are moved as one word.
+/// Two 16-bit floating-point numbers that move as one word.
 template <class Part>
 struct alignas(4) HalfPair {
   Part x, y;
 };
 
-/// Loads and stores whose data leave the caches first.
+/// Loads and stores of data that the caches evict first.
 template <class T>
 __device__ __forceinline__ T load_once(const T* from) {
   return __ldcs(from);
@@ -81,7 +83,7 @@ SFFT_ONCE(HalfPair<detail::F16>, unsigned)
 SFFT_ONCE(HalfPair<detail::Bf16>, unsigned)
 #undef SFFT_ONCE
 
-/// T has 1 to 16 bytes, a power of two.
+/// T has 1, 2, 4, 8 or 16 bytes.
 template <Access kAccess, class T>
 __device__ __forceinline__ T load_as(const T* from) {
   union {
@@ -142,7 +144,7 @@ struct Pair<detail::Bf16> {
   using type = HalfPair<detail::Bf16>;
 };
 
-/// The type of a part in memory.
+/// The type of a real or imaginary part in memory.
 template <class Real, dense::Storage>
 struct PartOf {
   using type = Real;
@@ -156,7 +158,7 @@ struct PartOf<Real, dense::Storage::bf16> {
   using type = detail::Bf16;
 };
 
-/// Integers of block16 are moved as words of two.
+/// Integers of block16 move in words of two.
 template <class Real>
 struct PartOf<Real, dense::Storage::block16> {
   using type = detail::F16;
@@ -169,10 +171,10 @@ __device__ __forceinline__ float power_of_block(int exponent) {
   return detail::half::from_bits(exponent >= kMinNormal ? static_cast<unsigned>(exponent + 127) << 23
                                                         : kBelow >> (kMinNormal - 1 - exponent));
 }
-/// The integer in the low 16 bits of `word`, and the power of two of its block, or what makes their product
-/// infinite or a NaN.
+/// The integer in the low 16 bits of `word`. number_of_block() multiplies it by its block's power of two, or
+/// by a factor that makes the product infinite or NaN.
 __device__ __forceinline__ float integer_of_block(unsigned word) {
-  constexpr unsigned kBias = 0x8000, kUnit = 0x4b000000;  // 2^23, whose last place is 1
+  constexpr unsigned kBias = 0x8000, kUnit = 0x4b000000;  // 2^23; its unit in the last place is 1
   constexpr float kZero = 8388608.0f + 32768.0f;
   return detail::half::from_bits(((word & 0xffffu) ^ kBias) | kUnit) - kZero;
 }
@@ -185,13 +187,14 @@ __device__ __forceinline__ float number_of_block(unsigned word, float power) {
   return integer * factor;
 }
 
-/// The same value, hidden from the compiler: what depends on it is computed again, not kept in registers.
+/// Returns the same value, hidden from the compiler, which then recomputes what depends on it instead of
+/// keeping it in registers.
 __device__ __forceinline__ unsigned forgotten(unsigned value) {
   asm volatile("" : "+r"(value));
   return value;
 }
 
-/// The low half of `low`, and above it that of `high`.
+/// Packs two low halves: that of `low`, and above it that of `high`.
 __device__ __forceinline__ unsigned low_halves(unsigned low, unsigned high) {
 #ifdef __CUDA_ARCH__
   return __byte_perm(low, high, 0x5410);
@@ -199,7 +202,7 @@ __device__ __forceinline__ unsigned low_halves(unsigned low, unsigned high) {
   return (low & 0xffffu) | high << 16;
 #endif
 }
-/// The low half of `low`, and above it the high half of `high`.
+/// Packs the low half of `low`, and above it the high half of `high`.
 __device__ __forceinline__ unsigned low_half(unsigned low, unsigned high) {
 #ifdef __CUDA_ARCH__
   return __byte_perm(low, high, 0x7610);
@@ -207,7 +210,7 @@ __device__ __forceinline__ unsigned low_half(unsigned low, unsigned high) {
   return (low & 0xffffu) | (high & 0xffff0000u);
 #endif
 }
-/// The high half of `low`, and above it that of `high`.
+/// Packs two high halves: that of `low`, and above it that of `high`.
 __device__ __forceinline__ unsigned high_half(unsigned low, unsigned high) {
 #ifdef __CUDA_ARCH__
   return __byte_perm(low, high, 0x7632);
@@ -216,12 +219,13 @@ __device__ __forceinline__ unsigned high_half(unsigned low, unsigned high) {
 #endif
 }
 
-/// Reads pairs of integers of block16 as long as they stand for finite numbers and their exponents are none
-/// of the largest, and keeps whether they did.
+/// Reads pairs of block16 integers quickly, which is valid while they stand for finite numbers and their
+/// exponents are not among the largest. It records whether this was so.
 class OrdinaryBlocks {
  public:
   __device__ __forceinline__ void load(unsigned word, int exponent, float& low, float& high) {
-    // u/4 + 2^21, u = integer + 2^15; times 2^(exponent + 2), which is never subnormal.
+    // Here u = integer + 2^15, and u/4 + 2^21 is assembled from bits. The factor 2^(exponent + 2) is never
+    // subnormal.
     constexpr unsigned kBias = 0x80008000;
     constexpr float kZero = 2097152.0f + 8192.0f;
     const unsigned bits = (static_cast<unsigned>(exponent) << 23) + (129u << 23);
@@ -238,10 +242,10 @@ class OrdinaryBlocks {
   }
 
  private:
-  static constexpr unsigned kUnit = 0x4a000000;  ///< 2^21, whose last place is 1/4
+  static constexpr unsigned kUnit = 0x4a000000;  ///< 2^21; its unit in the last place is 1/4
 
-  /// For both halves the smaller of integer + 2^15 + 1, which is 0, 1 or 2 for what is no finite number,
-  /// and of `before`.
+  /// For both halves, the smaller of `before` and integer + 2^15 + 1. The latter is 0, 1 or 2 for codes that
+  /// are not finite numbers.
   static __device__ __forceinline__ unsigned smaller(unsigned word, unsigned before) {
     constexpr unsigned kAdded = 0x80018001;
 #if __CUDA_ARCH__ >= 900
@@ -254,10 +258,10 @@ class OrdinaryBlocks {
   }
 
   unsigned largest_ = 0, smallest_ = 0xffffffff;
-  unsigned unit_ = forgotten(kUnit);  ///< in a register
+  unsigned unit_ = forgotten(kUnit);  ///< kept in a register
 };
 
-/// A part, or a sample of any type, as a number to compute with.
+/// Converts a part, or a sample of any type, to the type of the computation.
 template <class Real, class T>
 __device__ __forceinline__ Real number(T value) {
   return static_cast<Real>(value);
@@ -270,7 +274,7 @@ template <class Real>
 __device__ __forceinline__ Real number(detail::Bf16 value) {
   return to_float(value);
 }
-/// The reverse.
+/// Converts a computed number to a stored part.
 template <class Part, class Real>
 __device__ __forceinline__ Part part(Real value) {
   if constexpr (sizeof(Part) == 2) {
@@ -287,7 +291,8 @@ constexpr double power_of_two(int exponent) {
   return power;
 }
 
-/// Begins to copy a word to shared memory; await_copies() waits for the thread's own copies.
+/// Starts an asynchronous copy of a 16-byte word to shared memory. await_copies() waits for the calling
+/// thread's copies.
 template <bool kPrefetch>
 __device__ __forceinline__ void copy_async(uint4* to, const uint4* from) {
 #if __CUDA_ARCH__ >= 800
@@ -301,7 +306,7 @@ __device__ __forceinline__ void copy_async(uint4* to, const uint4* from) {
   *to = *from;
 #endif
 }
-/// The same of a word of four bytes.
+/// The same for a word of four bytes.
 __device__ __forceinline__ void copy_async(unsigned* to, const unsigned* from) {
 #if __CUDA_ARCH__ >= 800
   const auto shared = static_cast<unsigned>(__cvta_generic_to_shared(to));
@@ -310,7 +315,7 @@ __device__ __forceinline__ void copy_async(unsigned* to, const unsigned* from) {
   *to = *from;
 #endif
 }
-/// Makes a group of the copies so far; await_copies_but() waits for all groups but the latest ones.
+/// Makes one group of the copies so far. await_copies_but() waits for all groups except the latest ones.
 __device__ __forceinline__ void commit_copies() {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;" ::: "memory");
@@ -332,7 +337,7 @@ __device__ __forceinline__ void prefetch_l2(const char* line) {
 #ifdef __CUDA_ARCH__
   asm volatile("prefetch.global.L2 [%0];" ::"l"(line));
 #else
-  (void)*static_cast<const volatile char*>(line);  // emulated: the address must be readable
+  (void)*static_cast<const volatile char*>(line);  // in emulation, this checks that the address is readable
 #endif
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves whole lines of 16-bit values between global and shared memory as they lie there, 16 bytes at a time
-// where addresses allow it. Lines of one warp are moved by that warp, within its own part of shared memory.
+// Moves whole lines of 16-bit values between global and shared memory without converting them, 16 bytes at a
+// time where addresses allow it. A warp moves the lines that it transforms, within its part of shared memory.
 #pragma once
 
 #include "kernels/dense/tuned/device/tile.cuh"
@@ -14,11 +14,11 @@ class PackedTile {
   using OutVector = typename Tile<K>::OutVector;
   static constexpr int kPoints = K::step.points;
   static constexpr int kPitch = packed_pitch(K::step, Line::kSingle);  ///< values from one line to the next
-  /// Lines that a group of threads moves for itself.
+  /// Lines that a group of threads moves for itself: a warp, or else the block.
   static constexpr int kLines = Line::kWithinWarp ? 32 / Line::kThreads : Line::kTransforms;
   static constexpr int kGroup = Line::kWithinWarp ? 32 : Tile<K>::kBlock;
-  static constexpr int kValues = kCopyBytes / 4;  ///< of a word
-  /// Words that a thread moves at most, if lines are whole words or follow each other without gaps.
+  static constexpr int kValues = kCopyBytes / 4;  ///< values per word
+  /// kWhole: lines are whole words or follow each other without gaps. kWords: the words of a group.
   static constexpr bool kWhole = kPitch == kPoints || kPoints % kValues == 0;
   static constexpr int kWords = kLines * kPoints / kValues;
   static constexpr int kRounds = (kWords + kGroup - 1) / kGroup;
@@ -93,13 +93,14 @@ class PackedTile {
   static __device__ __forceinline__ int slot(int i) {
     return kPitch == kPoints ? i : i / kPoints * kPitch + i % kPoints;
   }
-  /// The slot of a thread's r-th word: a constant away from its first one if rounds are whole lines.
+  /// The slot of a thread's r-th word. It is a constant away from the slot of its first word if rounds are
+  /// whole lines.
   static __device__ __forceinline__ int slot_of_word(int thread, int r) {
     constexpr int kRound = kGroup * kValues;
     if constexpr (kRound % kPoints == 0) return slot(thread * kValues) + r * (kRound / kPoints * kPitch);
     return slot((thread + r * kGroup) * kValues);
   }
-  /// Where exchanges have the lines of a group, too: groups do not wait for each other.
+  /// The same memory that exchanges use for the lines of a group, so groups need not wait for each other.
   template <class Vector>
   static __device__ __forceinline__ Vector* group_memory(void* shared, int group) {
     constexpr int kBytes = kLines * Line::kPitch * value_bytes(Line::kSingle);

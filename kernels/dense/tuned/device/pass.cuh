@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One pass of an FFT: its butterflies, their twiddle factors, and the slots of their inputs and outputs.
+// One pass of an FFT: its butterflies, their twiddle factors, and the slots of inputs and outputs.
 #pragma once
 
 #include "kernels/base/butterfly.hpp"
@@ -8,8 +8,9 @@
 
 namespace sfft::device {
 
-/// Powers w^k, k < R, of a root of unity as products. The k-th power of a rounded root is k times as wrong as
-/// the root. From two roots, w and w^s with s about √R, no product is more than s + R/s times as wrong.
+/// Computes the powers w^k, k < R, of a root of unity as products. The k-th power of a rounded root has k
+/// times the root's error. With two roots, w and w^s where s is about √R, no product has more than s + R/s
+/// times that error.
 template <class Line, int R>
 struct Power {
   static constexpr int stride() {
@@ -18,7 +19,7 @@ struct Power {
     while (stride * stride < R) stride *= 2;
     return stride;
   }
-  /// w^k = w^part(k) w^(k − part(k)); 0: w^k is a root.
+  /// w^k = w^part(k) w^(k − part(k)). A result of 0 means that w^k is one of the roots.
   static __device__ constexpr int part(int k) {
     constexpr int kStride = stride();
     if (k == 1 || k == kStride) return 0;
@@ -27,7 +28,7 @@ struct Power {
   }
 };
 
-/// One pass: butterflies of radix R over points M apart; a thread does kRounds of them.
+/// One pass: butterflies of radix R over points M apart. Each thread computes kRounds of them.
 template <class Line, int I>
 struct Pass {
   static constexpr int R = Line::radix(I);
@@ -36,14 +37,16 @@ struct Pass {
   static constexpr int kRounds = (M + Line::kThreads - 1) / Line::kThreads;
   using Real = typename Line::Real;
 
-  /// With two dimensions, the passes of the second work on rows. Those of the first work on columns, which
-  /// lie side by side, one for each point of a row.
+  /// With two dimensions, the passes of the second one work on rows. Those of the first one work on columns,
+  /// which are neighbours in memory: there is one for each point of a row.
   static constexpr bool kOfRows = Line::kRows > 0 && kBefore >= Line::kRows;
   static constexpr int kRow = kOfRows ? Line::kLength / Line::kRows : Line::kLength;
   static constexpr int kRowM = kRow / R;  ///< butterflies of a row, and the distance of their inputs
   static constexpr int kBeside = Line::kRows > 0 && !kOfRows ? Line::kLength / Line::kRows : 1;
-  static constexpr int kOwnBefore = kOfRows ? kBefore / Line::kRows : kBefore;  ///< of the dimension
-  static constexpr int kOutputs = kOwnBefore * kBeside;  ///< the distance of a butterfly's outputs
+  static constexpr int kOwnBefore =
+      kOfRows ? kBefore / Line::kRows : kBefore;         ///< product of the earlier radices
+                                                         ///< of the same dimension
+  static constexpr int kOutputs = kOwnBefore * kBeside;  ///< distance of a butterfly's outputs
 
   static __device__ __forceinline__ bool has(int thread, int round) {
     return (M % Line::kThreads == 0) || thread + round * Line::kThreads < M;
@@ -51,11 +54,11 @@ struct Pass {
   static __device__ constexpr int position(int butterfly) {
     return kOfRows ? butterfly / kRowM * kRow + butterfly % kRowM : butterfly;
   }
-  /// Butterfly `thread + round·kThreads` reads the positions first + k·kRowM …
+  /// Butterfly `thread + round·kThreads` reads the positions first + k·kRowM.
   static __device__ __forceinline__ int first(int thread, int round) {
     return position(thread + round * Line::kThreads);
   }
-  /// … and writes first_output + k·kOutputs.
+  /// The same butterfly writes the positions first_output + k·kOutputs.
   static __device__ __forceinline__ int first_output(int thread, int round) {
     int j = thread + round * Line::kThreads, row = 0;
     if constexpr (kOfRows) {
@@ -64,7 +67,7 @@ struct Pass {
     }
     return row + (kOutputs == 1 ? j * R : (j / kOutputs) * (kOutputs * R) + j % kOutputs);
   }
-  /// The same position as base + add, where add is a constant if all rounds are laid out alike.
+  /// The same position as a sum base + add, where add is a constant if all rounds have the same layout.
   static constexpr bool kAlike = !kOfRows || Line::kThreads % kRowM == 0 || kRowM % Line::kThreads == 0;
   static __device__ constexpr int base(int thread, int round) {
     return position(kAlike ? thread : thread + round * Line::kThreads);
@@ -72,7 +75,7 @@ struct Pass {
   static __device__ constexpr int add(int round, int k) {
     return (kAlike ? position(round * Line::kThreads) : 0) + k * kRowM;
   }
-  /// Whether a digit of `fold` carries in any sum base + add.
+  /// Whether a digit of `fold` carries in any of the sums base + add.
   static __device__ constexpr bool carries(int fold) {
     int max = 0, added = 0;
     for (int j = 0; j < (kAlike ? Line::kThreads : M); ++j) {
@@ -86,8 +89,8 @@ struct Pass {
   static constexpr bool kAlignedOutput = kOutputs == 1 && kRow == Line::kLength && Line::kPadInterval > 0 &&
                                          R % (Line::kPadInterval > 0 ? Line::kPadInterval : 1) == 0;
 
-  /// For a grid: the butterfly's coordinates are first those in the dimensions before, the first one fastest,
-  /// then those in the dimensions after, which lie without gaps, the last one fastest.
+  /// For a grid. A butterfly's index counts first through the earlier dimensions, the first one fastest. It
+  /// then counts through the later dimensions, which have no gaps, the last one fastest.
   static __device__ __forceinline__ int grid_slot(int thread, int round, int k, int line) {
     int rest = first(thread, round), position = k * Line::grid_stride(I);
 #pragma unroll
@@ -97,7 +100,7 @@ struct Pass {
     }
     return slot_of<Line>(position + rest, line);
   }
-  /// The slots from which input k of a butterfly is loaded, and to which output k is stored.
+  /// The slot from which input k of a butterfly is loaded, and the slot to which output k is stored.
   static __device__ __forceinline__ int input_slot(int thread, int round, int k, int line) {
     if constexpr (Line::kTwiddleFree) return grid_slot(thread, round, k, line);
     return slot<Line>(first(thread, round), k * kRowM, line);
@@ -107,7 +110,8 @@ struct Pass {
     return slot<Line>(first_output(thread, round), k * kOutputs, line, kAlignedOutput);
   }
 
-  /// x_k *= w^k with w = exp(−2πi q/(kOwnBefore R)), q the butterfly's position in its group.
+  /// Multiplies x_k by w^k, where w = exp(−2πi q/(kOwnBefore R)) and q is the butterfly's position in its
+  /// group.
   static __device__ __forceinline__ void apply_twiddles(Real* re, Real* im, int thread, int round,
                                                         const Complex<Real>* __restrict__ roots) {
     if constexpr (kOwnBefore > 1 && !Line::kTwiddleFree) {
@@ -137,7 +141,7 @@ struct Pass {
   static __device__ __forceinline__ void compute(Real* re, Real* im, int thread,
                                                  const Complex<Real>* __restrict__ roots) {
     constexpr PassRoots kOwn = Line::roots(I);
-    // With these radices it also has fewer operations without twiddle factors.
+    // For these radices the fused butterfly also has fewer operations when there are no twiddle factors.
     constexpr bool kFusedFirst =
         Line::kTwiddles == Twiddles::fused && kOwnBefore == 1 && (R == 16 || R == 32);
 #pragma unroll

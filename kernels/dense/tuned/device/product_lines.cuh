@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Short lines of f16 values as products on tensor cores, with factors of f16 and sums of f32. Inputs are
-// factors as they lie in memory. Warps stay for many lines, and copy lines to their own part of shared memory
-// while they work on those before (plan/product_layout.hpp).
+// Transforms short lines of f16 values as products on tensor cores, with f16 factors and f32 sums. Inputs are
+// used as they lie in memory. Warps are persistent: each copies its next lines to its part of shared memory
+// while it works on the current ones (plan/product_layout.hpp).
 #pragma once
 
 #include "kernels/dense/tuned/device/arguments.cuh"
@@ -10,7 +10,7 @@
 
 namespace sfft::device {
 
-/// sum = a · b, or sum + a · b, with a of 16×16 and b of 16×8 numbers.
+/// Computes sum = a · b, or sum + a · b, where a is 16×16 and b is 16×8.
 template <bool kAdd>
 __device__ __forceinline__ void multiply(float (&sum)[4], const uint4& a, unsigned b0, unsigned b1) {
 #ifndef __CUDA_ARCH__
@@ -43,7 +43,7 @@ class ProductLines {
                        kMatrices = kAt.matrices(), kBuffer = kAt.buffer_words(),
                        kColumns = ProductLayout::kColumns;
   static constexpr int kUnits = kLines / kColumns;
-  static constexpr int kWord = kCopyBytes / 4;  ///< values that are moved at once
+  static constexpr int kWord = kCopyBytes / 4;  ///< values that move at once
 
  public:
   static __device__ __forceinline__ void run(const Arguments& a, void* shared) {
@@ -84,7 +84,7 @@ class ProductLines {
     return static_cast<int>(threadIdx.x) % 32;
   }
 
-  /// Lines of a tile in global memory, and their number of values.
+  /// The lines of a tile in global memory, and the number of values.
   struct Lines {
     const unsigned* from;
     unsigned* to;
@@ -97,11 +97,11 @@ class ProductLines {
     }
     __device__ __forceinline__ bool whole() const { return values == kLines * kPoints; }
   };
-  /// Where value i of a tile lies.
+  /// The slot of value i of a tile.
   static __device__ __forceinline__ int slot(int i) {
     return kPitch == kPoints ? i : i / kPoints * kPitch + i % kPoints;
   }
-  /// Calls action(i, slot) for every word of a tile, with neighbours in neighbouring lanes.
+  /// Calls action(i, slot) for every word of a tile. Neighbouring lanes take neighbouring words.
   template <class Action>
   static __device__ __forceinline__ void each_word(const Lines& lines, const Action& action) {
     constexpr int kCount = kLines * kPoints / kWord, kRound = 32 * kWord;
@@ -115,7 +115,7 @@ class ProductLines {
       for (int i = kWord * lane(); i < lines.values; i += kRound) action(i, slot(i));
     }
   }
-  /// Whether a tile consists of whole words, and begins with one.
+  /// Whether a tile begins at a word boundary and consists of whole words.
   static __device__ __forceinline__ bool has_words(const void* address, int values) {
     return (kPitch == kPoints || kPoints % kWord == 0) && kLines * kPoints % kWord == 0 &&
            values % kWord == 0 && reinterpret_cast<unsigned long long>(address) % kCopyBytes == 0;
@@ -143,7 +143,7 @@ class ProductLines {
     }
   }
 
-  /// Points of a unit of columns, real and imaginary parts, two to a word.
+  /// The points of a unit of columns: real and imaginary parts, packed two to a word.
   struct Points {
     unsigned re[2 * kInTiles], im[2 * kInTiles];
     __device__ __forceinline__ void read(const unsigned* line, int own) {
@@ -157,7 +157,7 @@ class ProductLines {
     static __device__ __forceinline__ int point(int own, int i) {
       const int point = ProductLayout::point(kRowStep, own, i);
       const bool may_exceed = ProductLayout::point(kRowStep, 3, i) >= kPoints;
-      return may_exceed && point >= kPoints ? kPoints - 1 : point;  // times 0
+      return may_exceed && point >= kPoints ? kPoints - 1 : point;  // any valid point: its coefficient is 0
     }
   };
 
@@ -169,7 +169,7 @@ class ProductLines {
     __syncwarp();
 #pragma unroll
     for (int m = 0; m < kOutTiles; ++m) {
-      // Cosines times real and imaginary parts, sines times these.
+      // The cosines and the sines, each times the real and the imaginary parts.
       float cos_re[kUnits][4], cos_im[kUnits][4], sin_re[kUnits][4], sin_im[kUnits][4];
 #pragma unroll
       for (int k = 0; k < kInTiles; ++k) {

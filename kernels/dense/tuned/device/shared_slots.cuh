@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Passes lines through slots of shared memory that the host has computed (run/bank_slots.hpp), so that no
-// bank conflicts occur.
+// Moves lines through slots of shared memory that the host computed (run/bank_slots.hpp), so that no bank
+// conflicts occur.
 #pragma once
 
 #include "kernels/dense/tuned/device/tile.cuh"
 
 namespace sfft::device {
 
-/// Byte addresses in shared memory of what a thread accesses one after the other, from a table in words of
-/// four.
+/// The byte addresses in shared memory that a thread accesses one after the other. They come from a table, in
+/// words of four.
 template <int kCount>
 class SharedSlots {
   static constexpr int kWords = (kCount + 3) / 4;
@@ -34,7 +34,7 @@ class SharedSlots {
   unsigned at_[kWords > 0 ? 4 * kWords : 1];
 };
 
-/// Reads and writes the elements of a line in the order of memory, with all threads of its block.
+/// Reads and writes the elements of a line in the order of memory. All threads of the block take part.
 template <class K>
 class PermutedLine {
   using Value = typename Tile<K>::Value;
@@ -56,7 +56,7 @@ class PermutedLine {
   }
 
  private:
-  /// action(step, first, add) for a thread's elements first + add.
+  /// Calls action(step, first, add) for a thread's elements first + add.
   template <class Action>
   static __device__ __forceinline__ void each(const Action& action) {
     const int id = static_cast<int>(threadIdx.x);

@@ -23,7 +23,7 @@ class StepTwiddles {
   using Last = Pass<Line, Line::kPasses - 1>;
 
  public:
-  /// exp(−2πi exponent/modulus), 0 <= exponent < modulus.
+  /// exp(−2πi exponent/modulus), where 0 <= exponent < modulus.
   static __device__ __forceinline__ Value root(const StepTables& tables, unsigned long long exponent) {
     const auto* coarse = static_cast<const Value*>(tables.coarse);
     const auto* fine = static_cast<const Value*>(tables.fine);
@@ -33,8 +33,8 @@ class StepTwiddles {
     return times(coarse[index >> kBits], fine[index & kMask]);
   }
 
-  /// Multiplies output j of a line by w^(v j): the factor of a thread's first output times powers of w^(v M),
-  /// as outputs are M apart. With two dimensions, all outputs of a row have the same factor.
+  /// Multiplies output j of a line by w^(v j). A thread's outputs are M apart, so the factors are that of its
+  /// first output times powers of w^(v M). With two dimensions, all outputs of a row have the same factor.
   static __device__ __forceinline__ void apply(const Tile<K>& memory, const StepTables& tables,
                                                const Seat& own, Real* re, Real* im) {
     const auto v = static_cast<unsigned long long>(memory.twiddle_index(memory.readable(own.line)));

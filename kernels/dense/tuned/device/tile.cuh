@@ -9,7 +9,7 @@
 
 namespace sfft::device {
 
-/// Offset of the i-th element of a dimension (Digits).
+/// The offset of the i-th element of a dimension (Digits).
 template <long long kStride, int kFold, long long kOver, class I>
 __device__ constexpr long long digits_offset(I i) {
   if constexpr (kFold == 0) {
@@ -34,7 +34,7 @@ __device__ constexpr long long element_offset(I i) {
   constexpr Digits kElement = Side::kSide.element;
   return digits_offset<kElement.stride, kElement.fold, kElement.over>(i);
 }
-/// Offset of a line's first element.
+/// The offset of a line's first element.
 template <class Side>
 __device__ __forceinline__ long long line_offset(long long group, long long outer, long long inner) {
   constexpr auto kSide = Side::kSide;
@@ -43,7 +43,7 @@ __device__ __forceinline__ long long line_offset(long long group, long long oute
          digits_offset<kSide.inner.stride, kSide.inner.fold, kSide.inner.over>(inner);
 }
 
-/// One tile of a step: where it is and how to read and write its elements.
+/// One tile of a step: its place in memory, and access to its elements.
 template <class K>
 class Tile {
  public:
@@ -61,16 +61,16 @@ class Tile {
       access_of(K::step.policy.loads, K::step.policy.streaming && !K::step.in.between);
   static constexpr Access kWrites =
       access_of(Loads::cached, K::step.policy.streaming && !K::step.out.between);
-  /// Every tile is known to be whole.
+  /// Whether every tile is known to be full.
   static constexpr bool kWhole =
       Line::kTransforms == 1 || (K::step.inner > 0 && K::step.inner % Line::kTransforms == 0);
-  /// Lines 2q and 2q + 1 are rows that mirror each other.
+  /// Whether lines 2q and 2q + 1 are rows that mirror each other.
   static constexpr bool kPaired = K::step.mirrored_pairs();
 
-  /// `tile` counts through the groups of a launch.
+  /// `tile` counts through all groups of a launch.
   __device__ __forceinline__ Tile(const Arguments& a, unsigned tile)
       : kept_(a.kept), group_(0), outer_(0), scale_(static_cast<Real>(a.scale)) {
-    if constexpr (K::step.tiles() > 0) {  // a launch has fewer than 2^31
+    if constexpr (K::step.tiles() > 0) {  // a launch has fewer than 2^31 tiles
       constexpr auto kTiles = static_cast<unsigned>(K::step.tiles());
       group_ = a.first_group + tile / kTiles;
       tile %= kTiles;
@@ -92,13 +92,14 @@ class Tile {
   static __device__ __forceinline__ Value value(const Vector& pair) {
     return {number<Real>(pair.x), number<Real>(pair.y)};
   }
-  /// A complex value of the input as the passes take it, and one of the results as the output has it.
+  /// received() converts a complex value of the input for the passes; finished() converts a result for the
+  /// output.
   static __device__ __forceinline__ Value received(const InVector& stored) {
     const Value z = value(stored);
     if constexpr (K::step.swap_in) return {z.im, z.re};
     return z;
   }
-  /// A result as it is stored, before it is rounded.
+  /// The result as it is stored, before rounding.
   __device__ __forceinline__ Value scaled(Value z) const {
     if constexpr (K::step.swap_out) z = {z.im, z.re};
     return {scaled_part(z.re), scaled_part(z.im)};
@@ -112,7 +113,7 @@ class Tile {
     z = scaled(z);
     return {part<OutPart>(z.re), part<OutPart>(z.im)};
   }
-  /// For whole lines that lie one after the other.
+  /// The start of a line, for whole lines that follow each other.
   __device__ __forceinline__ const InVector* input_line(int line) const {
     return static_cast<const InVector*>(from_) + line_offset<In<K>>(line, false);
   }
@@ -120,7 +121,8 @@ class Tile {
     return static_cast<OutVector*>(to_) + line_offset<Out<K>>(line, false);
   }
   __device__ __forceinline__ bool has(int line) const { return kWhole || line < lines_; }
-  /// The line or, past the end of a partial tile, its last line; what is computed from that is not stored.
+  /// The line itself or, past the end of a partial tile, the tile's last line. Results of such a duplicate
+  /// are not stored.
   __device__ __forceinline__ int readable(int line) const {
     return kWhole || line < lines_ ? line : lines_ - 1;
   }
@@ -131,8 +133,8 @@ class Tile {
   }
 
   /// Whether element n − k of a line's mirror is also written as an element of a line. In a plane that is its
-  /// own mirror all rows are lines. In a single plane half of them are, and the first and the middle one are
-  /// their own mirrors.
+  /// own mirror, all rows are lines. In a single plane, half of the rows are lines, and the first and the
+  /// middle row are their own mirrors.
   __device__ __forceinline__ bool comes_twice(int line, int k) const {
     if constexpr (!kPaired) return 2 * k == kPoints;
     if constexpr (K::step.mirror_planes > 1) return outer_ == 0 || 2 * outer_ == K::step.mirror_planes;
@@ -140,7 +142,7 @@ class Tile {
     return row == 0 || 2 * row == K::step.mirror_rows;
   }
 
-  /// Where the block of block16 lies that begins with element j of a line, and its exponent.
+  /// The words of the block16 block that begins with element j of a line, and its exponent.
   __device__ __forceinline__ unsigned* block_words(int line, int j) const {
     constexpr int kParts = K::step.out.parts();
     return static_cast<unsigned*>(to_) +
@@ -153,7 +155,7 @@ class Tile {
            block_of(block_words(line, j) - words, 0);
   }
 
-  /// Pair j of samples of a line, as it lies in memory.
+  /// Pair j of a line's samples, as it lies in memory.
   __device__ __forceinline__ const Samples* samples(int line, int j) const {
     return reinterpret_cast<const Samples*>(read<typename K::Element>(line, j, 0));
   }
@@ -162,8 +164,9 @@ class Tile {
   static constexpr bool kFlat = K::step.in.form == Form::complex && K::step.in.element == 1 &&
                                 K::step.in.inner == kPoints && K::step.outer == 1 &&
                                 K::step.mirror_rows == 0 && !Line::kLoadInterleaved;
-  /// Brings the input to the L2 cache, where later writes by others still reach it: complex numbers or pairs
-  /// that are neighbours, of a line or, point by point, of all lines.
+  /// Prefetches the input to the L2 cache, where later writes by other kernels still update it. The input
+  /// consists of complex numbers or pairs that are neighbours, either within a line or, point by point,
+  /// across all lines.
   __device__ __forceinline__ void prefetch() const {
     constexpr int kUnit = K::step.in.form == Form::pairs ? sizeof(Samples) : sizeof(InVector),
                   kLineOfCache = 128;
@@ -183,7 +186,7 @@ class Tile {
     constexpr int kBeside = Line::kLoadInterleaved ? Line::kTransforms : 1;
     constexpr bool kFolded = kElement.fold > 0 && kElement.stride == kBeside;
     constexpr int kPointsOfRun = kFolded ? kElement.fold : Line::kLoadInterleaved ? 1 : kPoints;
-    constexpr int kRuns = kPoints / kPointsOfRun;  ///< of a line, or of lines side by side
+    constexpr int kRuns = kPoints / kPointsOfRun;  ///< runs of one line, or of neighbouring lines
     constexpr int kRun = kBeside * kPointsOfRun * kUnit;
     constexpr int kParts = (kRun + kLineOfCache - 1) / kLineOfCache;
     const int runs = Line::kLoadInterleaved ? kRuns : kRuns * lines_;
@@ -200,8 +203,8 @@ class Tile {
     }
   }
 
-  /// Element first + add of a line, its parts exchanged if the step says so. A constant `add` costs no
-  /// arithmetic.
+  /// Loads element first + add of a line, and exchanges its parts if the step says so. A constant `add` costs
+  /// no arithmetic.
   __device__ __forceinline__ Value load(int line, int first, int add = 0) const {
     using Element = typename K::Element;
     Value z{0, 0};
@@ -225,7 +228,7 @@ class Tile {
     } else {
       z = value(load_as<kReads>(read<InVector>(line, first, add)));
     }
-    // Half spectra of pairs are exchanged after they are packed.
+    // The parts of half spectra of pairs are exchanged after packing.
     if constexpr (K::step.swap_in && K::step.in.form != Form::half_pairs) return {z.im, z.re};
     return z;
   }
@@ -257,8 +260,8 @@ class Tile {
     }
   }
 
-  /// The same of ordinary values of block16, which takes half the instructions: `seen` tells whether all
-  /// were.
+  /// The same for ordinary values of block16, with half the instructions. `seen` records whether all values
+  /// were ordinary.
   __device__ __forceinline__ Value load_ordinary(int line, int first, int add, OrdinaryBlocks& seen) const {
     const BlockWord from = block_word(line, first, add);
     Value z;
@@ -268,7 +271,7 @@ class Tile {
   }
 
  private:
-  /// Element first + add of a line of block16, and its exponent.
+  /// The word of element first + add of a line of block16, and its exponent.
   struct BlockWord {
     unsigned word;
     int exponent;
@@ -292,14 +295,15 @@ class Tile {
     return {number_of_block(from.word, power), number_of_block(from.word >> 16, power)};
   }
 
-  /// The block of a word of a transform; a constant `beyond` costs no arithmetic if it is of whole blocks.
+  /// The block that contains a word of a transform. A constant `beyond` costs no arithmetic if it is a
+  /// multiple of the block size.
   static __device__ __forceinline__ unsigned block_of(long long at, long long beyond) {
     constexpr int kOfBlock = dense::kBlockValues / 2;
     if (beyond % kOfBlock == 0)
       return static_cast<unsigned>(at) / kOfBlock + static_cast<unsigned>(beyond) / kOfBlock;
     return static_cast<unsigned>(at + beyond) / kOfBlock;
   }
-  /// Words before the transform of a line.
+  /// The words before the transform that contains a line.
   template <class Side>
   __device__ __forceinline__ long long transform_offset(int line) const {
     constexpr auto kSide = Side::kSide;
@@ -309,8 +313,8 @@ class Tile {
     return kSide.base / kSide.parts();
   }
 
-  /// Whether the offsets of `first` and `add` in a pass's addresses just add up, as no digit carries: `add`
-  /// is a constant, which then costs no arithmetic.
+  /// Whether the offsets of `first` and `add` simply add up in a pass's addresses because no digit carries. A
+  /// constant `add` then costs no arithmetic.
   template <class Side, int kPass>
   static constexpr bool is_apart() {
     constexpr int kFold = Side::kSide.element.fold;
@@ -324,7 +328,7 @@ class Tile {
            element_offset<In<K>>(kApart ? first : first + add) + (kApart ? element_offset<In<K>>(add) : 0);
   }
 
-  /// Offset of a line's first element, or of its mirror's.
+  /// The offset of the first element of a line, or of its mirror.
   template <class Side>
   __device__ __forceinline__ long long line_offset(int line, bool mirrored) const {
     long long outer = outer_, row = inner_ + line;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work on one tile: read, transform, write.
+// The work on one tile: read it, transform it, and write it.
 #pragma once
 
 #include "kernels/dense/tuned/device/packed_tile.cuh"
@@ -18,13 +18,14 @@ class TileFft {
   using Stage = TileStage<K>;
   using First = Pass<Line, 0>;
   using Last = Pass<Line, Line::kPasses - 1>;
-  /// The pass whose outputs are the results; a convolution comes back from its spectrum.
+  /// End is the pass whose outputs are the results. A convolution with twiddle factors ends with the passes
+  /// of the inverse FFT.
   static constexpr bool kComesBack = K::step.method != Method::plain && !Line::kTwiddleFree;
   using End = Pass<device::Line<K, kComesBack>, Line::kTwiddleFree ? 0 : Line::kPasses - 1>;
   static constexpr int kPoints = K::step.points;
   static constexpr bool kStageIn = Stage::kIn, kStageOut = Stage::kOut;
   static constexpr bool kPackedIn = K::step.packs(K::step.in), kPackedOut = K::step.packs(K::step.out);
-  static constexpr int kHeld = First::kRounds * First::R;  ///< inputs, or outputs, of a thread
+  static constexpr int kHeld = First::kRounds * First::R;  ///< inputs, or outputs, per thread
 
  public:
   static __device__ __forceinline__ void run(const Arguments& a, unsigned tile, void* shared) {
@@ -55,7 +56,8 @@ class TileFft {
     }
   }
 
-  /// Works on a block's tiles one after the other, each read from memory while the one before is transformed.
+  /// Processes a block's tiles one after the other, and reads the next tile from memory while it transforms
+  /// the current one.
   static __device__ __forceinline__ void run_double_buffered(const Arguments& a, void* shared) {
     static_assert(K::step.method == Method::plain && K::step.twiddle.modulus == 0 && !kStageIn && !kStageOut);
     void* const stage = static_cast<unsigned char*>(shared) + exchange_bytes(K::step, Line::kSingle);
@@ -72,7 +74,7 @@ class TileFft {
       __syncthreads();
       if (tile + gridDim.x < a.tiles) Stage::fetch(Tile<K>(a, tile + gridDim.x), stage);
       transform<Line, false>(re, im, shared, from, to, static_cast<const Value*>(a.tables.roots));
-      const Tile<K> results(a, forgotten(tile));  // made again, to leave registers to the transform
+      const Tile<K> results(a, forgotten(tile));  // constructed again, to leave registers to the transform
       write(results, a.tables, shared, seat_at(Line::kStoreInterleaved), re, im, Value{0, 0});
     }
   }
@@ -83,8 +85,8 @@ class TileFft {
     return seat<Line>(static_cast<int>(id), interleaved);
   }
 
-  /// Lines within a warp do not wait for other warps, but exchange through memory where lines of other warps
-  /// are staged.
+  /// Waits until the staged lines have been read. Lines within one warp do not wait for other warps in
+  /// exchanges, but their exchange memory overlaps the staged lines of other warps.
   static __device__ __forceinline__ void leave_stage() {
     if constexpr (kStageIn && !kPackedIn && Line::kWithinWarp) __syncthreads();
   }
@@ -105,8 +107,7 @@ class TileFft {
       for (int k = 0; k < First::R; ++k) action(own.thread, First::add(b, k), b * First::R + k);
     }
   }
-  /// Lines of block16, which are read again, with more care, if there is anything out of the ordinary in
-  /// them.
+  /// Reads lines of block16. If any value is out of the ordinary, it reads them again by the exact rules.
   static __device__ __forceinline__ void read_blocks(const Tile<K>& memory, const Seat& own, Real* re,
                                                      Real* im) {
     const int line = memory.readable(own.line);
@@ -167,9 +168,9 @@ class TileFft {
     }
   }
 
-  /// Calls action(first, add, z) for what a thread holds at the positions first + add, where `add` is a
-  /// constant, without what is always at kCount or above. Inputs of the first pass and outputs of the last
-  /// have the same positions.
+  /// Calls action(first, add, z) for the values z that a thread holds at positions first + add, where `add`
+  /// is a constant. It skips positions that are always at kCount or above. The inputs of the first pass and
+  /// the outputs of the last one have the same positions.
   template <class P, int kCount, class Action>
   static __device__ __forceinline__ void each_output(const Seat& own, Real* re, Real* im,
                                                      const Action& action) {
@@ -187,8 +188,8 @@ class TileFft {
     }
   }
 
-  /// Bluestein (1970): x_j c_j convolved with 1/c, c_j = exp(−πi j²/n). Rader (1968): a cyclic convolution of
-  /// n − 1 points in the order of powers of a generator; x_0 is added separately.
+  /// Bluestein (1970) convolves x_j c_j with 1/c, where c_j = exp(−πi j²/n). Rader (1968) computes a cyclic
+  /// convolution of n − 1 points in the order of powers of a generator, and adds x_0 separately.
   static __device__ __forceinline__ void convolve(const Tile<K>& memory, const StepTables& tables,
                                                   void* shared, const Seat& from, const Seat& to, Real* re,
                                                   Real* im) {
@@ -206,7 +207,7 @@ class TileFft {
     });
     if constexpr (Line::kTwiddleFree) {
       transform_back<Line>(re, im, shared, to);
-    } else {  // the same factors in reverse order: outputs are inputs
+    } else {  // the same radices in reverse order, so outputs become inputs
       transform<Back, true>(re, im, shared, to, to, static_cast<const Value*>(tables.roots));
     }
     const auto* chirp = static_cast<const Value*>(tables.chirp);
@@ -226,7 +227,7 @@ class TileFft {
     write(memory, tables, shared, to, re, im, sum);
   }
 
-  /// `sum` is Rader's X[0].
+  /// Writes the results. `sum` is Rader's X[0].
   static __device__ __forceinline__ void write(const Tile<K>& memory, const StepTables& tables, void* shared,
                                                const Seat& own, const Real* re, const Real* im,
                                                const Value& sum) {

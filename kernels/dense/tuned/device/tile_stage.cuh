@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tile on its way through shared memory, between memory and the passes: in the order of lines, or as half
+// Stages a tile in shared memory between global memory and the passes, in the order of lines or as half
 // spectra.
 #pragma once
 
@@ -17,18 +17,18 @@ class TileStage {
   static constexpr bool kHalfIn = K::step.in.form == Form::half_pairs,
                         kHalfOut = K::step.out.form == Form::half_pairs;
   static constexpr bool kBlocksOut = K::step.out.storage == dense::Storage::block16;
-  /// Lines that follow each other without gaps are staged as they lie.
+  /// Lines without gaps between them are staged as they lie in memory.
   static constexpr bool kFlat = !kHalfIn && !kHalfOut && K::step.mirror_rows == 0 &&
                                 K::step.in.form == Form::complex && K::step.out.form == Form::complex &&
                                 K::step.in.element == 1 && K::step.out.element == 1 &&
                                 K::step.in.inner == kPoints && K::step.out.inner == kPoints;
 
  public:
-  /// Whether inputs, and results, go through shared memory.
+  /// Whether inputs (kIn) and results (kOut) go through shared memory.
   static constexpr bool kIn = K::step.policy.staged || kHalfIn,
                         kOut = K::step.policy.staged || kHalfOut || kBlocksOut;
 
-  /// From memory to shared memory, and back, by all threads of the block.
+  /// Copy the tile from global to shared memory, and back. All threads of the block take part.
   static __device__ __forceinline__ void read(const Tile<K>& memory, const StepTables& tables, void* shared) {
     if constexpr (kHalfIn) {
       pack_real(memory, tables, shared);
@@ -45,12 +45,12 @@ class TileStage {
     }
   }
 
-  /// Where element j of a line is. Blocks of integers follow each other.
+  /// The index of element j of a line. Values that become one block of integers are neighbours.
   static __device__ __forceinline__ int index(int j, int line) {
     return K::step.blocks_across() ? j * Line::kTransforms + line : line * kPoints + j;
   }
 
-  /// Copies samples of neighbouring lines, position by position, as they lie in memory, word by word.
+  /// Copies samples of neighbouring lines position by position, in the order of memory, word by word.
   static __device__ __forceinline__ void fetch(const Tile<K>& memory, void* stage) {
     using Samples = typename Tile<K>::Samples;
     constexpr int kWide = kCopyBytes / sizeof(Samples), kParts = Line::kTransforms / kWide;
@@ -72,8 +72,8 @@ class TileStage {
   }
 
  private:
-  /// Calls action(line, j) for j < kCount of every line, or of every second one; neighbouring threads take
-  /// neighbours.
+  /// Calls action(line, j) for j < kCount of every line, or of every second one. Neighbouring threads take
+  /// neighbouring elements.
   template <int kCount, int kEvery, class Action>
   static __device__ __forceinline__ void each_of_lines(const Tile<K>& memory, const Action& action) {
     const int id = static_cast<int>(threadIdx.x);
@@ -136,8 +136,8 @@ class TileStage {
     }
   }
 
-  /// Calls action(line, mirror, k) for what half spectra are made of or become: value k of a line and value n
-  /// − k of its mirror. For a signal of one dimension the mirror is the line itself.
+  /// Calls action(line, mirror, k) for each pair of values that a half spectrum combines: value k of a line
+  /// and value n − k of its mirror. For a signal of one dimension, the mirror is the line itself.
   template <class Action>
   static __device__ __forceinline__ void each_mirrored(const Tile<K>& memory, const Action& action) {
     constexpr bool kPaired = Tile<K>::kPaired;
@@ -145,8 +145,8 @@ class TileStage {
         memory, [&](int line, int k) { action(line, kPaired ? line + 1 : line, k); });
   }
 
-  /// Z[k] = X[k] + conj Y[n−k] + i w^−k (X[k] − conj Y[n−k]), w = exp(−πi/n), Y the mirror: twice the FFT of
-  /// the pairs x[2t] + i x[2t+1].
+  /// Z[k] = X[k] + conj Y[n−k] + i w^−k (X[k] − conj Y[n−k]), where w = exp(−πi/n) and Y is the mirror. This
+  /// is twice the FFT of the pairs x[2t] + i x[2t+1].
   static __device__ __forceinline__ void pack_real(const Tile<K>& memory, const StepTables& tables,
                                                    void* shared) {
     auto* values = static_cast<Value*>(shared);
@@ -165,8 +165,8 @@ class TileStage {
     });
   }
 
-  /// X[k] = (Z[k] + conj Y[n−k])/2 + w^k (Z[k] − conj Y[n−k])/2i, w = exp(−πi/n), from the FFT Z of pairs and
-  /// its mirror Y.
+  /// X[k] = (Z[k] + conj Y[n−k])/2 + w^k (Z[k] − conj Y[n−k])/2i, where w = exp(−πi/n), Z is the FFT of the
+  /// pairs and Y is its mirror.
   static __device__ __forceinline__ void unpack_real(const Tile<K>& memory, const StepTables& tables,
                                                      const Value* values) {
     const auto* w = static_cast<const Value*>(tables.unpack_real);
@@ -177,7 +177,7 @@ class TileStage {
       const Value even{half * (x.re + y.re), half * (x.im - y.im)};
       const Value odd = times(Value{half * (x.im + y.im), half * (y.re - x.re)}, w[k]);
       memory.store(line, k, {even.re + odd.re, even.im + odd.im});
-      // An element that is stored twice stays the same; kept twice it would count twice.
+      // An element may be stored twice without harm, but if it were kept twice it would count twice.
       if (K::step.keep != Keep::all && memory.comes_twice(line, k)) return;
       memory.store(mirror, kPoints - k, {even.re - odd.re, odd.im - even.im});
     });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks that a policy fits the problem, makes its steps with their sides in memory, and finishes them:
-// alternation, exchanges for the inverse, scaling.
+// alternation, exchanges for the inverse, and scaling.
 #include "kernels/dense/tuned/plan/geometry.hpp"
 
 #include <fmt/format.h>
@@ -136,7 +136,7 @@ int Layout::alternate(std::int64_t groups) {
   return policy_.ring_buffer ? static_cast<int>(program_.alternating_groups) * program_.streams : 0;
 }
 
-/// Moves what earlier steps would leave in the output to the end of the scratch memory.
+/// Moves the data that earlier steps would leave in the output to the end of the scratch memory.
 void Layout::leave_output() {
   const std::int64_t behind = program_.scratch_values;
   const auto move = [&](Side& side) {
@@ -157,7 +157,7 @@ void Layout::keep_part() {
   program_.kernels.back().step.spectrum = problem_.spectrum_points();
 }
 
-/// Between steps f16 values keep below the largest f16: with |x| <= peak, lines of n points have results of
+/// Keeps f16 values between steps below the largest f16. With |x| <= peak, lines of n points have results of
 /// at most n·√2·peak, and twice that where rows of two real columns become pairs.
 void Layout::set_formats() {
   constexpr double kLargest = 65504;
@@ -182,8 +182,9 @@ void Layout::set_formats() {
   set_blocks(program_.kernels.back(), program_.kernels.back().step.out, true);
 }
 
-/// Exponents follow the integers of a transform, which count in words of two. Blocks are read wherever they
-/// lie. Those that are written lie within a tile: neighbours of a line, or of as many lines.
+/// Exponents follow the integers of a transform. They are counted in words of two integers. Blocks may be
+/// read from any place, but a block that is written must lie within a tile: 16 neighbours of a line, or 16
+/// neighbouring lines.
 void Layout::set_blocks(const Kernel& kernel, Side& side, bool written) {
   if (side.storage != dense::Storage::block16) return;
   const auto refuse = [](const char* why) {
@@ -227,8 +228,8 @@ void Layout::set_blocks(const Kernel& kernel, Side& side, bool written) {
     refuse("write tiles of whole blocks");
 }
 
-/// An inverse transform is a forward one with real and imaginary parts exchanged before and after; the last
-/// step scales. In real inverses the steps over complex lines are one such transform, and the rows are
+/// An inverse transform is a forward one whose real and imaginary parts are exchanged before and after. The
+/// last step scales. In real inverses, the steps over complex lines form one such transform and the rows
 /// another.
 void Layout::finish() {
   const std::size_t kernels = program_.kernels.size();
@@ -245,7 +246,7 @@ void Layout::finish() {
   program_.kernels.front().step.swap_in = true;
   program_.kernels.back().step.swap_out = true;
   if (!problem_.real || kernels == 1) return;
-  // The rows leave their results unexchanged, since tangling is not linear over complex numbers.
+  // The rows leave their results unexchanged, since packing real data is not linear over complex numbers.
   program_.kernels.front().step.swap_out = true;
   program_.kernels[1].step.swap_in = true;
 }

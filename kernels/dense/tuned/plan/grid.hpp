@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dimensions of a problem that have anything to transform.
+// The dimensions of a problem that need a transform.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace sfft::detail::tuned {
 
-/// Dimensions longer than one point, slowest first. A last one of a single point is kept if the problem is
-/// real or has no other.
+/// Dimensions longer than one point, slowest first. A last dimension of one point is kept if the problem is
+/// real or has no other dimension.
 struct Grid {
   std::vector<std::int64_t> extents, strides;
   std::int64_t batch_stride = 0;
@@ -30,7 +30,7 @@ struct Grid {
   std::int64_t row() const { return extents.back(); }
 };
 
-/// Values of a row as its step sees them: real samples are taken in pairs if their number is even.
+/// The length of a row as its step sees it. Real samples are read in pairs if their number is even.
 inline int row_length(const DenseProblem& problem, const Grid& grid) {
   return static_cast<int>(problem.real && grid.row() % 2 == 0 ? grid.row() / 2 : grid.row());
 }
@@ -39,7 +39,7 @@ inline std::int64_t round_up(std::int64_t value, std::int64_t to) {
   return (value + to - 1) / to * to;
 }
 
-/// Complex values of 128 bytes: a cache line, or all banks of shared memory.
+/// The number of complex values in 128 bytes: a cache line, or all banks of shared memory.
 inline std::int64_t cache_line_values(bool single) {
   return single ? 16 : 8;
 }

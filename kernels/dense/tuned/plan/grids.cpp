@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the steps of signals of 1 to 3 dimensions, each of which a block can hold, and of volumes in two
+// Makes the steps of signals of 1 to 3 dimensions, each of which fits in a block, and of volumes in two
 // steps.
 #include <fmt/format.h>
 
@@ -13,8 +13,8 @@ namespace sfft::detail::tuned {
 
 namespace {
 
-/// Volumes of this many points go one by one, so that a batch needs the workspace of one. 384³ becomes 1.6 %
-/// slower, 256³ would become 4 % slower.
+/// Volumes of at least this many points run one by one, so that a batch needs the workspace of one. 384³
+/// becomes 1.6 % slower; 256³ would become 4 % slower.
 constexpr std::int64_t kLargeVolume = 1 << 25;
 
 }  // namespace
@@ -25,7 +25,7 @@ std::int64_t Layout::rows_of_grid() const {
   return rows;
 }
 
-/// Adds forward steps as kernels, in the order of the direction; the last two alternate over groups if the
+/// Adds forward steps as kernels, in the order of the direction. The last two alternate over groups if the
 /// policy says so.
 void Layout::add(std::vector<Step> steps, std::int64_t alternating_groups) {
   const bool alternates = policy_.alternating_groups > 0 && steps.size() > 1;
@@ -37,7 +37,7 @@ void Layout::add(std::vector<Step> steps, std::int64_t alternating_groups) {
   if (request_.inverse) std::reverse(program_.kernels.begin(), program_.kernels.end());
 }
 
-/// The step of the rows, or of the only dimension; the caller sets its sides.
+/// The step of the rows, or of the only dimension. The caller sets its sides.
 Step Layout::rows(std::size_t index, bool by_plane) const {
   const std::int64_t planes = across_.size() > 1 && !by_plane ? across_[0] : 1;
   const std::int64_t height = across_.empty() ? 0 : across_.back();
@@ -57,7 +57,7 @@ Step Layout::rows(std::size_t index, bool by_plane) const {
 void Layout::grid() {
   const std::size_t count = grid_.rank();
   const bool alternates = policy_.alternating_groups > 0 && count > 1;
-  // Rows of a volume's real transform need mirrored planes, so they cannot go plane by plane.
+  // The rows of a volume's real transform need mirrored planes, so they cannot run plane by plane.
   const bool by_plane = alternates && count == 3;
   if (by_plane && problem_.real)
     throw Error(ErrorCode::invalid_argument, "the steps of real volumes do not alternate");
@@ -76,9 +76,10 @@ void Layout::grid() {
     return add({row}, 0);
   }
   if (row.mirror_rows > 0) after.outer = across_.back() * half_values_;
-  // Between the steps: in the output, or in scratch memory with rows of whole cache lines, or in a ring.
+  // The data between the steps are in the output, in scratch memory with rows of whole cache lines, or in a
+  // ring buffer.
   const bool own = (alternates && policy_.ring_buffer) || problem_.real || pitch_ != row_values_ ||
-                   (request_.inverse && !problem_.contiguous());  // columns move then
+                   (request_.inverse && !problem_.contiguous());  // columns move in that case
   const std::int64_t plane = across_.back() * (own ? pitch_ : row_values_),
                      volume = plane * (count == 3 ? across_[0] : 1);
   Side middle{own ? Buffer::scratch : Buffer::output, volume, 0, own ? pitch_ : row_values_, 1};
@@ -94,7 +95,7 @@ void Layout::grid() {
   }
   if (by_plane) after.group = across_.back() * half_values_;
   set_sides(row, between, after);
-  // Columns of a plane.
+  // These are the columns of a plane.
   const std::int64_t pitch = middle.inner.stride;
   Step column =
       step(count - 2, across_.back(), count == 3 && !by_plane ? across_[0] : 1, row_values_, true, true);
@@ -108,7 +109,7 @@ void Layout::grid() {
     set_sides(column, samples(grid_.batch_stride, pair * grid_.strides[1], grid_.strides[0]), tall);
     return add({column, row}, alternating_groups);
   }
-  // Lines across the planes of a contiguous volume, from the samples to where the columns find them.
+  // Lines across the planes of a contiguous volume go from the samples to where the columns expect them.
   const std::int64_t flat = across_.back() * row_values_;
   const Side lying{Buffer::output, flat, 0, 1, row_values_};  // a plane, unpadded, in the output
   Step deep;
@@ -131,11 +132,11 @@ void Layout::grid() {
   add({deep, column, row}, alternating_groups);
 }
 
-/// Z·Y·X points, Y = Y1·Y2, in two trips through memory: lines of two dimensions, Y1 and X, then, after the
-/// twiddle factors between Y1 and Y2, Z and Y2. The data between the steps lie in blocks of Y2 by as many
-/// neighbours along X as the second step has lines: runs as short as these neighbours are written, never
-/// read. Nukada et al. (2008) factor Y and Z and make five steps of what registers hold; tiles in shared
-/// memory hold X with one part of Y, and Z with the other.
+/// Transforms Z·Y·X points, Y = Y1·Y2, in two passes through memory. The first step transforms lines of two
+/// dimensions, Y1 and X. Then come the twiddle factors between Y1 and Y2, and a step over Z and Y2. The data
+/// between the steps lie in blocks of Y2 by the second step's number of lines, along X. Runs as short as
+/// these neighbours are only written, never read. Nukada et al. (2008) factor Y and Z and use five steps that
+/// fit in registers. Here, tiles in shared memory hold X with one part of Y, and Z with the other.
 void Layout::volume_in_two_steps() {
   const std::int64_t depth = grid_.extents[0], width = grid_.row(), plane = grid_.extents[1] * width,
                      volume = depth * plane;

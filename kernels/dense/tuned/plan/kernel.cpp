@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which of a policy's remedies for memory latency a kernel can use, and counts its threads and
-// memory.
+// Decides which of a policy's latency-hiding knobs apply to a kernel, and computes its threads and memory.
 #include "kernels/dense/tuned/plan/product_layout.hpp"
 #include "kernels/dense/tuned/plan/program.hpp"
 #include "kernels/dense/tuned/plan/shared_layout.hpp"

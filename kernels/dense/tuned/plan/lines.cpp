@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups are counted by the launch, so a step has the strides of one.
+// The launch counts groups, so a step has the strides of a single group.
 #include "kernels/dense/tuned/plan/lines.hpp"
 
 #include "kernels/base/error.hpp"

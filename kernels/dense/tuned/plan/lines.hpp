@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of one dimension of an array as a step of their own, from and to wherever strides say: what
-// transforms that are spread over several arrays consist of.
+// A single step that transforms the lines of one dimension of an array, with any input and output strides.
+// Transforms that are spread over several arrays consist of such steps.
 #pragma once
 
 #include "kernels/dense/tuned/plan/needs.hpp"
@@ -9,7 +9,7 @@
 
 namespace sfft::detail::tuned {
 
-/// Complex lines, `inner` of them in a group. Strides are in complex values.
+/// Complex lines; a group has `inner` of them. Strides are in complex values.
 struct Lines {
   struct Strides {
     std::int64_t group = 0, inner = 1, element = 1;
@@ -22,13 +22,13 @@ struct Lines {
   bool scaled = false;  ///< results are multiplied by the call's scale
   friend bool operator==(const Lines&, const Lines&) = default;
 
-  /// Neighbouring lines, not the elements of one, are neighbours in memory.
+  /// Whether neighbouring lines, rather than the elements of a line, are neighbours in memory.
   bool interleaved() const noexcept { return in.element != 1; }
 };
 
 LineNeed need_of(const Lines& lines);
-/// A program of one step, of any number of groups. Throws Error(backend_unavailable) for a policy of other
-/// lines.
+/// Returns a program of one step, for any number of groups. Throws Error(backend_unavailable) for a policy of
+/// other lines.
 Program program_of(const Lines& lines, const TransformPolicy& policy);
 
 }  // namespace sfft::detail::tuned

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the steps of lines that no block can hold, from two or three factors of their length.
+// Makes the steps of lines that do not fit in a block, from two or three factors of their length.
 #include <fmt/format.h>
 
 #include "kernels/base/error.hpp"
@@ -7,8 +7,9 @@
 
 namespace sfft::detail::tuned {
 
-/// N = N1·N2: lines of N1 points N2 apart, twiddle factors, lines of N2 points; results N1 apart (the
-/// four-step method, Bailey 1990). Complex inverses are the same between two exchanges.
+/// N = N1·N2: transforms lines of N1 points N2 apart, multiplies by twiddle factors, and transforms lines of
+/// N2 points. The results are N1 apart (the four-step method, Bailey 1990). Complex inverses are the same
+/// between two exchanges.
 void Layout::two_steps() {
   const std::int64_t n1 = policy_.factors[0], n2 = policy_.factors[1], n = n1 * n2;
   const std::int64_t pitch = round_up(n2, cache_line_values(request_.single));
@@ -26,7 +27,7 @@ void Layout::two_steps() {
 }
 
 /// N = N1·N2·N3. The first step leaves its results in the order of the outputs, so that the other two find
-/// `chunk` neighbours; they work on groups of that many outputs, which stay in the L2 cache.
+/// `chunk` neighbours. They work on groups of that many outputs, which stay in the L2 cache.
 void Layout::three_steps() {
   const std::int64_t n1 = policy_.factors[0], n2 = policy_.factors[1], n3 = policy_.factors[2];
   const std::int64_t rest = n2 * n3, n = n1 * rest, chunk = policy_.outputs_per_group;

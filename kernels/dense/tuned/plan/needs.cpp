@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists the lines that a problem's steps transform, and ranks the ways to factor lines that no block can
-// hold.
+// Lists the lines that a problem's steps transform, and ranks the ways to factor lines that do not fit in a
+// block.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -91,8 +91,8 @@ std::vector<LineNeed> needs_of(const DenseProblem& problem, bool single, const s
 
 namespace {
 
-/// Factors of the columns of a complex volume for which both steps fit a block: smallest tiles first, and
-/// only the best two. The second step has half a cache line of neighbours.
+/// Returns factors of the columns of a complex volume for which both steps fit in a block. The smallest tiles
+/// come first, and only the best two are kept. The second step processes half a cache line of neighbours.
 std::vector<std::vector<int>> factors_of_volume(const DenseProblem& problem, const Grid& grid, bool single,
                                                 const Limits& limits) {
   const std::int64_t beside = cache_line_values(single) / 2, bytes = single ? 8 : 16,
@@ -131,7 +131,7 @@ std::vector<std::vector<int>> factors_of(const DenseProblem& problem, bool singl
   if (grid.row() <= (1 << 14)) all.push_back({});
   const std::int64_t n = grid.row();
   if (problem.real || !problem.contiguous()) return all;
-  // Factors near each other, and multiples of a cache line, first.
+  // Factors close to each other come first, and multiples of a cache line.
   const auto ends_well = [&](std::int64_t f) { return f % cache_line_values(single) == 0; };
   std::vector<std::pair<std::int64_t, std::vector<int>>> ranked;
   for (std::int64_t a = 16; a <= 4096; ++a) {

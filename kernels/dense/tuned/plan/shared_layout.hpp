@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the points of a tile lie in shared memory: bank padding, pitches, sizes. Shared by the host, which
-// asks what fits, and the device code.
+// Where the points of a tile lie in shared memory: bank padding, pitches, and sizes. The host, which checks
+// what fits, and the device code share this file.
 //
-// Compiled by NVRTC, too: C++17 without standard headers.
+// NVRTC also compiles this file: C++17 without standard headers.
 #pragma once
 
 #include "kernels/dense/tuned/plan/step.hpp"
 
 namespace sfft::detail::tuned {
 
-/// Bytes that asynchronous copies to shared memory move at once.
+/// Bytes per asynchronous copy to shared memory.
 constexpr int kCopyBytes = 16;
 
 constexpr int value_bytes(bool single) {
   return single ? 8 : 16;
 }
 
-/// Banks that hold one complex number each.
+/// The number of banks, each of which holds one complex number.
 constexpr int banks_of(bool single) {
   return 128 / value_bytes(single);
 }
 
-/// The number of groups of `threads`, each of as many as there are banks.
+/// The number of groups that `threads` form, with one thread per bank in each.
 constexpr int bank_groups(int threads, int banks) {
   return (threads + banks - 1) / banks;
 }
 
-/// Whether a pass's twiddle factors are part of its additions.
+/// Whether a pass folds its twiddle factors into its additions.
 constexpr bool is_fused(Twiddles twiddles, int radix) {
   return twiddles == Twiddles::fused &&
          (radix == 2 || radix == 4 || radix == 8 || radix == 16 || radix == 32);
@@ -37,13 +37,14 @@ constexpr bool reads_all_roots(Twiddles twiddles) {
 }
 
 /// The roots that a pass reads: `before` of each kind, one for every position of a butterfly in its group. A
-/// fused butterfly has radix/2 kinds, another one a root for each input but the first. They follow the roots
-/// of the FFT in its table, pass by pass from `first` on.
+/// fused butterfly has radix/2 kinds; any other has one for each input except the first. They follow the
+/// roots of the FFT in its table, pass by pass, beginning at `first`.
 struct PassRoots {
   int before = 1, kinds = 0, first = 0;
   constexpr int count() const { return before * kinds; }
 };
-/// `rows`: of a grid, whose second dimension begins again; 0: there is one dimension.
+/// The roots of one pass. `rows` is that of a grid, whose second dimension begins again with 1; 0 means one
+/// dimension.
 constexpr PassRoots pass_roots(const IntList& radices, Twiddles twiddles, int rows, unsigned pass,
                                int first) {
   PassRoots found{1, 0, first};
@@ -56,9 +57,10 @@ constexpr PassRoots pass_roots(const IntList& radices, Twiddles twiddles, int ro
   return found;
 }
 
-/// Slots between neighbours of each dimension of the grid in which a DFT of as many dimensions as there are
-/// radices is computed in place. `conflict_free`: in all passes but its own, threads hold neighbours of the
-/// first dimension first. Its distance is then chosen so that they, and the next ones, meet every bank once.
+/// Slots between neighbours in each dimension of the grid on which a DFT with one dimension per radix is
+/// computed in place. `conflict_free`: in all passes except its own, neighbouring threads hold neighbours in
+/// the first dimension. Its stride is then chosen so that these threads and the next ones meet every bank
+/// once.
 constexpr IntList grid_strides(const IntList& radices, bool conflict_free, bool single) {
   IntList strides = radices;
   strides.back() = 1;
@@ -72,7 +74,7 @@ constexpr IntList grid_strides(const IntList& radices, bool conflict_free, bool 
   return strides;
 }
 
-/// Slots of one transform whose permutations are conflict-free: enough for these and for its grid.
+/// Slots of a transform with conflict-free permutations: enough for the permutations and for its grid.
 constexpr int conflict_free_slots(const KernelPolicy& policy, int points, bool single) {
   const int banks = banks_of(single), threads = policy.threads_per_transform,
             rounds = (points + threads - 1) / threads, first = policy.radices[0],
@@ -81,7 +83,7 @@ constexpr int conflict_free_slots(const KernelPolicy& policy, int points, bool s
   return permuted > grid ? permuted : grid;
 }
 
-/// Slots of one transform, its bank padding included.
+/// Slots of one transform, including bank padding.
 constexpr int slots_of_transform(const Step& step, bool single) {
   const KernelPolicy& policy = step.policy;
   if (step.conflict_free()) return conflict_free_slots(policy, step.points, single);
@@ -95,9 +97,9 @@ constexpr int transform_pitch(const Step& step, bool single) {
   return slots_of_transform(step, single) + step.policy.pad;
 }
 
-/// Values from one line to the next in a tile that is packed (Step::packs). Lines of whole words are padded
-/// by words, as far as an exchange has room, so that threads that hold the same points of different lines
-/// meet few banks twice.
+/// Values from one line to the next in a packed tile (Step::packs). Lines of whole words are padded by words,
+/// as far as the exchange memory allows. Threads that hold the same points of different lines then rarely
+/// meet in a bank.
 constexpr int packed_pitch(const Step& step, bool single) {
   constexpr int kBanks = 32, kWord = kCopyBytes / 4;
   const int points = step.points, threads = step.policy.threads_per_transform,
@@ -118,7 +120,7 @@ constexpr int packed_pitch(const Step& step, bool single) {
   return best;
 }
 
-/// Bytes of shared memory through which a tile is exchanged between threads.
+/// The bytes of shared memory through which threads exchange a tile.
 constexpr int exchange_bytes(const Step& step, bool single) {
   const KernelPolicy& policy = step.policy;
   if (!step.stages() && policy.radices.size() == 1) return 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One step of a transform through global memory: which lines a kernel transforms, where they lie, and how.
-// The host fills it in, and prints it as the constant from which the device code is instantiated.
+// One step of a transform through global memory: which lines a kernel transforms, where they lie, and how it
+// transforms them. The host fills in a Step and prints it as the constant that instantiates the device code.
 //
-// Compiled by NVRTC, too: C++17 without standard headers.
+// NVRTC also compiles this file: C++17 without standard headers.
 #pragma once
 
 #include "kernels/base/storage.hpp"
@@ -13,53 +13,56 @@ namespace sfft::detail::tuned {
 
 enum class Buffer { input, output, scratch };
 
-/// What the elements of a line are. complex: as they are. pairs: real samples 2j and 2j + 1 as one complex
-/// value. real: with imaginary part 0. half_pairs: half the spectrum of 2n real samples, transformed as n
-/// pairs. half: half the spectrum of n real samples, n odd.
+/// What the elements of a line are. complex: complex values. pairs: real samples 2j and 2j + 1 as one complex
+/// value. real: real samples with imaginary part 0. half_pairs: half the spectrum of 2n real samples,
+/// transformed as n pairs. half: half the spectrum of n real samples, n odd.
 enum class Form { complex, pairs, real, half_pairs, half };
 
-/// plain: the FFT of the line. Others: a cyclic convolution by FFTs of a length that has radices.
+/// plain: the FFT of the line. The others compute a cyclic convolution with FFTs of a length that has
+/// radices.
 enum class Method { plain, bluestein, rader };
 
 /// Where the i-th element of a dimension lies: i·stride, or (i mod fold)·stride + (i/fold)·over.
 struct Digits {
   long long stride = 1;
-  int fold = 0;  ///< 0: one digit
+  int fold = 0;  ///< 0: a single digit
   long long over = 0;
 
-  constexpr Digits(long long all = 1) : stride(all) {}  // NOLINT: a stride alone is the usual case
+  constexpr Digits(long long all = 1) : stride(all) {}  // NOLINT: a single stride is the usual case
   constexpr Digits(long long first, int count, long long next) : stride(first), fold(count), over(next) {}
   friend constexpr bool operator==(const Digits& a, const Digits& b) {
     return a.stride == b.stride && a.fold == b.fold && a.over == b.over;
   }
 };
 
-/// What counts the transforms of an array of block16, each with its exponents behind it. none: there is one.
+/// Which index counts the transforms of a block16 array; each transform is followed by its exponents. none:
+/// there is one transform.
 enum class Transforms { none, groups, lines };
 
-/// Where a step loads or stores: strides in elements of the buffer.
+/// Where a step loads or stores. Strides are in elements of the buffer.
 struct Side {
   Buffer buffer = Buffer::input;
   long long group = 0, outer = 0;
-  Digits inner = {}, element = {};  ///< of neighbouring lines, and of the elements of a line
+  Digits inner = {}, element = {};  ///< strides of neighbouring lines, and of the elements of a line
   int ring_groups = 0;              ///< groups that the ring buffer holds; 0: not a ring
-  long long base = 0;               ///< offset of its first element in the buffer
+  long long base = 0;               ///< offset of the first element in the buffer
   Form form = Form::complex;
-  bool between = false;  ///< one alternating step leaves it for the other in the L2 cache
-  /// Format of real and imaginary parts. f32 stands for the plan's own precision, or for a sample's own type.
+  bool between = false;  ///< one alternating step leaves these data in the L2 cache for the other
+  /// The format of real and imaginary parts. f32 stands for the plan's precision, or for the type of a
+  /// sample.
   dense::Storage storage = dense::Storage::f32;
   int exponent = 0;  ///< results are stored times 2^exponent
   Transforms transforms = Transforms::none;
-  long long words = 0;  ///< of two integers of block16, of a transform
-  /// Samples of a word, whose strides are those of samples.
+  long long words = 0;  ///< words of a transform; a word is two block16 integers
+  /// Samples per word. Strides count samples.
   constexpr int parts() const { return form == Form::pairs ? 2 : 1; }
 };
 
-/// Twiddle factors between the steps of a long line: output k of a line is multiplied by
-/// exp(−2πi·k·(group·i_group + outer·i_outer + inner·i_inner)/modulus). Modulus 0: there are none.
+/// Twiddle factors between the steps of a long line. Output k of a line is multiplied by
+/// exp(−2πi·k·(group·i_group + outer·i_outer + inner·i_inner)/modulus). Modulus 0 means that there are none.
 struct StepTwiddle {
   long long modulus = 0, group = 0, outer = 0, inner = 0;
-  /// The low bits of an exponent, which index the fine table; the others index the coarse one.
+  /// The number of low bits of an exponent that index the fine table. The other bits index the coarse table.
   constexpr int fine_bits() const {
     int bits = 0;
     for (long long rest = modulus; rest > 0; rest /= 2) ++bits;
@@ -67,57 +70,58 @@ struct StepTwiddle {
   }
 };
 
-/// Points of a line on tensor cores at most: products and matrices grow with the square of it.
+/// The maximum number of points of a line on tensor cores. Products and matrices grow with its square.
 constexpr int kMaxOfProduct = 128;
 
 struct Step {
-  int points = 1;  ///< of a line; the FFT is longer or shorter if it computes a convolution
+  int points = 1;  ///< points of a line; the FFT is longer or shorter if it computes a convolution
   Method method = Method::plain;
   KernelPolicy policy = {};
   long long outer = 1, inner = 0;  ///< lines of a group; inner 0: as many as the batch
-  /// Not 0: the lines are the rows of half spectra of this many rows and planes; each depends on its mirrored
-  /// row. For pairs, lines 2q and 2q + 1 mirror each other.
+  /// If not 0, the lines are the rows of half spectra with this many rows and planes, and each depends on its
+  /// mirrored row. For pairs, lines 2q and 2q + 1 mirror each other.
   long long mirror_rows = 0, mirror_planes = 1;
   Side in = {}, out = {};
-  bool vector = true;         ///< pairs of samples are loaded and stored as one
+  bool vector = true;         ///< each pair of samples is loaded and stored as one vector
   long long pair_stride = 1;  ///< between the samples of a pair
-  /// Neighbouring threads hold neighbouring lines, not neighbouring points, when they load or store.
+  /// Whether neighbouring threads hold neighbouring lines, not neighbouring points, when they load or store.
   bool load_interleaved = false, store_interleaved = false;
-  /// Not 0: a line is a grid of this many rows, transformed along both dimensions; the step's twiddle factors
-  /// depend on the output of the columns.
+  /// If not 0, a line is a grid of this many rows, transformed along both dimensions. The step's twiddle
+  /// factors then depend on the output of the columns.
   int rows = 0;
-  /// Real and imaginary parts are exchanged: an inverse FFT is a forward one between two exchanges.
+  /// Whether real and imaginary parts are exchanged. An inverse FFT is a forward one between two exchanges.
   bool swap_in = false, swap_out = false;
   bool scale = false;  ///< results are multiplied by the call's scale
   StepTwiddle twiddle = {};
-  device::Keep keep = device::Keep::all;  ///< other than all: results are not stored, a part of them is kept
-  long long spectrum = 0;                 ///< elements of one spectrum, if a part is kept
+  device::Keep keep = device::Keep::all;  ///< unless `all`, results are not stored; only a part of them is
+                                          ///< kept
+  long long spectrum = 0;                 ///< elements of one spectrum, if only a part is kept
 
-  /// Tiles of a group; 0: as many as the batch needs.
+  /// Tiles of a group. 0 means as many as the batch needs.
   constexpr long long tiles() const {
     const int lines = policy.transforms_per_block;
     return inner == 0 ? 0 : outer * ((inner + lines - 1) / lines);
   }
-  /// A line is made of half a spectrum of pairs, or becomes one.
+  /// Whether a line is made from half a spectrum of pairs, or becomes one.
   constexpr bool half_spectra() const { return in.form == Form::half_pairs || out.form == Form::half_pairs; }
-  /// Lines 2q and 2q + 1 are rows that mirror each other.
+  /// Whether lines 2q and 2q + 1 are rows that mirror each other.
   constexpr bool mirrored_pairs() const { return mirror_rows > 0 && half_spectra(); }
-  /// One side is of block-scaled integers.
+  /// Whether one side has block-scaled integers.
   constexpr bool blocks() const {
     return in.storage == dense::Storage::block16 || out.storage == dense::Storage::block16;
   }
-  /// Blocks of results are of neighbouring lines, not of neighbouring elements of a line.
+  /// Whether a block of results spans neighbouring lines rather than neighbouring elements of a line.
   constexpr bool blocks_across() const {
     return out.storage == dense::Storage::block16 && out.transforms != Transforms::lines &&
            out.inner == out.parts();
   }
-  /// Tiles pass through shared memory on their way in and out.
+  /// Whether tiles are staged in shared memory.
   constexpr bool stages() const {
     return policy.staged || half_spectra() || out.storage == dense::Storage::block16;
   }
   constexpr bool interleaves_threads() const { return policy.interleaved_threads && stages(); }
-  /// Rader's convolution of co-prime radices is one of as many dimensions (Good 1958): its passes need no
-  /// twiddle factors, and its tables are in the order that makes this so.
+  /// Rader's convolution with co-prime radices is a convolution with one dimension per radix (Good 1958). Its
+  /// passes need no twiddle factors. Its tables are in the matching order.
   constexpr bool twiddle_free() const {
     if (method != Method::rader) return false;
     for (unsigned i = 0; i < policy.radices.size(); ++i) {
@@ -133,21 +137,21 @@ struct Step {
     }
     return true;
   }
-  /// Rader's permutations of a staged line that has a block for itself go through slots of shared memory that
-  /// the host has computed, so that no bank conflicts occur (bank_slots.hpp).
+  /// Rader's permutations of a staged line that has a block for itself. They go through slots of shared
+  /// memory that the host computed, so no bank conflicts occur (bank_slots.hpp).
   constexpr bool conflict_free() const {
     return policy.staged && !policy.interleaved_threads && policy.transforms_per_block == 1 &&
            policy.radices.size() > 1 && twiddle_free() && !half_spectra() && !blocks();
   }
-  /// A side of a staged tile is moved as it lies in memory: whole lines of 16-bit complex values, one after
-  /// the other.
+  /// Whether a side of a staged tile moves without conversion: whole contiguous lines of 16-bit complex
+  /// values.
   constexpr bool packs(const Side& side) const {
     return policy.staged && !half_spectra() && mirror_rows == 0 && !conflict_free() &&
            !policy.interleaved_shared && side.form == Form::complex && side.element == 1 &&
            side.inner == points && is_16_bit(side.storage) && side.storage != dense::Storage::block16 &&
            keep == device::Keep::all;
   }
-  /// Its lines are products with matrices: a batch of lines of f16, one after the other.
+  /// Whether the lines are products with matrices: a batch of contiguous f16 lines.
   constexpr bool multiplies() const { return policy.tensor_cores; }
   constexpr bool can_multiply() const {
     const int threads = policy.threads_per_transform;
@@ -161,7 +165,7 @@ struct Step {
     return side.form == Form::complex && side.storage == dense::Storage::f16 && side.element == 1 &&
            side.inner == points && side.base == 0 && side.exponent == 0;
   }
-  /// The threads of a transform always belong to one warp.
+  /// Whether the threads of a transform always belong to one warp.
   constexpr bool within_warp() const {
     return !load_interleaved && !store_interleaved && !interleaves_threads() &&
            32 % policy.threads_per_transform == 0;

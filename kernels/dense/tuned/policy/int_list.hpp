@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// A short list of integers that host and device code share, usable in constants.
+// A short list of integers that host and device code share and that constants can contain.
 //
-// Compiled by NVRTC, too: C++17 without standard headers.
+// NVRTC also compiles this file: C++17 without standard headers.
 #pragma once
 
 namespace sfft::detail::tuned {
 
 class IntList {
  public:
-  static constexpr int kCapacity = 15;  ///< factors of 2^15, the longest transform of a block
+  static constexpr int kCapacity = 15;  ///< number of factors in 2^15, the longest transform of a block
 
   constexpr IntList() = default;
   template <class... Rest>
   constexpr IntList(int first, Rest... rest)  // NOLINT: lists are written as {16, 4}
       : values_{first, static_cast<int>(rest)...}, size_(1 + sizeof...(rest)) {}
-  /// The first kCapacity elements of another container.
+  /// Copies the first kCapacity elements of another container.
   template <class Container>
   static constexpr IntList of(const Container& values) {
     IntList list;
@@ -40,7 +40,7 @@ class IntList {
     if (size_ < kCapacity) values_[size_++] = value;
   }
 
-  /// Product of the first `count` elements.
+  /// The product of the first `count` elements.
   constexpr int product(unsigned count) const {
     int product = 1;
     for (unsigned i = 0; i < count; ++i) product *= values_[i];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One table for kernels and one for transforms, with the values that the search tries; assertions check that
-// no member is missing.
+// The tables of knobs for kernels and for transforms, with the values that the search tries. Assertions check
+// that no member is missing.
 #include "kernels/dense/tuned/policy/knobs.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 using Context = const SearchContext&;
 using Values = std::vector<int>;
 
-/// A row without what the search tries.
+/// Makes a row without the values that the search tries.
 template <auto kMember>
 struct Row;
 template <class Policy, class Value, Value Policy::*kMember>
@@ -33,10 +33,10 @@ struct Row<kMember> {
     return knob;
   }
 };
-// The name in texts is the member's own.
+// The name in texts is that of the member.
 #define SFFT_KNOB(Policy, member, ...) Row<&Policy::member>::of(#member, __VA_ARGS__)
 
-constexpr int kMaxCount = 999'999;  ///< for what has no bound of its own
+constexpr int kMaxCount = 999'999;  ///< for knobs without a natural bound
 constexpr int kMaxPad = 64;         ///< slots
 constexpr int kMaxDelay = 100'000;  ///< clock cycles
 constexpr int kMaxDistance = 1000;  ///< per cent
@@ -57,7 +57,7 @@ constexpr Knob<KernelPolicy> together_with(Tried values, Knob<KernelPolicy> knob
   return knob;
 }
 
-/// If more blocks fit than these tiles allow, they may only get in each other's way.
+/// Limits blocks to these tile sizes: if more blocks fit, they may only get in each other's way.
 Values blocks_of_some_tiles(Context context) {
   constexpr int kTileBytes[] = {40 << 10, 56 << 10, 72 << 10, 88 << 10, 104 << 10};
   Values counts;
@@ -70,13 +70,13 @@ Values blocks_of_some_tiles(Context context) {
   return counts;
 }
 
-/// Tiles that are prefetched must still be in the L2 cache when their blocks start.
+/// Prefetched tiles must still be in the L2 cache when their blocks start.
 Values distances(Context) {
   return {0, 12, 25, 35};
 }
 
-/// Blocks of one wave load for some microseconds before all of them compute, those of one multiprocessor for
-/// less.
+/// The blocks of one wave all load for some microseconds before they all compute. Those of one multiprocessor
+/// load for less.
 Values multiprocessor_delays(Context context) {
   return context.alone_on_multiprocessor() ? Values{0, 7000, 14000, 21000} : Values{};
 }

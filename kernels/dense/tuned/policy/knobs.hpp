@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The knobs of policies as tables: one row for each, from which text, parsing, search, fuzzing and round-trip
-// tests follow.
+// The knobs of policies as tables with one row per knob. Text, parsing, search, fuzzing and round-trip tests
+// all follow from the rows.
 #pragma once
 
 #include <cstddef>
@@ -18,26 +18,27 @@ struct SearchContext {
   bool real = false, single = true;
 
   const KernelPolicy& kernel() const { return base.kernels[step]; }
-  /// A block that holds such a tile has a multiprocessor for itself, or nearly so.
+  /// Whether a block with the kernel's tile has a multiprocessor almost for itself.
   bool alone_on_multiprocessor() const;
 };
 
-/// Values of a knob that are worth trying as a change of the best policy found so far; empty: none.
+/// Returns the values of a knob that are worth trying as a change of the best policy found so far. Null or
+/// empty means none.
 using Tried = std::vector<int> (*)(const SearchContext&);
 
-/// A knob of a KernelPolicy or a TransformPolicy, with its value as an int. Its default is that of the
-/// member.
+/// A knob of a KernelPolicy or a TransformPolicy; its value is an int. The member's initializer is the
+/// default.
 template <class Policy>
 struct Knob {
-  const char* name;  ///< of the member, and in texts
+  const char* name;  ///< name of the member, also in texts
   int min, max;
   int (*get)(const Policy&);
   void (*set)(Policy&, int);
-  std::span<const char* const> words = {};  ///< of an enumeration's values, from 0; texts hold these
+  std::span<const char* const> words = {};  ///< names of an enumeration's values, from 0; texts use these
 
-  Tried tries = nullptr;      ///< for one kernel; of a TransformPolicy for the whole
-  Tried tries_all = nullptr;  ///< the same value for all kernels
-  /// Not null: tried together with each of these values of another knob.
+  Tried tries = nullptr;      ///< values for one kernel, or for the whole in a TransformPolicy
+  Tried tries_all = nullptr;  ///< values that all kernels get at once
+  /// If not null, each value is tried together with each of these values of another knob.
   void (*set_other)(Policy&, int) = nullptr;
   Tried tries_other = nullptr;
 };
@@ -45,8 +46,8 @@ struct Knob {
 std::span<const Knob<KernelPolicy>> kernel_knobs();
 std::span<const Knob<TransformPolicy>> transform_knobs();
 
-/// Whether a block that holds such a tile has a multiprocessor for itself, or nearly so: nothing hides its
-/// loads but prefetching.
+/// Whether a block with such a tile has a multiprocessor almost for itself. Then only prefetching hides its
+/// loads.
 bool alone_on_multiprocessor(const KernelPolicy& kernel, bool single);
 constexpr int kUsualPrefetchDistance = 25, kUsualMultiprocessorDelay = 14000;  ///< for such blocks
 

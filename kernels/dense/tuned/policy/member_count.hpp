@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many members an aggregate has, so that tables of its members can be checked to name all of them.
+// Counts the members of an aggregate, so that a check can ensure that tables name all of them.
 #pragma once
 
 #include <cstddef>

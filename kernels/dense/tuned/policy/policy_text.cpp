@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes and reads words name=value by the tables of knobs, so that texts have the names and bounds of the
-// search.
+// Writes and reads name=value words with the tables of knobs, so that texts have the same names and bounds as
+// the search.
 #include "kernels/dense/tuned/policy/policy_text.hpp"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ std::string list_text(const List& values) {
   return fmt::format("{}", fmt::join(values, "."));
 }
 
-/// Adds words for what differs from the defaults.
+/// Adds a word for each knob that differs from its default.
 template <class Policy>
 void add_words(std::span<const Knob<Policy>> knobs, const Policy& policy, Words& words) {
   const Policy usual{};
@@ -42,7 +42,7 @@ void add_words(std::span<const Knob<Policy>> knobs, const Policy& policy, Words&
   }
 }
 
-/// A number of at most six digits, or nothing.
+/// Parses a number of at most six digits, or returns nothing.
 std::optional<int> number(std::string_view text) {
   if (text.empty() || text.size() > kMaxDigits) return std::nullopt;
   if (text.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
@@ -51,7 +51,7 @@ std::optional<int> number(std::string_view text) {
   return value;
 }
 
-/// Positive numbers with dots between them.
+/// Parses positive numbers separated by dots.
 std::optional<std::vector<int>> numbers(std::string_view text, std::size_t max) {
   std::vector<int> values;
   for (std::size_t at = 0; at <= text.size();) {
@@ -81,7 +81,8 @@ bool set_knob(std::span<const Knob<Policy>> knobs, std::string_view name, std::s
   return false;
 }
 
-/// Takes `words` one by one; take(name, value) returns false for what is not a valid word.
+/// Passes `words` to take(name, value) one by one, which returns false for an invalid word. Returns whether
+/// all are valid.
 template <class Take>
 bool take_words(std::span<const std::string> words, const Take& take) {
   std::set<std::string_view> seen;

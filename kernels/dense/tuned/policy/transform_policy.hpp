@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that the search decides about a transform: knobs of the whole, and of each of its kernels.
+// Everything that the search decides about a transform: the knobs of the whole and of each of its kernels.
 #pragma once
 
 #include <optional>
@@ -10,21 +10,22 @@
 namespace sfft::detail::tuned {
 
 struct TransformPolicy {
-  /// Not 0: the last two steps alternate over this many groups at a time (frames, planes, parts of long
-  /// lines), so that what is between them stays in the L2 cache.
+  /// If not 0, the last two steps alternate over this many groups at a time (frames, planes, parts of long
+  /// lines), so that the data between them stay in the L2 cache.
   int alternating_groups = 0;
-  int streams = 1;  ///< that alternating steps run on
-  /// Alternating steps hand over in a ring buffer; otherwise in place, where the first of them reads.
+  int streams = 1;  ///< number of streams on which alternating steps run
+  /// Alternating steps hand data over in a ring buffer. Otherwise they do so in place, where the first of
+  /// them reads.
   bool ring_buffer = true;
-  int min_blocks_per_multiprocessor = 1;  ///< for which the compiler saves registers
-  /// Factors of a long line, slowest input digit first, or of a volume's columns, in two steps; empty: each
-  /// line is one step.
+  int min_blocks_per_multiprocessor = 1;  ///< the compiler limits registers for this many
+  /// The factors of a long line, slowest input digit first, or of a volume's columns in two steps. Empty
+  /// means that each line is one step.
   std::vector<int> factors;
-  int outputs_per_group = 16;  ///< neighbouring outputs that a group of a line of three factors computes
-  std::vector<KernelPolicy> kernels;  ///< of the forward transform's steps, in their order
+  int outputs_per_group = 16;  ///< neighbouring outputs that a group computes, for a line of three factors
+  std::vector<KernelPolicy> kernels;  ///< one per step of the forward transform, in order
 };
 
-/// A problem's policy and, for real signals, another one for 8-bit samples if that is faster: loading them
+/// A problem's policy and, for real signals, a second one for 8-bit samples if that is faster: loading them
 /// takes a quarter of the time.
 struct PlanPolicy {
   TransformPolicy own;

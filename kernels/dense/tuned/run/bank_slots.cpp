@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Colours the points with banks one by one; if the two groups of a point have no free bank in common, two
-// banks are exchanged along a path.
+// Assigns banks to points one by one, as an edge colouring. If the two groups of a point have no free bank in
+// common, two banks are swapped along a path.
 #include "kernels/dense/tuned/run/bank_slots.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace sfft::detail::tuned {
 
 namespace {
 
-/// Edges of a bipartite graph, coloured one by one.
+/// Colours the edges of a bipartite graph one by one.
 class Colouring {
  public:
   Colouring(int edges, int nodes, int colours)
@@ -49,7 +49,7 @@ class Colouring {
     for (int side : {0, 1}) at(side, end(edge, side), colour) = edge;
   }
 
-  /// Exchanges two colours along the path that begins at a right node with `a`, which becomes free there.
+  /// Swaps two colours along the path that begins at a right node with `a`. That frees `a` at the node.
   void swap_from(int right, int a, int b) {
     std::vector<int> path;
     int side = 1, node = right, colour = a;
@@ -68,11 +68,11 @@ class Colouring {
   int colours_;
   std::vector<std::array<int, 2>> ends_;
   std::vector<int> colour_;
-  std::array<std::vector<int>, 2> at_;  ///< the edge of a node with a colour
+  std::array<std::vector<int>, 2> at_;  ///< the edge of each colour, per node
 };
 
-/// For each point the group of threads that accesses it at once; points that no thread accesses have a group
-/// of their own.
+/// For each point, the group of threads that accesses it at the same time. Points that no thread accesses
+/// form an extra group.
 std::vector<int> groups(const Accesses& accesses, int points, int banks) {
   std::vector<int> group(static_cast<std::size_t>(points), -1);
   const int of_round = bank_groups(accesses.threads, banks);
@@ -87,7 +87,7 @@ std::vector<int> groups(const Accesses& accesses, int points, int banks) {
   return group;
 }
 
-/// Elements in their order.
+/// Accesses the elements in order.
 Accesses in_order(int points, int threads) {
   Accesses accesses{threads, {}};
   for (int i = 0; i < static_cast<int>(round_up(points, threads)); ++i)
@@ -95,7 +95,7 @@ Accesses in_order(int points, int threads) {
   return accesses;
 }
 
-/// What threads hold before the first pass, or after the way back.
+/// What threads hold before the first pass, or after the last pass of the inverse FFT.
 Accesses of_pass(const Step& step, const std::vector<int>& order) {
   const int radix = step.policy.radices[0], apart = step.policy.length() / radix,
             threads = step.policy.threads_per_transform;
@@ -109,7 +109,7 @@ Accesses of_pass(const Step& step, const std::vector<int>& order) {
   return accesses;
 }
 
-/// Byte addresses, thread by thread and round by round.
+/// Byte addresses, grouped by thread, then in the order of rounds.
 std::vector<int> addresses(const Accesses& accesses, const std::vector<int>& slots, int bytes) {
   const std::size_t threads = static_cast<std::size_t>(accesses.threads),
                     rounds = accesses.points.size() / threads,
@@ -136,7 +136,7 @@ std::vector<int> slots_for(const Accesses& stores, const Accesses& loads, int po
   std::vector<int> slots, used(static_cast<std::size_t>(banks), 0);
   for (int p = 0; p < points; ++p) {
     int colour = bank[p];
-    if (colour == bank[0] || colour == 0) colour = bank[0] - colour;  // they exchange names
+    if (colour == bank[0] || colour == 0) colour = bank[0] - colour;  // colours 0 and bank[0] swap names
     slots.push_back(colour + banks * used[static_cast<std::size_t>(colour)]++);
   }
   return slots;

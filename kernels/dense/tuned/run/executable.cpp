@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads kernels and their tables, limits resident blocks through shared memory, and launches steps in order;
-// alternating steps run over groups on side streams.
+// Loads kernels and their tables, limits resident blocks through shared memory, and launches steps in order.
+// Alternating steps run over groups on side streams.
 #include "kernels/dense/tuned/run/executable.hpp"
 
 #include <fmt/format.h>
@@ -60,14 +60,14 @@ void Tables::convolution_of(const Step& step, device::StepTables& tables) {
   tables.load = known(key + "load");
 }
 
-/// The roots of an FFT, then those that its passes read, there and back.
+/// The roots of an FFT, then those that its passes read, for the radices in forward and in reverse order.
 const void* Tables::all_roots(const Step& step) {
   const IntList& radices = step.policy.radices;
   const Twiddles twiddles = step.policy.twiddles;
   const std::string key =
       fmt::format("roots {} {} {}", fmt::join(radices, "."), static_cast<int>(twiddles), step.rows);
   if (const void* found = known(key)) return found;
-  const double min = single_ ? 0x1p-24 : 0x1p-53;  // an epsilon beside the other part
+  const double min = single_ ? 0x1p-24 : 0x1p-53;  // one epsilon, relative to the other part, which is near 1
   Table all = roots(step.policy.length(), step.policy.length());
   for (const IntList& way : {radices, radices.reversed()}) {
     const Table own = pass_roots_of(way, twiddles, step.rows, min);
@@ -121,11 +121,11 @@ int blocks_of(CUfunction function, unsigned threads, std::size_t shared_bytes) {
   return blocks;
 }
 
-/// The shared memory by which a multiprocessor holds at most `resident` blocks that need `bytes`. What they
-/// do not need is left to the L1 cache.
+/// Returns the shared memory with which a multiprocessor holds at most `resident` blocks that need `bytes`.
+/// The rest is left to the L1 cache.
 std::size_t bytes_to_hold(CUfunction function, unsigned threads, std::size_t bytes, int resident,
                           const cuda::DeviceInfo& device) {
-  constexpr std::size_t kOfSystem = 1 << 10;  // of every block, from sm_80 on
+  constexpr std::size_t kOfSystem = 1 << 10;  // reserved in every block, from sm_80 on
   const std::size_t share =
       100 * static_cast<std::size_t>(resident) * (bytes + kOfSystem) / device.shared_bytes_per_multiprocessor;
   cuda::check_driver(
@@ -185,7 +185,7 @@ Executable::Executable(Program program, const std::vector<Image>& images, bool s
 }
 
 Executable::SideStreams& Executable::side_streams_for(cuda::Stream stream) const {
-  // Streams that take part in another capture would drag this work into its graph.
+  // Skip streams that take part in another capture: they would pull this work into its graph.
   const std::uint64_t capture = cuda::capture_of(stream);
   for (const auto& side : side_streams_) {
     const std::uint64_t own = side->streams.empty() ? 0 : cuda::capture_of(side->streams[0].get());
@@ -198,7 +198,7 @@ Executable::SideStreams& Executable::side_streams_for(cuda::Stream stream) const
   return *side_streams_.back();
 }
 
-/// Launches of more waves of blocks gain more than their first blocks lose by starting late.
+/// With at least this many waves of blocks, a launch gains more than its first blocks lose by starting late.
 constexpr std::int64_t kWorthDelaying = 3;
 
 void Executable::launch(const Loaded& kernel, const Call& call, std::int64_t first_group, std::int64_t tiles,
@@ -216,7 +216,7 @@ void Executable::launch(const Loaded& kernel, const Call& call, std::int64_t fir
   arguments.lines = call.batch;
   arguments.tiles = static_cast<unsigned>(tiles);
   arguments.early_blocks =
-      static_cast<unsigned>(kernel.resident_blocks / 2);  // others begin too late (measured)
+      static_cast<unsigned>(kernel.resident_blocks / 2);  // the other half would begin too late (measured)
   arguments.resident_blocks = static_cast<unsigned>(kernel.resident_blocks);
   arguments.per_multiprocessor = 1.0f / static_cast<float>(multiprocessors_);
   arguments.multiprocessor_delay = tiles > kWorthDelaying * kernel.resident_blocks
@@ -290,7 +290,7 @@ void Executable::run_alternating(const Call& call, std::int64_t first_group, std
   SideStreams& side = side_streams_for(stream);
   const std::size_t first_kernel = program_.alternating_from;
   const std::int64_t at_once = program_.alternating_groups;
-  // Streams beyond the number of rounds would only be waited for.
+  // Streams beyond the number of rounds would have nothing to do but be waited for.
   const std::size_t others = std::min(side.streams.size(), static_cast<std::size_t>((groups - 1) / at_once));
   if (others > 0) side.events.back().record(stream);
   for (std::size_t s = 0; s < others; ++s) side.events.back().block(side.streams[s].get());

@@ -20,12 +20,12 @@ namespace sfft::detail::tuned {
 
 using Image = std::vector<char>;
 
-/// Copies bytes to where kernels find them.
+/// Copies bytes to memory that kernels can read.
 using Copy = std::function<std::shared_ptr<const void>(const void*, std::size_t)>;
-/// The copy in device memory.
+/// Copies to device memory.
 std::shared_ptr<const void> copy_to_gpu(const void* data, std::size_t bytes);
 
-/// Tables of constants that kernels read; each is made once.
+/// Tables of constants that kernels read. Each table is made once.
 class Tables {
  public:
   explicit Tables(bool single, Copy copy = copy_to_gpu) : single_(single), copy_(std::move(copy)) {}
@@ -54,32 +54,33 @@ struct Call {
   void* scratch = nullptr;
   double scale = 1;
   std::int64_t batch = 1;
-  std::size_t input_bytes = 0, output_bytes = 0;  ///< of one transform
-  device::KeptPart kept{};                        ///< for a program that keeps a part
+  std::size_t input_bytes = 0, output_bytes = 0;  ///< bytes of one transform
+  device::KeptPart kept{};                        ///< for a program that keeps only a part
 };
 
-/// Immutable but for the streams that alternating steps run on, which a mutex guards: their work is ordered
-/// by events, so that callers of several threads only wait for each other's launches.
+/// Immutable except for the streams on which alternating steps run. A mutex guards these. Events order their
+/// work, so callers on several threads wait only for each other's launches.
 class Executable {
  public:
-  /// An empty image stands for a kernel that is never run. `tables` outlives this.
+  /// An empty image stands for a kernel that never runs. `tables` must outlive this object.
   Executable(Program program, const std::vector<Image>& images, bool single, Tables& tables,
              const cuda::DeviceInfo& device);
 
-  /// Ordered in `stream`; returns at once. Throws Error(device).
+  /// Enqueues the work in `stream` and returns at once. Throws Error(device).
   void run(const Call& call, cuda::Stream stream) const;
-  /// Runs one of the kernels, for all groups.
+  /// Runs one of the kernels over all groups.
   void run_kernel(std::size_t kernel, const Call& call, cuda::Stream stream) const;
-  /// Runs the first kernel, for the first groups of the arrays.
+  /// Runs the first kernel over the first groups of the arrays.
   void run_groups(const Call& call, std::int64_t groups, cuda::Stream stream) const;
-  /// Not 0: a program of lines across planes and of planes that alternate, or of a volume in two steps, which
-  /// may run in parts: the columns of a part begin at a multiple of this, its planes are groups.
+  /// If not 0, the program may run in parts. It consists of alternating steps over lines across planes and
+  /// over planes, or it is a volume in two steps. The columns of a part begin at a multiple of this number;
+  /// its planes are groups.
   std::int64_t columns_at_once() const noexcept;
   bool planes_first() const noexcept { return program_.volume_in_two() || program_.alternating_from == 0; }
   void run_columns(const Call& call, std::int64_t first, std::int64_t count, cuda::Stream stream) const;
   void run_planes(const Call& call, std::int64_t first, std::int64_t count, cuda::Stream stream) const;
   std::size_t scratch_bytes() const noexcept { return scratch_bytes_; }
-  /// Blocks of a kernel that the GPU holds at once.
+  /// The number of the kernel's blocks that the GPU holds at once.
   std::int64_t resident(std::size_t kernel) const { return kernels_.at(kernel).resident_blocks; }
 
  private:
@@ -90,8 +91,8 @@ class Executable {
     unsigned threads = 0;
     std::size_t shared_bytes = 0;
     std::int64_t groups = 1, tiles = 0;
-    bool stays = false;                  ///< its blocks stay for many tiles
-    std::int64_t resident_blocks = 0;    ///< that the GPU holds at once
+    bool stays = false;                  ///< its blocks are persistent
+    std::int64_t resident_blocks = 0;    ///< blocks that the GPU holds at once
     std::int64_t prefetch_distance = 0;  ///< in tiles
     KernelPolicy policy;
   };
@@ -101,25 +102,25 @@ class Executable {
   void run_once(const Call& call, cuda::Stream stream) const;
   void run_alternating(const Call& call, std::int64_t first_group, std::int64_t groups,
                        cuda::Stream stream) const;
-  /// The kernel besides those that alternate.
+  /// The kernel in addition to the two that alternate.
   std::size_t kernel_of_columns() const noexcept { return program_.alternating_from == 0 ? 2 : 0; }
 
-  /// What alternating steps run on besides the caller's stream.
+  /// The streams for alternating steps in addition to the caller's.
   struct SideStreams {
     std::vector<cuda::OwnedStream> streams;
-    std::vector<cuda::Event> events;  ///< one for each stream, and one more
+    std::vector<cuda::Event> events;  ///< one per stream, and one more
   };
   SideStreams& side_streams_for(cuda::Stream stream) const;
 
   Program program_;
-  std::size_t value_bytes_;  ///< complex
+  std::size_t value_bytes_;  ///< size of a complex value
   std::vector<Loaded> kernels_;
   std::size_t scratch_bytes_ = 0;
   int multiprocessors_;
   bool overlap_ = false;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<SideStreams>>
-      side_streams_;  ///< more than one only while graphs are captured
+      side_streams_;  ///< more than one only during graph captures
 };
 
 }  // namespace sfft::detail::tuned

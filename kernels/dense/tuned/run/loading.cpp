@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the sources of all kernels, compiles them together, and hands each program its images.
+// Writes the sources of all kernels, compiles them together, and gives each program its images.
 #include "kernels/dense/tuned/run/loading.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From programs to what runs them on a GPU.
+// Turns programs into executables for a GPU.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace sfft::detail::tuned {
 
-/// Compiles the kernels of all programs at the same time, and loads them. Throws Error(backend_unavailable).
+/// Compiles the kernels of all programs at the same time and loads them. Throws Error(backend_unavailable).
 std::vector<std::unique_ptr<const Executable>> load(const std::vector<Program>& programs, bool single,
                                                     Tables& tables, const cuda::DeviceInfo& device);
 

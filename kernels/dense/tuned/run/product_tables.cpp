@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the scale of a DFT's cosines and sines, and puts them where lanes hold them.
+// Chooses the scale of a DFT's cosines and sines, and arranges them as the lanes hold them.
 #include "kernels/dense/tuned/run/product_tables.hpp"
 
 #include <bit>

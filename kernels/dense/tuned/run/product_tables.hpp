@@ -9,16 +9,16 @@
 
 namespace sfft::detail::tuned {
 
-/// From 1 to 2: what the cosines and sines of a DFT are multiplied by, so that their roundings to f16 are
-/// small. Their relative error is that which they add to results.
+/// A factor from 1 to 2 for the cosines and sines of a DFT that makes their rounding errors in f16 small.
+/// `error` is their relative error, which is also the error that they add to results.
 struct ProductScale {
   double value = 1, error = 0;
 };
 ProductScale product_scale(int points);
 
-/// Four words of each lane for a matrix of cosines, then for one of sines, tile by tile of the outputs and of
-/// the points. They are multiplied by a scale for which their roundings to f16 are small. One over it
-/// follows, as a float. `inverse`: of the conjugated roots.
+/// Returns four words per lane for a matrix of cosines, then for one of sines, tile by tile of the outputs
+/// and of the points. The entries are multiplied by the product scale. Its reciprocal follows, as a float.
+/// `inverse` conjugates the roots.
 std::vector<std::uint32_t> product_tables(const ProductLayout& layout, bool inverse);
 
 }  // namespace sfft::detail::tuned

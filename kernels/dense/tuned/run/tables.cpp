@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Roots come from exact index arithmetic; a convolution's kernel is transformed with the built-in FFT on the
-// CPU.
+// Computes roots with exact index arithmetic. A convolution's kernel is transformed on the CPU by the
+// built-in FFT.
 #include "kernels/dense/tuned/run/tables.hpp"
 
 #include <algorithm>
@@ -14,13 +14,13 @@ namespace sfft::detail::tuned {
 
 namespace {
 
-/// exp(−2πi j/n), 0 <= j < n; those that mirror each other agree to the last bit.
+/// exp(−2πi j/n), 0 <= j < n. Roots that mirror each other agree to the last bit.
 std::complex<double> root(std::int64_t j, std::int64_t n) {
   return std::conj(unit_root(j, n));
 }
 
-/// FFT over `values.size()` points, divided by their number; on the CPU, with the stage that the built-in
-/// engine uses for rows.
+/// The FFT over `values.size()` points, divided by their number. It runs on the CPU, in the stage that the
+/// built-in engine uses for rows.
 Table spectrum(const Table& values) {
   const RowStage<double> row(static_cast<std::int64_t>(values.size()), false);
   std::vector<double> workspace(row.workspace_reals());
@@ -72,9 +72,9 @@ Convolution rader(std::int64_t p) {
   return result;
 }
 
-/// The same on a grid of one dimension per radix (Good 1958): element e of the convolution, with the
-/// coordinates e mod R_i, the first slowest; element Σ f_i n/R_i of its DFT with the coordinates f_i, the
-/// first fastest.
+/// The same on a grid with one dimension per radix (Good 1958). Element e of the convolution has the
+/// coordinates e mod R_i, the first one slowest. Element Σ f_i n/R_i of its DFT has the coordinates f_i, the
+/// first one fastest.
 Convolution on_grid(const Convolution& line, const IntList& radices) {
   const auto n = static_cast<std::int64_t>(line.gather.size());
   Convolution grid = line;
@@ -114,7 +114,7 @@ Table pass_roots_of(const IntList& radices, Twiddles twiddles, int rows, double 
       }
       continue;
     }
-    // Sizes 2, 4, … R: the roots w^(R/size) exp(−2πi m/size), w = exp(−2πi q/n).
+    // Sizes 2, 4, … R have the roots w^(R/size) exp(−2πi m/size), where w = exp(−2πi q/n).
     for (std::int64_t size = 2; size <= radices[i]; size *= 2) {
       for (std::int64_t m = 0; m < std::max<std::int64_t>(1, size / 4); ++m) {
         for (std::int64_t q = 0; q < pass.before; ++q) {

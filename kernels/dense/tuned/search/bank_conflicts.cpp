@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Visits the accesses of the first warps, half a warp at a time: 16 banks of 8 bytes.
+// Visits the accesses of the first warps in half-warps: 16 banks of 8 bytes each.
 #include "kernels/dense/tuned/search/bank_conflicts.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ struct Count {
   std::int64_t taken = 0, accesses = 0;
 };
 
-/// Accesses of every butterfly's point k, at position_of(butterfly, k) of its line.
+/// Visits the access to point k of every butterfly, at position_of(butterfly, k) of its line.
 template <class Position>
 void visit(const KernelPolicy& kernel, int radix, const Position& position_of, Count& count) {
   const int threads = kernel.threads_per_transform, all = threads * kernel.transforms_per_block,
@@ -25,7 +25,7 @@ void visit(const KernelPolicy& kernel, int radix, const Position& position_of, C
     return interval > 0 ? position + position / interval : position;
   };
   const int pitch = padded(kernel.length() - 1) + 1 + kernel.pad;
-  constexpr int kVisited = 2 * kWarp;  // threads: patterns come back
+  constexpr int kVisited = 2 * kWarp;  // threads; their pattern of accesses repeats
   for (int first = 0; first < std::min(all, kVisited); first += kBanks) {
     for (int round = 0; round * threads < butterflies; ++round) {
       for (int k = 0; k < radix; ++k) {

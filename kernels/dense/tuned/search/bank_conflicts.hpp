@@ -6,11 +6,11 @@
 
 namespace sfft::detail::tuned {
 
-/// Times that a group of threads takes for an access, over those it would take without conflicts, on average;
-/// of whole complex values of float, in lines of one dimension whose transforms lie one after the other. 1:
-/// no bank is met twice.
+/// The mean ratio of the cycles that a group of threads takes for an access to those without conflicts. 1
+/// means that no bank is met twice. It covers whole complex floats, in one-dimensional lines whose transforms
+/// follow each other.
 double bank_conflicts(const KernelPolicy& kernel);
-/// Chooses pad_interval and pad with the fewest conflicts, and of these the least memory.
+/// Chooses the pad_interval and pad with the fewest conflicts and, among these, the least memory.
 void pad_for_banks(KernelPolicy& kernel);
 
 }  // namespace sfft::detail::tuned

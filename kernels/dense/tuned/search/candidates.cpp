@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Enumerates radices, threads and tiles, ranks them by a model of arithmetic, exchanges and memory, and keeps
-// the best of each kind.
+// Enumerates radices, threads and tiles. It ranks them by a model of arithmetic, exchanges and memory, and
+// keeps the best of each kind.
 #include "kernels/dense/tuned/search/candidates.hpp"
 
 #include <algorithm>
@@ -20,26 +20,26 @@ namespace sfft::detail::tuned {
 
 namespace {
 
-constexpr std::size_t kBluesteinLengths = 2;  ///< that are tried
+constexpr std::size_t kBluesteinLengths = 2;  ///< number of lengths to try
 constexpr std::size_t kAlike = 2;             ///< candidates that differ only in the order of their radices
 constexpr std::size_t kOfSet = 8;             ///< candidates that share their radices
-/// The share of work that Rader's convolutions take if their permutations have no bank conflicts (measured:
-/// half, 1021 points).
+/// The factor for the cost of Rader's convolutions if their permutations have no bank conflicts (measured:
+/// one half, at 1021 points).
 constexpr double kConflictFree = 0.6;
-/// Grids of at least this many points lose more by exchanges than by having few threads (measured).
+/// Grids of at least this many points lose more to exchanges than to a low number of threads (measured).
 constexpr int kLargeGrid = 2048;
-/// Points per thread in float: tiles of grids are large.
+/// Maximum points per thread in float. Tiles of grids are large.
 constexpr int kMaxOfLine = 32, kMaxOfGrid = 48, kMaxOfNarrow = 48;
-constexpr std::size_t kPadded = 96;  ///< candidates of 16-bit lines whose bank conflicts are counted
+constexpr std::size_t kPadded = 96;  ///< 16-bit candidates whose bank conflicts are counted
 constexpr int kCoalesced = 16;       ///< neighbouring points that one access to memory reads well
 
-/// Arithmetic of a butterfly, per point.
+/// The arithmetic of a butterfly, per point.
 double work(int radix) {
   const RadixRow* const row = find_radix(radix);
   return 5 * std::log2(radix) * (row == nullptr ? 1 : row->extra);
 }
 
-/// Every multiset of radices up to `largest` with this product, largest first.
+/// Every multiset of radices up to `largest` with this product, largest radix first.
 void factorise(int left, int largest, std::vector<int>& chosen, std::vector<std::vector<int>>& all) {
   if (left == 1) {
     if (!chosen.empty()) all.push_back(chosen);
@@ -54,8 +54,8 @@ void factorise(int left, int largest, std::vector<int>& chosen, std::vector<std:
   }
 }
 
-/// A thread's registers hold butterflies of 40 floats, or 20 doubles. `narrow`: of 48 floats, which save a
-/// pass or its twiddle factors. Larger ones leave too few warps (measured).
+/// Factorisations whose butterflies fit in a thread's registers: 40 floats, or 20 doubles. `narrow` allows 48
+/// floats, which save a pass or its twiddle factors. Larger ones leave too few warps (measured).
 std::vector<std::vector<int>> factorisations(int length, bool single, bool narrow = false) {
   std::vector<std::vector<int>> all;
   std::vector<int> chosen;
@@ -66,7 +66,8 @@ std::vector<std::vector<int>> factorisations(int length, bool single, bool narro
   return all;
 }
 
-/// Operations per point, with idle threads counted as busy ones; an exchange costs about as much as radix 8.
+/// Operations per point, where idle threads count as busy ones. An exchange costs about as much as a radix-8
+/// butterfly.
 double cost(const KernelPolicy& kernel, bool large = false) {
   const int length = kernel.length();
   double sum = 14.0 * static_cast<double>(kernel.radices.size() - 1);
@@ -117,9 +118,9 @@ bool has_fused_passes(const KernelPolicy& kernel) {
                      [](int radix) { return is_fused(Twiddles::fused, radix); });
 }
 
-/// How well loads of resident blocks cover the memory's latency, 1 at best, and what short runs of
-/// neighbouring addresses cost. Calibrated on an H200: about 40 KiB under way per multiprocessor give half of
-/// its bandwidth.
+/// The cost of memory accesses: how well the loads of resident blocks hide the memory latency (1 at best),
+/// times the cost of short runs of neighbouring addresses. Calibrated on an H200, where about 40 KiB in
+/// flight per multiprocessor give half of its bandwidth.
 double memory_cost(const LineNeed& need, Method method, const KernelPolicy& kernel, bool single,
                    const Limits& limits) {
   const int threads = (kernel.threads_per_transform * kernel.transforms_per_block + 31) / 32 * 32,
@@ -140,7 +141,7 @@ double memory_cost(const LineNeed& need, Method method, const KernelPolicy& kern
   return cost;
 }
 
-/// Transforms per block that are worth a try.
+/// The numbers of transforms per block that are worth trying.
 std::vector<int> transform_counts(const LineNeed& need, Method method, int threads, bool single) {
   const int beside = banks_of(single);
   std::vector<int> counts;
@@ -162,7 +163,7 @@ std::vector<int> transform_counts(const LineNeed& need, Method method, int threa
   return counts;
 }
 
-/// Pads by a count of bank conflicts, which takes too long for all candidates.
+/// Chooses padding by the number of bank conflicts. This takes too long to do for all candidates.
 void pad(const LineNeed& need, bool single, const Limits& limits, Ranked& candidate) {
   KernelPolicy kernel = candidate.policy;
   pad_for_banks(kernel);
@@ -171,7 +172,7 @@ void pad(const LineNeed& need, bool single, const Limits& limits, Ranked& candid
   candidate = {narrow_cost(need, kernel, tile, limits, bank_conflicts(kernel)), kernel};
 }
 
-/// Adds the counts by which transforms lie within warps, as long as most threads have work.
+/// Adds the thread counts with which transforms lie within warps, if most threads have work.
 void add_parts_of_warps(const IntList& radices, int max_registers, std::vector<int>& counts) {
   constexpr double kMaxIdle = 1.3;
   const int length = radices.product();
@@ -185,7 +186,7 @@ void add_parts_of_warps(const IntList& radices, int max_registers, std::vector<i
   }
 }
 
-/// The ways to put the tiles of one FFT into memory.
+/// Adds the ways to arrange the tiles of one FFT in memory.
 void variants(const LineNeed& need, Method method, const KernelPolicy& base, bool single,
               const Limits& limits, std::vector<Ranked>& out) {
   const double arithmetic =
@@ -194,11 +195,11 @@ void variants(const LineNeed& need, Method method, const KernelPolicy& base, boo
     KernelPolicy kernel = base;
     kernel.transforms_per_block = n;
     kernel.interleaved_shared = need.interleaved && !need.transposed;
-    // The first pass stores radices[0] slots apart: pad if that comes back to the same banks.
+    // The first pass stores radices[0] slots apart. Pad if that stride returns to the same banks.
     const int first = base.radices[0], banks = banks_of(single);
     if (kernel.interleaved_shared ? n < banks && first * n % banks == 0 : first % 2 == 0)
       kernel.pad_interval = first;
-    // Grids pad what rows exchange; tiles of neighbours leave the rest to the L1 cache (measured).
+    // Grids pad what rows exchange. Tiles of neighbours leave the rest to the L1 cache (measured).
     if (need.rows > 0) {
       const int of_rows = kernel.radices[kernel.column_passes(need.rows)];
       kernel.pad_interval = need.interleaved || of_rows % 2 != 0 ? 0 : of_rows;
@@ -214,7 +215,7 @@ void variants(const LineNeed& need, Method method, const KernelPolicy& base, boo
       kernel.staged = staged;
       kernel.interleaved_threads = needed && n % banks == 0;
       kernel.half_shared = false;
-      // Gains 2 % on average, 5 % for some lengths; not of packed tiles (measured).
+      // This gains 2 % on average and 5 % for some lengths, but nothing for packed tiles (measured).
       kernel.prefetch_distance = need.narrow_bytes > 0 && !staged ? kUsualPrefetchDistance : 0;
       if (tile_bytes(kernel, method, need.points, single) > limits.shared_bytes) {
         if (staged || need.half_spectra) continue;
@@ -242,7 +243,7 @@ void variants(const LineNeed& need, Method method, const KernelPolicy& base, boo
 std::vector<int> thread_counts(const IntList& radices, int max_registers) {
   const int length = radices.product();
   std::vector<int> counts;
-  // A thread holds the points of one butterfly at least.
+  // A thread holds at least the points of one butterfly.
   const int max = std::max(max_registers, *std::max_element(radices.begin(), radices.end()));
   for (const int radix : radices) {
     for (int rounds = 1; rounds <= 8; ++rounds) {
@@ -308,7 +309,7 @@ std::vector<KernelPolicy> candidates(const LineNeed& need, bool single, const Li
     if (ranked.size() > kPadded) ranked.resize(kPadded);
     for (Ranked& candidate : ranked) pad(need, single, limits, candidate);
   }
-  // Convolutions, whose costs are not microseconds, take longer (measured).
+  // The costs of convolutions are not microseconds; they take longer (measured).
   const double unit = need.narrow_bytes > 0 ? 1 : 1e-9;
   for (const KernelPolicy& kernel : products(need, limits))
     ranked.push_back({unit * product_cost(kernel), kernel});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Policies for one kernel, ranked by a count of operations and bytes so that few have to be timed.
+// Policies for one kernel, ranked by a count of operations and bytes so that only a few need timing.
 #pragma once
 
 #include <vector>
@@ -8,13 +8,13 @@
 
 namespace sfft::detail::tuned {
 
-/// Threads of a transform that leave few idle, ascending; each holds at most `max_registers` points, or one
-/// butterfly.
+/// The numbers of threads per transform that leave few idle, ascending. Each thread holds at most
+/// `max_registers` points, or one butterfly.
 std::vector<int> thread_counts(const IntList& radices, int max_registers);
-/// Lengths of FFTs by which lines of `points` can be transformed: their own if there are radices for it, else
-/// those of convolutions.
+/// The lengths of FFTs that can transform lines of `points`: the number of points itself if there are radices
+/// for it, otherwise lengths for convolutions.
 std::vector<int> fft_lengths(int points, bool twiddled);
-/// Candidates, best first, at most `most`.
+/// At most `max` candidates, best first.
 std::vector<KernelPolicy> candidates(const LineNeed& need, bool single, const Limits& limits,
                                      std::size_t max);
 

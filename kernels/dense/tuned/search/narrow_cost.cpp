@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts instructions, bytes through shared memory and bytes of memory, and what their overlap leaves.
+// Counts instructions, bytes through shared memory and bytes of global memory, and estimates how they
+// overlap.
 #include "kernels/dense/tuned/search/narrow_cost.hpp"
 
 #include <algorithm>
@@ -12,13 +13,13 @@ namespace sfft::detail::tuned {
 
 namespace {
 
-/// Per point, counted in the machine code of sm_90: a butterfly's over its operations, loads and conversions
-/// and stores, an exchange, twiddle factors that are read, two copies of a staged tile, and what a thread
-/// does once.
+/// Instructions per point, counted in the machine code of sm_90: a butterfly's instructions divided by its
+/// operations; loads, conversions and stores; an exchange; twiddle factors that are read; two copies of a
+/// staged tile; and one-time work of a thread.
 constexpr double kOfButterfly = 0.53, kOfMemory = 6, kOfExchange = 4, kOfRoots = 5, kOfStage = 2.5,
                  kOfThread = 75;
 
-/// Instructions per point of a line, with idle threads counted as busy ones.
+/// Instructions per point of a line, where idle threads count as busy ones.
 double instructions(const KernelPolicy& kernel) {
   const int length = kernel.length(), threads = kernel.threads_per_transform;
   double sum = kOfMemory + (kernel.staged ? kOfStage : 0);
@@ -37,15 +38,15 @@ double instructions(const KernelPolicy& kernel) {
   return (sum + kOfThread / kernel.registers()) * (std::ceil(lanes / 32) * 32 / lanes);
 }
 
-/// Registers of a thread. Fused butterflies of radix 32 hold their roots, too.
+/// Registers of a thread. Fused radix-32 butterflies also hold their roots.
 int registers_of(const KernelPolicy& kernel) {
   const bool roots = kernel.twiddles == Twiddles::fused &&
                      std::find(kernel.radices.begin() + 1, kernel.radices.end(), 32) != kernel.radices.end();
   return std::min(255, (2 * kernel.registers() + (roots ? 62 : 30) + 7) / 8 * 8);
 }
 
-/// What it costs that few threads load neighbours at once: of whole lines, as they are without a stage, or of
-/// a stage where each thread holds many points.
+/// The cost of accesses where few threads load neighbours at once. This concerns whole lines without a stage,
+/// and stages where each thread holds many points.
 double short_loads(const KernelPolicy& kernel) {
   const int threads = kernel.threads_per_transform;
   if (kernel.staged && threads >= 8) return kernel.registers() > 30 ? 1.2 : 1;
@@ -56,14 +57,14 @@ double short_loads(const KernelPolicy& kernel) {
 
 double narrow_cost(const LineNeed& need, const KernelPolicy& kernel, std::size_t shared_bytes,
                    const Limits& limits, double conflicts) {
-  // Microseconds of 2^25 points: of an instruction per point, of a byte per point through shared memory, and
-  // of one through memory. They overlap in part.
+  // Microseconds for 2^25 points of one instruction per point, one byte per point through shared memory, and
+  // one byte through global memory. These partly overlap.
   constexpr double kIssue = 1.0, kShared = 1.0, kMemory = 7.8, kOverlap = 2.6;
-  // Warps that wait for others, too few of them, last rounds that some threads sit out, and blocks that share
-  // a multiprocessor with no other.
+  // Factors for warps that wait for others, for too few warps, for last rounds that some threads skip, and
+  // for blocks that are alone on a multiprocessor.
   constexpr double kOfBarriers = 1.04, kOfWarp = 0.018, kOfPartial = 1.05, kOfAlone = 1.1;
   constexpr int kEnoughWarps = 20;
-  // A stage moves half the bytes; fewer than four threads of a transform meet banks twice there.
+  // A stage moves half the bytes. With fewer than four threads per transform, it has bank conflicts.
   const double stage = kernel.staged ? 0.5 * std::max(1.0, 4.0 / kernel.threads_per_transform) : 0;
   const double exchanges = static_cast<double>(kernel.radices.size()) - 1 + stage;
   const double issue = kIssue * instructions(kernel), shared = kShared * (8 + 16 * exchanges * conflicts),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fits warps of products into a block.
+// Chooses how many warps of products fit in a block.
 #include "kernels/dense/tuned/search/products.hpp"
 
 #include "kernels/dense/tuned/plan/product_layout.hpp"
@@ -14,7 +14,7 @@ std::vector<KernelPolicy> products(const LineNeed& need, const Limits& limits) {
     kernel.radices = IntList(need.points);
     kernel.threads_per_transform = threads;
     kernel.tensor_cores = true;
-    // Points and sums of a lane.
+    // Registers for the points and sums of a lane.
     const int units = 4 / threads, registers = units * (4 * ((need.points + 15) / 16) + 16) + 40;
     for (int warps = registers <= 128 ? 16 : registers <= 168 ? 12 : 8; warps >= 8; warps -= 4) {
       kernel.transforms_per_block = warps * 32 / threads;
@@ -27,8 +27,8 @@ std::vector<KernelPolicy> products(const LineNeed& need, const Limits& limits) {
 }
 
 double product_cost(const KernelPolicy& kernel) {
-  // With four threads a line 75 to 83 from 37 to 127 points: warps with more lines read matrices less often,
-  // but fewer of them fit (measured).
+  // With four threads per line, lengths from 37 to 127 take 75 to 83. Warps with more lines read matrices
+  // less often, but fewer of them fit (measured).
   return kernel.threads_per_transform == 4 ? 77 : kernel.threads_per_transform == 2 ? 79 : 92;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Captures repetitions of the work into a CUDA graph and replays it, so that the overhead of launches does
-// not count.
+// Captures repetitions of the work in a CUDA graph and replays it, so that launch overhead does not count.
 #include "kernels/dense/tuned/search/timing.hpp"
 
 #include <cuda_runtime.h>

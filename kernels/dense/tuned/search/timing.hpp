@@ -8,12 +8,13 @@
 
 namespace sfft::detail {
 
-/// Microseconds of one repetition of `work`, which only enqueues: the median of five replays of a graph long
-/// enough for the clock of events. A minimum would favour candidates that are fast by luck.
+/// Microseconds of one repetition of `work`, which must only enqueue. The result is the median of five
+/// replays of a graph that is long enough for event timing. A minimum would favour candidates that are fast
+/// by luck. Blocks.
 double device_us(const std::function<void(cuda::Stream)>& work, cuda::Stream stream);
 
-/// Fills a buffer with uniform numbers in (−1, 1), one block of them repeated; blocks. Zeros would be
-/// processed faster.
+/// Fills a buffer with uniform numbers in (−1, 1), by repeating one block of them. Zeros would be processed
+/// faster. Blocks.
 template <class Real>
 void fill_for_timing(const cuda::DeviceBuffer& buffer, cuda::Stream stream);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles all candidates at once, times them with replayed graphs, and compares both ends of their spectra
-// with cuFFT's.
+// Compiles all candidates together, times them with replayed graphs, and compares both ends of their spectra
+// with those of cuFFT.
 #include "kernels/dense/tuned/search/trial_bench.hpp"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ double relative_l2(const std::vector<std::complex<Real>>& a, const std::vector<s
   return norm > 0 ? std::sqrt(difference / norm) : difference;
 }
 
-/// What 16-bit formats may add to an error: twice the largest roundings.
+/// The error that 16-bit formats may add: twice the largest roundings.
 constexpr double kWithin = 2;
 double rounding(const Formats& formats) {
   double sum = 0;
@@ -109,7 +109,7 @@ template <class Real>
 void TrialBench<Real>::compile(std::vector<Candidate>& candidates) {
   constexpr bool kSingle = sizeof(Real) == 4;
   std::vector<std::string> sources;
-  std::vector<std::pair<Candidate*, std::size_t>> owners;  // whose kernels they are
+  std::vector<std::pair<Candidate*, std::size_t>> owners;  // the candidate and the index of its kernel
   for (Candidate& candidate : candidates) {
     try {
       candidate.program =
@@ -177,7 +177,7 @@ std::optional<double> TrialBench<Real>::time(Candidate& candidate) {
 template <class Real>
 bool TrialBench<Real>::check(Candidate& candidate) {
   if (!candidate.failure.empty()) return false;
-  if (reference_.empty()) return true;  // strided: the same kernels with other strides are checked by tests
+  if (reference_.empty()) return true;  // strided: tests check the same kernels with other strides
   cuda::clear(spectra_.data(), spectra_.bytes(), stream_.get());
   if (is_16_bit(formats_.target)) cuda::clear(stored_spectra_.data(), stored_spectra_.bytes(), stream_.get());
   Call whole = call();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the tuner runs its candidates: buffers, a reference spectrum, compiled kernels.
+// The buffers, reference spectrum and compiled kernels with which the tuner runs its candidates.
 #pragma once
 
 #include <complex>
@@ -14,36 +14,37 @@
 
 namespace sfft::detail::tuned {
 
-/// A policy compiled to machine code, as a whole or only one kernel of it.
+/// A policy compiled to machine code, whole or only one kernel of it.
 struct Candidate {
   TransformPolicy policy;
-  std::optional<std::size_t> only{};  ///< the one kernel that is compiled
+  std::optional<std::size_t> only{};  ///< the only kernel that is compiled
   Program program{};
   std::vector<Image> images{};
-  std::unique_ptr<const Executable> executable{};  ///< once it has run
-  std::string failure{};                           ///< why it cannot be tried; empty when it can
+  std::unique_ptr<const Executable> executable{};  ///< set once it has run
+  std::string failure{};                           ///< why it cannot be tried; empty if it can
 };
 
-/// Forward transforms of a problem on pseudo-random signals. Holds two signals' and two spectra's memory.
+/// Runs forward transforms of a problem on pseudo-random signals. Owns memory for two arrays of signals and
+/// two of spectra.
 template <class Real>
 class TrialBench {
  public:
   explicit TrialBench(const DenseProblem& problem, const Formats& formats = {});
-  /// From now on real signals are 8-bit samples. For contiguous problems.
+  /// From this call on, real signals are 8-bit samples. Only for contiguous problems.
   void read_bytes();
 
-  /// Lays out and compiles.
+  /// Lays out the candidates' programs and compiles them.
   void compile(std::vector<Candidate>& candidates);
-  /// Microseconds of the whole transform, or of the one kernel. Nothing for a candidate that fails.
+  /// Microseconds of the whole transform, or of the only kernel. Nothing for a candidate that fails.
   std::optional<double> time(Candidate& candidate);
-  /// Whether the whole transform agrees with cuFFT's.
+  /// Whether the whole transform agrees with that of cuFFT.
   bool check(Candidate& candidate);
 
  private:
   Call call();
   const Executable& load(Candidate& candidate);
   void make_reference(const void* signals);
-  /// The spectra as complex Reals, wherever they were stored.
+  /// The spectra converted to complex Reals, whatever their stored format.
   const std::byte* results();
   std::vector<std::complex<Real>> sample(const std::byte* spectra) const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times candidates for each step by itself, then combinations of the best, then variations of the winner; a
-// run-off decides among the finalists.
+// Times candidates for each step separately, then combinations of the best ones, then variations of the
+// winner. A run-off decides between the finalists.
 #include "kernels/dense/tuned/search/tuner.hpp"
 
 #include <fmt/format.h>
@@ -24,13 +24,15 @@ namespace tuned {
 
 namespace {
 
-constexpr std::size_t kFactorisations = 4;        ///< of a long line, that are tried
-constexpr std::size_t kCandidates = 64;           ///< of a step
-constexpr std::size_t kKept = 3;                  ///< of a step, that whole transforms are made of
-constexpr std::size_t kFinalists = 12;            ///< that are timed again, in rounds
-constexpr int kRounds = 7;                        ///< of the run-off
-constexpr double kWorthOfAccuracy = 1.02;         ///< up to this much slower, two roots are preferred to one
-constexpr std::int64_t kCacheShare = 48ll << 20;  ///< of groups between steps; more would leave any L2 cache
+constexpr std::size_t kFactorisations = 4;        ///< factorisations of a long line to try
+constexpr std::size_t kCandidates = 64;           ///< candidates per step
+constexpr std::size_t kKept = 3;                  ///< candidates per step from which whole transforms are
+                                                  ///< combined
+constexpr std::size_t kFinalists = 12;            ///< number that are timed again, in rounds
+constexpr int kRounds = 7;                        ///< rounds of the run-off
+constexpr double kWorthOfAccuracy = 1.02;         ///< up to this slowdown, two roots are preferred to one
+constexpr std::int64_t kCacheShare = 48ll << 20;  ///< bytes of groups between steps; more would exceed any L2
+                                                  ///< cache
 
 template <class Real>
 class Tuner {
@@ -78,7 +80,7 @@ class Tuner {
                         kernel.pad_interval, kernel.threads_per_transform, us, candidate.failure.empty()});
   }
 
-  /// Tunes step by step, each by itself, then the best of each together.
+  /// Tunes each step separately, then the best of each together.
   void tune(const std::vector<int>& factors, const std::vector<LineNeed>& needs) {
     TransformPolicy base;
     base.factors = factors;
@@ -118,8 +120,8 @@ class Tuner {
     }
   }
 
-  /// Tunes the step that reads the samples, and registers, once more for 8-bit samples: reading them takes
-  /// less of the time.
+  /// Tunes the step that reads the samples, and the register limit, once more for 8-bit samples, since
+  /// reading them takes less of the time.
   void for_bytes() {
     bench_.read_bytes();
     finalists_.clear();
@@ -145,7 +147,7 @@ class Tuner {
                                          const std::vector<KernelPolicy>& kernels) {
     std::vector<Candidate> all;
     for (const KernelPolicy& kernel : kernels) {
-      for (const int blocks : {1, 2}) {  // with all registers only one block of many threads fits
+      for (const int blocks : {1, 2}) {  // with all registers, only one block of many threads fits
         if (blocks > 1 && 2 * kernel.threads_per_transform * kernel.transforms_per_block <= kMaxThreads / 2)
           continue;
         all.push_back({.policy = base, .only = step});
@@ -171,7 +173,7 @@ class Tuner {
     return kept;
   }
 
-  /// Takes the fastest of whole transforms, if it is right and faster than what was found before.
+  /// Keeps the fastest of the whole transforms if its result is correct and it beats the best so far.
   void settle(const std::vector<TransformPolicy>& policies, std::size_t varied) {
     std::vector<Candidate> all;
     for (const TransformPolicy& policy : policies) all.push_back({.policy = policy});
@@ -196,7 +198,7 @@ class Tuner {
     }
   }
 
-  /// The time of a whole transform, weighed by its accuracy.
+  /// The time of a whole transform, weighted by its accuracy.
   static double price(double us, const TransformPolicy& policy) {
     const bool rough =
         std::any_of(policy.kernels.begin(), policy.kernels.end(), [](const KernelPolicy& kernel) {
@@ -214,8 +216,8 @@ class Tuner {
     if (finalists_.size() > kFinalists) finalists_.pop_back();
   }
 
-  /// The fastest of hundreds that were timed once each is the luckiest of the fast ones: the finalists are
-  /// timed again, round by round, and the best median counts.
+  /// Among hundreds of candidates that were timed once, the fastest is the luckiest of the fast ones. The
+  /// run-off times the finalists again, round by round, and the best median wins.
   void run_off() {
     std::vector<Candidate> all;
     for (const auto& [us, policy] : finalists_) all.push_back({.policy = policy});
@@ -312,7 +314,7 @@ TransformPolicy choose_by_rules(const DenseProblem& problem, bool single, const 
 
 namespace {
 
-/// What one search depends on, besides the machine.
+/// What a search depends on in addition to the machine.
 std::string key_of(const DenseProblem& problem, bool single, const Formats& formats) {
   return fmt::format("{} {} {} {} {} {} {} {} {} {}", single, problem.real, problem.shape.to_string(),
                      problem.batch, fmt::join(problem.strides.dims, ","), problem.strides.batch,
@@ -324,8 +326,8 @@ std::string key_of(const DenseProblem& problem, bool single, const Formats& form
 
 PlanPolicy choose_by_measurement(const DenseProblem& problem, bool single, std::vector<TunedTrial>* trials,
                                  const Formats& formats) {
-  // Plans of the same problem in one process need not search again. Never destroyed: threads may plan while
-  // the process ends.
+  // Later plans of the same problem in one process need not search again. These objects are never destroyed,
+  // because threads may plan while the process ends.
   static std::mutex& mutex = *new std::mutex;
   static std::map<std::string, PlanPolicy>& found = *new std::map<std::string, PlanPolicy>;
   const std::string key = key_of(problem, single, formats);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search for the fastest kernels of a problem, by measurement.
+// Searches for the fastest kernels of a problem by measurement.
 #pragma once
 
 #include <functional>
@@ -15,26 +15,27 @@ namespace sfft::detail {
 
 /// One candidate and its result.
 struct TunedTrial {
-  std::string kernel;   ///< its text, as wisdom keeps it
-  std::string radices;  ///< of the step that was varied
-  int pad = 0;          ///< one slot is left free after this many; 0: none
-  int threads = 0;      ///< of a transform
-  double us = 0;        ///< of the step that was varied, or of the whole transform
+  std::string kernel;   ///< its text form, as in wisdom files
+  std::string radices;  ///< radices of the step that was varied
+  int pad = 0;          ///< one slot is left free after this many; 0: no padding
+  int threads = 0;      ///< threads per transform
+  double us = 0;        ///< time of the step that was varied, or of the whole transform
   bool correct =
-      true;  ///< the transform agrees with cuFFT's; known for finalists and for transforms of one step
+      true;  ///< whether the transform agrees with cuFFT; known for finalists and for transforms of one step
 };
 
-/// Every trial of a forward single-precision transform, in order: for benchmarks.
+/// Returns every trial of a forward single-precision transform, in order. For benchmarks.
 std::vector<TunedTrial> tuned_trials(const DenseProblem& problem);
 
 namespace tuned {
 
 Limits limits_of(int device);
-/// Chooses by the count of operations alone, among those that `accepts` is true for, or the first one if it
-/// is for none. Throws Error(backend_unavailable) for problems without a kernel.
+/// Chooses by the count of operations alone: the best policy that `accepts` returns true for, or the first
+/// one if there is none. Throws Error(backend_unavailable) for problems without a kernel.
 TransformPolicy choose_by_rules(const DenseProblem& problem, bool single, const Formats& formats = {},
                                 const std::function<bool(const TransformPolicy&)>& accepts = {});
-/// Times candidates in its own device memory, which takes seconds. Other work on the GPU disturbs it.
+/// Times candidates in device memory that it allocates. This takes seconds, and other work on the GPU
+/// disturbs it.
 PlanPolicy choose_by_measurement(const DenseProblem& problem, bool single,
                                  std::vector<TunedTrial>* trials = nullptr, const Formats& formats = {});
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Varies one knob at a time by the tables of knobs, and leaves out what equals the base or is there already.
+// Varies one knob at a time with the tables of knobs, and omits duplicates and policies equal to the base.
 #include "kernels/dense/tuned/search/variations.hpp"
 
 #include <algorithm>
@@ -11,10 +11,10 @@ namespace sfft::detail::tuned {
 
 namespace {
 
-constexpr int kMaxPoints = 32;  ///< of a thread
+constexpr int kMaxPoints = 32;  ///< per thread
 
-/// Adds every value of `knob` that `tries` names in one kernel, or in all, together with the values of the
-/// other knob that its row names.
+/// Adds every value of `knob` that `tries` returns, in one kernel or in all. Each is combined with the values
+/// of the other knob that its row names.
 template <class Add>
 void vary(const SearchContext& context, const Knob<KernelPolicy>& knob, Tried tries, bool all_kernels,
           const Add& add) {
@@ -57,7 +57,7 @@ std::vector<TransformPolicy> neighbours(const TransformPolicy& base) {
   }
   for (std::size_t step = 0; step < base.kernels.size(); ++step) {
     const KernelPolicy& best = base.kernels[step];
-    if (best.tensor_cores) continue;  // all of these are candidates
+    if (best.tensor_cores) continue;  // the candidates already include all of these
     const auto add = [&](const IntList& radices, int threads, int transforms) {
       KernelPolicy kernel = best;
       kernel.radices = radices;
