@@ -24,7 +24,7 @@ using namespace detail;
 constexpr std::size_t kArray = std::size_t{2} << 30, kBytes = std::size_t{128} << 20;
 
 /// Times copies of kBytes each in one direction.
-class Way {
+class CopyDirection {
  public:
   using Copy = std::function<void(int number, cuda::Stream stream)>;
 
@@ -46,11 +46,11 @@ class Way {
 /// Both directions of a GPU.
 class Bus {
  public:
-  Bus(int device, Way::Copy in, Way::Copy out)
+  Bus(int device, CopyDirection::Copy in, CopyDirection::Copy out)
       : device_(device), in_copy_(std::move(in)), out_copy_(std::move(out)) {
     const cuda::DeviceScope scope(device_);
-    in_ = std::make_unique<Way>();
-    out_ = std::make_unique<Way>();
+    in_ = std::make_unique<CopyDirection>();
+    out_ = std::make_unique<CopyDirection>();
   }
 
   void start_in(int repeats) { start(*in_, in_copy_, repeats); }
@@ -59,18 +59,18 @@ class Bus {
   double out_gb_s(int repeats) { return rate(*out_, repeats); }
 
  private:
-  void start(Way& way, const Way::Copy& copy, int repeats) {
+  void start(CopyDirection& way, const CopyDirection::Copy& copy, int repeats) {
     const cuda::DeviceScope scope(device_);
     way.start(copy, repeats);
   }
-  double rate(Way& way, int repeats) {
+  double rate(CopyDirection& way, int repeats) {
     const cuda::DeviceScope scope(device_);
     return way.gb_s(repeats);
   }
 
   int device_;
-  Way::Copy in_copy_, out_copy_;
-  std::unique_ptr<Way> in_, out_;
+  CopyDirection::Copy in_copy_, out_copy_;
+  std::unique_ptr<CopyDirection> in_, out_;
 };
 
 /// Rates {"in", "out", "in_of_both", "out_of_both"}, summed over all buses.

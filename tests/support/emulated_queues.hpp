@@ -152,7 +152,8 @@ class EmulatedQueues final : public detail::DeviceQueues<Real> {
     for (const auto& piece : pieces) {
       EXPECT_EQ(memory_.owner(piece.from, piece.from_pitch, piece.width, piece.rows), device);
       const int to = memory_.owner(piece.to, piece.to_pitch, piece.width, piece.rows);
-      EXPECT_TRUE(to == -1 || (to >= 0 && fft_.reaches(device, to))) << device << " stores into " << to;
+      EXPECT_TRUE(to == -1 || (to >= 0 && fft_.has_peer_access(device, to)))
+          << device << " stores into " << to;
     }
     push(device, Lane::send, {nullptr, [=, all = std::vector(pieces.begin(), pieces.end())] {
                                 for (const auto& piece : all) copy(piece, scale);

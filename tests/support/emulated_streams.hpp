@@ -71,7 +71,7 @@ struct EmulatedState {
   void expect_own(const void* memory, std::size_t bytes = 1) {
     const std::lock_guard lock(mutex);
     if (!has(on_device, static_cast<const std::byte*>(memory), bytes))
-      throw Error(ErrorCode::invalid_argument, "the device was given memory that is not its own");
+      throw Error(ErrorCode::invalid_argument, "the device was given memory of another owner");
   }
   void expect_own(const detail::DeviceRows& rows) {
     if (rows.rows > 0) expect_own(rows.data, (rows.rows - 1) * rows.pitch + rows.width);
@@ -80,11 +80,12 @@ struct EmulatedState {
   /// Only one thread allocates.
   void allocation() {
     if (fail_allocation > 0 && --fail_allocation == 0)
-      throw Error(ErrorCode::out_of_memory, "the emulated device refuses memory as asked");
+      throw Error(ErrorCode::out_of_memory,
+                  "the emulated device fails the allocation, as the test requested");
   }
   void step() {
     if (fail_after >= 0 && fail_after-- == 0)
-      throw Error(ErrorCode::device, "the emulated device fails as asked");
+      throw Error(ErrorCode::device, "the emulated device fails, as the test requested");
   }
 
   /// Runs streams until `until` has done `min` items.

@@ -116,7 +116,7 @@ TEST(Areas, ErrorsSayWhatIsRight) {
   AreaOptions everything;
   add_mask(everything, "0,0 1,0 1,1 0,1");
   Areas areas(everything);
-  EXPECT_THROW(areas.masked(frame_of(40, 20, 100)), InputError);
+  EXPECT_EQ(test::code_of([&] { areas.masked(frame_of(40, 20, 100)); }), ErrorCode::invalid_argument);
 }
 
 }  // namespace

@@ -196,8 +196,8 @@ void Areas::fit(const Frame& frame) {
   }
   const auto left = static_cast<std::size_t>(std::ranges::count(ignored_, 0));
   if (left == 0)
-    throw InputError(
-        "masks and zones leave nothing of the picture: make the masks smaller, or the zones larger");
+    throw Error(ErrorCode::invalid_argument,
+                "masks and zones leave nothing of the picture: make the masks smaller, or the zones larger");
   anything_ignored_ = left < points;
   // Evenly over the others, in no step with columns.
   places_.clear();

@@ -47,8 +47,8 @@ class Areas {
   explicit Areas(const AreaOptions& options);
 
   /// The frame with everything ignored of one brightness, which follows the light of most of the rest; the
-  /// frame itself where there is nothing to ignore. Valid until the next call. Throws InputError where all of
-  /// it is ignored.
+  /// frame itself where there is nothing to ignore. Valid until the next call. Throws
+  /// Error(invalid_argument) where all of it is ignored.
   SignalView masked(const Frame& frame);
 
   int zones() const noexcept { return static_cast<int>(options_.zones.size()); }

@@ -17,7 +17,7 @@
 namespace sfft::detail::cpu {
 
 template <class Value>
-void store_past(Value* to, const Value& value) {
+void store_non_temporal(Value* to, const Value& value) {
 #ifdef SFFT_NON_TEMPORAL_STORES
   long long words[sizeof(Value) / sizeof(long long)];
   std::memcpy(words, &value, sizeof(Value));
@@ -49,7 +49,7 @@ inline void copy_non_temporal(std::byte* to, const std::byte* from, std::size_t 
 }
 
 /// What was stored with non-temporal stores is visible to other threads, and to devices, afterwards.
-inline void finish_past() {
+inline void non_temporal_fence() {
 #ifdef SFFT_NON_TEMPORAL_STORES
   _mm_sfence();
 #endif

@@ -17,7 +17,7 @@ void check_several(const std::vector<int>& devices) {
   for (const int device : devices) static_cast<void>(device_info(device));  // throws
 }
 
-std::string reach_peer(int from, int to) {
+std::string enable_peer_access(int from, int to) {
   if (from == to) return {};
   int can = 0;
   check(cudaDeviceCanAccessPeer(&can, from, to), "asking whether GPUs reach each other");

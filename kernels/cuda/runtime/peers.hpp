@@ -11,7 +11,7 @@ namespace sfft::detail::cuda {
 void check_several(const std::vector<int>& devices);
 /// Lets kernels of `from` access memory of `to`, until the process ends; a GPU can always access its own
 /// memory. Returns the reason if access is impossible, else an empty string. Throws Error(device).
-std::string reach_peer(int from, int to);
+std::string enable_peer_access(int from, int to);
 /// Whether NVLink rather than the bus connects them: atomics of one GPU then work in the other's memory.
 bool linked(int from, int to);
 /// Peak bytes per second of the GPU's memory, from its clock and width; 0: the driver does not say.

@@ -50,10 +50,10 @@ class CufftTransform {
   template <class Execute>
   void run(std::byte* work, cuda::Stream stream, const Execute& execute) const {
     const std::lock_guard lock(mutex_);
-    cuda::check_cufft(cufftSetStream(handle_.get(), stream), "giving an FFT its stream");
+    cuda::check_cufft(cufftSetStream(handle_.get(), stream), "setting the stream of an FFT");
     if (work_bytes_ > 0)
       cuda::check_cufft(cufftSetWorkArea(handle_.get(), work), "giving an FFT its work area");
-    cuda::check_cufft(execute(handle_.get()), "queueing an FFT with cuFFT");
+    cuda::check_cufft(execute(handle_.get()), "enqueueing an FFT with cuFFT");
   }
 
  private:

@@ -162,8 +162,8 @@ std::vector<PieceSegment> PartitionedRound<Real>::enqueue_packed(std::int64_t fi
 }
 
 template <class Real>
-template <class Ask>
-bool PartitionedRound<Real>::in_turn(std::int64_t piece, Turns& turns, const Ask& ask) {
+template <class Enqueue>
+bool PartitionedRound<Real>::in_turn(std::int64_t piece, Turns& turns, const Enqueue& ask) {
   {
     std::unique_lock lock(turns.mutex);
     turns.taken.wait(lock, [&] { return turns.next == piece || turns.failed; });

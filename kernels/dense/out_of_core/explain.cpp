@@ -83,8 +83,9 @@ std::string OutOfCoreFft<Real>::describe(const Part& part) const {
   if (!profiled_) return text;
   const auto ms = [&](double unit_us) { return unit_us * static_cast<double>(partition.piece_units) / 1e3; };
   const RoundProfile& profile = part.profile;
-  return text + fmt::format(" ({:.3g} ms in, {:.3g} of kernels, {:.3g} out; {:.2f} times that side by side)",
-                            ms(profile.in_us), ms(profile.kernel_us), ms(profile.out_us), profile.overlap);
+  return text +
+         fmt::format(" ({:.3g} ms in, {:.3g} of kernels, {:.3g} out; {:.2f} times that when overlapped)",
+                     ms(profile.in_us), ms(profile.kernel_us), ms(profile.out_us), profile.overlap);
 }
 
 template <class Real>

@@ -61,7 +61,7 @@ void HostCopies::over_rows(const std::vector<BufferedRows>& all, const Copy& cop
     for (std::size_t r = part.first; r < part.end; ++r)
       copy(*part.rows, part.rows->array.data + r * part.rows->array.pitch,
            part.rows->offset + r * part.rows->row_bytes);
-    cpu::finish_past();
+    cpu::non_temporal_fence();
   });
 }
 

@@ -11,11 +11,11 @@ namespace sfft::detail {
 template <class Real>
 void OutOfCoreFft<Real>::assume_profiles() {
   constexpr double kBusBytesPerUs = 55e3, kDeviceBytesPerUs = 500e3, kThreadBytesPerUs = 0.8e3,
-                   kTransposedBytesPerUs = 4e3, kCopiedBytesPerUs = 6e3, kCopiedBytesAtMost = 70e3,
-                   kPackedBytesAtMost = 90e3, kPackedShare = 0.51;
+                   kTransposedBytesPerUs = 4e3, kCopiedBytesPerUs = 6e3, kMaxCopiedBytesPerUs = 70e3,
+                   kMaxPackedBytesPerUs = 90e3, kPackedShare = 0.51;
   const double copying = call_threads();
   const double copied =
-      std::min(kCopiedBytesPerUs * copying, options_.packed ? kPackedBytesAtMost : kCopiedBytesAtMost);
+      std::min(kCopiedBytesPerUs * copying, options_.packed ? kMaxPackedBytesPerUs : kMaxCopiedBytesPerUs);
   for (Part& part : parts_) {
     if (part.round == nullptr) {
       const double passes = part.transposition->passes();
@@ -83,7 +83,7 @@ void OutOfCoreFft<Real>::balance_pair(bool in_place) {
   double best_us = us();
   const auto consider = [&](bool host_works) {
     plan_residency();
-    const double counted_us = (host_works ? 1 : kWorthAShare) * us();
+    const double counted_us = (host_works ? 1 : kMinGain) * us();
     if (counted_us >= best_us) return;
     best = host_shares();
     best_us = counted_us;

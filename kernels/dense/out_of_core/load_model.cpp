@@ -101,7 +101,7 @@ double overlap_of(const RoundProfile& profile, const PieceLimits& limits, double
 }
 
 double best_host_share(const RoundProfile& profile, const PieceLimits& limits) {
-  double best = 0, best_us = kWorthAShare * predict(profile, limits, 0).us;
+  double best = 0, best_us = kMinGain * predict(profile, limits, 0).us;
   for (int step = 1; step <= kSteps; ++step) {
     const double share = static_cast<double>(step) / kSteps;
     const double us = predict(profile, limits, share).us;

@@ -81,7 +81,7 @@ class Loss {
 };
 
 /// Predictions are no more exact than this factor: shares whose times differ by less count as equal.
-constexpr double kWorthAShare = 0.97;
+constexpr double kMinGain = 0.97;
 
 /// The share with the shortest predicted time, or 0 if that saves little.
 double best_host_share(const RoundProfile& profile, const PieceLimits& limits);

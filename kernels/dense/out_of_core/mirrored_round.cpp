@@ -112,8 +112,8 @@ class MirroredRound final : public Round<Real> {
   std::int64_t host_parts() const noexcept override { return 1 + (stage_ ? stage_->blocks() : 0); }
   void host_part(std::int64_t part, const RoundCall<Real>& call, std::byte* scratch) const override {
     if (part > 0) return block(part - 1, call, scratch);
-    own_mirror(0, call, scratch);
-    if (width_ % 2 == 0) own_mirror(width_ / 2, call, scratch);
+    self_mirrored(0, call, scratch);
+    if (width_ % 2 == 0) self_mirrored(width_ / 2, call, scratch);
   }
 
  private:
@@ -187,7 +187,7 @@ class MirroredRound final : public Round<Real> {
 
   /// Transforms a column that mirrors itself. Row r is opposite to row rows − r in column 0, otherwise to
   /// rows − 1 − r. Frequency h, which only half spectra have, is opposite to 0.
-  void own_mirror(std::int64_t column, const RoundCall<Real>& call, std::byte* scratch) const {
+  void self_mirrored(std::int64_t column, const RoundCall<Real>& call, std::byte* scratch) const {
     auto* const values = reinterpret_cast<std::complex<Real>*>(scratch);
     std::byte* const own = scratch + aligned(array_bytes<Real>(rows_));
     for (std::int64_t r = 0; r < rows_; ++r) values[r] = call.from[r * width_ + column];

@@ -81,9 +81,10 @@ PartitionedRound<Real>::PartitionedRound(std::unique_ptr<Round<Real>> round,
       if (units == 0) {
         throw Error(
             ErrorCode::out_of_memory,
-            fmt::format("the device's memory of {} bytes for each of {} streams holds no piece: one needs {} "
-                        "bytes",
-                        slot_bytes, streams, min_bytes(*round_, device, packed_)));
+            fmt::format(
+                "the device's memory of {} bytes for each of {} streams cannot hold a piece: one needs {} "
+                "bytes",
+                slot_bytes, streams, min_bytes(*round_, device, packed_)));
       }
       try {
         if (within_budget(needed_bytes(*round_->kernel(device, units), units), units)) limits_.max = units;
@@ -157,7 +158,7 @@ RoundTimes PartitionedRound<Real>::run(const RoundCall<Real>& call,
   for (std::size_t c = 0; partition_.pieces > 0 && c < on_.size(); ++c)
     devices.emplace_back(on_[c], call, shares[c], partition_.pieces_of(static_cast<std::int64_t>(c)));
   const auto each = staged ? static_cast<std::int64_t>(limits_.streams) : 1,
-             askers = each * static_cast<std::int64_t>(devices.size());
+             enqueuers = each * static_cast<std::int64_t>(devices.size());
   const std::int64_t parts = round_->host_parts();
   std::atomic<std::int64_t> next_part = 0;
   std::atomic<double> device_us = 0, host_us = 0;
@@ -170,7 +171,7 @@ RoundTimes PartitionedRound<Real>::run(const RoundCall<Real>& call,
   const auto start = std::chrono::steady_clock::now();
   const auto work = [&](std::int64_t worker) {
     try {
-      if (worker < askers) {
+      if (worker < enqueuers) {
         Turns& turns = devices[static_cast<std::size_t>(worker / each)];
         for (std::int64_t p = turns.to_take++; p < turns.end && !failed; p = turns.to_take++) {
           const std::int64_t slot = staged ? worker % each : (p - turns.first) % limits_.streams;
@@ -181,7 +182,7 @@ RoundTimes PartitionedRound<Real>::run(const RoundCall<Real>& call,
         raise(device_us, us_since(start));
         return;
       }
-      std::byte* const own = scratch + static_cast<std::size_t>(worker - askers) * round_->host_bytes();
+      std::byte* const own = scratch + static_cast<std::size_t>(worker - enqueuers) * round_->host_bytes();
       for (std::int64_t p = next_part++; p < parts && !failed; p = next_part++)
         round_->host_part(p, call, own);
       if (parts > 0) raise(host_us, us_since(start));
@@ -194,7 +195,7 @@ RoundTimes PartitionedRound<Real>::run(const RoundCall<Real>& call,
       if (!failure) failure = std::current_exception();
     }
   };
-  const std::int64_t workers = askers + (parts > 0 || helps ? limits_.threads : 0);
+  const std::int64_t workers = enqueuers + (parts > 0 || helps ? limits_.threads : 0);
   if (pool != nullptr) {
     pool->run(workers, [&](std::int64_t worker, int) { work(worker); });
   } else {

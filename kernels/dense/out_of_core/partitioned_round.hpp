@@ -126,8 +126,8 @@ class PartitionedRound {
   void device_piece(std::int64_t piece, Turns& turns, Slot& slot, HostCopies& copies) const;
   /// Waits for the piece's turn, calls ask(), and passes the turn on. Returns false if another piece has
   /// failed.
-  template <class Ask>
-  static bool in_turn(std::int64_t piece, Turns& turns, const Ask& ask);
+  template <class Enqueue>
+  static bool in_turn(std::int64_t piece, Turns& turns, const Enqueue& ask);
   void enqueue_in(std::vector<PieceSegment> segments, Copier copier, DeviceSlots<Real>& slots,
                   Slot& slot) const;
   void enqueue_out(std::vector<PieceSegment> segments, Copier copier, DeviceSlots<Real>& slots,

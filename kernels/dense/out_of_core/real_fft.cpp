@@ -323,11 +323,10 @@ std::string OutOfCoreRealFft<Real>::explain() const {
   std::string text = first().explain();
   if (line_ != nullptr) text += "\nin place: " + divided_->explain();
   if (rows_ == nullptr) {
-    text +=
-        even()
-            ? "\nreal rows are transformed as pairs of samples, between two passes of the host"
-            : "\nreal rows of odd length are transformed as complex ones, in an array of their own, between "
-              "two passes of the host";
+    text += even()
+                ? "\nreal rows are transformed as pairs of samples, between two passes of the host"
+                : "\nreal rows of odd length are transformed as complex ones, in a separate array, between "
+                  "two passes of the host";
     text += fmt::format("; a forward call's are predicted {:.4g} and {:.4g} ms ({})", expected_.before / 1e3,
                         expected_.after / 1e3, profiled_ ? "from profiling runs" : "from assumed rates");
   } else {

@@ -21,15 +21,15 @@ constexpr std::int64_t kStretchValues = 1024;              ///< values of a stre
 
 /// to[i·pitch + j] = tile[j·tile_pitch + i] for i < rows, j < columns, where i and j count elements of
 /// `element` values.
-template <bool kPast, class Value>
+template <bool kNonTemporal, class Value>
 void store_transposed(const Value* tile, std::int64_t tile_pitch, std::int64_t rows, std::int64_t columns,
                       std::int64_t element, Value* to, std::int64_t pitch) {
   for (std::int64_t i = 0; i < rows; ++i) {
     for (std::int64_t j = 0; j < columns; ++j) {
       for (std::int64_t e = 0; e < element; ++e) {
         const Value& value = tile[j * tile_pitch + i * element + e];
-        if constexpr (kPast) {
-          cpu::store_past(to + i * pitch + j * element + e, value);
+        if constexpr (kNonTemporal) {
+          cpu::store_non_temporal(to + i * pitch + j * element + e, value);
         } else {
           to[i * pitch + j * element + e] = value;
         }
@@ -171,7 +171,7 @@ void Transposition<Real>::swap_tiles(std::int64_t part, std::complex<Real>* matr
     }
     store(scratch, columns, count, at(other, first));
   }
-  cpu::finish_past();
+  cpu::non_temporal_fence();
 }
 
 /// Copies `count` columns from `begin` on; they are contiguous in `to`.

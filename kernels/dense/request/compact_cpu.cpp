@@ -58,7 +58,7 @@ class CompactCpuRunner final : public CompactRunner {
   std::size_t device_workspace_bytes() const noexcept override { return 0; }
   void enqueue(Direction, const void*, void*, const dense::CompactExponents&, std::byte*,
                CUstream_st*) const override {
-    throw Error(ErrorCode::backend_unavailable, "this plan is on the CPU and cannot be queued");
+    throw Error(ErrorCode::backend_unavailable, "this plan is on the CPU and cannot be enqueued");
   }
   int handovers(Direction) const noexcept override { return 0; }
   bool on_gpu() const noexcept override { return false; }

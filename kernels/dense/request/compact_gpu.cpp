@@ -312,7 +312,7 @@ CompactChoice choose_compact_on_gpu(const CompactRequest& request) {
   if (kernel.empty() && !measure) kernel = kernel_for_other_formats(platform, request);
   if (engine == Engine::tuned)
     return {std::make_unique<const DirectRunner>(request, kernel, measure), engine,
-            "the engine was asked for"};
+            "the engine was requested"};
   if (engine == Engine::automatic && measure) return fastest(request, platform, key, kernel);
   if (engine == Engine::automatic && !converted) {
     try {

@@ -55,7 +55,7 @@ void check_peak(const CompactRequest& request, Direction direction) {
   const CompactFormats& formats = request.formats;
   if (largest_part(request, direction) > kLargestSum) {
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("{} points of up to {} have sums that no float holds: make {} smaller",
+                fmt::format("{} points of up to {} have sums beyond the range of float: make {} smaller",
                             request.dense.problem.shape.to_string(), formats.source_peak(direction), peak));
   }
 }

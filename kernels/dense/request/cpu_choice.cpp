@@ -70,7 +70,7 @@ DenseChoice<Real> choose_on_cpu(const DenseRequest& request) {
   const Planning planning = request.options.planning;
   if (request.options.engine != Engine::automatic)
     return {make<Real>(request.options.engine, planning, request), request.options.engine,
-            "the engine was asked for"};
+            "the engine was requested"};
   if (planning == Planning::measure) return fastest<Real>(request);
   const auto known = Wisdom::global().find(cpu_platform(), wisdom_problem<Real>(request.problem));
   if (known && known->engine == dense::to_string(Engine::fftw) && dense::available(Engine::fftw))

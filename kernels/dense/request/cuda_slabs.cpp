@@ -24,8 +24,8 @@ SlabFft<Real> slab_fft(const DenseProblem& problem, const std::vector<int>& devi
   std::vector<bool> reaches;
   for (std::size_t from = 0; from < devices.size(); ++from)
     for (std::size_t to = 0; to < devices.size(); ++to)
-      reaches.push_back(from == to ||
-                        (!packed && !trial.staged && cuda::reach_peer(devices[from], devices[to]).empty()));
+      reaches.push_back(from == to || (!packed && !trial.staged &&
+                                       cuda::enable_peer_access(devices[from], devices[to]).empty()));
   const SlabGrid grid(problem.shape, problem.real, count);
   SlabCuts cuts =
       trial.cuts.value_or(slab_cuts(problem.shape, problem.real, sizeof(std::complex<Real>), count));
@@ -72,11 +72,11 @@ CudaSlabs<Real>::CudaSlabs(const DenseRequest& request, const ChosenDevices& cho
     : problem_(request.problem),
       scales_(request.scales),
       chosen_(chosen),
-      packed_(sends_packed<Real>(request)),
+      packed_(exchanges_packed<Real>(request)),
       fft_(slab_fft<Real>(request.problem, chosen.devices, packed_, trial)),
       turns_(trial.turns.value_or(
-          slab_turns(static_cast<std::size_t>(fft_.grid().plane_values()) * sizeof(std::complex<Real>),
-                     fft_.chunk_of(0, 0).count))),
+          plane_groups(static_cast<std::size_t>(fft_.grid().plane_values()) * sizeof(std::complex<Real>),
+                       fft_.chunk_of(0, 0).count))),
       signals_(detail::signal_slabs(problem_.shape, chosen.devices)),
       spectra_(detail::spectrum_slabs(problem_.shape, problem_.real, chosen.devices)),
       graphs_(chosen.devices.size()) {
@@ -107,7 +107,7 @@ void CudaSlabs<Real>::allocate_slots() {
       Place& there = places_[static_cast<std::size_t>(to)];
       const bool direct =
           packed_ && !staged_ &&
-          cuda::reach_peer(places_[static_cast<std::size_t>(from)].device, there.device).empty();
+          cuda::enable_peer_access(places_[static_cast<std::size_t>(from)].device, there.device).empty();
       for (int slot = 0; slot < SlabStaging<Real>::kSlots; ++slot) {
         const std::size_t bytes =
             static_cast<std::size_t>(fft_.staging_values(from, to)) * sizeof(std::complex<Real>);
@@ -333,12 +333,12 @@ std::string CudaSlabs<Real>::explain() const {
   text +=
       fmt::format("exchange in {} chunks of planes and {} parts of rows: {}\n", fft_.chunks(), fft_.parts(),
                   staged() ? "through page-locked memory of the host" : "copies between GPUs");
-  if (packed_) text += "values are sent in block16, with a relative error of 3e-5 or so\n";
+  if (packed_) text += "values are sent in block16, with a relative error of about 4e-5\n";
   if (has_graphs())
     text += "forward, planes and exchange of each GPU are one graph, captured when arrays are new\n";
   for (const std::string& note : chosen_.notes) text += note + "\n";
   return text + fmt::format(
-                    "predicted from bytes: planes {:.0f} us, exchange {:.0f} us beside both, lines "
+                    "predicted from bytes: planes {:.0f} us, exchange {:.0f} us, concurrent with both, lines "
                     "{:.0f} us, together {:.0f} us",
                     times.planes_us, times.exchange_us, times.columns_us, times.total_us);
 }

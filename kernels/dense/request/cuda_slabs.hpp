@@ -21,7 +21,7 @@ namespace sfft::detail {
 struct SlabTrial {
   bool staged = false;  ///< pretends that there is no peer access
   std::optional<SlabCuts> cuts{};
-  std::optional<SlabTurns> turns{};
+  std::optional<PlaneGroups> turns{};
 };
 
 template <class Real>
@@ -85,7 +85,7 @@ class CudaSlabs final : public SlabRunner<Real> {
   bool staged_ = false;  ///< pretends that there is no peer access
   bool packed_;          ///< values are sent in block16, into slots on the receiving GPU
   SlabFft<Real> fft_;
-  SlabTurns turns_;
+  PlaneGroups turns_;
   std::vector<dense::Slab> signals_, spectra_;
   std::vector<Place> places_;
   std::vector<cuda::PinnedBuffer> staging_memory_;

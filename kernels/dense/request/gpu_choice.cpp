@@ -103,7 +103,7 @@ DenseChoice<Real> named(const DenseRequest& request, const std::optional<WisdomE
   const bool remembered = known && known->engine == dense::to_string(engine);
   return {make<Real>(engine, request, remembered ? known->kernel : "",
                      request.options.planning == dense::Planning::measure),
-          engine, "the engine was asked for"};
+          engine, "the engine was requested"};
 }
 
 /// Follows wisdom, or takes cuFFT if wisdom names an engine that this machine lacks.

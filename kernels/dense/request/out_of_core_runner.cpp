@@ -80,8 +80,9 @@ bool fits_memory(const DenseProblem& problem, const Places& places, std::size_t 
 template <class Real>
 WisdomProblem wisdom_key(const DenseRequest& request) {
   WisdomProblem key = wisdom_problem<Real>(request.problem);
-  key.transform += fmt::format(" out-of-core {} bytes {} threads{}", request.options.device_memory,
-                               thread_count(request.options), sends_packed<Real>(request) ? " block16" : "");
+  key.transform +=
+      fmt::format(" out-of-core {} bytes {} threads{}", request.options.device_memory,
+                  thread_count(request.options), exchanges_packed<Real>(request) ? " block16" : "");
   if (const std::size_t gpus = request.options.devices.size(); gpus > 1)
     key.transform += fmt::format(" {} GPUs", gpus);
   return key;
@@ -108,7 +109,7 @@ std::string choose_shares(OutOfCorePlan<Real>& fft, const DenseRequest& request,
   const WisdomProblem key = wisdom_key<Real>(request);
   if (request.options.planning == dense::Planning::measure) {
     fft.measure();
-    if (request.options.host_share >= 0) return "the host's share was asked for";
+    if (request.options.host_share >= 0) return "the host's share was requested";
     std::string shares;
     for (const double share : fft.host_shares())
       shares += fmt::format("{}{:.4f}", shares.empty() ? "host_shares=" : ",", share);
@@ -117,7 +118,7 @@ std::string choose_shares(OutOfCorePlan<Real>& fft, const DenseRequest& request,
     Wisdom::global().add(platform, key, {dense::to_string(dense::Engine::cufft), shares, us});
     return "the host's shares were measured";
   }
-  if (request.options.host_share >= 0) return "the host's share was asked for";
+  if (request.options.host_share >= 0) return "the host's share was requested";
   if (const auto known = Wisdom::global().find(platform, key, Wisdom::Batch::exact)) {
     const std::vector<double> shares = shares_of(known->kernel);
     if (!shares.empty() && shares.size() == fft.host_shares().size()) {
@@ -159,7 +160,7 @@ std::optional<DenseChoice<Real>> choose_out_of_core(const DenseRequest& request)
   OutOfCoreDevices<Real> devices;
   OutOfCoreOptions device_options{static_cast<std::size_t>(options.device_memory), options.host_share,
                                   thread_count(options)};
-  device_options.packed = sends_packed<Real>(request);
+  device_options.packed = exchanges_packed<Real>(request);
   if (!host_alone) {
     const bool asked = options.host_share >= 0 || options.device_memory > 0;
     if (options.host_share < 0 && options.device_memory > 0 &&
@@ -193,7 +194,7 @@ std::optional<DenseChoice<Real>> choose_out_of_core(const DenseRequest& request)
             wisdom_problem<Real>(request.problem).transform));
   }
   auto fft = make_plan<Real>(request.problem, std::move(devices), device_options);
-  std::string reason = "the host does all of it, as asked for";
+  std::string reason = "the host does everything, as requested";
   if (!host_alone) {
     reason = fmt::format("the transform exceeds the memory of {}: {}",
                          places.several() ? fmt::format("{} GPUs", places.devices.size()) : "the GPU",

@@ -26,7 +26,7 @@ class OutOfCoreRunner final : public HostMemoryRunner<Real> {
 
  private:
   const char* why_not_queued() const noexcept override {
-    return "this plan's arrays go through the GPU in pieces and cannot be queued: give forward() or "
+    return "this plan's arrays go through the GPU in pieces and cannot be enqueued: give forward() or "
            "inverse() "
            "host memory";
   }

@@ -86,10 +86,10 @@ DenseRequest make_request(const Shape& shape, bool real, const dense::Options& o
   DenseRequest request{make_problem(shape, real, options), scales_of(options.normalization, shape.points()),
                        options};
   if (options.exchange == dense::Storage::f16 || options.exchange == dense::Storage::bf16) {
-    throw Error(
-        ErrorCode::invalid_argument,
-        "values travel as f32 or block16, which is more accurate than f16 and bf16 in as many bytes: choose "
-        "one of those for Options::exchange");
+    throw Error(ErrorCode::invalid_argument,
+                "values are sent as f32 or block16, which is more accurate than f16 and bf16 in as many "
+                "bytes: choose "
+                "one of those for Options::exchange");
   }
   if (options.threads < 0) {
     throw Error(ErrorCode::invalid_argument,
@@ -145,8 +145,9 @@ void check_workspace(std::span<std::byte> given, std::size_t bytes, std::size_t 
 
 void check_queued(bool on_gpu, std::span<std::byte> workspace, std::size_t bytes) {
   if (!on_gpu) {
-    throw Error(ErrorCode::backend_unavailable,
-                "this plan is on the CPU and cannot be queued: plan with Options{.backend = Backend::cuda}");
+    throw Error(
+        ErrorCode::backend_unavailable,
+        "this plan is on the CPU and cannot be enqueued: plan with Options{.backend = Backend::cuda}");
   }
   check_workspace(workspace, bytes, 256, "device_workspace_bytes()");
 }

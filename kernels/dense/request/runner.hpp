@@ -30,7 +30,7 @@ DenseRequest make_request(const Shape& shape, bool real, const dense::Options& o
 void refuse_several(const DenseRequest& request, const char* plan);
 /// Whether exchanged values are packed in block16. Throws Error(invalid_argument) for plans of double.
 template <class Real>
-bool sends_packed(const DenseRequest& request) {
+bool exchanges_packed(const DenseRequest& request) {
   if (request.options.exchange != dense::Storage::block16) return false;
   if (sizeof(Real) == sizeof(float)) return true;
   throw Error(ErrorCode::invalid_argument,

@@ -24,7 +24,7 @@ constexpr double kMemoryEfficiency = 0.85;
 SlabRates rates_of(const std::vector<int>& devices, dense::Storage exchange,
                    std::vector<std::string>& notes) {
   SlabRates rates;
-  if (exchange == dense::Storage::block16) rates.sent_share = 0.5 * (1 + 1.0 / 64);
+  if (exchange == dense::Storage::block16) rates.sent_fraction = 0.5 * (1 + 1.0 / 64);
   rates.link = SlabLink::memory;
   double min = 0;
   for (const int device : devices) {
@@ -35,7 +35,7 @@ SlabRates rates_of(const std::vector<int>& devices, dense::Storage exchange,
   for (const int from : devices) {
     for (const int to : devices) {
       if (from == to) continue;
-      const std::string why = cuda::reach_peer(from, to);
+      const std::string why = cuda::enable_peer_access(from, to);
       const SlabLink link = !why.empty()             ? SlabLink::staged
                             : cuda::linked(from, to) ? SlabLink::nvlink
                                                      : SlabLink::bus;
@@ -140,7 +140,7 @@ ChosenDevices choose_devices(const DenseRequest& request) {
     return chosen;
   }
   if (chosen.devices.size() == 1) {
-    chosen.reason = fmt::format("GPU {} alone, as asked for", chosen.devices[0]);
+    chosen.reason = fmt::format("only GPU {}, as requested", chosen.devices[0]);
     return chosen;
   }
   if (problem.shape.rank() == 1) {

@@ -26,7 +26,7 @@ SlabFft<Real>::SlabFft(const SlabGrid& grid, bool real, const SlabCuts& cuts, st
           std::clamp<std::int64_t>(cuts.chunks, 1, std::max<std::int64_t>(1, grid.planes / grid.devices)))),
       parts_(static_cast<int>(std::clamp<std::int64_t>(cuts.parts, 1, row_blocks(grid, cuts.rows_together)))),
       cuts_(cuts),
-      reaches_(std::move(reaches)) {}
+      peer_access_(std::move(reaches)) {}
 
 template <class Real>
 Share SlabFft<Real>::chunk_of(int device, int chunk) const noexcept {
@@ -86,8 +86,8 @@ std::size_t SlabFft<Real>::pair_of(int from, int to) const noexcept {
 }
 
 template <class Real>
-bool SlabFft<Real>::reaches(int from, int to) const noexcept {
-  return reaches_[pair_of(from, to)];
+bool SlabFft<Real>::has_peer_access(int from, int to) const noexcept {
+  return peer_access_[pair_of(from, to)];
 }
 
 template <class Real>
@@ -102,7 +102,7 @@ std::int64_t SlabFft<Real>::rows_values(int device, bool inverse) const noexcept
 
 template <class Real>
 std::int64_t SlabFft<Real>::staging_values(int from, int to) const noexcept {
-  if (reaches(from, to)) return 0;
+  if (has_peer_access(from, to)) return 0;
   std::int64_t max = 0;
   for (int part = 0; part < parts_; ++part) {
     max = std::max({max, planes_of(from, 0, part).count * part_of(to, part).count,
@@ -170,7 +170,7 @@ void SlabFft<Real>::send_others(DeviceQueues<Real>& queues, const SlabArrays<Rea
     const Block block = inverse ? Block{to, from, planes_of(to, chunk, part), part_of(from, part)}
                                 : Block{from, to, planes_of(from, chunk, part), part_of(to, part)};
     SlabPiece<Real> piece = piece_of(arrays, block, inverse);
-    if (!reaches(from, to)) {
+    if (!has_peer_access(from, to)) {
       staged.emplace_back(to, piece);
       piece.to = staging.slots[pair_of(from, to) * kSlots + static_cast<std::size_t>(slot)];
       piece.to_pitch = piece.width;

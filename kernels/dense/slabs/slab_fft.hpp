@@ -65,7 +65,7 @@ class SlabFft {
   std::int64_t rows_values(int device, bool inverse) const noexcept;
   /// Values in one slot of staging memory between two devices; 0: no staging is needed.
   std::int64_t staging_values(int from, int to) const noexcept;
-  bool reaches(int from, int to) const noexcept;
+  bool has_peer_access(int from, int to) const noexcept;
 
   /// Enqueue a transform. It runs after all work that is in any device's queue `work`; later work in a
   /// device's queue `work` runs after that device's results are complete. `scale` multiplies the results.
@@ -109,7 +109,7 @@ class SlabFft {
   bool real_;
   int chunks_, parts_ = 1;
   SlabCuts cuts_;
-  std::vector<bool> reaches_;
+  std::vector<bool> peer_access_;
 };
 
 }  // namespace sfft::detail

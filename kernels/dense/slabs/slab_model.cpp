@@ -23,9 +23,9 @@ constexpr double kAnswerUs = 10;    // from the first launch until the host know
 constexpr double kChunkBytes = 32e6, kPartBytes = 60e6;
 constexpr int kMaxChunks = 16, kMaxParts = 8;
 constexpr double kFirstPart = 0.65;  ///< fraction of the rows
-constexpr std::size_t kTurnBytes = 16 << 20;
+constexpr std::size_t kGroupBytes = 16 << 20;
 constexpr int kTurnStreams = 2;
-constexpr std::int64_t kMinOfTurn = 8;  ///< planes per group; fewer do not fill a GPU
+constexpr std::int64_t kMinGroupPlanes = 8;  ///< planes per group; fewer do not fill a GPU
 
 double slab_bytes(const Shape& shape, bool real, std::size_t value_bytes, int devices) {
   const Shape spectrum = spectrum_shape(shape, real);
@@ -71,9 +71,9 @@ SlabCuts slab_cuts(const Shape& shape, bool real, std::size_t value_bytes, int d
   return cuts;
 }
 
-SlabTurns slab_turns(std::size_t plane_bytes, std::int64_t planes) {
-  const auto fitting = static_cast<std::int64_t>(kTurnBytes / plane_bytes);
-  if (fitting < kMinOfTurn || fitting >= planes) return {planes, 1};
+PlaneGroups plane_groups(std::size_t plane_bytes, std::int64_t planes) {
+  const auto fitting = static_cast<std::int64_t>(kGroupBytes / plane_bytes);
+  if (fitting < kMinGroupPlanes || fitting >= planes) return {planes, 1};
   const std::int64_t groups = (planes + fitting - 1) / fitting;
   return {(planes + groups - 1) / groups, kTurnStreams};
 }
@@ -91,12 +91,12 @@ SlabTimes predict_slabs(const Shape& shape, bool real, std::size_t value_bytes, 
   }
   const SlabCuts cuts = slab_cuts(shape, real, value_bytes, devices);
   const double sent = bytes * (devices - 1) / devices;
-  const bool packed = rates.sent_share < 1;
+  const bool packed = rates.sent_fraction < 1;
   // Read here, written there; if packed, read and written there once more.
-  const double passes = packed ? 2 + 2 * rates.sent_share : 2;
+  const double passes = packed ? 2 + 2 * rates.sent_fraction : 2;
   const double through_memory_us = 1e6 * passes * sent / rates.memory_rate;
   times.exchange_us =
-      std::max({through_memory_us, 1e6 * rates.sent_share * sent / exchange_rate(rates.link, devices),
+      std::max({through_memory_us, 1e6 * rates.sent_fraction * sent / exchange_rate(rates.link, devices),
                 packed ? 1e6 * sent / kPackingRate : 0});
   const double first_us = times.planes_us / cuts.chunks;
   const double last_us = times.columns_us * (cuts.parts > 1 ? (1 - cuts.first_part) / (cuts.parts - 1) : 1);

@@ -17,7 +17,7 @@ enum class SlabLink { memory, nvlink, bus, staged };
 struct SlabRates {
   double memory_rate = 4e12;  ///< bytes per second, read and written, of the slowest device
   SlabLink link = SlabLink::nvlink;
-  double sent_share = 1;  ///< bytes that are sent for a byte of the data: less than 1 if they are packed
+  double sent_fraction = 1;  ///< bytes that are sent for a byte of the data: less than 1 if they are packed
 };
 
 struct SlabTimes {
@@ -37,12 +37,12 @@ SlabCuts slab_cuts(const Shape& shape, bool real, std::size_t value_bytes, int d
 /// Small planes of a chunk are transformed in groups that fit the L2 cache, so that each pass finds there
 /// what the previous one stored. Groups alternate between several streams, because one group does not fill a
 /// GPU.
-struct SlabTurns {
+struct PlaneGroups {
   std::int64_t planes = 1;  ///< per group
   int streams = 1;
 };
 /// The groups of a chunk of `planes` planes: one group, or several that alternate between streams.
-SlabTurns slab_turns(std::size_t plane_bytes, std::int64_t planes);
+PlaneGroups plane_groups(std::size_t plane_bytes, std::int64_t planes);
 
 /// Predicts a transform in `devices` slabs, cut by slab_cuts(), or the transform in the memory of one device.
 SlabTimes predict_slabs(const Shape& shape, bool real, std::size_t value_bytes, int devices,

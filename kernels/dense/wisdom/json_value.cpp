@@ -14,7 +14,7 @@ constexpr std::size_t kNameLength = 200;  // of a field's name, in messages
 
 template <class... Values>
 [[noreturn]] void refuse(fmt::format_string<Values...> why, Values&&... values) {
-  throw JsonRefusal(fmt::format(why, std::forward<Values>(values)...));
+  throw JsonError(fmt::format(why, std::forward<Values>(values)...));
 }
 
 /// Receives the parser's events.

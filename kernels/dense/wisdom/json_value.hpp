@@ -14,7 +14,7 @@
 namespace sfft::detail {
 
 /// Why a text cannot be used.
-class JsonRefusal : public std::runtime_error {
+class JsonError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
@@ -58,7 +58,7 @@ class JsonValue {
   std::unique_ptr<Parts, Free> parts_;  ///< for text, lists and objects, so that numbers stay small
 };
 
-/// Throws JsonRefusal for text that is not JSON, is nested deeper than `depth`, or repeats a field.
+/// Throws JsonError for text that is not JSON, is nested deeper than `depth`, or repeats a field.
 JsonValue parse_json_text(const std::string& text, std::size_t depth);
 
 }  // namespace sfft::detail

@@ -24,7 +24,7 @@ constexpr std::size_t kNameLength = 200, kKernelLength = 4000;
 constexpr double kLongestUs = 1e15;  // thirty years
 
 /// Why an entry, or the whole text, cannot be used.
-using Refusal = JsonRefusal;
+using Refusal = JsonError;
 
 template <class... Values>
 [[noreturn]] void refuse(fmt::format_string<Values...> why, Values&&... values) {
@@ -117,7 +117,7 @@ std::string quoted(const std::string& text) {
 
 }  // namespace
 
-WisdomRecords read_wisdom(const std::string& json, const WisdomJudge& judge) {
+WisdomRecords read_wisdom(const std::string& json, const WisdomFilter& judge) {
   WisdomRecords read;
   try {
     const Json file = parse_json(json);

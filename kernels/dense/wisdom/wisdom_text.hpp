@@ -24,12 +24,12 @@ struct WisdomRecords {
 };
 
 /// The reason to ignore a well-formed record; empty to accept it.
-using WisdomJudge = std::function<std::string(const WisdomRecord&)>;
+using WisdomFilter = std::function<std::string(const WisdomRecord&)>;
 
 /// A text that is not wisdom, has another version or is damaged gives no records and the reason. A single
 /// entry that is malformed, or that `judge` rejects, is skipped; the report gives the reason for the first
 /// one.
-WisdomRecords read_wisdom(const std::string& json, const WisdomJudge& judge);
+WisdomRecords read_wisdom(const std::string& json, const WisdomFilter& judge);
 std::string write_wisdom(const std::vector<WisdomRecord>& records);
 
 }  // namespace sfft::detail

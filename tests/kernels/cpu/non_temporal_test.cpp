@@ -19,7 +19,7 @@ TEST(PastCaches, CopiesAtEveryAlignment) {
         constexpr auto kUntouched = std::byte{0xA5};
         std::vector<std::byte> to(kRoom, kUntouched);
         copy_non_temporal(to.data() + target, from.data() + source, bytes);
-        finish_past();
+        non_temporal_fence();
         for (std::size_t i = 0; i < kRoom; ++i) {
           const bool copied = i >= target && i < target + bytes;
           ASSERT_EQ(to[i], copied ? from[source + i - target] : kUntouched)

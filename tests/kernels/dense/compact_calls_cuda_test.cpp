@@ -66,7 +66,7 @@ TEST_F(CompactCallsCuda, BadArgumentsAreRefused) {
   };
   EXPECT_EQ(made(Storage::bf16, 1), std::nullopt);
   EXPECT_EQ(made(Storage::bf16, 0), std::nullopt);
-  EXPECT_EQ(made(Storage::bf16, 1e38), ErrorCode::invalid_argument) << "sums that no float holds";
+  EXPECT_EQ(made(Storage::bf16, 1e38), ErrorCode::invalid_argument) << "sums beyond the range of float";
   CompactOptions unknown = options;
   unknown.signal = Storage::bf16;
   const CompactPlan finding(Shape(64), false, unknown);

@@ -66,7 +66,7 @@ void check(const Shape& shape, const std::vector<int>& devices, const detail::Sl
 /// Several chunks, whose planes take turns on two streams; without peer access there are no graphs.
 template <class Real, class Sample>
 void check_by_turns(const Shape& shape) {
-  detail::SlabTrial trial{.cuts = detail::SlabCuts{3, 2, 0.5}, .turns = detail::SlabTurns{2, 2}};
+  detail::SlabTrial trial{.cuts = detail::SlabCuts{3, 2, 0.5}, .turns = detail::PlaneGroups{2, 2}};
   for (const auto& devices : device_lists()) {
     for (const bool staged : {false, true}) {
       trial.staged = staged;

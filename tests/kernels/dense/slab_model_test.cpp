@@ -52,7 +52,7 @@ TEST(SlabModel, SlowerLinksTakeLonger) {
 TEST(SlabModel, PackedValuesTravelFasterAndPassThroughMemoryOnceMore) {
   SlabRates rates{.link = SlabLink::bus};
   const SlabTimes whole = detail::predict_slabs(kCube, false, kFloat, 2, rates);
-  rates.sent_share = 0.5;
+  rates.sent_fraction = 0.5;
   const SlabTimes packed = detail::predict_slabs(kCube, false, kFloat, 2, rates);
   EXPECT_NEAR(packed.exchange_us, whole.exchange_us / 2, 1);
   EXPECT_LT(packed.total_us, 0.6 * whole.total_us);
@@ -92,13 +92,13 @@ TEST(SlabModel, OneDeviceIsTakenWhereItIsKnownToBeFaster) {
 }
 
 TEST(SlabModel, GroupsOfPlanesFitTheCache) {
-  const detail::SlabTurns turns = detail::slab_turns(2 << 20, 32);
+  const detail::PlaneGroups turns = detail::plane_groups(2 << 20, 32);
   EXPECT_GT(turns.planes, 1);
   EXPECT_LE(turns.planes * turns.streams * (2 << 20), 48 << 20);
   // A small chunk, or one with large planes, is a single group.
   for (const auto& [bytes, planes] : {std::pair<std::size_t, int>{2 << 20, 1}, {1 << 30, 32}, {8, 3}}) {
-    EXPECT_EQ(detail::slab_turns(bytes, planes).planes, planes);
-    EXPECT_EQ(detail::slab_turns(bytes, planes).streams, 1);
+    EXPECT_EQ(detail::plane_groups(bytes, planes).planes, planes);
+    EXPECT_EQ(detail::plane_groups(bytes, planes).streams, 1);
   }
 }
 
