@@ -7,8 +7,8 @@
 // both plans of FFTW follow one another. Results are medians, and also ratios of the minimum times (_min).
 // `first_frames` is the first call of the process for the shape, which makes tables. FFTW's planning time is
 // listed separately. `automatic_frames` is LearnMethod::automatic. The label says why it chose its method,
-// and `automatic_discovery` is 1 where that was discovery. The suffix _frames means that a time is in units
-// of one FFTW transform. Names: learn/<signal>/<shape>/k:<k>.
+// and `automatic_discovery` is 1 where that was discovery. Times in frames are in units of one transform by
+// FFTW. Names: learn/<signal>/<shape>/k:<k>.
 #include <fftw3.h>
 #include <fmt/format.h>
 #include <time.h>

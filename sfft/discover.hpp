@@ -44,7 +44,7 @@ struct DiscoverOptions {
 
 /// A spectrum whose support was found. `verified` (see Spectrum) says that it explains, up to noise, fresh
 /// samples that had no part in finding it, some at random positions. No coefficient outside the support
-/// exceeds `missed_bound`, whether it was missed or not asked for; `tail_energy` is all that lies outside.
+/// exceeds `missed_bound`, whether it was missed or not requested; `tail_energy` is all that lies outside.
 /// Discovery cannot see what happens only between the samples that it read: see `shortest_burst`. `reason`
 /// says which share of the samples that is.
 struct Discovery : Spectrum<double> {
@@ -85,8 +85,7 @@ struct Discovery : Spectrum<double> {
 /// at most three tenths), at 2^20 points a hundredth (docs/accuracy.md, Tones between bins). Other searches
 /// go on up to the predicted time of a dense transform, or 20 ms if that is longer; 20 ms is many times the
 /// dense transform of a small signal. Signals of more than 2^17 points are read at fewer than N samples;
-/// rounds of smaller ones may
-/// read some samples again.
+/// rounds of smaller ones may read some samples again.
 ///
 /// The number of rounds is bounded. All calls of a process share the plans of small FFTs, and nothing else.
 /// Thread-safe.
@@ -106,9 +105,9 @@ SFFT_EXPORT Discovery discover(const SignalView& signal, const DiscoverOptions& 
 /// and needs up to 40 bytes of GPU memory per complex sample, 28 per real one; being faster, it makes
 /// discovery give up sooner than on the CPU. `threads` is ignored.
 ///
-/// Work is ordered in `stream` after what was queued there. The call blocks until the answer is known, and
-/// the stream must not be under capture. The process keeps a few blocks of page-locked memory between calls.
-/// Thread-safe.
+/// Work is ordered in signal.stream after what was queued there. The call blocks until the answer is known,
+/// and the stream must not be under capture. The process keeps a few blocks of page-locked memory between
+/// calls. Thread-safe.
 ///
 /// Throws as discover() of host memory does; also invalid_argument for a null pointer, memory that the GPU
 /// cannot read and an unknown element type; backend_unavailable if the build has no GPU backend or the

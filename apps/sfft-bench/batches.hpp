@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recordings in GPU memory, transformed many frames at a time: the input-adaptive experiment of Chen and Li
-// (LCPC 2014).
+// Benchmarks recordings in GPU memory, with many frames per call: the input-adaptive experiment of Chen and
+// Li (LCPC 2014).
 #pragma once
 
 #include "commands.hpp"
@@ -8,7 +8,7 @@
 
 namespace sfft::apps {
 
-/// Adds rows of the figures video_batched and break_even for every number of frames per call in
+/// Adds rows for the figures video_batched and break_even, for every number of frames per call in
 /// options.batch.
 void run_batches(const InputName& name, std::int64_t max, const VideoOptions& options,
                  const CommonOptions& common, Results& results);

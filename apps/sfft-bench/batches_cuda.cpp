@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole recordings are in GPU memory, as decoded for the library and as floats for the dense engines. A pass
-// enqueues everything and waits once, as a user with a stream of frames would.
+// Keeps whole recordings in GPU memory: as decoded for the library, and as floats for the dense engines. A
+// pass enqueues everything and waits once, as a user with a stream of frames would.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -159,7 +159,7 @@ double waited(const std::function<void()>& work) {
   });
 }
 
-/// Median of some runs after a first one that does not count.
+/// Median of several runs after a warm-up run.
 double median_of(int runs, const std::function<double()>& timed) {
   std::vector<double> times;
   for (int i = 0; i <= runs; ++i) {
@@ -248,7 +248,7 @@ std::vector<std::unique_ptr<Batches>> make_batches(const DeviceRecording& record
   }
   std::vector<std::string> names;
   for (const auto& way : all) names.push_back(way->name());
-  constexpr bool kOthers = true;  // contenders on the CPU
+  constexpr bool kOthers = true;  // names may also select CPU contenders
   for (const std::size_t i : selected(names, options.only, kOthers)) chosen.push_back(std::move(all[i]));
   return chosen;
 }
@@ -297,7 +297,7 @@ void run_batches(const InputName& name, std::int64_t max, const VideoOptions& op
                  const CommonOptions& common, Results& results) {
   std::vector<std::int64_t> batches = options.batch;
   std::erase(batches, 0);
-  if (batches.empty() || name.input == "-") return;  // standard input is read once
+  if (batches.empty() || name.input == "-") return;  // standard input can be read only once
   const DeviceRecording recording(name, max, options.loop);
   for (const std::int64_t batch : batches) {
     run_batch(recording, std::min(batch, recording.count()), options, common, results);

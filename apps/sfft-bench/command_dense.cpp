@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dense: the built-in engine against FFTW at every setting, in one, two and three dimensions.
+// The subcommand dense compares the built-in engine with FFTW at every setting, in one, two and three
+// dimensions.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -52,7 +53,7 @@ double relative_error(std::span<const std::complex<float>> a, std::span<const st
   return std::sqrt(error / norm);
 }
 
-/// `execute` runs an engine on the CPU; its result is in `spectrum`.
+/// Sets the timers of a CPU engine. `execute` runs it; its result is in `spectrum`.
 void set_cpu_run(DenseRun& run, std::function<void()> execute,
                  std::span<const std::complex<float>> spectrum) {
   run.cold = [execute] {
@@ -103,7 +104,7 @@ Row row_of(const DenseRun& run, const SignalView& signal, std::span<const std::c
 void measure(const Shape& shape, bool real, int rounds, const CommonOptions& common, ProgressBar& progress,
              Results& results) {
   const auto points = static_cast<std::size_t>(shape.points());
-  // Real samples take the first half of the complex samples' memory.
+  // Real samples use the first half of the complex samples' memory.
   LineVector<std::complex<float>> samples(points);
   std::mt19937_64 random(1);
   std::normal_distribution<float> normal;
@@ -182,7 +183,7 @@ void run_dense(const DenseOptions& options, const CommonOptions& common, Results
   std::vector<Shape> shapes;
   for (const std::string& name : names) {
     shapes.push_back(parse(name));
-    // Samples, a spectrum and scratch per contender, and the spectrum in double precision.
+    // Memory for samples, the spectrum in double precision, and a spectrum and scratch per contender.
     require_memory((64 + 16 * engines) * std::min(shapes.back().points(), std::int64_t{1} << 50), name);
   }
   const int rounds = common.signals > 0 ? common.signals : common.quick ? 3 : 7;

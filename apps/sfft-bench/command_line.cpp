@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of the subcommands, with the examples in their help.
+// Declares the options of the subcommands, and the examples in their help.
 #include "command_line.hpp"
 
 #include <fmt/format.h>
@@ -71,7 +71,7 @@ code 1 says that one was wrong.)";
 constexpr const char* kOnlyHelp =
     "Only the contender of this name, or else those whose name contains it; may be repeated";
 
-/// Becomes the lineup once the subcommand is known.
+/// Options that become the lineup once the subcommand is known.
 struct Settings {
   std::vector<int> threads;
   std::vector<std::string> planners, efforts;

@@ -22,7 +22,7 @@ struct CommandLine {
 };
 
 /// Fills `line`. Returns an exit code if there is nothing to run: after --help, or after wrong usage, which
-/// it has reported.
+/// it reports.
 std::optional<int> parse(int argc, char** argv, CommandLine& line);
 
 }  // namespace sfft::apps

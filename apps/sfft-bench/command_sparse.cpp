@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands sparse and noise: contenders on signals whose spectrum is known.
+// The subcommands sparse and noise compare contenders on signals whose spectrum is known.
 #include "commands.hpp"
 #include "run_control.hpp"
 #include "sparse_group.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One FFT in every technology: which are available, whether they are correct, and how long they take.
+// The subcommand technologies runs one FFT in every technology, and shows which are available, correct, and
+// how fast they are.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -48,7 +49,7 @@ std::vector<tech::Entry> entries_of(const std::vector<std::string>& only) {
   for (const tech::Entry& entry : all) names.push_back(entry.name);
   std::vector<tech::Entry> chosen;
   for (const std::size_t i : selected(names, only)) {
-    // The emulation tests the kernels and is not a technology; it runs only by name.
+    // The emulation tests the kernels and is no technology, so it runs only if named.
     if (!only.empty() || all[i].name != "emulation") chosen.push_back(all[i]);
   }
   return chosen;
@@ -138,7 +139,7 @@ class Report {
 void measure_all(const TechnologyOptions& options, const CommonOptions& common, Report& report) {
   const std::vector<tech::Problem> problems = problems_of(options, common.quick);
   const std::vector<tech::Entry> entries = entries_of(options.only);
-  // Four arrays for the largest problem on the CPU, plus the references.
+  // The largest problem needs four arrays on the CPU, plus the references.
   std::int64_t points = 0;
   for (const tech::Problem& problem : problems) points = std::max(points, problem.points());
   require_memory(tech::Material::bytes(problems) + 4 * 8 * points, "the largest of these problems");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommand video: learning and transforming recordings, compared with transforming every frame densely.
+// The subcommand video compares learning and sparse transforms of recordings with dense transforms of every
+// frame.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -49,8 +50,8 @@ FrameTransforms make_transforms(const Shape& shape, const VideoOptions& options,
   return chosen;
 }
 
-/// One recording, streamed through all contenders. They take turns at blocks of frames: each has the machine
-/// to itself for a while, as in a program, and a disturbance affects all of them.
+/// One recording, streamed through all contenders. They alternate between blocks of frames, so that each has
+/// the machine to itself for a while, as in a program, and a disturbance affects all of them.
 class Stream {
  public:
   Stream(const InputName& name, std::int64_t max, const VideoOptions& options, const CommonOptions& common)
@@ -103,7 +104,7 @@ class Stream {
       if (context_.frames + static_cast<std::int64_t>(i) == 0) {
         try {
           measure_preparation(transform, buffer_, tally);
-        } catch (const std::runtime_error& error) {  // Error too
+        } catch (const std::runtime_error& error) {  // sfft::Error included
           tally.skipped = error.what();
           return;
         }
@@ -125,7 +126,7 @@ class Stream {
     }
   }
 
-  /// Times frames that were decoded a while ago, each in memory of its own.
+  /// Times frames that were decoded a while ago, each in a separate buffer.
   void time_distinct() {
     for (std::size_t i = 0; i < transforms_.size(); ++i) {
       if (transforms_[i]->device() != "cpu" || !tallies_[i].skipped.empty()) continue;
@@ -156,7 +157,7 @@ class Stream {
   std::vector<StreamTally> tallies_;
   dense::Plan<double> exact_plan_;
   std::vector<video::Frame> block_;
-  std::map<std::size_t, std::vector<std::complex<double>>> exact_;  ///< for some frames of the block
+  std::map<std::size_t, std::vector<std::complex<double>>> exact_;  ///< of some frames of the block
   FrameBuffer buffer_;
   FrameRing ring_;
   ProgressBar progress_;
@@ -176,7 +177,7 @@ void run_video(const VideoOptions& options, const CommonOptions& common, Results
     throw Error(ErrorCode::invalid_argument,
                 "standard input (-) can be read once: name files for the others");
   }
-  // Look for the last recording before the first is measured.
+  // Checks that all recordings exist before the first one is measured.
   for (const std::string& input : options.inputs) {
     const std::string path = InputName(input).input;
     if (!video::input_files(path).empty()) video::open_source(path);

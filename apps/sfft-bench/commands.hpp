@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands and their options, once the command line is parsed.
+// The subcommands with their parsed options.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace sfft::apps {
 struct CommonOptions {
   std::string json, csv;       ///< empty: not written
   std::string device = "all";  ///< "cpu", "cuda", "all"
-  bool gpu = false;            ///< a GPU takes part, as decided from `device` and the machine
+  bool gpu = false;            ///< whether to use a GPU, from `device` and the machine
   bool quick = false, quiet = false;
   int signals = 0;  ///< 0: the default, which --quick lowers
   Lineup lineup;
@@ -26,7 +26,7 @@ struct SparseOptions {
   std::string sweep = "all";                    ///< "n", "k", "noise", "all"
   std::vector<std::int64_t> sizes, k, k_sweep;  ///< empty: the defaults
   std::int64_t points = 0;                      ///< length of the signals in the sweep over k; 0: the default
-  std::vector<double> snr_db;  ///< for the sweep over n under noise, part of "all" unless empty
+  std::vector<double> snr_db;  ///< for the sweep over n with noise; "all" includes it unless empty
   std::vector<std::string> only;
 };
 
@@ -46,9 +46,9 @@ struct VideoOptions {
   std::vector<std::string> inputs;  ///< "[LABEL=]INPUT"
   std::vector<std::int64_t> k;
   std::vector<std::int64_t>
-      frames;         ///< one for all or one per input; empty: the default, which --quick lowers
-  bool loop = false;  ///< restart from the first frame until that many were read
-  std::vector<std::int64_t> batch{1, 128};  ///< frames per GPU call, from its own memory; 0: not timed
+      frames;         ///< one for all inputs or one each; empty: the default, which --quick lowers
+  bool loop = false;  ///< restart at the first frame until that many have been read
+  std::vector<std::int64_t> batch{1, 128};  ///< frames per GPU call, read from GPU memory; 0: not timed
   std::vector<std::string> only;
 };
 
@@ -69,7 +69,7 @@ void run_dense(const DenseOptions& options, const CommonOptions& common, Results
 void run_video(const VideoOptions& options, const CommonOptions& common, Results& results);
 
 struct RunContext;
-/// Writes its own file format. Returns whether everything that ran was correct.
+/// Writes a separate file format. Returns whether all results were correct.
 bool run_technologies(const TechnologyOptions& options, const CommonOptions& common,
                       const RunContext& context);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface of contenders in the comparison of sparse transforms: FFTW, the published algorithms, and
-// this library on the CPU and, in builds that support it, on a GPU. To add one, write a class and list it in
-// make_contenders().
+// The interface of contenders in the comparison of sparse transforms. They are FFTW, the published
+// algorithms, and this library on the CPU and, in builds that support it, on a GPU. To add one, write a class
+// and list it in make_contenders().
 #pragma once
 
 #include <complex>
@@ -19,12 +19,12 @@
 
 namespace sfft::apps {
 
-/// One signal of known spectrum. Only contenders that know the support may look at `truth.support`.
+/// One signal of known spectrum. Only contenders that are given the support may read `truth.support`.
 struct SparseCase {
   std::int64_t points, k;
   std::span<const std::complex<float>> signal;  ///< 64-byte aligned
   const bench::SparseSpectrum& truth;
-  /// A signal with the same spectrum and other noise, to learn from; empty without noise.
+  /// A signal with the same spectrum but different noise, to learn from; empty without noise.
   std::span<const std::complex<float>> earlier;
 };
 
@@ -39,28 +39,28 @@ class Contender {
   virtual ~Contender() = default;
   virtual std::string name() const = 0;
   virtual std::string device() const { return "cpu"; }
-  virtual int threads() const { return 1; }           ///< on the host
+  virtual int threads() const { return 1; }           ///< host threads
   virtual std::string planner() const { return {}; }  ///< "FFTW_MEASURE", if there is a choice
   std::string label() const { return device() == "cpu" ? name() : name() + " (" + device() + ")"; }
-  /// The length nearest to `points` that it supports.
+  /// The supported length nearest to `points`.
   virtual std::int64_t length(std::int64_t points, std::int64_t /*k*/) const { return points; }
 
   /// Whether the latest plan serves this case.
   virtual bool ready(const SparseCase& problem) const = 0;
   /// Throws sfft::Error for a case that the contender does not support; the row then says so.
   virtual void plan(const SparseCase& problem) = 0;
-  /// plan(), timed.
+  /// Calls plan() and times it.
   void plan_timed(const SparseCase& problem);
   /// Time to make the current plan, learning included; 0 for a contender without plans.
   double plan_seconds() const { return plan_seconds_; }
-  /// The part of it that was learning; NaN for a contender that does not learn.
+  /// The part of plan_seconds() spent on learning; NaN for a contender that does not learn.
   virtual double learn_seconds() const { return kUnknown; }
-  /// Converts or copies a new signal to where execute() reads it, such as another device. Not timed.
+  /// Converts a new signal or copies it to where execute() reads it, such as another device. Not timed.
   virtual void load(const SparseCase& /*problem*/) {}
-  /// The timed work. Returns when the result is in the device's memory.
+  /// Does the timed work. Blocks until the result is in the device's memory.
   virtual void execute(const SparseCase& problem) = 0;
-  /// Times of one execution with cold caches, and the median of warm executions over about `budget` seconds.
-  /// A contender on another device has its own clock.
+  /// Time of one execution with cold caches, and median time of warm executions over about `budget` seconds.
+  /// A contender on another device overrides both with that device's clock.
   virtual double cold_seconds(const SparseCase& problem);
   virtual double warm_seconds(const SparseCase& problem, double budget);
   /// The result of the latest execution; not timed.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contenders on the GPU: cuFFT, and this library at the known support. Signals and results stay in GPU
-// memory; times are medians of replayed graphs, between events on the GPU, as in bench/cuda.
+// Contenders on the GPU: cuFFT, and this library with the support known. Signals and results stay in GPU
+// memory. Times are medians of replayed CUDA graphs between events, as in bench/cuda.
 #include <optional>
 
 #include "bench/cuda/library_on_gpu.hpp"
@@ -40,7 +40,7 @@ class CudaContender : public Contender {
 
  private:
   static constexpr int kReplays = 9;
-  /// Made at the first use of the GPU and shared, because it holds the cache-flushing memory.
+  /// Created at the first use of the GPU and shared, because it owns the memory that flushes the cache.
   static bench::Timer& timer() {
     static bench::Timer shared;
     return shared;
@@ -84,7 +84,7 @@ class CuFftContender final : public CudaContender {
 class KnownSupportOnGpu final : public CudaContender {
  public:
   std::string name() const override { return "sfft known support"; }
-  bool ready(const SparseCase&) const override { return false; }  // every signal has its own support
+  bool ready(const SparseCase&) const override { return false; }  // every signal has a different support
   void plan(const SparseCase& problem) override {
     plan_.emplace(known_template(problem, Backend::cuda), PlanOptions{.backend = Backend::cuda});
     workspace_ = plan_->make_workspace();

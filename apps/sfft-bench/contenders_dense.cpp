@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Full FFTs: FFTW at every setting of the run, and the library's own dense engine. They do not search for a
-// support, so their rows give the error at the true one.
+// Contenders that compute full FFTs: FFTW at every setting of the run, and the library's dense engine. They
+// do not search for a support, so their rows give the error over the true one.
 #include <optional>
 
 #include "contender.hpp"

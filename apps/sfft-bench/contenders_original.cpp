@@ -17,14 +17,14 @@ namespace {
 class OriginalContender final : public Contender {
  public:
   explicit OriginalContender(int version) : version_(version) {}
-  // Its own sfft_free_plan() frees memory that it never allocated, so plans live until the program ends.
+  // The code's sfft_free_plan() frees memory that was never allocated, so plans live until the program ends.
 
   std::string name() const override { return fmt::format("original sFFT-{}", version_); }
   bool ready(const SparseCase& problem) const override {
     return plan_ != nullptr && points_ == problem.points && k_ == problem.k;
   }
   void plan(const SparseCase& problem) override {
-    // With other sizes it aborts or writes past its buffers.
+    // With other sizes the code aborts or writes past its buffers.
     if (!std::has_single_bit(static_cast<std::uint64_t>(problem.points)) || problem.points > (1 << 24) ||
         problem.points < 64 * problem.k || problem.points < (1 << 13)) {
       throw Error(ErrorCode::invalid_argument, "the original takes powers of two from 2^13 to 2^24");

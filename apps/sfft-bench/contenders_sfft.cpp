@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// This library on the CPU: once knowing the support, once knowing only k.
+// Contenders with this library on the CPU: one knows the support, the other only k.
 #include <optional>
 
 #include "contender.hpp"
@@ -28,7 +28,7 @@ class KnownSupport final : public Contender {
   }
   std::string planner() const override { return word(effort_); }
   int threads() const override { return threads_; }
-  bool ready(const SparseCase&) const override { return false; }  // every signal has its own support
+  bool ready(const SparseCase&) const override { return false; }  // every signal has a different support
   void plan(const SparseCase& problem) override {
     const Template known = known_template(problem, Backend::cpu, threads_);
     learn_seconds_ = problem.earlier.empty() ? kUnknown : known.learn_seconds();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One dense engine planned for one shape, and its times so far.
+// A dense engine planned for one shape, and its times so far.
 #pragma once
 
 #include <complex>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference of the dense comparison: a spectrum in double precision.
+// Computes the reference of the dense comparison: a spectrum in double precision.
 #pragma once
 
 #include <complex>
@@ -9,9 +9,9 @@
 
 namespace sfft::apps {
 
-/// The spectrum of single-precision samples by FFTW in double precision if this program has it, so that the
-/// built-in engine is not its own reference; otherwise by the built-in engine in double precision. Real
-/// signals give half of it.
+/// The spectrum of single-precision samples, computed in double precision. Uses FFTW if this program has it,
+/// so that the built-in engine is not compared with itself; otherwise uses the built-in engine. Real signals
+/// give a half spectrum.
 std::vector<std::complex<double>> exact_spectrum(const SignalView& signal);
 
 }  // namespace sfft::apps

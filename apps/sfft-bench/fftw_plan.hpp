@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FFTW at one setting of the comparison: aligned, out of place, directly from the caller's samples.
+// Runs FFTW at one setting of the comparison: aligned, out of place, directly from the caller's samples.
 #pragma once
 
 #if SFFT_BENCH_FFTW
@@ -28,9 +28,9 @@ class FftwPlan {
       const auto last = static_cast<std::size_t>(extents.back());
       bins_ = points_ / last * (last / 2 + 1);
     }
-    fftwf_forget_wisdom();  // every plan pays for itself
+    fftwf_forget_wisdom();  // so that every plan's time is its full cost
     output_ = fftwf_alloc_complex(bins_);
-    // Planning overwrites its arrays; executions pass their own input.
+    // Planning overwrites its arrays, so executions pass a different input.
     fftwf_complex* scratch = fftwf_alloc_complex(points_);
     const unsigned flags = flags_of(setting.planner);
     plan_ = real ? fftwf_plan_dft_r2c(shape.rank(), extents.data(), reinterpret_cast<float*>(scratch),
@@ -51,7 +51,8 @@ class FftwPlan {
            (setting.threads > 1 ? std::string(", ") + SFFT_BENCH_FFTW_THREADS : std::string());
   }
 
-  /// `signal` must be aligned to 64 bytes; it is preserved. Complex samples, or real ones for a real plan.
+  /// `signal` must be aligned to 64 bytes, and is preserved. It has complex samples, or real ones for a real
+  /// plan.
   void execute(const void* signal) const {
     void* input = const_cast<void*>(signal);
     if (real_) {
@@ -70,7 +71,7 @@ class FftwPlan {
            : planner == FftwPlanner::measure ? FFTW_MEASURE
                                              : FFTW_PATIENT;
   }
-  /// Applies to the next plans: FFTW keeps the number until it is changed.
+  /// Sets the threads of the next plans. FFTW keeps the number until it is changed.
   static void use_threads([[maybe_unused]] int threads) {
 #if SFFT_BENCH_FFTW_THREADED
     static const bool ready = fftwf_init_threads() != 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library's own methods: a tracker, or one plan for the whole recording. Both learn from the first frame
-// and read samples of the others; their error is over the template's support only.
+// The library's methods: a tracker, or one plan for the whole recording. Both learn from the first frame and
+// read samples of the others. Their error is over the template's support only.
 #include "frame_transform.hpp"
 
 #include <fmt/format.h>
@@ -91,7 +91,7 @@ class TrackedFrames final : public SparseFrames {
   Spectrum<float> spectrum_;
 };
 
-/// The template of the first frame serves all others, whatever they show.
+/// Uses the template of the first frame for all others, whatever they show.
 class PlannedFrames final : public SparseFrames {
  public:
   using SparseFrames::SparseFrames;
@@ -153,7 +153,7 @@ double support_error(const Template& tmpl, std::span<const std::complex<float>> 
 std::unique_ptr<FrameTransform> make_tracked_frames(std::int64_t k, PlanEffort effort,
                                                     std::unique_ptr<FrameStore> store) {
   return std::make_unique<TrackedFrames>(k, effort, 0,
-                                         std::move(store));  // the host's cores plan for the GPU
+                                         std::move(store));  // the host's threads plan for the GPU
 }
 
 void add_sfft_frames(const std::vector<std::int64_t>& ks, const Lineup& lineup, FrameTransforms& all) {

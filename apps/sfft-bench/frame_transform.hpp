@@ -31,9 +31,9 @@ class FrameTransform {
   virtual std::string name() const = 0;
   virtual std::string device() const { return "cpu"; }
   virtual std::string frames_in() const { return "memory"; }
-  virtual int threads() const { return 1; }           ///< on the host
+  virtual int threads() const { return 1; }           ///< host threads
   virtual std::string planner() const { return {}; }  ///< "FFTW_MEASURE", if there is a choice
-  virtual std::int64_t k() const { return 0; }        ///< 0: a dense transform, the baseline
+  virtual std::int64_t k() const { return 0; }        ///< 0: dense transform, the baseline
   /// Copies the frame to where a user would have it, such as page-locked memory. Not timed.
   virtual void load(const FrameBuffer& /*frame*/) {}
   /// Learns and plans from the first frame, again at every call.
@@ -41,9 +41,9 @@ class FrameTransform {
   virtual void push(const FrameBuffer& frame) = 0;
   /// Whether the latest push() was typical; renewals and comparisons of a tracker are not.
   virtual bool routine() const { return true; }
-  /// Before a series of repeat(). Not timed.
+  /// Called before a series of repeat(). Not timed.
   virtual void settle() {}
-  /// The same work without advancing.
+  /// Repeats the work of push() without advancing.
   virtual void repeat(const FrameBuffer& frame) = 0;
   virtual void make_cold() { evict_caches(); }
   /// Relative L2 error of the latest frame over the requested frequencies; `exact` is its half spectrum.
@@ -54,7 +54,7 @@ class FrameTransform {
 
 using FrameTransforms = std::vector<std::unique_ptr<FrameTransform>>;
 
-/// Where a tracker on another device reads frames, if not from the frame itself.
+/// The memory from which a tracker on another device reads frames, if not from the frame itself.
 class FrameStore {
  public:
   virtual ~FrameStore() = default;
@@ -69,14 +69,15 @@ double relative_error(std::span<const std::complex<float>> a, const std::vector<
 double support_error(const Template& tmpl, std::span<const std::complex<float>> values,
                      const std::vector<std::complex<double>>& exact);
 
-/// FFTW at every setting and the built-in engine at every number of threads.
+/// Adds FFTW at every setting, and the built-in engine at every number of threads.
 void add_dense_frames(const Shape& shape, const Lineup& lineup, FrameTransforms& all);
-/// A tracker, and a plan alone, for every k, effort and number of threads.
+/// Adds a tracker, and a plan alone, for every k, effort and number of threads.
 void add_sfft_frames(const std::vector<std::int64_t>& ks, const Lineup& lineup, FrameTransforms& all);
 /// A tracker whose frames are in `store`, on the GPU.
 std::unique_ptr<FrameTransform> make_tracked_frames(std::int64_t k, PlanEffort effort,
                                                     std::unique_ptr<FrameStore> store);
-/// On the GPU, with frames in page-locked memory: trackers, cuFFT, VkFFT and the library's dense engine.
+/// Adds methods on the GPU with frames in page-locked memory: trackers, cuFFT, VkFFT and the library's dense
+/// engine.
 void add_cuda_frames(const Shape& shape, const std::vector<std::int64_t>& ks, const Lineup& lineup,
                      FrameTransforms& all);
 

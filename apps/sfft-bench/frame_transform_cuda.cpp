@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames on the GPU. They start in page-locked host memory, where decoders can write them, and are timed by
-// the wall clock from there to the end of the transform: the bus transfer counts.
+// Transforms frames on the GPU. They start in page-locked host memory, where decoders can write them. The
+// wall-clock time runs from there to the end of the transform, and so includes the bus transfer.
 #include <cstring>
 
 #include "bench/cuda/device_memory.hpp"
@@ -38,7 +38,7 @@ class PinnedFrame final : public FrameStore {
   bool wide_ = false;
 };
 
-/// Copies a frame, converts it on the GPU, transforms it; the spectrum stays there.
+/// Copies a frame to the GPU, converts it and transforms it there. The spectrum stays on the GPU.
 class DenseFrames final : public FrameTransform {
  public:
   DenseFrames(const Shape& shape, std::unique_ptr<GpuDense> engine)

@@ -10,7 +10,7 @@ namespace sfft::apps {
 
 namespace {
 
-/// Samples as decoded; as floats they take two or four times as much.
+/// Size of the samples as decoded. As floats they need two or four times as much.
 constexpr std::size_t kRingBytes = std::size_t{64} << 20;
 
 }  // namespace

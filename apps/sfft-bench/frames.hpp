@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frames of a recording: read in order, with the latest kept for timing.
+// Reads the frames of a recording in order, and keeps the latest ones for timing.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +12,22 @@
 
 namespace sfft::apps {
 
-/// The current frame as contenders receive it: just written, as by a decoder.
+/// The current frame as contenders receive it: recently written, as by a decoder.
 struct FrameBuffer {
   video::Frame frame;
-  LineVector<float> samples;  ///< the same for the dense engines, converted before timing starts
+  LineVector<float> samples;  ///< the same samples for the dense engines, converted before timing starts
 
   void load(const video::Frame& stored);
 };
 
-/// "[LABEL=]INPUT", where INPUT is what sfft-video reads. Without a label the file's name is taken.
+/// Parses "[LABEL=]INPUT", where INPUT is as for sfft-video. Without a label the file's name is used.
 struct InputName {
   std::string label, input;
 
   explicit InputName(const std::string& argument);
 };
 
-/// Reads one frame ahead, so that the last frame is known to be the last.
+/// Reads one frame ahead, so that it knows which frame is the last.
 class Frames {
  public:
   /// Throws video::InputError if it cannot be opened or has no frames.
@@ -40,7 +40,7 @@ class Frames {
   /// Throws the error that ended the recording, if it is damaged.
   void check_end() const;
   std::int64_t count() const { return count_; }
-  /// For the progress bar.
+  /// Expected number of frames, for the progress bar.
   std::int64_t expected() const;
 
  private:
@@ -55,7 +55,7 @@ class Frames {
   bool last_ = false;
 };
 
-/// Keeps the latest frames, enough to exceed the caches, each in memory of its own.
+/// Keeps the latest frames in separate buffers, enough to exceed the caches.
 class FrameRing {
  public:
   void keep(const video::Frame& frame);

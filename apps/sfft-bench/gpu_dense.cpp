@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuFFT is called directly. VkFFT is called through the library's dense plans, which find the driver at run
-// time: linked directly, this program would not start without one.
+// Calls cuFFT directly, and VkFFT through the library's dense plans, which load the driver at run time. If it
+// were linked directly, this program would not start without a driver.
 #include "gpu_dense.hpp"
 
 #include <optional>
@@ -29,7 +29,7 @@ class CuFft final : public GpuDense {
     peer_ = bench::make_cufft(problem);
   }
   void enqueue(const float* frames, cudaStream_t stream) override {
-    peer_->load(frames, stream);  // keeps the address, copies nothing
+    peer_->load(frames, stream);  // keeps the address and copies nothing
     peer_->enqueue(stream);
   }
   const std::complex<float>* spectra() const override { return peer_->spectra(); }

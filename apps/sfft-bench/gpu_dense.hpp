@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dense GPU engines for recordings: cuFFT in two ways, VkFFT, the library's
-// own.
+// The dense GPU engines for recordings: cuFFT in two ways, VkFFT and the library's engine.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -15,7 +14,7 @@
 
 namespace sfft::apps {
 
-/// Transforms batches of real frames, floats in the GPU's memory.
+/// Transforms batches of real float frames in GPU memory.
 class GpuDense {
  public:
   virtual ~GpuDense() = default;
@@ -23,8 +22,8 @@ class GpuDense {
   virtual std::string detail() const = 0;
   /// Discards the plan and frees its memory.
   virtual void clear() = 0;
-  /// Makes the plan, and memory for spectra, replacing the previous ones. Throws std::runtime_error if the
-  /// engine is missing or does not support it.
+  /// Creates the plan and memory for spectra, which replace the previous ones. Throws std::runtime_error if
+  /// the engine is missing or does not support the shape.
   virtual void plan(const Shape& shape, std::int64_t batch) = 0;
   virtual void enqueue(const float* frames, cudaStream_t stream) = 0;
   virtual const std::complex<float>* spectra() const = 0;  ///< of the latest batch

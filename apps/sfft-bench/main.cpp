@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sfft-bench shows which approach is fastest where. This file calls a subcommand and writes the results.
+// sfft-bench shows which approach is fastest for which input. This file calls a subcommand and writes the
+// results.
 #include <fmt/format.h>
 
 #include "command_line.hpp"
@@ -14,7 +15,7 @@ namespace {
 
 using namespace sfft::apps;
 
-/// Whether a GPU takes part. Prints one message if a GPU is requested but missing.
+/// Whether to use a GPU. Prints one message if a GPU is requested but missing.
 bool settle_gpu(const CommonOptions& common) {
   if (common.device == "cpu") return false;
 #if SFFT_BENCH_CUDA

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The original sFFT code behind C functions, so that its old C++ and this project's can both call it.
+// Wraps the original sFFT code in C functions, so that it can be compiled as old C++ but called from this
+// project.
 #pragma once
 
 extern "C" {

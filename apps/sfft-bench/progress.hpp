@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A progress bar on standard error.
+// Shows a progress bar on standard error.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace sfft::apps {
 
 class ProgressBar {
  public:
-  /// `steps` of about equal length.
+  /// `steps`: their number; they should take about equal times.
   ProgressBar(int steps, bool quiet) : line_(quiet), steps_(std::max(steps, 1)) {}
 
   /// Shows the current activity.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One list of a row's fields serves JSON and CSV.
+// Uses one list of a row's fields for both JSON and CSV.
 #include "report.hpp"
 
 #include <fmt/format.h>

@@ -13,14 +13,14 @@ namespace sfft::apps {
 struct RunContext {
   std::string subcommand, command;
   bool quick = false;
-  std::string gpu;  ///< empty: no GPU took part
+  std::string gpu;  ///< empty: no GPU was used
   std::string status = "running";
 };
 
 std::string json_text(const RunContext& context, const std::vector<Row>& rows);
 std::string csv_text(const std::vector<Row>& rows);
 
-/// Prints rows as they come, with a heading for each group of comparable ones.
+/// Prints rows as they come, with a heading for each group of comparable rows.
 class Table {
  public:
   explicit Table(bool quiet) : quiet_(quiet) {}

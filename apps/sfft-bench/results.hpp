@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of a run: printed as they come, and written to their files after every group, so that an early end
-// loses no measurement.
+// Collects the rows of a run. They are printed as they come, and written to files after every group, so an
+// early end loses no measurement.
 #pragma once
 
 #include <string>

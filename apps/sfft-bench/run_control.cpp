@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A signal handler sets a flag that the measuring loops poll; free memory is read from /proc/meminfo.
+// A signal handler sets a flag that the measuring loops poll. Free memory is read from /proc/meminfo.
 #include "run_control.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of settings, and selection of contenders by name.
+// Names settings, and selects contenders by name.
 #include "setting.hpp"
 
 #include <fmt/format.h>

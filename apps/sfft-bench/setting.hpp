@@ -10,7 +10,7 @@
 
 namespace sfft::apps {
 
-/// FFTW's own names for planning effort: none, some measurements, many.
+/// FFTW's names for planning effort: no, some or many measurements.
 enum class FftwPlanner { estimate, measure, patient };
 
 struct FftwSetting {
@@ -30,10 +30,10 @@ struct Lineup {
   std::vector<FftwSetting> fftw() const;
 };
 
-/// Throws invalid_argument unless "estimate", "measure" or "patient", in any case.
+/// Parses "estimate", "measure" or "patient", ignoring case. Throws invalid_argument for anything else.
 FftwPlanner fftw_planner(const std::string& name);
 
-/// Throws invalid_argument unless "quick", "normal" or "thorough", in any case.
+/// Parses "quick", "normal" or "thorough", ignoring case. Throws invalid_argument for anything else.
 PlanEffort plan_effort(const std::string& name);
 const char* word(PlanEffort effort);
 /// "sfft plan" or "sfft plan quick".
@@ -42,12 +42,12 @@ std::string with_effort(const std::string& name, PlanEffort effort);
 std::string lower_case(std::string text);
 /// "sfft dense" or "sfft dense, 4 threads".
 std::string with_threads(const std::string& name, int threads);
-/// What a reader must know about a row: "4 threads on 2 cores". Empty if there are enough cores.
+/// A remark about a row, such as "4 threads on 2 cores". Empty if there are enough cores.
 std::string thread_note(int threads);
 
 /// Indices of the names selected by `only`, ascending: the exact name if there is one, otherwise every name
-/// that contains it, ignoring case. All for an empty `only`. Throws invalid_argument if it matches nothing,
-/// unless others may have that name.
+/// that contains it, ignoring case. Selects all names if `only` is empty. Throws invalid_argument if it
+/// matches nothing, unless `others`: names elsewhere may match.
 std::vector<std::size_t> selected(const std::vector<std::string>& names, const std::vector<std::string>& only,
                                   bool others = false);
 

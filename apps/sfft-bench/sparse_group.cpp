@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws each signal once per length, runs all contenders on it in turn and compares their results with the
-// truth; medians over the signals become the rows.
+// Draws each signal once per length, runs all contenders on it one after the other and compares their results
+// with the truth. Medians over the signals become the rows.
 #include "sparse_group.hpp"
 
 #include <fmt/format.h>
@@ -69,7 +69,7 @@ void run(Contender& contender, const SparseCase& problem, Tally& tally) {
   tally.plan.push_back(contender.plan_seconds());
   tally.learn.push_back(contender.learn_seconds());
   contender.load(problem);
-  contender.execute(problem);  // grows its vectors
+  contender.execute(problem);  // lets its vectors grow
   tally.cold.push_back(contender.cold_seconds(problem));
   compare(problem, contender.answer(problem), tally);
   tally.warm.push_back(contender.warm_seconds(problem, kWarmSeconds));
@@ -90,7 +90,7 @@ void one_round(const SparseGroup& group, int seed, std::vector<std::unique_ptr<C
       const auto entry = signals.try_emplace(length, length, group, seed).first;
       const Signal& signal = entry->second;
       run(contender, {length, group.k, signal.samples, signal.truth, signal.earlier}, tally);
-    } catch (const std::runtime_error& error) {  // Error too
+    } catch (const std::runtime_error& error) {  // sfft::Error included
       tally.skipped = error.what();
     }
   }
@@ -134,7 +134,7 @@ void check(const SparseGroup& group, std::size_t contenders) {
                 fmt::format("k = {} exceeds the {} frequencies of a signal of {} points", group.k,
                             group.points, group.points));
   }
-  // The signal is made in double precision and kept in single; every full FFT keeps its spectrum.
+  // The signal is generated in double and kept in single precision; every full FFT keeps a spectrum.
   require_memory((64 + 8 * static_cast<std::int64_t>(contenders)) * group.points,
                  fmt::format("N = {}", group.points));
 }
@@ -153,7 +153,7 @@ std::vector<Row> measure(const SparseGroup& group, std::vector<std::unique_ptr<C
       progress.step();
     }
   } catch (const Interrupted&) {
-    // The caller checks again once it has the rows.
+    // The caller checks for the interrupt again when it has the rows.
   }
   std::vector<Row> rows;
   for (std::size_t c = 0; c < contenders.size(); ++c) {

@@ -22,9 +22,9 @@ struct SparseGroup {
 /// Throws invalid_argument for an impossible group, out_of_memory for one that is too large.
 void check(const SparseGroup& group, std::size_t contenders);
 
-/// One row per contender. Every signal is one round: each contender in turn is planned if necessary, timed
-/// once with cold caches, checked, and timed warm; medians are over the signals. After a Ctrl-C the rows
-/// cover the signals done so far.
+/// Returns one row per contender. Every signal is one round, in which each contender is planned if necessary,
+/// timed once with cold caches, checked, and timed warm. Medians are over the signals. After a Ctrl-C the
+/// rows cover the signals done so far.
 std::vector<Row> measure(const SparseGroup& group, std::vector<std::unique_ptr<Contender>>& contenders,
                          ProgressBar& progress);
 

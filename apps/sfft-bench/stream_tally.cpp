@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both sides pay for the same things: everything between the first frame and its spectrum, minus the time
+// Counts the same costs for both sides: everything between the first frame and its spectrum, minus the time
 // of one frame.
 #include "stream_tally.hpp"
 
@@ -69,7 +69,7 @@ void measure_preparation(FrameTransform& transform, const FrameBuffer& first, St
     });
     spent += total;
     if (i == 0) tally.first_use = total;
-    if (i == 1) {  // the first one counts only if it is alone
+    if (i == 1) {  // the first one counts only if there is no other
       learn.clear();
       plan.clear();
       spectrum.clear();

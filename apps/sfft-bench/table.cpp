@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses columns and units for reading. One table shows when preparation is paid back, the other the
+// Chooses readable columns and units. One table shows when preparation pays off, the other shows the
 // measurements.
 #include <fmt/format.h>
 

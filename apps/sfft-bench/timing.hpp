@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clocks, medians and cache eviction.
+// Clocks, medians and cache eviction for the benchmarks.
 #pragma once
 
 #include <algorithm>
@@ -17,10 +17,10 @@ double seconds_of(const Call& call) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// NaN for no values.
+/// NaN if there are no values.
 double median(std::vector<double> values);
 
-/// Reads 64 MiB, so that no part of a signal or a plan stays in the caches.
+/// Reads 64 MiB, so that no part of a signal or plan stays in the caches.
 void evict_caches();
 
 /// Repeats `call` for about `budget` seconds, at least three times unless it is slow, and returns the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declares the sub-commands, and the CLI11 options of run, learn and info: limits on their values and which
-// exclude each other.
+// Declares the subcommands, and the CLI11 options of run, learn and info, with limits on their values and
+// their exclusions.
 #include "command_line.hpp"
 
 #include <fmt/format.h>
@@ -46,7 +46,7 @@ constexpr const char* kExitCodes =
     R"(Exit codes: 0 fine, 1 no memory or threads left (what was done is reported), 2 wrong usage, 3 input unreadable or damaged (what was read is reported), 4 no usable GPU,
 its failure or no memory on it, 5 events that guard's --fail-on names, 130 interrupted (what was done is reported).)";
 
-/// Examples of one sub-command, or of all, and the exit codes.
+/// Examples of one subcommand, or of all, and the exit codes.
 std::string footer(const std::string& command) {
   std::string text;
   std::string_view left = kExamples;

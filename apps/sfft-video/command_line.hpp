@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line of sfft-video, parsed.
+// The parsed command line of sfft-video.
 #pragma once
 
 #include <iosfwd>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands and their options, once the command line is parsed. Each returns the program's exit code.
+// The subcommands with their parsed options. Each returns the program's exit code.
 #pragma once
 
 #include <array>
@@ -27,13 +27,13 @@ enum ExitCode : int {
 
 /// The exit code for an error that ends a command.
 int exit_code(ErrorCode code) noexcept;
-/// The exit code of a command whose worst input ended so.
+/// The exit code of a command, from the worst status of its inputs.
 int exit_code(video::RunStatus worst) noexcept;
 
 struct RunCommand {
   std::vector<std::string> inputs;
   std::string template_path;
-  /// Empty: not written; "-": standard output; {} in a name is replaced by the input's name.
+  /// Output paths. Empty: not written; "-": standard output. The input's name replaces {} in a path.
   std::string json, csv, spectra, html, save_template, reconstruct;
   std::string results;  ///< folder for the shards' files; empty: none
   std::string shard;    ///< "I/N", "auto", or empty for everything; needs results
@@ -41,8 +41,8 @@ struct RunCommand {
   video::RunOptions options;
   bool no_reference = false;
   bool quiet = false;
-  bool keep_json = false;      ///< the report is wanted as text, to be merged with others
-  bool summary_aside = false;  ///< standard output is in use
+  bool keep_json = false;      ///< keep the report as text, to merge it with others
+  bool summary_aside = false;  ///< print the summary to standard error
 
   bool sharded() const noexcept { return !results.empty(); }
 };
@@ -90,7 +90,7 @@ struct TriageCommand {
   std::string json, csv, edl, html, svg;  ///< empty: not written; "-": standard output
   std::string clips;                      ///< a folder; empty: none
   std::string state;                      ///< results of finished files; empty: none
-  bool separate = false;                  ///< recordings that continue each other are unrelated
+  bool separate = false;                  ///< treat recordings that continue each other as unrelated
   double sensitivity = 1;
   int jobs = 1;  ///< concurrent files; 0: one per core
   video::TriageOptions options;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Completes commands, options and files for sfft-video in bash. The program itself says which there are.
+# Completes commands, options and files for sfft-video in bash. The program itself lists them.
 _sfft_video() {
   local program=$1 current=${COMP_WORDS[COMP_CWORD]} command="" word
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do

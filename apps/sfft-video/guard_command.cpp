@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sfft-video guard: one thread per source, events on standard output as they happen, reports at the end.
+// sfft-video guard: runs one thread per source, prints events as they happen, and writes reports at the end.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -56,7 +56,7 @@ int guard_command(const GuardCommand& command, const std::atomic<bool>& stop) {
     };
     video::ThreadGroup threads;
     for (std::size_t i = 0; i < command.inputs.size(); ++i) {
-      try {  // an input without a thread does not end the others
+      try {  // if no thread can be started for an input, the others still run
         threads.start("an input",
                       [&, i] { reports[i] = video::watch(command.inputs[i], options_for(i), tell, stop); });
       } catch (const std::exception&) {

@@ -8,7 +8,7 @@ namespace sfft::apps {
 
 namespace {
 
-/// "moved,covered", "alarms" for all except light, or "any".
+/// Parses a list like "moved,covered"; "alarms" means all kinds except light, "any" means all kinds.
 void parse_kinds(const std::string& text, std::array<bool, video::kEventKinds>& kinds) {
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t end = std::min(text.find(',', at), text.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// posix_spawn with a pipe to standard input; an event's line fits into the pipe, so writing it never waits
-// for a reader.
+// Starts commands with posix_spawn and a pipe to standard input. An event's line fits into the pipe, so
+// writing it never blocks.
 #include "hook.hpp"
 
 #include <fcntl.h>
@@ -65,7 +65,8 @@ pid_t spawn(const std::string& command, std::vector<std::string>& variables, int
   sigaddset(&ignored, SIGXFSZ);
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &ignored);
-  // A process group of its own: Ctrl-C does not reach it, and it can be killed as a whole.
+  // The command gets a separate process group, which Ctrl-C does not reach and which can be killed as a
+  // whole.
   posix_spawnattr_setpgroup(&attributes, 0);
   posix_spawnattr_setflags(&attributes,
                            POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
@@ -168,7 +169,7 @@ void Hook::start(const Due& due) {
   ::close(ends[0]);
   const std::string line = event_line(due.event, due.phase);
   ::fcntl(ends[1], F_SETFL, O_NONBLOCK);
-  if (child > 0 && ::write(ends[1], line.data(), line.size()) < 0) {  // it may choose not to read
+  if (child > 0 && ::write(ends[1], line.data(), line.size()) < 0) {  // the command may not read it
   }
   ::close(ends[1]);
   if (child > 0) {
@@ -178,7 +179,7 @@ void Hook::start(const Due& due) {
   }
 }
 
-/// Whether a command has ended, or was killed for being late.
+/// Whether a command has ended, or was killed because of the time limit.
 bool Hook::ended(const Running& one) {
   int status = 0;
   if (::waitpid(one.child, &status, WNOHANG) != 0) {

@@ -18,20 +18,20 @@
 
 namespace sfft::apps {
 
-/// `command` runs under /bin/sh with the event as a JSON line on standard input and in environment variables
-/// (SFFT_EVENT, SFFT_EVENT_ID, SFFT_KIND, SFFT_SOURCE, SFFT_START_S, SFFT_END_S, SFFT_START_FRAME,
-/// SFFT_CONFIDENCE, SFFT_SHIFT_PX): nothing of the event becomes part of the command. Several commands run at
-/// once, so a slow one delays no other, except that the command for an event's end waits for the one for its
-/// start. A command that exceeds the limit is killed with all its children.
+/// `command` runs under /bin/sh. It gets the event as a JSON line on standard input and in environment
+/// variables (SFFT_EVENT, SFFT_EVENT_ID, SFFT_KIND, SFFT_SOURCE, SFFT_START_S, SFFT_END_S, SFFT_START_FRAME,
+/// SFFT_CONFIDENCE, SFFT_SHIFT_PX), so no part of the event becomes part of the command. Several commands run
+/// concurrently, so a slow one does not delay others; but the command for an event's end waits for the one
+/// for its start. A command that exceeds the time limit is killed with all its children.
 class Hook {
  public:
   explicit Hook(std::string command, std::chrono::seconds limit = std::chrono::seconds(30));
-  /// Waits for pending commands, for at most one limit in total.
+  /// Blocks until pending commands have ended, for at most one time limit in total.
   ~Hook();
   Hook(const Hook&) = delete;
   Hook& operator=(const Hook&) = delete;
 
-  /// Never waits. Beyond a few hundred pending commands, events are dropped, which is reported once.
+  /// Never blocks. If a few hundred commands are pending, further events are dropped, which is reported once.
   void run(const video::Event& event, video::EventPhase phase);
 
  private:
@@ -40,7 +40,7 @@ class Hook {
     video::EventPhase phase;
   };
   struct Running {
-    std::int64_t id;  ///< of the event, with its source
+    std::int64_t id;  ///< identifies the event together with `source`
     std::string source;
     pid_t child;
     std::chrono::steady_clock::time_point start;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several inputs of one command: folders of recordings, and the names of each input's outputs.
+// Handles several inputs of one command: expands folders of recordings, and names each input's outputs.
 #pragma once
 
 #include <string>

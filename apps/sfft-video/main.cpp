@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sfft-video: the input-adaptive sparse FFT on recordings and cameras. This file handles signals, failures
-// and exit codes around the subcommands.
+// sfft-video runs the input-adaptive sparse FFT on recordings and cameras. This file handles signals,
+// failures and exit codes around the subcommands.
 #include <malloc.h>
 #include <signal.h>
 #include <time.h>
@@ -25,7 +25,7 @@ using namespace sfft::apps;
 
 std::atomic<bool> stop_requested{false};
 std::atomic<bool> memory_short{false};
-std::atomic<std::int64_t> first_signal_ms{0};  ///< of the monotonic clock; 0: none came
+std::atomic<std::int64_t> first_signal_ms{0};  ///< time on the monotonic clock; 0: no signal yet
 
 /// The first Ctrl-C finishes the current frames and writes the reports; another one ends the program at once.
 /// Signals within a second are one request: timeout(1) signals its child and then the process group, and a
@@ -51,13 +51,13 @@ void install_signals() {
   // A closed terminal ends a run like Ctrl-C, unless started by nohup.
   if (sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
     sigaction(SIGHUP, &action, nullptr);
-  // A reader that leaves, or a file size limit, is an error of that output and must not end the run.
+  // A closed pipe or a file size limit is an error of that output and must not end the run.
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);
 }
 
-/// Memory reserved for the end: when none is left, the run stops and uses this to write its reports. JSON
-/// values, for example, allocate where they must not fail.
+/// Memory reserved for the end. When memory is exhausted, the run stops and uses this to write its reports:
+/// JSON values, for example, allocate where they must not fail.
 constexpr std::size_t kReserveBytes = std::size_t{8} << 20;
 std::atomic<void*> reserve{nullptr};
 
@@ -70,8 +70,8 @@ void use_reserve() {
   stop_requested = true;
 }
 
-/// Some libraries allocate where no exception may leave (destructors of JSON values, CLI11's noexcept
-/// functions). If memory stays exhausted they terminate the program.
+/// Some libraries allocate where exceptions are not allowed (destructors of JSON values, CLI11's noexcept
+/// functions). If memory stays exhausted, they terminate the program.
 [[noreturn]] void on_terminate() {
   if (!memory_short) std::abort();
   sfft::detail::remove_unfinished_files();
@@ -87,8 +87,8 @@ void make_reserve() {
   std::set_terminate(&on_terminate);
 }
 
-/// Memory that is freed stays with the process. Learning and planning allocate and free blocks of megabytes;
-/// by default the C library gives each back to the system, and touching new pages took a third of their time.
+/// Makes the C library keep freed memory. Learning and planning allocate and free blocks of megabytes; by
+/// default each is returned to the system, and touching new pages took a third of their time.
 void keep_freed_memory() {
 #ifdef __GLIBC__
   mallopt(M_MMAP_THRESHOLD, 1 << 30);

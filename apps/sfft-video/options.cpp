@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options that several sub-commands share: checks of numbers, times, regions, and how a source is read.
+// Options that several subcommands share: numbers, times, regions, and how a source is read.
 #include "options.hpp"
 
 #include <fmt/format.h>
@@ -14,10 +14,10 @@ namespace sfft::apps {
 
 namespace {
 
-/// Seconds, M:SS or H:MM:SS, or a number of frames followed by f.
+/// A time as seconds, M:SS or H:MM:SS, or a number of frames followed by f.
 struct Moment {
   double seconds = 0;
-  std::int64_t frame = -1;  ///< if at least 0, this was given instead
+  std::int64_t frame = -1;  ///< frame number if given instead, else -1
 };
 
 std::optional<Moment> parse_moment(const std::string& text) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options that several sub-commands share, and the functions that declare each sub-command's.
+// Declares options that several subcommands share, and those of each subcommand.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -18,29 +18,30 @@ inline constexpr const char* kInputHelp =
     "a .y4m file, or - "
     "for YUV4MPEG2 on standard input";
 
-/// Replaces CLI11's own checks, whose messages name the largest representable number.
+/// Replaces the checks of CLI11, whose messages mention the largest representable number.
 CLI::Validator number_check(const char* what, bool (*good)(double));
 CLI::Validator positive();
 CLI::Validator not_negative();
 
-/// "X,Y,WIDTH,HEIGHT" in pixels.
+/// Parses "X,Y,WIDTH,HEIGHT" in pixels.
 std::optional<video::Region> parse_region(const std::string& text);
 CLI::Validator region_check();
 
-/// Which part of an input is read, and how: --start, --end, --every, --reconnect, --decode-threads, ...
+/// Adds options for the part of an input to read, and how: --start, --end, --every, --reconnect,
+/// --decode-threads, ...
 void add_source(CLI::App* command, video::SourceOptions& source);
-/// --roi, for commands that read one region of the frames.
+/// Adds --roi, for commands that read one region of the frames.
 void add_region(CLI::App* command, video::SourceOptions& source);
 
-/// --threshold NAME=NUMBER, any number of them.
+/// Adds --threshold NAME=NUMBER, which may be repeated.
 void add_thresholds(CLI::App* command, video::Thresholds& thresholds);
 
-/// --mask, --zone and --only-zones.
+/// Adds --mask, --zone and --only-zones.
 void add_areas(CLI::App* command, video::AreaOptions& areas);
 
 void add_guard(CLI::App& app, GuardCommand& command);
 void add_merge(CLI::App& app, MergeCommand& command);
-/// --shard and --results.
+/// Adds --shard and --results.
 void add_shard(CLI::App* run, RunCommand& command);
 void add_triage(CLI::App& app, TriageCommand& command);
 void add_vibration(CLI::App& app, VibrationCommand& command);

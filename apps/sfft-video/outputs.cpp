@@ -73,7 +73,7 @@ video::SpectrumSink* Outputs::spectra() noexcept {
 void Outputs::Spectra::write(std::int64_t frame, const Spectrum<float>& spectrum) {
   if (!file || outputs_.guarded([&] { file->write(frame, spectrum); })) return;
   file.reset();
-  outputs_.spectra_file_.reset();  // frees what it took of a full disk for the others
+  outputs_.spectra_file_.reset();  // frees its space on a full disk for the other outputs
 }
 
 void Outputs::Spectra::write(std::int64_t frame, const Spectrum<float>& spectrum, const SignalView& view) {
@@ -135,7 +135,7 @@ void Outputs::save(const video::RunReport& report) {
   save_text(html_, [&] { return video::html_report(report); });
   if (template_ && report.last_template) {
     const std::string path = template_->path();
-    template_.reset();  // it reserved the place; the library writes the file
+    template_.reset();  // it only reserved the path; the library writes the file
     guarded([&] { report.last_template->save(path); });
   }
   if (spectra_.film) guarded([&] { reconstruction_->commit(); });

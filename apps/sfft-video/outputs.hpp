@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The outputs of a run: checked before anything is read, and saved independently of each other.
+// Manages the outputs of a run. They are checked before anything is read, and saved independently of each
+// other.
 #pragma once
 
 #include <exception>
@@ -22,7 +23,7 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// An output path as the library expects it: "-" means standard output.
+/// Converts an output path to the form that the library expects; "-" means standard output.
 std::string output_path(const std::string& path);
 
 /// Throws UsageError if an output is a file of the input.
@@ -31,12 +32,12 @@ void refuse_input(const detail::OutputFile& output, const std::string& input);
 /// For a catch block: reports on standard error why an output was not written.
 void complain_of_output() noexcept;
 
-/// Makes a folder for outputs if it is not there. Throws UsageError for one that cannot be made or written
+/// Creates a folder for outputs if it does not exist. Throws UsageError if it cannot be created or written
 /// to.
 void make_folder(const std::string& folder);
 
-/// Runs an action of an output. False after a failure, which is reported on standard error. The action is no
-/// std::function, whose making could fail outside.
+/// Runs an action of an output. Returns false after a failure, which is reported on standard error. The
+/// action is no std::function, because constructing one could throw in the caller.
 template <class Action>
 bool guarded_output(const Action& action) noexcept {
   try {
@@ -50,14 +51,14 @@ bool guarded_output(const Action& action) noexcept {
 
 class Outputs {
  public:
-  /// Throws UsageError for an output that cannot be written, is given twice, or is an input. Nothing is read
-  /// before that. The command must have one input.
+  /// Throws UsageError for an output that cannot be written, is given twice, or is an input, before anything
+  /// is read. The command must have one input.
   explicit Outputs(const RunCommand& command);
 
   /// Whether a report goes to standard output, which then receives nothing else.
   bool on_standard_output() const noexcept { return on_standard_output_; }
-  /// The writer of spectra and reconstructions; null if neither is requested. Passes no exception into the
-  /// run: the first failure ends only that output.
+  /// The writer of spectra and reconstructions; null if neither is requested. It never throws: the first
+  /// failure ends only that output.
   video::SpectrumSink* spectra() noexcept;
   /// The frame rate of a reconstruction; call before the run.
   void set_frame_rate(double frames_per_second) noexcept { frame_rate_ = frames_per_second; }
@@ -83,7 +84,7 @@ class Outputs {
     Outputs& outputs_;
   };
 
-  /// False after a failure.
+  /// Returns false after a failure.
   template <class Action>
   bool guarded(const Action& action) noexcept {
     const bool kept = guarded_output(action);
@@ -105,7 +106,7 @@ class Outputs {
   Output json_, csv_, html_, spectra_file_, template_, reconstruction_;
   double frame_rate_ = 0;
   Spectra spectra_{*this};
-  std::string csv_lines_ = video::csv_header();  ///< not yet written
+  std::string csv_lines_ = video::csv_header();  ///< lines not written yet
   bool on_standard_output_ = false;
   bool failed_ = false;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The remaining time follows from the mean rate.
+// Estimates the remaining time from the mean rate.
 #include "progress.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Progress of one input on standard error.
+// Shows the progress of one input on standard error.
 #pragma once
 
 #include <cstdint>

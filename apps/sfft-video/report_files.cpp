@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens every output first, and guards each write.
+// Opens every output first, and handles the failures of each write separately.
 #include "report_files.hpp"
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@ namespace sfft::apps {
 
 namespace {
 
-/// Turns an output's errors into usage errors.
+/// Converts an output's errors to usage errors.
 void as_usage(const std::function<void()>& action) {
   try {
     action();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reports of a command: checked before anything is read, and saved independently of each other.
+// Manages the reports of a command. They are checked before anything is read, and saved independently of each
+// other.
 #pragma once
 
 #include <functional>
@@ -46,7 +47,7 @@ class ReportFiles {
       if (file != files_.end()) writer(file->second);
     });
   }
-  /// Saves anything else under the same guard.
+  /// Saves anything else with the same handling of failures.
   template <class Action>
   void guarded(const Action& action) noexcept {
     if (!guarded_output(action)) failed_ = true;

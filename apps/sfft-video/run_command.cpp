@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sfft-video run: opens outputs before inputs so that bad names fail at once, runs the pipeline, and turns
-// every outcome into a report and an exit code.
+// sfft-video run: opens outputs before inputs so that bad names fail at once, runs the pipeline, and converts
+// every outcome to a report and an exit code.
 #include "run_command.hpp"
 
 #include <fmt/format.h>
@@ -42,7 +42,7 @@ RunOutcome run_one(RunCommand command, const std::atomic<bool>& stop) {
     report = video::run(
         *source, command.options, outputs.spectra(),
         [&](std::int64_t read, std::int64_t expected) { progress.update(read, expected); }, stop);
-  } catch (const video::InputError& error) {  // it never opened, but there is still a report to write
+  } catch (const video::InputError& error) {  // the input never opened, but a report is still written
     report.status = stop ? video::RunStatus::interrupted : video::RunStatus::input_damaged;
     report.message = stop ? "interrupted before the first frame" : error.what();
     report.input.path = video::masked_url(input);
@@ -82,7 +82,7 @@ void check_output_names(const RunCommand& command) {
 
 namespace {
 
-/// Runs several inputs in sequence. A damaged one does not end the others.
+/// Runs several inputs in sequence. A damaged input does not end the run.
 int run_several(const RunCommand& command, const std::vector<std::string>& inputs,
                 const std::atomic<bool>& stop) {
   check_output_names(command);

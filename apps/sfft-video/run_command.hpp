@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One recording of `sfft-video run`, and helpers for a run over several.
+// Runs one recording of `sfft-video run`, and has helpers for several recordings.
 #pragma once
 
 #include <atomic>
@@ -17,16 +17,16 @@ struct RunOutcome {
   std::string json;  ///< if RunCommand::keep_json requests it
 };
 
-/// Runs a command with one input, and no {} in the names of its outputs.
+/// Runs a command that has one input and no {} in the names of its outputs.
 RunOutcome run_one(RunCommand command, const std::atomic<bool>& stop);
 
 /// The command for one of several inputs; `name` fills the {} in the names of outputs.
 RunCommand command_for(const RunCommand& command, const std::string& input, const std::string& name);
 
-/// Throws UsageError if one file would have to hold the outputs of several inputs.
+/// Throws UsageError if several inputs would write to the same output file.
 void check_output_names(const RunCommand& command);
 
-/// Runs the recordings of one of several processes, with the results in a file of its own.
+/// Runs the recordings of one shard, and writes the results to that shard's file.
 int run_shard(const RunCommand& command, const std::vector<std::string>& inputs,
               const std::atomic<bool>& stop);
 

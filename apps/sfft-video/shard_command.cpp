@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sfft-video run --shard, and merge: each recording's report goes into the shard's file as soon as it
-// is finished.
+// sfft-video run --shard, and merge. Each recording's report is added to the shard's file as soon as it is
+// finished.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ std::string template_setting(const std::string& path) {
   return fmt::format("of {} bytes with CRC-32 {:08x}", bytes.size(), video::crc32_of(bytes));
 }
 
-/// Everything that the results depend on, by option name.
+/// All settings on which the results depend, by option name.
 std::vector<std::pair<std::string, std::string>> settings_of(const RunCommand& command) {
   const video::RunOptions& options = command.options;
   const video::Selection& part = command.source.selection;
@@ -64,7 +64,7 @@ std::vector<std::pair<std::string, std::string>> settings_of(const RunCommand& c
           {"skip-loop-filter", text(command.source.skip_loop_filter)}};
 }
 
-/// Requires each recording once, and only inputs that can be read again.
+/// Throws if a recording is given twice, or an input cannot be read again.
 void check_inputs(const std::vector<std::string>& inputs) {
   std::map<std::string, std::string> seen;
   for (const std::string& input : inputs) {
@@ -100,7 +100,7 @@ RunOutcome failed_outcome(const std::string& input, const Error& error) {
   return {exit_code(error.code()), report.status, report.message, video::json_report(report)};
 }
 
-/// A recording's own errors are recorded. A GPU failure affects all of them and is thrown.
+/// Errors of one recording are recorded in its outcome. A GPU failure affects all recordings and is thrown.
 RunOutcome run_recording(RunCommand command, const std::atomic<bool>& stop) {
   const std::string input = command.inputs.front();
   try {

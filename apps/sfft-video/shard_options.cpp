@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of sfft-video merge, and options of run that share recordings between processes.
+// Options of sfft-video merge, and options of run that partition recordings between processes.
 #include "options.hpp"
 #include "sfft/error.hpp"
 #include "video/shards/shard.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sfft-video triage: files in parallel, events on standard output in file
-// order, reports at the end.
+// sfft-video triage: reads files in parallel, prints events in file order, and writes reports at the end.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +25,7 @@ namespace sfft::apps {
 
 namespace {
 
-/// Lines of several concurrent files, printed in file order.
+/// Collects lines of several concurrent files, and prints them in file order.
 class Lines {
  public:
   Lines(std::size_t files, bool printed) : printed_(printed), waiting_(files), over_(files) {}
@@ -58,7 +57,7 @@ class Lines {
   std::vector<bool> over_;
 };
 
-/// FOLDER/NAME-ID.mkv for each event, and NAME-ID-2.mkv … for what of it is in the recordings that follow.
+/// Saves each event as FOLDER/NAME-ID.mkv. Parts of it in the recordings that follow become NAME-ID-2.mkv …
 void save_clips(const TriageCommand& command, std::vector<video::TriageFile>& files,
                 const std::vector<std::string>& inputs, ReportFiles& outputs, const std::atomic<bool>& stop) {
   const std::vector<std::string> names = short_names(inputs);
@@ -85,7 +84,8 @@ void save_clips(const TriageCommand& command, std::vector<video::TriageFile>& fi
   }
 }
 
-/// Lists of one where recordings are not to be read as one.
+/// The sequences of recordings. Each recording is alone with --separate or if only parts of the inputs are
+/// read.
 std::vector<std::vector<std::string>> sequences_of(const TriageCommand& command,
                                                    const std::vector<std::string>& inputs,
                                                    const std::atomic<bool>& stop) {
@@ -99,7 +99,7 @@ std::vector<std::vector<std::string>> sequences_of(const TriageCommand& command,
   return alone;
 }
 
-/// All files of one call. `lengths`: of the sequences that they form.
+/// Reads all files of one call. `lengths`: numbers of files in their sequences.
 class TriageRun {
  public:
   TriageRun(std::vector<std::string> inputs, std::vector<std::size_t> lengths, video::TriageOptions options,
@@ -133,7 +133,8 @@ class TriageRun {
   }
 
  private:
-  /// Where no further thread can be started, those that run read all files; without the first there is none.
+  /// If a further thread cannot be started, those that run read all files. Failure to start the first thread
+  /// is an error.
   void start(video::ThreadGroup& threads, bool first) {
     {
       const std::lock_guard lock(mutex_);
@@ -194,7 +195,7 @@ class TriageRun {
     finish(file, std::move(*result), "");
   }
 
-  /// Results count as long as the whole sequence stays as it was.
+  /// Stored results are valid only if no file of the sequence has changed.
   void read_sequence(std::size_t first, std::size_t count) {
     const std::span<const std::string> paths = std::span(inputs_).subspan(first, count);
     const std::string context = video::sequence_stamp(paths);
@@ -251,7 +252,7 @@ class TriageRun {
   std::vector<video::TriageFile> files_;
   Lines lines_;
   TriageProgress progress_;
-  std::size_t next_ = 0, next_file_ = 0;  ///< sequence, and its first file
+  std::size_t next_ = 0, next_file_ = 0;  ///< next sequence, and its first file
   std::mutex mutex_;
   std::condition_variable changed_;
   std::size_t running_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Progress of several concurrent files: overall, and of each file being read.
+// Shows the progress of several concurrent files: overall, and of each file being read.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class TriageProgress {
   void update(std::size_t file, std::int64_t read, std::int64_t expected);
   void finished(std::size_t file, bool resumed);
 
-  /// Prints if it is time to.
+  /// Prints if enough time has passed.
   void show();
   void close() { line_.clear(); }
 

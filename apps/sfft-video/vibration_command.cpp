@@ -33,7 +33,7 @@ int vibration_command(const VibrationCommand& command, const std::atomic<bool>& 
                                         {"hdf5", command.hdf5}});
   outputs.check("hdf5", video::check_arrays_output);
   video::VibrationOptions options = command.options;
-  options.fps /= static_cast<double>(command.source.selection.every);  // for the frames that are read
+  options.fps /= static_cast<double>(command.source.selection.every);  // the rate of the frames that are read
   video::VibrationSeries series;
   try {
     video::SourceOptions reading = command.source;
@@ -43,7 +43,7 @@ int vibration_command(const VibrationCommand& command, const std::atomic<bool>& 
     series = video::follow(
         *source, options, [&](std::int64_t read, std::int64_t expected) { progress.update(read, expected); },
         stop);
-  } catch (const video::InputError& error) {  // it never opened, but there is still a report to write
+  } catch (const video::InputError& error) {  // the input never opened, but a report is still written
     series.status = stop ? video::RunStatus::interrupted : video::RunStatus::input_damaged;
     series.message = stop ? "interrupted before the first frame" : error.what();
     series.input.path = video::masked_url(command.input);

@@ -10,7 +10,7 @@ namespace sfft::apps {
 
 namespace {
 
-/// "COLUMNSxROWS", or 0 for none.
+/// Parses "COLUMNSxROWS", or 0 for none.
 void parse_tiles(const std::string& text, video::VibrationOptions& options) {
   const std::size_t cross = text.find('x');
   const auto number = [&](std::string_view part) {
@@ -27,7 +27,7 @@ void parse_tiles(const std::string& text, video::VibrationOptions& options) {
                                fmt::format("'{}' is not COLUMNSxROWS, such as 8x6, nor 0 for none", text));
 }
 
-/// For regions that region_check() accepts.
+/// Checks the size of regions that region_check() accepts.
 CLI::Validator at_least_8_by_8() {
   return {[](std::string& text) {
             const auto region = parse_region(text);

@@ -21,7 +21,7 @@ struct ChosenElements {
   std::vector<double> power;
 };
 
-/// The problem as which MeanSpectrum transforms frames: in double, contiguous.
+/// The problem that MeanSpectrum solves for each frame: contiguous, in double precision.
 DenseProblem learning_problem(const Shape& shape, ElementType type, int device);
 
 /// For a given number of frames of one shape and type: add() each, then finish(), then query. Every

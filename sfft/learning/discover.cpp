@@ -62,7 +62,8 @@ constexpr std::int64_t kManyReads = std::int64_t{1} << 17;
 /// Standard errors within which two magnitudes count as equal.
 constexpr double kTie = 3;
 constexpr const char* kTied = ". k cuts through coefficients of one size: others are as large as the least";
-/// "Stands out of the noise", for the dense transform if the number of frequencies is unknown.
+/// What "stands out of the noise" means in standard deviations, for the dense transform if the number of
+/// frequencies is unknown.
 constexpr double kOutstanding = 6;
 
 void check(const Shape& shape, ElementType type, const DiscoverOptions& options) {

@@ -15,8 +15,7 @@ namespace sfft::detail {
 namespace {
 
 /// Neighbours per wanted frequency, and the minimum in all: a tone is recognised by a few neighbours on each
-/// side and
-/// axis.
+/// side and axis.
 constexpr std::int64_t kNeighbours = 4;
 constexpr std::int64_t kFewestNeighbours = 256;
 /// More coefficients than this tell nothing new.

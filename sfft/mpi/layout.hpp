@@ -32,7 +32,8 @@ Box common(const Box& a, const Box& b) noexcept;
 /// Offset of the first element of `part` in a box with those strides.
 std::int64_t offset_of(const Box& part, const Box& box, const Three& strides) noexcept;
 
-/// n elements of dimension d shared by `counts[d]`, at place `at[d]`.
+/// The box of the process at place at[d], if the elements of each dimension d are shared by counts[d]
+/// processes.
 Box share(const Three& extents, const Three& counts, const Three& at) noexcept;
 
 /// Copies extent[0] × extent[1] × extent[2] elements of 4, 8 or 16 bytes between strided arrays that do

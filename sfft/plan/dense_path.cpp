@@ -95,8 +95,8 @@ template <class Real>
 bool DenseExecutor<Real>::execute_quickly(const dense::Plan<Real>& plan, const void* frame, ElementType type,
                                           std::span<std::complex<Real>> values, cpu::ExecutionStats& stats,
                                           std::byte* scratch) const noexcept {
-  // The tail as a share of the energy without the mean, which float rounding changes by some 1e-7, and this
-  // energy as a share of all, which rounding in double changes by some 1e-13.
+  // Smallest tail as a share of the energy without the mean, which float rounding changes by some 1e-7; and
+  // the smallest share of that energy in the total, which rounding in double changes by some 1e-13.
   constexpr double kMinTail = 1e-4, kMinEnergy = 1e-6;
   const auto points = static_cast<double>(shape_.points());
   double sum = 0, squares = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public memory for decoded pictures: checks, and then what the build has.
+// The public memory for decoded pictures: checks arguments, then calls what the build provides.
 #include "sfft/device_pictures.hpp"
 
 #include <fmt/format.h>

@@ -109,7 +109,7 @@ class OwnPlan final : public DevicePlan<Real> {
     if (reinterpret_cast<std::uintptr_t>(frame.data()) % element_bytes(frame.type()) != 0) there = nullptr;
     std::vector<cuda::Complex<Real>> samples;
     std::vector<Real> witness;
-    // The kernels read the first block of a witness alone.
+    // The kernels read only the first block of a witness.
     if (there != nullptr && parts * last <= kWitnessReals) {
       executor_->read_reference(there, type, reference->samples(), reference->witness(), stream);
     } else {

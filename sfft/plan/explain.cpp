@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plan::explain(): what was chosen and why, in lines for people.
+// Plan::explain(): says in a few lines what was chosen and why.
 #include <fmt/format.h>
 
 #include "sfft/plan/plan_impl.hpp"

@@ -15,8 +15,8 @@ namespace sfft::detail {
 
 namespace {
 
-/// Bytes that the copy engine moves in the time in which kernels read one in place. Their requests are small
-/// and carry as much overhead as data.
+/// Number of bytes that the copy engine moves while kernels read one byte in place. The kernels' requests are
+/// small and carry as much overhead as data.
 constexpr std::int64_t kRowAdvantage = 2;
 /// There is room for any number of frames with more bytes than this.
 constexpr std::size_t kLargeFrame = std::size_t{1} << 20;

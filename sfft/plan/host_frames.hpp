@@ -38,7 +38,7 @@ class HostFrames {
   /// Makes the batch of a launch, for frames in device memory.
   using MakeBatch = std::function<cuda::Batch<Real>(const DeviceFrames&, const DeviceSpectra<Real>&)>;
 
-  /// `state` is for at most `most` frames at a time. `pool` may be null.
+  /// `state` is for at most `max` frames at a time. `pool` may be null.
   HostFrames(const cuda::Executor<Real>& executor, const Shape& shape, Transfer transfer,
              HostRing<Real>& ring, cuda::State& state, int max, const MakeBatch& make_batch,
              cpu::ThreadPool* pool)

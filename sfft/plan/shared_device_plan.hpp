@@ -74,7 +74,7 @@ class SharedDevicePlan final : public DevicePlan<Real> {
                        stream);
   }
 
-  /// One thread for each GPU; those of `pool` gather for the first.
+  /// Uses one thread per GPU; the threads of `pool` gather for the first GPU.
   void execute(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra,
                const DeviceReference* reference, DeviceWorkspace& workspace,
                cpu::ThreadPool* pool) const override {

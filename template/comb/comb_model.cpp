@@ -121,7 +121,7 @@ std::array<std::int64_t, 3> CombModel::coordinates_of(std::int64_t bucket) const
   return at;
 }
 
-/// The power of a bucket's near aliases, and of all its aliases.
+/// Sets the power of a bucket's near aliases, and of all its aliases.
 void CombModel::add_tail(const Group& group, BucketLanes::Slot& slot) const {
   slot.set_tail(group.tail, aliases() - static_cast<double>(group.count));
   if (folding_->white()) return;

@@ -68,8 +68,8 @@ void DiscoveryComb<Real>::measure_power(const BucketValues<Real>& values, bool a
                                               power_.data());
 }
 
-/// Estimates the noise from power_ and counts the significant buckets. `least` is rounding that power_
-/// does not reveal.
+/// Estimates the noise from power_ and counts the significant buckets. `min` is the rounding that power_ does
+/// not reveal.
 template <class Real>
 void DiscoveryComb<Real>::judge_noise(const CombGrid& grid, std::int64_t delays, std::int64_t known,
                                       double min, DiscoveryRound& round) {

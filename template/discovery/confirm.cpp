@@ -92,8 +92,8 @@ void DiscoveryDriver<Real>::drop_doubtful() {
 
 template <class Real>
 void DiscoveryDriver<Real>::hear_witness() {
-  // A share of the work so far, which does not depend on where the signal is, but enough for the
-  // requested confidence.
+  // The check gets a share of the work so far, which does not depend on where the signal is, but enough
+  // samples for the requested confidence.
   constexpr double kShareOfSearch = 0.2;
   constexpr double kSampleUs = 2e-3, kSampleAndWaveUs = 2e-4;
   constexpr double kMaxSamples = 4096;

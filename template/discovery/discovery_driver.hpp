@@ -79,7 +79,7 @@ class DiscoveryDriver {
   /// explain.
   DiscoveryRound solve(const CombGrid& grid, const DelayPattern& pattern);
   void adapt_to_noise(const DiscoveryRound& round, const CombGrid& grid, CombSearch& search);
-  /// Decides after a round that was not the last what the next one changes. False if combs will not work.
+  /// Decides, after any round but the last, what the next one changes. False if combs will not work.
   bool go_on(const DiscoveryRound& round, const CombGrid& grid, CombSearch& search);
   /// A small round on the residual of the frequencies found so far, for the few that collided in a bucket and
   /// could not be separated. Returns the number of buckets that remain unexplained.

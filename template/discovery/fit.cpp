@@ -20,7 +20,7 @@ double turns_in_circle(Complex z) noexcept {
   return turns < 0 ? turns + 1 : turns;
 }
 
-/// The square root with non-negative real part, without the library's care for extremes.
+/// The square root with non-negative real part, without the library's handling of extreme values.
 Complex root_of(Complex z) noexcept {
   const double large = std::sqrt(0.5 * (std::sqrt(std::norm(z)) + std::fabs(z.real())));
   if (!(large > 0)) return 0;

@@ -17,8 +17,8 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// Number of tones. Larger signals may have more, so that the search takes little time compared with a
-/// transform.
+/// Minimum and maximum number of tones. Larger signals may have more, so that the search takes little time
+/// compared with a transform.
 constexpr std::int64_t kFewestTones = 2, kMaxTones = 24;
 constexpr std::int64_t kPointsPerTone = 16384;
 /// Limits on the peaks that turn out not to be tones, each after a fit, and on the peaks examined.

@@ -67,7 +67,7 @@ struct DiscoveryRound {
   double total_energy = 0;  ///< Σ|X|², estimated
   double noise = 0;         ///< power of one delay of an empty bucket, in units of |X|², including rounding
   double rounding = 0;      ///< the part of `noise` due to rounding
-  double weakest = 0;       ///< least power of a significant bucket
+  double weakest = 0;       ///< smallest power of a significant bucket
   double missed_power = 0;  ///< a component with more power would have been seen
   bool crowded = false;     ///< most buckets are full: too few of them, or not sparse
   bool finite = true;

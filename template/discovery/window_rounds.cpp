@@ -33,7 +33,8 @@ void DiscoveryDriver<Real>::run_windows() {
     const std::int64_t samples = DiscoveryWindow<Real>::samples(buckets);
     const Purpose purpose = number == 0 || (promising_ && stalled < 2) ? Purpose::search : Purpose::look;
     if (!afford(kTapUs * static_cast<double>(samples), 1, samples, purpose)) return;
-    // Leakage has endless peaks. Their number, not that of the samples, decides how long a round takes.
+    // Leakage has an endless number of peaks. That number, not that of the samples, decides how long a round
+    // takes.
     const DiscoveryRound round =
         window.round(buckets, random_, result_.components, limit_us(Purpose::search) - spent_us_);
     ++result_.rounds;

@@ -53,7 +53,7 @@ double cost_us(double points, bool real, double taps, double buckets, double lan
   return 1e-3 * (100 + taps * tap_ns + fft_ns + rows * row_ns);
 }
 
-/// The least n >= at_least with factors 2, 3, 5, 7 only, and most of them 2.
+/// The smallest n >= at_least with factors 2, 3, 5, 7 only, and most of them 2.
 std::int64_t fast_size(std::int64_t at_least) {
   for (std::int64_t n = at_least;; ++n) {
     std::int64_t odd = n;

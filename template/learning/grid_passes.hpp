@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 2D and 3D signals, and 1D signals that a LinePasses does not support.
+// The passes for 2D and 3D signals, and for 1D signals that LinePasses does not support.
 #pragma once
 
 #include "kernels/dense/cpu/grid_fft.hpp"
@@ -9,7 +9,7 @@
 
 namespace sfft::detail {
 
-/// Slabs, then blocks of columns.
+/// Processes slabs, then blocks of columns.
 class GridPasses final : public SpectrumPasses {
  public:
   GridPasses(const Shape& shape, bool real) : cells_(shape, real), fft_(shape, real) {}
@@ -30,7 +30,7 @@ class GridPasses final : public SpectrumPasses {
   GridFft fft_;
 };
 
-/// Any 1D signal: the whole transform, then runs of its spectrum.
+/// The passes for any 1D signal: the whole transform, then runs of its spectrum.
 class WholePasses final : public SpectrumPasses {
  public:
   WholePasses(const Shape& shape, bool real)

@@ -85,7 +85,7 @@ void PartialSelection::keep_largest() {
   const std::vector<double> powers = powers_around(static_cast<std::size_t>(k - 1));
   const auto min = powers.begin() + (k - 1);
   level_ = *min;
-  // The largest k powers end with `least`, but elements of exactly that power may be on both sides of it.
+  // The largest k powers end with `*min`, but elements of exactly that power may be on both sides of it.
   const auto tied = std::count(powers.begin(), min + 1, level_);
   std::vector<std::int64_t> ties;
   for (const SpectrumElement& element : elements_) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Long 1D signals: a TwoPassFft, and the cells of its coefficients.
+// The passes for long 1D signals: a TwoPassFft, and the cells of its coefficients.
 #pragma once
 
 #include <vector>

@@ -44,8 +44,8 @@ double predict_dense_us(const Shape& shape, bool real) noexcept {
 
 namespace {
 
-/// Largest number of a lane's buckets that two shared-memory buffers of a multiprocessor hold; with more,
-/// kernels are staged.
+/// Largest number of buckets per lane (one delay, or a pair of delays of a real signal) that two
+/// shared-memory buffers of a multiprocessor hold; with more, kernels are staged.
 constexpr double kLargestFused = 13000;
 
 /// The work of a comb on a GPU.
@@ -55,7 +55,7 @@ struct DeviceWork {
   /// Distinct pieces of memory that hold its samples.
   double pieces;
 
-  /// Time of a multiprocessor that has some lanes to itself: latencies first, then throughput.
+  /// Time of a multiprocessor that processes `own` lanes: latencies first, then throughput.
   double block_us(double own) const {
     const double gather = 0.6 + 0.0006 * own / lanes * pieces;
     const double fft = 0.35 + 5 * own * points * std::log2(std::max(points, 2.0)) / 1.4e5;
@@ -69,8 +69,8 @@ struct DeviceWork {
   }
 };
 
-/// How SparseExecutor spreads a frame over `idle` multiprocessors: the lanes of each, and their points. No
-/// lanes: one block processes the frame.
+/// How SparseExecutor spreads a frame over `idle` multiprocessors: the number of lanes of each, and the
+/// points of a lane. With no lanes, one block processes the frame.
 struct Spread {
   double own, side;
 };

@@ -57,7 +57,7 @@ std::vector<OwnMember> own_members(const SupportSet& support) {
 }
 
 /// exp(2πi f t_s/n) for the frequencies f of one dimension and the coordinates t_s of a few samples. For many
-/// frequencies as a product of two factors, f = high·2^bits + low, from tables of about √n rows.
+/// frequencies it is a product of two factors, f = high·2^bits + low, from tables of about √n rows.
 class Phases {
  public:
   Phases(std::int64_t n, std::size_t members, const Roots& roots, std::vector<std::int64_t> t)

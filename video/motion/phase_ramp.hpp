@@ -15,9 +15,9 @@ inline std::complex<float> times(std::complex<float> a, std::complex<float> b) n
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
 
-/// exp(2 pi i turns f) for f = 0 … `last`, or for f = -last … last. Each value is the previous one times the
-/// first, in double precision. This is several times cheaper than a sine per value, and adds an error of
-/// about 1e-16 per step.
+/// Computes exp(2 pi i turns f) for f = 0 … `last`, or for f = -last … last. Each value is the previous one
+/// times the first, in double precision. This is several times cheaper than a sine per value, and adds an
+/// error of about 1e-16 per step.
 inline void phase_ramp(double turns, int last, bool both_signs, std::vector<std::complex<float>>& ramp) {
   const auto max = static_cast<std::size_t>(last);
   const std::size_t zero = both_signs ? max : 0;

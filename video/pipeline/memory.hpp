@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Determines how much memory may be used to hold frames.
+// Determines how much memory frames may occupy.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace sfft::video {
 /// control group and the process limits allow. Returns the largest integer if none of them is known.
 std::int64_t available_memory_bytes();
 
-/// Checks that `count` frames of one size can be held until a template is learned from them. Throws
+/// Checks that `count` frames of one size fit into memory until a template is learned from them. Throws
 /// Error(invalid_argument) if they take more than `limit_bytes`; the message says how many fit.
 void check_held_frames(std::int64_t count, const Frame& frame, std::int64_t limit_bytes);
 

@@ -62,7 +62,7 @@ class Reading {
   void finish() { run_->finish(); }
 
  private:
-  /// Its destructor tells the run that no more frames are expected.
+  /// Its destructor informs the run that no more frames are expected.
   struct Expected {
     SegmentRun& run;
     ~Expected() { run.expect_no_more(); }

@@ -163,7 +163,7 @@ void Decoder::spare_samples(Frame& frame) {
   spare_.push_back(std::move(frame.samples));
 }
 
-/// Releases the consumer's frames; the mutex is held.
+/// Releases the consumer's frames. The caller has locked the mutex.
 void Decoder::release() {
   for (std::size_t i = 0; i < held_ && options_.memory.empty(); ++i)
     spare_.push_back(std::move(slots_[first_ + i].frame.samples));

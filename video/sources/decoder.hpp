@@ -32,7 +32,7 @@ struct DecodedFrame {
 
 struct DecoderOptions {
   std::int64_t limit = 0;  ///< maximum number of frames to read; 0: all
-  std::size_t slots = 5;   ///< frames held at once: the consumer's and those decoded ahead
+  std::size_t slots = 5;   ///< number of frames in the ring: the consumer's and those decoded ahead
   /// If the source supports it, the consumer's thread makes the samples of frames that it waits for, and then
   /// has them in its core's cache.
   bool samples_by_consumer = false;

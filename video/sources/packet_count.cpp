@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Follows packets with a codec parser, which tells frames from fields without
-// decoding.
+// Follows packets with a codec parser, which distinguishes frames from fields without decoding.
 #include "video/sources/packet_count.hpp"
 
 #include <algorithm>

@@ -23,7 +23,7 @@ class PacketCount {
   std::vector<PictureOrder::Loss> take_losses() {
     return order_ ? order_->take() : std::vector<PictureOrder::Loss>{};
   }
-  /// Frames from the first key frame on, except those that a decoder is told to drop.
+  /// Frames from the first key frame on, except those that the decoder must drop.
   std::int64_t frames() const noexcept { return frames_; }
 
  private:

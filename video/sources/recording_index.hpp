@@ -19,7 +19,7 @@ namespace sfft::video {
 class RecordingIndex {
  public:
   struct Packet {
-    double stamp = 0;         ///< presentation time by the recording's own clock, in seconds
+    double stamp = 0;         ///< presentation time by the recording's clock, in seconds
     double decode_stamp = 0;  ///< decoding time by that clock; NaN: not stated
     double seconds = 0;       ///< Frame::seconds of its picture; negative before the first decoded one
     int clock = 0;            ///< how often the recording's clock has restarted

@@ -11,9 +11,9 @@
 
 namespace sfft::video {
 
-/// The number of frames between key frames, if nearly all intervals are equal and the recording has at least
-/// eight of them, so that several spectral lines lie between two of the encoder's; otherwise 0. `key_frames`:
-/// their frame numbers, ascending.
+/// The number of frames between key frames, if nearly all intervals are equal and the recording is at least
+/// eight of them long, so that several spectral lines lie between two of the encoder's. Otherwise 0.
+/// `key_frames`: their frame numbers, ascending.
 std::int64_t coding_period(std::span<const std::int64_t> key_frames, std::int64_t frames);
 
 /// A range of frequencies, in cycles per frame, of a line in the sequence of frames that are coded from both

@@ -46,8 +46,8 @@ struct Line {
   static constexpr Twiddles kTwiddles = K::step.policy.twiddles;
   static constexpr int kRows = K::step.rows;  ///< not 0: the line is a grid of this many rows, and its
                                               ///< columns come first
-  /// The DFT has one dimension per radix. Passes compute it in place, without twiddle factors (Burrus and
-  /// Eschenbacher 1981).
+  /// Whether the DFT has one dimension per radix. Passes then compute it in place, without twiddle factors
+  /// (Burrus and Eschenbacher 1981).
   static constexpr bool kTwiddleFree = K::step.twiddle_free();
 
   static constexpr IntList kRadices = kBack ? K::step.policy.radices.reversed() : K::step.policy.radices;

@@ -120,8 +120,8 @@ struct Step {
     return policy.staged || half_spectra() || out.storage == dense::Storage::block16;
   }
   constexpr bool interleaves_threads() const { return policy.interleaved_threads && stages(); }
-  /// Rader's convolution with co-prime radices is a convolution with one dimension per radix (Good 1958). Its
-  /// passes need no twiddle factors. Its tables are in the matching order.
+  /// Whether the passes need no twiddle factors. Rader's convolution with co-prime radices has one dimension
+  /// per radix (Good 1958). Its tables are in the matching order.
   constexpr bool twiddle_free() const {
     if (method != Method::rader) return false;
     for (unsigned i = 0; i < policy.radices.size(); ++i) {
@@ -137,8 +137,8 @@ struct Step {
     }
     return true;
   }
-  /// Rader's permutations of a staged line that has a block for itself. They go through slots of shared
-  /// memory that the host computed, so no bank conflicts occur (bank_slots.hpp).
+  /// Whether Rader's permutations go through slots of shared memory that the host computed, without bank
+  /// conflicts (bank_slots.hpp). This requires a staged line that has a block for itself.
   constexpr bool conflict_free() const {
     return policy.staged && !policy.interleaved_threads && policy.transforms_per_block == 1 &&
            policy.radices.size() > 1 && twiddle_free() && !half_spectra() && !blocks();
