@@ -36,11 +36,12 @@ __global__ void largest_kernel(const Part* __restrict__ from, std::int64_t batch
     const std::int64_t transform = i / runs, first = i % runs * kRun;
     const Part* const run = from + transform * count + first;
     const int here = static_cast<int>(count - first < kRun ? count - first : kRun);
-    unsigned max = 0;
+    unsigned highest = 0;
 #pragma unroll 8
-    for (int k = lane; k < here; k += 32) max = max(max, size_of(run[k]));
-    for (int distance = 16; distance > 0; distance /= 2) max = max(max, __shfl_xor_sync(~0u, max, distance));
-    if (lane == 0) atomicMax(largest + transform, max);
+    for (int k = lane; k < here; k += 32) highest = max(highest, size_of(run[k]));
+    for (int distance = 16; distance > 0; distance /= 2)
+      highest = max(highest, __shfl_xor_sync(~0u, highest, distance));
+    if (lane == 0) atomicMax(largest + transform, highest);
   }
 }
 
@@ -58,9 +59,10 @@ __global__ void largest_of_blocks_kernel(const unsigned char* __restrict__ from,
     int integer = value < count ? reinterpret_cast<const short*>(own)[value] : 0;
     if (integer > block16::kMaxInteger || integer < -block16::kMaxInteger) integer = 0;
     const block16::Powers power(reinterpret_cast<const signed char*>(own + 2 * count)[block]);
-    unsigned max = size_of(static_cast<float>(integer) * power.first * power.second);
-    for (int distance = 16; distance > 0; distance /= 2) max = max(max, __shfl_xor_sync(~0u, max, distance));
-    if (lane == 0) atomicMax(largest + transform, max);
+    unsigned highest = size_of(static_cast<float>(integer) * power.first * power.second);
+    for (int distance = 16; distance > 0; distance /= 2)
+      highest = max(highest, __shfl_xor_sync(~0u, highest, distance));
+    if (lane == 0) atomicMax(largest + transform, highest);
   }
 }
 

@@ -122,7 +122,7 @@ __global__ void narrow_blocks_kernel(const float* __restrict__ from, unsigned ch
     const float* const numbers = from + static_cast<std::int64_t>(transform) * all.pitch;
     const std::int64_t first = static_cast<std::int64_t>(block) * dense::kBlockValues;
     float values[kOwn];
-    unsigned max = 0;
+    unsigned highest = 0;
 #pragma unroll
     for (int k = 0; k < kOwn; k += kAtOnce) {
       const std::int64_t at = first + place<kAtOnce>(k);
@@ -131,10 +131,10 @@ __global__ void narrow_blocks_kernel(const float* __restrict__ from, unsigned ch
 #pragma unroll
       for (int i = 0; i < kAtOnce; ++i) {
         const float value = values[k + i] = some.values[i] * factor;
-        if (block16::is_ordinary(value)) max = max(max, half::bits_of(value) & 0x7fffffffu);
+        if (block16::is_ordinary(value)) highest = max(highest, half::bits_of(value) & 0x7fffffffu);
       }
     }
-    const int exponent = block16::exponent_of(half::from_bits(largest_of_team(max)));
+    const int exponent = block16::exponent_of(half::from_bits(largest_of_team(highest)));
     const block16::Powers power(-exponent);
 #pragma unroll
     for (int k = 0; k < kOwn; k += kAtOnce) {

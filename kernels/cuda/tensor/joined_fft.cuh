@@ -47,10 +47,10 @@ class JoinedKernel {
     if ((thread & 31) == 0) largest_[thread >> 5] = own;
     __syncthreads();
     if constexpr (kWide && Tile::kFetchesAhead) fetch_ahead(tile, from);
-    unsigned max = 0;
+    unsigned highest = 0;
 #pragma unroll
-    for (int i = 0; i < Tile::kParts; ++i) max = max(max, largest_[i]);
-    const JoinedScales scales = joined_scales<Tile>(max, pass_.factor);
+    for (int i = 0; i < Tile::kParts; ++i) highest = max(highest, largest_[i]);
+    const JoinedScales scales = joined_scales<Tile>(highest, pass_.factor);
     scale_joined(scales.in, points);
     separate_parts<Tile>(pass_.tables.twiddles, thread, pass_.sign, points);
     store_joined<Tile>(points, thread, shared_);
