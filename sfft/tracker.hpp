@@ -67,8 +67,8 @@ struct ErrorCheck {
 struct TrackerOptions {
   /// Options of the plans for sparse frames.
   PlanOptions plan{};
-  /// For relearning. Without k, energy and threshold_sigma: as the template was learned; for one from a file
-  /// or from from_support(), its own k.
+  /// How to relearn. If k, energy and threshold_sigma are not set, the criterion is the one that the template
+  /// was learned with; for a template from a file or from from_support(), its own k.
   LearnOptions learn{};
   /// Transform differences to a reference frame where that helps: from the start if the template holds one,
   /// otherwise once frames are seen to repeat and until they stop. False: never. Recordings of a fixed camera

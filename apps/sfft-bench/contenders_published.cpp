@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The published algorithms of bench/peers, one class for all of them.
+// Wraps the published algorithms of bench/peers as contenders, with one class for all of them.
 #include "contender.hpp"
 
 namespace sfft::apps {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws the bar.
+// Draws the progress bar.
 #include "progress.hpp"
 
 #include <fmt/format.h>

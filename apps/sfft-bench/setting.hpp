@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The settings of contenders: numbers of threads, and FFTW's planning effort.
+// Defines the settings of contenders: numbers of threads, and FFTW's planning effort.
 #pragma once
 
 #include <cstddef>

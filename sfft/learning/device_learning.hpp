@@ -24,7 +24,7 @@ struct ChosenElements {
 /// The problem that MeanSpectrum solves for each frame: contiguous, in double precision.
 DenseProblem learning_problem(const Shape& shape, ElementType type, int device);
 
-/// For a given number of frames of one shape and type: add() each, then finish(), then query. Every
+/// Takes a given number of frames of one shape and type: add() each, then finish(), then query. Every
 /// function blocks. If the engines can keep part of a spectrum, a single frame's spectrum is not
 /// stored: only its power is, and requested values come from a second transform. Otherwise a few small
 /// frames are transformed by make_frame_engine(), which needs no plan. Throws
@@ -40,7 +40,7 @@ class MeanSpectrum {
   std::complex<double> add(const SignalView& frame);
   /// The same for a frame that the GPU can read once `after` has finished its queued work.
   std::complex<double> add_resident(const void* frame, Stream after);
-  /// After the last frame: frees what only the transforms needed.
+  /// Call after the last frame. Frees what only the transforms needed.
   void finish();
 
   /// Σ multiplicity × mean power over each cell of the spectrum's grid.

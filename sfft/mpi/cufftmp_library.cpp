@@ -15,7 +15,7 @@ namespace sfft::mpi::detail {
 
 namespace {
 
-/// From where libcufftMp.so would load it: its own directory, where the wheels have it, or the loader's path.
+/// Loads NVSHMEM from where libcufftMp.so would: its own directory, as in the wheels, or the loader's path.
 /// What fails here fails again, with a reason, when libcufftMp.so needs it.
 void load_nvshmem(const std::string& cufftmp) {
   constexpr const char* kName = "libnvshmem_host.so.3";

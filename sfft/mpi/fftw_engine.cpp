@@ -97,7 +97,7 @@ class FftwMpiEngine final : public DistributedEngine<Real> {
         throw Error(
             ErrorCode::backend_unavailable,
             fmt::format("FFTW shares {} in other parts than this library does", problem.shape.to_string()));
-      // At least one value, so that processes without any also have memory.
+      // Allocates at least one value, so that processes without any also have memory.
       const auto count = static_cast<std::size_t>(std::max<std::ptrdiff_t>(1, values));
       one_.reset(Api::allocate(count));
       two_.reset(Api::allocate(count));

@@ -79,7 +79,7 @@ std::int64_t PlanCosts::max_samples(bool by_rows) const {
                        by_rows);
 }
 
-/// For frames in the memory of the backend.
+/// The request for a comb whose frames are in the memory of the backend.
 CombRequest PlanCosts::request_there(double limit_us, cpu::ThreadPool* pool) const {
   CombRequest request;
   request.accuracy = prior_.common_scale ? 0 : options_.accuracy;

@@ -112,7 +112,7 @@ class BucketLanes {
     bool prior_;
   };
   Slot slot(std::size_t bucket) noexcept;
-  /// Once all slots are filled: decides which near aliases are modelled with their phases; see
+  /// Call once all slots are filled. Decides which near aliases are modelled with their phases; see
   /// cpu::BucketSystemKernels::separate.
   void separate_near(bool level_is_white) noexcept;
 
@@ -133,7 +133,8 @@ class BucketLanes {
       return table[member * cpu::kSystemLanes + static_cast<std::size_t>(lane)];
     }
   };
-  /// For the set of delays that `delays` saw last, which several BucketLanes may share.
+  /// Visits every bucket's rows for the set of delays that `delays` saw last, which several BucketLanes may
+  /// share.
   bool rows(const LaneDelays& delays, const std::function<void(std::size_t, const Rows&)>& visit);
 
   /// Steps of near aliases to either side, and their number over all dimensions.

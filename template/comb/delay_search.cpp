@@ -60,7 +60,7 @@ class Search {
     }
   }
 
-  /// For an image: equidistant rows, in which equidistant delays along the row alternate.
+  /// Draws delays for an image: equidistant rows, in which equidistant delays along the row alternate.
   void draw_rows() {
     constexpr std::int64_t kTurns[] = {0, 1, 2, 3, 5};
     std::vector<std::int64_t> rows;

@@ -91,7 +91,7 @@ const std::vector<double>& Folding::counts(std::size_t d, std::int64_t divisor) 
   return counts;
 }
 
-/// In two dimensions, with the last folded into buckets: [bucket][cell of the first].
+/// Folds the last of two dimensions into buckets: [bucket][cell of the first].
 std::vector<double> Folding::fold_last(std::int64_t divisor) const {
   const std::vector<double>& weights = counts_[1].at(divisor);
   const int cells = cells_.axis(1).cells(), row = padded(cells_.axis(0).cells());

@@ -118,8 +118,8 @@ void DiscoveryWitness<Real>::read() {
 
 template <class Real>
 void DiscoveryWitness<Real>::predict(const std::vector<DiscoveryComponent>& components) {
-  // In double precision even for float samples: in single, rounding of the sum of many waves would bury
-  // the residual.
+  // Predictions are in double precision even for float samples: in single, rounding of the sum of many waves
+  // would bury the residual.
   const auto& kernels = cpu::wave_kernels<double>();
   const auto samples = static_cast<std::size_t>(anchors_.count * kOffsets);
   predicted_re_.assign(samples, 0.0);

@@ -103,7 +103,7 @@ double predict_comb_device_us(const CombCost& cost, int multiprocessors, int bat
     const double all_us = work.latency_us(lanes, work.points) + (cost.real ? work.k * lanes * 5e-4 : 0);
     return std::max(all_us, throughput_us);
   }
-  // As many frames at a time as there are multiprocessors; some are idle in the last round.
+  // Each round takes as many frames as there are multiprocessors; some are idle in the last round.
   const double rounds = std::ceil(static_cast<double>(batch) / multiprocessors);
   return work.block_us(lanes) * rounds / batch + memory_us;
 }

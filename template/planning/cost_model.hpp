@@ -45,7 +45,7 @@ double predict_bus_us(std::int64_t bytes) noexcept;
 double predict_witness_device_us(std::int64_t blocks, std::int64_t k) noexcept;
 double predict_flat_device_us(std::int64_t taps, std::int64_t rows) noexcept;
 double predict_direct_device_us(std::int64_t points, std::int64_t k) noexcept;
-/// With cuFFT, or with kernels tuned for the shape; includes picking the support.
+/// Time of a transform with cuFFT, or with kernels tuned for the shape; includes picking the support.
 double predict_dense_device_us(const Shape& shape, bool real, int batch, bool tuned = false) noexcept;
 
 }  // namespace sfft::detail

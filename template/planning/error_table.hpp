@@ -21,7 +21,7 @@ struct RowErrors {
   double tail_values = 0;     ///< number of values whose mean gives the tail's scale; 0: it is known exactly
 };
 
-/// For exact paths: only rounding errors; their tail is measured.
+/// The table of exact paths has only rounding errors; their tail is measured.
 ErrorTable exact_errors(const SupportSet& support);
 
 ErrorTable make_error_table(const SupportSet& support, RowErrors rows);

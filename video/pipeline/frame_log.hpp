@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of a run's frames for the reports, in constant memory however long the run is.
+// Keeps records of a run's frames for the reports, in constant memory however long the run is.
 #pragma once
 
 #include <cstddef>

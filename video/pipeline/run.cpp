@@ -326,7 +326,7 @@ RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink
     }
   } catch (const InputError& error) {
     reading.begin_with_fewer();
-    // A signal that cuts a blocked read short is not damage.
+    // A signal that ends a blocked read is not damage.
     report.status = stop ? RunStatus::interrupted : RunStatus::input_damaged;
     report.message = stop ? fmt::format("interrupted after {} frames", report.frames_read) : error.what();
   } catch (const std::exception& error) {

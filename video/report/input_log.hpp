@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gaps and format changes of an input, as text for the reports.
+// Formats the gaps and format changes of an input for the reports.
 #pragma once
 
 #include <string>

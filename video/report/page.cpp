@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The HTML report: one page, no network, no script.
+// Writes the HTML report: one page without network access or scripts.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plots of lines over linear or logarithmic axes, as SVG.
+// Plots lines over linear or logarithmic axes, as SVG.
 #pragma once
 
 #include <string>

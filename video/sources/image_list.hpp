@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Image sequences: the files of a directory, or those that a printf pattern numbers.
+// Lists image sequences: the images in a directory, or those numbered by a printf pattern.
 #pragma once
 
 #include <string>

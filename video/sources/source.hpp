@@ -118,7 +118,7 @@ struct FrameTiming {
   double measured_fps = 0;  ///< from stamps or arrivals, gaps excluded; 0: not measured
 };
 
-/// Events of an input besides its frames.
+/// Events of an input in addition to its frames.
 struct SourceLog {
   std::string decoder;       ///< "cpu" or "nvdec"; empty if the source does not say
   std::string decoder_note;  ///< why the requested one is not used

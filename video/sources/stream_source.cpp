@@ -111,7 +111,7 @@ class StreamSource final : public FrameSource {
     frame.gap_seconds = connection_.arrive(count_);
     if (frame.gap_seconds > 0) times_->jump(frame.gap_seconds);
     const double before = times_->last();
-    // A recording on a server cannot be late.
+    // A recording on a server is never late, so its waiting time does not count.
     const double waited = finite_ ? 0 : Seconds(now - asked_).count();
     const double arrival = Seconds(now - opened_).count();
     frame.seconds = times_->next(by_arrival_ ? arrival : reader_->picture_seconds(), {arrival, waited},

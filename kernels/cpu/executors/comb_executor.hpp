@@ -41,7 +41,7 @@ class CombExecutor final : public Executor<Real> {
     std::size_t reference_offset;  ///< in reals
   };
 
-  /// Where a frame's samples lie.
+  /// The positions of a frame's samples.
   struct Layout {
     std::array<std::int64_t, 2> steps;  ///< elements to the next bucket of the first two dimensions
     const std::int64_t* offsets;        ///< offsets of a region's delays; nullptr: those of the groups

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Widens the samples to double once; each coefficient is then a blocked dot product with its row of twiddles.
+// Converts the samples to double once; each coefficient is then a blocked dot product with its row of
+// twiddles.
 #include "kernels/cpu/executors/direct_executor.hpp"
 
 #include <algorithm>
@@ -16,12 +17,12 @@ namespace {
 
 /// Parallel sums: they fill a vector, and no addition waits for another.
 constexpr std::size_t kLanes = 4;
-/// Products added plainly before their sum enters a compensated one.
+/// The number of products that are added plainly before their sum enters a compensated one.
 constexpr std::size_t kRun = 4;
 constexpr std::size_t kBlock = kLanes * kRun;
 
-/// kLanes sums. A compensated sum tracks what its additions lose (Knuth's two-sum), as if computed in twice
-/// the precision.
+/// kLanes parallel sums. A compensated sum tracks what its additions lose (Knuth's two-sum), as if it were
+/// computed in twice the precision.
 template <bool kCompensated>
 struct Sums {
   double sum[kLanes]{};
@@ -85,8 +86,8 @@ void gather(FrameData frame, ElementType type, std::size_t samples, double* re, 
   });
 }
 
-/// The error that rounded twiddles cause for samples of magnitude 1: random among distinct twiddles, equal
-/// where one repeats.
+/// The error that rounded twiddles cause for samples of magnitude 1. Errors of distinct twiddles are random;
+/// a twiddle that repeats has the same error each time.
 double twiddle_rounding(const Shape& shape, std::int64_t flat) {
   std::int64_t different = 1;
   for (int d = shape.rank() - 1; d >= 0; --d) {

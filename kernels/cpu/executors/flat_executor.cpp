@@ -17,7 +17,8 @@ namespace sfft::detail::cpu {
 
 namespace {
 
-/// Whole cache lines, plus one so that arrays of a power-of-two size do not share cache sets.
+/// Rounds up to whole cache lines and adds one, so that arrays of a power-of-two size do not share cache
+/// sets.
 template <class Real>
 std::size_t array_reals(std::size_t reals) {
   constexpr std::size_t kLine = 64 / sizeof(Real);
@@ -67,7 +68,7 @@ void FlatExecutor<Real>::list_offsets(const FlatPlanData& data) {
   }
 }
 
-/// The run of mirrored buckets is also read upwards, so its weights are stored in reverse.
+/// Weights of the mirrored buckets are stored in reverse, because that run is also read upwards.
 template <class Real>
 void FlatExecutor<Real>::pack_row(const FlatPlanData& data, std::int64_t row) {
   const std::int64_t p = row_buckets_;
@@ -151,8 +152,8 @@ void FlatExecutor<Real>::recover(std::span<std::complex<Real>> values, Execution
   const FlatRecoverKernels<Real>& kernels = flat_recover_kernels<Real>();
   Real* re = scratch + 2 * taps_reals_ + (fft_.result_in_scratch() ? 2 * bucket_reals_ : 0);
   Real* im = re + bucket_reals_;
-  // The buckets form a circle: repeat the first ones past the end as far as rows read. Padding of a row
-  // must be finite.
+  // The buckets form a circle, so the first ones are repeated beyond the end as far as rows read. Padding of
+  // a row must be finite.
   const std::int64_t count = buckets_ * lanes_;
   const std::int64_t read = (row_buckets_ - 1) * lanes_;
   for (Real* z : {re, im}) {

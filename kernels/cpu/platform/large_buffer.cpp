@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Aligns every buffer to a large page, so that it can hold whole ones.
+// Aligns every buffer to a large page, so that it can consist of whole large pages.
 #include "kernels/cpu/platform/large_buffer.hpp"
 
 #include <new>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the pools that were used last.
+// Keeps the most recently used pools.
 #include "kernels/cpu/platform/pool_loan.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct Shelf {
   Shelf() { entries.reserve(kMaxPools + 1); }
 };
 
-/// Never destroyed: sleeping threads end with the process, which need not wait for them.
+/// Never destroyed: sleeping threads end with the process, and nothing has to wait for them.
 Shelf& shelf() {
   static Shelf& kept = *new Shelf;
   return kept;
@@ -55,7 +55,7 @@ PoolLoan::PoolLoan(int threads) : threads_(threads) {
 
 PoolLoan::~PoolLoan() {
   if (!pool_ || !pool_->complete()) return;
-  std::unique_ptr<ThreadPool> dropped;  // ends outside the lock
+  std::unique_ptr<ThreadPool> dropped;  // destroyed outside the lock
   Shelf& kept = shelf();
   const std::lock_guard lock(kept.mutex);
   kept.entries.push_back({threads_, std::move(pool_)});

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Caller and workers take parts one by one, first from their own ranges, then from others', so uneven
-// parts and late threads balance themselves. Threads count themselves in before they check whether a
-// job is open; the caller closes the job before it waits for the count to reach zero. So no thread is
-// ever in a finished job, and threads that need not sleep take no mutex. The steps rely on
-// sequentially consistent atomics.
+// Caller and workers take parts one by one, first from their own ranges, then from others', so uneven parts
+// and late threads balance themselves. Threads count themselves in before they check whether a job is open;
+// the caller closes the job before it waits for the count to reach zero. So no thread is ever inside a
+// finished job, and threads that need not sleep take no mutex. This order relies on sequentially consistent
+// atomics.
 #include "kernels/cpu/platform/thread_pool.hpp"
 
 #include <algorithm>
@@ -25,7 +25,8 @@ ThreadPool::ThreadPool(int threads, Idle idle)
 void ThreadPool::wake() noexcept {
   if (!looks_ || sleepers_ == 0) return;
   {
-    // Threads that have just been woken pass the mutex on to each other; there is no need to stand in line.
+    // Threads that have just been woken pass the mutex on to each other, so this thread need not queue for
+    // it.
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock) return;
     ++woken_;
@@ -39,7 +40,7 @@ ThreadPool::~ThreadPool() {
     stop_ = true;
   }
   start_.notify_all();
-  for (std::thread& worker : workers_) {  // its starter has ended by then
+  for (std::thread& worker : workers_) {  // the thread that started it has ended by then
     if (worker.joinable()) worker.join();
   }
 }
@@ -76,10 +77,10 @@ void ThreadPool::drain(int thread) {
         if (part < range.end) call_(job_, part, thread);
       }
     }
-    open_ = false;  // so that no thread looks in vain during the last parts
+    open_ = false;  // so that no thread searches in vain during the last parts
   }
   if (--running_ > 0 || !caller_sleeps_) return;
-  { const std::lock_guard lock(mutex_); }  // the worker sleeps by now
+  { const std::lock_guard lock(mutex_); }  // once the mutex is free, the caller is asleep and can be notified
   done_.notify_one();
 }
 

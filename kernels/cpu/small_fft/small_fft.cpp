@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transforms the rows of each slab, fastest dimension first, then the columns of the slowest; the two buffers
-// alternate.
+// Transforms the rows of each slab, fastest dimension first, then the columns of the slowest dimension. The
+// passes alternate between two buffers.
 #include "kernels/cpu/small_fft/small_fft.hpp"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ struct SmallFft<Real>::Impl {
       slab_toggles = slab_toggles != dimension.line.toggles();
       slab_lines.push_back(std::move(dimension));
     }
-    // The work space of large primes lies after the grid in each buffer, on a cache line of its own.
+    // The work space for large primes follows the grid in each buffer and begins on a new cache line.
     work_offset = work_reals > 0 ? (reals + 15) / 16 * 16 : reals;
     buffer_reals = static_cast<std::size_t>(work_offset + work_reals);
   }

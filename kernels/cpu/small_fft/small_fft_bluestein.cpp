@@ -12,7 +12,7 @@ namespace sfft::detail::cpu {
 
 namespace {
 
-/// The cheapest M >= least among 2^a times a small odd number.
+/// The cheapest M >= `min` of the form 2^a times a small odd number.
 template <class Real>
 std::int64_t convolution_length(std::int64_t min, std::int64_t inner, const SmallFftKernels<Real>& kernels) {
   double best_cost = std::numeric_limits<double>::infinity();
@@ -77,7 +77,8 @@ double LineFft<Real>::Bluestein::flops() const noexcept {
 template <class Real>
 void LineFft<Real>::Bluestein::execute(const SplitBuffers<Real>& data, const SplitBuffers<Real>& work) const {
   for (std::int64_t column = 0; column < inner_; column += block_) {
-    // The last block reaches back over columns already done, which is safe: input and output are separate.
+    // The last block overlaps columns that are already done. That is safe, because input and output are
+    // separate.
     const std::int64_t q = std::min(column, inner_ - block_);
     kernels_.modulate(data.re + q, data.im + q, inner_, work.re, work.im, block_, n_, block_,
                       chirp_re_.data(), chirp_im_.data());

@@ -36,7 +36,7 @@ template <class Real, int R, int S>
 constexpr void add_narrow(SmallFftKernels<Real>& table) {
   if constexpr (2 * S <= Simd<Real>::kLanes) {
     table.narrow[S][R] = narrow_pass<Real, R, S, false>;
-    // Deinterleaving takes registers that only AVX-512 has.
+    // Deinterleaving needs a number of registers that only AVX-512 has.
     if constexpr (S == 1 && SFFT_VECTOR_BYTES == 64)
       table.narrow_from_complex[R] = narrow_pass<Real, R, S, true>;
     table.narrow_group[S] = Simd<Real>::kLanes / S;

@@ -57,7 +57,7 @@ void append_narrow_roots(const PassChoice& pass, std::int64_t group, std::int64_
   }
 }
 
-/// Prefetch distance of a pass that reads `radix` rows at a time from an array of so many complex values:
+/// Prefetch distance of a pass that reads `radix` rows at a time from an array of `values` complex values:
 /// hardware prefetchers do not follow rows that are far apart.
 template <class Real>
 std::int64_t rows_ahead(std::int64_t values, std::int64_t radix) {
@@ -149,7 +149,7 @@ bool LineFft<Real>::can(const ComplexEnds<Real>& ends) const noexcept {
   const Step &first = steps_.front(), &last = steps_.back();
   const std::int64_t vector = kernels_->level_reals[0];
   const bool both = ends.from != nullptr && ends.to != nullptr && steps_.size() == 1;
-  // In place, an overlapping vector would read results.
+  // When working in place, an overlapping vector would read results.
   if (both && ends.from == ends.to && inner_ % vector != 0) return false;
   if (ends.from != nullptr) {
     const bool narrow = first.kind == PassKind::narrow && inner_ == 1 && ends.from_pitch == 1 &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dynamic programming over the divisors of n. A pass costs its measured butterflies plus overheads per call
-// and per loop.
+// Dynamic programming over the divisors of n. The cost of a pass is that of its measured butterflies plus
+// overheads per call and per loop.
 #include "kernels/cpu/small_fft/small_fft_radix.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace sfft::detail::cpu {
 
 namespace {
 
-/// Nanoseconds of a butterfly, as in RadixRow; also for primes of the generic odd pass.
+/// Nanoseconds per butterfly, as in RadixRow, and also for primes of the generic odd pass.
 struct ButterflyCost {
   double first_level, second_level;
 };

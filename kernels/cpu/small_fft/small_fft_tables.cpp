@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the small FFT's kernels for the machine's instruction set, or for a lower one on
-// request.
+// Chooses the small FFT's kernels for the machine's instruction set, or for a lower one if the caller wants
+// it.
 #include <algorithm>
 
 #include "kernels/cpu/small_fft/small_fft.hpp"

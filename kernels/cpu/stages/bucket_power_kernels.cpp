@@ -11,7 +11,7 @@ template <class Real, int kLanes>
 void add_fixed(const Real* __restrict re, const Real* __restrict im, std::int64_t buckets,
                std::int64_t runtime_lanes, Real* __restrict power) {
   const std::int64_t lanes = kLanes > 0 ? kLanes : runtime_lanes;
-  // Sixteen buckets side by side, so that sums over lanes run along vectors of buckets.
+  // Processes sixteen buckets together, so that sums over lanes run along vectors of buckets.
   constexpr std::int64_t kBlock = 16;
   std::int64_t b = 0;
   for (; b + kBlock <= buckets; b += kBlock) {
@@ -33,7 +33,7 @@ void add_fixed(const Real* __restrict re, const Real* __restrict im, std::int64_
   }
 }
 
-/// For four or eight lanes: adds neighbours until one sum per bucket is left, all of it in vectors.
+/// For four or eight lanes: adds neighbours until one sum per bucket is left, entirely with vectors.
 template <class Real, int kLanes>
 void add_folded(const Real* __restrict re, const Real* __restrict im, std::int64_t buckets,
                 Real* __restrict power) {

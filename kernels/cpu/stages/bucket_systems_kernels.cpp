@@ -104,7 +104,7 @@ SFFT_INLINE double* entry(double* table, int side, int i, int j) {
 constexpr double kTiny = 1e-300;
 
 /// The lower Cholesky factor of the tail's covariance; the real part of a diagonal entry is the inverse of
-/// the factor's.
+/// the factor's entry.
 void factor_tail(const BucketSystems& s, const BucketScratch& scratch) {
   const Lanes power = lanes(s.tail_power);
   for (int j = 0; j < s.delays; ++j) {
@@ -147,7 +147,7 @@ bool variances(const BucketSystems& s, const BucketScratch& scratch, double* var
   whiten(s, scratch);
   const Lanes weight = s.tails != nullptr ? every(1) : every(1) / larger(power, every(kTiny));
 
-  // The normal equations' Cholesky factor; an absent member has a one on the diagonal.
+  // Computes the normal equations' Cholesky factor; an absent member has a one on the diagonal.
   Lanes min = every(1e300), max = every(0);
   for (int j = 0; j < s.members; ++j) {
     const Lanes present = lanes(s.present + j * kSystemLanes);
@@ -175,7 +175,7 @@ bool variances(const BucketSystems& s, const BucketScratch& scratch, double* var
     }
   }
 
-  // The inverse of the factor; variances are the squared norms of its columns.
+  // Computes the inverse of the factor; variances are the squared norms of its columns.
   for (int j = 0; j < s.members; ++j) {
     Complex diagonal = {lanes(entry(scratch.gram, scratch.side, j, j)), every(0)};
     store(entry(scratch.inverse, scratch.side, j, j), diagonal);
@@ -236,7 +236,7 @@ void rows(const BucketSystems& s, const BucketScratch& scratch, double* weights,
       share[m] = covariance(s, scratch, i, m);
       shrinking += squared(share[m]) * lanes(s.inverse_power + m * kSystemLanes);
     }
-    // The row for whitened values, and its response to the tail.
+    // Computes the row for whitened values, and its response to the tail.
     Lanes tail = every(0);
     for (int d = 0; d < s.delays; ++d) {
       Complex sum = zero();
@@ -256,7 +256,7 @@ void rows(const BucketSystems& s, const BucketScratch& scratch, double* weights,
       if (i == m) leak.re -= present;
       store(entry(scratch.gram, scratch.side, i, m), leak);
     }
-    // Converts from whitened values to the bucket's own.
+    // Converts the row from whitened values to the bucket's values.
     for (int d = s.delays - 1; s.tails != nullptr && d >= 0; --d) {
       Complex sum = row[d];
       for (int k = d + 1; k < s.delays; ++k)
@@ -299,7 +299,7 @@ bool separate(double* near, int count, double* power, const double* frequencies,
   for (int q = 0; q < count; ++q) {
     const Lanes p = lanes(near + q * kSystemLanes);
     sum += p;
-    // Powers count as 1 each, however small.
+    // Each nonzero power counts as 1, however small.
     others -= smaller(p * every(1e300), every(1));
   }
   // A tail that is level over all aliases is white between delays: phases matter only above that level.
@@ -313,8 +313,8 @@ bool separate(double* near, int count, double* power, const double* frequencies,
   }
   Lanes kept = none;
   for (int q = 0; q < count; ++q) kept += larger(lanes(near + q * kSystemLanes) - level, none);
-  // If near aliases hold little of the tail, their phases are not worth modelling. Otherwise a little of the
-  // tail stays white, because no model of a spectrum is exact.
+  // If near aliases have little of the tail's power, their phases are not worth modelling. Otherwise a little
+  // of the tail stays white, because no model of a spectrum is exact.
   double all[kSystemLanes], part[kSystemLanes], used[kSystemLanes];
   put(all, whole);
   put(part, kept);

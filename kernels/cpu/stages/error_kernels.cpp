@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every sum runs in several independent chains, so that it vectorises and hides latency in a fixed order
-// of additions.
+// Every sum consists of several independent chains with a fixed order of additions, so that it vectorises and
+// hides latency.
 #include "kernels/cpu/stages/error_kernels.hpp"
 
 #include "kernels/cpu/platform/simd.hpp"

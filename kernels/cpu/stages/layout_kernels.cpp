@@ -64,7 +64,8 @@ SFFT_BUTTERFLY void prefetch_row(const Real* row, std::int64_t columns, std::int
     __builtin_prefetch(row + 2 * kAhead * pitch + at, kWrite);
 }
 
-/// Works by vectors of W reals, or smaller ones if rows are shorter. The last vector of a row overlaps.
+/// Works by vectors of W reals, or smaller ones if rows are shorter. The last vector of a row overlaps the
+/// one before.
 template <class Real, int W>
 void load_rows_by(const Real* __restrict from, std::int64_t pitch, std::int64_t rows, std::int64_t columns,
                   Real* __restrict re, Real* __restrict im) {
@@ -114,7 +115,7 @@ void store_rows_by(const Real* __restrict re, const Real* __restrict im, std::in
   }
 }
 
-/// The same for bytes: vectors have an instruction that adds 16-bit products to 32-bit sums.
+/// As above, for bytes: a vector instruction adds 16-bit products to 32-bit sums.
 void add_moments_of_bytes(const std::uint8_t* x, std::int64_t count, double* sum, double* squares) {
   constexpr std::int64_t kBlock = std::int64_t{1} << 15;  // 255² times this fits in 32 bits
   for (std::int64_t start = 0; start < count; start += kBlock) {

@@ -16,7 +16,7 @@ SFFT_BUTTERFLY V backwards(const V& a, Indices<I...>) {
 }
 
 /// Values k and half - k share sums and products. Works by vectors of W reals, or smaller ones if rows are
-/// shorter; the last vector overlaps.
+/// shorter; the last vector overlaps the one before.
 template <class Real, int W>
 void unpack_real_by(const Real* __restrict re, const Real* __restrict im, std::int64_t half,
                     const Real* __restrict roots_re, const Real* __restrict roots_im,
@@ -70,7 +70,8 @@ void pack_real(const Real* __restrict xr, const Real* __restrict xi, Real last, 
   }
 }
 
-/// Works by vectors of W reals, or smaller ones if there are fewer lanes. The last vector overlaps.
+/// Works by vectors of W reals, or smaller ones if there are fewer lanes. The last vector overlaps the one
+/// before.
 template <class Real, int W>
 void unpack_real_lanes_by(const Real* __restrict re, const Real* __restrict im, std::int64_t half,
                           std::int64_t lanes, const Real* __restrict roots_re,

@@ -9,7 +9,7 @@
 
 namespace sfft::detail::cpu::SFFT_ISA {
 
-/// Works by tiles of W rows and W/2 columns, or smaller ones. The last tiles overlap.
+/// Works by tiles of W rows and W/2 columns, or smaller ones. The last tiles overlap their neighbours.
 template <class Real, int W>
 void load_transposed_by(const Real* __restrict from, std::int64_t pitch, std::int64_t rows,
                         std::int64_t columns, Real* __restrict re, Real* __restrict im) {

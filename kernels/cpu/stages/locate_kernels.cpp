@@ -9,7 +9,7 @@ namespace sfft::detail::cpu::SFFT_ISA {
 
 namespace {
 
-/// Buckets side by side: every loop over them is one vector or a few.
+/// The number of buckets processed together: every loop over them is one vector or a few.
 constexpr int kBlock = 8;
 constexpr double kPi = 3.14159265358979323846;
 /// Adding and subtracting this rounds to the nearest integer, without a call and at any vector width.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Four sums over every fourth row, because a single sum would wait for itself.
+// Uses four sums, each over every fourth row, because a single sum would be one long dependency chain.
 #include "kernels/cpu/platform/simd.hpp"
 #include "kernels/cpu/stages/matrix_product.hpp"
 

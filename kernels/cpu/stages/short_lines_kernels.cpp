@@ -14,7 +14,7 @@ namespace sfft::detail::cpu::SFFT_ISA {
 
 namespace {
 
-/// Parts of a full turn.
+/// The number of parts of a full turn.
 constexpr int kTurn = 128;
 
 constexpr double kCosines[] = {1,
@@ -51,7 +51,7 @@ constexpr double kCosines[] = {1,
                                0.049067674327418014255,
                                0};
 
-/// cos(2πk/128), and sin of the same.
+/// cos(2πk/128); below, sin of the same angle.
 constexpr double cosine(int k) {
   k = k % kTurn;
   if (k > kTurn / 2) k = kTurn - k;
@@ -64,10 +64,10 @@ constexpr double sine(int k) {
 template <class Real, int kBytes>
 constexpr int kReals = kBytes / static_cast<int>(sizeof(Real));
 template <class Real, int kBytes>
-constexpr int kWide = kReals<Real, kBytes> / 2;  ///< complex values of a vector
+constexpr int kWide = kReals<Real, kBytes> / 2;  ///< complex values per vector
 
-/// exp(∓2πi·(k + c·per_column)/128), c = 0 … W − 1: factors of a vector, and of the same vector with real and
-/// imaginary parts exchanged.
+/// exp(∓2πi·(k + c·per_column)/128), c = 0 … W − 1: factors for a vector, and for the same vector with real
+/// and imaginary parts exchanged.
 template <class Real, int kBytes>
 struct Roots {
   alignas(kBytes) Real same[kReals<Real, kBytes>] = {}, exchanged[kReals<Real, kBytes>] = {};
@@ -112,7 +112,7 @@ struct Line {
   struct Swap {
     static constexpr int at(int i) { return i ^ 1; }
   };
-  /// Runs of kLength values, the first or second of every two, from both vectors in turn.
+  /// Takes runs of kLength values, the first or second of every two, alternately from both vectors.
   template <int kLength, bool kSecond>
   struct Every {
     static constexpr int at(int i) {

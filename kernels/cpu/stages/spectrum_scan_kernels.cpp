@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scans 64 elements at a time. If their largest power is below the level, as almost everywhere, single
+// Scans 64 elements at a time. If their largest power is below the level, which is the usual case, single
 // elements are not examined.
 #include "kernels/cpu/small_fft/small_fft_pass.hpp"
 #include "kernels/cpu/stages/spectrum_scan.hpp"
@@ -56,7 +56,7 @@ SFFT_BUTTERFLY void chunk(const double* re, const double* im, std::int64_t offse
       total += powers[v];
       largest = powers[v] > largest ? powers[v] : largest;
     }
-    // Branch-free: where there is one large power there are often many, in no order.
+    // Branch-free, because large powers often occur in groups, in no particular order.
     for (int i = 0; i < kVectors * kWidth; ++i) {
       offsets[sums.found] = offset + i;
       sums.found += each[i] >= level ? 1 : 0;

@@ -13,7 +13,7 @@ namespace {
 
 using block16::kLargest;
 
-/// The bits of a number without its sign increase with its magnitude.
+/// Returns the bits of a number without its sign, which increase with its magnitude.
 template <class Part>
 struct Bits {
   using type = unsigned short;
@@ -130,8 +130,8 @@ void write(const float* __restrict from, std::int64_t count, float first, float 
 using block16::kMaxInteger;
 using block16::Powers;
 
-/// Calls action(size, at) for every block: kBlockValues, a compile-time
-/// constant, or what is left.
+/// Calls action(size, at) for every block. `size` is kBlockValues, as a compile-time constant, or what is
+/// left.
 template <class Action>
 SFFT_INLINE void for_blocks(std::int64_t count, const Action& action) {
   constexpr std::int64_t kBlock = dense::kBlockValues;
@@ -236,7 +236,7 @@ void write_blocks(const float* __restrict from, std::int64_t count, float first,
   });
 }
 
-/// Exponents of several blocks come first: the steps of one wait for each other.
+/// Computes the exponents of several blocks first, because the steps for one block depend on each other.
 void pack_blocks(const float* __restrict from, std::int64_t count, const StoredArray<void>& stored) {
   constexpr std::integral_constant<std::int64_t, dense::kBlockValues> kBlock;
   constexpr std::int64_t kBlocks = 16;

@@ -28,7 +28,7 @@ void load_complex(const void* from, std::int64_t stride, std::int64_t rows, Real
   for (std::int64_t r = 0; r < rows; ++r, x += 2 * stride, re += kLanes, im += kLanes) {
     prefetch_row<0>(x, 2 * stride, rows - r);
     if constexpr (sizeof(T) == sizeof(float)) {
-      // Eight complex floats are two loads and two shuffles where a vector holds them.
+      // Eight complex floats take two loads and two shuffles if a vector is long enough.
       const auto pairs = load_vector<typename VectorOf<T, 2 * kLanes>::Type>(x);
       store_vector(re, __builtin_convertvector(
                            __builtin_shufflevector(pairs, pairs, 0, 2, 4, 6, 8, 10, 12, 14), V<Real>));

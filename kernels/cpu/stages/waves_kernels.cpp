@@ -14,7 +14,7 @@ namespace {
 constexpr double kPi = 3.14159265358979323846;
 /// Adding and subtracting this rounds to the nearest integer.
 constexpr double kRound = 6755399441055744.0;
-/// Positions side by side.
+/// The number of positions processed together.
 constexpr int kBlock = static_cast<int>(kWaveBlock);
 
 /// f·t/n modulo 1, near 0, for integers 0 <= f, t < n < 2^50. The quotient may be off by one; the remainder
@@ -31,7 +31,7 @@ inline __attribute__((always_inline)) void root(double turns, double& re, double
   const double quarters = (4 * turns + kRound) - kRound;
   double s, c;
   sine_cosine(2 * kPi * (turns - 0.25 * quarters), s, c);
-  // Half the quarters, rounded down: odd where the signs change.
+  // Half the quarters, rounded down, is odd where the signs change.
   const double halves = (0.5 * quarters - 0.25 + kRound) - kRound;
   const double odd = quarters - 2 * halves;                                      // 0 or 1
   const double turned = halves - 2 * ((0.5 * halves - 0.25 + kRound) - kRound);  // 0 or 1
@@ -162,7 +162,8 @@ void digit_sums(const double* f, const DigitPhases& digits, double* re, double* 
       root(fraction(f[l], t, extent, 1 / extent), root_re[digit][l], root_im[digit][l]);
   }
   for (int l = 0; l < kBlock; l += V::kLanes) {
-    // From the highest digit down: `sum` over the indices so far, and `next`, the term of the one after them.
+    // Works from the highest digit down. `sum` is over the indices so far, and `next` is the term of the
+    // index after them.
     Phasors sum{V::broadcast(0), V::broadcast(0)}, next{V::broadcast(1), V::broadcast(0)}, terms[16];
     const Phasors zero = sum;
     for (std::int64_t digit = digits.digits - 1; digit >= 0; --digit) {
@@ -263,7 +264,7 @@ void fold_tile(const T* x, std::int64_t rows, std::int64_t pitch, Real scale, co
     V::store(one + v * V::kLanes, a[v]);
     V::store(two + v * V::kLanes, b[v]);
   }
-  // Lanes as a tree: sums of many terms of one size round less that way.
+  // Adds lanes as a tree, because sums of many terms of equal magnitude round less that way.
   for (int v = 1; v < kVectors; ++v) e[0] += e[v];
   double lanes[V::kLanes];
   for (int l = 0; l < V::kLanes; ++l) lanes[l] = static_cast<double>(e[0][l]);
@@ -285,7 +286,7 @@ void fold(const void* samples, std::int64_t rows, std::int64_t pitch, std::int64
     wr[r] = static_cast<Real>(weight_re[r]);
     wi[r] = static_cast<Real>(weight_im[r]);
   }
-  // Sums of all parts with the weights' real and imaginary parts.
+  // Sums of all parts times the weights' real and imaginary parts.
   Real one[2 * kWaveOffsets], two[2 * kWaveOffsets];
   double of_call = 0;
   std::int64_t v = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the samples with the comb path's gather, then subtracts the prediction: a dense product with stored
-// columns.
+// Reads the samples with the comb path's gather, then subtracts the prediction, which is a dense product with
+// stored columns.
 #include "kernels/cpu/stages/witness.hpp"
 
 #include <algorithm>
