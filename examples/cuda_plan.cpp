@@ -54,7 +54,7 @@ int main() {
 
   auto* device_frames = on_device<std::complex<float>>(frames * n);
   auto* values = on_device<std::complex<float>>(frames * tmpl.k());
-  auto* errors = on_device<float>(frames * tmpl.k());
+  auto* standard_errors = on_device<float>(frames * tmpl.k());
   auto* errors = on_device<sfft::FrameErrors>(frames);
   cudaStream_t stream = nullptr;
   check(cudaStreamCreate(&stream));
@@ -63,7 +63,7 @@ int main() {
 
   // Returns at once: the work is ordered in the stream, and could be captured into a graph.
   plan.enqueue({.data = device_frames, .type = sfft::ElementType::c64, .count = frames},
-               {.values = values, .standard_error = errors, .errors = errors}, workspace, stream);
+               {.values = values, .standard_error = standard_errors, .errors = errors}, workspace, stream);
 
   std::vector<std::complex<float>> results(static_cast<std::size_t>(frames * tmpl.k()));
   check(cudaMemcpyAsync(results.data(), values, results.size() * sizeof(results[0]), cudaMemcpyDeviceToHost,
@@ -78,7 +78,7 @@ int main() {
 
   check(cudaFree(device_frames));
   check(cudaFree(values));
-  check(cudaFree(errors));
+  check(cudaFree(standard_errors));
   check(cudaFree(errors));
   check(cudaStreamDestroy(stream));
   return right ? 0 : 1;

@@ -39,22 +39,22 @@ void send(HostRing<float>& ring, int batch, std::vector<Spectrum<float>>& spectr
   const DeviceSpectra<float> to = slot.spectra(frames);
   std::vector<std::complex<float>> values;
   std::vector<float> errors;
-  std::vector<FrameErrors> errors(spectra.size());
+  std::vector<FrameErrors> estimates(spectra.size());
   for (int frame = 0; frame < frames; ++frame) {
     for (std::int64_t i = 0; i < kFrequencies; ++i) {
       values.push_back(value_of(batch, frame, i));
       errors.push_back(static_cast<float>(batch + i));
     }
-    FrameErrors& errors = errors[static_cast<std::size_t>(frame)];
-    errors.error_l2 = batch + 0.25;
-    errors.finite = frame % 2;
+    FrameErrors& estimate = estimates[static_cast<std::size_t>(frame)];
+    estimate.error_l2 = batch + 0.25;
+    estimate.finite = frame % 2;
   }
   const auto put = [](auto* to_values, const auto& from) {
     std::memcpy(to_values, from.data(), from.size() * sizeof(from[0]));
   };
   put(to.values, values);
   put(to.standard_error, errors);
-  put(to.errors, errors);
+  put(to.errors, estimates);
   ring.copy(slot, slot.device.data(), errors.data(), std::min(slot.device.bytes(), errors.size() * 4));
   cuda::synchronize(ring.stream());  // `errors` is gone when this function returns
   ring.finish(slot, spectra, 7 * batch);

@@ -35,7 +35,7 @@ void compare_kernels(const auto& data, const SupportSet& support, const ErrorMod
     }
   };
   using Kernels = typename SparseExecutor<Real>::Kernels;
-  const auto count = static_cast<int>(expected.errors.size());
+  const auto count = static_cast<int>(expected.estimates.size());
   {
     const SparseExecutor<Real> staged(tables(), info, count, Kernels::staged);
     compare<Real, T>(staged, expected, what + " staged");
@@ -203,9 +203,9 @@ void check_hidden_tone(bool trimmed) {
       make_error_models<Real>(support, {data.noise_gain, {}, {}, data.tail_energy_per_scale}, variant);
   const auto expected = expect<Real, T>(host, support, models, frames, {});
   const double energy = (real ? 2 : 1) * std::norm(tone.values[0]);
-  EXPECT_LE(expected.errors[0].tail_energy, 1e-6 * energy);
-  EXPECT_GE(expected.errors[1].tail_energy, 0.1 * energy);
-  EXPECT_GE(expected.errors[1].relative_error, 0.02);
+  EXPECT_LE(expected.estimates[0].tail_energy, 1e-6 * energy);
+  EXPECT_GE(expected.estimates[1].tail_energy, 0.1 * energy);
+  EXPECT_GE(expected.estimates[1].relative_error, 0.02);
   // the error estimate of the first frame is rounding, which differs between backends.
   const std::vector<T> last(frames.begin() + static_cast<std::ptrdiff_t>(extra.size()), frames.end());
   const auto alone = expect<Real, T>(host, support, models, last, {});

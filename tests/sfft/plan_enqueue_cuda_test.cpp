@@ -20,10 +20,10 @@ struct Results {
   std::size_t k, count;
   OnDevice<std::complex<Real>> values;
   OnDevice<Real> errors;
-  OnDevice<FrameErrors> errors;
+  OnDevice<FrameErrors> estimates;
   Results(std::size_t coefficients, std::size_t frames)
-      : k(coefficients), count(frames), values(k * count), errors(k * count), errors(count) {}
-  DeviceSpectra<Real> view() const { return {values.get(), errors.get(), errors.get()}; }
+      : k(coefficients), count(frames), values(k * count), errors(k * count), estimates(count) {}
+  DeviceSpectra<Real> view() const { return {values.get(), errors.get(), estimates.get()}; }
 };
 
 /// enqueue(): many frames, two streams on one plan, captured into a graph, bit for bit the same every time.
@@ -61,9 +61,9 @@ void check_enqueue(Path path) {
       mine.push_back(std::complex<double>(values[i * 24 + j]) / static_cast<double>(i + 1));
     EXPECT_LE(relative_l2(mine, signal.values), plan_bound<Real>(shape)) << to_string(path);
   }
-  for (const FrameErrors& errors : results[0].errors.read()) {
-    EXPECT_EQ(errors.finite, 1);
-    EXPECT_LE(errors.relative_error, 100 * plan_bound<Real>(shape));
+  for (const FrameErrors& estimate : results[0].estimates.read()) {
+    EXPECT_EQ(estimate.finite, 1);
+    EXPECT_LE(estimate.relative_error, 100 * plan_bound<Real>(shape));
   }
 
   cudaGraph_t graph;
@@ -107,7 +107,7 @@ TEST_F(PlanCuda, CompiledPlansTakeFramesOfEveryType) {
     plan.enqueue({data, type, 0, 0}, results.view(), workspace, nullptr);
     ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
     EXPECT_LE(relative_l2(results.values.read(), signal.values), plan_bound<float>(shape)) << to_string(type);
-    EXPECT_LE(results.errors.read()[0].relative_error, 100 * plan_bound<float>(shape));
+    EXPECT_LE(results.estimates.read()[0].relative_error, 100 * plan_bound<float>(shape));
   }
   Spectrum<float> spectrum = plan.make_spectrum();
   const auto frame = signal.as<float>();

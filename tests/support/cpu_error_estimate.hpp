@@ -78,7 +78,7 @@ struct Expected {
   Shape shape;
   std::vector<std::complex<Real>> values;
   std::vector<double> errors;
-  std::vector<ErrorEstimate> errors;
+  std::vector<ErrorEstimate> estimates;
 };
 
 template <class Real, class T>
@@ -130,7 +130,7 @@ Expected<Real, T> expect(const cpu::Executor<Real>& host, const SupportSet& supp
       sums.held += (flags[i] & kDistinctConjugate) != 0 ? 2 * square : square;
     }
     const Ratios ratios = error_ratios(models.errors.model, sums, std::numeric_limits<Real>::epsilon());
-    out.errors.push_back(estimate_error(ratios));
+    out.estimates.push_back(estimate_error(ratios));
     out.values.insert(out.values.end(), values.begin(), values.end());
     for (std::size_t i = 0; i < k; ++i) {
       out.errors.push_back(

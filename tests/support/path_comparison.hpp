@@ -52,7 +52,7 @@ template <class Real, class T>
 void compare(const SparseExecutor<Real>& device, const Expected<Real, T>& expected, const std::string& what) {
   constexpr auto type = static_cast<Element>(element_type_of<T>::value);
   const auto points = static_cast<std::size_t>(expected.shape.points());
-  const std::size_t count = expected.errors.size(), k = expected.values.size() / count;
+  const std::size_t count = expected.estimates.size(), k = expected.values.size() / count;
   const test::OnDevice<T> there(expected.frames);
   const std::vector<std::int64_t>& indices = device.sample_indices();
   std::optional<test::OnDevice<Complex<Real>>> known, known_values;
@@ -83,7 +83,7 @@ void compare(const SparseExecutor<Real>& device, const Expected<Real, T>& expect
     if (way == "rows" && set.empty()) continue;
     const test::OnDevice<std::complex<Real>> values(count * k);
     const test::OnDevice<Real> errors(count * k);
-    const test::OnDevice<DeviceErrors> errors(count);
+    const test::OnDevice<DeviceErrors> estimates(count);
     Batch<Real> batch;
     batch.frames = way == "whole" ? there.get() : way == "rows" ? rows_there.get() : compact_there.get();
     batch.type = type;
@@ -97,7 +97,7 @@ void compare(const SparseExecutor<Real>& device, const Expected<Real, T>& expect
     }
     batch.values = reinterpret_cast<Complex<Real>*>(values.get());
     batch.standard_error = errors.get();
-    batch.errors = errors.get();
+    batch.errors = estimates.get();
     for (int repeat = 0; repeat < 2; ++repeat) {
       if (way == "whole") {
         device.enqueue(batch, *state, nullptr);
@@ -112,8 +112,8 @@ void compare(const SparseExecutor<Real>& device, const Expected<Real, T>& expect
     const double bound = 60 * std::numeric_limits<Real>::epsilon();
     EXPECT_LE(test::relative_l2(values.read(), expected.values), bound) << where;
     EXPECT_LE(test::relative_l2(errors.read(), expected.errors), 1e-3) << where;
-    const auto got = errors.read();
-    for (std::size_t i = 0; i < count; ++i) expect_same(got[i], expected.errors[i], where);
+    const auto got = estimates.read();
+    for (std::size_t i = 0; i < count; ++i) expect_same(got[i], expected.estimates[i], where);
   }
 }
 

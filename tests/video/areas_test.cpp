@@ -7,6 +7,7 @@
 #include <string>
 
 #include "sfft/error.hpp"
+#include "tests/support/throws.hpp"
 
 namespace sfft::video {
 namespace {

@@ -56,9 +56,9 @@ json time_adaptive(const Recording& recording, double max_samples, int threads) 
   const DeviceBuffer frames(recording.samples.size());
   gpu(cudaMemcpy(frames.data(), recording.samples.data(), recording.samples.size(), cudaMemcpyHostToDevice));
   const DeviceBuffer values(kChunk * 1000 * 8), errors(kChunk * 1000 * 4),
-      errors(kChunk * sizeof(FrameErrors));
+      estimates(kChunk * sizeof(FrameErrors));
   const DeviceSpectra<float> out{values.as<std::complex<float>>(), errors.as<float>(),
-                                 errors.as<FrameErrors>()};
+                                 estimates.as<FrameErrors>()};
 
   Preparation preparation;
   // Earlier plans are kept, so that no time includes a destructor.

@@ -51,9 +51,9 @@ json time_preparation(Timer& timer, const Recording& recording, double max_sampl
   const Shape& shape = recording.shape;
   const DeviceBuffer frames(static_cast<std::size_t>(2 * shape.points()));
   gpu(cudaMemcpy(frames.data(), recording.samples.data(), frames.bytes(), cudaMemcpyHostToDevice));
-  const DeviceBuffer values(kCoefficients * 8), errors(kCoefficients * 4), errors(sizeof(FrameErrors));
+  const DeviceBuffer values(kCoefficients * 8), errors(kCoefficients * 4), estimates(sizeof(FrameErrors));
   const DeviceSpectra<float> out{values.as<std::complex<float>>(), errors.as<float>(),
-                                 errors.as<FrameErrors>()};
+                                 estimates.as<FrameErrors>()};
   detail::StepTrace trace;
   std::optional<Plan<float>> plan;
   std::optional<Workspace<float>> workspace;

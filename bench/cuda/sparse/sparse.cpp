@@ -86,7 +86,7 @@ class Bench {
     row["cold_us"] = timer_.cold(work, kRepetitions).us;
     add_compiled(row, tmpl, {.backend = Backend::cuda}, frames, out);
     row["relative_l2"] = truth.relative_error(out.values(0));
-    row["reported_l2"] = out.errors(0).relative_error;
+    row["reported_l2"] = out.estimate(0).relative_error;
     PeerProblem problem{{n}, false, 1};
     if (peers) {
       last_peers_ = time_peers(problem, signal.data(),
@@ -135,7 +135,7 @@ class Bench {
         b.push_back(truth[j]);
       }
       errors.push_back(relative_l2(a, b));
-      reported.push_back(out.errors(static_cast<std::size_t>(i)).relative_error);
+      reported.push_back(out.estimate(static_cast<std::size_t>(i)).relative_error);
     }
     row["relative_l2"] = median(errors);
     row["reported_l2"] = median(reported);

@@ -57,20 +57,18 @@ json time_stages(Timer& timer, const Input& input) {
   const cu::DeviceInfo& info = cu::device_info(0);
   const std::vector<std::int64_t> frequencies(input.tmpl.support().begin(), input.tmpl.support().end());
   const std::vector<std::uint8_t> flags(frequencies.size(), 0);
-  detail::ErrorTable errors = detail::make_error_table(
+  detail::ErrorTable table = detail::make_error_table(
       support, {data.noise_gain, data.bias, data.response, data.tail_energy_per_scale});
   const detail::WitnessData witness = detail::place_witness(support, input.tmpl.has_reference(), 1);
-  detail::add_witness(errors.model, support, 1.2e-7, detail::TailKnowledge::white);
-  const auto make_tables = [&] {
-    return cu::BinningTables<float>(data, frequencies, flags, errors, witness);
-  };
+  detail::add_witness(table.model, support, 1.2e-7, detail::TailKnowledge::white);
+  const auto make_tables = [&] { return cu::BinningTables<float>(data, frequencies, flags, table, witness); };
   const cu::BinningTables<float> tables = make_tables();
   const cu::Binning<float>& view = tables.view();
 
   const auto k = static_cast<std::int64_t>(frequencies.size());
   const cu::DeviceBuffer values(static_cast<std::size_t>(k * input.count) * 8),
       errors(static_cast<std::size_t>(k * input.count) * 4),
-      errors(static_cast<std::size_t>(input.count) * sizeof(FrameErrors));
+      estimates(static_cast<std::size_t>(input.count) * sizeof(FrameErrors));
   cu::Batch<float> batch;
   batch.frames = input.frames;
   batch.type = static_cast<cu::Element>(input.type);
@@ -78,7 +76,7 @@ json time_stages(Timer& timer, const Input& input) {
   batch.count = static_cast<int>(input.count);
   batch.values = values.as<cu::Complex<float>>();
   batch.standard_error = errors.as<float>();
-  batch.errors = errors.as<cu::DeviceErrors>();
+  batch.errors = estimates.as<cu::DeviceErrors>();
 
   const std::int64_t lines = input.count * view.lanes;
   const std::int64_t grid_bytes = lines * view.points() * 8;

@@ -185,15 +185,15 @@ void check_stages(bool real, bool trimmed) {
 
   // Recover accepts any lanes, so the gathered ones will do.
   const test::OnDevice<Complex<Real>> values(20 * kFrames);
-  const test::OnDevice<Real> errors(20 * kFrames);
+  const test::OnDevice<Real> standard_errors(20 * kFrames);
   const test::OnDevice<DeviceErrors> errors(kFrames);
   const test::OnDevice<RecoverPartial> partials(kFrames * kMaxRecoverBlocks);
   batch.values = values.get();
-  batch.standard_error = errors.get();
+  batch.standard_error = standard_errors.get();
   batch.errors = errors.get();
   launch_recover(plan, batch, gathered.get(), checks.get(), partials.get(), nullptr, nullptr);
   const auto got = values.read();
-  const auto got_errors = errors.read();
+  const auto got_standard_errors = standard_errors.read();
   const auto got_errors = errors.read();
   const double bound = 200 * std::numeric_limits<Real>::epsilon();
   for (std::size_t frame = 0; frame < kFrames; ++frame) {
@@ -247,15 +247,15 @@ void check_stages(bool real, bool trimmed) {
     EXPECT_GT(ratios.bias_scale, 0);
     for (std::size_t i = 0; i < 20; ++i) {
       const double error = std::sqrt(ratios.gain_scale * table.gain[i] + ratios.bias_scale * table.bias[i]);
-      EXPECT_NEAR(got_errors[frame * 20 + i] / error, 1, bound);
+      EXPECT_NEAR(got_standard_errors[frame * 20 + i] / error, 1, bound);
     }
     const ErrorEstimate expected = estimate_error(ratios);
-    const DeviceErrors& errors = got_errors[frame];
-    EXPECT_NEAR(errors.error_l2 / expected.error_l2, 1, bound);
-    EXPECT_NEAR(errors.relative_error / expected.relative_error, 1, bound);
-    EXPECT_NEAR(errors.tail_energy / expected.tail_energy, 1, bound);
-    EXPECT_NEAR(errors.residual / expected.residual, 1, bound);
-    EXPECT_EQ(errors.finite, 1);
+    const DeviceErrors& estimate = got_errors[frame];
+    EXPECT_NEAR(estimate.error_l2 / expected.error_l2, 1, bound);
+    EXPECT_NEAR(estimate.relative_error / expected.relative_error, 1, bound);
+    EXPECT_NEAR(estimate.tail_energy / expected.tail_energy, 1, bound);
+    EXPECT_NEAR(estimate.residual / expected.residual, 1, bound);
+    EXPECT_EQ(estimate.finite, 1);
   }
 }
 
