@@ -30,6 +30,17 @@ std::optional<Template> learned_from(const SignalView& frame, const LearnOptions
   }
 }
 
+/// A requested path may have no plan for a wider support.
+template <class Real>
+std::optional<Plan<Real>> plan_of(const Template& tmpl, const PlanOptions& options) {
+  try {
+    return Plan<Real>(tmpl, options);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::not_sparse) throw;
+    return std::nullopt;
+  }
+}
+
 /// The exact values of a frame at the union of some supports.
 template <class Real>
 class ExactValues {
@@ -107,11 +118,11 @@ void follow_drift(const SignalView& frame, const LearnRequest<Real>& request, Le
     if (fresh.tail_energy > 0) {
       for (double& power : data->tail_envelope.power) power *= data->tail_energy / fresh.tail_energy;
     }
-    Plan<Real> plan(Template(std::move(data)), options);
-    if (plan.info().path == Path::dense || plan.info().predicted_error > kLargestError) continue;
+    std::optional<Plan<Real>> plan = plan_of<Real>(Template(std::move(data)), options);
+    if (!plan || plan->info().path == Path::dense || plan->info().predicted_error > kLargestError) continue;
     answer.fresh_held = held;
-    answer.fresh = plan.source();
-    answer.plan.emplace(std::move(plan));
+    answer.fresh = plan->source();
+    answer.plan = std::move(plan);
     return;
   }
 }
