@@ -57,7 +57,7 @@ Row parse_row(const std::string& text) {
   const std::size_t kind = text.find(':'), batch = text.rfind(':');
   if (kind == batch) throw std::invalid_argument("not SHAPE:KIND:BATCH: " + text);
   return {bench::parse_shape(text.substr(0, kind)), parse_kind(text.substr(kind + 1, batch - kind - 1)),
-          std::stoll(text.substr(batch + 1)), "asked for"};
+          std::stoll(text.substr(batch + 1)), "requested"};
 }
 
 Arguments parse(int argc, char** argv) {

@@ -16,9 +16,10 @@ namespace {
 constexpr std::int64_t kMax = std::int64_t{1} << 28;
 
 constexpr const char* kDescription =
-    "Times sparse and dense transforms beside FFTW and the published sparse FFT algorithms: one process, the "
+    "Compares sparse and dense transforms with FFTW and the published sparse FFT algorithms: one process, "
+    "the "
     "same data,\n"
-    "contenders in turn, medians, cold and warm caches apart, accuracy beside time.";
+    "alternating contenders, medians, warm and cold caches, time and accuracy.";
 
 constexpr const char* kExamples = R"(Examples:
   sfft-bench sparse --quick                              under a minute: who wins for which N and k
@@ -197,7 +198,7 @@ void add_technologies(CLI::App& app, CommandLine& line) {
   TechnologyOptions& technologies = line.technologies;
   CLI::App* command = app.add_subcommand(
       "technologies",
-      "One radix-2 FFT in C++, OpenMP, CUDA, OpenCL, OpenGL and Vulkan, beside the libraries");
+      "One radix-2 FFT in C++, OpenMP, CUDA, OpenCL, OpenGL and Vulkan, compared with the libraries");
   command->footer(kTechnologyExamples);
   command->add_option("--json", line.common.json, "Write the rows for bench/tables.py");
   command->add_option("--from-bits", technologies.bits_from, "Lengths from 2^BITS")->check(CLI::Range(1, 26));

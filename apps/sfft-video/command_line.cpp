@@ -189,7 +189,7 @@ void add_run(CLI::App& app, RunCommand& command) {
                   "--template and the same options starts without a search");
   run->add_option("--html", command.html, "Write a page with pictures; - for standard output");
   run->add_option("--reconstruct", command.reconstruct,
-                  "Write a film in which each frame stands beside what its coefficients describe: NAME.y4m, "
+                  "Write a video that shows each frame next to its reconstruction: NAME.y4m, "
                   "YUV4MPEG2 in grey; - for standard output")
       ->check(y4m_name());
   add_shard(run, command);

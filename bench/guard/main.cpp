@@ -43,7 +43,7 @@ void print_shifts(const ordered_json& rows) {
 int main(int argc, char** argv) {
   CLI::App app{
       "What sfft-video guard finds of tampering at random moments of recordings, what it takes untouched "
-      "ones for, and how exact its shifts are beside cv::phaseCorrelate"};
+      "ones for, and how exact its shifts are compared with cv::phaseCorrelate"};
   std::vector<std::string> paths;
   std::string json;
   sfft::bench::DetectOptions options;

@@ -337,7 +337,7 @@ std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, cons
   const std::int64_t wanted = options.k * (real ? 2 : 1);
   const bool dense_allowed = options.fallback == Fallback::dense;
   if (options.path == Path::dense) {
-    why = "asked for";
+    why = "requested";
   } else if (dense_allowed && options.path == Path::automatic && shape.points() <= kShort) {
     why = "the signal is short";
   } else if (dense_allowed && options.path == Path::automatic &&

@@ -269,7 +269,7 @@ Template learn(std::span<const SignalView> frames, const LearnOptions& options) 
   const auto start = std::chrono::steady_clock::now();
   check(frames, options);
   const SignalView& first = frames[0];
-  std::string why = "a dense transform was asked for";
+  std::string why = "a dense transform was requested";
   if (options.method != LearnMethod::dense) {
     why.clear();
     const bool discovery = options.method == LearnMethod::discovery;

@@ -39,7 +39,7 @@ std::shared_ptr<detail::TemplateData> learn_by_discovery(const DeviceSignal& fra
 }
 
 const char* why_dense(LearnMethod method) {
-  return method == LearnMethod::dense ? "a dense transform was asked for"
+  return method == LearnMethod::dense ? "a dense transform was requested"
                                       : "a GPU transforms densely in the time of a trial of discovery";
 }
 

@@ -92,7 +92,7 @@ void choose_by_rule(Impl<Real>& impl, const Shape& shape, bool real, const Optio
   impl.reason = options.engine == Engine::automatic
                     ? "built_in, which does slabs and pencils and keeps to the time limit; Planning::measure "
                       "compares it with the others of the build; "
-                    : fmt::format("{} was asked for; ", to_string(options.engine));
+                    : fmt::format("{} was requested; ", to_string(options.engine));
   impl.reason += impl.problem.reason;
 }
 

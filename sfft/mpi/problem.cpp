@@ -102,7 +102,7 @@ Problem make_problem(const Shape& shape, bool real, const Options& options, Deco
   Problem problem{shape, real, options, decomposition, {processes, 1}, {}, signal, spectrum, {}, {}};
   const std::int64_t both = std::min(busy(signal[0], processes), busy(spectrum[1], processes));
   if (decomposition != Decomposition::automatic) {
-    problem.reason = fmt::format("{} were asked for", to_string(decomposition));
+    problem.reason = fmt::format("{} were requested", to_string(decomposition));
   } else if (options.grid[0] > 0 || options.grid[1] > 0) {
     problem.decomposition = Decomposition::pencils;
     problem.reason = "pencils, because a grid of processes was given";

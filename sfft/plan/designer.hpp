@@ -142,7 +142,7 @@ class Designer {
   /// Builds the kept plan. Returns why it cannot be built; empty if it was.
   std::string rebuild(const KeptPlan& plan) {
     const auto reason = [&](double us) {
-      return options_.path == Path::automatic ? reason_against_dense(us) : "asked for";
+      return options_.path == Path::automatic ? reason_against_dense(us) : "requested";
     };
     std::string why = burst_problem();
     const bool sparse = plan.path == Path::comb || plan.path == Path::flat_window;
@@ -175,7 +175,7 @@ class Designer {
       default:
         use_dense(options_.path == Path::automatic
                       ? "decided when the template was saved: no sparse plan is faster and accurate enough"
-                      : "asked for");
+                      : "requested");
         return "";
     }
     return fmt::format("it does not work for this template: {}",
@@ -206,11 +206,11 @@ class Designer {
     const double direct_us = costs_.direct_us();
     const double dense_us = design_->info.predicted_dense_us;
     const bool small = data_.shape.points() <= kDirectProducts / support_.k;
-    if (forced(Path::dense)) return use_dense("asked for");
+    if (forced(Path::dense)) return use_dense("requested");
     if (forced(Path::direct)) {
       if (!small)
         throw Error(ErrorCode::not_sparse, fmt::format("the direct path needs N·k <= {}", kDirectProducts));
-      return use_direct("asked for", direct_us);
+      return use_direct("requested", direct_us);
     }
     if (std::string why = burst_problem(); !why.empty()) {
       if (options_.path == Path::automatic) return use_dense(std::move(why));
@@ -318,8 +318,8 @@ class Designer {
   }
 
   void use_forced() {
-    if (comb_) return use_comb("asked for");
-    if (flat_) return use_flat("asked for");
+    if (comb_) return use_comb("requested");
+    if (flat_) return use_flat("requested");
     std::string why;
     for (const Rejection& other : rejected_)
       why += fmt::format("{}{}: {}", why.empty() ? "" : "; ", other.description, other.reason);

@@ -24,10 +24,9 @@ const char* version() noexcept {
 std::string build_info() {
   std::string text = fmt::format("compiler   {}, {}\n", SFFT_COMPILER, SFFT_BUILD_TYPE);
   text += fmt::format("vectors    {}\n", detail::cpu::to_string(detail::cpu::best_isa()));
-  text +=
-      dense::available(dense::Engine::fftw)
-          ? "FFTW       yes (GPL: so are binaries that contain it), as a dense engine that can be asked for\n"
-          : "FFTW       no: not needed, dense transforms use the built-in engine\n";
+  text += dense::available(dense::Engine::fftw)
+              ? "FFTW       yes (GPL: so are binaries that contain it), as an opt-in dense engine\n"
+              : "FFTW       no: not needed, dense transforms use the built-in engine\n";
 #if SFFT_HAVE_CUDA
   const std::string problem = detail::cuda::unavailable();
   text += fmt::format(

@@ -43,7 +43,7 @@ std::string impossible_key(const PlanKey& key) {
   if (key.backend != Backend::cpu && key.backend != Backend::cuda) return "its backend is none";
   if (key.device.empty() != (key.backend == Backend::cpu)) return "its device is not one of its backend";
   if (key.frames_in != FramesIn::any && key.backend == Backend::cpu) return "its frames are for a GPU";
-  if (key.path > Path::dense || key.effort > PlanEffort::thorough) return "the path asked for is none";
+  if (key.path > Path::dense || key.effort > PlanEffort::thorough) return "the requested path does not exist";
   if (!positive(key.accuracy) || !(key.max_samples >= 0 && key.max_samples <= 1) || key.batch < 1)
     return "an option is out of range";
   if (!(key.burst >= 0 && key.burst < 1) || !(key.burst_miss >= 0 && key.burst_miss < 1) ||
@@ -93,7 +93,7 @@ std::string impossible(const KeptPlan& plan, const Shape& shape) {
   std::string why = impossible_key(plan.key);
   if (!why.empty()) return why;
   if (plan.key.path != Path::automatic && plan.key.path != plan.path)
-    return "its path is not the one asked for";
+    return "its path is not the requested one";
   if (!positive(plan.predicted_us)) return "its predicted time is none";
   switch (plan.path) {
     case Path::comb:

@@ -130,7 +130,7 @@ void DiscoveryDriver<Real>::judge_count() {
   const auto found = static_cast<std::int64_t>(result_.components.size());
   if (noisy_ && request_.k > 0 && found < request_.k) {
     result_.verified = false;
-    result_.reason = "fewer frequencies than asked for stand out of the noise";
+    result_.reason = "fewer frequencies than requested stand out of the noise";
   } else {
     result_.reason = "verified on samples that discovery had not seen";
   }

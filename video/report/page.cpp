@@ -183,7 +183,8 @@ std::string timing_table(const RunReport& report, const RunStatistics& numbers) 
   text += fmt::format(
       "<tr><td>planning, once</td><td>{:.1f} ms</td><td></td><td></td><td>1</td></tr></table></div>",
       1e3 * report.plan.plan_seconds);
-  text += fmt::format("<p class='note'>Decoding runs beside the transform: here {}.</p>", numbers.pace());
+  text += fmt::format("<p class='note'>Decoding runs concurrently with the transform: here {}.</p>",
+                      numbers.pace());
   return text;
 }
 

@@ -87,7 +87,7 @@ class SelectedSource final : public FrameSource {
       return true;
     }
     if (after_start_ == 0 && at_ > 0)
-      throw InputError(fmt::format("'{}' ends before the start that was asked for", info_.path));
+      throw InputError(fmt::format("'{}' ends before the requested start", info_.path));
     return false;
   }
 

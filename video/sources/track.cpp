@@ -58,7 +58,7 @@ libav::Format open_container(const std::string& path, const std::atomic<bool>* s
 
 int choose_video_track(const AVFormatContext& format, int asked) {
   const std::vector<int> tracks = video_tracks(format);
-  if (tracks.empty()) throw InputError("it holds no video");
+  if (tracks.empty()) throw InputError("no video stream");
   if (asked > 0) {
     if (static_cast<std::size_t>(asked) > tracks.size())
       throw InputError(fmt::format("there is no video track {}: the last one is {}", asked, tracks.size()));

@@ -156,7 +156,7 @@ LargestOfSpectrum SelectLargest::results(const std::byte* host) const {
   Header header;
   std::memcpy(&header, results, sizeof header);
   if (header.chosen != k_)
-    throw Error(ErrorCode::device, "the GPU has not chosen as many frequencies as it was asked for");
+    throw Error(ErrorCode::device, "the GPU selected fewer frequencies than requested");
   LargestOfSpectrum elements;
   elements.mean = {header.mean_re, header.mean_im};
   elements.largest_outside = power_of(header.outside);
