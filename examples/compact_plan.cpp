@@ -16,14 +16,14 @@ int main() {
   for (std::int64_t t = 0; t < n; ++t)
     signal[static_cast<std::size_t>(t)] = std::cos(0.3F * static_cast<float>(t));
 
-  // Half the bytes of float for the signal, and for its half spectrum.
+  // The signal and its half spectrum take half the bytes of float.
   const dense::CompactPlan plan(sfft::Shape{n}, /*real=*/true);
   std::vector<std::byte> samples(plan.signal_bytes()), spectrum(plan.spectrum_bytes());
   std::vector<dense::CompactScale> from(1), to(1);
   from[0] = dense::store_compact(std::span<const float>(signal), dense::Storage::f16, samples);
   plan.forward(samples, from, spectrum, to);
 
-  // X = what is stored times 2^exponent.
+  // X is the stored value times 2^exponent.
   std::vector<std::complex<float>> values(n / 2 + 1);
   dense::load_compact(spectrum, dense::Storage::f16, to[0],
                       std::span(reinterpret_cast<float*>(values.data()), 2 * values.size()));

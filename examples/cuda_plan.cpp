@@ -36,7 +36,7 @@ int main() {
     return 77;
   }
 
-  // 16 frames of a line of 65,536 points; frame b has the tone 1000 with amplitude b + 1.
+  // 16 frames, each a line of 65,536 points. Frame b has a tone at frequency 1000 with amplitude b + 1.
   constexpr std::int64_t n = 65536, frames = 16;
   std::vector<std::complex<float>> signals;
   for (std::int64_t b = 0; b < frames; ++b) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dense::Plan: the whole spectrum of a batch of signals, there and back.
+// dense::Plan: the whole spectrum of a batch of signals, forward and inverse.
 #include <algorithm>
 #include <cmath>
 #include <complex>

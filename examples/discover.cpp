@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// discover(): what transform() does for an unknown support, and reports how the answer was
-// checked.
+// discover(): finds an unknown support as transform() does, and also reports how the answer was checked.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -23,7 +22,7 @@ int main() {
         std::polar(1.0, 2 * std::numbers::pi * turns) + std::complex(noise(random), noise(random));
   }
 
-  // Fallback::none: never transform densely; look at `verified` instead.
+  // With Fallback::none there is never a dense transform; look at `verified` instead.
   const sfft::Discovery found =
       sfft::discover(sfft::SignalView::line(signal), {.k = 1, .fallback = sfft::Fallback::none});
 

@@ -10,7 +10,8 @@
 #include "sfft/sfft.hpp"
 
 int main() {
-  // A second at 48 kHz: index and Hz agree. 50 Hz and three of its harmonics, with a little noise.
+  // One second at 48 kHz, so that frequency indices are in Hz. The signal has 50 Hz and three of its
+  // harmonics, with a little noise.
   constexpr std::int64_t n = 48000;
   std::vector<float> samples;
   std::uint32_t noise = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// discover() on a radio band: finds the carriers in complex samples of which nothing is known.
+// discover() on a radio band: finds the carriers in complex samples without any prior knowledge.
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -27,7 +27,7 @@ int main() {
         std::complex<float>(value) + std::complex(noise(random), noise(random));
   }
 
-  // k = 0: everything that stands out of the noise.
+  // k = 0 finds everything that stands out of the noise.
   const sfft::Discovery band =
       sfft::discover(sfft::SignalView::line(samples), {.fallback = sfft::Fallback::none});
   std::printf("%s, %lld of %lld samples read\n", band.verified ? "verified" : "not verified",

@@ -17,7 +17,7 @@ int main() {
   }
   signal[0] += 2;  // a click: |X| of about 2 at every frequency
 
-  // Everything above a magnitude, which is an argument of each call.
+  // Returns everything above a magnitude, which is an argument of each call.
   const auto above = sfft::dense::SelectivePlan<float>::above(sfft::Shape{n}, false);
   const sfft::dense::Coefficients<float> strong =
       above.forward_above(signal.data(), sfft::ElementType::c64, 100.0F);
@@ -25,7 +25,7 @@ int main() {
     std::printf("X[%lld] = %.1f\n", static_cast<long long>(strong.indices[i]),
                 static_cast<double>(std::abs(strong.values[i])));
 
-  // The coefficients of a support.
+  // Returns the coefficients of a support.
   const std::vector<std::int64_t> support{99, 100, 101};
   const auto at = sfft::dense::SelectivePlan<float>::at(sfft::Shape{n}, false, support);
   std::vector<std::complex<float>> values(support.size());

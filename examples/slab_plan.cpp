@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // dense::SlabPlan: a volume whose slabs lie in the memory of several GPUs, forward and inverse.
-//   example_slab_plan [DEVICE…]     (without arguments: GPU 0 named twice, which works on one GPU, too)
+//   example_slab_plan [DEVICE…]     (without arguments: GPU 0 named twice, which also works on one GPU)
 // Exits with 77, "skipped", if there is no usable GPU.
 #include <cuda_runtime.h>
 
@@ -46,7 +46,7 @@ int main(int count, char** arguments) {
   const sfft::dense::SlabPlan<float> plan(shape, false, {.devices = devices});
   std::printf("%s\n", plan.explain().c_str());
 
-  // The resources of each GPU: a slab of the signal, one of the spectrum, scratch memory, and a stream.
+  // Each GPU has a slab of the signal, one of the spectrum, scratch memory, and a stream.
   std::vector<void*> signals;
   std::vector<Value*> spectra;
   std::vector<std::span<std::byte>> workspaces;

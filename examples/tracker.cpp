@@ -48,7 +48,7 @@ int main() {
               static_cast<long long>(tracker.refreshed()), static_cast<long long>(tracker.relearned()),
               last_error);
 
-  // The template in force holds the new wave.
+  // The current template contains the new wave.
   bool follows = false;
   for (const std::int64_t f : tracker.current_template().support()) follows = follows || f % kColumns == 11;
   return follows && last_error < 0.05 ? 0 : 1;

@@ -22,7 +22,7 @@ int main() {
     signal[static_cast<std::size_t>(t)] = sum;
   }
 
-  // A vector does not know its dimensions: line() declares one dimension.
+  // A vector does not know its dimensions, so line() declares one dimension.
   const sfft::Spectrum<double> found = sfft::transform(sfft::SignalView::line(signal), {.k = 3});
 
   std::printf("verified: %s, computed by: %s\n", found.verified ? "yes" : "no", sfft::to_string(found.path));

@@ -108,7 +108,8 @@ sfft::LearnOptions learn_options(Input& input) {
   return options;
 }
 
-/// What one process makes once: plans of every path, real and complex, with and without a reference.
+/// The objects that a process makes once: plans of every path, real and complex, with and without a
+/// reference.
 struct Ready {
   std::vector<sfft::Plan<float>> plans;
   std::vector<sfft::Workspace<float>> workspaces;
@@ -126,7 +127,7 @@ struct Ready {
         for (const auto path :
              {sfft::Path::direct, sfft::Path::comb, sfft::Path::flat_window, sfft::Path::dense}) {
           if (path == sfft::Path::flat_window && (shape.rank() > 1 || real))
-            continue;  // this one takes longest to plan
+            continue;  // planning this one takes longest
           add(tmpl, {.backend = sfft::Backend::cpu, .batch = real ? 2 : 1, .path = path});
         }
         dense.emplace_back(shape, real, sfft::dense::Options{.engine = sfft::dense::Engine::built_in});
@@ -138,7 +139,7 @@ struct Ready {
     try {
       plans.emplace_back(tmpl, options);
       workspaces.push_back(plans.back().make_workspace());
-    } catch (const sfft::Error&) {  // a path that does not suit so small a template
+    } catch (const sfft::Error&) {  // this path does not suit such a small template
     }
   }
 };

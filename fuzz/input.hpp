@@ -24,7 +24,7 @@ class Input {
     bytes_ = bytes_.subspan(count);
     return value;
   }
-  /// A number from `least` to `most`.
+  /// A number from `min` to `max`, both included.
   std::int64_t between(std::int64_t min, std::int64_t max) {
     return min +
            static_cast<std::int64_t>(number<std::uint16_t>() % static_cast<std::uint64_t>(max - min + 1));

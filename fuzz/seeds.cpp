@@ -128,7 +128,7 @@ void calls(const fs::path& folder) {
   }
 }
 
-/// Lines of a shard's file, each without its checksum and brace, which the target adds.
+/// Writes lines of a shard's file, each without its checksum and brace, which the target adds.
 void shards(const fs::path& folder) {
   write(
       folder, "one",

@@ -43,7 +43,7 @@ void mend(std::vector<char>& file) {
       put_crc(file, 0, end - 8);
       if (last - end >= kSectionHeader + 8) std::memcpy(&contents, file.data() + end + 8, 8);
       if (contents >= 8 && contents <= last - end - kSectionHeader - 8) {
-        std::memcpy(file.data() + end + kSectionHeader, file.data() + end - 8, 8);  // of this template
+        std::memcpy(file.data() + end + kSectionHeader, file.data() + end - 8, 8);  // its checksum
         put_crc(file, end, end + kSectionHeader + contents);
       }
     }
@@ -74,7 +74,7 @@ void use(const sfft::Template& tmpl) {
   if (spectrum.values.size() != static_cast<std::size_t>(tmpl.k())) std::abort();
 }
 
-/// The same through files, as users have them.
+/// Does the same through files, as users do.
 void save_and_load(const sfft::Template& tmpl) {
   static const std::string path = fmt::format("/tmp/sfft-fuzz-template-{}", ::getpid());
   tmpl.save(path);
@@ -93,7 +93,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t cou
         std::make_shared<sfft::detail::TemplateData>(sfft::detail::parse_template(file, "fuzz"));
     const std::vector<char> saved = sfft::detail::template_bytes(*data);
     if (sfft::detail::template_bytes(sfft::detail::parse_template(saved, "saved")) != saved) std::abort();
-    // Plans and files take a thousand times as long: one in 128, chosen by the file's contents.
+    // Plans and files take a thousand times as long, so one input in 128 tests them, chosen by the file's
+    // contents.
     const auto chosen = std::hash<std::string_view>()({file.data(), file.size()}) % 256;
     if (chosen == 0) use(sfft::Template(data));
     if (chosen == 1) save_and_load(sfft::Template(data));

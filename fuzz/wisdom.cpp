@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes wisdom: any text is accepted or ignored with a reason, and accepted entries survive a round trip.
+// Fuzzes wisdom: any text is accepted, or ignored with a reason, and accepted entries survive a round trip.
 #include <cstdlib>
 #include <string>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hand, a bag or a cloth comes from a side, and stays.
+// A hand, a bag or a cloth slides in from one side, and stays.
 #include "bench/guard/covers.hpp"
 
 #include <fmt/format.h>
@@ -19,15 +19,15 @@ namespace sfft::bench {
 
 namespace {
 
-/// Seconds before the cover, and after it has come to rest.
+/// Seconds before the cover appears, and after it has come to rest.
 constexpr double kBefore_s = 8, kAfter_s = 8;
 
 struct SlowCover {
-  double seconds = 0;  ///< in which it comes
-  double share = 0;    ///< of the picture that it hides in the end
-  double angle = 0;    ///< of the way that it comes
+  double seconds = 0;  ///< duration of the slide
+  double share = 0;    ///< share of the picture that it finally hides
+  double angle = 0;    ///< direction of the slide
   double level = 0, texture = 0, softness = 0, noise = 0;
-  bool printed = false;  ///< with a picture, as bags and boxes are
+  bool printed = false;  ///< has a printed picture, as bags and boxes have
   std::string text() const {
     return fmt::format("{:.1f} s, {:.0f} %, {:.0f} degrees, {} {:.0f}, texture {:.0f}, edge {:.0f} px",
                        seconds, 100 * share, angle * 57.3, printed ? "picture" : "level", level, texture,
@@ -48,7 +48,8 @@ SlowCover drawn_cover(cv::RNG& random) {
   return cover;
 }
 
-/// The part of it that has come hides the picture behind a straight edge, and its texture comes with it.
+/// Draws the part of the cover that is already in the picture, behind a straight edge. Its texture moves with
+/// it.
 class ComingCover {
  public:
   ComingCover(const SlowCover& cover, cv::Size size, cv::RNG& random)
@@ -69,7 +70,7 @@ class ComingCover {
     from_ = min - 3 * cover.softness;
     to_ = all[static_cast<std::size_t>(cover.share * static_cast<double>(all.size() - 1))] +
           (cover.share > 0.98 ? 3 * cover.softness : 0);
-    // Cloth and skin: coarse and fine.
+    // Cloth and skin have coarse and fine texture.
     const cv::Size large(2 * size.width, 2 * size.height);
     surface_ = cv::Mat(large, CV_32F, cv::Scalar(cover.level));
     for (const int part : {64, 16, 5}) {
@@ -128,7 +129,7 @@ nlohmann::ordered_json covers(const PopulationOptions& options, const std::vecto
     const SlowCover cover = drawn_cover(random);
     const double fps = clip.fps > 0 ? clip.fps : 25;
     const auto count = static_cast<std::int64_t>(clip.frames.size());
-    // The recording, forwards and backwards.
+    // Plays the recording forwards and backwards.
     const std::int64_t first = random.uniform(0, static_cast<int>(count));
     const ComingCover coming(cover, clip.frames[0].size(), random);
     video::Guard guard({.source = clip.name});

@@ -10,7 +10,7 @@
 
 namespace sfft::bench {
 
-/// How many drawn covers guard finds, by the seconds in which they come.
+/// Counts how many drawn covers guard finds, by the duration of their slide.
 nlohmann::ordered_json covers(const PopulationOptions& options, const std::vector<std::string>& recordings);
 
 }  // namespace sfft::bench

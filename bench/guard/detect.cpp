@@ -69,7 +69,7 @@ std::vector<Trial> trials(double fps) {
   return all;
 }
 
-/// Natural changes of light: dusk with the noise of a night picture, lamps, exposure.
+/// Makes a natural change of light: dusk with the noise of a night picture, lamps, or exposure.
 cv::Mat other_light(const cv::Mat& frame, int variant, cv::RNG& random) {
   switch (variant % 6) {
     case 0:

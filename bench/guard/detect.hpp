@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the guard detects of tampering at random moments, and its false alarms on untouched recordings.
+// Measures which tampering at random moments the guard detects, and its false alarms on untouched recordings.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ struct DetectOptions {
 /// DetectOptions::within_s in frames.
 int frames_within(const Clip& clip, const DetectOptions& options);
 
-/// For each kind and strength: how many of the moments were detected, and with which delay.
+/// Returns for each kind and strength how many of the moments were detected, and with which delay.
 nlohmann::ordered_json detect(const Clip& clip, const DetectOptions& options);
-/// Alarms in the original clip, and with steps of light inserted at random moments.
+/// Counts alarms in the original clip, and with steps of light inserted at random moments.
 nlohmann::ordered_json false_alarms(const Clip& clip, const DetectOptions& options);
 
 }  // namespace sfft::bench

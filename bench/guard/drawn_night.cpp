@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is close to the lens is out of focus and lit by the camera's infrared light.
+// Objects close to the lens are out of focus and lit by the camera's infrared light.
 #include "bench/guard/drawn_night.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ namespace sfft::bench {
 
 namespace {
 
-constexpr int kFixed = 4;  ///< bits of a pixel's fraction in OpenCV's drawing
+constexpr int kFixed = 4;  ///< fraction bits of coordinates in OpenCV's drawing functions
 
 cv::Point fixed(const cv::Point2d& at) {
   return {static_cast<int>(std::lround(at.x * (1 << kFixed))),
@@ -25,7 +25,7 @@ double since(double seconds, double from, double length) {
   return seconds < from ? 0 : length > 0 ? std::min(1.0, (seconds - from) / length) : 1;
 }
 
-/// 1 in the middle of a patch of light, and half of that at its radius.
+/// A patch of light: 1 in the middle, and 1/2 at its radius.
 cv::Mat soft_light(cv::Size size, const cv::Point2d& middle, double radius) {
   cv::Mat light(size, CV_32F);
   for (int y = 0; y < size.height; ++y) {
@@ -54,7 +54,7 @@ DrawnNight::DrawnNight(int index, std::uint64_t seed) : random_(seed) {
   if (random_.uniform(0, 3) == 0) codec_step_ = random_.uniform(3.0, 8.0);
   place_ = drawn_place(size_, random_);
   const auto has = [this](const char* what) { return kind_.find(what) != std::string::npos; };
-  // Dark places have less light and more gain.
+  // In darker scenes there is less light, and the camera's gain is higher.
   day_gain_ = has("infrared") ? random_.uniform(0.4, 1.0) : random_.uniform(0.35, 0.9);
   day_noise_ = has("noise") ? random_.uniform(4.0, 9.0) : random_.uniform(1.0, 3.5);
   if (has("infrared") || has("lit")) {
@@ -103,7 +103,7 @@ void DrawnNight::draw_people() {
     person.x0 = right ? -margin : size_.width + margin;
     person.x1 = right ? size_.width + margin : -margin;
     person.from_s = from;
-    // Heights per second: from a stroll to a run.
+    // Speeds are in heights per second, from a stroll to a run.
     const double way = (size_.width + 2 * margin) / person.height;
     person.until_s =
         from + std::min(std::clamp(way / random_.uniform(0.5, 2.2), 2.5, 14.0), length_s_ - from - 2);
@@ -189,7 +189,7 @@ void DrawnNight::add_web(cv::Mat& picture, double seconds) const {
   const bool lit = !web_only_infrared_ || seconds >= switch_s_;
   const double there = web_only_infrared_ ? (lit ? 1 : 0.05) : since(seconds, web_from_s_, web_grows_s_);
   if (there <= 0) return;
-  // Gusts.
+  // The web sways in gusts.
   const double sway =
       sway_px_ * (0.6 + 0.4 * std::sin(1.1 * seconds)) * std::sin(6.2832 * sway_hz_ * seconds + sway_angle_);
   const double turn = 0.3 * sway / size_.width;
@@ -258,7 +258,7 @@ cv::Mat DrawnNight::frame(double seconds) {
   if (!web_.empty()) add_web(picture, seconds);
   add_moths(picture, seconds);
   if (drops_ > 0 && seconds >= rain_from_s_) add_rain(picture);
-  // The exposure takes a while to settle.
+  // The exposure takes some time to settle after the switch.
   if (infrared && seconds < switch_s_ + unsettled_s_) {
     const double left = 1 - (seconds - switch_s_) / unsettled_s_;
     picture *= 1 + (unsettled_gain_ - 1) * left;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nights before a camera: infrared light, spiders' webs, moths, rain, headlights, noise, and people who walk.
+// Draws a camera's view at night: infrared light, spiders' webs, moths, rain, headlights, noise, and people
+// who walk.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 
 namespace sfft::bench {
 
-/// One night, drawn from its seed. Nothing happens to the camera in it, and nobody but `people` walks.
+/// One night, drawn from its seed. Nothing happens to the camera, and only `people` walk.
 class DrawnNight {
  public:
   DrawnNight(int index, std::uint64_t seed);
@@ -20,12 +21,13 @@ class DrawnNight {
   cv::Size size() const noexcept { return size_; }
   double fps() const noexcept { return fps_; }
   double length_s() const noexcept { return length_s_; }
-  /// At least a twelfth of the picture high and ten grey levels from what is behind them.
+  /// The people are at least a twelfth of the picture high, and differ by at least ten grey levels from what
+  /// is behind them.
   const std::vector<Walker>& people() const noexcept { return people_; }
   double codec_step() const noexcept { return codec_step_; }
   std::string text() const;
 
-  /// The frame at a moment; moments come in order.
+  /// The frame at a time; times must not decrease between calls.
   cv::Mat frame(double seconds);
 
  private:
@@ -54,12 +56,12 @@ class DrawnNight {
   cv::Size size_;
   double fps_ = 25, length_s_ = 30, codec_step_ = 0;
   double day_gain_ = 1, day_noise_ = 1;
-  double scale_ = 1;  ///< of things close to the lens: widths of 640
+  double scale_ = 1;  ///< scale of objects close to the lens: the picture's width over 640
   cv::Mat place_, infrared_;
-  double switch_s_ = -1, unsettled_s_ = 0;  ///< -1: all of it is in the first light
+  double switch_s_ = -1, unsettled_s_ = 0;  ///< -1: the first light lasts the whole night
   double unsettled_gain_ = 1, infrared_noise_ = 1;
   std::vector<Walker> people_;
-  cv::Mat web_;  ///< 0 to 1, with a rim around it
+  cv::Mat web_;  ///< 0 to 1, larger than the picture by a rim
   double web_light_ = 0, web_from_s_ = 0, web_grows_s_ = 0, sway_px_ = 0, sway_hz_ = 0, sway_angle_ = 0;
   bool web_only_infrared_ = false;
   std::vector<Moth> moths_;

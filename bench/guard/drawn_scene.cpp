@@ -12,7 +12,7 @@ namespace sfft::bench {
 
 cv::Mat drawn_place(cv::Size size, cv::RNG& random) {
   cv::Mat place(size, CV_32F, cv::Scalar(random.uniform(70.0, 130.0)));
-  // Structure of every size, less of the fine.
+  // Adds structure of every size, with less contrast at fine sizes.
   for (int octave = 2; octave <= size.width / 2; octave *= 2) {
     cv::Mat coarse(std::max(2, size.height * octave / size.width), octave, CV_32F);
     random.fill(coarse, cv::RNG::NORMAL, 0, random.uniform(6.0, 14.0) * std::pow(octave, -0.15));
@@ -48,7 +48,7 @@ void draw_walker(cv::Mat& picture, const Walker& walker, double seconds) {
   const double x = walker.x0 + way * (walker.x1 - walker.x0);
   const double y = walker.y0 + way * (walker.y1 - walker.y0);
   cv::Mat mask(picture.size(), CV_32F, cv::Scalar(0));
-  // Body, head and two legs that swing.
+  // Draws a body, a head and two swinging legs.
   const auto at = [&](double dx, double dy) {
     return cv::Point(static_cast<int>(std::lround(16 * (x + dx * walker.width))),
                      static_cast<int>(std::lround(16 * (y + dy * walker.height))));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench_guard: the guard on tampered and untouched recordings. Prints tables and writes JSON.
+// bench_guard runs the guard on tampered and untouched recordings, prints tables and writes JSON.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

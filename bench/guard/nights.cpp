@@ -21,7 +21,8 @@ namespace sfft::bench {
 
 namespace {
 
-/// Seconds by which an event may reach beyond the person who causes it, and that count as false beyond that.
+/// An event may reach kNear_s seconds beyond the presence of the person who causes it. It counts as false if
+/// more than kFalse_s seconds lie beyond that.
 constexpr double kNear_s = 1;
 constexpr double kFalse_s = 0.15;
 
@@ -57,7 +58,7 @@ Seen watch(DrawnNight& night) {
   return seen;
 }
 
-/// Seconds of an event in which nobody is near.
+/// The seconds of an event during which nobody is near.
 double false_seconds(const video::TriageEvent& event, const std::vector<Walker>& people) {
   constexpr double kStep = 0.02;
   double sum = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nights in which nothing happens to the camera.
+// Measures guard and triage on nights in which nothing happens to the camera.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,7 +8,8 @@
 
 namespace sfft::bench {
 
-/// Drawn nights: alarms of guard, people whom triage misses, and events of triage that nobody causes.
+/// Draws nights, and counts guard's alarms, the people whom triage misses, and triage's events that nobody
+/// causes.
 nlohmann::ordered_json nights(const PopulationOptions& options);
 
 }  // namespace sfft::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Populations of drawn recordings: bench_guard_population [nights] --count 120 --threads 16.
+// Runs populations of drawn recordings: bench_guard_population [nights] --count 120 --threads 16.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -29,7 +29,7 @@ const cv::Size kSize(320, 240);
 struct Camera {
   std::string name;
   double fps = 25;
-  double shown_fps = 0;  ///< padded to this rate by repeating
+  double shown_fps = 0;  ///< rate to which the stream is padded by repeating frames; 0 means no padding
   bool variable = false;
 };
 
@@ -40,7 +40,7 @@ struct Scenario {
   double size = 0;
   double angle = 0;
   double noise = 1.2;
-  double step = 0;  ///< of the codec
+  double step = 0;  ///< quantizer step of the codec
 };
 
 Scenario drawn_scenario(int index, cv::RNG& random) {
@@ -127,8 +127,8 @@ Outcome run(const Scenario& s, const Camera& camera, std::uint64_t seed) {
   DrawnCodec codec(s.step, static_cast<int>(std::max(12.0, 2 * camera.fps)));
   video::Guard guard({.source = "drawn"});
   Outcome outcome;
-  std::vector<cv::Mat> kept;  // what a frozen or looped stream shows again
-  std::size_t period = 0;     // of a loop, in frames
+  std::vector<cv::Mat> kept;  // frames that a frozen or looped stream repeats
+  std::size_t period = 0;     // period of a loop, in frames
   std::vector<double> times;
   cv::Mat latest;
   double next = 0;
@@ -141,7 +141,7 @@ Outcome run(const Scenario& s, const Camera& camera, std::uint64_t seed) {
       const bool stands = s.kind == "frozen" || s.kind == "loop" || s.kind == "in turn";
       if (stands && t >= s.from_s && t < s.until_s) {
         if (s.kind == "loop") {
-          // A loop has whole frames.
+          // A loop's period is a whole number of frames.
           if (period == 0) {
             const auto back = std::ranges::lower_bound(times, t - s.size - 1e-9);
             period = std::max<std::size_t>(2, static_cast<std::size_t>(times.end() - back));
@@ -240,7 +240,7 @@ nlohmann::ordered_json rates(const PopulationOptions& options) {
       row.missed += found ? 0 : 1;
       right = right && found;
     }
-    // A black picture may be covered, too.
+    // A black picture may also be reported as covered.
     for (std::size_t i = 0; i < used.size(); ++i)
       row.extra += used[i] || (s.kind == "dark" && outcome.events[i].kind == "covered") ? 0 : 1;
     right = right && row.extra == 0;

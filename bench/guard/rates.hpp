@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Populations of drawn recordings whose events are known.
+// Measures the guard on populations of drawn recordings whose events are known.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ struct PopulationOptions {
   std::uint64_t seed = 1;
   int threads = 1;
   bool verbose = false;
-  std::vector<std::string> kinds;    ///< of scenes; empty: all
-  std::vector<std::string> cameras;  ///< names of those that count; empty: all
+  std::vector<std::string> kinds;    ///< kinds of scenes to draw; empty means all
+  std::vector<std::string> cameras;  ///< names of the cameras to draw; empty means all
 };
 
-/// The same drawn scenes at rates of 5 to 120 frames per second, padded, and with a variable rate: whether
-/// each brings the events that happen, within 0.2 s or one frame.
+/// Shows the same drawn scenes at rates of 5 to 120 frames per second, padded, and with a variable rate.
+/// Counts how often the guard reports the true events within 0.2 s or one frame.
 nlohmann::ordered_json rates(const PopulationOptions& options);
 
 }  // namespace sfft::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accuracy and speed of the guard's shifts, compared with cv::phaseCorrelate.
+// Compares the accuracy and speed of the guard's shifts with cv::phaseCorrelate.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,7 +8,7 @@
 
 namespace sfft::bench {
 
-/// Frames of the clip against copies shifted by 0.02 to 20 pixels in eight directions.
+/// Compares frames of the clip with copies shifted by 0.02 to 20 pixels in eight directions.
 nlohmann::ordered_json shifts(const Clip& clip);
 
 }  // namespace sfft::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bicubic warps, Gaussian blurs, covers drawn from a seeded generator.
+// Warps are bicubic and blurs Gaussian; covers are drawn from a seeded generator.
 #include "bench/guard/tamper.hpp"
 
 #include <cmath>
@@ -93,7 +93,8 @@ cv::Mat relit(const cv::Mat& frame, double gain, double offset, double gamma, do
 }
 
 Cover::Cover(cv::Size size, double share, cv::RNG& random) {
-  // Level sets of a random direction mixed with a distance from a random point, cut where `share` is inside.
+  // The height mixes a random direction with the distance from a random point. The cover is the level set
+  // that contains `share` of the picture.
   cv::Mat height(size, CV_32F);
   const double angle = random.uniform(0.0, 2 * CV_PI);
   const double px = random.uniform(0.0, 1.0);

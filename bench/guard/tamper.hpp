@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Camera tampering simulated on frames in memory with OpenCV, independently of the code under test.
+// Simulates camera tampering on frames in memory with OpenCV, independently of the code under test.
 #pragma once
 
 #include <opencv2/core.hpp>
@@ -22,17 +22,19 @@ Clip read_clip(const std::string& path, int limit);
 
 SignalView view(const cv::Mat& frame);
 
-/// Shifted by (x, y) pixels, rotated by `degrees` about the centre, scaled by `zoom`; mirrored border.
+/// The frame shifted by (x, y) pixels, rotated by `degrees` about the centre and scaled by `zoom`, with
+/// mirrored borders.
 cv::Mat warped(const cv::Mat& frame, double x, double y, double degrees = 0, double zoom = 1);
-/// Shifted by (x, y) pixels, exactly (25-tap windowed sinc); OpenCV's warps have 32 positions per pixel.
+/// The frame shifted exactly by (x, y) pixels (25-tap windowed sinc). OpenCV's warps have only 32 positions
+/// per pixel.
 cv::Mat shifted(const cv::Mat& frame, double x, double y);
-/// Out of focus: a Gaussian of this standard deviation in pixels.
+/// The frame out of focus: blurred by a Gaussian of this standard deviation in pixels.
 cv::Mat blurred(const cv::Mat& frame, double sigma);
 /// Grey level g becomes 255 * (gain * g/255 + offset)^gamma, plus noise of this standard deviation.
 cv::Mat relit(const cv::Mat& frame, double gain, double offset, double gamma, double noise, cv::RNG& random);
 
-/// Something in front of the lens: a share of the picture, grown from a side or corner or as a blob, of one
-/// grey level with a little texture and a soft edge.
+/// Something in front of the lens that hides a share of the picture. It grows from a side or corner or as a
+/// blob, and has one grey level with a little texture and a soft edge.
 class Cover {
  public:
   Cover(cv::Size size, double share, cv::RNG& random);

@@ -2,11 +2,11 @@
 // Forward transforms in every precision on one CPU core: errors against double, predictions, and CPU time
 // relative to float.
 //   bench_dense_precisions [--filter SUBSTRING] [--repeat N] [--out FILE.json]
-// Errors are those of a user who has doubles: of storing the signal, of the transform, and of storing the
-// result. relative_l2 is over the whole batch. `median_relative` is the median over the coefficients of
-// their own relative errors. The error of double is against sums in long double at 32 coefficients. Times
-// are medians of the process's CPU time; `times_of_f32` is the median over turns, in which every
-// precision runs once.
+// Errors are those of a user who has doubles: they include storing the signal, the transform, and storing the
+// result. `relative_l2` is over the whole batch. `median_relative` is the median of the coefficients'
+// relative errors. The error of double is measured against sums in long double at 32 coefficients. Times are
+// medians of the process's CPU time; `times_of_f32` is the median over rounds in which every precision runs
+// once.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -76,7 +76,7 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// One precision of a case: its transform, and its spectra as doubles.
+/// One precision of a case: runs its transform, and returns its spectra as doubles.
 struct Contender {
   std::string name;
   std::function<void()> transform;
@@ -96,7 +96,7 @@ json errors(const Spectrum& found, const Spectrum& expected) {
   return {{"relative_l2", std::sqrt(difference / norm)}, {"median_relative", median(own)}};
 }
 
-/// The error of coefficients of the first transform that are as far apart as possible.
+/// The error at coefficients of the first transform that are spaced as far apart as possible.
 double error_of_double(const Case& what, const std::vector<double>& values, const Spectrum& spectra) {
   const std::int64_t n = what.shape.points(), kept = what.real ? n / 2 + 1 : n;
   std::vector<std::complex<long double>> roots(static_cast<std::size_t>(n));

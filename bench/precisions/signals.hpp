@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals in double that lose different amounts of accuracy when stored in few bits.
+// Makes signals in double that lose different amounts of accuracy when stored in few bits.
 #pragma once
 
 #include <cmath>

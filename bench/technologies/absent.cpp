@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this build was made without: a reason instead of a device.
+// Stands in for technologies that this build lacks: opening one gives a reason instead of a device.
 #include "bench/technologies/technology.hpp"
 
 namespace sfft::technologies {

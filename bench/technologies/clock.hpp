@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wall clock of one run.
+// Measures the wall time of one run.
 #pragma once
 
 #include <chrono>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processor's variant of the algorithm: constant geometry in every stage, twiddle factors from a table,
-// then the bit reversal; in 2D rows, transposition, rows, transposition. Compiled twice, with OpenMP and
-// without.
+// The CPU's variant of the algorithm: every stage has constant geometry and takes twiddle factors from a
+// table, and the bit reversal comes last. A 2D transform does rows, a transposition, rows, and a
+// transposition. The file is compiled twice, with OpenMP and without.
 #pragma once
 
 #include <algorithm>
@@ -88,7 +88,7 @@ class ConstantGeometry final : public Technology {
     return fft_output(static_cast<unsigned>(i), static_cast<unsigned>(problem_.bits));
   }
 
-  /// One transform, its butterflies shared out among the threads.
+  /// Computes one transform, partitioning its butterflies among the threads.
   void whole() {
     const std::int64_t half = problem_.length() / 2;
     const FftComplex* from = input_.data();
@@ -106,7 +106,7 @@ class ConstantGeometry final : public Technology {
     if (to == work_.data()) std::swap(work_, result_);
   }
 
-  /// Many transforms, each by one thread.
+  /// Computes many transforms, each in one thread.
   void rows(const FftComplex* from, FftComplex* to) const {
     const std::int64_t length = problem_.length(), half = length / 2;
     const std::int64_t count = problem_.points() / length;

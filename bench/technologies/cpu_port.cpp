@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plain C++ on one thread, and the GPU's kernels emulated on it.
+// Plain C++ on one thread, and the GPU's kernels emulated on the CPU.
 #include "bench/technologies/constant_geometry.hpp"
 
 namespace sfft::technologies {
 
 namespace {
 
-/// Carries a schedule out as a GPU would, a group at a time and between two barriers a thread at a time: so
-/// the mathematics, the schedule and the kernels' indices are tested where there is no GPU.
+/// Runs a schedule as a GPU would, one group at a time and one thread at a time between two barriers. This
+/// tests the mathematics, the schedule and the kernels' indices without a GPU.
 class Emulation final : public Port {
  public:
   Emulation() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the CUDA port and the libraries on CUDA share: the device, memory, events.
+// The device, memory and events that the CUDA port and the libraries on CUDA share.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -38,7 +38,7 @@ class CudaArray {
 /// A stream and two events on one device.
 class CudaQueue {
  public:
-  /// Whether there is a device of this number. Throws Failure where there is none at all.
+  /// Whether there is a device of this number. Throws Failure if there is no device at all.
   static bool exists(int device) {
     int count = 0;
     cuda(cudaGetDeviceCount(&count), "cudaGetDeviceCount");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA port's launches, free of CUDA's syntax.
+// The CUDA port's launches, without CUDA's syntax.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -15,7 +15,7 @@ struct LaunchSize {
 
 cudaError_t launch_stage(const LaunchSize& size, const float2* source, float2* target, const Parameters& p);
 cudaError_t launch_parts(const LaunchSize& size, const float2* source, float2* target, const Parameters& p);
-/// `tile`: 16, 32 or 64.
+/// `tile` is 16, 32 or 64.
 cudaError_t launch_transpose(const LaunchSize& size, int tile, const float2* source, float2* target,
                              const Parameters& p);
 

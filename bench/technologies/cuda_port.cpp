@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA's host side.
+// The host side of the CUDA port.
 #include <algorithm>
 
 #include "bench/technologies/cuda_device.hpp"
@@ -25,7 +25,8 @@ class CudaPort final : public Port {
   }
 
  private:
-  /// What a stage of the algorithm can hope for: it reads and writes every point once.
+  /// Measures the bandwidth of a copy. It bounds the speed of a stage, which reads and writes every point
+  /// once.
   void measure_copies() {
     constexpr std::int64_t kBytes = std::int64_t{512} << 20;
     if (facts_.limits.memory_bytes < 4 * kBytes) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA: launches in one stream, timed by events.
+// The kernels of the CUDA port, launched into one stream and timed by events.
 #include "bench/technologies/cuda_launch.hpp"
 #include "bench/technologies/kernels/kernels.cuh"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dlopen with reasons.
+// Wraps dlopen, and reports reasons for failures.
 #include "bench/technologies/dynamic_library.hpp"
 
 #include <dlfcn.h>

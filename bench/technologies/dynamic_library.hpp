@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Libraries that are looked for when the program runs.
+// Libraries that the program looks for at run time.
 #pragma once
 
 #include <string>
@@ -7,17 +7,17 @@
 
 namespace sfft::technologies {
 
-/// Stays loaded until the process ends: drivers do not like to be unloaded.
+/// Stays loaded until the process ends, because drivers do not unload safely.
 class DynamicLibrary {
  public:
-  /// Loads the first of `names` that there is. Throws Failure that names them and says what the loader said.
+  /// Loads the first of `names` that exists. Throws Failure with the names and the loader's message.
   explicit DynamicLibrary(const std::vector<std::string>& names);
   const std::string& name() const { return name_; }
 
-  /// nullptr where the library has no such function.
+  /// Returns nullptr if the library has no such function.
   void* find(const char* symbol) const;
 
-  /// Throws Failure where it has none.
+  /// Throws Failure if the library has no such function.
   template <class Function>
   void require(Function*& function, const char* symbol) const {
     function = reinterpret_cast<Function*>(required(symbol));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FFTW's interface is the same in both precisions, but for a letter.
+// FFTW's interface is the same in both precisions, except for one letter in its names.
 #include "bench/technologies/fftw_api.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FFTW, looked for when the program runs: as a contender in single precision, as the reference in double. The
-// few functions of its interface that this needs are declared here, so that nothing of FFTW is linked.
+// Loads FFTW at run time. It is compared in single precision, and is the reference in double. The few
+// functions that this needs are declared here, so that nothing of FFTW is linked.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace sfft::technologies {
 template <class Real>
 class FftwApi {
  public:
-  /// `threads` above 1 wants the library of threads, too. Throws Failure where either is missing.
+  /// More than one thread also needs FFTW's library of threads. Throws Failure if either library is missing.
   explicit FftwApi(int threads);
 
   using Plan = void*;
@@ -32,7 +32,7 @@ class FftwApi {
   PlanMany plan_many_ = nullptr;
 };
 
-/// Cores of this machine.
+/// The number of cores of this machine.
 int host_threads();
 
 }  // namespace sfft::technologies

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HIP: the CUDA kernels as they are, compiled by HIPRTC when the program runs. Of the interface the few
-// functions are declared here that this needs, so that the build needs nothing of ROCm.
+// HIP: HIPRTC compiles the unchanged CUDA kernels at run time. The few functions that this needs are declared
+// here, so that the build needs nothing of ROCm.
 #include <map>
 
 #include "bench/technologies/clock.hpp"
@@ -65,7 +65,7 @@ const HipApi& hip() {
   return api;
 }
 
-/// The run-time compiler, in a library of its own since ROCm 5.3.
+/// The run-time compiler, which is a separate library since ROCm 5.3.
 struct HipRtc {
   HipRtc() : library({"libhiprtc.so.6", "libhiprtc.so.5", "libamdhip64.so.5"}) {
     library.require(create, "hiprtcCreateProgram");
@@ -92,7 +92,7 @@ struct HipRtc {
 
 struct HipCode {
   std::string code;
-  std::string names[kKernels];  ///< as the module knows the kernels
+  std::string names[kKernels];  ///< the kernels' names in the module
 };
 
 HipCode compile(int tile, const std::vector<const char*>& options) {
@@ -144,7 +144,7 @@ class HipPort final : public Port {
     facts_.device = name;
     facts_.driver = "HIP " + std::to_string(version);
     facts_.gpu = true;
-    facts_.limits = {1024, 65536, 0, static_cast<std::int64_t>(memory), 0x7fffffff};  // of every AMD GPU
+    facts_.limits = {1024, 65536, 0, static_cast<std::int64_t>(memory), 0x7fffffff};  // any AMD GPU's
     hip().check(hip().create_stream(&stream_), "hipStreamCreate");
     for (void*& event : events_) hip().check(hip().create_event(&event), "hipEventCreate");
     for (const char* call :

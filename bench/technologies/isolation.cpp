@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Children report in lines of JSON through a pipe. The parent has no thread and no driver before it forks.
+// Children report in lines of JSON through a pipe. The parent starts no thread and loads no driver before it
+// forks.
 #include "bench/technologies/isolation.hpp"
 
 #include <poll.h>
@@ -18,7 +19,7 @@ namespace sfft::technologies {
 
 namespace {
 
-/// Writes whole lines; a parent that is gone ends the child.
+/// Writes whole lines; the child ends if the parent has gone.
 class LineWriter {
  public:
   explicit LineWriter(int file) : file_(file) {}
@@ -55,7 +56,7 @@ class Child {
         LineWriter(ends[1]).write({{"failed", error.what()}});
         code = 1;
       }
-      _exit(code);  // nothing of the parent's is torn down twice
+      _exit(code);  // runs no destructors of the parent's objects
     }
     close(ends[1]);
     file_ = ends[0];
@@ -70,7 +71,7 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  /// Hands every line on until the child ends. Empty where it ended well, else how it ended.
+  /// Passes every line on until the child ends. Returns how the child ended, or nothing if it ended well.
   template <class Line>
   std::string follow(double patience_seconds, const Line& line, const std::function<void()>& poll_parent) {
     std::string pending;

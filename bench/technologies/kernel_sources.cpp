@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins embedded texts.
+// Joins the embedded texts of the kernels.
 #include "bench/technologies/kernel_sources.hpp"
 
 #include <fstream>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// clFFT, looked for when the program runs. Of its interface the few functions are declared here that this
-// needs.
+// Loads clFFT at run time. The few functions that this needs are declared here.
 #include "bench/technologies/dynamic_library.hpp"
 #include "bench/technologies/opencl_timing.hpp"
 

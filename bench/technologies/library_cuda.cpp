@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Libraries on CUDA: cuFFT, and VkFFT and this library's own engines by way of its dense plans, which find
-// the driver when they run.
+// Libraries on CUDA: cuFFT directly, VkFFT and this library's engines through its dense plans, which load the
+// driver at run time.
 #include <cufft.h>
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace sfft::technologies {
 
 namespace {
 
-/// Input and output in the device's memory.
+/// Keeps input and output in the device's memory.
 class OnCuda : public Technology {
  public:
   explicit OnCuda(int device) : queue_(device, facts_) {}
@@ -72,7 +72,8 @@ class CuFft final : public OnCuda {
   bool planned_ = false;
 };
 
-/// As a user gets it by default: what wisdom names, the library's own where it is shipped with some.
+/// Plans as users do by default: with the engine that wisdom names, including the wisdom that the library
+/// ships.
 class DensePlan final : public OnCuda {
  public:
   DensePlan(int device, dense::Engine engine) : OnCuda(device), engine_(engine), device_(device) {

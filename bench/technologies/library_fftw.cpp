@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FFTW in single precision, FFTW_MEASURE within a second, on one thread and on all.
+// FFTW in single precision with FFTW_MEASURE limited to a second, on one thread and on all.
 #include <cstring>
 
 #include "bench/environment.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// This library's dense transforms on the processor, on all threads.
+// This library's dense transforms on the CPU, on all threads.
 #include <cstring>
 #include <optional>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A problem as this library's shape.
+// Converts a problem to this library's shape.
 #pragma once
 
 #include "bench/technologies/problem.hpp"

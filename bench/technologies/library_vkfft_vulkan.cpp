@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// VkFFT on Vulkan: its header calls Vulkan's functions, which are pointers of the same names here, and
-// glslang.
+// VkFFT on Vulkan. Its header calls glslang, and Vulkan's functions, which are pointers of the same names
+// here.
 #include <glslang/Include/glslang_c_interface.h>
 #include <glslang/Public/resource_limits_c.h>
 
 #include "bench/technologies/vulkan_api.hpp"
 
 // VkFFT 1.2.26 fills glslang's table of resources by position, and later releases of glslang have more
-// entries. It gets a table of its own count, in whose place glslang's defaults are handed on.
+// entries. Here it gets a table of the length that it expects, and glslang's defaults are passed on in its
+// place.
 namespace sfft::technologies {
 
 struct VkFftResources {
@@ -20,7 +21,7 @@ struct ResourcesOrDefaults {
   const glslang_resource_t* resources;
 };
 
-/// glslang_input_t with another last member of the same layout.
+/// glslang_input_t, whose last member has another type of the same layout.
 struct VkFftInput {
   glslang_source_t language;
   glslang_stage_t stage;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sweep chooses the setting for the problems near it. Every row is validated before it is timed.
+// A sweep chooses the setting for the problems of similar size. Every row is validated before it is timed.
 #include "bench/technologies/measure.hpp"
 
 #include <algorithm>
@@ -72,7 +72,7 @@ class Session {
     for (const Problem& problem : material_.problems()) max = std::max(max, problem.points());
     try {
       technology_->reserve(max);
-    } catch (const std::exception&) {  // the problem that does not fit will say why
+    } catch (const std::exception&) {  // a problem that does not fit will report why
     }
   }
 
@@ -98,7 +98,7 @@ class Session {
     }
   }
 
-  /// All threads at a usual tile, then in 2D all tiles at the best of them.
+  /// Tries all numbers of threads with a usual tile, then in 2D all tiles with the best number of threads.
   Setting sweep() {
     std::optional<Row> best;
     const auto compare = [&](const Setting& setting) {
@@ -151,7 +151,7 @@ class Session {
     } catch (...) {
       row.skipped = reason();
     }
-    // A lost context stays lost: the next problem gets a new one.
+    // A lost context stays lost, so the next problem gets a new one.
     if (ran && !row.skipped.empty()) reopen(row);
     return row;
   }
@@ -165,7 +165,7 @@ class Session {
     if (technology_ == nullptr) technology_ = std::make_unique<Gone>();
   }
 
-  /// What is left of a technology that does not come back.
+  /// Stands in for a technology that could not be opened again.
   struct Gone final : Technology {
     const Facts& facts() const override { return nothing; }
     void prepare(const Problem&, const Setting&) override { throw Failure("the device did not come back"); }
@@ -176,7 +176,7 @@ class Session {
   };
 
   void validate_and_time(Row& row) {
-    constexpr double kSlowUs = 5e5;  // one run is enough of what takes so long, but for the first
+    constexpr double kSlowUs = 5e5;  // if one run after the first takes this long, it is not repeated
     constexpr std::size_t kFewest = 5, kMax = 200;
     technology_->upload(material_.signal());
     spectrum_.assign(static_cast<std::size_t>(row.problem.points()), Complex(kMarker, kMarker));
@@ -201,7 +201,7 @@ class Session {
     row.wall_p90_us = quantile(wall, 0.9);
   }
 
-  static constexpr float kMarker = 1e30F;  // what nobody writes is found
+  static constexpr float kMarker = 1e30F;  // reveals elements that no kernel has written
   const Entry& entry_;
   const Material& material_;
   const Course& course_;
@@ -221,8 +221,8 @@ Course make_course(const std::vector<Problem>& problems, bool quick) {
   course.tiles = quick ? std::vector<int>{16, 32} : std::vector<int>{16, 32, 64};
   course.row_seconds = quick ? 0.005 : 0.05;
   course.sincos_points = quick ? 1 << 10 : 1 << 20;
-  // Small problems and batches are swept each: how many launches they take depends on the threads. Of the
-  // large ones those at some distance are swept, and those between take the nearest setting.
+  // Every small problem and batch is swept, because its number of launches depends on the threads. Large
+  // problems are swept only at some distance from each other; those between take the nearest setting.
   std::map<std::pair<int, bool>, int> last;
   for (const Problem& problem : problems) {
     const auto key = std::make_pair(problem.rank, problem.batch > 1);

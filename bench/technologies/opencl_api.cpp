@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds OpenCL's loader, and NVIDIA's driver where the loader was not told of it.
+// Finds OpenCL's loader, and NVIDIA's driver if the loader does not know it.
 #include "bench/technologies/opencl_api.hpp"
 
 #include <algorithm>
@@ -37,7 +37,8 @@ std::string text_of(cl_device_id device, cl_device_info what) {
   return text;
 }
 
-/// The driver's own function for loaders: containers often have the library without the file that names it.
+/// Calls the function that the driver exports to loaders, because containers often have the library without
+/// the file that registers it.
 std::vector<cl_platform_id> nvidia_platforms() {
   using Find = void* (*)(const char*);
   using Platforms = cl_int (*)(cl_uint, cl_platform_id*, cl_uint*);

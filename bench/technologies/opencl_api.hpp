@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenCL's functions, looked for when the program runs: behind this header a call of clFinish goes through
-// the table. Its own header is all that the build needs.
+// Loads OpenCL's functions at run time. After this header, a call such as clFinish goes through the table.
+// The build needs only OpenCL's header.
 #pragma once
 
 #define CL_TARGET_OPENCL_VERSION 120
@@ -50,7 +50,7 @@ struct OpenClApi {
 #undef SFFT_MEMBER
 };
 
-/// Throws Failure where there is no loader.
+/// Throws Failure if there is no loader.
 const OpenClApi& opencl_api();
 
 }  // namespace sfft::technologies
@@ -88,8 +88,8 @@ namespace sfft::technologies {
 
 void opencl(cl_int status, const char* call);
 
-/// A device with its context and a queue that takes time stamps. Number `device` of all platforms, GPUs
-/// first.
+/// A device with its context and a queue that takes time stamps. Devices of all platforms are numbered
+/// together, GPUs first.
 class OpenClQueue {
  public:
   static bool exists(int device);
@@ -98,14 +98,13 @@ class OpenClQueue {
   OpenClQueue(const OpenClQueue&) = delete;
   OpenClQueue& operator=(const OpenClQueue&) = delete;
 
-  /// Throws Failure where the device has no memory for it.
+  /// Throws Failure if the device does not have enough memory.
   cl_mem allocate(std::int64_t bytes) const;
   void write(cl_mem to, const void* from, std::int64_t bytes) const;
   void read(void* to, cl_mem from, std::int64_t bytes) const;
   /// Throws Failure with the driver's log.
   cl_program build(const std::string& source, const std::string& options) const;
-  /// Reads the time stamps of two events and releases them: from the start of the first to the end of the
-  /// last.
+  /// Returns the time from the start of the first event to the end of the last, and releases both.
   static double span_us(cl_event first, cl_event last);
 
   cl_platform_id platform = nullptr;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenCL: the driver compiles the kernels for every setting; an in-order queue, time stamps of its events.
+// OpenCL: the driver compiles the kernels for every setting, and an in-order queue times them by its events'
+// stamps.
 #include <map>
 
 #include "bench/technologies/clock.hpp"
@@ -67,7 +68,7 @@ class OpenClPort final : public Port {
       cl_int status = CL_SUCCESS;
       built.kernels[i] = clCreateKernel(built.program, kNames[i], &status);
       opencl(status, "clCreateKernel");
-      // A kernel may take fewer threads than the device.
+      // A kernel may allow fewer threads than the device.
       std::size_t max = 0;
       clGetKernelWorkGroupInfo(built.kernels[i], queue_.device, CL_KERNEL_WORK_GROUP_SIZE, sizeof max, &max,
                                nullptr);
@@ -77,7 +78,7 @@ class OpenClPort final : public Port {
     }
     kernels_ = built_.emplace(key, built).first->second.kernels;
   }
-  /// PTX from NVIDIA's driver, other drivers' own formats.
+  /// NVIDIA's driver yields PTX; other drivers have formats of their own.
   static void keep(cl_program program, const Setting& setting) {
     std::size_t size = 0;
     clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times what a library puts into an OpenCL queue.
+// Times the work that a library enqueues into an OpenCL queue.
 #pragma once
 
 #include "bench/technologies/clock.hpp"
@@ -7,7 +7,7 @@
 
 namespace sfft::technologies {
 
-/// Calls enqueue() between two markers, and waits for what it queued.
+/// Calls enqueue() between two markers, and waits for the enqueued work.
 template <class Enqueue>
 Sample timed(cl_command_queue queue, const Enqueue& enqueue) {
   const Stopwatch watch;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A context on a device of EGL, without window, pixel buffer or display server.
+// Makes a context on an EGL device, without window, pixel buffer or display server.
 #include "bench/technologies/opengl_api.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// EGL and OpenGL's functions, looked for when the program runs; their headers are all that the build needs.
+// Loads the functions of EGL and OpenGL at run time. The build needs only their headers.
 #pragma once
 
 #define EGL_NO_X11
@@ -52,11 +52,11 @@ struct OpenGlApi {
 #define SFFT_MEMBER(type, name) type name = nullptr;
   SFFT_OPENGL_FUNCTIONS(SFFT_MEMBER)
 #undef SFFT_MEMBER
-  PFNGLGETGRAPHICSRESETSTATUSPROC glGetGraphicsResetStatus = nullptr;  ///< of OpenGL 4.5
+  PFNGLGETGRAPHICSRESETSTATUSPROC glGetGraphicsResetStatus = nullptr;  ///< since OpenGL 4.5
 };
 
-/// A context without a display, current on the thread that made it, for the process's life. Number `device`
-/// of EGL's devices, those in software last.
+/// A context without a display. It is current on the thread that made it, and lives as long as the process.
+/// `device` counts EGL's devices, with software devices last.
 class OpenGlContext {
  public:
   static bool exists(int device);
@@ -65,7 +65,7 @@ class OpenGlContext {
   OpenGlContext(const OpenGlContext&) = delete;
   OpenGlContext& operator=(const OpenGlContext&) = delete;
 
-  /// Throws Failure with what OpenGL says went wrong since the last call.
+  /// Throws Failure with OpenGL's error if one has occurred since the last call.
   void check(const char* call) const;
 
   OpenGlApi gl;

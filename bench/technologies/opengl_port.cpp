@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenGL's compute shaders: the driver compiles GLSL, storage buffers, barriers between launches, time
-// stamps.
+// OpenGL's compute shaders: the driver compiles GLSL. Arrays are storage buffers, barriers separate launches,
+// and time stamps measure them.
 #include <array>
 #include <cstring>
 #include <map>
@@ -63,7 +63,7 @@ class OpenGlPort final : public Port {
   GLuint array(Array array) const { return arrays_[static_cast<int>(array)]; }
 
   GLuint compile(const Setting& setting, int kernel) const {
-    // Nothing may stand before the version.
+    // The version must come first.
     const std::string text = kernel_source(
         "kernels.glsl",
         "#version 430 core\n" + defines(setting, {"FFT_GLSL", "FFT_KERNEL " + std::to_string(kernel)}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same on all threads, where the compiler has OpenMP.
+// The CPU's port on all threads, if the compiler has OpenMP.
 #ifdef _OPENMP
 #include <omp.h>
 

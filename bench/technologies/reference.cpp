@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FFTW plans with FFTW_ESTIMATE on all threads. Direct sums take twiddle factors from a table of exact turns.
+// FFTW plans with FFTW_ESTIMATE on all threads. Direct sums take twiddle factors from a table of exactly
+// reduced angles.
 #include "bench/technologies/reference.hpp"
 
 #include <sys/mman.h>
@@ -15,7 +16,7 @@ namespace {
 
 using Wide = std::complex<double>;
 
-/// A generator by index, so that every prefix is the same.
+/// The random number of an index, so that every signal is a prefix of the same sequence.
 float uniform(std::uint64_t index) {
   std::uint64_t x = (index + 1) * 0x9e3779b97f4a7c15U;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
@@ -33,7 +34,7 @@ std::vector<Wide> roots_of(std::int64_t length) {
   return roots;
 }
 
-/// `count` values `stride` apart, transformed in place by the definition.
+/// Transforms `count` values, `stride` apart, in place by the definition.
 void sum_directly(Wide* values, std::int64_t count, std::int64_t stride) {
   const std::vector<Wide> roots = roots_of(count);
   std::vector<Wide> sums(static_cast<std::size_t>(count));
@@ -46,7 +47,7 @@ void sum_directly(Wide* values, std::int64_t count, std::int64_t stride) {
   for (std::int64_t f = 0; f < count; ++f) values[f * stride] = sums[static_cast<std::size_t>(f)];
 }
 
-/// t = columns t1 + t2 and f = f1 + rows f2: sums over t1, twiddle factors, sums over t2.
+/// With t = columns t1 + t2 and f = f1 + rows f2: sums over t1, twiddle factors, then sums over t2.
 void transform(Wide* values, int bits) {
   constexpr int kDirectBits = 9;
   const std::int64_t length = std::int64_t{1} << bits;
@@ -139,7 +140,7 @@ void Material::fill_spectrum(std::size_t number) {
     std::copy_n(signal_, problem.points(), spectrum);
     auto* values = reinterpret_cast<double*>(spectrum);
     const auto plan =
-        fftw.plan(problem, values, values, true);  // in place; an estimate leaves the values alone
+        fftw.plan(problem, values, values, true);  // in place; FFTW_ESTIMATE does not overwrite the values
     fftw.execute(plan, values, values);
     fftw.destroy(plan);
   } catch (const Failure&) {
@@ -156,7 +157,7 @@ double Material::error(std::size_t number, bool inverse, const Complex* computed
   for (std::int64_t i = 0; i < points; ++i) {
     Wide wanted = spectrum[i];
     if (inverse) {
-      // The inverse transform is the forward one at the negative frequency, scaled.
+      // The inverse transform is the forward one at the negated frequency, scaled.
       const std::int64_t row = i / length, column = (length - i % length) % length;
       const std::int64_t source = problem.rank == 2 ? (length - row) % length : row;
       const double scale = 1.0 / static_cast<double>(problem.rank == 2 ? points : length);

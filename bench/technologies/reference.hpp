@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals and their spectra in double precision, in memory that child processes share.
+// Keeps signals and their double-precision spectra in memory that child processes share.
 #pragma once
 
 #include <complex>
@@ -12,7 +12,7 @@ namespace sfft::technologies {
 
 class Material {
  public:
-  /// Reserves the memory. Throws Failure where there is none.
+  /// Reserves the memory. Throws Failure if there is not enough.
   explicit Material(std::vector<Problem> problems);
   ~Material();
   Material(const Material&) = delete;
@@ -25,11 +25,11 @@ class Material {
   /// Every problem transforms the beginning of one signal, uniform in [-1, 1).
   const Complex* signal() const { return signal_; }
   void fill_signal();
-  /// The spectrum by FFTW in double precision, or by direct sums where there is none. Throws Failure where
-  /// that would take too long.
+  /// Computes the spectrum by FFTW in double precision, or by direct sums without FFTW. Throws Failure if
+  /// those would take too long.
   void fill_spectrum(std::size_t problem);
 
-  /// Relative L2 error of what a technology computed from the signal, forward or inverse.
+  /// Relative L2 error of a technology's forward or inverse transform of the signal.
   double error(std::size_t problem, bool inverse, const Complex* computed) const;
 
  private:
@@ -41,8 +41,8 @@ class Material {
   std::complex<double>* spectra_ = nullptr;
 };
 
-/// The forward transforms of a problem by direct sums, in double precision: the definition for short ones,
-/// two passes of sums for longer ones.
+/// The forward transforms of a problem by direct sums in double precision. Short transforms follow the
+/// definition; longer ones take two passes of sums.
 std::vector<std::complex<double>> direct_spectrum(const Problem& problem, const Complex* signal);
 
 }  // namespace sfft::technologies

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys are described in docs/sfft-bench.md.
+// docs/sfft-bench.md describes the keys.
 #include "bench/technologies/row.hpp"
 
 #include <cmath>

@@ -25,14 +25,14 @@ struct Row {
   double relative_l2 = kNone;
   std::string skipped;  ///< why there are no numbers
 
-  /// By the device's clock where it has one.
+  /// Time by the device's clock if there is one, otherwise by the wall clock.
   double us() const;
   bool passed() const { return skipped.empty() && relative_l2 <= problem.bound(); }
 };
 
 Json to_json(const Entry& entry, const Facts& facts, const Row& row);
 Json to_json(const Entry& entry, const Facts& facts);
-/// A row without a device: the technology, or a problem that ended its process.
+/// A row without numbers, for a technology without a device or a problem that ended its process.
 Json missing(const Entry& entry, const Problem* problem, const std::string& reason);
 
 }  // namespace sfft::technologies

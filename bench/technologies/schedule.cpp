@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// log2 N - log2 N_block + 1 launches for rows; in 2D rows, a transposition, rows, a transposition.
+// Rows take log2 N - log2 N_block + 1 launches. 2D transforms do rows, a transposition, rows, and a
+// transposition.
 #include "bench/technologies/schedule.hpp"
 
 #include <algorithm>
@@ -21,7 +22,8 @@ class Maker {
   Maker(const Problem& problem, const Setting& setting, std::uint32_t max_groups_x)
       : problem_(problem), setting_(setting), max_groups_x_(max_groups_x) {}
 
-  /// Transforms of all rows from `from` by way of `by` to `to`. `by` may be `from`, which is lost then.
+  /// Transforms all rows from `from` to `to` with `by` in between. `by` may be `from`, which is then
+  /// overwritten.
   void rows(Array from, Array by, Array to) {
     const int block_bits = std::min(problem_.bits, log2_of(setting_.threads) + 1);
     Launch launch;
@@ -63,7 +65,7 @@ class Maker {
   void add(Launch launch, std::int64_t groups) {
     launch.groups = static_cast<std::uint32_t>(groups);
     launch.group_threads = setting_.threads;
-    // Rows of a power of two, so that the last one is seldom short.
+    // Rows are powers of two, so that the last one is seldom short.
     std::uint32_t row = launch.groups;
     if (row > max_groups_x_) {
       for (row = 1; row <= max_groups_x_ / 2;) row *= 2;

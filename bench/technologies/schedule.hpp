@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launches of a transform, the same for every technology: a port only carries them out.
+// The launches of a transform. They are the same for every technology; a port only executes them.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace sfft::technologies {
 enum class Kernel : std::uint8_t { stage, parts, transpose };
 constexpr int kKernels = 3;
 
-/// Three arrays: the input, which stays as it is, the result, and one to work in.
+/// Three arrays: the input, which is not modified, the result, and a work array.
 enum class Array : std::uint8_t { input, result, work };
 constexpr int kArrays = 3;
 
@@ -32,10 +32,10 @@ struct Launch {
 
 using Schedule = std::vector<Launch>;
 
-/// `max_groups_x`: the longest row of groups that the technology dispatches.
+/// `max_groups_x` is the longest row of groups that the technology can dispatch.
 Schedule make_schedule(const Problem& problem, const Setting& setting, std::uint32_t max_groups_x);
 
-/// Bytes that all launches read and write in all: every launch reads and writes each point once.
+/// Total bytes that all launches read and write: every launch reads and writes each point once.
 double traffic_bytes(const Schedule& schedule, const Problem& problem);
 
 }  // namespace sfft::technologies

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// glslang where the build has it, else libshaderc where the machine has it: both know GLSL and HLSL.
-// (libshaderc.so.1 of Debian 12 lacks symbols and does not load.) Of libshaderc the few functions are
-// declared here that this needs.
+// Compiles by glslang if the build has it, else by libshaderc if the machine has it; both know GLSL and HLSL.
+// (libshaderc.so.1 of Debian 12 lacks symbols and does not load.) The few functions of libshaderc that this
+// needs are declared here.
 #include "bench/technologies/spirv.hpp"
 
 #include <cstring>

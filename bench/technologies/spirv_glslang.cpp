@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// glslang, linked where the build found it. Its C interface cannot name HLSL's entry point, so this is the
-// other.
+// Compiles by glslang, which is linked if the build found it. Its C interface cannot name HLSL's entry point,
+// so this uses the C++ interface.
 #include <glslang/Public/ResourceLimits.h>
 #include <glslang/Public/ShaderLang.h>
 #include <glslang/SPIRV/GlslangToSpv.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of what is compared, and the check that a problem fits a device.
+// Lists what is compared, and checks that a problem fits a device.
 #include "bench/technologies/technology.hpp"
 
 #include <algorithm>

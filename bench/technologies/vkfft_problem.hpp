@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A problem in VkFFT's terms, the same for each of its backends. Include it behind vkFFT.h, which defines its
-// types for one backend per source.
+// Converts a problem to VkFFT's terms, for each of its backends. Include this after vkFFT.h, which defines
+// its types for one backend per source.
 #pragma once
 
 #include "bench/technologies/technology.hpp"
 
 namespace sfft::technologies {
 
-/// Out of place, from `input` to `output`. VkFFT keeps the addresses of its arguments.
+/// Transforms out of place, from `input` to `output`. VkFFT keeps the addresses of its arguments.
 template <class Buffer>
 VkFFTConfiguration vkfft_configuration(const Problem& problem, Buffer* input, Buffer* output,
                                        std::uint64_t* bytes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An instance, a device, and copies by way of memory that the host sees.
+// Makes an instance and a device, and copies through memory that the host can access.
 #include "bench/technologies/vulkan_api.hpp"
 
 #include <algorithm>
@@ -60,7 +60,8 @@ std::vector<VkPhysicalDevice> devices() {
   return found;
 }
 
-/// A family for compute work that takes time stamps where there is one.
+/// The first queue family for compute work. `stamp_bits` receives the valid bits of its time stamps, 0 if it
+/// takes none.
 std::uint32_t family_of(VkPhysicalDevice device, std::uint32_t& stamp_bits) {
   std::uint32_t count = 0;
   vkGetPhysicalDeviceQueueFamilyProperties(device, &count, nullptr);
@@ -213,7 +214,7 @@ VulkanBuffer VulkanQueue::allocate_staging() const {
       VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
   try {
     return allocate(kStagingBytes,
-                    kVisible | VK_MEMORY_PROPERTY_HOST_CACHED_BIT);  // the host reads others slowly
+                    kVisible | VK_MEMORY_PROPERTY_HOST_CACHED_BIT);  // host reads are slow otherwise
   } catch (const Failure&) {
     return allocate(kStagingBytes, kVisible);
   }

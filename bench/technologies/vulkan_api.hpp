@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vulkan's functions, looked for when the program runs; its headers are all that the build needs.
+// Loads Vulkan's functions at run time. The build needs only its headers.
 #pragma once
 
 #ifndef VK_NO_PROTOTYPES
@@ -69,7 +69,7 @@
   X(vkCmdPipelineBarrier)               \
   X(vkCmdCopyBuffer)
 
-// Pointers by the functions' own names, which VkFFT's header calls as well. One device for each process.
+// Pointers with the functions' names, which VkFFT's header calls as well. There is one device per process.
 #define SFFT_DECLARE(name) extern PFN_##name name;
 SFFT_VULKAN_INSTANCE_FUNCTIONS(SFFT_DECLARE)
 SFFT_VULKAN_DEVICE_FUNCTIONS(SFFT_DECLARE)
@@ -77,7 +77,7 @@ SFFT_VULKAN_DEVICE_FUNCTIONS(SFFT_DECLARE)
 
 namespace sfft::technologies {
 
-/// Throws Failure that names what went wrong: out of memory, a lost device.
+/// Throws Failure with the error's name, for example out of memory or a lost device.
 void vulkan(VkResult result, const char* call);
 
 struct VulkanBuffer {
@@ -85,8 +85,8 @@ struct VulkanBuffer {
   VkDeviceMemory memory = VK_NULL_HANDLE;
 };
 
-/// A device with a queue for compute work, a command pool, a fence and two time stamps. Number `device`, GPUs
-/// first.
+/// A device with a queue for compute work, a command pool, a fence and two time stamps. Devices are numbered
+/// with GPUs first.
 class VulkanQueue {
  public:
   static bool exists(int device);
@@ -100,7 +100,7 @@ class VulkanQueue {
   VulkanBuffer allocate_on_device(std::int64_t bytes) const {
     return allocate(bytes, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
   }
-  /// By way of a buffer that the host sees, in pieces.
+  /// Copies in pieces through a buffer that the host can access.
   void write(const VulkanBuffer& to, const void* from, std::int64_t bytes);
   void read(void* to, const VulkanBuffer& from, std::int64_t bytes);
 
@@ -108,7 +108,7 @@ class VulkanQueue {
   static void begin(VkCommandBuffer commands);
   void stamp(VkCommandBuffer commands, unsigned number) const;  ///< 0 resets both first
   static void barrier(VkCommandBuffer commands);
-  /// Submits, waits, reads both stamps.
+  /// Submits the commands, waits for them, and reads both stamps.
   Sample submit(VkCommandBuffer commands, bool stamped) const;
 
   VkPhysicalDevice physical = VK_NULL_HANDLE;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vulkan's compute shaders from GLSL or HLSL: one command buffer with all launches, recorded once for a
+// Vulkan's compute shaders from GLSL or HLSL. One command buffer with all launches is recorded once per
 // problem.
 #include <array>
 #include <map>
@@ -67,7 +67,7 @@ class VulkanPort final : public Port {
     layout_info.pushConstantRangeCount = 1;
     layout_info.pPushConstantRanges = &range;
     vulkan(vkCreatePipelineLayout(queue_.device, &layout_info, nullptr, &layout_), "vkCreatePipelineLayout");
-    // A set for each pair of a source and a target.
+    // There is one set for each pair of a source and a target.
     const VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 2 * kArrays * kArrays};
     VkDescriptorPoolCreateInfo pool_info = {};
     pool_info.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO;
@@ -121,8 +121,7 @@ class VulkanPort final : public Port {
     const auto key = std::make_tuple(setting.threads, setting.tile, setting.built_in_sincos);
     auto found = built_.find(key);
     if (found == built_.end()) {
-      // The transposition's tile may be larger than a device's shared memory where 1D needs no more than it
-      // has.
+      // The transposition's tile may exceed a device's shared memory even if 1D problems fit.
       Pipelines pipelines{};
       const std::int64_t tile_bytes = std::int64_t{8} * setting.tile * (setting.tile + 1);
       for (int i = 0; i < kKernels; ++i) {
@@ -151,7 +150,7 @@ class VulkanPort final : public Port {
   }
 
   void record() override {
-    VulkanQueue::begin(commands_);  // resets it, too
+    VulkanQueue::begin(commands_);  // also resets the buffer
     queue_.stamp(commands_, 0);
     for (const Launch& launch : schedule_) {
       const int set = static_cast<int>(launch.source) * kArrays + static_cast<int>(launch.target);

@@ -53,7 +53,8 @@ BurstCase<Real>::BurstCase(const BurstSettings& settings)
   power_ /= points;
 }
 
-/// The tones, each changed by about `change` of its size, with the noise number `part`; 0: none.
+/// Sums the tones, each changed by about the share `change` of its size, and adds noise number `part`; 0 adds
+/// none.
 template <class Real>
 std::vector<std::complex<double>> BurstCase<Real>::frame(double change, std::uint64_t part) const {
   const dense::Plan<double> plan(settings_.shape, false);

@@ -24,7 +24,7 @@ inline constexpr std::array kBurstPlaces{BurstPlace::scattered, BurstPlace::stre
 const char* to_string(BurstPlace place);
 
 /// What happens to them: Gaussian noise of one size is added, one value is added, they become 0, change their
-/// sign, keep the first one's value, or are replaced by values of another range.
+/// sign, repeat the first one's value, or are replaced by values of another range.
 enum class BurstContent : std::uint8_t { noise, offset, zero, flipped, held, wild };
 inline constexpr std::array kBurstContents{BurstContent::noise,   BurstContent::offset, BurstContent::zero,
                                            BurstContent::flipped, BurstContent::held,   BurstContent::wild};
@@ -35,10 +35,10 @@ struct BurstSettings {
   bool real = false;
   std::int64_t k = 64;
   Origin origin = Origin::learned;
-  std::optional<double> snr_db;  ///< signal-to-noise ratio of the frame; none: no noise
+  std::optional<double> snr_db;  ///< signal-to-noise ratio of the frame; no noise if empty
   bool runs = false;             ///< frequencies in runs of neighbours
-  bool reference = false;        ///< the template holds one, and its coefficients have changed since
-  double burst = 0;              ///< PlanOptions::burst
+  bool reference = false;  ///< the template contains a reference, and its coefficients have changed since
+  double burst = 0;        ///< PlanOptions::burst
   std::uint64_t seed = 1;
 };
 
@@ -57,9 +57,9 @@ class BurstCase {
   explicit BurstCase(const BurstSettings& settings);
 
   const PlanInfo& plan() const { return plan_->info(); }
-  /// Disturbs about `samples` samples of the frame.
+  /// Disturbs about `samples` samples of the frame and transforms it.
   BurstResult measure(std::int64_t samples, BurstPlace place, BurstContent content, Random& random);
-  /// The frame as it is.
+  /// Transforms the frame undisturbed.
   BurstResult undisturbed();
 
  private:

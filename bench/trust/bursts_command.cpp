@@ -20,7 +20,7 @@ namespace sfft::trust {
 namespace {
 
 constexpr double kBurst = 0.01;       ///< PlanOptions::burst of every second plan
-constexpr std::int64_t kFrames = 90;  ///< of a plan
+constexpr std::int64_t kFrames = 90;  ///< frames per plan
 
 struct Tally {
   std::int64_t frames = 0, silent = 0;
@@ -70,7 +70,7 @@ BurstSettings draw_settings(bool quick, Random& random) {
   return settings;
 }
 
-/// The length that is asked for, in units of what the plan promises.
+/// Requested lengths of the disturbance, in units of the shortest burst that the plan promises to notice.
 constexpr std::array kLengths{0.25, 0.5, 1.0, 1.5, 3.0};
 
 template <class Real>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws a sum of tones, changes some of its samples, and asks discovery about it.
+// Draws a sum of tones, changes some of its samples, and draws the question to discovery.
 #include "bench/trust/changed_signals.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tones, with or without noise, of which a few samples were changed: how sensors, buses and memories fail.
+// Sums of tones, with or without noise, with a few changed samples, as failing sensors, buses and memories
+// produce them.
 #pragma once
 
 #include <string>
@@ -19,9 +20,9 @@ struct ChangedSignal {
   std::string path() const;
 };
 
-/// 1 to 60 tones in 2^10 to `max_points` points (nine in ten below 2^16) in one to three dimensions, noise 20
-/// to 80 dB below them or none, and 1 to 64 samples that are changed: together or apart. One in six is left
-/// as it is. Every path, Check and element type.
+/// Draws 1 to 60 tones in 2^10 to `max_points` points (nine signals in ten have fewer than 2^16) in one to
+/// three dimensions, with noise 20 to 80 dB below them or none. Of these samples 1 to 64 are changed,
+/// together or apart; one signal in six stays unchanged. Covers every path, Check and element type.
 ChangedSignal draw_changed(Draw& draw, std::int64_t number, std::int64_t max_points);
 
 }  // namespace sfft::bench

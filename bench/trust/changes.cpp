@@ -13,12 +13,12 @@ namespace {
 
 constexpr double kTurn = 2 * std::numbers::pi;
 
-/// Goes slowly between 0.2 and 1.
+/// Varies slowly between 0.2 and 1.
 double swell(std::int64_t index, double period, double phase) {
   return 0.6 + 0.4 * std::sin(kTurn * static_cast<double>(index) / period + phase);
 }
 
-/// The part `weight` of what an effect does.
+/// Applies the share `weight` of an effect.
 Effect blend(Effect effect, double weight) {
   return [=](Image& image, std::int64_t index, Random& random) {
     Image changed = image;

@@ -15,11 +15,12 @@ namespace sfft::trust {
 namespace {
 
 constexpr double kTurn = 2 * std::numbers::pi;
-/// A tone with this share of the frame's energy belongs into the template.
+/// A tone with at least this share of the frame's energy belongs in the template.
 constexpr double kStrong = 0.1;
 
 Shape draw_shape(Random& random) {
-  // Short ones are drawn more often: they test as well, and 2^17 points take a hundred times as long as 2^10.
+  // Short shapes are drawn more often: they test equally well, and 2^17 points take a hundred times as long
+  // as 2^10.
   static const Shape kShapes[] = {
       Shape{1024},    Shape{2048},     Shape{2048},     Shape{4096},    Shape{4096},  Shape{4096},
       Shape{8192},    Shape{8192},     Shape{16384},    Shape{16384},   Shape{32768}, Shape{65536},
@@ -63,7 +64,7 @@ ChangingTones::ChangingTones(std::uint64_t seed, std::int64_t index, std::int64_
       samples_(static_cast<std::size_t>(shape_.points())) {
   const auto count = static_cast<std::int64_t>(random_.log_uniform(1, 12.99));
   for (std::int64_t i = 0; i < count; ++i) tones_.push_back(draw_tone());
-  // Phases that stand still let frames repeat.
+  // Constant phases make frames repeat.
   const bool still = random_.chance(0.3);
   if (still) {
     for (ChangingTone& tone : tones_) tone.turn = 0;
@@ -158,14 +159,14 @@ void ChangingTones::evolve() {
   for (ChangingTone& tone : tones_) {
     tone.phase = std::fmod(tone.phase + tone.turn, kTurn);
     for (std::size_t d = 0; d < 2; ++d) tone.frequency[d] += tone.drift[d];
-    // Turns before it meets its conjugate.
+    // The tone reverses before it meets its conjugate.
     const double low = static_cast<double>(shape_[0]) / 32, high = static_cast<double>(shape_[0]) / 2 - low;
     if (real_ && (tone.frequency[0] < low || tone.frequency[0] > high)) tone.drift[0] = -tone.drift[0];
   }
   const auto any = [&] {
     return static_cast<std::size_t>(random_.below(static_cast<std::int64_t>(tones_.size())));
   };
-  const auto start = [&](double share) {  // of the energy of all tones
+  const auto start = [&](double share) {  // share of the energy of all tones
     ChangingTone tone = draw_tone();
     tone.amplitude = std::sqrt(share / (1 - share) * tone_power() * (real_ ? 2 : 1));
     tones_.push_back(tone);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams of tones that start, stop, drift and hop, in one and two dimensions.
+// Makes streams of tones that start, stop, drift and hop, in one and two dimensions.
 #pragma once
 
 #include <array>
@@ -22,12 +22,12 @@ const char* to_string(ToneChange change);
 
 /// A complex exponential, or a cosine in a real signal.
 struct ChangingTone {
-  std::array<double, 2> frequency{};  ///< in bins of each dimension; the second is 0 in one dimension
+  std::array<double, 2> frequency{};  ///< in bins per dimension; the second is 0 in one dimension
   double amplitude = 1, phase = 0, turn = 0;
   std::array<double, 2> drift{};  ///< bins per frame
 };
 
-/// One stream, drawn with all that a tracker is given.
+/// One stream, drawn together with the settings of its tracker.
 class ChangingTones {
  public:
   /// Stream `index` of the population of `seed`, to be watched for `frames` frames.
@@ -43,8 +43,8 @@ class ChangingTones {
   /// The next frame's samples: complex<float>, or float in a real signal.
   std::vector<std::byte> next();
   SignalView view(const std::vector<std::byte>& frame) const;
-  /// Frequencies of the tones of the last frame that hold at least a tenth of its energy: linear indices of
-  /// the nearest bins, one of each conjugate pair.
+  /// Frequencies of those tones that have at least a tenth of the last frame's energy: linear indices of the
+  /// nearest bins, one of each conjugate pair.
   std::vector<std::int64_t> strong() const;
 
  private:

@@ -14,7 +14,7 @@ struct VideoOptions {
   std::int64_t every = 1;  ///< compare every n-th frame
   std::uint64_t seed = 1;
   std::int64_t learn_frames = 1;
-  std::int64_t check = 0;  ///< TrackerOptions::check of every n-th frame; 0: none
+  std::int64_t check = 0;  ///< TrackerOptions::check of every n-th frame; 0 means none
   double accuracy = 0;
   bool reference = true;
   bool synthetic = true;
@@ -42,12 +42,12 @@ struct SwitchOptions {
   std::int64_t frames = 1200;
   std::uint64_t seed = 1;
   std::int64_t threads = 1;
-  double accuracy = 0.05;  ///< of the second tracker
+  double accuracy = 0.05;  ///< accuracy of the second tracker
   bool reference = true;
   std::vector<std::string> recordings;
   bool verbose = false;  ///< a line per stream, and all pairs
   bool quick = false;
-  bool enforce = false;  ///< fail where a bound is not kept
+  bool enforce = false;  ///< fail if a bound is exceeded
 };
 nlohmann::json run_switch(const SwitchOptions& options);
 
@@ -63,7 +63,7 @@ struct WalkOptions {
 nlohmann::json run_walk(const WalkOptions& options);
 
 struct ToneOptions {
-  std::int64_t count = 100000;  ///< places for tones of the template's size; a tenth for every other question
+  std::int64_t count = 100000;  ///< places for tones of the template's size; other questions get a tenth
   std::uint64_t seed = 1;
   std::string only;  ///< part of a configuration's name
   bool quick = false;
@@ -92,7 +92,7 @@ struct TonesOptions {
 nlohmann::json run_tones(const TonesOptions& options);
 
 struct OffGridOptions {
-  std::int64_t count = 1000;  ///< signals off the grid, and as many on it
+  std::int64_t count = 1000;  ///< number of signals off the grid, and of signals on it
   std::int64_t first = 0;     ///< number of the first
   std::uint64_t seed = 1;
   int threads = 1;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Block compression as in JPEG and the video codecs that followed it; which blocks are coarse differs between
-// frames.
+// Compresses blocks as JPEG and the video codecs after it do. The coarse blocks differ between frames.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -33,7 +32,7 @@ Block cosines() {
   return basis;
 }
 
-/// basis · block · basisᵀ, or with both transposed for the inverse.
+/// Returns basis · block · basisᵀ. For the inverse both bases are transposed.
 Block transform(const Block& basis, const Block& block, bool inverse) {
   Block half{};
   Block result{};

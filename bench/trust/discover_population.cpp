@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Discovery against a population: signals drawn from about twenty-five families, each judged by a dense
-// transform in double precision. Counts silent errors: answers that claim to be `verified` but are wrong.
+// Tests discovery on a population of signals from about twenty-five families, and judges each answer by a
+// dense transform in double precision. Counts silent errors: answers that claim to be `verified` but are
+// wrong.
 //   bench_discover_population [--signals=20000] [--first=0] [--seed=1] [--family=NAME] [--seconds=S]
 //                             [--threads=1] [--json=FILE] [--verbose] [RECORDING.y4m …]
 //   bench_discover_population --changed [--max-points=4194304] [--signals=20000] …
@@ -12,11 +13,10 @@
 // each beyond the rounding of the element type. Errors due to a click or burst shorter than `shortest_burst`,
 // either put in or left over by the answer, are counted separately as `exempt`.
 //
-// --changed draws tones of which a few samples were flipped, held, zeroed or clicked (changed_signals.hpp)
-// instead of the families. There a single value that is off by more than five times its standard error is
-// wrong, too, and only `shortest_burst` exempts. Rows are kinds of change, levels of noise, checks and paths;
-// the JSON has every combination of them as well. The rows of the kind `none` are signals that nothing
-// disturbed.
+// --changed draws tones instead of the families, and flips, holds, zeroes or clicks a few of their samples
+// (changed_signals.hpp). In these signals a single value that is off by more than five times its standard
+// error is also wrong, and only `shortest_burst` exempts. Rows are kinds of change, levels of noise, checks
+// and paths; the JSON also has every combination of them. Rows of the kind `none` are undisturbed signals.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -89,7 +89,7 @@ Arguments parse(int argc, char** argv) {
   return arguments;
 }
 
-/// An answer about one signal, and what a dense transform says about it.
+/// An answer about one signal, and its spectrum by a dense transform.
 struct Judged {
   std::optional<Discovery> found;  ///< nothing if discovery refused
   std::vector<std::complex<double>> truth;
@@ -125,7 +125,7 @@ void describe(const std::string& name, std::int64_t number, const PopulationSign
       found.samples, verdict.missed, verdict.values, verdict.single, verdict.tail, found.reason);
 }
 
-/// Counts an answer that was judged; `worst` above 1 is wrong.
+/// Counts an answer that was judged. It is wrong if `worst` exceeds 1.
 void count(Tally& tally, std::int64_t number, const Judged& judged, double worst, bool exempt) {
   ++tally.signals;
   if (!judged.found) {
@@ -175,7 +175,7 @@ void run_one(const Population& population, std::int64_t number, const Arguments&
     if (signal.disturbed > 0 && signal.disturbed < found.shortest_burst) return true;
     if (differing_samples(found, judged.truth, signal, question.scale) < found.shortest_burst) return true;
     if (question.options.k == 0) return false;
-    // Frequencies cut off by k would hide them, so discovery runs again for everything that there is to find.
+    // Frequencies cut off by k would hide them, so discovery runs again without a limit.
     DiscoverOptions options = question.options;
     options.k = 0;
     const Discovery all =

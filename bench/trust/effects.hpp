@@ -14,9 +14,9 @@ namespace sfft::trust {
 using Effect = std::function<void(Image& image, std::int64_t index, Random& random)>;
 
 Effect gaussian_noise(double sigma);
-/// Noise of variance `gain` times the grey value, as of photons, plus `floor` for the read-out.
+/// Shot noise, whose variance is `gain` times the grey value, plus `floor` for the read-out.
 Effect shot_noise(double gain, double floor);
-/// Everything times 1 + slope·index, and offset·index added; stays once the ramp has run `frames` frames.
+/// Multiplies the image by 1 + slope·index and adds offset·index; constant after `frames` frames.
 Effect light_ramp(double slope, double offset, std::int64_t frames);
 Effect light_sinusoid(double amplitude, double period_frames);
 /// A dark disk with a soft edge that crosses the picture in `frames` frames.
@@ -30,9 +30,9 @@ Effect block_compression(int quality, int period);
 Effect flicker(double depth, double cycles_per_frame, double bands);
 /// Disks and boxes on straight paths; `smallest` and `largest` are their shares of the picture's area.
 Effect moving_objects(int count, double smallest, double largest, double speed, std::uint64_t seed);
-/// A part of the picture swings like leaves: rows shift by a sinusoid of a few pixels.
+/// A part of the picture sways like leaves: its rows shift by a sinusoid of a few pixels.
 Effect waving(double amplitude, double period_frames, double wavelength, std::uint64_t seed);
-/// Black to full over `frames` frames, and back when `there_and_back`.
+/// Fades from black to full brightness over `frames` frames, and back with `there_and_back`.
 Effect fade(double frames, bool there_and_back);
 /// Grows or falls geometrically by `factor` over `frames` frames, then stays there.
 Effect scale_by(double factor, double frames);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The quality of one stream's error estimates: reported against true errors, frame by frame.
+// Compares one stream's reported errors with the true ones, frame by frame.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace sfft::trust {
 struct FrameRecord {
   std::int64_t index = 0;
   TrackAction action = TrackAction::sparse;
-  bool dense = false;  ///< transformed densely, whatever the tracker did with it afterwards
+  bool dense = false;  ///< transformed densely, no matter what the tracker did with it afterwards
   Comparison errors;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Discovery of tones between the frequencies of the grid: right, or said to be leakage? And what does a
-// search that fails cost?
+// Measures whether discovery of tones between the frequencies of the grid is right or reports leakage, and
+// what a failed search costs.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -45,7 +45,7 @@ double quantile(std::vector<double> values, double q) {
   return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1))];
 }
 
-/// The best of a few calls, because other programs disturb some.
+/// Takes the fastest of a few calls, because other programs disturb some.
 constexpr int kCalls = 4;
 
 /// Seconds of discover() with Path::dense.

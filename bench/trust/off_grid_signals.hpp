@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals with tones between the frequencies of the grid, signals with tones on it, and whether discovery is
-// right about them or says that it suspects leakage.
+// Draws signals with tones between the frequencies of the grid or on it, and judges whether discovery is
+// right about them or reports suspected leakage.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct OffGridSignal {
   bool real = false;
   bool off_grid = true;
   std::string kind;     ///< the window, or the family on the grid
-  double noise_db = 0;  ///< below the signal; 0: none
+  double noise_db = 0;  ///< below the signal; 0 means no noise
   std::vector<std::complex<double>> x;
   std::vector<DrawnTone> tones;  ///< strongest first
   DiscoverOptions options;
@@ -165,7 +165,7 @@ class OffGridPopulation {
       add_tone(random, signal, tone);
     }
     if (kind != 5) return;
-    // A whole number of cycles, so that the side bands lie on the grid as well.
+    // The number of cycles is whole, so that the side bands lie on the grid as well.
     const auto last = static_cast<std::size_t>(shape[shape.rank() - 1]);
     const double depth = random.log_uniform(1e-3, 1), phase = random.phase();
     const auto cycles = static_cast<double>(random.integer(1, 8));
@@ -176,7 +176,7 @@ class OffGridPopulation {
   }
 
   static void add_square(Random& random, OffGridSignal& signal) {
-    // Along the last axis, whose length the period divides.
+    // The signal varies along the last axis, whose length the period divides.
     const std::int64_t points = signal.shape.points(), last = signal.shape[signal.shape.rank() - 1];
     std::vector<std::int64_t> periods;
     for (std::int64_t p = 4; p <= std::min<std::int64_t>(last / 2, 4096); ++p) {
@@ -192,7 +192,7 @@ class OffGridPopulation {
   }
 
   static void add_chirp(Random& random, OffGridSignal& signal) {
-    // From one frequency of the grid to another.
+    // The sweep goes from one frequency of the grid to another.
     const auto last = static_cast<std::size_t>(signal.shape[signal.shape.rank() - 1]);
     const auto n = static_cast<double>(last);
     const auto start = static_cast<double>(random.below(static_cast<std::int64_t>(last)));
@@ -220,11 +220,11 @@ class OffGridPopulation {
   bool large_;
 };
 
-/// What discovery made of a signal.
+/// How discovery's answer about a signal was judged.
 struct OffGridVerdict {
   bool flagged = false;
-  int listed = 0, near = 0;  ///< tones in the list; those within three standard errors of a true one
-  bool true_values = false;  ///< values, missed_bound and tail hold, by a dense transform in double precision
+  int listed = 0, near = 0;  ///< tones in the list, and how many are within three errors of a true one
+  bool true_values = false;  ///< values, missed_bound and tail are true, by a dense transform in double
   bool all_tones = false;  ///< every one of the k strongest tones has its nearest coefficient in the support
   bool verified = false;
   bool dense = false;
@@ -233,7 +233,8 @@ struct OffGridVerdict {
   bool told() const { return flagged && near > 0; }
 };
 
-/// Distance along the axes, in standard errors, of two frequencies or of one from the other's conjugate.
+/// Distance along the axes, in standard errors, between two frequencies or between one and the other's
+/// conjugate.
 inline double standard_errors_apart(const Shape& shape, bool real, const OffGridTone& found,
                                     const DrawnTone& tone) {
   double best = std::numeric_limits<double>::infinity();
@@ -305,7 +306,7 @@ inline OffGridVerdict judge(const OffGridSignal& signal, const Discovery& found,
   return verdict;
 }
 
-/// Discovery of the signal in single precision, as its owner would call it.
+/// Calls discovery in single precision, as a user would.
 inline Discovery discover_drawn(const OffGridSignal& signal, const DiscoverOptions& options) {
   if (!signal.real) {
     const std::vector<std::complex<float>> x(signal.x.begin(), signal.x.end());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The question put to discovery about a signal of the population, and the samples it receives.
+// Makes the question to discovery about a signal of the population, and the samples that discovery receives.
 #pragma once
 
 #include <complex>
@@ -19,10 +19,10 @@ struct Question {
   std::string text() const;
 };
 
-/// Element type, scale and options at random: k, for one, may be half the number of tones, or twice it.
+/// Draws element type, scale and options. For example, k may be half or twice the number of tones.
 Question draw_question(const PopulationSignal& signal, std::int64_t number, Draw& draw);
 
-/// The samples as the library sees them, and the same in double.
+/// The samples as the library receives them, and the same in double.
 struct Samples {
   std::vector<std::uint8_t> bytes;
   std::vector<std::complex<double>> exact;

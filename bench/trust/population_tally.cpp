@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of tallies, and their table.
+// Adds up tallies and prints their table.
 #include "bench/trust/population_tally.hpp"
 
 #include <fmt/format.h>

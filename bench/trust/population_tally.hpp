@@ -21,8 +21,8 @@ struct Tally {
 };
 using Tallies = std::map<std::string, Tally>;  ///< by family
 
-/// Prints a row for each tally and, if `total` names one, their sum; without `rows`, the sum alone. Returns
-/// the same, with all rows, as JSON.
+/// Prints a row for each tally and, if `total` is not empty, their sum under that name; without `rows`, the
+/// sum alone. Returns the same, with all rows, as JSON.
 nlohmann::json report(const Tallies& tallies, const std::string& total, bool rows = true);
 
 }  // namespace sfft::bench

@@ -22,7 +22,7 @@ Verdict judge(const Discovery& found, const std::vector<Complex>& truth, const P
       twice ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
   double energy = std::numeric_limits<double>::min();  // a signal may be zero
   for (const Complex& value : truth) energy += std::norm(value);
-  // The reference is a transform in double precision, and errs by up to 3.5 epsilon itself.
+  // The reference is a transform in double precision, whose error is up to 3.5 epsilon.
   const double rounding = (twice ? 8 : 4) * epsilon * std::sqrt(energy);
   std::vector<char> held(truth.size(), 0);
   Verdict verdict;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A power-law field is made by an inverse real FFT of random coefficients, then scaled, overlaid with sharp
+// An inverse real FFT of random coefficients makes a power-law field, which is scaled, overlaid with sharp
 // edges and blurred as by a lens.
 #include "bench/trust/scene.hpp"
 

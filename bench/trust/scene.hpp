@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images that look like photographs to a Fourier transform; video streams take their pixels from them.
+// Images with spectra like those of photographs; video streams take their pixels from them.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ Image natural_scene(std::int64_t rows, std::int64_t columns, const SceneSettings
 /// Fills `out` from (row, column) of a canvas, to fractions of a pixel.
 void crop(const Image& canvas, double row, double column, Image& out);
 
-/// Blends a disk with a soft edge of one pixel into the image. Weight 1 replaces what is there.
+/// Blends a disk with a soft edge of one pixel into the image. Weight 1 replaces the pixels.
 void draw_disk(Image& image, double row, double column, double radius, float value, float weight = 1);
 void draw_rectangle(Image& image, double row, double column, double height, double width, float value);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A population of signals: families drawn from stated distributions, each signal from one number.
+// A population of signals in families with stated distributions. A signal depends only on its number and the
+// seed.
 #pragma once
 
 #include <complex>
@@ -13,7 +14,7 @@
 
 namespace sfft::bench {
 
-/// Random numbers of one signal (SplitMix64): as many as it needs, and the same every time.
+/// The random numbers of one signal (SplitMix64), as many as it needs and the same every time.
 class Draw {
  public:
   explicit Draw(std::uint64_t seed) : state_(seed) {}
@@ -36,9 +37,9 @@ struct PopulationSignal {
   Shape shape{1};
   bool real = false;
   std::vector<std::complex<double>> x;
-  std::int64_t tones = 0;  ///< frequencies put in on purpose, a conjugate pair once; 0: no such number
+  std::int64_t tones = 0;  ///< frequencies put in on purpose, a conjugate pair once; 0 if not countable
   std::int64_t disturbed =
-      0;  ///< samples that a click or burst changed, where that is all that is not sparse
+      0;  ///< samples that a click or burst changed, if the signal is sparse apart from these
 };
 
 /// Makes signal `number` of a population, without its element type and the options of the question.
@@ -57,8 +58,8 @@ class Population {
   std::vector<std::shared_ptr<Recording>> recordings_;
 };
 
-/// Full complex transform, unnormalised forward and with 1/N inverse, by the dense engine in double
-/// precision; every thread keeps its plans.
+/// Full complex transform by the dense engine in double precision: forward unnormalised, inverse with 1/N.
+/// Every thread keeps its plans.
 void transform_in_place(const Shape& shape, std::vector<std::complex<double>>& x, bool inverse);
 
 }  // namespace sfft::bench

@@ -30,7 +30,7 @@ class Axes {
   Shape shape_;
 };
 
-/// Adds to one signal; `tones` and `disturbed` as PopulationSignal describes them.
+/// Adds components to one signal. PopulationSignal describes `tones` and `disturbed`.
 struct Maker {
   using Complex = std::complex<double>;
   static constexpr double kTurn = 2 * std::numbers::pi;
@@ -177,7 +177,7 @@ struct Maker {
       signal.x[static_cast<std::size_t>((start + i) % points())] += size * draw.normal();
   }
   void blocks() {
-    // Boxes of constant value in every dimension.
+    // The signal consists of boxes of constant value in every dimension.
     const std::int64_t count = draw.between(std::int64_t{1}, std::int64_t{8});
     const Axes axes(signal.shape);
     for (std::int64_t b = 0; b < count; ++b) {
@@ -200,7 +200,7 @@ struct Maker {
     signal.tones = 0;
   }
   void texture() {
-    // A random tile, repeated.
+    // A random tile is repeated.
     std::array<std::int64_t, 3> tile{1, 1, 1};
     const Axes axes(signal.shape);
     for (int d = 0; d < signal.shape.rank(); ++d)
@@ -253,7 +253,7 @@ struct Maker {
     for (std::int64_t j = 0; j < k; ++j) {
       double f[3];
       for (double& own : f) own = draw.unit();
-      // Some are so near a grid point that they seem to lie on it.
+      // Some tones are so near a grid point that they seem to lie on it.
       if (draw.one_in(2)) {
         const double off = draw.log_between(1e-6, 0.5);
         for (int d = 0; d < signal.shape.rank(); ++d) {
@@ -281,7 +281,7 @@ struct Maker {
     signal.tones = 0;
   }
   void envelope() {
-    // A wave packet, alone or beside tones.
+    // A wave packet, alone or in addition to tones.
     const double centre = draw.unit(), width = draw.log_between(3e-3, 0.3), turns = draw.unit();
     if (draw.one_in(2)) add_sparse();
     const double size = draw.log_between(1e-2, 10);
@@ -329,7 +329,7 @@ struct Maker {
     const std::uint8_t* pixels = own.samples.data() + frame * own.shape.points();
     const std::int64_t rows = own.shape[0], columns = own.shape[1];
     const bool strip = draw.one_in(2);
-    // A few whole rows as one signal, or a region.
+    // The signal is a few whole rows, or a region.
     const std::int64_t high =
         std::min(rows, strip ? std::max<std::int64_t>(1, 12288 / columns) : std::int64_t{96});
     const std::int64_t wide = strip ? columns : std::min<std::int64_t>(columns, 128);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws size, type, tones and noise alike for every stream, then lets its family set how tones and noise
-// evolve; each family is one function of a Draft.
+// Draws size, type, tones and noise for every stream in the same way. Then the stream's family, a function of
+// a Draft, sets how tones and noise evolve.
 #include "bench/trust/signal_streams.hpp"
 
 #include <fmt/format.h>
@@ -39,7 +39,8 @@ struct Draft {
 };
 
 std::int64_t draw_points(Random& random) {
-  // Short ones are drawn more often: they test as well, and 2^16 points take fifty times as long as 2^10.
+  // Short streams are drawn more often: they test equally well, and 2^16 points take fifty times as long as
+  // 2^10.
   static constexpr std::int64_t kPoints[] = {1024,  1024,  2048, 2048, 4096, 4096, 8192,  8192, 16384, 16384,
                                              32768, 65536, 1000, 1536, 1500, 6000, 15000, 1021, 10007};
   return kPoints[random.below(static_cast<std::int64_t>(std::size(kPoints)))];
@@ -69,7 +70,7 @@ void draw_noise(Draft& draft) {
   draft.words = none ? "no noise" : fmt::format("{:.0f} dB", snr_db);
 }
 
-/// Every tone turns at its own rate; the rates of a stream have one scale.
+/// The phase of every tone advances at a different rate; the rates of a stream have one scale.
 void turn_phases(Draft& draft) {
   const double scale = draft.random.log_uniform(1e-3, kPi);
   for (Tone& tone : draft.settings.tones) tone.turn = draft.random.uniform(-scale, scale);
@@ -90,7 +91,7 @@ void phases_random(Draft& draft) {
 std::function<double(std::int64_t)> amplitude_course(Random& random, double factor, double frames,
                                                      bool back) {
   const double start =
-      random.chance(0.5) ? 0 : 0.5;  // where a course there and back starts: at the bottom or the top
+      random.chance(0.5) ? 0 : 0.5;  // a course there and back starts at the bottom or the top
   return [=](std::int64_t index) {
     const double along = static_cast<double>(index) / frames;
     if (!back) return std::pow(factor, std::min(along, 1.0));

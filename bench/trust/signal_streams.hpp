@@ -12,8 +12,8 @@ namespace sfft::trust {
 
 const std::vector<std::string>& signal_families();
 
-/// Stream `index` of the population of `seed`: the families in turn. `frames` is how long it will be watched,
-/// so that single events happen within that time.
+/// Stream `index` of the population of `seed`: the families in turn. Single events happen within `frames`
+/// frames, the time for which the stream is watched.
 StreamRecipe signal_recipe(std::uint64_t seed, std::int64_t index, std::int64_t frames);
 
 }  // namespace sfft::trust

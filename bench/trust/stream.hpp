@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stream of frames: what the measuring programs feed to trackers.
+// The streams of frames that the measuring programs feed to trackers.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class Stream {
 struct StreamRecipe {
   std::string family;      ///< "still", "pan", "phases advance"
   std::string parameters;  ///< "240x320 u8, sigma 2"
-  std::int64_t k = 0;      ///< coefficients to learn; 0: as many as sfft-video chooses
+  std::int64_t k = 0;      ///< coefficients to learn; 0 means as many as sfft-video chooses
   std::function<std::unique_ptr<Stream>()> make;
 };
 

@@ -32,7 +32,7 @@ std::vector<Way> ways(double accuracy) {
           {"reference = false", no_reference}};
 }
 
-/// Results of the streams of one family with one way of tracking.
+/// Results of the streams of one family in one way of tracking.
 struct Tally {
   std::int64_t streams = 0, frames = 0, sparse = 0, beyond = 0, sparse_beyond = 0, relative_beyond = 0,
                bad_streams = 0;

@@ -21,13 +21,13 @@ namespace {
 
 constexpr double kLargestShare = 0.05, kFar = 5;
 constexpr std::int64_t kLongestRun = 8;
-/// Pairs with fewer sparse frames are counted in the total alone.
+/// Pairs with fewer sparse frames count only in the total.
 constexpr std::int64_t kFewestFrames = 100;
 
 /// The frames of one kind that follow frames of another.
 struct Tally {
   std::int64_t frames = 0, sparse = 0, beyond = 0, far = 0, longest_far = 0;
-  std::int64_t above = 0;  ///< sparse frames whose error is beyond the accuracy that was asked for
+  std::int64_t above = 0;  ///< sparse frames whose error exceeds the requested accuracy
   double worst = 0;        ///< true over reported error
   double worst_true = 0;   ///< relative error of a sparse frame
   std::vector<double> ratios;
@@ -134,7 +134,7 @@ void print(const std::string& name, const Tally& tally) {
              tally.kept() ? "" : "  NOT KEPT");
 }
 
-/// Prints the pairs, those with the largest shares first, and returns how many are off.
+/// Prints the pairs, largest shares first, and returns how many exceed the limits.
 std::int64_t print(double accuracy, const Tallies& tallies, const SwitchOptions& options,
                    nlohmann::json& rows) {
   fmt::print("\n{}\n{:<30} {:>8} {:>8} {:>8} {:>6} {:>4} {:>6} {:>6} {:>7} {:>6} {:>7}\n",

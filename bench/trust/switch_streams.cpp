@@ -59,7 +59,7 @@ class Matching {
     plan_.emplace(learn(stream->next(), {.k = k, .reference = true}));
   }
 
-  /// Median of what the plan reports over a few frames of the change.
+  /// Median of the errors that the plan reports for a few frames of the change.
   double level(const ChangeKind& kind, double strength, std::uint64_t seed) {
     VideoSettings settings = settings_;
     settings.effects.insert(settings.effects.begin(), later(kind.make(strength, seed)));
@@ -82,7 +82,7 @@ class Matching {
   }
 
  private:
-  /// The frames that are looked at are some time apart.
+  /// Spaces the examined frames some time apart.
   static Effect later(Effect effect) {
     constexpr std::int64_t kApart = 17;
     return
@@ -109,7 +109,7 @@ struct Drawn {
   double strength = 0;
 };
 
-/// A few kinds, so that some come back.
+/// Draws only a few kinds, so that some recur.
 std::vector<Drawn> draw_kinds(Random& random) {
   const auto count = static_cast<std::int64_t>(change_kinds().size());
   std::vector<Drawn> drawn;

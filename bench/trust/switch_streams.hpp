@@ -12,7 +12,7 @@
 namespace sfft::trust {
 
 struct SwitchStream {
-  /// From frame `start` on, what changes is of this kind; an index into change_kinds().
+  /// From frame `start` on, changes are of this kind, an index into change_kinds().
   struct Segment {
     std::int64_t start;
     std::size_t kind;
@@ -20,7 +20,7 @@ struct SwitchStream {
   };
   std::string parameters;
   std::int64_t k = 0;
-  std::vector<Segment> segments;  ///< frame 0 belongs to none: nothing but the camera's noise
+  std::vector<Segment> segments;  ///< frame 0 belongs to none and has only the camera's noise
   std::unique_ptr<Stream> stream;
   std::size_t segment_of(std::int64_t frame) const;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Synthesises the base frame once and adds tones to copies of it by tables of turns, so that a measurement
-// costs no dense transform; check_reference() verifies this with one.
+// Synthesises the base frame once and adds tones to copies of it by tables of rotations, so that a
+// measurement costs no dense transform. check_reference() verifies this with one.
 #include "bench/trust/tone_case.hpp"
 
 #include <algorithm>
@@ -141,7 +141,7 @@ void ToneCase<Real>::check_reference(Random& random) {
   if (!(std::sqrt(error) <= 1e-11 * norm_)) throw std::logic_error("a tone is not where it was put");
 }
 
-/// Runs along the last dimension share a table; each run is turned by the phase of its start.
+/// Runs along the last dimension share a table; each run is rotated by the phase of its start.
 template <class Real>
 void ToneCase<Real>::add_tone(const AddedTone& tone) {
   constexpr std::int64_t kRun = 512;

@@ -24,7 +24,7 @@ struct ToneSettings {
   bool real = false;
   std::int64_t k = 64;
   Origin origin = Origin::learned;
-  std::optional<double> snr_db;  ///< signal-to-noise ratio of the frame; none: no noise
+  std::optional<double> snr_db;  ///< signal-to-noise ratio of the frame; no noise if empty
   bool runs = false;             ///< frequencies in runs of neighbours
   std::uint64_t seed = 1;
 };
@@ -36,7 +36,7 @@ struct AddedTone {
 
 /// The errors of one frame with added tones.
 struct ToneResult {
-  double true_l2 = 0, norm = 0;  ///< over the support, which does not hold f = 0
+  double true_l2 = 0, norm = 0;  ///< over the support, which does not contain f = 0
   double reported_l2 = 0;
   double tail = 0;   ///< sqrt(Spectrum::tail_energy)
   double added = 0;  ///< sqrt of the energy of the added tones, both halves of a real signal's spectrum
@@ -74,7 +74,7 @@ class ToneCase {
   Places places_;
   std::vector<std::complex<double>> values_;  ///< X of the noiseless frame, in the order of places_.support()
   std::vector<std::complex<double>> base_;    ///< samples of the frame to which tones are added
-  std::vector<std::complex<double>> samples_;  ///< the same with tones
+  std::vector<std::complex<double>> samples_;  ///< base_ with tones added
   std::vector<Real> real_samples_;
   std::vector<std::complex<Real>> complex_samples_;
   std::optional<Plan<Real>> plan_;

@@ -34,7 +34,7 @@ const char* title(Question question) {
   return "";
 }
 
-/// Keeps enough of a long list of values for its quantiles: at first every one, then every second, fourth, …
+/// Keeps enough of a long list of values for quantiles: first every value, then every second, every fourth, …
 class Values {
  public:
   void add(double value) {
@@ -45,7 +45,7 @@ class Values {
     values_.resize(kMax / 2);
     stride_ *= 2;
   }
-  /// NaN for no values.
+  /// Returns NaN if there are no values.
   double quantile(double share) const {
     if (values_.empty()) return std::nan("");
     std::vector<float> sorted = values_;
@@ -78,7 +78,7 @@ struct Tally {
 struct Grid {
   Shape shape;
   bool real;
-  double weight;  ///< number of places relative to the other cells: long signals take long
+  double weight;  ///< number of places relative to the other cells, because long signals take longer
 };
 
 std::vector<Grid> grids(bool quick) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loss begins with the first frame of which the template lacks a strong tone.
+// A loss begins with the first frame that has a strong tone outside the template.
 #include "bench/trust/tone_losses.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace sfft::trust {
 
 namespace {
 
-/// Follows one loss after the other.
+/// Measures losses one after the other.
 class Losses {
  public:
   explicit Losses(ToneStreamResult& result) : result_(result) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a tracker's template lacks tones that its stream has.
+// Measures how long a tracker's template lacks tones of its stream.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace sfft::trust {
 
-/// One stream through one tracker.
+/// Results of one stream through one tracker.
 struct ToneStreamResult {
   bool planned_dense = false;  ///< no sparse plan is good or fast enough for the first template
   std::int64_t frames = 0, dense = 0, relearned = 0, lost_frames = 0;
-  /// For each loss, the frames until the template has the tones again.
+  /// Frames until the template has the tones again, for each loss.
   std::vector<std::int64_t> since_change, since_comparison;
-  std::int64_t longest = 0;  ///< loss, those at the end of the stream included
+  std::int64_t longest = 0;  ///< longest loss, including one that the end of the stream cuts off
   double dense_share() const { return static_cast<double>(dense) / static_cast<double>(frames); }
 };
 

@@ -98,8 +98,8 @@ std::int64_t Places::candidate(PlaceKind kind, Random& random) const {
     case PlaceKind::divisor_alias:
       return alias(flat, false, random);
     case PlaceKind::conjugate:
-      // The conjugate of a real signal's frequency belongs to it; there the place is the mirror image in one
-      // dimension only.
+      // A real signal's frequency includes its conjugate, so for real signals the place is the mirror image
+      // in only one dimension.
       if (!real_) return mirror(flat);
       index[d] = -index[d];
       return join(index);
@@ -120,8 +120,8 @@ std::int64_t Places::candidate(PlaceKind kind, Random& random) const {
   return -1;
 }
 
-/// A place that combs of B buckets in each dimension fold into the same bucket as a frequency. (f + m·B has
-/// the residue of f modulo B; f + m·N/B is the pattern that a comb of N/B buckets folds.) Both are drawn.
+/// A place that combs of B buckets in each dimension fold into the same bucket as a frequency: f + m·B has
+/// the residue of f modulo B, and f + m·N/B is the pattern that a comb of N/B buckets folds. Both are drawn.
 std::int64_t Places::alias(std::int64_t flat, bool powers_of_two, Random& random) const {
   Index index = split(flat);
   bool moved = false;

@@ -29,15 +29,15 @@ inline constexpr std::array kAdversarialKinds{PlaceKind::power_alias, PlaceKind:
                                               PlaceKind::harmonic,    PlaceKind::midpoint};
 const char* to_string(PlaceKind kind);
 
-/// k distinct frequencies of a grid, none of which is 0 or its own conjugate, and the places outside them.
+/// k distinct frequencies of a grid, none of which is 0 or its own conjugate, and the places outside these.
 class Places {
  public:
   /// Scattered over the grid, or in runs of eight neighbours.
   Places(const Shape& shape, bool real, std::int64_t k, bool runs, Random& random);
 
   const std::vector<std::int64_t>& support() const { return support_; }
-  /// A flat frequency outside the support (for a real signal, its mirror image as well); -1 if the kind
-  /// offers none.
+  /// Linear index of a frequency outside the support (for a real signal its mirror image is outside as well);
+  /// -1 if the kind offers none.
   std::int64_t draw(PlaceKind kind, Random& random) const;
 
  private:

@@ -18,7 +18,8 @@ namespace sfft::trust {
 
 namespace {
 
-/// Frames within which a template has to have its tones again, and the share of frames that may be dense.
+/// The number of frames within which a template must have its tones again, and the share of frames that may
+/// be dense.
 constexpr std::int64_t kLongest = 64;
 constexpr std::int64_t kMedian = 3;
 constexpr double kLargestDense = 0.05;
@@ -37,10 +38,10 @@ void print_frame(const TrackedFrame<float>& frame, bool lost) {
              frame.spectrum.relative_error, frame.reason);
 }
 
-/// The streams of one family, or with one way of tracking.
+/// Results of the streams of one family, or of one way of tracking.
 struct Tally {
   std::int64_t streams = 0, frames = 0, relearned = 0, lost_frames = 0, late = 0;
-  std::int64_t planned_dense = 0;  ///< streams; the others count for the share of dense frames
+  std::int64_t planned_dense = 0;  ///< streams; only the others count in the share of dense frames
   std::int64_t sparse_frames = 0, dense = 0, often_dense = 0;
   std::vector<std::int64_t> since_change, since_comparison;
 

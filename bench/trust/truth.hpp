@@ -17,7 +17,7 @@ struct Comparison {
   double reported_l2 = 0;  ///< Spectrum::error_l2
   double reported_relative = 0;
 
-  /// Rounding of a spectrum in float; true errors below it say nothing.
+  /// Rounding of a spectrum in float; true errors below it are meaningless.
   static constexpr double kRounding = 1e-6;
 
   double true_relative() const { return norm > 0 ? true_l2 / norm : true_l2 > 0 ? 1 : 0; }

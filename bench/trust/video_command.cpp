@@ -15,7 +15,7 @@ namespace sfft::trust {
 
 namespace {
 
-/// Limits that the account has to keep (docs/accuracy.md).
+/// Limits that the error estimates must keep (docs/accuracy.md).
 constexpr double kLowestRatio = 0.9;
 constexpr double kHighestRatio = 1.35;
 constexpr double kMinCoverage = 0.95;
@@ -152,7 +152,7 @@ std::vector<StreamRecipe> chosen_streams(const VideoOptions& options) {
   std::erase_if(recipes,
                 [&](const StreamRecipe& r) { return r.family.find(options.only) == std::string::npos; });
   if (!options.quick) return recipes;
-  std::vector<StreamRecipe> few;  // one of each family
+  std::vector<StreamRecipe> few;  // one stream of each family
   for (StreamRecipe& recipe : recipes) {
     if (few.empty() || few.back().family != recipe.family) few.push_back(std::move(recipe));
   }
@@ -170,7 +170,7 @@ nlohmann::json run_video(const VideoOptions& options) {
   std::int64_t frames = 0;
   std::int64_t beyond = 0;
   std::int64_t sparse = 0;
-  std::vector<double> ratios;  // of single frames
+  std::vector<double> ratios;  // ratios of single frames
   print_header();
   for (const StreamRecipe& recipe : chosen_streams(options)) {
     const std::unique_ptr<Stream> stream = recipe.make();

@@ -23,8 +23,8 @@ struct VideoSettings {
   ElementType type = ElementType::u8;  ///< u8, u16 (256 times finer) or f32 (neither rounded nor clipped)
   double margin = 1;                   ///< the canvas is this many times as high and wide as the picture
   SceneSettings scene;
-  std::shared_ptr<const Image> picture;  ///< takes the place of the scene, if there is one
-  Path2D path;                           ///< empty: the camera stands still
+  std::shared_ptr<const Image> picture;  ///< replaces the scene if set
+  Path2D path;                           ///< if empty, the camera stands still
   std::vector<std::int64_t> cuts;        ///< frames where another scene begins
   std::vector<Effect> effects;
   std::uint64_t seed = 1;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws each family in turn from one seed, with ranges from what cameras, lamps, weather and codecs do.
+// Draws each family in turn from one seed, with the parameter ranges of real cameras, lamps, weather and
+// codecs.
 #include "bench/trust/video_streams.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +22,7 @@ class Population {
   std::vector<StreamRecipe> draw();
 
  private:
-  /// Settings with the parts that all families have in common.
+  /// Returns the settings that all families share.
   VideoSettings scene(ElementType type = ElementType::u8) {
     random_ = Random(seed_, ++drawn_);
     VideoSettings settings;
@@ -47,7 +48,7 @@ class Population {
     recipe.make = [settings = std::move(settings)] { return make_video(settings); };
     recipes_.push_back(std::move(recipe));
   }
-  /// Adds a stream with the effect and then a camera's noise.
+  /// Adds a stream with the effect, followed by a camera's noise.
   void add_noisy(const std::string& family, VideoSettings settings, Effect effect,
                  const std::string& parameters) {
     const double sigma = camera_noise();

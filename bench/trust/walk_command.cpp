@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tones whose amplitudes and phases take a random step each frame, tracked as differences to a learned
-// reference: errors stay the same while what changes grows from nothing.
+// Tracks tones whose amplitudes and phases take a random step per frame, as differences to a learned
+// reference. Errors stay the same while the change grows from zero.
 #include <fmt/format.h>
 
 #include <algorithm>

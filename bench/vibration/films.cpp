@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A scene is a sum of soft spots and surfaces with blurred edges, which is evaluated at its true place in
-// every frame. Light multiplies it; then come the tone curve, shot noise and rounding to 8 bits.
+// A scene is a sum of soft spots and surfaces with blurred edges, evaluated at its true position in every
+// frame. It is multiplied by the light, and then passes the tone curve, shot noise and rounding to 8 bits.
 #include "bench/vibration/films.hpp"
 
 #include <algorithm>
@@ -19,14 +19,14 @@ using trust::Random;
 
 constexpr double kTurn = 2 * std::numbers::pi;
 
-using Field = std::vector<double>;  ///< a value per pixel, row by row
+using Field = std::vector<double>;  ///< one value per pixel, row-major
 
 struct Size {
   int width = 0, height = 0;
   std::size_t points() const { return static_cast<std::size_t>(width) * static_cast<std::size_t>(height); }
 };
 
-/// What reflects the light, at any place of the picture.
+/// The reflectance at any position of the picture.
 class Scene {
  public:
   Scene(Size size, Random& draw) : size_(size) {
@@ -47,7 +47,7 @@ class Scene {
     }
   }
 
-  /// The scene moved by (dx, dy).
+  /// Samples the scene moved by (dx, dy).
   Field at(double dx, double dy) const {
     Field field(size_.points(), base_);
     for (const Surface& one : surfaces_) add_surface(one, dx, dy, field);
@@ -105,7 +105,7 @@ class Scene {
 /// Changes a picture for the time t.
 using Effect = std::function<void(double t, Field& field)>;
 
-/// A lamp's course in time, in [-1, 1] or so.
+/// A lamp's brightness over time, roughly in [-1, 1].
 std::function<double(double)> lamp_course(double hz, Random& draw) {
   const double phase = draw.phase();
   const double second = draw.uniform(0, 0.3);
@@ -117,7 +117,7 @@ std::function<double(double)> lamp_course(double hz, Random& draw) {
   };
 }
 
-/// 100 or 120 Hz, and as the mains stray.
+/// Flicker frequency: 100 or 120 Hz with the drift of the mains.
 double mains(Random& draw) {
   return (draw.chance(0.5) ? 100 : 120) * (1 + 0.001 * draw.normal());
 }
@@ -183,7 +183,7 @@ Effect screen(Size size, Random& draw) {
   const double left = draw.uniform(0, size.width - width);
   const double top = draw.uniform(0, size.height - height);
   const double scan = draw.chance(0.5) ? draw.uniform(0.5, 2) / height : 0;
-  const double level = draw.uniform(30, 120);  // light of its own
+  const double level = draw.uniform(30, 120);  // light that the screen emits
   return [=](double t, Field& field) {
     for (int y = std::max(0, static_cast<int>(top)); y < top + height && y < size.height; ++y) {
       const double now = depth * (scan > 0 ? course(t + 0.01 * scan * (y - top)) : course(t));
@@ -321,7 +321,7 @@ Effect highlights(Size size, Random& draw) {
   };
 }
 
-/// Detail that is lost from the key frame on, or gained until the next one, in blocks of different strength.
+/// Detail is lost after a key frame, or gained until the next one, by blocks of different strength.
 Effect pumping(Size size, double rate, Random& draw) {
   const double period = static_cast<double>(draw.integer(5, 30)) / rate;
   const double depth = draw.log_uniform(0.03, 0.5);
@@ -436,7 +436,7 @@ class FilmSource final : public video::FrameSource {
   }
 
  private:
-  /// The scene whose whole, or an opaque part in front of it, has moved by (dx, dy).
+  /// The scene after the whole, or an opaque part in front of it, has moved by (dx, dy).
   Field scene_at(double dx, double dy) const {
     if (!vibration_.part) return scene_.at(dx, dy);
     Field field = still_;
@@ -466,7 +466,7 @@ class FilmSource final : public video::FrameSource {
   video::SourceInfo info_;
 };
 
-/// Size, rate and length of a film.
+/// Draws size, rate and length of a film, and makes it.
 std::unique_ptr<FilmSource> film(double noise, Random& draw, double& rate, int& frames) {
   constexpr std::array<double, 8> kRates = {24, 25, 29.97, 30, 50, 60, 120, 240};
   constexpr std::array<Size, 5> kSizes = {{{160, 120}, {192, 144}, {128, 192}, {256, 144}, {240, 180}}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench_vibration: peaks that light makes in drawn stills, and drawn vibrations that are found.
+// bench_vibration counts peaks that light causes in drawn stills, and drawn vibrations that are found.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -25,7 +25,7 @@ constexpr std::array<double, 6> kAmplitudes = {0.02, 0.05, 0.1, 0.2, 0.5, 1.0};
 
 struct Options {
   std::uint64_t seed = 1;
-  int count = 300;  ///< stills; and vibrations per amplitude and noise: a tenth of it
+  int count = 300;  ///< number of stills; a tenth of it is the number of vibrations per amplitude and noise
   int threads = 0;
   bool verbose = false;
   int only = -1;
@@ -34,9 +34,9 @@ struct Options {
 
 struct Seen {
   int undoubted = 0;   ///< peaks
-  bool peak = false;   ///< one at the true frequency
-  bool clear = false;  ///< one that is not doubted
-  bool first = false;  ///< and it is the first
+  bool peak = false;   ///< one is at the true frequency
+  bool clear = false;  ///< one at the true frequency is not doubted
+  bool first = false;  ///< and that one comes first
   std::string sentence;
 };
 

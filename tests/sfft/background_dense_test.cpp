@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dense transforms beside a stream: in whatever order frames are begun, asked for, passed over and forgotten,
-// and whatever fails, each gets the spectrum of its own samples, and memory that was given back is read no
-// more.
+// Tests dense transforms in the background of a stream. In whatever order frames are begun, requested,
+// skipped and dropped, and whatever fails, each gets the spectrum of its samples, and memory that was given
+// back is not read again.
 #include "sfft/tracking/background_dense.hpp"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ void transform_some(unsigned seed, Events& events) {
       dense.forget();
     else
       dense.keep_only(rest.subspan(1, std::min(below(16), rest.size() - 1)));
-    // The caller may use its memory again.
+    // The caller may reuse its memory.
     for (; given_back <= at; ++given_back) stream.samples[given_back].fill(-1e6F);
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that a plan sees disturbances of PlanInfo::shortest_burst samples as often as it promises, by default
-// and with PlanOptions::burst, and what it makes of those options.
+// Tests that a plan notices disturbances of PlanInfo::shortest_burst samples as often as it promises, by
+// default and with PlanOptions::burst, and how it handles those options.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -19,7 +19,7 @@ using test::code_of;
 using test::SparseSignal;
 using Complex = std::complex<double>;
 
-/// X of the frame at the support: that of the signal and the direct sum of what was added.
+/// X of the frame at the support: the signal's values plus the direct sum of the added samples.
 std::vector<Complex> exact_values(const SparseSignal& signal, const std::vector<std::int64_t>& at,
                                   const std::vector<Complex>& added) {
   std::vector<Complex> values = signal.values;
@@ -39,7 +39,7 @@ std::vector<Complex> exact_values(const SparseSignal& signal, const std::vector<
   return values;
 }
 
-/// A random set, one stretch, or several.
+/// Draws a random set of samples, one stretch, or several.
 std::vector<std::int64_t> disturbed(std::int64_t points, std::int64_t count, int kind,
                                     std::mt19937_64& random) {
   std::vector<char> is(static_cast<std::size_t>(points), 0);
@@ -72,7 +72,8 @@ struct Population {
   int frames = 0, silent = 0;
 };
 
-/// Frames in which as many samples as promised are zeroed, change their sign, or get noise added.
+/// Transforms frames in which the promised number of samples are zeroed, change their sign, or get noise
+/// added.
 template <class Real>
 void disturb(const Shape& shape, bool real, std::int64_t k, Path path, double burst, int frames,
              Population& all) {
@@ -136,7 +137,7 @@ TEST(BurstsOfPlans, ArePromisedAndSeen) {
     disturb<double>(Shape{96, 64}, true, 8, Path::comb, burst, 600, all);
     disturb<double>(Shape{4093}, false, 8, Path::flat_window, burst, 600, all);
     EXPECT_EQ(all.frames, 2400);
-    // 1e-3 of them are 2.4.
+    // The expected number is 2.4, 1e-3 of the frames.
     EXPECT_LE(all.silent, 8) << "burst = " << burst;
   }
 }
@@ -179,7 +180,8 @@ TEST(BurstsOfPlans, OptionsOutOfRangeAreRefused) {
             ErrorCode::invalid_argument);
 }
 
-/// Coefficients that are not the reference's are noticed, and right ones raise nothing.
+/// Expects that coefficients that differ from the reference's are noticed, and that right ones raise no
+/// error.
 template <class Real>
 void check_reference(double noise_db) {
   const Shape shape{1 << 14};

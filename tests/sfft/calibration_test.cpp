@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests what a tracker learns from comparisons on streams whose true errors are a function of the reported.
+// Tests what a tracker learns from comparisons, on streams whose true errors are a function of the reported
+// ones.
 #include "sfft/tracking/calibration.hpp"
 
 #include <gtest/gtest.h>
@@ -52,7 +53,7 @@ TEST(Calibration, LearnsAConstantFactor) {
         [&](int) { return 0.01 * factor; }, 40);
     EXPECT_EQ(outcome.beyond_twice, 0) << factor;
     EXPECT_GT(outcome.lowest, 0.65) << factor;
-    // Factors beyond what one comparison may say take more of them, and the most cautious of five holds.
+    // Factors beyond the limits of one comparison need several, and the most cautious of five is used.
     const bool extreme = factor > 16 || factor < 0.35;
     EXPECT_LT(outcome.highest, factor < 0.35 ? 2 : 1.7) << factor;
     EXPECT_LE(outcome.compared, extreme ? 30 : 18) << factor;
@@ -80,7 +81,7 @@ TEST(Calibration, ExpectsTheComparisonsThatComeWhereNothingSurprises) {
 }
 
 TEST(Calibration, ExpectsWhatKnownReportsWillCallFor) {
-  // Errors of three levels and none, so that most comparisons come out of turn.
+  // Frames have errors of three levels or none, so that most comparisons come out of turn.
   const auto report = [](std::size_t i) {
     return i % 97 < 5 ? 0 : i % 130 < 40 ? 0.01 : i % 7 < 2 ? 0.3 : 0.08;
   };
@@ -129,13 +130,14 @@ TEST(Calibration, ExpectsWhatKnownFindingsWillCallFor) {
 }
 
 TEST(Calibration, AFewLuckyFramesAreNotBelieved) {
-  // Reports are right, but the first comparisons met frames whose true error was a thirtieth.
+  // Reports are right, but the first comparisons met frames whose true error was a thirtieth of the reported
+  // one.
   for (const int lucky : {1, 2, 3, 4}) {
     Calibration calibration(256);
     for (int i = 0; i < lucky; ++i) calibration.compared(1, 30, 0.03);
     EXPECT_GT(calibration.factor(0.03), 0.35);
   }
-  // Five in a row are, and one that says otherwise ends it.
+  // Five in a row are believed, and one that contradicts them ends it.
   Calibration calibration(256);
   for (int i = 0; i < 5; ++i) calibration.compared(1, 30, 0.03);
   EXPECT_LT(calibration.factor(0.03), 0.1);
@@ -161,7 +163,7 @@ TEST(Calibration, ComparisonsThatAreAskedForReplaceItsOwn) {
 }
 
 TEST(Calibration, FollowsErrorsThatStayWhileReportsSwing) {
-  // A swaying camera: the difference to the reference comes and goes, the noise of the reference stays.
+  // A swaying camera: the difference to the reference comes and goes, but the noise of the reference stays.
   Calibration calibration(256);
   const auto reported = [](int i) { return 0.006 + 0.0035 * std::sin(0.46 * i); };
   const Outcome outcome = watch(
@@ -195,7 +197,7 @@ struct Kind {
   double ratio;  ///< true over reported error
 };
 
-/// Pushes frames that report 0.03, of the kind that `kind` gives for each, with some scatter.
+/// Pushes frames that report 0.03 with some scatter; `kind` gives the kind of each frame.
 Outcome watch_kinds(Calibration& calibration, int frames, const std::function<Kind(int)>& kind, int from) {
   std::mt19937 generator(7);
   std::normal_distribution<double> scatter(0, 0.08);
@@ -221,7 +223,7 @@ Outcome watch_kinds(Calibration& calibration, int frames, const std::function<Ki
 }
 
 TEST(Calibration, TellsKindsOfChangeOfOneLevelApart) {
-  // A shadow, grain, blocks and a tone at the same reported error; each may follow any other.
+  // A shadow, grain, blocks and a tone at the same reported error. Each may follow any other.
   const std::vector<Kind> kinds{{{2.4, 1.5}, 0.5}, {{-1.9, 5}, 2}, {{-3.4, 4.4}, 0.7}, {{-0.9, 1.8}, 3}};
   for (const unsigned seed : {1U, 2U, 3U, 4U, 5U}) {
     std::mt19937 generator(seed);
@@ -277,7 +279,7 @@ TEST(Calibration, AShapeThatWandersDoesNotMakeAStreamDense) {
           return Kind{{held, shared}, 1};
         },
         0);
-    // One in 64 frames, some at the start, and the usual ones with those that follow a new kind.
+    // Comparisons: one in 64 frames, some at the start, and some after each new kind.
     EXPECT_LE(outcome.compared, 4000 / 64 + 60) << step;
     EXPECT_EQ(outcome.beyond_twice, 0) << step;
     EXPECT_LT(outcome.highest, 2.2) << step;
@@ -342,7 +344,7 @@ TEST(ChangeShape, IsTheSameForChangesOfOneKindAndAnySize) {
   sfft::Spectrum<double> spectrum;
   for (const double size : {1e-3, 1.0, 1e3}) {
     spectrum.values.assign(reference.begin(), reference.end());
-    // The mean does not count; of the others, every fourth has changed alike.
+    // The mean does not count. Of the other coefficients, every fourth has changed equally.
     spectrum.values[50] += 1e6 * size;
     for (std::size_t i = 0; i < 100; i += 4) spectrum.values[i] += std::complex<double>(0, 2) * size;
     spectrum.tail_energy = 50 * size * size;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Luma planes in a GPU's memory become frames as on the CPU, bit for bit, and plans take them where they are.
+// Tests that luma planes in a GPU's memory become frames as on the CPU, bit for bit, and that plans read them
+// where they are.
 #include "sfft/device_pictures.hpp"
 
 #include <random>

@@ -83,7 +83,7 @@ void check(const Shape& shape, std::int64_t k, unsigned seed) {
   EXPECT_LE(std::sqrt(error), spectrum.error_l2) << what;
   if (norm > 0) {
     EXPECT_LE(std::sqrt(error / norm), spectrum.relative_error) << what;
-    // A small error is not hidden behind a large one.
+    // A large error must not hide a small one.
     EXPECT_LE(spectrum.relative_error,
               (sizeof(Real) == 4 ? 100 : 10000) * std::numeric_limits<Real>::epsilon())
         << what;

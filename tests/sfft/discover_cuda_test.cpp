@@ -40,7 +40,7 @@ double rounding() {
              : kSingle;
 }
 
-/// The results may differ only by where the samples are.
+/// Expects results that differ only by the location of the samples.
 void expect_same(const Discovery& gpu, const Discovery& host, double bound) {
   EXPECT_EQ(gpu.backend, Backend::cuda);
   EXPECT_EQ(gpu.path, host.path);
@@ -58,7 +58,7 @@ void expect_same(const Discovery& gpu, const Discovery& host, double bound) {
 /// Discovers on both, compares the results, and returns the GPU's.
 template <class T>
 Discovery compare(const std::vector<T>& x, const Shape& shape, DiscoverOptions options) {
-  options.check = Check::scattered;  // in host memory a short signal's energy would be checked, too
+  options.check = Check::scattered;  // in host memory a short signal's energy would be checked as well
   const OnDevice<T> there(x);
   Discovery gpu = discover(signal_of(there, shape), options);
   expect_same(gpu, discover(SignalView(x, shape), options), rounding<T>());
@@ -181,7 +181,7 @@ TEST_F(DiscoverGpu, NoisySignals) {
       const Discovery found = compare(x, shape, {.k = 10, .fallback = Fallback::none});
       EXPECT_TRUE(found.verified) << found.reason;
       EXPECT_EQ(*found.support, signal.support);
-      // Verified or dense: the frequencies are the same.
+      // Whether verified or dense, the frequencies are the same.
       const OnDevice<std::complex<float>> there(x);
       EXPECT_EQ(*discover(signal_of(there, shape), {.k = 10}).support, signal.support);
     }
@@ -207,7 +207,7 @@ TEST_F(DiscoverGpu, WhiteNoiseIsNotVerifiedAndTransformedDenselyOnTheGpu) {
   }
 }
 
-/// Every type through the dense transform, which the options request.
+/// Discovers signals of every type by the dense transform, which the options request.
 template <class T>
 void compare_dense(const Shape& shape) {
   std::mt19937 generator(9);

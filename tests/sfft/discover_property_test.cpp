@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests discovery on arbitrary signals: a right answer, "not verified" or a typed error; never a silent
-// miss.
+// Tests discovery on arbitrary signals. It must give a right answer, "not verified" or a typed error, and
+// never miss a coefficient silently.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ Shape random_shape(std::mt19937_64& random) {
   }
 }
 
-/// Scattered, adjacent, or all in one residue class modulo a power of two.
+/// Draws frequencies that are scattered, adjacent, or all in one residue class modulo a power of two.
 std::vector<std::int64_t> random_support(const Shape& shape, bool real, std::int64_t k,
                                          std::mt19937_64& random) {
   const auto points = static_cast<std::uint64_t>(shape.points());
@@ -102,14 +102,14 @@ Discovery run(const Case& drawn, bool single, const DiscoverOptions& options) {
                   options);
 }
 
-/// Whether a verified discovery of a finite signal is right: its frequencies are in the signal with these
-/// values, and missing ones are below its bound or its kept values.
+/// Whether a verified discovery of a finite signal is right: the signal contains its frequencies with these
+/// values, and missing ones are below its bound or below its kept values.
 ::testing::AssertionResult right(const Discovery& discovery, const Case& drawn, std::int64_t k, bool single) {
   const SparseSignal& truth = drawn.truth;
   const auto points = static_cast<double>(truth.shape.points());
   double norm = std::sqrt(drawn.noise) * points;
   for (const auto& value : truth.values) norm += std::abs(value);
-  // Noise has coefficients, too; five standard deviations are the largest of a few thousand.
+  // Noise also has coefficients; the largest of a few thousand has about five standard deviations.
   const double outlier = 5 * std::sqrt(drawn.noise * points);
   const double rounding = (single ? 4e-7 : 1e-13) * norm;
   double min = std::numeric_limits<double>::infinity();
@@ -125,7 +125,7 @@ Discovery run(const Case& drawn, bool single, const DiscoverOptions& options) {
       expected = own ? truth.values[t] : std::conj(truth.values[t]);
       seen[t] = 1;
     }
-    // Missed coefficients, smaller than the bound, disturb their neighbours.
+    // Missed coefficients are smaller than the bound, but disturb their neighbours.
     const double tolerance =
         rounding + outlier + 6 * discovery.standard_error[i] + (expected == 0.0 ? 0 : discovery.missed_bound);
     if (!(std::abs(discovery.values[i] - expected) <= tolerance))
@@ -181,7 +181,7 @@ TEST(DiscoverProperty, NothingIsMissedInSilence) {
       ++refused;
     }
   }
-  // The cases are hard on purpose; the claim would be empty if most were not answered.
+  // The cases are hard on purpose, but the test would prove little if most were not answered.
   EXPECT_GE(verified, kCases / 5);
   EXPECT_GE(dense, kCases / 10);
   RecordProperty("verified", verified);

@@ -27,7 +27,7 @@ std::vector<std::int64_t> support_of(const Template& tmpl) {
   return {tmpl.support().begin(), tmpl.support().end()};
 }
 
-/// Independent noise of total power `power` (per sample, real and imaginary together).
+/// Adds independent noise of total power `power` per sample, real and imaginary parts together.
 std::vector<std::complex<float>> with_noise(const SparseSignal& signal, double power, unsigned seed) {
   std::mt19937 generator(seed);
   std::normal_distribution<double> normal(0, std::sqrt(power / 2));
@@ -66,7 +66,7 @@ TEST(Discover, RealSignalsGiveOneOfEachPair) {
   for (const Shape& shape : {Shape{32768}, Shape{32749}, Shape{128, 256}, Shape{32, 32, 48}}) {
     for (unsigned seed = 1; seed <= 5; ++seed) {
       SparseSignal signal = SparseSignal::random(shape, true, 8, seed);
-      // The half that learn() keeps: the last coordinate at most half its extent.
+      // learn() keeps the half in which the last coordinate is at most half its extent.
       const Template kept = learn(SignalView(signal.as<double>(), shape), {.k = 8});
       const DiscoverOptions options{.k = 8, .fallback = Fallback::none, .seed = seed};
       SCOPED_TRACE(shape.to_string());
@@ -84,8 +84,8 @@ TEST(Discover, RealSignalsGiveOneOfEachPair) {
         expected.push_back(own ? signal.values[i] : std::conj(signal.values[i]));
       }
       EXPECT_LE(test::relative_l2(single.values, expected), kSingle);
-      // Two rounds of windows are all that a short signal of a prime size can pay for, and for one draw in
-      // forty they do not suffice. That is said, and what is missing is within the bound.
+      // A short signal of a prime size can afford only two rounds of windows, which do not suffice for one
+      // draw in forty. The result says so, and missing coefficients are within the bound.
       const Discovery twice = discover(SignalView(signal.as<double>(), shape), options);
       if (twice.verified || shape != Shape{32749}) {
         EXPECT_LE(test::relative_l2(twice.values, expected), kDouble);
@@ -206,7 +206,8 @@ TEST(Discover, OneResidueClassModuloAPowerOfTwo) {
 }
 
 TEST(Discover, FrequenciesThatDifferInTheirHighestBitsOnly) {
-  // On every grid of a power of two they share a bucket, and at delays of one parity they look like others.
+  // On every grid of a power of two they share a bucket, and at delays of one parity they resemble other
+  // frequencies.
   const std::vector<std::int64_t> tops[] = {{0, 128}, {0, 64}, {0, 128 * 256 + 128}, {0, 128 * 256, 128}};
   int verified = 0;
   for (unsigned seed = 1; seed <= 160; ++seed) {
@@ -271,7 +272,7 @@ TEST(Discover, NanIsAnErrorOrNotVerified) {
 }
 
 TEST(Discover, ZeroSamplesAreNotVerified) {
-  // One click is flat in frequency, and invisible to anything that reads one sample in ten.
+  // A click is flat in frequency, and an algorithm that reads one sample in ten can miss it.
   std::vector<std::complex<float>> x(1 << 16);
   x[12345] = 1;
   EXPECT_FALSE(discover(SignalView::line(x), {.k = 5, .fallback = Fallback::none}).verified);
@@ -279,7 +280,7 @@ TEST(Discover, ZeroSamplesAreNotVerified) {
 }
 
 TEST(Discover, TinySignalsAndFrequenciesEverywhere) {
-  // Up to every frequency of a signal, with and without the dense transform to fall back on.
+  // k goes up to the number of all frequencies, with and without the dense transform as a fallback.
   for (const std::int64_t n : {1, 2, 3, 4, 5, 7, 16, 17, 64, 1000, 1021}) {
     for (const std::int64_t k : {std::int64_t{1}, n / 4, n / 2, n}) {
       if (k == 0) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests what a verified discovery promises on signals made to fool it: the reference is a dense transform in
-// double precision, or the way in which the signal was made.
+// Tests the promises of a verified discovery on signals made to fool it. The reference is a dense transform
+// in double precision, or the construction of the signal.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ std::vector<Complex> dense_spectrum(const std::vector<Complex>& x, const Shape& 
   return spectrum;
 }
 
-/// Checks what a discovery of a real or complex signal claims against the whole spectrum.
+/// Checks the claims of a discovery of a real or complex signal against the whole spectrum.
 void expect_true(const Discovery& found, const std::vector<Complex>& truth, const Shape& shape, bool real,
                  double epsilon) {
   double energy = 0;
@@ -49,8 +49,8 @@ void expect_true(const Discovery& found, const std::vector<Complex>& truth, cons
   }
 }
 
-/// Discovers the real samples in single precision with and without a dense transform to fall back on, and
-/// with the whole signal's energy and without; returns how often discovery itself answered.
+/// Discovers the real samples in single precision, with and without a dense transform as a fallback, and with
+/// and without the whole signal's energy. Returns how often discovery itself answered.
 int expect_no_silent_error(const std::vector<float>& x, const Shape& shape, std::int64_t k,
                            std::uint64_t seed) {
   const std::vector<Complex> truth = dense_spectrum({x.begin(), x.end()}, shape);
@@ -75,7 +75,8 @@ TEST(DiscoverTrust, ASquareWaveWhosePeriodDividesTheSize) {
     for (std::size_t t = 0; t < kPoints; ++t) x[t] = (t + offset) % 128 < 64 ? 1.0f : -1.0f;
     expect_no_silent_error(x, Shape{kPoints}, 20, offset + 1);
     const Spectrum<double> spectrum = transform(SignalView::line(x), {.k = 8});
-    // The fundamental and its mirror image; transform() once returned one wrong coefficient instead.
+    // Both the fundamental and its mirror image must be found; transform() once returned one wrong
+    // coefficient instead.
     const auto fundamental = std::find(spectrum.support->begin(), spectrum.support->end(), kPoints / 128);
     ASSERT_NE(fundamental, spectrum.support->end());
     EXPECT_LE(spectrum.missed_bound,
@@ -121,7 +122,7 @@ TEST(DiscoverTrust, SeventeenEqualTonesOfWhichFiveAreAskedFor) {
 }
 
 TEST(DiscoverTrust, WhatKCutsOffIsBoundedAndATieIsNamed) {
-  // Found by discovery, and by the dense transform of a short signal.
+  // The tie is found by discovery, and for a short signal by the dense transform.
   for (const std::int64_t points : {std::int64_t{1} << 16, std::int64_t{1024}}) {
     SparseSignal signal = SparseSignal::random(Shape{points}, false, 5, 3);
     const auto size = static_cast<double>(points);
@@ -135,7 +136,7 @@ TEST(DiscoverTrust, WhatKCutsOffIsBoundedAndATieIsNamed) {
     const Discovery whole = discover(SignalView::line(x), {.k = 5});
     EXPECT_FALSE(whole.tie_at_k);
     EXPECT_LE(whole.missed_bound, 1e-5 * size);
-    // One is larger than the other four: no tie, and the bound is that of the next.
+    // One coefficient is larger than the other four, so there is no tie, and the bound is that of the next.
     signal.values[2] *= 3;
     const auto y = signal.as<std::complex<float>>();
     const Discovery largest = discover(SignalView::line(y), {.k = 1});
@@ -176,7 +177,7 @@ TEST(DiscoverTrust, SamplesOfAnyFiniteSize) {
 }
 
 TEST(DiscoverTrust, AScaleThatTheFirstSamplesDoNotShow) {
-  // Silence, then large samples: the largest sample decides, whenever it comes.
+  // Large samples follow silence. The largest sample decides, whenever it comes.
   std::vector<double> x(1 << 14, 1e-250);
   for (std::size_t t = 8000; t < 12000; ++t) x[t] = 1e250;
   const Discovery found = discover(SignalView::line(x), {.k = 3});
@@ -287,7 +288,7 @@ TEST(DiscoverTrust, ChangedSamplesUnderNoiseShowOrAreCovered) {
   EXPECT_GE(verified, 30);
 }
 
-/// A reader that notes which samples were read.
+/// A reader that records which samples were read.
 class Noting final : public detail::SampleReader {
  public:
   Noting(const std::vector<float>& x)
@@ -375,8 +376,8 @@ TEST(DiscoverTrust, ConfidenceSaysHowManySamplesAreCompared) {
   }
 }
 
-/// The probability that no sum of 32 anchors and 32 offsets falls into a set of residues, by drawing anchors:
-/// given these, the offsets are independent.
+/// Estimates the probability that no sum of 32 anchors and 32 offsets falls into a set of residues, by
+/// drawing anchors. For given anchors the offsets are independent.
 double miss_probability(const std::vector<char>& set, std::mt19937& generator) {
   constexpr int kDraws = 20000;
   const std::size_t size = set.size();
@@ -396,7 +397,8 @@ double miss_probability(const std::vector<char>& set, std::mt19937& generator) {
 }
 
 TEST(DiscoverTrust, SumsOfTwoSetsMissAsRarelyAsTheModelSays) {
-  // 1024 positions and sets of a fortieth of the signal: one residue of forty (pulses), a stretch, several.
+  // 1024 positions, and sets of a fortieth of the signal: one residue of forty (pulses), one stretch, and
+  // several.
   EXPECT_LE(detail::witness_samples(1e-9), 1024);
   EXPECT_LE(detail::witness_share(1e-9, 1024), 0.0256);
   std::mt19937 generator(6);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GPU emulated on the host that reads frames as late as it may, or several that take parts in turn.
+// Emulates on the host a GPU that reads frames as late as it may, or several GPUs that take parts in turn.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,11 +21,11 @@ constexpr std::size_t kPoints = 4;
 inline const Shape kShape{static_cast<std::int64_t>(kPoints)};
 using Samples = std::array<float, kPoints>;
 
-/// What happens on the GPU, and what is to go wrong there.
+/// Records what happens on the GPU, and sets what fails there.
 struct Events {
   int begun = 0, executed = 0, again = 0, abandoned = 0, failed = 0;
   std::size_t slots = 3, part = 4;
-  unsigned one_in = 0;  ///< calls of which one fails; 0: none
+  unsigned one_in = 0;  ///< one in this many calls fails; 0 means none
   int devices = 1;      ///< GPUs that take parts in turn
   std::mt19937 random{1};
 
@@ -36,7 +36,7 @@ struct Events {
   }
 };
 
-/// Adds to every spectrum.
+/// A reference that adds to every spectrum.
 struct EmulatedReference final : DeviceReference {
   explicit EmulatedReference(float v) : value(v) {}
   float value;
@@ -88,7 +88,7 @@ class EmulatedPlan final : public DevicePlan<float> {
     events_.begun += static_cast<int>(begun);
     return begun;
   }
-  /// The frames stay what they were when they were first sent.
+  /// The frames keep the contents that they had when they were first sent.
   std::size_t again(const Spectrum<float>& first, const DeviceReference* reference,
                     DeviceWorkspace& workspace) const override {
     auto& parts = static_cast<Parts&>(workspace);
@@ -140,7 +140,7 @@ class EmulatedPlan final : public DevicePlan<float> {
     const DeviceReference* reference = nullptr;
   };
   struct Parts final : DeviceWorkspace {
-    std::deque<Part> under_way, sent;  ///< the oldest first
+    std::deque<Part> under_way, sent;  ///< oldest first
     void clear() {
       under_way.clear();
       sent.clear();

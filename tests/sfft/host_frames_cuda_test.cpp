@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ways of page-locked frames to the GPU: whatever the way, the bits that the host's gather gives.
+// Tests the transfer paths of page-locked frames to the GPU: every path gives the same bits as the host's
+// gather.
 #include <algorithm>
 #include <random>
 #include <span>
@@ -68,14 +69,14 @@ T random_sample(std::mt19937& random) {
   }
 }
 
-/// Rows of images of every element type and shape, real and complex, with and without a reference, from
-/// blocks of adjacent frames and from single ones: the bits that the host's gather gives.
+/// Transfers rows of images of every element type and shape, real and complex, with and without a reference,
+/// from blocks of adjacent frames and from single ones. The bits must be those of the host's gather.
 template <class Real, class T>
 void check_rows(const Shape& shape, bool real, std::size_t offset = 0) {
   constexpr std::size_t kFrames = 45;
   const auto points = static_cast<std::size_t>(shape.points());
   const SparseSignal signal = SparseSignal::random(shape, real, 20, 4);
-  // Rows that begin at odd places are the copy engine's, others a kernel's.
+  // The copy engine transfers rows that begin at unaligned addresses; a kernel transfers the others.
   const detail::cuda::PinnedBuffer pinned((kFrames * points + offset) * sizeof(T));
   std::mt19937 random(5);
   std::vector<SignalView> frames;
@@ -120,7 +121,7 @@ TEST_F(HostFramesCuda, RowsHoldTheSamplesOfImages) {
   }
 }
 
-/// Plans for frames in page-locked memory, against dense transforms in double precision.
+/// Compares plans for frames in page-locked memory with dense transforms in double precision.
 TEST_F(HostFramesCuda, PlansForPageLockedFramesReadFewRowsAndSayHowMuchTheyErr) {
   const Shape shape{540, 960};
   const auto points = static_cast<std::size_t>(shape.points());
@@ -155,7 +156,7 @@ TEST_F(HostFramesCuda, PlansForPageLockedFramesReadFewRowsAndSayHowMuchTheyErr) 
       }
       EXPECT_LE(std::sqrt(error), 4 * spectra[i].error_l2) << batch << ", frame " << i;
       EXPECT_LT(std::sqrt(error / norm), 0.3) << batch << ", frame " << i;
-      // A frame by itself gets the bits that it gets among others.
+      // A single frame gets the same bits as in a batch.
       Spectrum<float> alone;
       plan.execute(frames[i], alone, workspace);
       EXPECT_EQ(alone.values, spectra[i].values);
@@ -166,7 +167,7 @@ TEST_F(HostFramesCuda, PlansForPageLockedFramesReadFewRowsAndSayHowMuchTheyErr) 
   }
 }
 
-/// Every path is charged with the way from the host, so that none wins for being charged with less.
+/// The predicted cost of every path includes the transfer from the host, so that no path wins by omitting it.
 TEST_F(HostFramesCuda, PlansForPageLockedFramesAreCombsWherePlansForOthersAre) {
   for (const Shape& shape : {Shape{360, 640}, Shape{432, 768}, Shape{720, 1280}}) {
     const auto film = film_frame(shape[0], shape[1], 0);
@@ -182,7 +183,7 @@ TEST_F(HostFramesCuda, PlansForPageLockedFramesAreCombsWherePlansForOthersAre) {
   }
 }
 
-/// A reference that kernels read from page-locked memory, and one that the host gathers: the same bits.
+/// A reference that kernels read from page-locked memory gives the same bits as one that the host gathers.
 template <class Real, class T>
 void check_references(const Shape& shape, bool real, Path path, std::size_t offset = 0) {
   const auto points = static_cast<std::size_t>(shape.points());
@@ -225,7 +226,7 @@ TEST_F(HostFramesCuda, ReferencesAreReadWhereTheyLie) {
   }
 }
 
-/// What a workspace has is used for other plans where it fits them.
+/// A workspace reuses its memory for other plans if it fits them.
 TEST_F(HostFramesCuda, AWorkspaceServesOnePlanAfterAnother) {
   const Shape shape{240, 320}, other_shape{120, 160};
   const auto film = film_frame(240, 320, 3), small = film_frame(120, 160, 3);
@@ -260,7 +261,7 @@ TEST_F(HostFramesCuda, AWorkspaceServesOnePlanAfterAnother) {
   }
 }
 
-/// One call, frames of different types and kinds of memory: each goes its own way.
+/// One call has frames of different types and kinds of memory; each takes the transfer path that fits.
 TEST_F(HostFramesCuda, FramesOfOneCallMayDiffer) {
   const Shape shape{240, 320};
   const auto film = film_frame(240, 320, 3);

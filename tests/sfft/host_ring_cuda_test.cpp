@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ring of page-locked buffers: results arrive in order, in the spectra they were meant for, also when the
-// ring grows under way; after abandon() nothing arrives. The host writes what kernels would.
+// Tests the ring of page-locked buffers: results arrive in order and in the right spectra, even if the ring
+// grows while they are in flight; after abandon() nothing arrives. The host writes in place of kernels.
 #include "sfft/plan/host_ring.hpp"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ std::vector<Spectrum<float>> empty_spectra(int frames) {
   return spectra;
 }
 
-/// Sends `frames` results through the next slot, each of its own value.
+/// Sends a batch of results with distinct values through the next slot.
 void send(HostRing<float>& ring, int batch, std::vector<Spectrum<float>>& spectra) {
   auto& slot = ring.next();
   const auto frames = static_cast<int>(spectra.size());
@@ -56,7 +56,7 @@ void send(HostRing<float>& ring, int batch, std::vector<Spectrum<float>>& spectr
   put(to.standard_error, errors);
   put(to.errors, estimates);
   ring.copy(slot, slot.device.data(), errors.data(), std::min(slot.device.bytes(), errors.size() * 4));
-  cuda::synchronize(ring.stream());  // `errors` is gone when this function returns
+  cuda::synchronize(ring.stream());  // `errors` is destroyed when this function returns
   ring.finish(slot, spectra, 7 * batch);
 }
 
@@ -88,13 +88,13 @@ TEST_F(HostRingCuda, ResultsArriveInOrderAndNoLaterThanTheirSlotIsNeeded) {
       const int before = batch - HostRing<float>::kSlots;
       expect_arrived(batches[static_cast<std::size_t>(before - 1)], before);
     }
-    // The latest is still under way: nothing was written to it.
+    // The latest batch is still in flight, so nothing was written to its spectra.
     EXPECT_EQ(batches[static_cast<std::size_t>(batch - 1)][0].values[0], std::complex<float>());
   }
   ring.drain();
   for (int batch = 1; batch <= 11; ++batch)
     expect_arrived(batches[static_cast<std::size_t>(batch - 1)], batch);
-  ring.drain();  // nothing left: no harm
+  ring.drain();  // draining an empty ring does nothing
 }
 
 TEST_F(HostRingCuda, GrowsWithWorkUnderWayAndNeverShrinks) {
@@ -111,7 +111,7 @@ TEST_F(HostRingCuda, GrowsWithWorkUnderWayAndNeverShrinks) {
   ring.fit(1000, 3);
   EXPECT_EQ(ring.bytes(), bytes);
   EXPECT_EQ(second[0].values[0], std::complex<float>()) << "nothing had to grow, nothing is waited for";
-  ring.fit(100, 1000);  // a slot holds a few frames, not all
+  ring.fit(100, 1000);  // a slot fits a few frames, but not all
   expect_arrived(second, 2);
   EXPECT_EQ(ring.capacity(), 64);
   auto third = empty_spectra(64);

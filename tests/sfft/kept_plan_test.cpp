@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests plans that start from a template file: the same spectra as the plan that was kept, right by direct
-// sums, and made again with a reason where the request is another one.
+// Tests plans that start from a template file. They give the same spectra as the kept plan, which direct sums
+// confirm, and are planned again with a reason if the request differs.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -33,7 +33,7 @@ Plan<Real> through_a_file(const Plan<Real>& plan, const PlanOptions& options) {
   return Plan<Real>(loaded, options);
 }
 
-/// Keeps the plan, starts from it and compares; the spectrum of `frame` by the one that was kept.
+/// Keeps the plan, starts from it and compares. Returns the kept plan's spectrum of `frame`.
 template <class Real, class Sample>
 Spectrum<Real> expect_round_trip(const Template& tmpl, const PlanOptions& options,
                                  const std::vector<Sample>& frame) {
@@ -145,7 +145,7 @@ TEST(KeptPlan, AnotherRequestIsPlannedAnewAndSaysWhy) {
     const Plan<float> plan(tmpl, options);
     EXPECT_FALSE(plan.info().kept);
     EXPECT_NE(plan.explain().find(plan.info().kept_note), std::string::npos);
-    // It is what a template without plans gives.
+    // The plan is the same as from a template without plans.
     test::expect_same_plan(plan.info(), Plan<float>(small_film(), options).info());
     return plan.info().kept_note;
   };
@@ -166,9 +166,9 @@ TEST(KeptPlan, AnotherRequestIsPlannedAnewAndSaysWhy) {
   EXPECT_NE(wider.info().kept_note.find("made for float, not double"), std::string::npos);
   const PlanInfo quick = Plan<float>(tmpl, {.path = Path::comb, .effort = PlanEffort::quick}).info();
   EXPECT_TRUE(quick.kept) << "made with more effort than this";
-  // Where frames are is nothing to a CPU.
+  // The location of frames does not matter to a CPU.
   EXPECT_TRUE(Plan<float>(tmpl, {.path = Path::comb, .frames_in = FramesIn::page_locked}).info().kept);
-  // What the search does not depend on.
+  // The search does not depend on the number of threads.
   EXPECT_TRUE(Plan<float>(tmpl, {.path = Path::comb, .threads = 2}).info().kept);
   EXPECT_TRUE(Plan<float>(tmpl, {.path = Path::comb, .witness = Witness::none}).info().kept);
   EXPECT_TRUE(Plan<float>(tmpl, {.backend = Backend::cpu, .path = Path::comb}).info().kept);
@@ -220,7 +220,7 @@ TEST(KeptPlan, TheBurstIsAPartOfTheRequest) {
             std::string::npos);
   options.burst = 0;
   EXPECT_NE(Plan<float>(tmpl, options).info().kept_note.find("burst = 0.01, not 0"), std::string::npos);
-  // Without the option the probability is a figure of the report alone.
+  // Without the option the probability appears only in the report.
   const Template without = Plan<float>(bare, {.path = Path::comb}).keep_in(bare);
   EXPECT_TRUE(Plan<float>(without, {.path = Path::comb, .burst_miss = 0.1}).info().kept);
 }
@@ -238,7 +238,7 @@ TEST(KeptPlan, ATemplateKeepsSeveral) {
   EXPECT_TRUE(Plan<float>(loaded, {.path = Path::comb}).info().kept);
   EXPECT_TRUE(Plan<float>(loaded, {.path = Path::dense}).info().kept);
   EXPECT_TRUE(Plan<double>(loaded, {.path = Path::comb}).info().kept);
-  // A plan that started from a kept one can be kept itself.
+  // A plan that started from a kept one can be kept again.
   const Plan<float> again(loaded, {.path = Path::comb});
   EXPECT_EQ(test::bytes_of(again.keep_in(bare)), test::bytes_of(comb.keep_in(bare)));
   Template many = bare;

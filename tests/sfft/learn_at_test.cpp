@@ -41,7 +41,7 @@ std::int64_t conjugate(const Shape& shape, std::int64_t flat) {
   return (rows - flat / columns) % rows * columns + (columns - flat % columns) % columns;
 }
 
-/// Distinct random frequencies, of a real signal's pairs either one.
+/// Draws distinct random frequencies; for a real signal, either one of each conjugate pair.
 std::vector<std::int64_t> random_support(const Shape& shape, bool real, std::size_t k, unsigned seed) {
   std::mt19937 draw(seed);
   std::uniform_int_distribution<std::int64_t> any(0, shape.points() - 1);
@@ -66,7 +66,7 @@ void check(const Shape& shape, std::size_t k, unsigned seed) {
   EXPECT_TRUE(std::ranges::is_sorted(tmpl.support()));
   EXPECT_EQ(tmpl.is_real(), real);
 
-  double energy = 0;  // of the whole spectrum, by Parseval
+  double energy = 0;  // energy of the whole spectrum, by Parseval
   for (const T& sample : samples) energy += std::norm(std::complex<double>(sample));
   energy *= static_cast<double>(shape.points());
   double kept = 0;
@@ -104,7 +104,7 @@ TEST(LearnAt, PlansKnowWhatAliases) {
   for (std::size_t i = 0; i < spectrum.values.size(); ++i)
     error += std::norm(spectrum.values[i] - sum_at(samples, shape, (*spectrum.support)[i]));
   EXPECT_LE(std::sqrt(error),
-            4 * spectrum.error_l2);  // noise alone: where not all samples are read, it says so
+            4 * spectrum.error_l2);  // noise alone, which the error shows if not all samples are read
 }
 
 TEST(LearnAt, ScalesNearTheEndOfTheRange) {

@@ -62,8 +62,8 @@ void expect_same_bits(const Template& actual, const Template& expected) {
   EXPECT_EQ(actual.tail_energy(), expected.tail_energy());
 }
 
-/// Lets each allocation of `learn` fail in turn, until it has enough of them. Each failure is reported, holds
-/// no memory, and does not change what is learned next. Returns the number of failures.
+/// Makes each allocation of `learn` fail in turn, until a call succeeds. Each failure is reported, leaves no
+/// memory allocated, and does not change what is learned next. Returns the number of failures.
 template <class Learn>
 int fail_each_allocation(const Learn& learn) {
   namespace cuda = detail::cuda;
@@ -201,7 +201,7 @@ TEST_F(LearnGpu, OffsetsPast31Bits) {
     GTEST_SKIP() << "needs a GPU with 100 GiB of memory";
   const std::int64_t points = (std::int64_t{1} << 21) * 1025;
   std::vector<std::uint8_t> train(static_cast<std::size_t>(points), 0);
-  for (std::size_t i = 0; i < train.size(); i += 5) train[i] = 200;  // X at multiples of N/5 alone
+  for (std::size_t i = 0; i < train.size(); i += 5) train[i] = 200;  // X is zero except at multiples of N/5
   const Template tmpl = learn(SignalView::line(train), {.k = 3, .backend = Backend::cuda});
   EXPECT_EQ(*tmpl.data()->support, (std::vector<std::int64_t>{0, points / 5, 2 * (points / 5)}));
   const double peak = 200 * static_cast<double>(points / 5);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Learning by energy, by a threshold and from several frames against direct sums, and learning that tries
-// discovery first.
+// Tests learning by energy, by a threshold and from several frames against direct sums, and learning that
+// tries discovery first.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ using test::make_frame;
 using test::represents;
 using Spectrum = test::Spectrum;
 
-/// Powers of what represents, without f = 0: largest first.
+/// Powers of the frequencies that the half spectrum keeps, except f = 0, largest first.
 std::vector<std::pair<double, std::int64_t>> ranked_powers(const Frame& frame, const Spectrum& exact) {
   std::vector<std::pair<double, std::int64_t>> ranked;
   for (std::int64_t flat = 1; flat < frame.shape.points(); ++flat) {
@@ -151,7 +151,8 @@ TEST(LearnAutomatic, LearnsOtherFramesDenselyAndSaysWhy) {
   Spectrum click = sparse;
   click[random() % click.size()] += 2.0;
   expect_dense(make_frame(ElementType::c64, shape, click), {.k = 6}, "one sample off");
-  // More frequencies than asked for, of one size: which of them are the largest needs double precision.
+  // More frequencies than requested have about the same magnitude; finding the largest needs double
+  // precision.
   auto equal = signal;
   for (auto& value : equal.values) value *= static_cast<double>(shape.points()) / std::abs(value);
   expect_dense(make_frame(ElementType::c64, shape, equal.samples()), {.k = 3}, "ties");

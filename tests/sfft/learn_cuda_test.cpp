@@ -113,8 +113,8 @@ TEST_F(LearnGpu, SeveralFramesOfEveryType) {
   }
 }
 
-/// The largest by the queries of a MeanSpectrum with the engines that wisdom names: learn() itself takes
-/// another way to the k largest of one frame.
+/// Compares the largest coefficients that a MeanSpectrum finds with the engines that wisdom names. learn()
+/// uses another algorithm for the k largest of one frame.
 void compare_largest(const Signal& signal) {
   const detail::SpectrumLayout layout{signal.shape, !is_complex(signal.type)};
   const std::int64_t k = std::min<std::int64_t>(6, layout.distinct());
@@ -132,7 +132,7 @@ void compare_largest(const Signal& signal) {
             16 * transform_bound(signal.shape));
 }
 
-/// Wisdom that names the tuned kernels, whose output hook stores no spectrum of a single frame.
+/// Wisdom names the tuned kernels, whose output hook stores no spectrum of a single frame.
 TEST_F(LearnGpu, TunedKernelsOfEveryShapeAndType) {
   for (const Shape& shape : {Shape{101}, Shape{1000}, Shape{1, 16}, Shape{7, 1}, Shape{12, 16}, Shape{9, 15},
                              Shape{96, 64}, Shape{5, 6, 7}, Shape{3, 3, 8}}) {
@@ -182,7 +182,7 @@ DeviceSignal resident(const OnDevice<std::byte>& bytes, const Signal& signal) {
 
 TEST_F(LearnGpu, FramesInGpuMemory) {
   std::vector<Shape> all = shapes();
-  all.insert(all.end(), {Shape{262, 30}, Shape{12, 262}, Shape{360, 640}});  // 131 has no transform in one go
+  all.insert(all.end(), {Shape{262, 30}, Shape{12, 262}, Shape{360, 640}});  // 131 is no single-pass length
   for (const Shape& shape : all) {
     for (const ElementType type : kTypes) {
       const Signal signal = random_signal(type, shape, 6);
@@ -284,7 +284,7 @@ TEST_F(LearnGpu, SmallAndLargeScales) {
       EXPECT_EQ(*gpu.data()->support, *cpu.data()->support);
       EXPECT_LE(relative_l2(gpu.values(), cpu.values()), 16 * transform_bound(shape));
     }
-    // Powers that a double cannot hold: denormal ones do no harm, infinite ones are refused.
+    // Powers beyond the range of double: denormal ones do no harm, infinite ones are refused.
     auto samples = random_samples<double>(shape.points(), 8);
     for (double& sample : samples) sample *= 1e-300;
     EXPECT_EQ(learn(SignalView(samples, shape), {.k = 100, .backend = Backend::cuda}).k(), 100);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Laws of learning from a dense transform, over drawn shapes, element types and spectra: the support, values,
-// energies and envelopes are those of direct sums, whatever the number of threads and the scale.
+// Tests learning from a dense transform over drawn shapes, element types and spectra. Supports, values,
+// energies and envelopes equal those of direct sums, whatever the number of threads and the scale.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +30,8 @@ using test::make_frame;
 using test::represents;
 using Spectrum = test::Spectrum;
 
-/// Long lines with good divisors of every residue modulo the eight lanes, short ones, primes, grids.
+/// Long lines with good divisors of every residue modulo the eight SIMD lanes, short lines, primes, and
+/// grids.
 std::vector<Shape> shapes() {
   return {Shape{1},         Shape{2},         Shape{3},        Shape{16},      Shape{101},     Shape{1024},
           Shape{2048},      Shape{2187},      Shape{2401},     Shape{2500},    Shape{3003},    Shape{3600},
@@ -96,7 +97,7 @@ TEST(LearnProperty, TellsNearlyEqualMagnitudesApart) {
     for (const bool real : {false, true}) {
       for (unsigned seed = 1; seed <= 4; ++seed) {
         auto signal = test::SparseSignal::random(shape, real, 40, seed);
-        // Each is 10^-10 larger than the one before it, in no order.
+        // Each is 10^-10 larger than the one before, in random order.
         std::vector<std::size_t> order(signal.support.size());
         for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
         std::shuffle(order.begin(), order.end(), std::mt19937(seed));
@@ -144,8 +145,8 @@ TEST(LearnProperty, LeavesNoMoreThanRoundingOutsideASparseSpectrum) {
   }
 }
 
-/// A part of a long line, eight of its rows, suggests which coefficients are worth keeping. Tones may lie in
-/// that part alone, or in every part but that one.
+/// Eight rows of a long line suggest which coefficients are worth keeping. Tones may lie only in these rows,
+/// or only outside them.
 TEST(LearnProperty, FindsTonesWhereverTheyAreInALongLine) {
   constexpr std::int64_t kSide = 128, kTones = 300;  // rows and columns: f = row + kSide · column
   struct Rows {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests calls that run out of GPU memory: every allocation fails in turn, and all fail on a GPU that is
-// really full. Such a call throws out_of_memory, leaves nothing behind, and works the next time.
+// really full. Such a call throws out_of_memory, leaves no memory allocated, and works the next time.
 #include <functional>
 #include <string>
 #include <vector>
@@ -53,7 +53,7 @@ void add_plans(std::vector<Work>& works) {
                      options.plan.backend = Backend::cuda;
                      options.learn.backend = Backend::cuda;
                      Tracker<Real> tracker(tmpl, options);
-                     for (int t = 1; t < 6; ++t) {  // the scene changes: it learns again
+                     for (int t = 1; t < 6; ++t) {  // the scene changes, so that the tracker learns again
                        const auto frame = test::film_frame(120, 160, t, t < 3 ? 1 : 2);
                        static_cast<void>(tracker.push(SignalView(frame, film)));
                      }
@@ -84,7 +84,7 @@ void add_dense(std::vector<Work>& works) {
   }
 }
 
-/// Everything that allocates on a GPU. Each creates what it uses.
+/// Everything that allocates on a GPU. Each work creates the objects that it uses.
 std::vector<Work> all_works() {
   std::vector<Work> works;
   add_plans<float>(works);
@@ -111,7 +111,8 @@ std::vector<Work> all_works() {
   return works;
 }
 
-/// Not every engine and path can do everything: work refused for a reason other than memory is skipped.
+/// Not every engine and path supports everything. Work that is refused for a reason other than memory is
+/// skipped.
 bool possible(const Work& work) {
   const auto code = code_of(work.run);
   EXPECT_TRUE(!code || *code == ErrorCode::not_sparse || *code == ErrorCode::backend_unavailable)
@@ -123,11 +124,11 @@ TEST_F(MemoryCuda, EveryAllocationFailsOnce) {
   namespace cuda = detail::cuda;
   int worked = 0;
   for (const Work& work : all_works()) {
-    if (!possible(work)) continue;  // and objects that a process makes once exist now
+    if (!possible(work)) continue;  // this also makes the objects that a process creates once
     ++worked;
     const std::int64_t held = cuda::allocated_bytes();
     int failures = 0, in_a_row = 0;
-    for (std::int64_t n = 1; in_a_row < 4 && n < 3000; ++n) {  // some failures are survived by a fallback
+    for (std::int64_t n = 1; in_a_row < 4 && n < 3000; ++n) {  // a fallback survives some failures
       cuda::fail_allocation(n);
       const auto code = code_of(work.run);
       cuda::fail_allocation(0);
@@ -151,7 +152,7 @@ std::size_t free_bytes() {
   return free;
 }
 
-/// Holds all of the GPU's memory except about `left`.
+/// Allocates all of the GPU's memory except about `left` bytes.
 class Filled {
  public:
   explicit Filled(std::size_t left) {
@@ -174,7 +175,7 @@ class Filled {
   std::vector<void*> chunks_;
 };
 
-/// Here internal allocations of cuFFT, VkFFT and the driver fail, too.
+/// Here internal allocations of cuFFT, VkFFT and the driver fail as well.
 TEST_F(MemoryCuda, AFullGpuIsAnErrorAndNothingStaysOnIt) {
   constexpr std::size_t kMebibyte = std::size_t{1} << 20;
   std::vector<Work> works;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests plans in white noise: errors reach the least-squares floor, and standard errors cover what they
-// claim.
+// Tests plans in white noise: errors reach the least-squares floor, and standard errors have the claimed
+// coverage.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -16,7 +16,8 @@ struct Tally {
   std::int64_t covered = 0, parts = 0;
 };
 
-/// Transforms `frames` noisy copies of a sparse signal at its support, learned from another noisy copy.
+/// Transforms noisy copies of a sparse signal at its support, with a template learned from another noisy
+/// copy.
 Tally run(const Shape& shape, bool real, std::int64_t k, Path path, double max_samples, int frames) {
   Tally tally;
   for (int seed = 1; seed <= frames; ++seed) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that discovery tells tones between the frequencies of the grid from frequencies on it. The reference
-// is how the signal was made: its tones, and a dense transform in double precision.
+// Tests that discovery tells tones between the frequencies of the grid from frequencies on it. The references
+// are the tones of which the signal was made, and a dense transform in double precision.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -32,7 +32,7 @@ std::vector<Complex> tone(std::int64_t points, double frequency, Complex amplitu
   return x;
 }
 
-/// The frequencies around `centre` of a direct sum in double precision.
+/// Computes the frequencies around `centre` by a direct sum in double precision.
 std::vector<detail::KnownCoefficient> around(const std::vector<Complex>& x, std::int64_t centre, bool real) {
   std::vector<detail::KnownCoefficient> known;
   const auto points = static_cast<std::int64_t>(x.size());
@@ -177,7 +177,7 @@ TEST(OffGrid, DrawnSignalsAreRightOrSaidToLeakAndOthersAreNot) {
   EXPECT_GE(near, 9 * listed / 10);
 }
 
-/// Σ of tones with frequencies in bins along every axis, real or complex.
+/// The sum of real or complex tones, whose frequencies are in bins along every axis.
 std::vector<Complex> sum_of_tones(const Shape& shape, bool real,
                                   const std::vector<std::array<double, 3>>& frequencies) {
   std::vector<Complex> x(static_cast<std::size_t>(shape.points()));

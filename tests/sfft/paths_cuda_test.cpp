@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests one plan on both backends: the fused and the staged kernels give the CPU executor's answers.
+// Tests one plan on both backends: the fused and the staged kernels give the CPU executor's results.
 #include <algorithm>
 #include <random>
 #include <span>
@@ -19,7 +19,7 @@ namespace {
 
 class PathsCuda : public test::GpuTest {};
 
-/// Compares every kernel that can run a plan with the host's executor. `tail`: of a halved comb.
+/// Compares every kernel that can run a plan with the host's executor. `tail` is that of a halved comb.
 template <class Real, class T>
 void compare_kernels(const auto& data, const SupportSet& support, const ErrorModels& models,
                      const std::vector<std::int64_t>& frequencies, const Expected<Real, T>& expected,
@@ -27,7 +27,7 @@ void compare_kernels(const auto& data, const SupportSet& support, const ErrorMod
   const DeviceInfo& info = device_info(0);
   const auto tables = [&] {
     WitnessData witness = models.witness;
-    witness.columns.clear();  // the GPU makes its own
+    witness.columns.clear();  // the GPU makes its own columns
     if constexpr (requires { data.buckets[0]; }) {
       return BinningTables<Real>(data, frequencies, flags_of(support), models.errors, witness, tail);
     } else {
@@ -45,7 +45,7 @@ void compare_kernels(const auto& data, const SupportSet& support, const ErrorMod
     const SparseExecutor<Real> fused(tables(), info, frames_hint, Kernels::fused);
     compare<Real, T>(fused, expected, what + " " + fused.describe());
   }
-  // Every policy that fits, not only the chosen ones.
+  // Runs every policy that fits, not only the chosen ones.
   SparseExecutor<Real> fused(tables(), info, 1);
   const int lanes = fused.tables().view().lanes;
   for (const int cluster : {1, 2, 3, 4, 5, 8, 11, 16}) {
@@ -124,7 +124,8 @@ void check_comb(const Shape& shape, std::int64_t k, int count) {
   }
 }
 
-/// The kernel compiled for the plan that one frame gets, and the others for frames of another type.
+/// Tests the kernel compiled for the plan, which a single frame gets, and the others for frames of another
+/// type.
 template <class Real, class T>
 void check_compiled(const Shape& shape, std::int64_t k, std::span<const Variant> variants = kVariants) {
   const DeviceInfo& info = device_info(0);
@@ -179,8 +180,8 @@ void check_flat(const Shape& shape, std::int64_t k, int count) {
   }
 }
 
-/// A tone outside the template in a bucket that a template frequency occupies: empty buckets do not show it,
-/// so only the witness can report it.
+/// Adds a tone outside the template in a bucket that a template frequency occupies. Empty buckets do not show
+/// it, so only the witness can report it.
 template <class Real, class T>
 void check_hidden_tone(bool trimmed) {
   const bool real = !is_complex(element_type_of<T>::value);
@@ -244,7 +245,8 @@ TEST_F(PathsCuda, CombsOfManyShapes) {
   check_comb<float, float>(Shape{4096, 1}, 10, 1);
 }
 
-// One test for each type, and one for a single kernel, so that a sanitizer can run one of them in its time.
+// There is one test for each type, and one for a single kernel, so that a sanitizer can run one of them
+// within its time limit.
 TEST_F(PathsCuda, CompiledOnce) {
   check_compiled<float, std::uint8_t>(Shape{432, 768}, 1000, std::span(kVariants).subspan(1, 1));
 }

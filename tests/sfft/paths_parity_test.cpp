@@ -13,7 +13,7 @@ namespace {
 TEST(Paths, ExactOnesEqualTheDirectSumOnAnySignal) {
   for (const Shape& shape : {Shape{127}, Shape{128}, Shape{9, 14}, Shape{4, 5, 6}}) {
     const auto signal =
-        test::SparseSignal::random(shape, false, 50, 2);  // the template holds a few of its frequencies
+        test::SparseSignal::random(shape, false, 50, 2);  // the template contains a few of its frequencies
     const std::vector<std::int64_t> frequencies(signal.support.begin(), signal.support.begin() + 7);
     const auto x = signal.samples();
     const auto truth = test::direct_at(x, shape, frequencies);
@@ -26,7 +26,7 @@ TEST(Paths, ExactOnesEqualTheDirectSumOnAnySignal) {
 }
 
 TEST(Paths, SparseOnesStayWithinTheErrorTheyReport) {
-  // A weak tail of other frequencies: both binning paths see and report it.
+  // Both binning paths notice and report a weak tail of other frequencies.
   for (const bool real : {false, true}) {
     const Shape shape{4096};
     auto signal = test::SparseSignal::random(shape, real, 200, 3);
@@ -57,7 +57,7 @@ TEST(Paths, SparseOnesStayWithinTheErrorTheyReport) {
 }
 
 TEST(Paths, CrowdedResidueClassesGoThroughTheFlatWindow) {
-  // Every frequency ≡ 5 modulo 2^10: no comb of a power of two separates them.
+  // Every frequency is ≡ 5 modulo 2^10, so no comb of a power of two separates them.
   std::vector<std::int64_t> support;
   for (std::int64_t i = 0; i < 48; ++i) support.push_back(5 + 1024 * i);
   const Shape shape{1 << 16};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests plans on the GPU through the public interface: right answers, transfers, frames on their own,
-// failures.
+// Tests plans on the GPU through the public interface: results, transfers, single frames, and failures.
 #include "sfft/plan.hpp"
 
 #include <cmath>
@@ -35,7 +34,7 @@ void check_shapes() {
           SparseSignal::random(shape, real, real ? std::max<std::int64_t>(1, k / 2) : k, 5);
       const Template tmpl = Template::from_support(shape, real, signal.support);
       for (const Path path : {Path::automatic, Path::direct, Path::comb, Path::flat_window, Path::dense}) {
-        // Dense plans of little effort have an engine of their own.
+        // Dense plans of little effort use a separate engine.
         const PlanEffort effort = path == Path::dense && k % 2 == 0 ? PlanEffort::quick : PlanEffort::normal;
         std::optional<Plan<Real>> plan;
         try {
@@ -70,7 +69,7 @@ TEST_F(PlanCuda, RecoversSparseSignalsOfEveryShapeOnEveryPathDouble) {
   check_shapes<double>();
 }
 
-/// A learned film with a reference: whatever the transfer, whatever the batch, the same numbers.
+/// A learned film with a reference gives the same numbers for every kind of transfer and every batch.
 TEST_F(PlanCuda, TransfersAndBatchesAgree) {
   const Shape shape{240, 320};
   std::vector<std::vector<std::uint8_t>> films;
@@ -192,7 +191,7 @@ TEST_F(PlanCuda, AutomaticTakesTheGpuWhereThatPays) {
   EXPECT_EQ(unavailable(Backend::cuda), "");
   const std::vector<std::int64_t> few{3, 77, 1000};
   EXPECT_EQ(Plan<float>(Template::from_support(Shape{4096}, false, few)).info().backend, Backend::cpu);
-  // A large dense plan: the bus transfer takes a millisecond, the CPU a hundred.
+  // In a large dense plan the bus transfer takes a millisecond, and the CPU's transform a hundred.
   const Template tmpl = Template::from_support(Shape{1 << 22}, false, few);
   const Plan<float> dense(tmpl, {.path = Path::dense});
   EXPECT_EQ(dense.info().backend, Backend::cuda) << dense.explain();
@@ -237,7 +236,7 @@ TEST_F(PlanCuda, SurvivesEveryAllocationFailure) {
       if (!failed) break;
     }
     EXPECT_GE(failures, 5);
-    // A workspace that failed half-way works the next time.
+    // A workspace works again after a call that failed half-way.
     const Plan<float> plan(tmpl, {.backend = Backend::cuda, .path = path});
     for (int n = 1; n < 30; ++n) {
       Workspace<float> workspace;

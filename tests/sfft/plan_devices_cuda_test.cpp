@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests sparse plans whose frames several GPUs share, on one GPU that is named several times: the results are
-// those of a plan on one GPU to the bit.
+// Tests sparse plans that share frames among several GPUs, on one GPU that is named several times. The
+// results equal those of a plan on one GPU bit for bit.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -20,7 +20,7 @@ class PlanDevicesCuda : public GpuTest {};
 
 const Shape kShape{240, 320};
 
-/// One GPU, and two where the build and the machine have them.
+/// Lists with one GPU, and with two if the build and the machine support them.
 std::vector<std::vector<int>> lists_of_three() {
   std::vector<std::vector<int>> lists{{0, 0, 0}};
   const std::vector<int> different{0, 1, 0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that plans of any effort keep their promises, against direct sums, and come out the same on any
+// Tests against direct sums that plans of any effort keep their promises, and that they are the same for any
 // number of threads.
 #include <gtest/gtest.h>
 
@@ -15,14 +15,14 @@
 namespace sfft {
 namespace {
 
-/// Tones in a tail that falls with frequency; the same tail with other phases for every seed.
+/// Tones in a tail that falls with frequency. Every seed gives the same tail with other phases.
 std::vector<float> frame(const Shape& shape, std::uint64_t seed) {
   std::mt19937_64 tones(7), random(seed);
   std::normal_distribution<double> normal;
   const auto points = static_cast<std::size_t>(shape.points());
   std::vector<double> sum(points, 0.0);
   double level = 0;
-  // Noise added up along the last dimension, leaking: more power at low frequencies.
+  // A leaky sum of noise along the last dimension has more power at low frequencies.
   for (std::size_t t = 0; t < points; ++t) {
     level = 0.8 * level + normal(random);
     sum[t] = level;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests plans on frames in GPU memory: streams, graphs, offsets past 2^31, calls that do not fit.
+// Tests plans on frames in GPU memory: streams, graphs, offsets beyond 2^31, and calls that do not fit.
 #include <cmath>
 #include <numbers>
 
@@ -14,7 +14,7 @@ namespace {
 
 class PlanCuda : public GpuTest {};
 
-/// Results of `count` frames in device memory.
+/// The results of `count` frames in device memory.
 template <class Real>
 struct Results {
   std::size_t k, count;
@@ -26,7 +26,8 @@ struct Results {
   DeviceSpectra<Real> view() const { return {values.get(), errors.get(), estimates.get()}; }
 };
 
-/// enqueue(): many frames, two streams on one plan, captured into a graph, bit for bit the same every time.
+/// Calls enqueue() for many frames, from two streams on one plan, and captured into a graph. Results are the
+/// same bit for bit.
 template <class Real>
 void check_enqueue(Path path) {
   const Shape shape{path == Path::flat_window ? 32771 : 32768};
@@ -119,7 +120,7 @@ TEST_F(PlanCuda, ReadsPastTwoToThe31) {
   const std::int64_t n = (std::int64_t{1} << 31) + (std::int64_t{1} << 29);
   if (detail::cuda::device_info(0).memory_bytes < (std::size_t{30} << 30))
     GTEST_SKIP() << "needs 21 GB of memory";
-  // One tone, sampled only where the plan looks: the rest stays poison.
+  // One tone, sampled only where the plan reads; the rest stays poisoned.
   const std::vector<std::int64_t> support{5, n / 3, n - 77};
   const Plan<float> plan(Template::from_support(Shape{n}, false, support), {.backend = Backend::cuda});
   ASSERT_EQ(plan.info().path, Path::comb) << plan.explain();
@@ -178,7 +179,7 @@ TEST_F(PlanCuda, RefusesWhatDoesNotFit) {
   EXPECT_EQ(enqueue(plan, {there.get(), ElementType::c64, 0, 0}, workspace), std::nullopt);
   EXPECT_EQ(enqueue(plan, {there.get(), static_cast<ElementType>(99), 1, 0}, workspace),
             ErrorCode::invalid_argument);
-  // Off their alignment they would end the CUDA context.
+  // Misaligned accesses would end the CUDA context.
   for (const std::size_t bytes : {1, 2, 4}) {
     const void* const off = reinterpret_cast<const std::byte*>(there.get()) + bytes;
     EXPECT_EQ(enqueue(plan, {off, ElementType::c64, 1, 0}, workspace), ErrorCode::invalid_argument) << bytes;

@@ -92,7 +92,8 @@ TYPED_TEST(PlanTest, EveryForcedPathIsRightOrRefused) {
 TYPED_TEST(PlanTest, EveryElementType) {
   using Real = TypeParam;
   const Shape shape{48, 80};
-  // Integers cannot hold an exactly sparse signal: the truth is the transform of the rounded samples.
+  // Integers cannot represent an exactly sparse signal, so the reference is the transform of the rounded
+  // samples.
   const auto film = test::film_frame(48, 80, 3);
   const std::vector<std::int64_t> frequencies{0, 1, 5, 83, 165, 400};
   const auto truth = test::direct_at(std::vector<double>(film.begin(), film.end()), shape, frequencies);
@@ -142,7 +143,7 @@ TYPED_TEST(PlanTest, BatchesThreadsAndSharedPlansAgreeBitwise) {
       EXPECT_LE(test::relative_l2(batch[i].values, one_by_one[i].values),
                 50 * std::numeric_limits<Real>::epsilon());
     }
-    Spectrum<Real> single;  // one frame: the threads share its delays
+    Spectrum<Real> single;  // the threads share the delays of a single frame
     threaded.execute(frames[3], single, workspace);
     EXPECT_EQ(single.values, batch[3].values);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that a better plan takes over between two frames, with the same promises, and that nothing is lost
-// when its search fails or comes too late.
+// Tests that a better plan takes over between two frames with the same promises, and that nothing is lost if
+// its search fails or ends too late.
 #include "sfft/tracking/refinement.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ namespace {
 constexpr std::int64_t kRows = 96, kColumns = 120;
 const Shape kShape{kRows, kColumns};
 
-/// Waves whose phases differ from frame to frame, in noise that is stronger at low frequencies.
+/// Waves whose phases differ between frames, in noise that is stronger at low frequencies.
 std::vector<float> frame(std::uint64_t seed) {
   std::mt19937_64 waves(3), random(seed);
   std::normal_distribution<double> normal;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that regions of larger arrays give the same bits as contiguous copies of them, everywhere.
+// Tests that regions of larger arrays give the same bits as their contiguous copies, in every function.
 #include "tests/support/region.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames that are transformed ahead: whatever is begun, given up, refused or fails, every frame gets the
-// spectrum of its own samples by the plan in force, and memory that was given back is read no more.
+// Tests frames that are transformed ahead. Whatever is begun, abandoned, refused or fails, every frame gets
+// the spectrum of its samples by the current plan, and memory that was given back is not read again.
 #include "sfft/tracking/run_ahead.hpp"
 
 #include <gtest/gtest.h>
@@ -17,8 +17,8 @@ namespace {
 using test::code_of;
 using namespace test_emulation;
 
-/// Takes all frames, in pushes of random sizes with random views of what comes, as a tracker does and as it
-/// would if everything went wrong.
+/// Takes all frames in pushes of random sizes, with random views of the following frames, as a tracker does,
+/// and as it would if everything went wrong.
 void take_all(unsigned seed, Events& events) {
   std::mt19937 random(seed);
   const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random()) % n; };
@@ -42,12 +42,12 @@ void take_all(unsigned seed, Events& events) {
         ahead.use(plans[plan].with_reference(stream.views[at], value));
         break;
       }
-      case 1:  // frames that never come, and whose memory goes
+      case 1:  // frames that never come, and whose memory is freed
         ahead.begin(elsewhere.views, 1 + below(60));
         ahead.forget();
         for (Samples& frame : elsewhere.samples) frame.fill(-1e6F);
         break;
-      case 2:  // the same, but the next frame is the first to say so
+      case 2:  // the same, but only the next frame shows it
         ahead.begin(std::span<const SignalView>(elsewhere.views).first(9), 9);
         break;
       case 3:
@@ -66,7 +66,7 @@ void take_all(unsigned seed, Events& events) {
     ahead.take(known, 1 + below(20), below(6) == 0 ? 1 : below(60), spectrum);
     const float expected = (plan == 0 ? 1.0F : -1.0F) * stream.value(at) + static_cast<float>(reference);
     ASSERT_EQ(spectrum.values.at(0), std::complex<float>(expected)) << "frame " << at << ", seed " << seed;
-    // The caller may use its memory again.
+    // The caller may reuse its memory.
     stream.samples[at].fill(-1e6F);
   }
 }

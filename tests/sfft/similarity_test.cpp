@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the similarities that a tracker reports with their definition, on whole spectra by direct sums.
+// Compares the similarities that a tracker reports with their definition on whole spectra by direct sums.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,8 @@ Spectra whole_spectrum(const std::vector<Sample>& frame, const Shape& shape) {
   return test::direct_dft({frame.begin(), frame.end()}, shape.extents());
 }
 
-/// The definition in sfft/tracker.hpp, term by term over the whole grid. `old` is any half of a real support.
+/// Evaluates the definition in sfft/tracker.hpp term by term over the whole grid. `old` may be any half of a
+/// real support.
 Similarity expected(const Shape& shape, bool real, std::vector<std::int64_t> old, const Spectra& before,
                     const Spectra& now) {
   const auto k = old.size();
@@ -34,7 +35,7 @@ Similarity expected(const Shape& shape, bool real, std::vector<std::int64_t> old
     }
     return all;
   };
-  // The k largest, a pair once, the smaller index first among equals.
+  // The k largest; a conjugate pair counts once, and the smaller index comes first among equals.
   std::vector<std::int64_t> order;
   for (std::int64_t f = 0; f < shape.points(); ++f) {
     if (!real || f <= test::negated(shape, f)) order.push_back(f);
@@ -116,14 +117,15 @@ TEST(Similarity, OfEveryFrameWhereAskedFor) {
     const Spectra now = whole_spectrum(frame, kFilm);
     expect_same(*tracked.similarity, expected(kFilm, true, old, before, now), 1e-5);
     if (tracked.action == TrackAction::refreshed || tracked.action == TrackAction::relearned) before = now;
-    // It is a look, and changes nothing.
+    // Measuring similarity changes nothing.
     const auto& other = plain.push(SignalView(frame, kFilm));
     EXPECT_EQ(tracked.action, other.action);
     EXPECT_EQ(tracked.spectrum.values, other.spectrum.values);
   }
 }
 
-/// Complex, with frequencies that stay, go and come, and phases that turn: every count is known.
+/// A complex signal with frequencies that stay, disappear and appear, and with rotating phases, so that every
+/// count is known.
 TEST(Similarity, OfAComplexSignalWhosePartsChange) {
   const Shape shape{480};
   const auto at = [&](std::vector<std::int64_t> support, unsigned seed) {
@@ -144,7 +146,7 @@ TEST(Similarity, OfAComplexSignalWhosePartsChange) {
               1e-9);
 }
 
-/// A given support may name either of a conjugate pair, and has no values to correlate with.
+/// A given support may name either frequency of a conjugate pair, and has no values to correlate with.
 TEST(Similarity, OfASupportOfOtherHalvesWithoutValues) {
   const Shape shape{12, 10};
   const auto signal = test::SparseSignal::with_support(shape, true, {1, 14, 33, 57}, 4);

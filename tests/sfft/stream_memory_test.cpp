@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The change from a kept frame to others is what a sum over their difference says, whether it or the copy of
-// the kept frame goes on beside, and memory that was given back is read no more.
+// Tests that the change from a kept frame to others equals a sum over their difference, whether it or the
+// copy of the kept frame runs in the background, and that memory that was given back is not read again.
 #include "sfft/tracking/stream_memory.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace sfft::detail {
 namespace {
 
-// Large enough for copies to go on beside.
+// Large enough for copies in the background.
 const Shape kShape{1024, 640};
 using Samples = std::vector<std::uint8_t>;
 
@@ -33,7 +33,7 @@ TEST(StreamMemory, ChangesAreTheSameBeside) {
   const std::vector<double> multiplicity{1};
   StreamMemory memory;
   Samples kept;
-  std::vector<Samples> memories(4);  // what the caller's frames are in, in turn
+  std::vector<Samples> memories(4);  // hold the caller's frames in turn
   const auto place = [&](std::size_t i) -> SignalView {
     memories[i % 4] = frames[i % frames.size()];
     return {memories[i % 4], kShape};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests when a tracker suspects that its support has lost the signal, when it learns, and how long it waits.
+// Tests when a tracker suspects that its support misses the signal, when it learns, and how long it waits.
 #include "sfft/tracking/support_watch.hpp"
 
 #include <gtest/gtest.h>
@@ -10,12 +10,13 @@
 namespace sfft::detail {
 namespace {
 
-/// The residual of a frame that has this share of its energy outside the support.
+/// The residual of a frame with this share of its energy outside the support.
 double residual_of(double share_outside) {
   return std::sqrt(share_outside);
 }
 
-/// Frames pushed until there is a suspicion that may be looked into; -1: none in `frames`.
+/// The number of frames pushed until there is a suspicion that may be examined; -1 if there is none in
+/// `frames` frames.
 int frames_to_look(SupportWatch& watch, int frames, const auto& share_outside, double energy = 1) {
   for (int i = 0; i < frames; ++i) {
     watch.pass();

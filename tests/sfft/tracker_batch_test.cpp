@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pushing several frames at once means pushing them one by one: a tracker that gets a stream in single frames
-// is the reference for one that gets it in batches of any size.
+// Tests that pushing several frames at once equals pushing them one by one. A tracker that gets a stream in
+// single frames is the reference for one that gets it in batches of any size.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,8 +22,8 @@ using test::code_of;
 const Shape kShape{36, 48};
 using Frames = std::vector<std::vector<float>>;
 
-/// A stream that goes through everything a tracker reacts to: a moving object, cuts to other scenes, drifting
-/// light, noise, stills, and frames with NaN in all samples or in one.
+/// A stream with everything that a tracker reacts to: a moving object, cuts to other scenes, drifting light,
+/// noise, stills, and frames with NaN in all samples or in one.
 Frames random_stream(unsigned seed, int count) {
   std::mt19937 random(seed);
   const auto below = [&](unsigned n) { return static_cast<int>(random() % n); };
@@ -59,7 +59,7 @@ std::vector<SignalView> views_of(const Frames& frames) {
   return views;
 }
 
-/// `exact`: the same bits; otherwise up to the rounding of a plan.
+/// With `exact` the bits must be equal, otherwise results may differ by the rounding of a plan.
 template <class Real>
 void expect_same(const TrackedFrame<Real>& got, const TrackedFrame<Real>& expected, bool exact,
                  const std::string& where) {
@@ -207,7 +207,7 @@ TEST(TrackerBatch, AFrameThatFailsComesAfterTheResultsOfThoseBeforeIt) {
       ASSERT_EQ(batched.results().size(), at);
       for (std::size_t i = 0; i < at; ++i)
         expect_same(batched.results()[i], single.push(views[i]), true, std::to_string(i));
-      // That frame is left out; the stream goes on as if it had never come.
+      // That frame is skipped, and the stream continues as if it had never come.
       const auto rest = std::span(views).subspan(at + 1);
       const auto results = batched.push(rest);
       for (std::size_t i = 0; i < rest.size(); ++i)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several frames pushed at once to a tracker on the GPU, also with those that come after them: the actions of
-// single pushes, spectra that agree with a dense transform on the CPU within what they report, from
-// page-locked memory and from any other.
+// Tests pushes of several frames to a tracker on the GPU, with and without views of the following frames.
+// Actions equal those of single pushes, and spectra agree with a dense transform on the CPU within the
+// reported errors. Frames are in page-locked memory or in other memory.
 #include "sfft/tracker.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ class TrackerCuda : public test::GpuTest {};
 constexpr std::int64_t kRows = 120, kColumns = 160;
 const Shape kShape{kRows, kColumns};
 
-/// Two scenes, with a damaged frame in the first where samples can be damaged.
+/// Two scenes, with a damaged frame in the first if the sample type allows it.
 template <class T>
 std::vector<std::vector<T>> film(int frames) {
   std::vector<std::vector<T>> out;
@@ -73,7 +73,7 @@ void compare(const std::vector<std::vector<T>>& frames, bool page_locked, Path p
   options.plan.path = path;
   options.plan.batch = batch;
   options.plan.transfer = transfer;
-  // Comparisons that follow each other closely have several dense transforms under way.
+  // If comparisons follow each other closely, several dense transforms are in flight.
   if (batch > 1) options.calibrate = 6;
   Tracker<Real> single(tmpl, options), several(tmpl, options), ahead(tmpl, options);
   ahead.prepare(views[0]);
@@ -83,7 +83,7 @@ void compare(const std::vector<std::vector<T>>& frames, bool page_locked, Path p
     const auto all = std::span<const SignalView>(views);
     const auto results = several.push(all.subspan(at, count));
     ASSERT_EQ(results.size(), count);
-    // What has been said to come may come or not, and may have been said in several steps.
+    // Announced frames may come or not, and may be announced in several steps.
     const auto rest = all.subspan(at + count);
     if (random() % 3 == 0) ahead.push({}, all.subspan(at, std::min<std::size_t>(count, 8)));
     if (random() % 3 == 0) ahead.push({}, all.subspan(at, count));
@@ -111,7 +111,7 @@ void compare(const std::vector<std::vector<T>>& frames, bool page_locked, Path p
       EXPECT_NEAR(others[i].spectrum.relative_error, expected.spectrum.relative_error,
                   1e-3 * expected.spectrum.relative_error + 1e-6);
     }
-    // The template in force is the last frame's.
+    // The current template is that of the last frame.
     const TrackedFrame<Real>& last = results.back();
     if (last.spectrum.finite) {
       EXPECT_LE(error_of(last.spectrum, several.current_template(), views[at + count - 1]),
@@ -179,7 +179,7 @@ TEST_F(TrackerCuda, MemoryThatRunsOutCostsNoFrame) {
     const auto code = test::code_of([&] { tracker.push(views); });
     failures += cuda::fail_allocation(0) == 0;
     done = tracker.results().size();
-    if (code) {  // otherwise frames were taken one by one
+    if (code) {  // without an error, frames were taken one by one
       EXPECT_EQ(*code, ErrorCode::out_of_memory);
       done += tracker.push(std::span(views).subspan(done)).size();
     }
@@ -223,7 +223,7 @@ TEST_F(TrackerCuda, FailuresWhileFramesAreUnderWayCostNone) {
         EXPECT_EQ(*code, ErrorCode::out_of_memory);
       }
       for (const TrackedFrame<float>& frame : tracker.results()) {
-        // A frame that failed and was pushed again has been counted twice by the calibration.
+        // The calibration has counted a frame twice if it failed and was pushed again.
         if (!failed) {
           EXPECT_EQ(frame.action, actions[done]) << done;
         }
@@ -255,7 +255,7 @@ TEST_F(TrackerCuda, FramesThatWereSaidToComeMayGo) {
     }
     const auto all = std::span<const SignalView>(views);
     tracker.push(all.first(20), all.subspan(20));
-    tracker.push({}, {});  // frees the caller to take the memory away
+    tracker.push({}, {});  // from here on the caller may free the memory
     Tracker<float> ends(tmpl, options);
     ends.push({}, all);
   }
@@ -273,7 +273,7 @@ TEST_F(TrackerCuda, PageLockedMemoryIsReadInPlace) {
   const PageLockedMemory memory(4096);
   EXPECT_EQ(memory.bytes(), 4096u);
   EXPECT_NE(detail::cuda::mapped_address(memory.data()), nullptr);
-  const PageLockedMemory shared = memory;  // copies are of the same memory
+  const PageLockedMemory shared = memory;  // copies refer to the same memory
   EXPECT_EQ(shared.data(), memory.data());
   EXPECT_EQ(test::code_of([] { PageLockedMemory(16, 99); }), ErrorCode::backend_unavailable);
   EXPECT_EQ(PageLockedMemory().bytes(), 0u);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests a tracker's reported errors against dense transforms on streams that are hard for its model.
+// Compares a tracker's reported errors with dense transforms on streams that are hard for its model.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ class ToneStream {
     std::set<std::int64_t> chosen;
     while (chosen.size() < tones) chosen.insert(place(generator_));
     support_.assign(chosen.begin(), chosen.end());
-    // Tones of size 1 per sample.
+    // Tones have amplitude 1 per sample.
     noise_ = std::sqrt(static_cast<double>(tones) * std::pow(10, -snr_db / 10) / 2);
   }
 
@@ -53,7 +53,7 @@ class ToneStream {
   double noise_ = 0;
 };
 
-/// Share of frames whose true error is beyond twice the reported one.
+/// The share of frames whose true error exceeds twice the reported one.
 double beyond_twice(ToneStream& stream, const ToneStream::Value& value, const TrackerOptions& options) {
   const Shape shape{kPoints};
   const auto first = stream.frame(0, value);
@@ -174,7 +174,7 @@ TEST(TrackerErrors, ChecksFindTheTrueErrorAndLeaveTheAnswerAsItIs) {
   }
   EXPECT_EQ(wanted, 20);
   EXPECT_GE(sparse, 15);
-  // They stand in for comparisons of the tracker's own.
+  // They replace the tracker's own comparisons.
   Tracker<float> alone(tmpl, {.plan = {.path = Path::comb}});
   for (int t = 1; t <= 80; ++t) alone.push(SignalView(film(t), shape));
   EXPECT_LT(tracker.calibrated(), alone.calibrated());

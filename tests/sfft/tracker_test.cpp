@@ -66,9 +66,9 @@ TEST(Tracker, ASceneCutIsNoticedAndRelearned) {
   EXPECT_FALSE(reasons.empty());
 }
 
-/// Another scene fades in, but not enough to spoil frames: they go on by the old template until the new one
-/// has been learned. The support holds nearly all of the energy, so that a loss is seen before it is a tenth,
-/// which is learned from at once.
+/// Another scene fades in, but not enough to spoil frames: they use the old template until the new one has
+/// been learned. The support has nearly all of the energy, so that a loss is noticed before it is a tenth, at
+/// which the tracker would learn at once.
 TEST(Tracker, LearnsBesideTheFrames) {
   const auto frame_at = [](int t) {
     auto frame = test::film_frame(kRows, kColumns, t % 60, 1);

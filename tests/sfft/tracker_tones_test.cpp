@@ -44,13 +44,13 @@ bool holds(const Template& tmpl, double frequency) {
   return std::binary_search(support.begin(), support.end(), std::llround(frequency) % kPoints);
 }
 
-/// Streams of the population that bench_trust tones draws.
+/// Runs streams of the population that `bench_trust tones` draws.
 TEST(TrackerTones, TonesThatStartStopDriftAndHopAreFoundAgain) {
   std::int64_t streams = 0, frames = 0, dense = 0;
   std::vector<std::int64_t> since_comparison;
   for (std::int64_t i = 0; streams < 24; ++i) {
     trust::ChangingTones stream(4, i, 300);
-    // Where a sparse transform is not accurate enough, frames are dense whatever the template holds.
+    // If a sparse transform is not accurate enough, frames are dense whatever the template contains.
     if (stream.shape().points() > 5000 || stream.tracking().accuracy > 0) continue;
     const trust::ToneStreamResult result = watch(stream, 300, {});
     ++streams;
@@ -64,13 +64,13 @@ TEST(TrackerTones, TonesThatStartStopDriftAndHopAreFoundAgain) {
   std::ranges::sort(since_comparison);
   ASSERT_FALSE(since_comparison.empty());
   EXPECT_LE(since_comparison[since_comparison.size() / 2], 3);
-  // About ten of the first 300 frames calibrate anyway.
+  // About ten of the first 300 frames are dense for calibration anyway.
   EXPECT_LE(dense, frames / 12);
 }
 
 TEST(TrackerTones, DifferencesThatFailAreGivenUp) {
-  // Phases that turn change the support by more than a plan for differences expects; the little that is
-  // outside changes less.
+  // Rotating phases change the support by more than a plan for differences expects; the little energy outside
+  // changes less.
   std::mt19937_64 generator(3);
   const std::vector<Tone> tones{{300.1, 1, 0.9}, {1700.1, 1.4, -0.8}, {2901, 1, 0.7}};
   const auto first = frame_of(tones, 0, 0.1, generator);
@@ -174,12 +174,12 @@ TEST(TrackerTones, VelocitiesAndTheFrequenciesAheadAreFound) {
   for (std::int64_t f = 1698; f <= 1733; ++f) EXPECT_TRUE(has(f)) << f;
   EXPECT_FALSE(has(1690));
   EXPECT_FALSE(has(1740));
-  // A tone that stands still and one that nothing before explains do not drift.
+  // Neither a constant tone nor one without a predecessor drifts.
   auto hopped = detail::find_tones(data, spectrum_of({{300, 2, 0}, {2900, 1, 0}}));
   EXPECT_FALSE(detail::find_velocities(kShape, before, 10, hopped));
 }
 
-/// Sums over all samples at known frequencies see no others: they report no energy outside.
+/// Sums over all samples at known frequencies see no other frequencies, so they report no energy outside.
 TEST(TrackerTones, AToneThatHopsIsFoundAgainByDirectSums) {
   std::mt19937_64 generator(5);
   std::vector<Tone> tones{{300, 1, 0.3}, {1700, 1, -0.2}};

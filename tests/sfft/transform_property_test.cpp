@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests what any Fourier transform must satisfy on random shapes, supports and seeds.
+// Tests properties of every Fourier transform on random shapes, supports and seeds.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -64,7 +64,7 @@ TEST(Property, Linearity) {
   std::mt19937 random(2);
   for (unsigned seed = 1; seed <= 60; ++seed) {
     const Draw draw = Draw::make(random, seed);
-    // Arbitrary signals, not only those that fit the template.
+    // Signals are arbitrary and need not fit the template.
     std::normal_distribution<double> normal;
     std::vector<std::complex<double>> y, sum;
     const std::complex<double> a(0.7, -1.3);
@@ -121,7 +121,8 @@ TEST(Property, RealSignalsEqualTheirComplexTwins) {
                 random() % static_cast<unsigned>(std::clamp<std::int64_t>(shape.points() / 8, 1, 20)));
     const SparseSignal signal = SparseSignal::random(shape, true, k, seed);
     const auto x = signal.as<double>();
-    // Both halves of the spectrum through the complex path: conjugate pairs, and the real path's values.
+    // The complex path computes both halves of the spectrum, which are conjugate pairs and equal the real
+    // path's values.
     std::vector<std::int64_t> both = signal.support;
     for (const std::int64_t f : signal.support) {
       if (test::negated(shape, f) != f) both.push_back(test::negated(shape, f));
@@ -154,7 +155,7 @@ TEST(Property, RealSignalsEqualTheirComplexTwins) {
 }
 
 TEST(Property, AnyInputIsAnswerOrError) {
-  // Random options on random templates: a defined result or a typed error, whatever comes.
+  // Random options on random templates give a defined result or a typed error.
   std::mt19937 random(6);
   int answered = 0;
   for (unsigned seed = 1; seed <= 400; ++seed) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that easy mistakes with the API are reported as errors: shared workspaces, objects that were moved
-// from, shapes that no memory holds, values that are no enumerators.
+// Tests that easy mistakes with the API are reported as errors: shared workspaces, moved-from objects, shapes
+// too large for any memory, and values that are no enumerators.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -150,7 +150,7 @@ TEST(Moved, SpectraAreFilledAgain) {
   EXPECT_EQ(*spectrum.support, f.signal.support);
 }
 
-/// Shapes whose arrays no machine holds, and one whose tables this machine does not hold.
+/// Shapes whose arrays are too large for any machine, and one whose tables are too large for this machine.
 TEST(HugeShapes, AreRefusedBeforePlanning) {
   const std::vector<std::int64_t> support{1, 5, 77};
   const std::int64_t max = (std::int64_t{1} << 61) - 1;

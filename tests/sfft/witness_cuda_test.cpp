@@ -17,7 +17,8 @@ using test::SparseSignal;
 
 class WitnessCuda : public test::GpuTest {};
 
-/// The planner weighs costs on its backend, and only the same plan on both gives the same numbers.
+/// The planner weighs costs on its backend, so the plans may differ. Only the same plan on both gives the
+/// same numbers.
 template <class Real>
 bool same_plan(const Plan<Real>& a, const Plan<Real>& b) {
   return a.info().path == b.info().path && a.info().buckets == b.info().buckets &&
@@ -38,7 +39,8 @@ void expect_same_errors(const Spectrum<Real>& gpu, const Spectrum<Real>& cpu, co
   EXPECT_TRUE(gpu.finite) << what;
 }
 
-/// Tones, white noise of a strength, and a strong tone outside the template, frame after frame.
+/// Returns frames of tones with white noise of three strengths, each without and with a strong tone outside
+/// the template.
 template <class T>
 std::vector<std::vector<T>> noisy_frames(const SparseSignal& signal, std::int64_t outside) {
   using Part = decltype(std::real(T{}));
@@ -94,7 +96,7 @@ void check_path(Path path, const Shape& shape, std::int64_t k) {
         EXPECT_GE(device.info().witness_samples, 135);  // ln(1e-3) / ln(1 - 0.05)
       EXPECT_EQ(device.info().samples, host.info().samples);
 
-      // For a comb: in a bucket that a frequency of the template occupies.
+      // For a comb, the tone lies in a bucket that a frequency of the template occupies.
       const std::int64_t outside =
           (signal.support[3] + (path == Path::comb ? host.info().buckets[0] : 777)) % shape.points();
       ASSERT_EQ(std::count(signal.support.begin(), signal.support.end(), outside), 0);

@@ -15,7 +15,7 @@ namespace sfft::test {
 struct CompactArray {
   std::vector<std::byte> bytes;
   std::vector<dense::CompactScale> scales;
-  std::size_t values = 0;  ///< of one transform, real and imaginary parts
+  std::size_t values = 0;  ///< per transform; real and imaginary parts count separately
 };
 
 /// Real parts alone, or real and imaginary parts.
@@ -56,7 +56,8 @@ inline std::vector<double> loaded(const CompactArray& array, dense::Storage stor
   return parts;
 }
 
-/// Room for signals, or for spectra, filled with a pattern that is a NaN in every floating-point format.
+/// Memory for a plan's signals or spectra, filled with a pattern that is a NaN in every floating-point
+/// format.
 inline CompactArray room_for_signals(const dense::CompactPlan& plan) {
   return {std::vector<std::byte>(plan.signal_bytes(), std::byte{0xff}),
           std::vector<dense::CompactScale>(static_cast<std::size_t>(plan.options().dense.batch)),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU's spectra and error estimates of frames, for the tests of the GPU's paths.
+// Computes spectra and error estimates of frames on the CPU, as the reference for the GPU's paths.
 #pragma once
 
 #include <cmath>
@@ -43,7 +43,7 @@ struct ErrorModels {
   WitnessData witness;
 };
 
-/// With `biased`, rows pretend to shrink towards a prior of about the frames' power.
+/// With `biased`, the rows are marked as shrunk towards a prior of about the frames' power.
 template <class Real>
 ErrorModels make_error_models(const SupportSet& support, RowErrors rows, const Variant& variant) {
   if (variant.biased) {
@@ -69,11 +69,11 @@ ErrorModels make_error_models(const SupportSet& support, RowErrors rows, const V
   return out;
 }
 
-/// Spectra and error estimates of some frames by the CPU.
+/// Returns the CPU's spectra and error estimates of some frames.
 template <class Real, class T>
 struct Expected {
   const std::vector<T>& frames;
-  std::vector<T> reference;  ///< empty: none
+  std::vector<T> reference;  ///< empty if there is no reference
   std::vector<std::complex<Real>> reference_values;
   Shape shape;
   std::vector<std::complex<Real>> values;

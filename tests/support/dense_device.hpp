@@ -17,8 +17,8 @@
 
 namespace sfft::test {
 
-/// All engines, or the one that SFFT_TEST_ENGINE names: under compute-sanitizer other libraries only cost
-/// time.
+/// Returns all engines, or only the one that SFFT_TEST_ENGINE names. Under compute-sanitizer, running other
+/// libraries only takes time.
 inline std::vector<dense::Engine> gpu_engines() {
   const char* wanted = std::getenv("SFFT_TEST_ENGINE");
   std::vector<dense::Engine> engines;
@@ -28,7 +28,7 @@ inline std::vector<dense::Engine> gpu_engines() {
   return engines;
 }
 
-/// A plan, or nothing if the engine refuses the problem; cuFFT must not.
+/// Returns a plan, or nothing if the engine refuses the problem. cuFFT must not refuse any.
 template <class Real>
 std::optional<dense::Plan<Real>> plan_if_possible(const Shape& shape, bool real,
                                                   const dense::Options& options) {
@@ -41,7 +41,8 @@ std::optional<dense::Plan<Real>> plan_if_possible(const Shape& shape, bool real,
   }
 }
 
-/// Error bound of an engine: for floats VkFFT computes its roots with the GPU's fast sine.
+/// Error bound of an engine. VkFFT is less exact in single precision, because it computes its roots of unity
+/// with the GPU's fast sine.
 template <class Real>
 double gpu_bound(dense::Engine engine, double points) {
   return (engine == dense::Engine::vkfft && sizeof(Real) == 4 ? 10 : 2) * fft_bound<Real>(points);
@@ -74,7 +75,7 @@ std::vector<std::complex<Real>> forward_on_device(const dense::Plan<Real>& plan,
   return output.read();
 }
 
-/// Transforms into memory that held `before`.
+/// Transforms into memory that contains `before`.
 template <class T, class Real>
 std::vector<T> inverse_on_device(const dense::Plan<Real>& plan,
                                  const std::vector<std::complex<Real>>& spectra,
@@ -89,7 +90,7 @@ std::vector<T> inverse_on_device(const dense::Plan<Real>& plan,
   return output.read();
 }
 
-/// Transforms arrays of the host as they are stored.
+/// Copies stored arrays from the host to the device and transforms them there.
 inline std::vector<std::byte> on_device(const dense::CompactPlan& plan, dense::Direction direction,
                                         const std::vector<std::byte>& from,
                                         const dense::CompactExponents& exponents = {}) {

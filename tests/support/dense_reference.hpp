@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// References for dense plans: direct sums of a batch, half spectra.
+// References for dense plans: direct sums over a batch, and half spectra.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::vector<T> as_samples(const ComplexSignal& x) {
   return out;
 }
 
-/// The half spectra of any number of real signals, taken from whole ones.
+/// Takes the half spectra of any number of real signals from their whole spectra.
 inline ComplexSignal half_spectrum(const ComplexSignal& spectrum, const Shape& shape) {
   const std::int64_t row = shape[shape.rank() - 1];
   ComplexSignal kept;
@@ -37,7 +37,7 @@ inline ComplexSignal half_spectrum(const ComplexSignal& spectrum, const Shape& s
   return kept;
 }
 
-/// Spectra of a batch of contiguous signals of any type, as a plan should return them.
+/// Returns the spectra that a plan should compute for a batch of contiguous signals of any type.
 template <class T>
 ComplexSignal expected_spectra(const std::vector<T>& samples, const Shape& shape, bool real) {
   ComplexSignal all;

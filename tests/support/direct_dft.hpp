@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The definition of the transform as a direct sum, the reference of the FFT tests.
+// Computes the transform by its definition, a direct sum. It is the reference of the FFT tests.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace sfft::test {
 inline std::vector<std::complex<double>> direct_dft_axis(const std::vector<std::complex<double>>& x,
                                                          std::int64_t outer, std::int64_t n,
                                                          std::int64_t inner) {
-  constexpr std::int64_t kBlock = 64;  // sums of sums: rounding errors do not grow with the root of n
+  constexpr std::int64_t kBlock = 64;  // sums in blocks, so that rounding errors do not grow as √n
   std::vector<std::complex<double>> part(static_cast<std::size_t>(inner));
   const std::vector<std::complex<double>> roots = roots_of_one<double>(n);
   std::vector<std::complex<double>> y(x.size());
@@ -46,7 +46,7 @@ inline std::vector<std::complex<double>> direct_dft_axis(const std::vector<std::
   return y;
 }
 
-/// The forward transform of `lanes` interleaved signals on a grid, slowest dimension first.
+/// The forward transform of `lanes` interleaved signals on a grid whose slowest dimension comes first.
 inline std::vector<std::complex<double>> direct_dft(std::vector<std::complex<double>> x,
                                                     std::span<const std::int64_t> grid,
                                                     std::int64_t lanes = 1) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A CPU emulation of a device with a memory budget, for out-of-core transforms without a GPU. Its FFTs are
+// Emulates a device with a memory budget on the CPU, for out-of-core transforms without a GPU. Its FFTs are
 // direct sums.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace sfft::test {
 
-/// `batch` times `lanes` interleaved transforms of a grid whose rows begin `pitch` values apart. The
+/// Computes `batch` times `lanes` interleaved transforms of a grid whose rows begin `pitch` values apart. The
 /// workspace is as large as the data, and is overwritten.
 template <class Real>
 class EmulatedKernel final : public detail::DeviceKernel<Real> {
@@ -58,7 +58,7 @@ class EmulatedKernel final : public detail::DeviceKernel<Real> {
   std::shared_ptr<EmulatedState> state_;
 };
 
-/// Real FFTs in place, of rows with the room of half spectra.
+/// In-place real FFTs of rows with room for half spectra.
 template <class Real>
 class EmulatedRealKernel final : public detail::DeviceKernel<Real> {
  public:
@@ -94,7 +94,7 @@ class EmulatedRealKernel final : public detail::DeviceKernel<Real> {
     for (std::int64_t i = 0; i < rows() * kept(); ++i)
       one[i] = std::complex<Real>(x[static_cast<std::size_t>(i / kept() * grid_.back() + i % kept())]);
   }
-  /// The row of the opposite frequencies, dimension by dimension.
+  /// The row whose frequencies are negated in every dimension.
   std::int64_t opposite(std::int64_t row) const {
     std::int64_t other = 0, stride = 1;
     for (auto n = grid_.rbegin() + 1; n != grid_.rend(); stride *= *n++) {
@@ -107,7 +107,7 @@ class EmulatedRealKernel final : public detail::DeviceKernel<Real> {
     const std::int64_t n = grid_.back();
     std::vector<std::complex<double>> x;
     for (std::int64_t r = 0; r < rows(); ++r)
-      for (std::int64_t k = 0; k < n; ++k)  // conjugates throughout: an inverse transform of a real signal
+      for (std::int64_t k = 0; k < n; ++k)  // conjugated before and after: an inverse transform
         x.emplace_back(k < kept() ? std::conj(std::complex<double>(one[r * kept() + k]))
                                   : std::complex<double>(one[opposite(r) * kept() + n - k]));
     x = direct_dft(std::move(x), grid_, 1);
@@ -253,7 +253,8 @@ class EmulatedDevice final : public detail::OutOfCoreDevice<Real> {
     const std::size_t bytes = detail::storage_bytes(dense::Storage::block16, count);
     for (std::size_t r = 0; r < floats.rows; ++r) job(floats.data + r * floats.pitch, count, r * bytes);
   }
-  /// E is the spectrum of even samples, O that of odd ones: pairs are E + i·O, half spectra are E + w^k·O.
+  /// With E the spectrum of the even samples and O that of the odd ones, pairs are E + i·O and half spectra
+  /// are E + w^k·O.
   template <class Job>
   static void exchange(std::complex<Real>* piece, const detail::MirroredPiece& of, const Job& job) {
     for (std::int64_t r = 0; r < of.rows; ++r) {
@@ -284,7 +285,7 @@ class EmulatedDevice final : public detail::OutOfCoreDevice<Real> {
   std::shared_ptr<EmulatedState> state_;
 };
 
-/// Devices of one host, each with the budget of the first. `states` receives the states of all of them.
+/// Makes several devices of one host, each with the budget of the first. `states` receives all their states.
 template <class Real>
 detail::OutOfCoreDevices<Real> emulated_devices(
     const std::shared_ptr<EmulatedState>& first, int count,

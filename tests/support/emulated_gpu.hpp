@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GPU that runs one block at a time, for generated kernels compiled as C++. Threads are contexts that run
-// until they reach a barrier. Shared memory is NaN when a block begins. The code that tuned_emulator.hpp
-// compiles includes this before the device code.
+// Emulates a GPU that runs one block at a time, for generated kernels compiled as C++. Threads are contexts
+// that run until they reach a barrier. Shared memory is NaN when a block begins. The sources that
+// tuned_emulator.hpp compiles include this file before the device code.
 #pragma once
 
 #include <ucontext.h>
@@ -89,8 +89,8 @@ class Block {
   /// Waits for all threads of the block that have not ended, or for those of the warp.
   static void barrier() { current_block_->wait_at(0); }
   static void warp_barrier() { current_block_->wait_at(gate_of_warp(current_block_->current_)); }
-  /// The value of another thread, which must call this as often. For threads that do not exist, returns the
-  /// caller's value.
+  /// Returns another thread's value; that thread must make the same number of calls. If it does not exist,
+  /// returns the caller's value.
   static unsigned shuffle(unsigned value, unsigned other) {
     Block& block = *current_block_;
     Shuffles& own = block.shuffles_[block.current_];
@@ -141,7 +141,7 @@ class Block {
   std::vector<std::unique_ptr<char[]>> stacks_;
   std::vector<bool> done_;
   std::vector<Shuffles> shuffles_;
-  std::vector<Gate> gates_;  ///< of the block, then of its warps
+  std::vector<Gate> gates_;  ///< the block's gate, then one per warp
   unsigned current_ = 0;
   void (*work_)(void*) = nullptr;
   void* argument_ = nullptr;
@@ -181,7 +181,7 @@ inline unsigned __shfl_xor_sync(unsigned, unsigned value, int distance) {
   return emulated::Block::shuffle(value, threadIdx.x ^ static_cast<unsigned>(distance));
 }
 namespace emulated {
-/// mma.m16n8k16 of f16 numbers, by all lanes of each warp.
+/// mma.m16n8k16 with f16 operands, executed by all lanes of each warp.
 inline void multiply_add(float (&sum)[4], const uint4& a, unsigned b0, unsigned b1) {
   static uint4 rows[1024];
   static unsigned columns[1024][2];

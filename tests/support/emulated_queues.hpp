@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Emulated devices for transforms in slabs. Enqueued work runs in a random order that only events restrict,
-// every access must be to memory that the device may touch, and FFTs are direct sums.
+// Emulates the devices of transforms in slabs. Enqueued work runs in a random order that only events
+// restrict. Every access must be to memory that the device may touch. FFTs are direct sums.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -61,9 +61,9 @@ class EmulatedQueues final : public detail::DeviceQueues<Real> {
         memory_(memory),
         lanes_(static_cast<std::size_t>(fft.grid().devices * detail::kLanes)) {}
 
-  /// Values of the next call: complex values, or Reals for a real transform.
+  /// Arrays of the next call: complex values, or Reals for a real transform.
   std::vector<void*> signals;
-  bool by_steps = false;  ///< complex volumes: transform rows that stay while moving them
+  bool by_steps = false;  ///< complex volumes: transforms rows that stay here while moving them
 
   void record(int device, Lane lane, int event) override {
     EXPECT_LT(event, fft_.events());
@@ -109,7 +109,7 @@ class EmulatedQueues final : public detail::DeviceQueues<Real> {
                                 move_own(stays, scale, true);
                                 const std::int64_t points = plane().points();
                                 for (std::int64_t p = 0; p < count; ++p) {
-                                  std::vector<std::complex<double>> x;  // conjugates throughout
+                                  std::vector<std::complex<double>> x;  // conjugated before and after
                                   for (std::int64_t i = 0; i < points; ++i)
                                     x.push_back(std::conj(whole(spectra + p * values, i)));
                                   x = by_steps ? dft_axis(std::move(x), grid().across, grid().inner, false)
@@ -225,7 +225,7 @@ class EmulatedQueues final : public detail::DeviceQueues<Real> {
     if (inverse) conjugate();
     return x;
   }
-  /// Transforms all rows of the last dimension except `count` rows from `first` on.
+  /// Transforms all rows of the last dimension except the `count` rows from `first` on.
   std::vector<std::complex<double>> rows_outside(std::vector<std::complex<double>> x, std::int64_t first,
                                                  std::int64_t count, bool inverse) const {
     const std::vector<std::complex<double>> rows = dft_axis(x, grid().inner, 1, inverse);

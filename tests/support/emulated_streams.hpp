@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams and events of an emulated device. Nothing runs until a thread waits; then the streams take turns at
-// random. This exposes data that is read or reused too early.
+// Streams and events of an emulated device. Nothing runs until a thread waits; then streams run their items
+// in a random interleaving. This exposes data that is read or reused too early.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,7 @@ struct EmulatedQueue {
 
 /// Settings of an emulated device, and counters for the tests to query.
 struct EmulatedState {
-  /// `first`: another device of the same host, whose flags are valid for both.
+  /// `first` is another device of the same host, whose flags are valid for both.
   explicit EmulatedState(std::size_t bytes, std::shared_ptr<EmulatedState> first = nullptr)
       : budget(bytes), first_(std::move(first)) {}
 
@@ -48,10 +48,10 @@ struct EmulatedState {
   bool reads_everything = false;  ///< treats all host memory as page-locked
   /// Other threads see no page-locked memory, as with CUDA in threads that have not used the GPU.
   std::thread::id asking = std::this_thread::get_id();
-  std::int64_t fail_allocation = 0;  ///< the n-th allocation from now fails; 0: none
+  std::int64_t fail_allocation = 0;  ///< the n-th allocation from now fails; 0 means none
   bool pins_nothing = false;         ///< allocate_on_host() fails
   std::atomic<std::int64_t> fail_after{
-      -1};                              ///< this many copies and kernels from now, one fails; negative: none
+      -1};  ///< the number of copies and kernels before one fails; negative means none
   std::atomic<std::int64_t> pieces{0};  ///< kernels that ran
   std::atomic<std::size_t> used{0}, max_used{0};
   std::atomic<std::size_t> bus_bytes{0};  ///< copied in and out
@@ -77,7 +77,7 @@ struct EmulatedState {
     if (rows.rows > 0) expect_own(rows.data, (rows.rows - 1) * rows.pitch + rows.width);
   }
 
-  /// Only one thread allocates.
+  /// Counts an allocation. Only one thread may allocate.
   void allocation() {
     if (fail_allocation > 0 && --fail_allocation == 0)
       throw Error(ErrorCode::out_of_memory,

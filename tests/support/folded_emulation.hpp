@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the kernel of folded lines on the CPU: its own lane functions, with the matrix products of tensor
-// cores done in software.
+// Runs the kernel of folded lines on the CPU: it calls the kernel's lane functions and computes the matrix
+// products of tensor cores in software.
 #pragma once
 
 #include "kernels/base/tensor/folded_tables.hpp"
@@ -72,7 +72,7 @@ class EmulatedFoldedTile {
       }
     }
   }
-  /// Entry `column` of a row of 16, of which a lane has four words.
+  /// Returns entry `column` of a row of 16; each lane has four words of it.
   static double entry(const unsigned* words_of_lanes, int row_or_column, int column, bool left) {
     const int lane = 4 * (row_or_column & 7) + (column % 8) / 2;
     const int word = left ? (row_or_column >> 3) + 2 * (column / 8) : column / 8;
@@ -125,7 +125,7 @@ class EmulatedFoldedTile {
   std::vector<unsigned> largest_;
 };
 
-/// A batch of lines of `points` points.
+/// Transforms a batch of lines of `points` points.
 inline std::vector<std::complex<float>> emulated_folded_fft(const std::vector<std::complex<float>>& signals,
                                                             int points, const FoldedOptions& options = {}) {
   std::vector<std::complex<float>> result(signals.size(), {NAN, NAN});

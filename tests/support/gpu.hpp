@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fixtures for tests that need a GPU: without one they are skipped with the reason, or fail if one is
+// Fixtures for tests that need a GPU. Without a GPU they are skipped with the reason, or fail if one is
 // required.
 #pragma once
 
@@ -35,7 +35,7 @@ template <class T>
 class OnDevice {
  public:
   explicit OnDevice(std::size_t count) : count_(count), buffer_(count * sizeof(T)) {
-    // Poison: NaN in every floating-point type.
+    // These bits are a NaN in every floating-point type.
     EXPECT_EQ(cudaMemset(buffer_.data(), 0xff, buffer_.bytes()), cudaSuccess);
   }
   explicit OnDevice(const std::vector<T>& values)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A judge of the guard that knows what is usual.
+// Makes a judge of the guard that has already learned what is usual.
 #pragma once
 
 #include "video/guard/judge.hpp"
 
 namespace sfft::video {
 
-/// Has seen an ordinary scene for twice as long as it warms up.
+/// Returns a judge that has seen an ordinary scene for twice its warm-up time.
 inline Judge experienced() {
   Judge judge({}, 100);
   Observation usual;

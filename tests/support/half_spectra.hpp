@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tangling of real signals packed in pairs with half spectra of rows of a grid, by definition.
+// Packs and unpacks the half spectra of real rows of a grid, by definition.
 #pragma once
 
 #include <cmath>
@@ -14,9 +14,9 @@ inline std::complex<double> root_of_one(std::size_t j, std::size_t n) {
   return std::polar(1.0, -2 * std::numbers::pi * static_cast<double>(j) / static_cast<double>(n));
 }
 
-/// Twice the FFT of the n pairs x[2t] + i x[2t+1] of a row, from the n + 1 kept values of the row's spectrum
-/// and of its mirror row's. The mirror row has the other frequencies negated; for a single line it is the
-/// line itself.
+/// Returns twice the FFT of the n pairs x[2t] + i x[2t+1] of a row. The input is the n + 1 kept values of the
+/// row's spectrum and of its mirror row's. The mirror row has the other dimensions' frequencies negated; a
+/// single line is its own mirror.
 inline std::vector<std::complex<double>> packed_real(const std::vector<std::complex<double>>& x,
                                                      const std::vector<std::complex<double>>& mirror) {
   constexpr std::complex<double> kI(0, 1);
@@ -29,7 +29,7 @@ inline std::vector<std::complex<double>> packed_real(const std::vector<std::comp
   return z;
 }
 
-/// The reverse, without the factor: half a spectrum from FFTs of pairs.
+/// Computes half a spectrum from FFTs of pairs: the inverse of packed_real(), but without the factor of two.
 inline std::vector<std::complex<double>> unpacked_real(const std::vector<std::complex<double>>& z,
                                                        const std::vector<std::complex<double>>& mirror) {
   constexpr std::complex<double> kTwiceI(0, 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans that went through a template file, beside those that were searched for.
+// Compares plans that were saved in a template file with those that the planner finds.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames to learn from, and what direct sums say about them.
+// Makes frames to learn from, and checks the learned templates against direct sums.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ namespace sfft::test {
 using detail::TemplateData;
 using Spectrum = std::vector<std::complex<double>>;
 
-/// A frame of any element type, and its samples as numbers.
+/// A frame of any element type, and its samples as doubles.
 struct Frame {
   Shape shape{1};
   ElementType type = ElementType::u8;
@@ -91,7 +91,7 @@ inline Spectrum drawn_samples(const Shape& shape, unsigned seed) {
   return x;
 }
 
-/// Direct sums, in two steps where a line is long.
+/// Computes direct sums, in two steps if a line is long.
 inline Spectrum exact_spectrum(const Frame& frame) {
   const std::int64_t n = frame.shape.points();
   if (frame.shape.rank() > 1 || n <= 2048) return direct_dft(frame.samples, frame.shape.extents());
@@ -116,7 +116,7 @@ inline Spectrum exact_spectrum(const Frame& frame) {
   return x;
 }
 
-/// The cell of |f| by the definition: f = 0 alone, then two per octave.
+/// The cell of |f| by its definition: f = 0 has a cell to itself, and each octave has two.
 inline std::size_t cell_of(std::int64_t f, std::int64_t extent) {
   const auto magnitude = static_cast<std::uint64_t>(std::min(f, extent - f));
   if (magnitude < 2) return static_cast<std::size_t>(magnitude);
@@ -132,8 +132,8 @@ inline std::size_t cell_of(const Shape& shape, std::int64_t flat) {
   return cell;
 }
 
-/// The half spectrum keeps the one of a conjugate pair with the smaller last coordinate, then the smaller
-/// index.
+/// Whether the half spectrum keeps this frequency. Of a conjugate pair it keeps the one with the smaller last
+/// coordinate, then the one with the smaller index.
 inline bool represents(const Frame& frame, std::int64_t flat) {
   if (!frame.real()) return true;
   const std::int64_t last = frame.shape[frame.shape.rank() - 1];
@@ -145,7 +145,8 @@ inline void expect_near(double got, double wanted, double bound, const std::stri
   EXPECT_LE(std::abs(got - wanted), bound) << what << ": " << got << ", not " << wanted;
 }
 
-/// Everything that a template of the k largest says, against `exact`; `keeps_mean`: f = 0 is in it anyway.
+/// Compares everything in a template of the k largest coefficients with `exact`. With `keeps_mean` it also
+/// contains f = 0.
 inline void check(const Frame& frame, std::int64_t k, const Template& tmpl, const Spectrum& exact,
                   bool keeps_mean = false) {
   const std::string what = frame.shape.to_string() + " " + to_string(frame.type) + " k " + std::to_string(k);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random signals of every element type, and learning on the GPU compared with learning on the CPU.
+// Makes random signals of every element type, and compares learning on the GPU with learning on the CPU.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -76,7 +76,7 @@ inline Signal random_signal(ElementType type, const Shape& shape, unsigned seed)
   return make_signal(shape, random_samples<std::complex<double>>(n, seed));
 }
 
-/// Two transforms of one signal differ in L2 by at most this share of its norm: both round.
+/// Both transforms of one signal round, so they differ in L2 by at most this share of its norm.
 inline double transform_bound(const Shape& shape) {
   return 4 * fft_bound<double>(static_cast<double>(shape.points()));
 }
@@ -121,7 +121,7 @@ inline void expect_same(const Template& gpu, const Template& cpu) {
   expect_near(g.change_envelope, c.change_envelope, delta, "change");
 }
 
-/// Either both learn the same or both fail with the same message.
+/// Expects that both learn the same, or that both fail with the same message.
 inline void compare(std::span<const SignalView> frames, LearnOptions options) {
   std::optional<Template> cpu, gpu;
   std::string cpu_error, gpu_error;

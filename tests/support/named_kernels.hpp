@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dense plans of tuned kernels that wisdom names, and whether they are right.
+// Makes dense plans of tuned kernels that wisdom names, and checks their results.
 #pragma once
 
 #include <complex>
@@ -45,7 +45,7 @@ class NamedKernels {
     detail::Wisdom::global().add(detail::gpu_platform(0), detail::wisdom_problem<Real>(problem_),
                                  {"tuned", kernel, 1});
     dense::Plan<Real> plan(shape_, real_, options_);
-    // Text in the order of the knobs, without those at their defaults.
+    // The text in the order of the knobs, without knobs at their defaults.
     const auto policy = detail::tuned::parse_plan_policy(kernel);
     const std::string name = policy ? detail::tuned::to_text(*policy) : "not a policy: " + kernel;
     EXPECT_NE(plan.engine_name().find(name), std::string::npos)
@@ -63,7 +63,7 @@ class NamedKernels {
     return as_samples<T>(noise);
   }
 
-  /// The expected result, by the built-in engine in double.
+  /// Computes the expected result by the built-in engine in double.
   template <class T>
   std::vector<std::complex<double>> expected(const std::vector<T>& x) const {
     const dense::Plan<double> exact(shape_, real_,
@@ -86,7 +86,7 @@ class NamedKernels {
   detail::DenseProblem problem_;
 };
 
-/// Forward, and there and back, for lines of n points.
+/// Checks the forward transform and the round trip for lines of n points.
 template <class Real>
 void expect_line_right(std::int64_t n, const std::string& line, std::int64_t batch = 7) {
   const NamedKernels<Real> named(Shape(n), false, batch);

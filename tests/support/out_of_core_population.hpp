@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A population of out-of-core transforms, and what is checked of each: forward and back, apart and in place,
-// against direct sums, in the budget of an emulated device.
+// Draws a population of out-of-core transforms and checks each against direct sums: forward and inverse, out
+// of place and in place, within the budget of an emulated device.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ struct Drawn {
   Shape shape{1};
   std::int64_t batch = 1;
   bool real = false, padded = false;
-  double share = 1, budget = 0;  ///< bytes; 0: no device
+  double share = 1, budget = 0;  ///< in bytes; 0 means no device
   int threads = 1, devices = 1;
   std::int64_t longest_line = 1 << 22;
   bool page_locked = false, pins_nothing = false, measured = false;
@@ -40,7 +40,7 @@ struct Drawn {
   }
 };
 
-/// Any rank; extents are mostly products of small primes, and sometimes 1 or prime.
+/// Draws a shape of any rank, whose extents are mostly products of small primes, and sometimes 1 or prime.
 inline Drawn draw(std::mt19937& generator) {
   const auto below = [&](int n) { return static_cast<std::int64_t>(generator() % static_cast<unsigned>(n)); };
   const auto extent = [&](int max) {
@@ -98,7 +98,7 @@ std::unique_ptr<OutOfCorePlan<Real>> make(const Drawn& drawn, const std::shared_
                                                   drawn.padded ? 2 * (row / 2 + 1) : row, devices, options);
 }
 
-/// Memory as real or complex values, rows of signals wherever they lie.
+/// Memory of real or complex values. Reads and writes the rows of signals, with or without a pitch.
 template <class Real>
 class Array {
  public:
@@ -137,7 +137,7 @@ std::vector<std::complex<Real>> as_complex(const std::complex<Real>* values, std
 template <class Real>
 class OutOfCoreShapes : public testing::Test {
  protected:
-  /// Forward and back, apart and in place, with scales.
+  /// Checks the forward and the inverse transform, out of place and in place, with scales.
   static void check(const Drawn& drawn, const OutOfCorePlan<Real>& plan, unsigned seed) {
     const auto points = static_cast<std::size_t>(drawn.batch * drawn.shape.points());
     const auto complex_signal = as_samples<std::complex<Real>>(random_signal(points, seed));
@@ -181,7 +181,7 @@ class OutOfCoreShapes : public testing::Test {
     EXPECT_LE(error(signal), 2 * bound);
   }
 
-  /// Bytes that a refusal says would do; 0: it was no refusal of a budget.
+  /// The number of bytes that would suffice according to a refusal; 0 if the budget was not what was refused.
   static double min_of(const Error& failure) {
     const std::string said = failure.what(), before = "at least ";
     const std::size_t at = said.find(before);
@@ -190,7 +190,8 @@ class OutOfCoreShapes : public testing::Test {
                : 0;
   }
 
-  /// False if the transform is refused. If only the budget is, what would do has to, and a byte less not.
+  /// Returns false if the transform is refused. If only the budget was refused, the number of bytes that the
+  /// refusal names must suffice, and a byte less must not.
   static bool run(const Drawn& drawn, unsigned seed) {
     SCOPED_TRACE(drawn.to_string());
     auto state = std::make_shared<EmulatedState>(static_cast<std::size_t>(drawn.budget));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares what a sparse plan's kernels compute on a GPU with the CPU's executor: values, errors, error
-// estimates.
+// Compares what a sparse plan's kernels compute on a GPU (values, errors, error estimates) with the CPU's
+// executor.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ inline void expect_same(const DeviceErrors& got, const ErrorEstimate& expected, 
   EXPECT_EQ(got.finite, 1) << what;
 }
 
-/// A frame as the copies of a row set leave it: its rows, then the witness's samples.
+/// Lays a frame out as the copies of a row set leave it: its rows, then the witness's samples.
 template <class T>
 std::vector<T> row_frame(const RowSet& set, const T* frame, const std::vector<std::int64_t>& indices,
                          std::int64_t witness) {

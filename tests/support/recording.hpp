@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes recordings for tests with libavformat: any container and encoder, frames of any size at any time.
+// Makes recordings for tests with libavformat, in any container and encoder, with frames of any size at any
+// time.
 #pragma once
 
 extern "C" {
@@ -21,17 +22,18 @@ struct RecordedFrame {
   std::int64_t ms = 0;  ///< presentation time
 };
 
-/// `count` frames of one size, 25 per second.
+/// Returns `count` frames of one size at 25 frames per second.
 inline std::vector<RecordedFrame> steady_frames(int count, int width = 64, int height = 48) {
   std::vector<RecordedFrame> frames;
   for (int t = 0; t < count; ++t) frames.push_back({width, height, 40 * t});
   return frames;
 }
 
-/// Writes one recording. A new size begins with a new encoder, as it does in a stream that changes.
+/// Writes one recording. Each change of size starts a new encoder, as in a real stream whose size changes.
 class Recorder {
  public:
-  /// `encoder`: a name that libavcodec knows; empty: the container's own choice. Throws runtime_error.
+  /// `encoder` is a name that libavcodec knows; if it is empty, the container chooses. Throws
+  /// std::runtime_error.
   Recorder(const std::string& path, const std::string& encoder) {
     check(avformat_alloc_output_context2(&format_, nullptr, nullptr, path.c_str()), "no such container");
     codec_ = encoder.empty() ? avcodec_find_encoder(format_->oformat->video_codec)
@@ -93,7 +95,7 @@ class Recorder {
     context_ = avcodec_alloc_context3(codec_);
     context_->width = first.width;
     context_->height = first.height;
-    // Codecs that know only certain rates, and containers with slots at a constant rate.
+    // Some codecs support only certain rates, and some containers have slots at a constant rate.
     const bool constant = codec_->id == AV_CODEC_ID_MPEG2VIDEO || codec_->id == AV_CODEC_ID_MPEG1VIDEO ||
                           codec_->id == AV_CODEC_ID_THEORA || std::string(format_->oformat->name) == "avi";
     context_->time_base = {1, constant ? 25 : 1000};

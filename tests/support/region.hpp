@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames as regions of larger arrays, whose other elements must not matter.
+// Places frames in larger arrays, whose other elements must not matter.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace sfft::test {
 
-/// A value that would spoil every result: NaN, or all bits set.
+/// A value that would spoil every result: a NaN, or all bits set.
 template <class T>
 T garbage() {
   if constexpr (std::numeric_limits<T>::is_integer) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of plans over several GPUs, and the lists of GPUs that tests run on.
+// Allocates memory for plans over several GPUs, and lists the GPUs that tests run on.
 #pragma once
 
 #include <functional>
@@ -15,8 +15,8 @@ namespace sfft::test {
 
 inline const std::vector<int> kTwo{0, 0}, kThree{0, 0, 0}, kFour{0, 0, 0, 0};
 
-/// One GPU that is named several times and, where the machine has them, different ones, of which one is
-/// named twice: plans follow such lists even where fewer GPUs would be faster.
+/// Returns lists that name one GPU several times and, if the machine has several, different GPUs with one of
+/// them named twice. Plans follow such lists even if fewer GPUs would be faster.
 inline std::vector<std::vector<int>> device_lists() {
   std::vector<std::vector<int>> lists{kTwo, kThree, kFour};
   std::vector<int> all;
@@ -30,7 +30,8 @@ inline std::vector<std::vector<int>> device_lists() {
   return lists;
 }
 
-/// Memory of one call on all places: `Sample`s of a signal, spectra, workspaces that hold NaN, streams.
+/// Memory of one call on all entries of the list: `Sample`s of a signal, spectra, workspaces full of NaN, and
+/// streams.
 template <class Real, class Sample>
 class SlabMemory {
  public:
@@ -44,7 +45,7 @@ class SlabMemory {
       spectrum_.emplace_back(static_cast<std::size_t>(spectra[s].points()));
       workspace_.emplace_back(workspace_bytes(s));
       stream_.emplace_back();
-      detail::cuda::synchronize(nullptr);  // the memory is poisoned: streams of copies do not wait for that
+      detail::cuda::synchronize(nullptr);  // the memory is poisoned now; streams of copies do not wait for it
     }
     for (std::size_t s = 0; s < signals.size(); ++s) {
       signals_.push_back(signal_[s].get());

@@ -10,8 +10,8 @@
 
 namespace sfft::test {
 
-/// Floats of every size in blocks of every kind: ordinary, tiny, huge and, unless they are `finite`, with
-/// numbers that are none.
+/// Returns floats of every magnitude in blocks of every kind: ordinary, tiny, huge and, unless `finite` is
+/// set, with infinities and NaNs.
 inline std::vector<float> floats_of_every_size(std::size_t count, bool finite = false) {
   std::mt19937 random(7);
   std::vector<float> values(count);

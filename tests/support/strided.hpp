@@ -16,8 +16,8 @@ struct StridedCase {
   dense::Strides strides;
 };
 
-/// Layouts of `batch` signals of a shape: padded rows, channels of one image, axes in reverse order, gaps
-/// between all neighbours.
+/// Returns layouts of `batch` signals of a shape: padded rows, channels of one image, axes in reverse order,
+/// gaps between all neighbours.
 inline std::vector<StridedCase> strided_cases(const Shape& shape, std::int64_t batch) {
   const int rank = shape.rank();
   const auto row_major = [&](std::int64_t step, std::int64_t padding) {
@@ -47,7 +47,7 @@ inline std::vector<StridedCase> strided_cases(const Shape& shape, std::int64_t b
           {"gaps between signals", pitched}};
 }
 
-/// Where element `flat` (row-major) of signal b is.
+/// The offset of the element with linear index `flat` (row-major) of signal b.
 inline std::size_t place_of(const Shape& shape, const dense::Strides& strides, std::int64_t b,
                             std::int64_t flat) {
   std::int64_t at = b * strides.batch;
@@ -58,7 +58,7 @@ inline std::size_t place_of(const Shape& shape, const dense::Strides& strides, s
   return static_cast<std::size_t>(at);
 }
 
-/// Elements from the first to one past the last.
+/// The number of elements from the first to the last, both included.
 inline std::size_t span_of(const Shape& shape, const dense::Strides& strides, std::int64_t batch) {
   return place_of(shape, strides, batch - 1, shape.points() - 1) + 1;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs passes of split-half transforms on the CPU: the kernels' own lane functions, with the matrix products
-// of tensor cores done in software.
+// Runs passes of split-half transforms on the CPU: it calls the kernels' lane functions and computes the
+// matrix products of tensor cores in software.
 #pragma once
 
 #include <algorithm>
@@ -32,8 +32,8 @@ inline std::vector<std::complex<float>> uniform_noise(std::size_t count, unsigne
   return values;
 }
 
-/// Toward zero, to multiples of a unit in the last place of the largest addend: what tensor cores keep at
-/// least (Fasi, Higham, Mikaitis and Pranesh 2021, "Numerical behavior of NVIDIA tensor cores").
+/// Rounds toward zero, to multiples of a unit in the last place of the largest addend. Tensor cores keep at
+/// least that much (Fasi, Higham, Mikaitis and Pranesh 2021, "Numerical behavior of NVIDIA tensor cores").
 inline float truncated_sum(double sum, double largest) {
   if (!std::isfinite(sum) || largest == 0) return static_cast<float>(sum);
   const double unit = std::ldexp(1.0, std::ilogb(largest) - 23), cut = std::trunc(sum / unit) * unit;
@@ -45,7 +45,7 @@ template <int kProducts>
 using WarpMatrix = std::array<tensor::LaneMatrix<kProducts>, 32>;
 using WarpOperand = std::array<tensor::LaneOperand, 32>;
 
-/// A matrix of 16×16 parts, as mma.m16n8k16 reads it from the lanes' registers: entry [k][s][n].
+/// A matrix of 16×16 parts as mma.m16n8k16 reads it from the lanes' registers. Entries are [k][s][n].
 struct EmulatedMatrix {
   template <int kProducts>
   EmulatedMatrix(const WarpMatrix<kProducts>& lanes, int a) {
@@ -93,7 +93,7 @@ class EmulatedSums {
       for (int n = 0; n < 16; ++n) sum_[row][n] = truncated_sum(sum[n], largest[n]);
     }
   }
-  /// What a lane has of a column, for s = 0 or 1.
+  /// The point of a column that a lane holds, for s = 0 or 1.
   tensor::Point of_lane(int lane, int s, int column) const {
     const float* at = sum_[(lane >> 2) + 8 * column] + 8 * s + 2 * (lane & 3);
     return {at[0], at[1]};
@@ -103,7 +103,7 @@ class EmulatedSums {
   float sum_[16][16] = {};
 };
 
-/// Matrices of a tile's stages, high and low parts.
+/// The high and low parts of the matrices of a tile's stages.
 struct EmulatedMatrices {
   EmulatedMatrices(const unsigned* table) {
     for (const bool low : {false, true}) {

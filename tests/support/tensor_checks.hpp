@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the engine tensor ask of every way to run it: transforms in double to compare with, lines
-// of any scale, values that are not finite.
+// Checks that the tests of the engine tensor share: comparison with transforms in double, lines of any scale,
+// and values that are not finite.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ namespace sfft::test {
 using Values = std::vector<std::complex<float>>;
 using Exact = std::vector<std::complex<double>>;
 
-/// Transforms in double, on the CPU, of the signals of one shape.
+/// Transforms signals of one shape in double on the CPU.
 inline Exact exact_spectra(const Values& signals, const Shape& shape, bool inverse = false) {
   const dense::Plan<double> plan(shape, false,
                                  {.normalization = dense::Normalization::none,
@@ -48,7 +48,7 @@ inline double error_of_line(const Values& got, const Exact& expected, std::int64
                      Exact(expected.begin() + first, expected.begin() + last));
 }
 
-/// forward(values): lines of so many points, transformed.
+/// `forward(values)` returns the transforms of lines of `points` points.
 template <class Forward>
 void expect_scales_of_lines(std::int64_t points, const Forward& forward) {
   const std::vector<float> scales = {1e-30f, 1e30f, 0.0f, 1.0f, 1e-37f, 3e33f};
@@ -63,7 +63,7 @@ void expect_scales_of_lines(std::int64_t points, const Forward& forward) {
     EXPECT_LE(error_of_line(got, expected, points, i), kTensorBound) << points << " points, line " << i;
 }
 
-/// The same for the second of three lines, which has a value that is not finite.
+/// Transforms three lines, the second of which has a value that is not finite.
 template <class Forward>
 void expect_others_without_trouble(std::int64_t points, const Forward& forward) {
   const auto n = static_cast<std::size_t>(points);

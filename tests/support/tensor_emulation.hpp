@@ -6,7 +6,7 @@
 
 namespace sfft::test {
 
-/// Tables of a tile and a direction, on the host.
+/// The tables of a tile and a direction, in host memory.
 struct HostTables {
   HostTables(const tensor::PlannedPass& pass, int sign)
       : matrices(tensor::matrix_table(tensor::matrix_kind(pass.tile), sign)) {
@@ -21,11 +21,11 @@ struct EmulatedOptions {
   int sign = -1;
   float factor = 1;
   bool split = true;
-  bool wide = true;  ///< pairs at once, where arrays are aligned to them
+  bool wide = true;  ///< accesses pairs at once if arrays are aligned to them
   std::int64_t few = tensor::kFewPoints;
 };
 
-/// A batch of transforms of 2^logs points, slowest dimension first; out of place.
+/// Computes a batch of out-of-place transforms of 2^logs points, slowest dimension first.
 inline std::vector<std::complex<float>> emulated_tensor_fft(const std::vector<std::complex<float>>& signals,
                                                             const std::vector<int>& logs,
                                                             const EmulatedOptions& options = {}) {

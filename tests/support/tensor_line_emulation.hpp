@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs tiles whose lines are transformed by a warp each, as tensor_block_emulation.hpp does for others.
+// Runs tiles in which a warp transforms each line, as tensor_block_emulation.hpp does for other tiles.
 #pragma once
 
 #include "tests/support/tensor_block_emulation.hpp"
 
 namespace sfft::test {
 
-/// The products of constant matrices with the points of a warp's line: results [lane][v] of operands.
+/// Multiplies constant matrices with the points of a warp's line. Results are indexed [lane][v].
 class EmulatedLineProduct {
  public:
   explicit EmulatedLineProduct(const unsigned* table) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells which error a call throws.
+// Returns which error a call throws.
 #pragma once
 
 #include <optional>

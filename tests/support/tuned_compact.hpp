@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generated kernels for 16-bit values, compiled by the host's compiler, held against the built-in engine in
-// double.
+// Compiles generated kernels for 16-bit values with the host's compiler, and compares them with the built-in
+// engine in double.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -72,7 +72,7 @@ class Guarded {
   std::vector<std::byte> bytes_;
 };
 
-/// Without exponents.
+/// Stores parts in a format, without exponents.
 inline std::vector<std::byte> stored_batch(const std::vector<double>& parts, std::size_t batch,
                                            Storage storage, int top) {
   const std::size_t own = parts.size() / batch, bytes = dense::compact_bytes(own, storage);
@@ -125,7 +125,7 @@ inline void expect_right(const CompactCase& c, const EmulatedKernels& kernels, s
   ComplexSignal expected(plan.spectrum_points());
   plan.forward(exact.data(), problem.real ? ElementType::f64 : ElementType::c128, expected);
 
-  // Far below what overflows, far above what is subnormal.
+  // This scale keeps results far from overflow and from subnormal numbers.
   const double scale = std::exp2(std::round(std::log2(256 / std::sqrt(points))));
   const auto steps = static_cast<double>(c.program(false).kernels.size() - 1);
   const auto bound_of = [&](Storage target) {
@@ -138,7 +138,7 @@ inline void expect_right(const CompactCase& c, const EmulatedKernels& kernels, s
   for (double& part : scaled) part *= scale;
   EXPECT_LE(relative_l2(spectrum, scaled), bound_of(c.spectrum));
 
-  // Back, from what the spectrum should be.
+  // The inverse transform starts from the expected spectrum.
   const std::vector<std::byte> stored = stored_batch(scaled, batch, c.spectrum, 10);
   const std::vector<double> back = results_of(c, true, kernels, first + c.program(false).kernels.size(),
                                               stored, parts.size(), 1 / (points * scale));

@@ -37,8 +37,8 @@ class ScratchFolder {
   std::string path_;
 };
 
-/// Sources as one library. Blocks until it is compiled; throws std::runtime_error with the compiler's
-/// message.
+/// Compiles sources into one library. Blocks until it is compiled; throws std::runtime_error with the
+/// compiler's message.
 class EmulatedKernels {
  public:
   EmulatedKernels(const std::vector<std::string>& sources, const std::filesystem::path& folder,
@@ -60,7 +60,7 @@ class EmulatedKernels {
 #ifdef __clang__
     constexpr const char* kOwn = "";
 #else
-    constexpr const char* kOwn = " -fno-gnu-unique";  // other libraries have such variables, too
+    constexpr const char* kOwn = " -fno-gnu-unique";  // other libraries have the same variables
 #endif
     const std::string command =
         fmt::format("{} -std=c++20 -O1 -w -fPIC -shared{} -I{} {}.cpp -o {}.so 2> {}.log", SFFT_TEST_COMPILER,
@@ -86,14 +86,14 @@ class EmulatedKernels {
   std::unique_ptr<void, Close> library_;
 };
 
-/// Memory of the emulated GPU.
+/// Copies data to memory of the emulated GPU.
 inline std::shared_ptr<const void> copy_to_host(const void* data, std::size_t bytes) {
   const std::shared_ptr<std::byte[]> copy(new std::byte[bytes]);
   std::copy_n(static_cast<const std::byte*>(data), bytes, copy.get());
   return copy;
 }
 
-/// Executes a program, its kernels from `first` in `kernels`.
+/// Executes a program whose kernels begin at number `first` of `kernels`.
 inline void emulate(const detail::tuned::Program& program, const EmulatedKernels& kernels, std::size_t first,
                     detail::tuned::Tables& tables, const detail::tuned::Call& call) {
   const std::int64_t times = program.one_by_one ? call.batch : 1, batch = program.one_by_one ? 1 : call.batch;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interprets programs of the tuned engine on the CPU, in double and by definition: does to memory what
-// device/tile.cuh, device/tile_fft.cuh and run/executable.cpp do, line by line.
+// Interprets programs of the tuned engine on the CPU, in double and by definition. Line by line, it reads and
+// writes memory as device/tile.cuh, device/tile_fft.cuh and run/executable.cpp do.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,8 @@ class TunedInterpreter {
   TunedInterpreter(const detail::tuned::Program& program, TunedMemory& input, TunedMemory& output)
       : program_(program), input_(input), output_(output), scratch_("scratch", program.scratch_values) {}
 
-  /// Steps: from one transform to the next, in elements; only for programs that run once for each.
+  /// The steps lead from one transform to the next, in elements; they are only for programs that run once per
+  /// transform.
   void run(std::int64_t batch, double scale, std::int64_t input_step, std::int64_t output_step,
            StreamOrder order) {
     scale_ = scale;
@@ -113,7 +114,7 @@ class TunedInterpreter {
     const detail::tuned::StepTwiddle& twiddle = step_->twiddle;
     const std::int64_t v =
         line.group * twiddle.group + line.outer * twiddle.outer + line.inner * twiddle.inner;
-    // Inputs d1·n2 + d2 and outputs k1·n2 + k2 of two dimensions; n1 = 1 for one.
+    // In two dimensions inputs are d1·n2 + d2 and outputs k1·n2 + k2; one dimension has n1 = 1.
     const auto n1 = static_cast<std::size_t>(std::max(step_->rows, 1)), n2 = n / n1;
     for (std::size_t k = 0; k < n; ++k) {
       double re = 0, im = 0;
@@ -204,7 +205,7 @@ class TunedInterpreter {
     for (std::int64_t j = 0; j < (side.form == half ? n / 2 + 1 : count); ++j) {
       const Value value = y[static_cast<std::size_t>(j)];
       const std::int64_t at = offset(side, line, j, paired() && line.mirrored);
-      // Rows that mirror themselves, or whose mirror row belongs to another pair, are written by both.
+      // Two lines write each row that mirrors itself, or whose mirror row belongs to another pair.
       const auto write = [&](std::int64_t element, Value v) {
         to.write(element, v, line.by, side.ring_groups == 0, paired());
       };

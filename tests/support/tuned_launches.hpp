@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists the launches by which executable.cpp runs a program.
+// Lists the launches with which executable.cpp runs a program.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ enum class StreamOrder { as_issued, first_to_last, last_to_first };
 struct TunedLaunch {
   std::size_t kernel;
   std::int64_t first, groups;
-  int stream, phase;  ///< launches of a phase are ordered by their streams alone
+  int stream, phase;  ///< within a phase only streams order launches
 };
 
 /// The launches of one execution. Throws std::logic_error for anything that could not be launched.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of the tuned engine's interpreter: it knows who touched each element, and refuses accesses that a
-// GPU would get wrong only sometimes.
+// Memory of the tuned engine's interpreter. It records which line touched each element, and refuses accesses
+// whose result on a GPU would depend on timing.
 #pragma once
 
 #include <fmt/format.h>
@@ -22,9 +22,9 @@ struct LineAccess {
   std::int64_t line = -1;
 };
 
-/// One array, complex values or real samples in their real parts. Throws std::logic_error for elements that
-/// do not exist, that are read before they are written, or whose value depends on the order of lines that run
-/// at the same time.
+/// One array of complex values, or of real samples in their real parts. Throws std::logic_error for elements
+/// that do not exist, that are read before they are written, or whose value depends on the order of lines
+/// that run at the same time.
 class TunedMemory {
  public:
   /// NaN stands for what nothing has written yet.
@@ -51,7 +51,8 @@ class TunedMemory {
     return value;
   }
 
-  /// `once`: only once by each kernel. `repeats`: lines of one launch may write the same value again.
+  /// With `once`, each kernel may write the element only once. With `repeats`, lines of one launch may write
+  /// the same value again.
   void write(std::int64_t at, std::complex<double> value, const LineAccess& by, bool once, bool repeats) {
     Cell& cell = this->cell(at, "writes");
     if (cell.reader.launch == by.launch && (cell.many_readers || cell.reader.line != by.line))
@@ -69,7 +70,7 @@ class TunedMemory {
 
   const std::vector<std::complex<double>>& values() const { return values_; }
   std::int64_t size() const { return static_cast<std::int64_t>(values_.size()); }
-  /// The kernel of the last write; −1: none.
+  /// The kernel of the last write; −1 if nothing has written the element.
   int kernel_that_wrote(std::int64_t at) const { return cells_[static_cast<std::size_t>(at)].writer.kernel; }
 
  private:

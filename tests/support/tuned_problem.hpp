@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Problems for the tuned engine, policies for them without a GPU, and a check that the resulting program
-// computes the transform.
+// Makes problems for the tuned engine and policies for them without a GPU, and checks that the resulting
+// program computes the transform.
 #pragma once
 
 #include <string>
@@ -53,14 +53,14 @@ inline detail::tuned::TransformPolicy rule_policy(const detail::DenseProblem& pr
   return policy;
 }
 
-/// A transform of one kernel.
+/// The policy of a transform that takes one kernel.
 inline detail::tuned::TransformPolicy policy_of(const detail::tuned::KernelPolicy& kernel) {
   detail::tuned::TransformPolicy policy;
   policy.kernels = {kernel};
   return policy;
 }
 
-/// One execution that is interpreted.
+/// One execution to interpret.
 struct TunedRun {
   detail::DenseProblem problem;
   detail::tuned::TransformPolicy policy;
@@ -70,7 +70,7 @@ struct TunedRun {
   device::Keep keep = device::Keep::all;  ///< the interpreter stores what the output hook would see
 };
 
-/// Where the elements of all signals lie, row-major, one signal of the batch after another.
+/// The offsets of the elements of all signals, in row-major order, one signal of the batch after another.
 inline std::vector<std::int64_t> offsets_of(const detail::DenseProblem& problem) {
   std::vector<std::int64_t> offsets;
   for (std::int64_t b = 0; b < problem.batch; ++b) {
@@ -84,8 +84,8 @@ inline std::vector<std::int64_t> offsets_of(const detail::DenseProblem& problem)
   return offsets;
 }
 
-/// Random signals of a problem, one of the batch after another, and their spectra by definition; for real
-/// signals the half that is kept.
+/// Random signals of a problem, one of the batch after another, and their spectra by definition. Real signals
+/// have only the half that is kept.
 struct TunedSignals {
   std::vector<std::complex<double>> samples, spectra;
 

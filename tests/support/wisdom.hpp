@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wisdom for machines that do not exist, and its text with any field replaced.
+// Makes wisdom for machines that do not exist, and its text with any field replaced.
 #pragma once
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ inline std::optional<WisdomPlatform> here(const std::string& device) {
   return std::nullopt;
 }
 
-/// One entry of a file; every field as JSON.
+/// One entry of a file, with every field as JSON text.
 struct Fields {
   std::string device = R"("Test GPU")", driver = R"("13.0")", library = R"("0.1.0")",
               transform = R"("f32 c2c 64")", batch = "1", engine = R"("tuned")", kernel = R"("radix 8 8")",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the probability that a disturbance falls between all samples of a plan against drawn disturbances.
+// Compares the probability that a disturbance misses all samples of a plan with drawn disturbances.
 #include "template/planning/bursts.hpp"
 
 #include <gtest/gtest.h>
@@ -105,7 +105,7 @@ TEST(ReadSet, CombsGatherWhatTheirFormulaSays) {
       for (std::int64_t x = 0; x < 4; ++x) expected.insert((2 * y + delay[0]) * 12 + 3 * x + delay[1]);
     }
   }
-  for (const std::int64_t many : {24, 0}) {  // by marks and by a list
+  for (const std::int64_t many : {24, 0}) {  // sets as marks and as a list
     ReadSet reads(comb.shape.points(), many);
     reads.add(comb);
     std::vector<std::int64_t> got;
@@ -114,7 +114,8 @@ TEST(ReadSet, CombsGatherWhatTheirFormulaSays) {
   }
 }
 
-/// All of a witness of several blocks miss a fixed set as rarely as independent samples, over seeds.
+/// Over many seeds, all samples of a witness of several blocks miss a fixed set as rarely as independent
+/// samples do.
 TEST(Witness, TheSamplesForABurstMissFixedSetsAsRarelyAsPromised) {
   EXPECT_EQ(samples_for_burst(0.01, 1e-3), 688);
   constexpr std::int64_t kPoints = 2048;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the planner's linear algebra: rows that recover what they should, and errors that come out as
-// predicted.
+// Tests the planner's linear algebra: rows recover the right coefficients, and errors are as predicted.
 #include "template/comb/comb_model.hpp"
 
 #include <gtest/gtest.h>
@@ -66,7 +65,8 @@ TEST(CombModel, LeastSquaresRowsSeeTheirOwnFrequencyOnly) {
 }
 
 TEST(CombModel, PredictsTheErrorThatWhiteTailsCause) {
-  // Monte Carlo over spectra: template coefficients and a white tail, folded by the comb's own definition.
+  // Monte Carlo over spectra: template coefficients and a white tail are folded by the definition of the
+  // comb.
   const Shape shape{120};
   const test::SparseSignal signal = test::SparseSignal::random(shape, false, 12, 8);
   TemplateData data;
@@ -112,7 +112,7 @@ TEST(CombModel, PredictsTheErrorThatWhiteTailsCause) {
 }
 
 TEST(CombModel, PredictsTheErrorThatColouredTailsCause) {
-  // The error of a linear estimate from uncorrelated frequencies is a sum over all of them.
+  // For uncorrelated frequencies the error of a linear estimate is a sum over all of them.
   const struct {
     Shape shape;
     std::array<std::int64_t, 3> buckets;
@@ -224,7 +224,7 @@ TEST(CombPlanner, KeepsItsPromises) {
   }
 }
 
-/// A template of a camera's frames, whose changes are to be transformed.
+/// A template of a camera's frames, for transforms of the changes between frames.
 Template film_template(const Shape& shape, std::int64_t k) {
   const auto frame = test::film_frame(shape[0], shape[1], 0);
   return learn(SignalView(frame, shape), {.k = k, .reference = true});
@@ -295,7 +295,7 @@ TEST(CombPlanner, StaysWithinTheRowsThatABusMayCarry) {
         EXPECT_EQ(plan->data.delay_count() % 2, 0);
         EXPECT_EQ((std::set<Delay>(plan->data.delays.begin(), plan->data.delays.end()).size()),
                   plan->data.delays.size());
-        // No row is transferred that the same number of samples could do without.
+        // Fewer rows could not provide this number of samples.
         EXPECT_GE(plan->data.samples(), rows * 480 / 40);
         const auto again = plan_comb(support, prior, request, rejected);
         EXPECT_EQ(again->data.delays, plan->data.delays);
@@ -306,7 +306,7 @@ TEST(CombPlanner, StaysWithinTheRowsThatABusMayCarry) {
       }
     }
   }
-  // Where so few rows do not do, they do not count.
+  // If this few rows are not enough, their limit is ignored.
   CombRequest request;
   request.max_samples = 12000;
   request.limit_us = 1e9;

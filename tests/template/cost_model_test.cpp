@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the cost model: it has the order of magnitude of published measurements, and more work never costs
-// less.
+// Tests that the cost model has the order of magnitude of published measurements, and that more work never
+// costs less.
 #include "template/planning/cost_model.hpp"
 
 #include <gtest/gtest.h>
@@ -15,8 +15,7 @@ CombCost comb(std::int64_t points, std::int64_t buckets, std::int64_t delays, st
   return {points, samples, buckets, delays, samples, k, real, samples};
 }
 
-/// Expects a prediction within a factor of the measurement: only ratios of predictions matter, and only
-/// roughly.
+/// Expects a prediction within a factor of the measurement, because only rough ratios of predictions matter.
 void expect_about(double predicted_us, double measured_us, double factor) {
   EXPECT_LE(std::abs(std::log(predicted_us / measured_us)), std::log(factor))
       << predicted_us << " us predicted, " << measured_us << " us measured";
@@ -66,7 +65,7 @@ TEST(CostModel, DenseTransformsOfBytesOnAGpu) {
   for (const auto& known : cases)
     expect_about(predict_dense_device_us(known.shape, true, known.batch, known.tuned), known.measured_us,
                  1.2);
-  // Page-locked frames, one per call and many.
+  // Page-locked frames, with one frame per call and with many.
   expect_about(
       predict_whole_from_host_us(predict_dense_device_us(Shape{1080, 1920}, true, 1, true), 1080 * 1920, 1),
       89.9, 1.2);
@@ -80,8 +79,8 @@ TEST(CostModel, DenseTransformsOfBytesOnAGpu) {
 }
 
 TEST(CostModel, ABatchThatLeavesMultiprocessorsIdleIsAsSlowAsItsBlocks) {
-  // 32 frames of 1080p on an H200, bench/results/h200/sparse.json: twelve lanes of 10800 buckets one after
-  // the other in a block, and staged kernels.
+  // 32 frames of 1080p on an H200, bench/results/h200/sparse.json: twelve pairs of delays with 10800 buckets,
+  // one after the other in a block, and staged kernels.
   struct {
     std::int64_t buckets, delays, k;
     double measured_us;
@@ -146,7 +145,7 @@ TEST(CostModel, AFrameOfALargerBatchCostsNoMore) {
     }
   }
   // 1080p, k = 1000 from 1 % of the pixels: measured 60 times faster than dense in a batch of 128. Dense must
-  // not win in any.
+  // not win in any batch.
   const Shape shape{1080, 1920};
   for (const int batch : {2, 4, 8, 16, 32, 64, 128})
     EXPECT_LT(predict_comb_device_us(comb(shape.points(), 5120, 4, 1000, true), 132, batch),
@@ -161,7 +160,7 @@ double from_host_us(const CombCost& cost, int batch) {
 TEST(CostModel, RowsOnABusCostTheirBytes) {
   CombCost cost = comb(1080 * 1920, 4608, 12, 1000, true);
   cost.bus_bytes = 216 * 1920;
-  // 216 rows of 1080p: measured 8.2 us by themselves, 10 to 12 with all that is done for a frame.
+  // 216 rows of 1080p: measured 8.2 us alone, and 10 to 12 us with everything else that a frame needs.
   expect_about(predict_bus_us(cost.bus_bytes), 8.2, 1.2);
   expect_about(from_host_us(cost, 64), 11, 1.3);
   CombCost half = cost;

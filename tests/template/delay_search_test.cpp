@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that the delays found for comb plans are solvable, by Gaussian elimination on each bucket's system.
+// Tests by Gaussian elimination that the system of every bucket is solvable with the delays found for comb
+// plans.
 #include "template/comb/delay_search.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// The support and the model of a random template without known amplitudes.
+/// The support and model of a random template without known amplitudes.
 struct Scene {
   Scene(const Shape& grid, bool real, std::int64_t k, const std::array<std::int64_t, 3>& buckets,
         unsigned seed)
@@ -119,7 +120,7 @@ TEST(DelaySearch, FindsDistinctDelaysThatSolveEveryBucket) {
 }
 
 TEST(DelaySearch, IsNoWorseThanItsLattices) {
-  // The plain lattice is one of the candidates: the winner has no more noise.
+  // The plain lattice is one of the candidates, so the selected delays have no more noise.
   const Shape shape{4096};
   Scene scene(shape, false, 40, {128, 1, 1}, 3);
   const std::int64_t count = 6;
@@ -175,10 +176,10 @@ TEST(DelaySearch, TheSameSeedFindsTheSameDelays) {
 }
 
 TEST(DelaySearch, SaysWhenThereIsNothingToFind) {
-  // Four samples between teeth are not six delays.
+  // Four samples between teeth do not allow six delays.
   Scene few(Shape{512}, false, 10, {128, 1, 1}, 1);
   EXPECT_FALSE(search_delays(few.model, Shape{512}, {.count = 6}).has_value());
-  // More frequencies in a bucket than delays: least squares cannot tell them apart.
+  // If a bucket has more frequencies than delays, least squares cannot tell them apart.
   Scene crowded(Shape{4096}, false, 64, {8, 1, 1}, 1);
   ASSERT_GT(crowded.model.largest_group(), 2);
   EXPECT_FALSE(search_delays(crowded.model, Shape{4096}, {.count = 2}).has_value());

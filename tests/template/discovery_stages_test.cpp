@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the parts of discovery one by one: kernels, small systems, sampling patterns, rounds.
+// Tests the stages of discovery one by one: kernels, small systems, sampling patterns, and rounds.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -123,7 +123,7 @@ TEST(DiscoveryFit, PronyFindsUpToThreeFrequencies) {
   for (int trial = 0; trial < 300; ++trial) {
     const int order = 1 + trial % 3;
     std::vector<double> turns;
-    // At least a twentieth of a turn apart: closer ones are ill-conditioned.
+    // Phases are at least a twentieth of a turn apart, because closer ones are ill-conditioned.
     while (static_cast<int>(turns.size()) < order) {
       const double u = uniform(random);
       const bool apart = std::all_of(turns.begin(), turns.end(), [&](double v) {
@@ -217,7 +217,7 @@ TEST(DiscoveryPattern, SpreadRunsCanBeUndone) {
   }
 }
 
-/// Buckets of a comb against the DFT of the samples that it should have read.
+/// Compares the buckets of a comb with the DFT of the samples that it should have read.
 TEST(DiscoverySampler, CombsOfRealAndComplexSignals) {
   const Shape shape{12, 20};
   const test::SparseSignal signal = test::SparseSignal::random(shape, false, 9, 3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests cells and bucket sums of envelopes against counting every frequency.
+// Compares cells and bucket sums of envelopes with counts over every frequency.
 #include "template/data/envelope.hpp"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ TEST(CellAxis, CountsEqualBruteForce) {
 }
 
 TEST(CellAxis, CountsOfLongAxesAddUp) {
-  // Beyond 2^48 another way is taken; the counts of all residues are those of the cells.
+  // Beyond 2^48 another algorithm is used. The counts over all residues must add up to those of the cells.
   for (const std::int64_t n : {std::int64_t{3} << 20, std::int64_t{3} << 46, std::int64_t{3} << 50}) {
     const CellAxis axis(n);
     std::vector<double> whole(static_cast<std::size_t>(axis.cells())), sum(whole.size()),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the scale of the prior that a frame's error estimate fits, against draws of noise and of changes.
+// Tests the scale of the prior that a frame's error estimate fits against draws of noise and of changes.
 #include "template/planning/error_table.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::int64_t kCount = 24, kTailValues = 40;
 
-/// Rows of which noise hides most: shrunk estimates that respond to the tail as much as to the coefficients.
+/// Rows that are mostly hidden by noise: shrunk estimates that respond as much to the tail as to the
+/// coefficients.
 detail::RowErrors noisy_rows() {
   std::mt19937 random(3);
   std::uniform_real_distribution<double> uniform(0.5, 2);
@@ -29,7 +30,7 @@ detail::RowErrors noisy_rows() {
   return rows;
 }
 
-/// Sums of one frame in noise of unit scale, whose coefficients are like the prior times `scale`.
+/// Draws the sums of one frame in noise of unit scale, whose coefficients follow the prior times `scale`.
 detail::ErrorSums draw(const detail::ErrorTable& table, const detail::RowErrors& rows, double scale,
                        std::mt19937& random) {
   std::exponential_distribution<double> power;  // |z|² of a complex Gaussian z of unit power
@@ -68,7 +69,7 @@ TEST(ErrorTable, KnowsHowFarTheFitOfThePriorScatters) {
 }
 
 TEST(ErrorTable, ReportsDoNotCollapseWhereNoiseHidesThePrior) {
-  // The true error is that of the tail and of what shrinking takes away.
+  // The true error consists of the tail and of the part that shrinking removes.
   const Case c;
   const double gain = c.table.model.gain_sum, bias = c.table.model.bias_sum;
   std::mt19937 random(5);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the period, direction and samples of the lines of flat-window plans against walks over the grid.
+// Compares the period, direction and samples of the lines of flat-window plans with walks over the grid.
 #include "template/flat/flat_lines.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the rows of a flat-window plan on buckets that are computed by definition
-// (kernels/base/flat_data.hpp).
+// Tests the rows of a flat-window plan on buckets computed by definition (kernels/base/flat_data.hpp).
 #include "template/flat/flat_recovery.hpp"
 
 #include <gtest/gtest.h>
@@ -125,7 +124,8 @@ TEST(FlatRecovery, RowsReadTheirOwnFrequencyAndNoOther) {
 }
 
 TEST(FlatRecovery, GainIsThePowerThatAWhiteTailPutsIntoARow) {
-  // Expectation over white samples, exactly: the row is a linear function of the samples that its lines read.
+  // Computes the exact expectation over white samples: the row is a linear function of the samples that its
+  // lines read.
   const Setting setting{Shape{1021}, 32, 256, 4, 3, false};
   const auto members = random_members(setting.shape, 8, 9);
   FlatRecovery recovery(setting.shape, members, KaiserWindow::for_leakage(kLeakage), draw(setting, 2));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the flat-window path, planner and executor together, against signals whose spectrum is known by
+// Tests planner and executor of the flat-window path together, on signals whose spectrum is known by
 // construction.
 #include <gtest/gtest.h>
 
@@ -56,7 +56,8 @@ struct Result {
   ExecutionStats stats;
 };
 
-/// Scratch of exactly the promised size, full of NaN, so that a sanitizer or the result shows every misuse.
+/// Scratch memory of exactly the promised size, full of NaN, so that a sanitizer or the result shows every
+/// misuse.
 template <class Real>
 Result<Real> execute(const FlatPlanData& data, const void* frame, ElementType type,
                      const Real* reference = nullptr) {
@@ -193,7 +194,8 @@ TEST(FlatWindow, AFullSupportIsTheDiscreteFourierTransform) {
   EXPECT_EQ(result.stats.scale, 0);
 }
 
-/// White noise on top of a sparse signal: tail energy and coverage of two standard errors for each component.
+/// Adds white noise to a sparse signal, and checks the tail energy and the coverage of two standard errors
+/// for each component.
 template <class T>
 void expect_honest_errors(const Shape& shape, bool real, std::int64_t k, double total_gain) {
   const auto signal = SparseSignal::random(shape, real, k, 8);
@@ -211,7 +213,7 @@ void expect_honest_errors(const Shape& shape, bool real, std::int64_t k, double 
   for (std::int64_t repetition = 0; repetition < repetitions; ++repetition) {
     double energy = 0;
     for (std::size_t t = 0; t < frame.size(); ++t) {
-      // Noise has energy at the support too, but only k/N of it.
+      // Noise also has energy at the support, but only k/N of it.
       if constexpr (std::is_same_v<T, double>) {
         const double noise = normal(generator);
         energy += noise * noise;
@@ -382,7 +384,7 @@ TEST(FlatWindow, FailureIsAnAnswer) {
     options.leakage = leakage;
     expect_failure(shape, false, {1}, options);
   }
-  // More frequencies than can be told apart with fewer samples than there are frequencies.
+  // These are too many frequencies to separate, because there are fewer samples than frequencies.
   options = {};
   options.max_samples = 4000;
   std::vector<std::int64_t> dense(5000);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests what folding a spectrum into buckets gives against folding every frequency.
+// Compares the folding of a spectrum into buckets with folding every frequency.
 #include "template/comb/folding.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 namespace sfft::detail {
 namespace {
 
-/// What aliases onto every member, in all grids at once, against a pass over every frequency.
+/// Compares the aliases of every member, in all grids at once, with a pass over every frequency.
 void expect_aliases(const Folding& folding, std::span<const Folding::Grid> grids) {
   const Shape& shape = folding.support().shape;
   const AliasTails aliases(folding, grids);
@@ -37,7 +37,7 @@ void expect_aliases(const Folding& folding, std::span<const Folding::Grid> grids
   }
 }
 
-/// Buckets and tails of one grid against a pass over every frequency.
+/// Compares buckets and tails of one grid with a pass over every frequency.
 void expect_sums(const Folding& folding, const Folding::Grid& grid) {
   const SupportSet& support = folding.support();
   const SpectralPrior& prior = folding.prior();

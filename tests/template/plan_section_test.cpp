@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that whatever happens to the plans in a template file, the template is read, planning works without
-// them, and says so; and that no number of a file is believed.
+// Tests damaged plans in a template file: the template is still read, planning works without the plans, and
+// reports this. No number from a file is trusted.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -34,7 +34,7 @@ std::vector<char> good_file(const Template& tmpl = small_template()) {
   return bytes_of(Plan<double>(tmpl, {.path = Path::dense}).keep_in(one));
 }
 
-/// Corrects the checksum of the bytes from `first` on, which stands at `at`.
+/// Corrects the checksum at `at` of the bytes from `first` on.
 void mend(std::vector<char>& bytes, std::size_t first, std::size_t at) {
   const std::uint64_t checksum = Checksum::of(bytes.data() + first, at - first);
   std::memcpy(bytes.data() + at, &checksum, sizeof checksum);
@@ -46,7 +46,7 @@ void mend_section(std::vector<char>& bytes) {
   mend(bytes, 0, bytes.size() - 8);
 }
 
-/// The template in `bytes` is whole, its plans are not used, and the reason is given.
+/// Expects that the template in `bytes` is whole, its plans are not used, and a reason is given.
 void expect_without_plans(const std::vector<char>& bytes, bool plan) {
   const Template tmpl = parsed(bytes);
   EXPECT_EQ(bytes_of(tmpl), bytes_of(small_template()));
@@ -128,7 +128,7 @@ TEST(PlanSection, NewerAndUnknownSectionsAreIgnoredWithAReason) {
   mend_section(newer);
   expect_without_plans(newer, true);
   EXPECT_NE(parsed(newer).kept_plans_problem().find("version 2, this library reads 1"), std::string::npos);
-  // A section of a kind to come, before or behind the plans.
+  // A section of a future kind, before or after the plans.
   for (const bool before : {false, true}) {
     std::vector<char> section{'\x63', 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 'a', 'b', 'c'};
     section.resize(section.size() + 8);
@@ -144,7 +144,7 @@ TEST(PlanSection, NewerAndUnknownSectionsAreIgnoredWithAReason) {
   }
 }
 
-/// What happens to a file with right checksums and this plan in it.
+/// Returns the problem that is reported for a file with correct checksums and this plan.
 std::string problem_with(const std::function<void(detail::KeptPlan&)>& change) {
   const Template tmpl = small_template();
   auto data = std::make_shared<detail::TemplateData>(*Plan<float>(tmpl, kComb).keep_in(tmpl).data());
@@ -225,9 +225,9 @@ TEST(PlanSection, ImpossiblePlansAreRefused) {
             std::string::npos);
 }
 
-/// Numbers that a planner could decide, but not for this template.
+/// The numbers are possible decisions of a planner, but not for this template.
 TEST(PlanSection, PlansThatDoNotWorkAreMadeAnew) {
-  // The aliases of 7 and 7 + 2·96 look alike to delays that are half a stride apart.
+  // Delays half a stride apart cannot distinguish the aliases 7 and 7 + 2·96.
   const Shape shape{960};
   const std::vector<std::int64_t> support{7, 7 + 2 * 96};
   const Template tmpl = Template::from_support(shape, false, support);
@@ -273,7 +273,7 @@ TEST(PlanSection, PlansThatDoNotWorkAreMadeAnew) {
                  })
                 .find("it does not work"),
             std::string::npos);
-  // Sums over a signal that is too long for them.
+  // The plan sums over a signal that is too long for direct sums.
   const Shape long_shape{1 << 17};
   const Template long_one = Template::from_support(long_shape, false, support);
   auto data = std::make_shared<detail::TemplateData>(*Plan<float>(long_one).keep_in(long_one).data());

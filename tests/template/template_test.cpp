@@ -41,7 +41,7 @@ TEST(Learn, FindsTheSupportOfSparseSignals) {
             real ? learn(SignalView(re, shape), {.k = 6}) : learn(SignalView(samples, shape), {.k = 6});
         ASSERT_EQ(tmpl.k(), 6) << shape.to_string();
         EXPECT_EQ(tmpl.is_real(), real);
-        // A real signal's template may hold either of a pair.
+        // A real signal's template may contain either frequency of a conjugate pair.
         for (std::size_t i = 0; i < 6; ++i) {
           const std::int64_t f = tmpl.support()[i];
           const std::int64_t other = test::negated(shape, f);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fold of a whole signal against direct sums: its energy, its cells, and what components contribute to
-// them.
+// Compares the fold of a whole signal with direct sums: its energy, its cells, and the contributions of
+// components.
 #include "template/discovery/whole_signal.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// Calls with every position of the shape.
+/// Calls `use` with every position of the shape.
 template <class Use>
 void for_each_position(const Shape& shape, const Use& use) {
   for (std::int64_t flat = 0; flat < shape.points(); ++flat) {

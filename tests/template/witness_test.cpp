@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the witness of a plan: its predictions, and that no tone outside the template hides from it.
+// Tests the predictions of a plan's witness, and that no tone outside the template escapes it.
 #include "template/planning/witness.hpp"
 
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ TEST(Witness, ScattersOverStretchesAndResidues) {
   EXPECT_GE(stretches.size(), kWitnessReals - 4) << "moving to another residue may cross a border";
 }
 
-/// x plus a tone at frequency f of the template's size.
+/// Adds a tone of the template's magnitude to x at frequency f.
 template <class T>
 std::vector<T> with_tone(const SparseSignal& signal, std::int64_t f) {
   auto x = signal.as<T>();
@@ -76,7 +76,7 @@ void no_tone_hides(const Shape& shape, std::int64_t k, Path path) {
   for (const auto& value : signal.values) norm += std::norm(value);
   std::mt19937_64 generator(4);
   for (int draw = 0; draw < 60; ++draw) {
-    // Half of them alias exactly with a template frequency on every comb of up to as many buckets.
+    // Half of them alias exactly with a template frequency on every comb of up to that number of buckets.
     const auto any = static_cast<std::int64_t>(generator() % static_cast<std::uint64_t>(shape.points()));
     const std::int64_t half = shape.points() / 2;
     const std::int64_t f = draw % 2 == 0 ? any : (signal.support[0] + half) % shape.points();

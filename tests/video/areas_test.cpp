@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Masks and zones: how they are written, and which pixels they hold.
+// Tests masks and zones: how they are written, and which pixels they contain.
 #include "video/events/areas.hpp"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ TEST(Areas, MasksFollowTheLightOfTheRest) {
   areas.masked(frame_of(40, 20, 100));
   Frame darker = frame_of(40, 20, 50);
   for (std::size_t i = 0; i < darker.samples.size(); ++i)
-    if (i % 40 > 32) darker.samples[i] = std::byte{255};  // something comes in
+    if (i % 40 > 32) darker.samples[i] = std::byte{255};  // something enters
   EXPECT_NEAR(at(areas.masked(darker), 3, 3), 50, 1);
 }
 
@@ -78,7 +78,7 @@ TEST(Areas, OnlyZonesIgnoresTheRest) {
 }
 
 TEST(Areas, EvenOddAtTheMiddlesOfPixels) {
-  // A triangle: its pixels by the sign of three products.
+  // The pixels of a triangle follow from the signs of three products.
   AreaOptions options;
   add_zone(options, "t=2,1 18,4 5,13");
   Areas areas(options);

@@ -33,7 +33,7 @@ class Recording:
         mdhd = self.box(*mdia, b"mdhd")[0]
         scale = struct.unpack_from(">I", self.data, mdhd + (20 if self.data[mdhd] == 1 else 12))[0]
         stbl = self.box(*self.box(*mdia, b"minf"), b"stbl")
-        entry = self.box(*stbl, b"stsd")[0] + 16  # behind the entry's size and name
+        entry = self.box(*stbl, b"stsd")[0] + 16  # after the entry's size and name
         self.width, self.height = struct.unpack_from(">HH", self.data, entry + 24)
         config, config_end = self.box(entry + 78, self.box(*stbl, b"stsd")[1], b"avcC")
         self.config = self.data[config:config_end]
@@ -172,7 +172,7 @@ class Camera:
             elif step[0] == "play":
                 for number in range(step[1], step[2]):
                     decode, show, key, unit = recording.frame(number)
-                    if shift is None:  # the camera's clock goes on
+                    if shift is None:  # the camera's clock continues
                         shift = last + 0.04 - decode
                     decode, show, last = decode + shift, show + shift, decode + shift
                     if origin is None:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests cameras that are unplugged, come back with other pictures, stand still, or stay away.
+// Tests cameras that are unplugged, return with other pictures, freeze, or stay away.
 #include "video/sources/camera_source.hpp"
 
 #include <gtest/gtest.h>
@@ -15,15 +15,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What a camera does between two times that it is opened.
+/// What a camera does from one opening to the next.
 struct Plug {
   int frames = 0;
   int width = 64;
   bool there = true;
-  int still_before = -1;  ///< the frame before which it stands still
+  int still_before = -1;  ///< the frame before which it freezes
 };
 
-/// Opened once for each plug; the last one stays.
+/// Each opening takes the next plug; the last one remains.
 class PluggedCamera {
  public:
   explicit PluggedCamera(std::vector<Plug> plugs) : plugs_(std::move(plugs)) {}

@@ -19,7 +19,7 @@ import unittest
 PROGRAM = sys.argv[1]
 FFMPEG = shutil.which("ffmpeg")
 WIDTH, HEIGHT, BLOCK, BITS = 160, 112, 16, 10
-RATE, COUNT, EVENT = 25, 200, range(100, 130)  # something crosses the picture then
+RATE, COUNT, EVENT = 25, 200, range(100, 130)  # something crosses the picture in these frames
 SCENE = f"0,{BLOCK},{WIDTH},{HEIGHT - BLOCK}"
 GOP = 30
 
@@ -160,7 +160,7 @@ class Recordings(unittest.TestCase):
             kinds = subprocess.run([FFMPEG, "-i", event["clip"]], capture_output=True, text=True).stderr
             self.assertIn("Audio:", kinds)
         listed = shown("-f", "concat", "-safe", "0", "-i", self.path("list.ffconcat"))
-        # Decoders may show what precedes the first key frame of a list, and hold back what follows its end.
+        # Decoders may show frames before the first key frame of a list, and withhold frames at its end.
         self.check_shown(listed, event, exact=False)
         for start, number in (("0.48", 12), ("2", 50), ("5.2", 130)):
             self.assertEqual(self.first_after(path, start), number, start)
@@ -188,7 +188,7 @@ class Containers(Recordings):
         self.check_event(event)
         self.check_shown(shown("-i", event["clip"]), event)
         with open(self.path("list.ffconcat"), encoding="utf-8") as file:
-            self.assertIn("clips-twice.ts", file.read())  # stamps would name two places
+            self.assertIn("clips-twice.ts", file.read())  # stamps would be ambiguous
         for start, number in (("1", 25), ("4.4", 110), ("6", 150)):
             self.assertEqual(self.first_after(path, start), number)
 
@@ -225,7 +225,7 @@ class Containers(Recordings):
         with open(whole, "rb") as file:
             data = file.read()
         cut = self.path("cut.ts")
-        with open(cut, "wb") as file:  # the tables, then what follows some pictures
+        with open(cut, "wb") as file:  # the tables, then everything after the first pictures
             file.write(data[:188 * 3] + data[len(data) // 8 // 188 * 188:])
         first = self.first_after(cut, "0")
         self.assertEqual(first % GOP, 0)
@@ -241,7 +241,7 @@ class Containers(Recordings):
         at, tags = 13, 0
         while at < len(data):
             size = int.from_bytes(data[at + 1:at + 4], "big")
-            if data[at] == 8:  # sound
+            if data[at] == 8:  # an audio tag
                 tags += 1
                 if 150 <= tags < 160:
                     stamp = int.from_bytes(data[at + 4:at + 7], "big") - 300
@@ -283,7 +283,7 @@ class Containers(Recordings):
                         to_y = b * x + d * y + (WIDTH - 1 if b < 0 else 0) + (HEIGHT - 1 if d < 0 else 0)
                         if rows[to_y][to_x] != plain[y * WIDTH + x]:
                             self.fail(f"{name}: the picture's point {x},{y} is not at {to_x},{to_y}")
-                # The clip is shown as the recording is.
+                # The clip has the same orientation as the recording.
                 [event] = self.triage(path, roi=f"0,0,{width},{height}")["events"][:1]
                 turned = [ffmpeg("-i", one, "-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "gray", "-") for one in (path, event["clip"])]
                 self.assertEqual(*turned)
@@ -360,7 +360,8 @@ class Containers(Recordings):
                 self.assertEqual((file["frames"], [change["frame"] for change in file["changes"]]), (COUNT, [COUNT // 2]))
                 self.assertIn("The pictures change from", " ".join(file["warnings"]))
                 self.assertEqual(self.first_after(path, "2"), 50)
-                # The event begins with the change: what is usual is learned again with other pictures, and goes on with other sampling.
+                # The event begins with the change. What is usual is learned again if the pictures differ, and kept if
+                # only the sampling differs.
                 for event in report["events"]:
                     self.assertGreaterEqual(event["change_end_s"], EVENT.start / RATE)
                     found = shown("-i", event["clip"], filters=["-vf", f"scale={WIDTH}:{HEIGHT}:flags=neighbor"])
@@ -375,7 +376,7 @@ class Containers(Recordings):
 
     def test_slow_motion_of_apple(self):
         """Originals hold the camera's times. A key that says how to play them, and edit lists that stretch, change nothing."""
-        count, passes = 600, range(200, 380)  # longer than an insect would stay
+        count, passes = 600, range(200, 380)  # longer than an insect would be visible
         pictures = b"".join(picture(number, passes) for number in range(count))
         path = self.record("slow.mov", "h264", "-movflags", "use_metadata_tags", "-metadata", "com.apple.quicktime.full-frame-rate-playback-intent=0",
                            pictures=pictures, sound=False, rate=240)
@@ -447,7 +448,7 @@ class Containers(Recordings):
         took = time.monotonic() - begin
         [file] = json.loads(done.stdout)["files"]
         self.assertGreater(file["frames"], 50)
-        # A sleep lasts at least as long as it was asked to.
+        # A sleep lasts at least as long as requested.
         self.assertGreater(file["seconds"], (file["frames"] - 3) * pace)
         self.assertLess(file["seconds"], took + 0.2)
         self.assertIn("arrival", " ".join(file["warnings"]))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sources whose frames say which they are, for tests of the decoder thread.
+// Sources with numbered frames, for tests of the decoder thread.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace sfft::video {
 
 using namespace std::chrono_literals;
 
-/// A source that numbers its frames in their first byte; then ends, breaks, or blocks until it is
+/// A source that numbers its frames in their first byte. Then it ends, fails, or blocks until it is
 /// interrupted.
 class NumberedSource final : public FrameSource {
  public:
@@ -39,7 +39,7 @@ class NumberedSource final : public FrameSource {
   }
   void interrupt() noexcept override { interrupted = true; }
 
-  int changes_at = 1000;  ///< its size
+  int changes_at = 1000;  ///< the frame at which its size changes
   std::atomic<int> read{0};
   std::atomic<bool> interrupted{false};
 
@@ -49,7 +49,8 @@ class NumberedSource final : public FrameSource {
   SourceInfo info_;
 };
 
-/// Numbers the second byte of each frame when its samples are made, and says by which thread.
+/// Writes the number into the second byte of each frame when its samples are made, and counts by which
+/// thread.
 class LateSource final : public FrameSource {
  public:
   class Unmade final : public UnmadeSamples {
@@ -87,7 +88,7 @@ class LateSource final : public FrameSource {
   SourceInfo info_;
 };
 
-/// A source whose frames are there already, but for every fourth, as a GPU's are.
+/// A source whose samples are already made, except in every fourth frame, as from a GPU.
 class SourceOnGpu final : public FrameSource {
  public:
   SourceOnGpu(int frames, std::span<std::byte> memory) : frames_(frames), memory_(memory) {}

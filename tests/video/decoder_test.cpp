@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the decoder thread: order of frames, how far it reads ahead, errors, limits and interruption.
+// Tests the decoder thread: order of frames, depth of reading ahead, errors, limits and interruption.
 #include "video/sources/decoder.hpp"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ TEST(Decoder, AwaitedFramesAreStillToCome) {
   };
   for (int first = 0; first < 20; first += 4) {
     for (const std::size_t wanted :
-         {2, 4, 7, 100}) {  // more than come before the last slot, and than ever fit
+         {2, 4, 7, 100}) {  // more than fit before the last slot, and more than ever fit
       const auto frames = decoder.await(wanted, kGo);
       ASSERT_GE(frames.size(), std::min<std::size_t>(wanted, 4)) << first;
       check(frames, first);
@@ -100,7 +100,7 @@ TEST(Decoder, ReadsNoMoreThanItsLimit) {
 }
 
 TEST(Decoder, ASecondOneGoesOnWhereTheFirstStopped) {
-  for (int repeat = 0; repeat < 50; ++repeat) {  // the first one's thread may not have ended yet
+  for (int repeat = 0; repeat < 50; ++repeat) {  // the previous thread may not have ended yet
     NumberedSource source(20, End::clean);
     {
       Decoder decoder(source, {.limit = 2});
@@ -182,7 +182,7 @@ TEST(Decoder, WakesForSeveralFramesAndForTheLast) {
     }
     EXPECT_EQ(seen, 201);
   }
-  // A source that falls silent after fewer frames than that: they come all the same.
+  // A source that falls silent after fewer frames still delivers them.
   NumberedSource source(2, End::silent);
   Decoder decoder(source, {.slots = 12});
   EXPECT_EQ(decoder.next(1, 1, kGo, 8).size(), 1u);
@@ -205,7 +205,7 @@ TEST(Decoder, TheConsumerMakesSamplesThatItWaitsFor) {
       }
     }
     EXPECT_EQ(seen, 200);
-    EXPECT_GT(source.made_by_consumer, 0);  // the first frame at least: nothing was there before it
+    EXPECT_GT(source.made_by_consumer, 0);  // at least the first frame, which nothing precedes
     EXPECT_LE(source.made_by_consumer, 160);
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run learns from dense transforms beside its own: exact errors, and times of engines that were
-// planned in less time than they are given.
+// Tests what a run learns from additional dense transforms: exact errors, and times of engines, whose
+// planning stays within its time limit.
 #include "video/pipeline/dense_check.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ std::vector<std::uint8_t> picture(unsigned seed) {
   return samples;
 }
 
-/// By the definition of the transform.
+/// Computes a coefficient by the definition of the transform.
 std::complex<double> coefficient(const std::vector<std::uint8_t>& samples, std::int64_t f) {
   std::complex<double> sum = 0;
   for (std::int64_t y = 0; y < kRows; ++y) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When conditions become events, and the events' schema.
+// Tests when conditions become events, and the events' schema.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests what a run keeps of its frames: exact for short runs, right within the stated width for long ones,
-// and bounded.
+// Tests the log that a run keeps of its frames: exact for short runs, right within the stated width for long
+// ones, and bounded in size.
 #include "video/pipeline/frame_log.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What busy and noisy scenes are not to be taken for: drawn ones, and observations put together by hand.
+// Tests that busy and noisy scenes are not mistaken for tampering, with drawn scenes and with constructed
+// observations.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +24,7 @@ double strength(Judge& judge, const Observation& seen, EventKind kind) {
   return judge.judge(seen)[static_cast<std::size_t>(kind)].strength;
 }
 
-/// Largest strength of a flicker over a minute of levels.
+/// The largest strength of flicker over a minute of levels.
 template <class Level>
 double flicker(const Level& level) {
   Judge judge({}, 100);
@@ -38,7 +39,7 @@ double flicker(const Level& level) {
 }
 
 TEST(GuardBusyTest, AnExposureThatFollowsTheSceneIsNoFlicker) {
-  // Falls by a twentieth a frame, and in each fifth comes back a little.
+  // The level falls by a twentieth per frame, and recovers a little in two of five frames.
   EXPECT_LT(flicker([](int frame) {
               const int back = frame / 5 + (frame % 5 > 2 ? 1 : 0);
               return 0.9 * std::pow(0.95, frame - back) * std::pow(1.005, back);
@@ -116,7 +117,7 @@ TEST(GuardBusyTest, PhasesThatAgreeWithNothingContradictNothing) {
   seen.landmarks.count = 56;
   seen.landmarks.standard_error = 0.02;
   EXPECT_GT(strength(judge, seen, EventKind::moved), 1);
-  // Landmarks that hardly know need the phases' word.
+  // Uncertain landmarks need confirmation by the phases.
   seen.landmarks.standard_error = 0.15;
   seen.registration.still_coherence = 0.01;
   EXPECT_EQ(strength(judge, seen, EventKind::moved), 0);
@@ -156,23 +157,23 @@ TEST(GuardBusyTest, WhatHasComeByAndByHasToStay) {
   for (int frame = 0; frame < 34; ++frame)
     max = std::max(max, strength(lorry, hidden(0.1 * std::min({frame, 33 - frame, 8})), EventKind::covered));
   EXPECT_LT(max, 1);
-  // A cloth comes as slowly, and stays.
+  // A cloth comes equally slowly, and stays.
   Judge cloth = calm;
   for (int frame = 0; frame < 40; ++frame)
     max = strength(cloth, hidden(0.1 * std::min(frame, 8)), EventKind::covered);
   EXPECT_GT(max, 1);
   EXPECT_EQ(cloth.covering_frames(), 36);
   EXPECT_FALSE(cloth.passing());
-  // A cover is one behind a lorry, too.
+  // A cover behind a lorry is also recognised.
   Judge behind = calm;
   for (int frame = 0; frame < 12; ++frame)
     EXPECT_LT(strength(behind, hidden(0.1 * std::min(frame, 4)), EventKind::covered), 1);
   EXPECT_GT(strength(behind, hidden(0.8), EventKind::covered), 1);
-  // What is there at once counts at once, be the scene calm or half hidden by somebody.
+  // A cover that appears at once counts at once, whether the scene is calm or half hidden by a person.
   Judge paper = calm;
   strength(paper, hidden(0), EventKind::covered);
   EXPECT_GT(strength(paper, hidden(0.8), EventKind::covered), 1);
-  // It stays one though a frame looks less covered, by chance.
+  // It remains a cover even if a frame looks less covered by chance.
   for (int frame = 0; frame < 3; ++frame) strength(paper, hidden(0.4), EventKind::covered);
   EXPECT_LT(strength(paper, hidden(0.2), EventKind::covered), 1);
   EXPECT_GT(strength(paper, hidden(0.36), EventKind::covered), 1);
@@ -182,7 +183,7 @@ TEST(GuardBusyTest, WhatHasComeByAndByHasToStay) {
   EXPECT_GT(strength(busy, hidden(0.6), EventKind::covered), 1);
 }
 
-/// Spots on a grid, under noise.
+/// Draws spots on a grid, with noise.
 std::vector<float> spots(double height, double noise, unsigned seed) {
   std::mt19937 random(seed);
   std::normal_distribution<double> grain(0, noise);
@@ -220,7 +221,8 @@ TEST(GuardBusyTest, LandmarksOfOneFrameAreSeenAgainBeforeTheyCount) {
   EXPECT_EQ(report(grain, spots(0, 20, 5)).count, 0);
 }
 
-/// A person, as a panel of spots, before a wall of others; both brighter or darker by chance.
+/// A person, drawn as a panel of spots in front of a wall of other spots. Spots are randomly brighter or
+/// darker.
 class Person {
  public:
   std::vector<std::uint8_t> draw(double x, bool covered = false) {
@@ -240,7 +242,7 @@ class Person {
   }
 
  private:
-  /// Waves in nine directions.
+  /// A texture of waves in nine directions.
   static double texture(double x, double y) {
     double sum = 110;
     for (int i = 1; i <= 9; ++i) {

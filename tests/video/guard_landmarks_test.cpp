@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What landmarks say of sharpness, on drawn spots, and what the judge makes of it.
+// Tests what landmarks report about sharpness on drawn spots, and the judge's conclusions.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -15,8 +15,8 @@ namespace {
 
 constexpr int kWidth = 320, kHeight = 224, kPitch = 28;
 
-/// One spot in each cell of a grid, in front of a plain wall. Spots of variance a² blurred by sigma are spots
-/// of variance a² + sigma², as high as their area says. `taken`: so many of ten are not there.
+/// Draws one spot in each cell of a grid, in front of a plain wall. A spot of variance a² blurred by sigma
+/// becomes a spot of variance a² + sigma² with the same volume. `taken` of ten spots are missing.
 std::vector<float> draw(double blur, int taken) {
   constexpr double kSize = 1.5;
   std::mt19937 random(11);
@@ -54,7 +54,8 @@ TEST(GuardLandmarksTest, ObjectsTakenAwayLeaveTheOthersCrisp) {
   for (const double blur : {2.5, 4.0}) EXPECT_LT(report_of(blur, 0).crisp, 0.05) << blur;
 }
 
-/// Half the amplitude of the finest frequencies is lost, and the landmarks do not agree where the scene is.
+/// An observation in which half the amplitude of the finest frequencies is lost, and the landmarks disagree
+/// about the scene's position.
 Observation soft(double crisp) {
   Observation seen;
   seen.sharpness = 0.3;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A drawn scene as cameras of many rates see it, stopped, looped and padded streams, and cameras on patrol.
+// Tests the guard on a drawn scene at many frame rates, on stopped, looped and padded streams, and with
+// cameras on patrol.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +21,7 @@ constexpr int kWidth = 240, kHeight = 180, kAround = 2400;
 
 using Picture = std::vector<float>;
 
-/// What a camera that turns sees: white noise, smoothed a little and a lot.
+/// The view of a camera that turns: white noise, smoothed a little and a lot.
 class Panorama {
  public:
   explicit Panorama(unsigned seed) : grey_(static_cast<std::size_t>(kAround * kHeight)) {
@@ -97,7 +98,7 @@ class Stream {
         if (one.id == event.id) one = event;
     }
   }
-  /// All events but changes of light, for messages.
+  /// Returns all events except changes of light, for messages.
   std::string alarms() const {
     std::string text;
     for (const Event& event : events)
@@ -115,7 +116,7 @@ class Stream {
   std::vector<float> grains_ = std::vector<float>(100003);
 };
 
-/// `start` and `end` hold within 0.2 s or one frame.
+/// `start` and `end` are right within 0.2 s or one frame.
 void expect_only(const Stream& stream, EventKind kind, double start, double end, double fps) {
   ASSERT_EQ(std::ranges::count_if(stream.events, [](const Event& e) { return e.kind != EventKind::light; }),
             1)
@@ -171,7 +172,7 @@ TEST(GuardRatesTest, TwoPicturesInTurnAndALoopAreFrozen) {
     const int until = 330;
     for (int i = 0; i < 360; ++i) {
       Picture picture = scene;
-      fill(picture, i % 400 - 20, i % 400, 200);  // a person who walks by
+      fill(picture, i % 400 - 20, i % 400, 200);  // a person walks by
       const bool again = i >= from && i < until;
       shown.push_back(again ? shown[static_cast<std::size_t>(i - period)] : stream.exposed(picture));
       stream.push(shown.back(), i / kFps);
@@ -194,7 +195,7 @@ TEST(GuardRatesTest, APaddedStreamIsNotFrozenUntilItStops) {
       }
       stream.push(frame, t);
     }
-    // The last picture came with the last second, or fifth of one, before.
+    // The last picture came one frame period (a second, or a fifth of one) before.
     expect_only(stream, EventKind::frozen, 22 - 1 / fps, NAN, fps);
   }
 }
@@ -206,7 +207,7 @@ TEST(GuardRatesTest, ACoverWithoutNoiseIsNoReplay) {
     Picture picture = scene;
     if (i >= 125) {
       fill(picture, 0, kWidth, 90);
-      // An encoder touches it now and then.
+      // An encoder changes the picture now and then.
       std::vector<std::uint8_t> frame(picture.size(), 90);
       for (std::size_t p = 0; p < frame.size(); p += 7) frame[p] = static_cast<std::uint8_t>(90 + i / 12 % 2);
       stream.push(frame, i / 25.0);
@@ -232,7 +233,7 @@ TEST(GuardRatesTest, APatrolBetweenKnownViewsIsNoMove) {
     for (int i = 0; i < rest; ++i, ++frame) stream.push(stream.exposed(around.view(view)), frame / kFps);
   };
   for (int round = 0; round < 3; ++round)
-    for (const int view : views) go(view + round % 2, 50);  // to a pixel
+    for (const int view : views) go(view + round % 2, 50);  // accurate to a pixel
   EXPECT_EQ(stream.alarms(), "");
   const double left = frame / kFps;
   go(1900, 60);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tampering, and what looks like it, in drawn scenes: objects that are carried about, stopped streams that
-// are encoded again, slow turns, clocks in blurred pictures, lorries.
+// Tests tampering and what resembles it, in drawn scenes: objects that are moved around, stopped streams that
+// are encoded again, slow turns, clocks in blurred pictures, and lorries.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kWidth = 320, kHeight = 240;
 
-/// A sum of waves in all directions, as far as `finest` radians per pixel; of about this standard deviation.
+/// A sum of waves in all directions of up to `finest` radians per pixel, with about this standard deviation.
 class Texture {
  public:
   Texture(unsigned seed, double deviation, double finest) : deviation_(deviation) {
@@ -49,14 +49,14 @@ class Texture {
 /// How a frame of the scene is drawn.
 struct View {
   double x = 0, y = 0, zoom = 1;
-  double objects_x = 0;  ///< where three bottles stand
+  double objects_x = 0;  ///< position of three bottles
   double lorry_x = 1e6;  ///< left edge of something that hides two thirds of the picture
   double noise = 1;
 
   bool operator==(const View&) const = default;
 };
 
-/// A wall whose structure is faint, and before it three objects whose structure is not.
+/// A wall with faint structure, and three objects with strong structure in front of it.
 class Room {
  public:
   std::vector<std::uint8_t> draw(const View& view) {
@@ -120,7 +120,7 @@ TEST_F(GuardTamperTest, ObjectsThatAreCarriedAboutAreNoMove) {
   for (int i = 0; i < 40; ++i) show({.objects_x = 6});
   EXPECT_FALSE(started_.contains(EventKind::moved));
   for (int i = 0; i < 20; ++i) show({.objects_x = 6});
-  // What has come to stay is the scene, and a move of it is one.
+  // Objects that stay become the scene, and a move of it counts as a move.
   for (int i = 0; i < 10; ++i) show({.x = 5, .y = -3, .objects_x = 6});
   EXPECT_EQ(started_, std::set{EventKind::moved});
 }
@@ -156,7 +156,7 @@ TEST_F(GuardTamperTest, AStoppedStreamThatIsEncodedAnewIsFrozenThoughItsClockRun
   std::mt19937 random(3);
   for (int i = 0; i < 40; ++i) {
     std::vector<std::uint8_t> frame = stopped;
-    // Encoding changes a pixel in fifty by a grey level, the clock those of its place.
+    // Encoding changes one pixel in fifty by a grey level, and the clock changes its pixels.
     for (std::size_t p = random() % 50; p < frame.size(); p += 50) frame[p] ^= 1;
     for (int row = 8; row < 24; ++row)
       for (int column = 8; column < 100; ++column)
@@ -176,9 +176,9 @@ TEST(StillnessTest, IsWhatFallsFarBelowTheLeast) {
   TileActivity noise;
   noise.fill(1);
   for (int i = 0; i < 60; ++i) stillness.add(noise);
-  EXPECT_EQ(stillness.strength(), 0);  // too early to say
+  EXPECT_EQ(stillness.strength(), 0);  // too early to decide
   for (int i = 0; i < 60; ++i) stillness.add(noise);
-  // The window's mean over the least: 1, of a quarter.
+  // The window's mean equals the least, so the strength is a quarter.
   EXPECT_NEAR(stillness.strength(), 0.25, 1e-6);
   EXPECT_EQ(stillness.lively(), 1);
   TileActivity still;
@@ -198,7 +198,7 @@ TEST(StillnessTest, TilesThatAreRenewedNowAndThenAreNotLively) {
   EXPECT_EQ(stillness.lively(), 0);
 }
 
-/// Activity of a street: each tile's own, of a log-normal distribution.
+/// The activity of a street: each tile's is drawn independently from a log-normal distribution.
 TileActivity street(std::mt19937& random) {
   std::normal_distribution<float> spread(0, 0.6F);
   TileActivity activity{};
@@ -207,7 +207,7 @@ TileActivity street(std::mt19937& random) {
   return activity;
 }
 
-/// A frame that a detector takes, and by how much the picture stands still in it.
+/// Gives a frame to the detector and returns how strongly the picture stands still.
 double frozen(FreezeDetector& detector, const TileActivity& activity) {
   Observation seen;
   seen.spread = 0.2;
@@ -218,7 +218,7 @@ double frozen(FreezeDetector& detector, const TileActivity& activity) {
 
 TEST(FreezeDetectorTest, DatesStreamsThatStopByWhenTheyDid) {
   std::mt19937 random(5);
-  // The encoder goes on refining what has stopped; the fewer frames the finer it was.
+  // The encoder continues to refine a stopped picture, for fewer frames the finer it already was.
   for (const int refined : {0, 3, 8, 20}) {
     FreezeDetector detector(1);
     for (int i = 0; i < 150; ++i) EXPECT_LT(frozen(detector, street(random)), 1);
@@ -256,7 +256,7 @@ TEST(FreezeDetectorTest, DatesRepeatsByTheFirst) {
 
 TEST(StillnessTest, KeyFramesAndAClockAreNoLife) {
   Stillness stillness;
-  // An encoder skips most of a quiet picture, but not always and everywhere.
+  // An encoder skips most of a quiet picture, but not always and not everywhere.
   for (int i = 0; i < 150; ++i) {
     TileActivity activity{};
     for (std::size_t t = 0; t < activity.size(); ++t)
@@ -264,7 +264,7 @@ TEST(StillnessTest, KeyFramesAndAClockAreNoLife) {
     stillness.add(activity);
     EXPECT_LT(stillness.strength(), 1);
   }
-  // Once it stands still there are key frames, and the clock runs on in a corner.
+  // After the picture has stopped there are still key frames, and the clock in a corner continues.
   for (int i = 0; i < 40; ++i) {
     TileActivity activity{};
     if (i % 25 == 10) activity.fill(30);
@@ -275,8 +275,8 @@ TEST(StillnessTest, KeyFramesAndAClockAreNoLife) {
   EXPECT_GT(stillness.strength(), 1);
 }
 
-/// A camera whose codec removes noise: one tile or another changes, now and then, and all of a key
-/// frame's.
+/// The activity of a camera whose codec removes noise: now and then some tile changes, and at key frames all
+/// tiles change.
 TileActivity hardly_any(int frame, int clock) {
   TileActivity activity{};
   if (frame % 50 == 49) activity.fill(20);
@@ -310,7 +310,7 @@ TEST(StillnessTest, NothingButAClockForLongerThanEverIsStill) {
 TEST(StillnessTest, SceneWhereNothingHappensIsNotMissed) {
   Stillness stillness;
   for (int i = 0; i < 1000; ++i) {
-    // Somebody comes by, at last.
+    // At last a person comes by.
     stillness.add(i % 90 < 10 ? hardly_any(i, 1) : TileActivity{});
     EXPECT_LT(stillness.strength(), 1) << i;
   }
@@ -341,7 +341,7 @@ TEST(MoveCheckTest, PatchesSayWhatHasMoved) {
   const MoveCheck::Votes moved = check.vote(view(all), {6, 0}, {});
   EXPECT_FALSE(moved.deny());
   EXPECT_GT(moved.moved, 100);
-  // Followed to there, the same frame shows no further move.
+  // After following to this position, the same frame shows no further move.
   check.follow({6, 0});
   EXPECT_GT(check.vote(view(all), {5, 3}, {}).stayed, 100);
 }

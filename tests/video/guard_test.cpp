@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The guard on a drawn scene, whose places, blurs and covers are exact.
+// Tests the guard on a drawn scene whose positions, blurs and covers are exact.
 #include "video/guard/guard.hpp"
 
 #include <gtest/gtest.h>
@@ -18,8 +18,8 @@ namespace {
 
 constexpr int kWidth = 256, kHeight = 192;
 
-/// Gaussian spots on a slope, drawn at any place and as soft as asked for: spots of variance a² blurred by
-/// sigma are spots of variance a² + sigma², as high as their area says.
+/// Gaussian spots on a slope, drawn at any position and with any blur. A spot of variance a² blurred by sigma
+/// becomes a spot of variance a² + sigma² with the same volume.
 class Scene {
  public:
   explicit Scene(unsigned seed) : random_(seed) {
@@ -31,7 +31,7 @@ class Scene {
     }
   }
 
-  /// `turn`: clockwise about the picture's centre, in radians.
+  /// `turn` is clockwise about the picture's centre, in radians.
   std::vector<std::uint8_t> draw(double x, double y, double blur = 0, double gain = 1, double turn = 0) {
     std::vector<double> grey(kWidth * kHeight);
     for (int row = 0; row < kHeight; ++row)
@@ -233,7 +233,7 @@ TEST_F(GuardTest, WhatTheDecoderMadeUpBringsNoEventForAWhile) {
   for (int i = 0; i < 50; ++i) push(smeared, true);
   for (int i = 0; i < 20; ++i) push(scene_.draw(0, 0));
   EXPECT_TRUE(started_.empty());
-  // A stream that is never whole is judged as it is.
+  // A stream whose frames are never whole is judged as it is.
   for (int i = 0; i < kMaxMadeUp + 10; ++i) push(smeared, true);
   EXPECT_EQ(started_.count(EventKind::defocused), 1U);
 }

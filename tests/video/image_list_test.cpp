@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests which names are cameras, patterns, directories and files, and what a pattern lists.
+// Tests which names are cameras, patterns, directories and files, and which files a pattern lists.
 #include "video/sources/image_list.hpp"
 
 #include <gtest/gtest.h>

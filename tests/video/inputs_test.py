@@ -64,7 +64,7 @@ class InputsTest(FolderTest):
         self.assertEqual(self.report(*common)["input"]["decoder"], "cpu")
         nvdec = (*common, "--decoder", "nvdec")
         for report in (self.report(*nvdec), self.report(*nvdec, CUDA_VISIBLE_DEVICES="")):
-            # The frames are the same bits wherever they are decoded.
+            # The frames have the same bits whichever device decodes them.
             self.assertEqual(report["verified"]["relative_error"], host["verified"]["relative_error"])
             self.assertEqual(report["input"]["frames_read"], 30)
             self.assertEqual(report["status"], "complete")
@@ -92,7 +92,7 @@ class InputsTest(FolderTest):
                 content = file.read()
             count = report["input"]["frames_read"]
             size = len(content) // count
-            rows[name] = [content[i * size:i * size + 6 + 768] for i in range(count)]  # the first row of each
+            rows[name] = [content[i * size:i * size + 6 + 768] for i in range(count)]  # the first row of each frame
         self.assertEqual(len(rows["whole"]), 75)  # 12.5 per second
         self.assertEqual(rows["late"], rows["whole"][50:])
         self.assertEqual(rows["by frames"], rows["whole"][50:])
@@ -130,7 +130,7 @@ class InputsTest(FolderTest):
     def test_a_stream_that_breaks_off_is_opened_again(self):
         if not HAS_LIBAV:
             self.skipTest("this build has no FFmpeg")
-        answers = [10, None, None, 7]  # frames; none: not available
+        answers = [10, None, None, 7]  # numbers of frames; None means that the input is not available
 
         class Camera(http.server.BaseHTTPRequestHandler):
             def do_GET(self):

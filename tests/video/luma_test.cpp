@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests luma of pictures in the pixel formats that decoders yield, against its definition in floating point.
-// The pictures are written with libavutil, sample by sample.
+// Compares the luma of pictures in the pixel formats of decoders with its definition in floating point.
+// libavutil writes the pictures sample by sample.
 #include "video/sources/luma.hpp"
 
 #include <gtest/gtest.h>
@@ -19,18 +19,18 @@ extern "C" {
 namespace sfft::video {
 namespace {
 
-constexpr int kWidth = 37, kHeight = 6;  // neither fills a vector
+constexpr int kWidth = 37, kHeight = 6;  // not multiples of a vector's width
 
 struct Case {
   const char* name;
-  bool marked_full;  ///< the picture says that it has full range
-  bool stretched;    ///< what is expected
+  bool marked_full;  ///< the picture is marked as full range
+  bool stretched;    ///< whether stretching is expected
   friend std::ostream& operator<<(std::ostream& out, const Case& c) {
     return out << c.name << (c.marked_full ? " full" : "");
   }
 };
 
-/// Any sample of a component with this many bits.
+/// A deterministic sample of a component with this many bits.
 std::uint16_t sample(int x, int y, int component, int bits) {
   const unsigned mixed = 2654435761U * static_cast<unsigned>(1 + x + 1000 * y + 100000 * component);
   return static_cast<std::uint16_t>(mixed >> (32 - bits));
@@ -43,7 +43,7 @@ libav::Picture picture(AVPixelFormat format) {
   picture->height = kHeight;
   if (av_frame_get_buffer(picture.get(), 0) < 0) return nullptr;
   const AVPixFmtDescriptor& description = *av_pix_fmt_desc_get(format);
-  for (const AVBufferRef* const buffer : picture->buf) {  // bits are added to what is there
+  for (const AVBufferRef* const buffer : picture->buf) {  // libavutil adds bits to the old contents
     if (buffer != nullptr) std::memset(buffer->data, 0, buffer->size);
   }
   for (int c = 0; c < description.nb_components; ++c) {
@@ -119,7 +119,7 @@ INSTANTIATE_TEST_SUITE_P(
       return tested.param.name + std::string(tested.param.marked_full ? "_full" : "");
     });
 
-/// Whole vectors and what is left of a row.
+/// Covers whole vectors and the remainder of a row.
 TEST(LumaOf, EveryByteIsStretchedAsItsDefinitionSays) {
   constexpr int kWide = 256 + 37;
   const libav::Picture drawn(av_frame_alloc());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Passwords of addresses, as people write them, are not shown.
+// Tests that passwords in addresses, as people write them, are not shown.
 #include "video/sources/masked_url.hpp"
 
 #include <gtest/gtest.h>

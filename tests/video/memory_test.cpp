@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the limit on frames held in memory and its message.
+// Tests the limit on frames kept in memory, and its message.
 #include "video/pipeline/memory.hpp"
 
 #include <gtest/gtest.h>

@@ -198,7 +198,7 @@ class Failures(OutputsTest):
             for kind in set(KINDS) - set(lost):
                 self.check_whole(kind)
             self.assertEqual(done.returncode, 2 if lost else 0, (limit, done.stderr))
-            if len(lost) < len(KINDS):  # else it may have been refused before the work
+            if len(lost) < len(KINDS):  # otherwise it may have been refused before the work
                 self.assertEqual(len(done.stderr.splitlines()), len(lost), done.stderr)
             for kind in KINDS:  # the reports' sizes vary with the times in them
                 if limit > 1.2 * sizes[kind] + 200 or limit >= whole:
@@ -210,7 +210,7 @@ class Failures(OutputsTest):
     def test_outputs_that_fill_a_disk_leave_room_for_reports(self):
         if not self.has_hdf5:
             self.skipTest("this build has no HDF5")
-        # A small file system of its own: spectra fill it while frames still come, and the reports would fit.
+        # A separate small file system, which spectra fill while frames still arrive. The reports alone would fit.
         mount = f"mount -t tmpfs -o size=200k none {self.folder}"
         if not shutil.which("unshare") or subprocess.run(["unshare", "-rm", "sh", "-c", mount], capture_output=True, check=False).returncode:
             self.skipTest("file systems cannot be mounted here")
@@ -231,7 +231,7 @@ class Failures(OutputsTest):
             writers = []
             process.stdin.write(FILM[:100])
             process.stdin.flush()
-            # The thread that reads begins when every output is open.
+            # The reading thread starts when every output is open.
             while (not writers or len(os.listdir(f"/proc/{process.pid}/task")) < 2) and process.poll() is None:
                 with open(children, encoding="ascii") as file:
                     writers = file.read().split()
@@ -326,7 +326,7 @@ class Endings(OutputsTest):
         reader.start()
         done = self.run_film("--html", self.path("fifo"), *self.outputs("json"))
         reader.join()
-        self.assertIn(done.returncode, (0, 2))  # the pipe may have taken it all
+        self.assertIn(done.returncode, (0, 2))  # the pipe may have taken everything
         self.check_whole("json")
 
     def test_what_killed_runs_left_is_removed(self):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shifts from phases, against pictures that are computed at the shifted place and transformed by a direct
+// Tests shifts from phases on pictures that are computed at the shifted position and transformed by a direct
 // sum.
 #include "video/motion/phase_shift.hpp"
 
@@ -19,7 +19,7 @@ using Spectrum = std::vector<std::complex<float>>;
 constexpr std::int64_t kHeight = 48, kWidth = 64;
 const Shape kShape{kHeight, kWidth};
 
-/// A scene without edges or periods: its light at any place.
+/// The brightness at any position of a scene without edges or periods.
 using Scene = std::function<double(double x, double y)>;
 
 double blobs(double x, double y) {
@@ -35,7 +35,7 @@ double blobs(double x, double y) {
   return light;
 }
 
-/// A sum of waves that fit into the picture.
+/// A sum of waves with whole periods in the picture.
 double waves(double x, double y) {
   double light = 100;
   for (int i = 1; i < 9; ++i)
@@ -53,7 +53,8 @@ std::vector<float> picture(const Scene& scene, double dx, double dy) {
   return samples;
 }
 
-/// Frequencies up to 6 rows and 6 columns, one of each conjugate pair, with f = 0 and half the sampling rate.
+/// Returns frequencies up to 6 rows and 6 columns, one of each conjugate pair, including f = 0 and half the
+/// sampling rate.
 std::vector<std::int64_t> low_support() {
   std::vector<std::int64_t> support{0};
   for (std::int64_t row = -6; row <= 6; ++row) {
@@ -149,7 +150,7 @@ TEST(PhaseShift, StatesTheErrorThatNoiseMakes) {
     square += (shift.x - 0.3) * (shift.x - 0.3) + (shift.y - 0.2) * (shift.y - 0.2);
     stated += shift.covariance[0] + shift.covariance[2];
   }
-  // A sum of 800 squares is right to 5 %; three times that.
+  // A sum of 800 squares is right to 5 %; the bound is three times that.
   EXPECT_GT(stated / square, 0.8);
   EXPECT_LT(stated / square, 1.25);
   EXPECT_GT(square / kTrials, 1e-6) << "the noise is large enough to be seen";
@@ -191,7 +192,7 @@ TEST(PhaseShift, StripesTellOneDirection) {
   const PhaseShiftEstimator estimator(kShape, support);
   Spectrum reference = direct(scenery.first, support);
   Spectrum moved = direct(picture(scenery.scene, 0.4, 0), support);
-  reference[2] = moved[2] = 1e-3F;  // a coefficient without any weight to speak of
+  reference[2] = moved[2] = 1e-3F;  // a coefficient of negligible weight
   const PhaseShift shift = estimator.estimate(reference, moved);
   EXPECT_EQ(shift.directions, 1);
   const double nx = 2.0 / kWidth / std::hypot(2.0 / kWidth, 3.0 / kHeight);

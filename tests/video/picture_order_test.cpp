@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests which missing pictures the numbers of the others give away.
+// Tests which missing pictures can be detected from the numbers of the others.
 #include "video/sources/picture_order.hpp"
 
 #include <gtest/gtest.h>
@@ -15,8 +15,8 @@ struct Coded {
   bool key;
 };
 
-/// Pictures in decoding order: groups of `group`, in mini-groups of `between` + 1 where the last one of each
-/// comes first.
+/// Returns pictures in decoding order: groups of `group` pictures, in mini-groups of `between` + 1 whose last
+/// picture comes first.
 std::vector<Coded> stream(int pictures, int group, int between, std::int64_t step) {
   std::vector<Coded> coded;
   for (int begin = 0; begin < pictures; begin += group) {
@@ -56,7 +56,7 @@ TEST(PictureOrder, NothingIsMissingFromWholeStreams) {
   }
 }
 
-/// Cuts of the scene bring key frames one after another.
+/// Scene cuts can bring key frames one after another.
 TEST(PictureOrder, KeyFramesMayComeAtAnyTime) {
   std::mt19937 random(7);
   for (const int between : {0, 2}) {
@@ -75,7 +75,7 @@ TEST(PictureOrder, MissingPicturesAreCounted) {
   for (const int between : {0, 1, 3}) {
     const std::vector<Coded> coded = stream(1000, 250, between, 2);
     for (int trial = 0; trial < 40; ++trial) {
-      // Not at the end of a group, where no number follows.
+      // Pictures at the end of a group are not dropped, because no number follows them.
       std::set<std::size_t> dropped;
       while (dropped.size() < 5) {
         const std::size_t place = 40 + random() % 920;

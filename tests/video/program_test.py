@@ -145,13 +145,13 @@ class ProgramTest(FolderTest):
         asked = plan_of("--template", file, "--samples", "0.3")
         self.assertFalse(asked["kept"])
         self.assertEqual(asked["kept_note"], "it was made with max_samples = 0, not 0.3")
-        # What was used is saved, and used again: in a file, or on standard output.
+        # The template is saved with the plan that was used, to a file or to standard output, and both are used again.
         plan_of("--template", file, "--samples", "0.3", "--save-template", other)
         self.assertTrue(plan_of("--template", other, "--samples", "0.3")["kept"])
         self.assertTrue(plan_of("--template", other)["kept"], "the other plan was in the file already")
         done = run("run", "-", "--k", "20", "--save-template", "-", "--quiet", stdin=film(5))
         self.assertEqual(done.stdout[:8], b"SFFTTMPL")
-        # A damaged plan is left out, and the template works.
+        # A damaged plan is ignored, and the template still works.
         with open(file, "r+b") as damaged:
             damaged.seek(-30, os.SEEK_END)
             damaged.write(b"\xff\xfe")
@@ -161,7 +161,7 @@ class ProgramTest(FolderTest):
         self.assertTrue(any("template file are not used" in text for text in again["warnings"]), again)
         self.assertEqual(again["bucket_grid"], kept["bucket_grid"])
         self.assertIn(b"not read: ", run("info", file).stdout)
-        # Without a plan it is the format that older programs read.
+        # Without a plan the file has the format that older programs read.
         self.assertEqual(run("learn", "-", "-o", file, "--k", "30", "--no-plan", stdin=film(1)).returncode, 0)
         with open(file, "rb") as plain:
             self.assertEqual(plain.read(12), b"SFFTTMPL\x01\0\0\0")
@@ -233,7 +233,7 @@ class ProgramTest(FolderTest):
         for name, (arguments, stdin, frames) in cases.items():
             with self.subTest(name):
                 report = self.path(name + ".json")
-                # The camera libraries behind OpenCV leak; our own memory is watched in the other cases.
+                # The camera libraries behind OpenCV leak; the other cases watch our memory.
                 environment = {"ASAN_OPTIONS": "detect_leaks=0"} if name == "camera" else {}
                 done = run("run", *arguments, "--k", "10", "--json", report, stdin=stdin, **environment)
                 self.assertEqual(done.returncode, 3, done.stderr)
@@ -247,9 +247,9 @@ class ProgramTest(FolderTest):
     def test_interrupt_keeps_what_is_done(self):
         report = self.path("report.json")
         command = [PROGRAM, "run", "-", "--k", "20", "--json", report]
-        for delay in (1.5, 6, 24):  # a busy machine, a sanitizer: until all ten frames are through
+        for delay in (1.5, 6, 24):  # repeats until all ten frames have passed, for busy machines and sanitizers
             with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-                process.stdin.write(film(10))  # and then a camera that says nothing
+                process.stdin.write(film(10))  # then the camera falls silent
                 process.stdin.flush()
                 time.sleep(delay)
                 process.send_signal(signal.SIGINT)
@@ -270,7 +270,7 @@ class ProgramTest(FolderTest):
                 command = [PROGRAM, "run", "-", "--quiet", *arguments]
                 with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
                     process.stdin.write(film(3))
-                    process.stdin.flush()  # and stays open
+                    process.stdin.flush()  # the pipe stays open
                     self.assertEqual(process.wait(timeout=60), expected)
 
     def test_frames_and_verify_limits(self):
@@ -293,7 +293,7 @@ class ProgramTest(FolderTest):
             sizes.append(report["pipeline"]["frames_per_batch"])
             with open(csv, encoding="utf-8") as file:
                 rows = [line.strip().split(",") for line in file]
-            lines.append([row[:2] + row[3:] for row in rows])  # all but the time
+            lines.append([row[:2] + row[3:] for row in rows])  # everything except the time
         self.assertEqual(sizes, [1, 40 / 6, 40, 40])
         for other in lines[1:]:
             self.assertEqual(other, lines[0])
@@ -301,7 +301,7 @@ class ProgramTest(FolderTest):
         self.assertEqual(run("run", recording, "--k", "40", "--batch", "many").returncode, 2)
 
     def test_a_live_source_is_not_waited_for(self):
-        for end in (signal.SIGINT, None):  # Ctrl-C, the end of the pipe
+        for end in (signal.SIGINT, None):  # Ctrl-C, or the end of the pipe
             report = self.path("report.json")
             command = [PROGRAM, "run", "-", "--k", "20", "--batch", "32", "--csv", self.path("live.csv"), "--json", report]
             content = film(9)

@@ -143,7 +143,7 @@ class Links(base.Recordings):
             self.assertTrue(os.path.samefile(event["snapshot"], link))
             shown = base.ffmpeg("-i", event["snapshot"], "-f", "rawvideo", "-pix_fmt", "gray", "-")
             self.assertEqual(len(shown), size)
-            self.assertGreater(min(shown), 240)  # what it was about, and not what was before
+            self.assertGreater(min(shown), 240)  # shows the event, not what preceded it
         self.assertIsNone(self.guard(path)[0]["snapshot"])
 
     def test_snapshots_that_cannot_be_written(self):
@@ -215,7 +215,7 @@ class Segments(base.Recordings):
             base.ffmpeg("-i", path, "-map", "0", "-c", "copy", "-metadata", f"creation_time={date}", path + ".mkv")
             os.rename(path + ".mkv", path)
         os.rename(paths[0], self.path("dated/x1.mkv"))
-        os.rename(paths[1], self.path("dated/x0.mkv"))  # in the order of their dates, not of their names
+        os.rename(paths[1], self.path("dated/x0.mkv"))  # ordered by date, not by name
         self.check_joined("dated", [self.path("dated/x1.mkv"), self.path("dated/x0.mkv")], [0, self.CUT])
 
     def test_stamps_of_short_pieces(self):
@@ -233,7 +233,7 @@ class Segments(base.Recordings):
         self.assertFalse(joined("--separate"))
         self.assertFalse(joined("--frames", "90"))
         for name in ("cam_20261128_003325", "cam_20261128_003205", "cam_20261128_003310-x", "door_20261128_003315", "cam_2026-11-28_00-33-12"):
-            with self.subTest(name):  # a gap, a clock that was set back, the same time, another camera, an overlap
+            with self.subTest(name):  # a gap, a clock set back, the same time, another camera, an overlap
                 to = self.path(f"apart/{name}.mp4")
                 os.rename(paths[1], to)
                 self.assertFalse(joined())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests what is reported about recordings that vary, change or end early; they are made here.
+// Tests what is reported about recordings that vary, change or end early. The tests make the recordings.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -74,7 +74,7 @@ INSTANTIATE_TEST_SUITE_P(, Steady,
                                          Kind{"mkv", "libx264"}, Kind{"mpg", "mpeg1video"}),
                          name_of);
 
-/// Half of the frames come ten times as slowly: counts from duration and rate are five times too large.
+/// Half of the frames come ten times as slowly, so counts from duration and rate are five times too large.
 class Varying : public Recordings {};
 TEST_P(Varying, IsCompleteToo) {
   std::vector<RecordedFrame> frames = steady_frames(40);
@@ -84,7 +84,7 @@ TEST_P(Varying, IsCompleteToo) {
   EXPECT_GT(report.input.frames_expected, 100) << "the count is an estimate, or this tests nothing";
   EXPECT_EQ(report.status, RunStatus::complete) << report.message;
   EXPECT_EQ(report.frames_read, 40);
-  if (std::string(GetParam().container) != "mpg") {  // which has no time stamp for every frame
+  if (std::string(GetParam().container) != "mpg") {  // MPEG program streams lack a time stamp for every frame
     EXPECT_NEAR(report.input_log.min_interval_seconds, 0.04, 0.002);
     EXPECT_NEAR(report.input_log.max_interval_seconds, 0.4, 0.02);
   }
@@ -116,7 +116,7 @@ INSTANTIATE_TEST_SUITE_P(, Interrupted,
                          testing::Values(Kind{"mkv", "ffv1"}, Kind{"mkv", "libx264"}, Kind{"mov", "mjpeg"}),
                          name_of);
 
-/// Recordings with a varying rate as well, whose frame count says nothing.
+/// Truncated recordings, also with a varying rate, whose frame count is useless.
 class Truncated : public Recordings {};
 TEST_P(Truncated, IsDamaged) {
   std::vector<RecordedFrame> frames = steady_frames(40);
@@ -130,7 +130,7 @@ TEST_P(Truncated, IsDamaged) {
       const RunReport report = run();
       EXPECT_EQ(report.status, RunStatus::input_damaged) << share;
       EXPECT_LT(report.frames_read, 41);
-    } catch (const InputError&) {  // it does not even open
+    } catch (const InputError&) {  // it cannot even be opened
     }
   }
 }
@@ -169,7 +169,7 @@ INSTANTIATE_TEST_SUITE_P(, Changing,
                                          Kind{"webm", "libvpx-vp9"}, Kind{"mpg", "mpeg1video"}),
                          name_of);
 
-/// Reads all frames; the path is that of a file.
+/// Reads all frames of a file.
 std::vector<Frame> frames_of(const std::string& path, const SourceOptions& options = {}) {
   const auto source = open_source(path, options);
   std::vector<Frame> frames;
@@ -192,7 +192,7 @@ TEST(Turned, PicturesAreTurnedAsTheContainerSays) {
       "\0\0\0\0"
       "\xFF\xFF\0\0"
       "\0\0\0\0",
-      20);  // clockwise
+      20);  // the rotation is clockwise
   file.close();
   const auto source = open_source(path);
   EXPECT_EQ(source->info().width, 48);
@@ -208,7 +208,7 @@ TEST(Turned, PicturesAreTurnedAsTheContainerSays) {
   std::filesystem::remove(path);
 }
 
-/// A start in the middle is the same as reading up to it.
+/// Starting in the middle gives the same frames as reading up to it.
 TEST(Selected, FramesAreThoseOfTheWholeRecording) {
   for (const char* const kind : {"mp4", "mkv", "avi", "ts"}) {
     const std::string path = testing::TempDir() + "sfft-selected-" + std::to_string(getpid()) + "." + kind;
@@ -244,7 +244,7 @@ TEST(Damage, AnIndexThatIsMissingIsNamed) {
   EXPECT_FALSE(lacks_index(path));
 }
 
-/// Appended bytes, or a last box that nobody needs.
+/// The file ends with appended bytes, or with a last box that is not needed.
 TEST(Damage, NothingIsMissingWhereTheIndexIsComplete) {
   const std::string path = testing::TempDir() + "sfft-rest-" + std::to_string(getpid()) + ".mp4";
   test::record(path, "mpeg4", steady_frames(30));
@@ -258,7 +258,7 @@ TEST(Damage, NothingIsMissingWhereTheIndexIsComplete) {
   std::filesystem::remove(path);
 }
 
-/// A hole in the middle: the container still counts what lies in it.
+/// Makes a hole in the middle; the container still counts the frames in it.
 TEST(Damage, FramesThatCannotBeDecodedAreMissed) {
   const std::string path = testing::TempDir() + "sfft-damage-" + std::to_string(getpid()) + ".mkv";
   test::record(path, "mpeg4", steady_frames(60));

@@ -92,7 +92,7 @@ TEST(Run, AChangedSizeIsDamageButWhatWasReadIsReported) {
   EXPECT_NE(json_report(report).find("\"frames_read\": 7"), std::string::npos);
 }
 
-/// What reports say of each frame, the time left out.
+/// Returns the reports' rows without the times.
 std::vector<std::string> rows_of(FilmSource source, RunOptions options) {
   std::vector<std::string> rows;
   options.on_frame = [&](const FrameRecord& frame) {
@@ -133,7 +133,7 @@ TEST(Run, ARecordingFillsItsBatches) {
   EXPECT_EQ(run_film(FilmSource(27), options).frames_read, 1);
 }
 
-/// A camera: a frame comes only after the one before it has been reported.
+/// A camera that delivers a frame only after the previous one has been reported.
 class PatientCamera final : public FrameSource {
  public:
   PatientCamera(int frames, const std::atomic<std::int64_t>& reported) : film_(frames), reported_(reported) {}
@@ -219,7 +219,7 @@ TEST(Run, FramesFitTheMemoryTheyMayUse) {
 }
 
 TEST(Run, APipeIsTakenForRecordedWhileItsFramesComeFasterThanTheyAreShown) {
-  Pace pace(25);  // a frame in 40 ms
+  Pace pace(25);  // one frame per 40 ms
   EXPECT_TRUE(pace.recorded()) << "until it is known better";
   const auto came = [&](std::initializer_list<double> intervals_us) {
     std::vector<DecodedFrame> frames(intervals_us.size());
@@ -326,7 +326,7 @@ TEST(Reports, NamesThatAreNoTextAreShownAsText) {
   EXPECT_EQ(summary(report).find('\x1b'), std::string::npos);
 }
 
-/// One frame of noise, the worst case for the size of a picture.
+/// A source with one frame of noise, the worst case for the size of a picture.
 class NoiseSource final : public FrameSource {
  public:
   NoiseSource(std::int64_t width, std::int64_t height) : width_(width), height_(height) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests which frames a selection leaves and what is cut out of them, and pictures made from spectra.
+// Tests which frames a selection keeps and which regions it cuts out, and pictures made from spectra.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -16,7 +16,7 @@
 namespace sfft::video {
 namespace {
 
-/// 7x5 frames at 10 per second; a sample is its place plus ten times its frame.
+/// 7x5 frames at 10 per second. A sample is its index plus ten times its frame.
 class PlacesSource final : public FrameSource {
  public:
   explicit PlacesSource(int frames, bool words = false) : frames_(frames), words_(words) {
@@ -109,7 +109,7 @@ TEST(Selection, LoadsNothingThatItLeavesOut) {
   EXPECT_EQ(source->log().gaps.at(0).frame, 1) << "of the frames that were taken: 3, 7 and 11";
 }
 
-/// 12 columns of 8 rows, then 6 of 4 (a half), then 24 of 8; a sample is its column.
+/// Frames of 12 columns and 8 rows, then half of that, 6 and 4, then 24 and 8. A sample is its column.
 class GrowingSource final : public FrameSource {
  public:
   const SourceInfo& info() const noexcept override { return info_; }
@@ -198,7 +198,8 @@ TEST(Reconstruction, IsTheSumOfItsTones) {
     const std::int64_t rows = shape[0];
     const std::int64_t columns = shape[1];
     const auto points = static_cast<double>(shape.points());
-    // One of each pair of opposite frequencies, from either half, on and off the columns that are their own.
+    // One of each pair of opposite frequencies, from either half, on and off the columns that are their own
+    // mirror images.
     std::vector<Tone> tones{{0, 0, 3 * points}};
     if (rows > 2) tones.push_back({1, 0, {5, 7}});
     if (rows > 2 && columns > 3) tones.push_back({2, columns - 1, {-4, 9}});
@@ -235,7 +236,7 @@ TEST(Reconstruction, AFilmShowsBothSideBySide) {
   {
     detail::OutputFile output(path);
     ReconstructionFilm film(output, 12.5);
-    std::vector<std::uint16_t> samples(6 * 8, 400);  // 10 bits, say
+    std::vector<std::uint16_t> samples(6 * 8, 400);  // for example 10 bits
     samples[3] = 1000;
     Spectrum<float> spectrum;
     spectrum.support = std::make_shared<const std::vector<std::int64_t>>(std::vector<std::int64_t>{0});

@@ -34,7 +34,7 @@ class ShardsTest(unittest.TestCase):
         for number in range(7):
             content = film(6 + number)
             if number == 3:
-                content = content[:-1000]  # ends early
+                content = content[:-1000]  # the recording ends early
             with open(os.path.join(cls.films, f"camera-{number}.y4m"), "wb") as file:
                 file.write(content)
         done = run("run", cls.films, *OPTIONS, "--json", "-", "--quiet")
@@ -62,7 +62,7 @@ class ShardsTest(unittest.TestCase):
             return [json.loads(line) for line in file]
 
     def test_shards_are_together_the_whole_run(self):
-        for rank in (2, 0, 1):  # as Slurm, Open MPI and MPICH say it
+        for rank in (2, 0, 1):  # as Slurm, Open MPI and MPICH name it
             known = ({"SLURM_PROCID": str(rank), "SLURM_NTASKS": "3"},
                      {"OMPI_COMM_WORLD_RANK": str(rank), "OMPI_COMM_WORLD_SIZE": "3", "SLURM_PROCID": "0", "SLURM_NTASKS": "1"},
                      {"PMI_RANK": str(rank), "PMI_SIZE": "3"})[rank]
@@ -100,14 +100,14 @@ class ShardsTest(unittest.TestCase):
             before = os.path.getsize(name) if os.path.exists(name) else 0
             while process.poll() is None and (not os.path.exists(name) or os.path.getsize(name) == before):
                 time.sleep(0.001)
-            time.sleep(0.002)  # in the middle of the next one
+            time.sleep(0.002)  # in the middle of the next recording
             process.send_signal(signal.SIGKILL)
             process.wait()
             if process.returncode == -signal.SIGKILL:
                 killed += 1
             elif killed > 1:
                 break
-            else:  # it was done before this process had its turn
+            else:  # the work was done before this process had its turn
                 os.remove(name)
                 killed = 0
         self.assertGreater(killed, 1)
@@ -162,7 +162,7 @@ class ShardsTest(unittest.TestCase):
         template = os.path.join(self.folder, "a.sfft")
         self.assertEqual(run("learn", one, "-o", template, "--k", "30").returncode, 0)
         done = run("run", self.films, "--backend", "cpu", "--verify", "4", "--template", template, "--results", self.out, "--shard", "2/2")
-        self.assertEqual(done.returncode, 3, done.stderr)  # a file of its own: only merge sees both
+        self.assertEqual(done.returncode, 3, done.stderr)  # separate files: only merge sees both
         self.assertIn("template is of", self.merge(code=2))
         self.assertIn("both shard 1", self.merge(code=2, shards=[os.path.join(self.out, "shard-1-of-2.jsonl")] * 2))
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shards: names, ranks from the environment, damaged files, and the merge of what belongs together.
+// Tests shards: names, ranks from the environment, damaged files, and merging.
 #include "video/shards/shard.hpp"
 
 #include <fmt/format.h>

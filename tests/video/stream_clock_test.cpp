@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the times of live streams that stand still, are held up on their way, or come back.
+// Tests the times of live streams that freeze, are delayed in transit, or return.
 #include "video/sources/stream_clock.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kStep = 0.04;
 
-/// A stream of 25 frames a second, received from some moment on.
+/// A stream of 25 frames per second, received from some time on.
 class StreamClockTest : public testing::Test {
  protected:
   double frame(double waited) {
@@ -59,15 +59,15 @@ TEST_F(StreamClockTest, AServerThatStoodStillIsLateForGood) {
 
 TEST_F(StreamClockTest, FramesThatWereHeldUpHaveTheirOwnTimesAgain) {
   frames(251, kStep);
-  EXPECT_NEAR(frame(6), 16, 1e-9);  // it was shown at 10.04, but came now
-  frames(148, 0);                   // what was missed, at once
+  EXPECT_NEAR(frame(6), 16, 1e-9);  // it was recorded at 10.04, but arrived now
+  frames(148, 0);                   // the missed frames arrive at once
   EXPECT_NEAR(last_, 16, 1e-9);
   frames(250, kStep);
   EXPECT_NEAR(last_, 26, 0.05);  // 10 + 399 steps
 }
 
 TEST_F(StreamClockTest, AStreamThatBeginsWithABurstMayStandStill) {
-  frames(101, 0);  // the last four seconds, at once
+  frames(101, 0);  // the last four seconds arrive at once
   frames(150, kStep);
   EXPECT_NEAR(frame(6), 16, 1e-9);
   frames(250, kStep);
@@ -85,7 +85,7 @@ TEST_F(StreamClockTest, CamerasOfAFrameAMinuteDoNotStall) {
 
 TEST_F(StreamClockTest, WhoReadsLateSeesNoStall) {
   frames(251, kStep);
-  now_ += 30;  // nobody asked for a frame
+  now_ += 30;  // no frame was requested
   frame(0);
   EXPECT_EQ(clock_.stalled_seconds(), 0);
   EXPECT_NEAR(last_, 10.04, 1e-9);

@@ -16,7 +16,7 @@ import unittest
 from camera_server import HttpCamera, Recording, RtspCamera
 
 PROGRAM, RECORDING = sys.argv[1:3]
-PACE = 4  # as fast as the recording, 640x420, is played
+PACE = 4  # times the playing speed of the 640x420 recording
 AWAY = [("refuse",)]
 
 
@@ -49,14 +49,14 @@ class Streams(unittest.TestCase):
     def test_a_camera_that_breaks_off_is_opened_again(self):
         for kind in (RtspCamera, HttpCamera):
             with self.subTest(kind.__name__):
-                # It comes back between two key frames: what precedes the second cannot be decoded.
+                # The camera returns between two key frames, so frames before the second cannot be decoded.
                 second = self.keys[1] - 20
                 camera = self.camera(kind, [("play", 0, 80)], AWAY, [("play", second, second + 80), ("bye",)], AWAY)
                 report = self.ask("run", camera.url, "--reconnect", "2", "--k", "50")
                 self.assertEqual(report["status"], "complete")
                 read = report["input"]
                 self.assertEqual((read["width"], read["height"], read["damaged_frames"]), (640, 420, 0))
-                self.assertLessEqual(abs(read["frames_read"] - 140), 4)  # the decoder may hold some back as a connection ends
+                self.assertLessEqual(abs(read["frames_read"] - 140), 4)  # the decoder may withhold some when a connection ends
                 gap, end = read["gaps"]
                 self.assertEqual(gap["attempts"], 2)
                 self.assertAlmostEqual(gap["start_s"], gap["frame"] / 50, delta=0.1)
@@ -188,7 +188,7 @@ class Streams(unittest.TestCase):
                 self.assertEqual([event["kind"] for event in report["events"]], ["offline"])
                 missing = 500 - source["frames"]
                 self.assertGreater(source["lost_frames"], 20)
-                self.assertLessEqual(abs(missing - source["lost_frames"]), 8)  # some are held back at the end, or precede a key frame
+                self.assertLessEqual(abs(missing - source["lost_frames"]), 8)  # some are withheld at the end, or precede a key frame
                 self.assertAlmostEqual(source["seconds"], 10, delta=0.3)
 
     def test_triage_reads_a_stream(self):
@@ -216,7 +216,7 @@ class Streams(unittest.TestCase):
     def test_a_slow_hook_holds_up_no_other(self):
         camera = self.camera(HttpCamera, [("play", 0, 60)], AWAY, [("play", 0, 60)], AWAY, [("play", 0, 60), ("bye",)], AWAY)
         out = self.path("hooks")
-        # The first never ends by itself; the others write their names.
+        # The first hook never ends by itself; the others write their names.
         hook = f'if [ "$SFFT_EVENT_ID" = 1 ]; then sleep 100; fi; echo "$SFFT_EVENT $SFFT_EVENT_ID" >> "{out}"'
         with subprocess.Popen([PROGRAM, "guard", camera.url, "--silence", "0.3", "--reconnect", "1.5", "--quiet", "--on-event", hook],
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
@@ -228,7 +228,7 @@ class Streams(unittest.TestCase):
                 self.assertEqual(file.read(), "start 2\nend 2\nstart 3\n")
             run.send_signal(signal.SIGINT)
             time.sleep(1.2)
-            run.send_signal(signal.SIGINT)  # within a second it would be the same request: now it ends at once
+            run.send_signal(signal.SIGINT)  # within a second it would count as the same request; now the program ends at once
             run.wait(20)
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Light of small pictures, of all of them and around each point, and what happens in changing light.
+// Tests estimates of light in small pictures, as a whole and around each point, and triage in changing light.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -156,7 +156,7 @@ TEST(Triage, WhoWalksBehindInsectsIsAnEvent) {
 }
 
 TEST(Triage, BrightThingsThatPassQuicklyAreEvents) {
-  // As bright as an insect, and twice as long in the picture.
+  // As bright as an insect, but twice as long in the picture.
   const auto events = events_of([](Grey& grey, int frame) {
     if (frame < 120 || frame >= 138) return;
     const int left = 10 + 9 * (frame - 120);
@@ -166,11 +166,11 @@ TEST(Triage, BrightThingsThatPassQuicklyAreEvents) {
   EXPECT_EQ(events.size(), 1U);
 }
 
-/// From one picture to the next it moves by more than its size.
+/// The object moves by more than its size between pictures.
 TEST(Triage, BrightThingsThatPassQuicklyAreEventsAtLowRatesToo) {
   struct Case {
     double rate;
-    int times;  // each picture is shown
+    int times;  // how often each picture is shown
   };
   for (const Case c : {Case{5, 1}, Case{25, 5}, Case{30, 5}}) {
     const auto events = events_of(

@@ -170,7 +170,7 @@ class Triage(unittest.TestCase):
         pipe = self.path("pipe.y4m")
         os.mkfifo(pipe)
         with subprocess.Popen([PROGRAM, "triage", self.busy, pipe, "--state", state], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as run:
-            with open(pipe, "wb"):  # the second file has begun and goes on
+            with open(pipe, "wb"):  # the second file has begun and is being read
                 for _ in range(100):
                     if os.path.exists(state):
                         break
@@ -188,7 +188,7 @@ class Triage(unittest.TestCase):
                 run.stdin.write(file.read())
             run.stdin.flush()
             time.sleep(1)
-            run.terminate()  # while it waits for more
+            run.terminate()  # while it waits for more data
             self.assertEqual(run.wait(30), 130)
         with open(self.path("i.json")) as file:
             report = json.load(file)
@@ -222,7 +222,7 @@ class Triage(unittest.TestCase):
         self.assertGreater(len(names), 0)
         clip = json.loads(triage(os.path.join(folder, names[0]), "--json", "-").stdout)["files"][0]
         self.assertEqual((clip["status"], clip["width"], clip["height"]), ("complete", 768, 432))
-        # From the key frame before the start to the end.
+        # The clip lasts from the key frame before the start to the end.
         self.assertGreaterEqual(clip["seconds"], events[0]["end_s"] - events[0]["start_s"] - 0.1)
         self.assertLessEqual(clip["seconds"], events[0]["end_s"] + 0.2)
 

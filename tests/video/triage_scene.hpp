@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A made-up scene for tests of triage, and what may happen in it.
+// An artificial scene for tests of triage, and changes in it.
 #pragma once
 
 #include <algorithm>
@@ -54,7 +54,7 @@ inline Edit crossing(int side, float contrast) {
   };
 }
 
-/// Events of a recording of the scene in which something happens. Each picture is shown `times` times.
+/// Returns the events of a recording of the scene with a change. Each picture is shown `times` times.
 inline std::vector<TriageEvent> events_of(const Edit& change, double noise = 1.5, double rate = kRate,
                                           int times = 1) {
   ChangeMeter meter({}, rate);

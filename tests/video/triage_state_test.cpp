@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How triage writes and keeps results, and goes on where it was interrupted.
+// Tests how triage writes and keeps results, and continues after an interruption.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -93,7 +93,7 @@ TEST(Triage, StateKeepsResults) {
   std::filesystem::remove_all(folder);
 }
 
-/// A recording with three squares that cross it, in a folder of its own.
+/// A recording with three squares that cross it, in a separate folder.
 class LongRecording {
  public:
   explicit LongRecording(int frames) {
@@ -164,7 +164,7 @@ TEST(Triage, GoesOnWithinARecordingAsIfItHadNotStopped) {
     EXPECT_EQ(told, 3U);
     expect_same(again, whole);
   }
-  // Through the state file, and from one that was interrupted.
+  // Continues from a state file, and from that of an interrupted run.
   std::atomic<bool> stop{false};
   {
     TriageState state(recording.state(), options);
@@ -184,7 +184,7 @@ TEST(Triage, GoesOnWithinARecordingAsIfItHadNotStopped) {
   state.keep(rest);
   EXPECT_EQ(state.find_part(recording.path()), nullptr);
 
-  // What cannot be used is left alone.
+  // Parts that cannot be used are ignored.
   for (const std::size_t kept : {std::size_t{0}, std::size_t{40}, parts[9].memory.size() - 1}) {
     TriagePart cut = parts[9];
     cut.memory.resize(kept);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Triage of made-up scenes: what is an event, and what is none.
+// Tests triage of artificial scenes: what is an event, and what is not.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ TEST(Triage, SmallViewDrawsLowFrequencies) {
 TEST(Triage, RankNetworkSelectsWhatSortingDoes) {
   constexpr std::size_t kLanes = RankNetwork::kLanes;
   std::mt19937 random(3);
-  std::uniform_int_distribution<int> level(-9, 9);  // with ties
+  std::uniform_int_distribution<int> level(-9, 9);  // includes ties
   for (std::size_t count = 1; count <= 81; ++count) {
     for (const std::size_t rank : {std::size_t{0}, count / 2, count * 7 / 10, count - 1}) {
       std::vector<float> rows(count * kLanes);
@@ -80,7 +80,7 @@ TEST(Triage, LightIsNoEvent) {
     for (float& level : grey) level *= 1 + 0.08F * static_cast<float>(std::sin(2.1 * frame));
   });
   EXPECT_TRUE(flicker.empty());
-  // In the picture, and at its borders, across which small pictures go on.
+  // Inside the picture, and at its borders, across which small pictures continue.
   for (const auto& place : {std::pair(50, 40), std::pair(180, 50), std::pair(90, 100), std::pair(180, 100)}) {
     const auto lamp = events_of([&](Grey& grey, int frame) {
       if (frame / 80 % 2 == 0) return;
@@ -95,7 +95,7 @@ TEST(Triage, LightIsNoEvent) {
   }
 }
 
-/// As a lamp that shines on a wall from near: factors up to 2.5, which make much of it white.
+/// Like a lamp that shines on a wall from nearby: factors up to 2.5, which make much of the wall white.
 Edit narrow_lamp(int left, int top, double radius) {
   return [=](Grey& grey, int frame) {
     if (frame / 80 % 2 == 0) return;
@@ -118,7 +118,7 @@ TEST(Triage, NarrowLampsThatOverexposeAreNoEvents) {
     EXPECT_TRUE(events_of(narrow_lamp(lamp.x, lamp.y, lamp.radius)).empty()) << lamp.x << ", " << lamp.y;
 }
 
-/// What a spot of this shape does from frame 100 on, for as many frames.
+/// Brightens a spot of this shape from frame 100 on, for `frames` frames.
 Edit spot(int left, int top, int radius, float gain, int frames, int onset) {
   return [=](Grey& grey, int frame) {
     if (frame < 100 || frame >= 100 + frames) return;
@@ -134,7 +134,7 @@ TEST(Triage, LampsWithARimAreNoEvents) {
     EXPECT_TRUE(events_of(spot(60, 50, 22, 0.6F, frames, 1)).empty()) << frames;
     EXPECT_TRUE(events_of(spot(130, 60, 30, 1.0F, frames, 4)).empty()) << frames;
   }
-  // The same shape as a thing: it comes from aside.
+  // An object of the same shape enters from the side.
   const auto thing = events_of([](Grey& grey, int frame) {
     if (frame < 100) return;
     const int left = std::min(60, (frame - 100) * 6 - 22);
@@ -157,7 +157,7 @@ TEST(Triage, LightningIsNoEvent) {
 }
 
 TEST(Triage, SomebodyWhoStandsInThePictureForLongIsSeen) {
-  // For three quarters of the time there, and stirring now and then.
+  // Present for three quarters of the time, and moving now and then.
   const auto events = events_of([](Grey& grey, int frame) {
     if (frame < 60) return;
     const int sway = frame < 80         ? 4 * (frame - 80)
@@ -184,7 +184,7 @@ TEST(Triage, WhiteObjectsAreEvents) {
 }
 
 TEST(Triage, WhatGoesOnAllTheTimeInMostOfThePictureIsAnEvent) {
-  // Somebody near the camera: stripes that go up and down over half of the picture.
+  // A person near the camera: stripes that go up and down over half of the picture.
   const auto events = events_of([](Grey& grey, int frame) {
     const int up = static_cast<int>(60 + 50 * std::sin(frame / 14.0) + 30 * std::sin(frame / 5.3));
     for (int y = 0; y < kHeight; ++y)
@@ -217,7 +217,7 @@ TEST(Triage, RainAndWavingClothAreNoEvents) {
   EXPECT_TRUE(cloth.empty());
 }
 
-/// A bush with soft leaves that sways by some pixels for four seconds, and is calm before and after.
+/// A bush with soft leaves sways by some pixels for four seconds, and is calm before and after.
 void bush(Grey& grey, int frame) {
   const double gust = frame >= 100 && frame < 200 ? std::sin(std::numbers::pi * (frame - 100) / 100) : 0;
   for (int y = 20; y < 90; ++y) {
@@ -270,7 +270,7 @@ TEST(Triage, WhatComesToStayIsOneEvent) {
   EXPECT_LT(events[0].change_end_s, 9);
 }
 
-/// Events of scores, one per frame at 10 frames per second.
+/// Returns the events of scores, one score per frame at 10 frames per second.
 std::vector<TriageEvent> events_of_scores(const std::vector<double>& scores, const EventOptions& options) {
   EventList list(options, 10);
   std::vector<TriageEvent> events;
@@ -306,7 +306,7 @@ TEST(Triage, MarginsAreAddedAndMerge) {
   events = events_of_scores(scores, options);
   ASSERT_EQ(events.size(), 2U);
   EXPECT_NEAR(events[0].end_s, 9.5, 1e-9);
-  scores.resize(205);  // ends while something happens
+  scores.resize(205);  // the recording ends during an event
   events = events_of_scores(scores, options);
   ASSERT_EQ(events.size(), 2U);
   EXPECT_NEAR(events[1].end_s, 20.5, 1e-9);

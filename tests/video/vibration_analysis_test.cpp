@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the report says of lines that light or coding may have made.
+// Tests what the report says about lines that light or coding may have caused.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -27,13 +27,13 @@ std::vector<double> noise(double sigma, std::mt19937_64& draw) {
   return series;
 }
 
-/// A line at 30 Hz.
+/// Adds a line at 30 Hz.
 void add_line(std::vector<double>& series, double amplitude) {
   for (std::size_t i = 0; i < series.size(); ++i)
     series[i] += amplitude * std::cos(2 * std::numbers::pi * 0.3 * static_cast<double>(i));
 }
 
-/// A picture that stands still, of two tiles, of which the first moves at 30 Hz by `amplitude` pixels. The
+/// Reports on a still picture of two tiles, of which the first moves at 30 Hz by `amplitude` pixels. The
 /// light flickers at the same frequency by the share `light`.
 VibrationReport report_of(double amplitude, double light, std::vector<std::int64_t> key_frames = {}) {
   std::mt19937_64 draw(41);
@@ -66,7 +66,7 @@ VibrationReport report_of(double amplitude, double light, std::vector<std::int64
 
 TEST(VibrationAnalysis, WhatLightMayDoInATileIsDoubted) {
   constexpr double kLight = 0.02;
-  for (const double times : {0.5, 3.0, 8.0}) {  // of what light does at most before it is coded
+  for (const double times : {0.5, 3.0, 8.0}) {  // multiples of the largest effect of light before coding
     const VibrationReport report = report_of(times * kLight * kUnevenness, kLight);
     ASSERT_FALSE(report.elsewhere.empty()) << times;
     const VibrationPeak& peak = report.elsewhere[0].peak;
@@ -77,7 +77,7 @@ TEST(VibrationAnalysis, WhatLightMayDoInATileIsDoubted) {
 }
 
 TEST(VibrationAnalysis, LowPeaksOfASingleTileAreDoubtedWhereFramesWereCodedFromOthers) {
-  double amplitude = 1e-3;  // the least that is seen
+  double amplitude = 1e-3;  // the smallest amplitude that is seen
   while (report_of(amplitude, 0).elsewhere.empty()) amplitude *= 1.05;
   std::vector<std::int64_t> all(kFrames);
   std::iota(all.begin(), all.end(), 0);

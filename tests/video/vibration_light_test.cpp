@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drawn stills under light of twelve kinds have no undoubted peak, and drawn vibrations have.
+// Tests that drawn stills under twelve kinds of light have no undoubted peak, and that drawn vibrations have
+// one.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -107,7 +107,7 @@ class VibrationTest(FolderTest):
         self.assertEqual(vibration["regions"][1]["x"], 40)
 
     def test_shape_of_pixels(self):
-        # 45 degrees as shown: half as many pixels across, which are twice as wide.
+        # The motion is at 45 degrees as shown: half as many pixels across, but they are twice as wide.
         report = self.report("--tiles", "0", stdin=spots(80, lambda t: 0.25 * math.cos(2 * math.pi * 7.3 * t),
                                                          lambda t: 0.5 * math.cos(2 * math.pi * 7.3 * t), header="A2:1"))
         peak = report["vibration"]["motion"]["peaks"][0]
@@ -115,7 +115,7 @@ class VibrationTest(FolderTest):
         self.assertAlmostEqual(report["input"]["pixel_aspect"], 2)
 
     def test_fields_are_samples(self):
-        # 18 Hz at 25 frames per second shows at 7 Hz, unless the 50 fields are samples.
+        # At 25 frames per second 18 Hz appears at 7 Hz, unless the 50 fields serve as samples.
         for order in "tb":
             report = self.report("--tiles", "0", stdin=spots(120, lambda t: 0.4 * math.cos(2 * math.pi * 18 * t), lambda t: 0,
                                                              header="I" + order, fields=order))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vibration of made-up recordings: a scene that is computed at its true place in every frame, with drift,
+// Tests vibration of artificial recordings: a scene computed at its true position in every frame, with drift,
 // flicker and noise, rounded to 8 bits.
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ struct Blob {
   double x, y, size, light;
 };
 
-/// What the camera sees in frame i: where the picture is, how bright the lamp is, and how a part of it moves.
+/// The film's contents over time: the picture's position, the lamp's brightness, and the motion of a part.
 struct Film {
   int frames = 160;
   double rate = 250;
@@ -32,9 +32,9 @@ struct Film {
   unsigned seed = 1;
   std::function<std::pair<double, double>(double)> place = [](double) { return std::pair(0.0, 0.0); };
   std::function<double(double)> lamp = [](double) { return 1.0; };
-  double turn = 0;  ///< of the scene about the picture's centre, in radians per second
-  std::function<double(double)> part = nullptr;  ///< of blobs around (100, 30): their own x
-  int breaks_after = -1;                         ///< then InputError
+  double turn = 0;  ///< rotation of the scene about the picture's centre, in radians per second
+  std::function<double(double)> part = nullptr;  ///< x shift of the blobs around (100, 30)
+  int breaks_after = -1;                         ///< the frame after which reading throws InputError
   std::string name = "film";
 };
 
@@ -234,7 +234,7 @@ TEST(VibrationRecording, WhatDoesNotMoveIsKnownAsWellAsRoundingLets) {
   EXPECT_TRUE(silent.report.regions[0].motion.peaks.empty());
   EXPECT_TRUE(silent.report.regions[0].at_floor);
   EXPECT_NE(verdict(silent.report).find("whole levels"), std::string::npos) << verdict(silent.report);
-  // Noise that is rounded has its own variance and that of rounding.
+  // Rounded noise has the variance of the noise plus that of rounding.
   Film film;
   film.noise = 0.6;
   const Result noisy = watch(film);

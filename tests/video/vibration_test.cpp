@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mathematics of vibration: drift, false alarms under white and coloured noise, stated against true
-// errors, aliases, clocks.
+// Tests the mathematics of vibration: drift, false alarms under white and coloured noise, stated against true
+// errors, aliases, and clocks.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -21,7 +21,7 @@ namespace {
 constexpr double kTurn = 2 * std::numbers::pi;
 using Series = std::vector<double>;
 
-/// Noise whose samples remember a share of the one before; a random walk for 1.
+/// Noise whose samples contain the share `memory` of the previous one; 1 makes a random walk.
 Series noise(std::size_t n, double memory, double sigma, std::mt19937_64& draw) {
   std::normal_distribution<double> normal(0, sigma);
   const double settled = std::min(memory, 0.99);
@@ -56,7 +56,7 @@ TEST(Vibration, NoiseSoundsNoMoreAlarmsThanStated) {
         options.false_alarm_probability = 0.05;
         found += search(series, options).peaks.empty() ? 0 : 1;
       }
-      // 7.5 expected at most; 15 or more in one of 100 such tests.
+      // At most 7.5 are expected; one of 100 such tests finds 15 or more.
       EXPECT_LT(found, 15) << channels << " channels, memory " << memory;
     }
   }
@@ -97,8 +97,7 @@ TEST(Vibration, StandardErrorsAreTrue) {
       amplitude += std::pow((std::abs(peak.amplitude[0]) - 1.5) / peak.amplitude_error[0], 2);
     }
     EXPECT_GT(counted, 0.7 * kTrials) << "memory " << memory;
-    // The root of a mean of 200 squares is right to 5 %; where the noise has a slope, the floor is not as
-    // good.
+    // The root of a mean of 200 squares is right to 5 %; the floor is less exact if the noise has a slope.
     for (const double ratio : {std::sqrt(frequency / counted), std::sqrt(amplitude / counted)}) {
       EXPECT_GT(ratio, 0.75) << "memory " << memory;
       EXPECT_LT(ratio, 1.3) << "memory " << memory;
@@ -129,7 +128,7 @@ TEST(Vibration, StandardErrorsOfShortClipsCover) {
       covered += std::abs(found.peaks[0].frequency_hz - f) <= 2 * found.peaks[0].frequency_error_hz ? 1 : 0;
     }
     EXPECT_GT(counted, 0.9 * kTrials);
-    // 0.954 of a normal distribution's; the share of 1000 is right to 0.007.
+    // A normal distribution has 0.954; a share of 1000 is right to 0.007.
     EXPECT_GT(covered, 0.94 * counted) << drift;
   }
 }
@@ -237,7 +236,7 @@ TEST(Vibration, ClocksAreBelievedInTurn) {
   EXPECT_EQ(varies.warnings.size(), 1U);
   EXPECT_EQ(frame_clock(0, 240, 50, steady).rate_hz, 240);  // slow motion
   EXPECT_STREQ(frame_clock(0, 240, 50, steady).source, "capture");
-  EXPECT_EQ(frame_clock(0, 50.2, 50, steady).rate_hz, 50);  // as it was taken
+  EXPECT_EQ(frame_clock(0, 50.2, 50, steady).rate_hz, 50);  // the capture rate
   EXPECT_EQ(frame_clock(120, 240, 50, steady).rate_hz, 120);
   const FrameClock unknown = frame_clock(0, 0, Series(10, std::nan("")));
   EXPECT_EQ(unknown.rate_hz, 1);
@@ -253,11 +252,11 @@ TEST(CodingLinesTest, KeyFramesThatComeRegularlyHaveAPeriod) {
   std::vector<std::int64_t> keys;
   for (std::int64_t i = 0; i < 240; i += 12) keys.push_back(i);
   EXPECT_EQ(coding_period(keys, 240), 12);
-  keys[3] += 5;  // one that a cut has moved
+  keys[3] += 5;  // a cut has moved this one
   EXPECT_EQ(coding_period(keys, 240), 12);
   EXPECT_EQ(coding_period(keys, 90), 0);  // too few cycles
   EXPECT_EQ(coding_period(std::vector<std::int64_t>{0, 10, 31, 45, 82, 90}, 900), 0);
-  std::vector<std::int64_t> all(240);  // every frame is one: intra coding
+  std::vector<std::int64_t> all(240);  // with intra coding every frame is a key frame
   std::iota(all.begin(), all.end(), 0);
   EXPECT_EQ(coding_period(all, 240), 0);
 }
@@ -277,7 +276,7 @@ TEST(CodingLinesTest, MultiplesOfTheirRateAreMarkedUnlessOneStandsOut) {
   mark_coding(peaks, 1 / 12.0, {}, 250, 0.1, 0.001);
   EXPECT_TRUE(peaks[0].coding && peaks[1].coding && peaks[2].coding);
   EXPECT_FALSE(peaks[3].coding);
-  // A machine may well run at a multiple.
+  // A machine may also vibrate at a multiple.
   peaks[2].amplitude = 0.05;
   mark_coding(peaks, 1 / 12.0, {}, 250, 0.1, 0.001);
   EXPECT_FALSE(peaks[2].coding);
@@ -288,13 +287,13 @@ TEST(CodingLinesTest, MultiplesOfTheirRateAreMarkedUnlessOneStandsOut) {
 
 TEST(CodingLinesTest, ADriftThatLagsUntilTheKeyFrameLeavesASawtooth) {
   const auto peak = [](double hz, double amplitude) { return line_at(hz, 0.005, amplitude); };
-  // The first harmonic stands far out of the others, but not out of a sawtooth.
+  // The first harmonic is much stronger than the others, but not stronger than in a sawtooth.
   std::vector<VibrationPeak> peaks{peak(10, 0.05), peak(15.4, 0.02), peak(20, 0.024)};
   for (int m = 3; m <= 12; ++m) peaks.push_back(peak(10 * m, 0.05 / m));
   mark_coding(peaks, 1 / 25.0, {}, 250, 0.1, 0.001);
   EXPECT_TRUE(peaks[0].coding);
   EXPECT_FALSE(peaks[1].coding);
-  // Drift that goes to and fro splits the lines; one that stands alone needs to be weak.
+  // Drift back and forth splits the lines; a single line has to be weak.
   std::vector<VibrationPeak> split{peak(9.7, 0.05), peak(20.3, 0.025), peak(29.7, 0.017), peak(47, 0.01)};
   mark_coding(split, 1 / 25.0, {}, 250, 0.1, 0.001);
   EXPECT_TRUE(split[0].coding && split[1].coding && split[2].coding);
@@ -302,14 +301,15 @@ TEST(CodingLinesTest, ADriftThatLagsUntilTheKeyFrameLeavesASawtooth) {
   std::vector<VibrationPeak> one{peak(40.3, 0.01)};
   mark_coding(one, 1 / 25.0, {}, 250, 0.1, 0.001);
   EXPECT_FALSE(one[0].coding);
-  // Every other group alike.
+  // Every second group is alike.
   std::vector<VibrationPeak> halves{peak(5, 0.04), peak(15, 0.014), peak(25, 0.009)};
   mark_coding(halves, 1 / 25.0, {}, 250, 0.1, 0.001);
   EXPECT_TRUE(halves[0].coding && halves[1].coding && halves[2].coding);
 }
 
 TEST(CodingLinesTest, WhatDriftSplitsOffHidesNoSawtooth) {
-  // A synthetic fork at 500 frames per second with a key frame in every 12, which drifts by 3 pixels.
+  // A synthetic tuning fork at 500 frames per second, which drifts by 3 pixels. Every 12th frame is a key
+  // frame.
   std::vector<VibrationPeak> peaks;
   for (int n = 1; n <= 5; ++n) {
     peaks.push_back(line_at(n * 500 / 12.0, 0.08, 0.026 / n));
@@ -366,7 +366,7 @@ TEST(CodingLinesTest, TheOrderOfKindsOfFramesHasLines) {
   EXPECT_TRUE(peaks[0].coding);
   EXPECT_FALSE(peaks[1].coding);
 
-  // An encoder that chooses: three in four of the groups have three such frames, the others one or two.
+  // An encoder chooses the groups: three in four have three such frames, the others one or two.
   std::mt19937 random(4);
   between.clear();
   while (between.size() < 800) {

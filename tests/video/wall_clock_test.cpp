@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dates and times in names and metadata.
+// Tests dates and times in names and metadata.
 #include "video/sources/wall_clock.hpp"
 
 #include <gtest/gtest.h>

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The mathematics of the radix-2 FFT that every technology runs: indices, twiddle factors, butterflies.
 //
-// It is written in what C++, CUDA, OpenCL C, GLSL and HLSL have in common, and each kernel file includes it or
-// is compiled behind it. FFT_GLSL, FFT_HLSL, FFT_OPENCL select a language; CUDA and HIP are known by their compilers.
-// FFT_BUILT_IN_SINCOS takes the language's own sine and cosine instead of the polynomials here.
+// It uses the common subset of C++, CUDA, OpenCL C, GLSL and HLSL. Each kernel file includes it or is
+// compiled after it. FFT_GLSL, FFT_HLSL and FFT_OPENCL select a language; CUDA and HIP are recognised by
+// their compilers. FFT_BUILT_IN_SINCOS selects the language's sine and cosine instead of the polynomials
+// here.
 //
-// The algorithm (Soerman 2016, chapter 3): decimation in frequency. While a part of the transform is larger
-// than a work-group can hold, one stage per launch: butterfly `thread` joins `low` and `low + dist`. Then one
-// launch in which every work-group finishes parts in constant geometry in its own memory and writes them in
+// The algorithm (Soerman 2016, chapter 3) is decimation in frequency. While a part of the transform exceeds
+// the memory of a work-group, each launch does one stage: butterfly `thread` joins `low` and `low + dist`. In
+// the last launch every work-group finishes parts in constant geometry in its memory and writes them in
 // bit-reversed order.
 
 #if defined(FFT_GLSL)
@@ -64,7 +65,7 @@ struct FftComplex {
 #define FFT_COS(x) std::cos(x)
 #endif
 
-// Languages without an instruction for it, which the source shifts and masks in, too.
+// For languages without a bit-reversal instruction.
 #ifndef FFT_REVERSE
 FFT_FUNCTION FFT_UINT fft_reverse(FFT_UINT x) {
   x = ((x >> 1) & 0x55555555u) | ((x & 0x55555555u) << 1);
@@ -81,8 +82,8 @@ FFT_FUNCTION FFT_UINT fft_reverse_bits(FFT_UINT x, FFT_UINT bits) {
   return bits == 0u ? 0u : FFT_REVERSE(x) >> (32u - bits);
 }
 
-// exp(sign 2 pi i k / 2^bits) for k < 2^(bits-1). The turn is reduced to an eighth in integers, so that the
-// polynomials (those of Cephes for single precision) see no rounded angle.
+// exp(sign 2 pi i k / 2^bits) for k < 2^(bits-1). The angle is reduced to within an eighth of a turn in integers, so
+// that the polynomials (those of Cephes for single precision) see no rounded angle.
 FFT_FUNCTION FFT_COMPLEX fft_twiddle(FFT_UINT k, FFT_UINT bits, float sign) {
   FFT_UINT turn = k << (32u - bits);
   FFT_UINT quarter = (turn + 0x20000000u) >> 30;
@@ -114,8 +115,8 @@ FFT_FUNCTION FFT_COMPLEX fft_scaled(FFT_COMPLEX a, float scale) {
   return FFT_MAKE(a.x * scale, a.y * scale);
 }
 
-// One stage over the whole array, `dist` a power of two. Transforms of one length behind each other are
-// nothing special: the same formula goes on.
+// One stage over the whole array; `dist` is a power of two. The same formula covers several transforms of one
+// length that follow each other in memory.
 FFT_FUNCTION FFT_UINT fft_low(FFT_UINT thread, FFT_UINT dist) {
   return thread + (thread & ~(dist - 1u));
 }
@@ -123,20 +124,21 @@ FFT_FUNCTION FFT_COMPLEX fft_stage_twiddle(FFT_UINT thread, FFT_UINT dist, FFT_U
   return fft_twiddle((thread << stage) & ((dist - 1u) << stage), bits, sign);
 }
 
-// Constant geometry: butterfly i of a part joins i and i + half in every stage and writes 2i and 2i + 1.
+// Constant geometry: in every stage butterfly i of a part reads elements i and i + half and writes
+// elements 2i and 2i + 1.
 FFT_FUNCTION FFT_COMPLEX fft_local_twiddle(FFT_UINT butterfly, FFT_UINT stage, FFT_UINT block_bits, float sign) {
   return fft_twiddle((butterfly >> stage) << stage, block_bits, sign);
 }
 
-// Which part the `part`th of all is to be. Parts of one transform are taken in bit-reversed order: then parts
-// that run at the same time write neighbouring coefficients, and a cache can join these writes.
+// The part that comes at position `part`. Parts of one transform come in bit-reversed order, so that parts
+// that run at the same time write neighbouring coefficients and a cache can join these writes.
 FFT_FUNCTION FFT_UINT fft_part(FFT_UINT part, FFT_UINT bits, FFT_UINT block_bits) {
   FFT_UINT part_bits = bits - block_bits;
   FFT_UINT within = part & ((1u << part_bits) - 1u);
   return (part - within) + fft_reverse_bits(within, part_bits);
 }
 
-// Where element `index` of the array goes: bit-reversed inside its transform.
+// The position of element `index` in the output: bit-reversed inside its transform.
 FFT_FUNCTION FFT_UINT fft_output(FFT_UINT index, FFT_UINT bits) {
   FFT_UINT within = index & ((1u << bits) - 1u);
   return (index - within) + fft_reverse_bits(within, bits);

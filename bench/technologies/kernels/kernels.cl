@@ -49,7 +49,7 @@ __kernel __attribute__((reqd_work_group_size(FFT_THREADS, 1, 1))) void fft_parts
   target[fft_output(first + half_points, p.bits)] = fft_scaled(values[high], p.scale);
 }
 
-// A row longer by one, so that a column of the tile lies in different banks.
+// A row is one element longer, so that the elements of a column lie in different banks.
 __kernel __attribute__((reqd_work_group_size(FFT_THREADS, 1, 1))) void fft_transpose(__global const float2* source,
                                                                                      __global float2* target, Parameters p) {
   __local float2 tile[FFT_TILE * (FFT_TILE + 1)];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The three kernels in CUDA's language, which HIP takes as well. The size of a work-group is the launch's,
-// shared memory is given with it.
+// The three kernels in CUDA's language, which HIP accepts as well. The launch sets the size of a work-group
+// and of its shared memory.
 #pragma once
 
 #include "bench/technologies/kernels/fft_math.h"
@@ -50,7 +50,7 @@ __global__ void fft_parts(const float2* source, float2* target, Parameters p) {
   target[fft_output(first + half_points, p.bits)] = fft_scaled(values[high], p.scale);
 }
 
-/// A row of the tile is longer by one, so that a column lies in different banks.
+/// A row of the tile is one element longer, so that the elements of a column lie in different banks.
 template <int kTile>
 __global__ void fft_transpose(const float2* source, float2* target, Parameters p) {
   __shared__ float2 tile[kTile * (kTile + 1)];

@@ -64,7 +64,7 @@ void main() {
   target.data[fft_output(first + half_points, p.bits)] = fft_scaled(values[high], p.scale);
 }
 #else
-// A row longer by one, so that a column of the tile lies in different banks.
+// A row is one element longer, so that the elements of a column lie in different banks.
 shared vec2 tile[FFT_TILE * (FFT_TILE + 1)];
 
 void main() {

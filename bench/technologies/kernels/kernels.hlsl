@@ -55,7 +55,7 @@ void main(uint3 group_id : SV_GroupID, uint lane : SV_GroupIndex) {
   target[fft_output(first + half_points, p.bits)] = fft_scaled(values[high], p.scale);
 }
 #else
-// A row longer by one, so that a column of the tile lies in different banks.
+// A row is one element longer, so that the elements of a column lie in different banks.
 groupshared float2 tile[FFT_TILE * (FFT_TILE + 1)];
 
 [numthreads(FFT_THREADS, 1, 1)]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the flat-window path's mathematics: window and response, lattice lines, positions on the circle of
-// buckets.
+// Tests the mathematics of the flat-window path: window and response, lattice lines, and positions on the
+// circle of buckets.
 #include "kernels/base/filter.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ using sfft::detail::KaiserWindow;
 using sfft::detail::walk_line;
 using sfft::detail::cpu::FlatHash;
 
-/// The response by its definition, a sum over taps.
+/// Computes the response by its definition, a sum over taps.
 double direct_response(const KaiserWindow& window, std::int64_t taps, double s) {
   long double sum = 0;
   for (std::int64_t m = 0; m < taps; ++m) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the conversions of 16-bit floating-point numbers: all 65536 patterns, and what lies between them,
-// against a reference that decodes by the definition and rounds by comparing distances.
+// Tests the conversions of 16-bit floating-point numbers, for all 65536 patterns and for values between them.
+// The reference decodes by the definition and rounds by comparing distances.
 #include "kernels/base/half.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace {
 using detail::Bf16;
 using detail::F16;
 
-/// A format by its definition: one sign, kExponentBits of exponent, the rest is the fraction.
+/// A format by its definition: a sign bit, kExponentBits of exponent, and the fraction.
 template <class Part>
 struct Format;
 template <>
@@ -47,7 +47,7 @@ double decoded(unsigned bits) {
   return sign * std::ldexp(fraction + (1 << kFractionBits), exponent - kBias - kFractionBits);
 }
 
-/// The pattern nearest to a positive value, of two equally near ones the even one. Infinity counts as the
+/// The pattern nearest to a positive value; if two are equally near, the even one. Infinity counts as the
 /// number that would follow the largest.
 template <class Part>
 unsigned nearest(double value) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Halved combs against direct sums over the whole comb's samples.
+// Compares halved combs with direct sums over the whole comb's samples.
 #include "kernels/base/halved_comb.hpp"
 
 #include <gtest/gtest.h>
@@ -78,7 +78,7 @@ void check(const Shape& shape, const std::array<std::int64_t, 3>& buckets, int d
     for (std::size_t b = 0; b < data.bucket_weight.size(); ++b)
       expected += data.bucket_weight[b] * std::norm(whole[j][b]);
     for (const TailTerm& term : half.tail) {
-      // The lane as a kernel has it.
+      // The pair of values as a kernel holds it.
       const auto lane = [&](std::int64_t b) {
         return parts[2 * j][static_cast<std::size_t>(b)] +
                Complex(0, 1) * parts[2 * j + 1][static_cast<std::size_t>(b)];

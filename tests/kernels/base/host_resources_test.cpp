@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CPU quotas of control groups, from folders laid out as the kernel's documentation describes them.
+// Tests CPU quotas of control groups, read from folders laid out as the kernel's documentation describes.
 #include "kernels/base/host_resources.hpp"
 
 #include <fmt/format.h>
@@ -36,7 +36,7 @@ TEST_F(HostResourcesTest, NoGroupsMeanNoQuota) {
 }
 
 TEST_F(HostResourcesTest, QuotaOfTheSecondVersion) {
-  write("cpu.max", "200000 100000\n");  // a container sees its group as the root
+  write("cpu.max", "200000 100000\n");  // a container sees its control group as the root
   EXPECT_DOUBLE_EQ(quota("0::/\n"), 2);
   write("cpu.max", "max 100000\n");
   EXPECT_TRUE(std::isinf(quota("0::/\n")));

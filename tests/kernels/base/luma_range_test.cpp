@@ -10,7 +10,7 @@
 namespace sfft::detail {
 namespace {
 
-/// The exact value for a sample in 0 … 2^bits - 1, before rounding.
+/// The exact stretched value of a sample in 0 … 2^bits - 1, before rounding.
 double stretched(int sample, int bits) {
   const double unit = std::ldexp(1.0, bits - 8), top = std::ldexp(1.0, bits) - 1;
   return std::clamp((sample - 16 * unit) * top / (219 * unit), 0.0, top);
@@ -26,7 +26,7 @@ TEST(LumaRange, WordsAreRounded) {
     const FullRange full_range(bits);
     for (int sample = 0; sample < 1 << bits; ++sample) {
       const double exact = stretched(sample, bits);
-      // The fixed-point factor is right to half of 2^-31, and the largest sample below 2^16.
+      // The fixed-point factor is right to half of 2^-31, and the largest sample is below 2^16.
       ASSERT_LE(std::fabs(full_range(static_cast<std::uint16_t>(sample)) - exact), 0.5 + std::ldexp(1.0, -16))
           << sample << " of " << bits << " bits";
     }

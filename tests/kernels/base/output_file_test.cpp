@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the writer of all outputs: whatever a path leads to, either the old or the new file is there, whole.
+// Tests the writer of all outputs: whatever a path leads to, it holds either the whole old file or the whole
+// new one.
 #include "kernels/base/output_file.hpp"
 
 #include <fcntl.h>
@@ -86,7 +87,7 @@ TEST_F(OutputFileTest, ModeAndOwnerStay) {
     EXPECT_EQ(status(at("old")).st_mode & 07777, mode);
     EXPECT_EQ(read(at("old")), "y");
   }
-  if (::geteuid() != 0) return;  // only root gives files away
+  if (::geteuid() != 0) return;  // only root may change owners
   ASSERT_EQ(::chown(at("old").c_str(), 1234, 4321), 0);
   write_whole(at("old"), "z");
   EXPECT_EQ(status(at("old")).st_uid, 1234u);
@@ -122,7 +123,7 @@ TEST_F(OutputFileTest, StreamsAreWrittenToAndStayStreams) {
       file.write("through ");
       file.write("the pipe");
       file.commit();
-    }  // which ends the stream
+    }  // closing it ends the stream
     reader.join();
     EXPECT_EQ(got, "through the pipe");
   }

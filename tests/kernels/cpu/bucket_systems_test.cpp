@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the solver of buckets against textbook formulas with dense inverses, and instruction sets against
+// Compares the solver of buckets with textbook formulas that use dense inverses, and instruction sets with
 // each other.
 #include "kernels/cpu/stages/bucket_systems.hpp"
 
@@ -30,13 +30,13 @@ namespace {
 using Complex = std::complex<double>;
 using Matrix = Eigen::MatrixXcd;
 
-/// Eight random buckets, as matrices and in lanes.
+/// Eight random buckets, both as matrices and in SIMD lanes.
 struct Scene {
   int delays, members;
   bool coloured, least_squares;
   std::vector<int> count;          ///< members of each lane
   std::vector<Matrix> response;    ///< delays × members
-  std::vector<Matrix> covariance;  ///< of the tail
+  std::vector<Matrix> covariance;  ///< covariance of the tail
   std::vector<Eigen::VectorXd> power;
   std::vector<double> responses, tails, tail_power, inverse_power, present;
   std::vector<int> response_at, tail_at;
@@ -235,7 +235,7 @@ TEST(BucketSystems, NearAliasesKeepWhatIsAboveTheLevel) {
   for (int run = 0; run < 60; ++run) {
     const bool level_is_white = run % 2 == 0;
     const int count = run % 3 == 0 ? 8 : 64;
-    // Lanes of which near aliases are nearly all, a part, little, or nothing; some of these are absent.
+    // The near aliases are nearly all, a part, little, or nothing of a lane's power; some are absent.
     std::vector<double> near(static_cast<std::size_t>(count * kSystemLanes));
     std::array<double, kSystemLanes> power{}, frequencies{}, sum{};
     for (std::size_t n = 0; n < near.size(); ++n) {

@@ -18,7 +18,7 @@ void compare(std::size_t type, const std::vector<Sample>& samples) {
     values += sample;
     powers += std::uint64_t{sample} * sample;
   }
-  double sum = 3, squares = 5;  // they are added to
+  double sum = 3, squares = 5;  // add_moments() adds to them
   layout_kernels<float>().add_moments[type](samples.data(), static_cast<std::int64_t>(samples.size()), &sum,
                                             &squares);
   EXPECT_EQ(sum, 3 + static_cast<double>(values)) << samples.size() << " samples of type " << type;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests copies with non-temporal stores at every alignment, beside what must not change.
+// Tests copies with non-temporal stores at every alignment, and that their surroundings do not change.
 #include "kernels/cpu/platform/non_temporal.hpp"
 
 #include <gtest/gtest.h>

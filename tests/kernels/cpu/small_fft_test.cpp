@@ -41,7 +41,8 @@ std::string name(const Grid& grid, std::int64_t lanes, Isa isa) {
   return text.str();
 }
 
-/// Four buffers of exactly the promised size, each its own allocation so that a sanitizer sees every overrun.
+/// Four buffers of exactly the promised size. Each is a separate allocation, so that a sanitizer sees every
+/// overrun.
 template <class Real>
 struct Buffers {
   explicit Buffers(std::size_t reals) : re(reals), im(reals), scratch_re(reals), scratch_im(reals) {}

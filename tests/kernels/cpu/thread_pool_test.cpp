@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that work is done by as many threads as the system starts, and by the caller alone if it starts none;
-// and that threads are kept from one loan to the next.
+// Tests that work runs on as many threads as the system starts, or on the caller alone if it starts none, and
+// that threads persist from one loan to the next.
 #include "kernels/cpu/platform/thread_pool.hpp"
 
 #include <dlfcn.h>
@@ -29,7 +29,7 @@ namespace {
 std::atomic<int> may_start{std::numeric_limits<int>::max()};
 }
 
-/// Replaces the system's function, and calls it while threads are allowed.
+/// Replaces the system's function. Calls the original while threads are allowed.
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*),
                               void* argument) {
   if (may_start.fetch_sub(1) <= 0) return EAGAIN;
@@ -67,7 +67,7 @@ TEST_F(Threads, ThatDoNotStartAreDoneWithout) {
   }
 }
 
-/// The sum of the first parts, by a pool that may be absent.
+/// Sums the numbers of the first parts by a pool, which may be absent.
 std::int64_t sum(detail::cpu::ThreadPool* pool, std::size_t parts) {
   std::atomic<std::int64_t> total{0};
   detail::cpu::for_each(pool, parts,
@@ -82,7 +82,7 @@ TEST_F(Threads, OfALoanServeTheNext) {
     ASSERT_NE(first.get(), nullptr);
     while (may_start > 96) std::this_thread::yield();
     for (int job = 0; job < 50; ++job) EXPECT_EQ(sum(first.get(), 100), 4950);
-    const detail::cpu::PoolLoan beside(5);  // the first is taken
+    const detail::cpu::PoolLoan beside(5);  // the first pool is in use
     while (may_start > 92) std::this_thread::yield();
     EXPECT_NE(beside.get(), first.get());
     EXPECT_EQ(sum(beside.get(), 100), 4950);
@@ -114,7 +114,7 @@ TEST_F(Threads, OfALoanAreNotMissedByAChildProcess) {
   }
   const pid_t child = fork();
   ASSERT_GE(child, 0);
-  if (child == 0) {  // it has the pool without its threads
+  if (child == 0) {  // the child has a copy of the pool, but not its threads
     const detail::cpu::PoolLoan loan(4);
     bool right = true;
     for (int job = 0; job < 20; ++job) right = right && sum(loan.get(), 100) == 4950;

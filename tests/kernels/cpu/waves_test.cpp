@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the waves that the witness of discovery compares with against sums by definition.
+// Tests the waves with which the witness of discovery compares samples, against sums by definition.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,7 +18,7 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// exp(2 pi i f·t/n), the phase reduced in integers.
+/// exp(2 pi i f·t/n), with the phase reduced in integers.
 Complex root(std::int64_t f, std::int64_t t, std::int64_t n) {
   const auto turns = static_cast<long double>(multiply_mod(f, t, n)) / static_cast<long double>(n);
   const long double angle = 2 * std::numbers::pi_v<long double> * turns;

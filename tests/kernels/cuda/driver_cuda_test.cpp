@@ -12,7 +12,7 @@
 namespace sfft::detail::cuda {
 namespace {
 
-/// The message of the error, which must have this code.
+/// Returns the message of the error, and expects this code.
 std::string message_of(const std::string& source, const std::string& architecture,
                        ErrorCode code = ErrorCode::backend_unavailable) {
   try {
@@ -49,7 +49,7 @@ TEST_F(NvrtcTest, ErrorsShowTheLog) {
   EXPECT_NE(message_of("", "compute_90", ErrorCode::invalid_argument).find("virtual"), std::string::npos);
 }
 
-/// Runs in its own process, because NVRTC is looked for only once.
+/// Runs in a separate process, because NVRTC is looked for only once.
 void compile_without_nvrtc() {
   setenv("SFFT_NVRTC", "/nonexistent/libnvrtc.so", 1);
   const std::string message = message_of("", "sm_90");

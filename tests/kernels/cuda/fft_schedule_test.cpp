@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the schedules of block FFTs: their passes, done by the definition, against a direct sum.
+// Tests the schedules of block FFTs: runs their passes by the definition, and compares with a direct sum.
 #include "kernels/cuda/small_fft/fft_schedule.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 using Value = std::complex<double>;
 
-/// The passes as the header of the schedule defines them, with the table's entries.
+/// Runs the passes as the header of the schedule defines them, with the table's entries.
 std::vector<Value> run(const FftSchedule& schedule, const std::vector<Value>& table, std::vector<Value> x) {
   for (int i = 0; i < schedule.passes; ++i) {
     const FftPass& pass = schedule.pass[i];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the transform of single frames on the GPU against direct sums, and against the CPU where those would
-// take too long.
+// Tests the transform of single frames on the GPU against direct sums, or against the CPU if those would take
+// too long.
 #include "kernels/cuda/spectrum/frame_fft.hpp"
 
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ std::vector<Value> samples_of(const Signal& signal) {
   return values_of<Value>(signal);
 }
 
-/// Lines of some shapes are longer than the shared memory of smaller GPUs.
+/// Whether the lines of a shape fit into shared memory, which is smaller on some GPUs.
 bool fits(const Shape& shape, ElementType type) {
   if (FrameFft::supports(extents_of(shape, !is_complex(type)), 0)) return true;
   EXPECT_LT(device_info(0).shared_bytes_per_block, std::size_t{227} << 10) << shape.to_string();
@@ -81,7 +81,7 @@ Transformed transform(const Signal& signal, double scale) {
   return {spectrum.read(), power.read()};
 }
 
-/// The stored part of a whole spectrum.
+/// Returns the stored part of a whole spectrum.
 std::vector<Value> stored(const std::vector<Value>& whole, const SpectrumLayout& layout) {
   std::vector<Value> part;
   for (std::int64_t i = 0; i < layout.points(); ++i)

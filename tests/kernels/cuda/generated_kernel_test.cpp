@@ -17,7 +17,7 @@ namespace {
 using namespace sfft::detail;
 using namespace sfft::detail::cuda;
 
-/// A plan as BinningTables would lay it out, but without memory: `grid` buckets, `k` rows.
+/// A plan with `grid` buckets and `k` rows as BinningTables would lay it out, but without memory.
 FusedArguments<float> spread_arguments(const std::vector<std::int64_t>& grid, int k, int lanes, bool real) {
   using Real = float;
   Binning<Real> plan;
@@ -44,7 +44,7 @@ FusedArguments<float> spread_arguments(const std::vector<std::int64_t>& grid, in
   plan.lane_beta = static_cast<int>(rows * sizeof(Complex<Real>));
   plan.lane_bytes = 2 * plan.lane_beta;
   plan.errors.gain_sum = 0.1;
-  plan.errors.bias_sum = std::numeric_limits<double>::infinity();  // not a literal of C++
+  plan.errors.bias_sum = std::numeric_limits<double>::infinity();  // infinity is no literal in C++
   FusedPolicy policy;
   policy.cluster = lanes;
   policy.threads = 256;
@@ -80,7 +80,7 @@ TEST_F(GeneratedKernelTest, CompilesForGridsOfOneToThreeDimensionsAndEveryKindOf
   expect_compiles({512}, 1000, 9, Element::c64);
   expect_compiles({11, 13}, 30, 2, Element::u8);  // radices without a butterfly
   expect_compiles({8, 10, 12}, 100, 16, Element::f32);
-  expect_compiles({9}, 1, 3, Element::f32);  // a single pass
+  expect_compiles({9}, 1, 3, Element::f32);  // one pass only
 }
 
 TEST_F(GeneratedKernelTest, RefusesWithTheCompilersWords) {

@@ -35,7 +35,8 @@ std::vector<std::int64_t> to_host(const DeviceBuffer& indices) {
   return host;
 }
 
-/// Indices of [first, size) that are not negative, strongest first, ties to the smaller index.
+/// Indices in [first, size) whose powers are not negative, strongest first; among equal powers the smaller
+/// index comes first.
 std::vector<std::int64_t> ranking(const std::vector<double>& power, std::int64_t first) {
   std::vector<std::int64_t> order;
   for (auto i = first; i < static_cast<std::int64_t>(power.size()); ++i) {
@@ -80,7 +81,7 @@ TEST_F(SelectGpu, EqualsASort) {
     for (double& p : power) p = random() % 5 == 0 ? kExcluded : exponential(random);
     power[0] = 0.5;
     check_selection(power);
-    for (double& p : power) p = p < 0 ? p : std::exp(400 * p - 600);  // every exponent, denormals, infinity
+    for (double& p : power) p = p < 0 ? p : std::exp(400 * p - 600);  // all exponents, denormals, infinity
     check_selection(power);
   }
 }
@@ -111,7 +112,7 @@ TEST_F(SelectGpu, TakesMoreThanOnePieceOfElements) {
   }
   const Candidates candidates{power.as<double>(), 0, kSize};
   EXPECT_EQ(to_host(take(candidates, cut_at_rank(candidates, 5, nullptr), 5, nullptr)), strong);
-  const Cut seven = cut_at_rank(candidates, 7, nullptr);  // two more zeros: the first two
+  const Cut seven = cut_at_rank(candidates, 7, nullptr);  // needs two of the zeros: the first two
   EXPECT_EQ(seven.last_tie, 2);
   EXPECT_EQ(count_taken(candidates, seven, nullptr), 7);
 }
@@ -160,7 +161,8 @@ TEST_F(SelectGpu, CellSumsEqualALoop) {
   }
 }
 
-/// SelectLargest against loops; `power` is in the layout of the extents, negative where excluded.
+/// Compares SelectLargest with plain loops. `power` is in the layout of the extents, and negative for
+/// excluded elements.
 void check_largest(const SpectrumExtents& extents, const Shape& shape, std::vector<double> power) {
   const SpectrumLayout layout{shape, extents.half};
   const auto size = static_cast<std::int64_t>(power.size());
@@ -189,7 +191,7 @@ void check_largest(const SpectrumExtents& extents, const Shape& shape, std::vect
     const std::uint64_t digits = first_digits(order[static_cast<std::size_t>(k - 1)]);
     const auto alike =
         std::count_if(order.begin(), order.end(), [&](std::int64_t i) { return first_digits(i) == digits; });
-    // Few digits choose where few powers are alike, or leave all powers as they were.
+    // The path with few digits either selects, if few powers are alike, or leaves all powers unchanged.
     if (!choose(SelectLargest::Digits::few)) {
       EXPECT_GT(alike, 512);
       std::vector<double> after(power.size());
@@ -246,13 +248,13 @@ TEST_F(SelectGpu, TheLargestInOneGo) {
       };
       check_largest(extents, shape, drawn([&] { return uniform(random); }));
       check_largest(extents, shape, drawn([&] { return std::exp(600 * uniform(random) - 300); }));
-      // Denormals, and squares that almost leave the range.
+      // Denormals, and squares near the limits of the range.
       check_largest(extents, shape, drawn([&] { return uniform(random) * 1e-310; }));
       check_largest(extents, shape, drawn([&] { return uniform(random) * 1e300; }));
       check_largest(extents, shape, drawn([] { return 0.0; }));
       check_largest(extents, shape, drawn([] { return 2.5; }));
       check_largest(extents, shape, drawn([&] { return static_cast<double>(random() % 5); }));
-      // Neighbours in the last digit.
+      // Powers that differ only in the last digit.
       check_largest(extents, shape, drawn([&] { return 1 + static_cast<double>(random() % 7) * 0x1p-52; }));
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests how tables are laid out on the host, in memory that others have used.
+// Tests how tables are laid out on the host, in memory that was used before.
 #include "kernels/cuda/runtime/staged_tables.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ TEST(StagedTables, WhatLiesBetweenIsZero) {
   }
   std::vector<std::size_t> places;
   for (const auto& table : values) places.push_back(tables.add(table));
-  // A place that is filled later, in two parts and in any order.
+  // A reserved place is filled later, in two parts and in any order.
   const std::size_t later = tables.add(100);
   tables.put(later + 48, values[3].data(), values[3].size());
   tables.put(later, values[0].data(), values[0].size());

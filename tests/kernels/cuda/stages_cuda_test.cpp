@@ -54,7 +54,7 @@ TEST_F(StagesCuda, HashPlacesFrequenciesAsTheCpuDoes) {
   }
 }
 
-/// A comb plan of arbitrary numbers: the stages do not care where weights come from.
+/// A comb plan with arbitrary weights; the stages do not depend on where weights come from.
 CombData random_comb(bool real) {
   std::mt19937 random(4);
   std::normal_distribution<double> normal;
@@ -72,7 +72,7 @@ CombData random_comb(bool real) {
   return data;
 }
 
-/// Errors with arbitrary numbers, in proportions at which every term of the error estimate matters.
+/// Arbitrary errors, in proportions that make every term of the error estimate matter.
 ErrorTable random_errors(const CombData& data) {
   std::mt19937 random(5);
   std::uniform_real_distribution<double> uniform(0.5, 2);
@@ -96,7 +96,8 @@ ErrorTable random_errors(const CombData& data) {
   return errors;
 }
 
-/// A witness whose columns are arbitrary numbers, for a complex signal with the symmetry that they have.
+/// A witness with arbitrary columns. For a complex signal, rows s and s + 16 are the real and the imaginary
+/// part of a multiplication by complex numbers.
 WitnessData random_witness(bool real, bool trimmed) {
   std::mt19937 random(6);
   std::normal_distribution<double> normal(0, 0.05);
@@ -183,7 +184,7 @@ void check_stages(bool real, bool trimmed) {
     }
   }
 
-  // Recover accepts any lanes, so the gathered ones will do.
+  // Recover accepts any buckets, so the gathered samples serve as input.
   const test::OnDevice<Complex<Real>> values(20 * kFrames);
   const test::OnDevice<Real> standard_errors(20 * kFrames);
   const test::OnDevice<DeviceErrors> errors(kFrames);
@@ -215,7 +216,7 @@ void check_stages(bool real, bool trimmed) {
         const auto lane = [&](std::size_t l, std::size_t b) {
           return std::complex<double>(lane0[l * taps + b].re, lane0[l * taps + b].im);
         };
-        // A real frame's pair of delays, taken apart.
+        // Separates the two delays that a real frame packs into one complex value.
         const std::complex<double> y =
             !real ? lane(j, bucket)
             : j % 2 == 0
@@ -243,7 +244,7 @@ void check_stages(bool real, bool trimmed) {
     sums.witness_all = witness_mean(squares.data(), static_cast<int>(squares.size()), !real, false);
     sums.witness = witness_mean(squares.data(), static_cast<int>(squares.size()), !real, trimmed);
     const Ratios ratios = error_ratios(table.model, sums, std::numeric_limits<Real>::epsilon());
-    EXPECT_GT(ratios.gain_scale, scale);  // the witness spoke up
+    EXPECT_GT(ratios.gain_scale, scale);  // the witness has raised the scale
     EXPECT_GT(ratios.bias_scale, 0);
     for (std::size_t i = 0; i < 20; ++i) {
       const double error = std::sqrt(ratios.gain_scale * table.gain[i] + ratios.bias_scale * table.bias[i]);
@@ -268,7 +269,7 @@ TEST_F(StagesCuda, PermuteAndRecover) {
   }
 }
 
-/// The rows that the GPU makes from a support against those of the planner.
+/// Compares the rows that the GPU makes from a support with the planner's.
 template <class Real>
 void check_witness_rows(const Shape& shape, bool real) {
   const auto signal = test::SparseSignal::random(shape, real, 21, 5);
@@ -293,8 +294,8 @@ void check_witness_rows(const Shape& shape, bool real) {
     for (std::size_t i = 0; i < 22; ++i) {
       const Complex<Real> row = got[s * 22 + i];
       const double* const column = &expected.columns[2 * std::min<std::size_t>(i, 20) * kWitnessReals + s];
-      // From up to three turns, each rounded to 2^-53, in a root that counts twice; then the conversion to
-      // Real.
+      // The error comes from up to three phases in turns, each rounded to 2^-53, in a root that counts twice,
+      // and from the conversion to Real.
       const double bound =
           (2 * 2 * std::numbers::pi * 3 * 0x1p-52 + 2 * std::numeric_limits<Real>::epsilon()) * unit;
       EXPECT_NEAR(row.re, i < 21 ? column[0] : 0, bound) << shape.to_string() << " sample " << s;

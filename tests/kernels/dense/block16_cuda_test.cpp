@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the GPU's conversions of block16 against those of the host, bit by bit.
+// Compares the GPU's conversions of block16 bit by bit with the host's.
 #include <cmath>
 #include <cstring>
 
@@ -28,7 +28,7 @@ TEST_F(Block16Cuda, ConversionsAreThoseOfTheHost) {
       detail::read_stored(own, Storage::block16, count, 0, back.data() + b * count);
     }
     const OnDevice<float> from(values), widened(values.size());
-    const OnDevice<std::byte> stored(std::vector<std::byte>(expected.size()));  // what fills up is 0
+    const OnDevice<std::byte> stored(std::vector<std::byte>(expected.size()));  // padding is 0
     detail::cuda::launch_narrow_blocks(from.get(), kBatch, count, 1, stored.get(), nullptr);
     EXPECT_TRUE(stored.read() == expected) << count;
     detail::cuda::launch_widen_blocks(stored.get(), kBatch, count, widened.get(), nullptr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the format block16 bit by bit: every integer with every exponent, and rounding against a reference
-// that tries exponents one after the other.
+// that tries the exponents one by one.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,7 +16,7 @@ namespace {
 
 using dense::Storage;
 
-/// Integers and exponents of a stored array.
+/// The integers and exponents of a stored array.
 struct Blocks {
   std::vector<std::int16_t> integers;
   std::vector<std::int8_t> exponents;
@@ -51,7 +51,7 @@ TEST(Block16, EveryIntegerWithEveryExponent) {
   }
 }
 
-/// The least exponent for which all rounded integers are within ±32766.
+/// The smallest exponent for which all rounded integers are within ±32766.
 int exponent_of(const std::vector<double>& values) {
   for (int exponent = -128;; ++exponent) {
     const bool fits = std::all_of(values.begin(), values.end(), [&](double value) {
@@ -72,7 +72,7 @@ TEST(Block16, ValuesAreRoundedToNearest) {
       for (std::size_t i = block; i < std::min(count, block + 32); ++i)
         values[i] = std::ldexp(uniform(random), scale);
     }
-    // Largest values just below a power of two, which round up to it.
+    // The largest values are just below a power of two, to which they round up.
     values[0] = 0x1.fffep0f;
     CompactArray array{std::vector<std::byte>(dense::compact_bytes(count, Storage::block16)), {{}}, count};
     array.scales[0] = store_compact(std::span<const float>(values), Storage::block16, array.bytes);
@@ -100,7 +100,7 @@ TEST(Block16, LengthsAndFallbacks) {
   EXPECT_EQ(dense::compact_bytes(1, Storage::block16), 4u);
   EXPECT_EQ(dense::compact_bytes(32, Storage::block16), 68u);
   EXPECT_EQ(dense::compact_bytes(64, Storage::block16), 132u);
-  // Numbers that no float holds count as infinite.
+  // Numbers beyond the range of float count as infinite.
   const dense::CompactPlan plan(Shape(16), false, {.signal = Storage::block16, .spectrum = Storage::block16});
   CompactArray signal = room_for_signals(plan);
   std::fill(signal.bytes.begin(), signal.bytes.end(), std::byte{127});

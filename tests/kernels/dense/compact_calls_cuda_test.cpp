@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests how compact plans on a GPU may be called: captured into a graph, and what they refuse.
+// Tests calls of compact plans on a GPU: capture into a graph, and refusals.
 #include <cmath>
 
 #include "tests/support/compact.hpp"

@@ -75,7 +75,7 @@ TEST(CompactValues, OneSpoiledTransformSpoilsNoOther) {
   }
 }
 
-/// Subnormal numbers as the user stores them, without an exponent, are as good as others.
+/// Subnormal numbers that the user stores without an exponent are as exact as others.
 TEST(CompactValues, SubnormalInputs) {
   for (const Storage storage : {Storage::f16, Storage::bf16}) {
     const CompactPlan plan(Shape(12), false, {.signal = storage, .spectrum = storage});
@@ -89,7 +89,7 @@ TEST(CompactValues, SubnormalInputs) {
   }
 }
 
-/// What a huge value among tiny ones leaves of them is bounded by the format.
+/// The format bounds how much accuracy tiny values lose to a huge one among them.
 TEST(CompactValues, OneHugeValueAmongTinyOnes) {
   for (const Storage storage : kAll) {
     for (const double huge : {1e3, 1e10, 1e30}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests compact plans on a GPU: its conversions against those of the host, bit by bit; results of every
-// engine against plans in double on the CPU; choice of the engine.
+// Tests compact plans on a GPU: conversions bit by bit against the host's, results of every engine against
+// plans in double on the CPU, and the choice of the engine.
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -149,8 +149,8 @@ TEST_F(CompactCuda, EveryEngineAndFormat) {
   }
 }
 
-/// One of each: lines within a warp and beyond, packed and fused, convolutions, blocks, grids, long lines.
-/// Few enough for sanitizers.
+/// Runs one of each kind: lines within a warp and beyond, packed and fused, convolutions, blocks, grids, long
+/// lines. They are few enough for sanitizers.
 TEST_F(CompactCuda, KindsOfKernels) {
   for (const Shape& shape : {Shape(8), Shape(60), Shape(63), Shape(100), Shape(127), Shape(194), Shape(1024),
                              Shape(1021), Shape(2048), Shape(3000)})
@@ -171,7 +171,7 @@ TEST_F(CompactCuda, KindsOfKernels) {
   expect_right({Shape(1 << 15), false, 2, Storage::f16, Storage::f16, Storage::f16}, Engine::tuned);
 }
 
-/// Transforms of block16 that need no conversion, and half spectra, whose rows begin within blocks.
+/// Runs transforms of block16 that need no conversion, and half spectra, whose rows begin within blocks.
 TEST_F(CompactCuda, KernelsOfBlock16) {
   const auto engine_of = [](const Shape& shape, bool real, std::int64_t batch) {
     const CompactPlan plan(shape, real,
@@ -230,7 +230,7 @@ TEST_F(CompactCuda, NothingOverflows) {
   }
 }
 
-/// The same with the exponents that the plan reports.
+/// Returns the array with the exponents that the plan reports.
 CompactArray with_exponents(const CompactPlan& plan, Direction direction, const CompactArray& from) {
   std::vector<int> own;
   for (const auto& scale : from.scales) own.push_back(scale.exponent);
@@ -242,14 +242,14 @@ CompactArray with_exponents(const CompactPlan& plan, Direction direction, const 
   return to;
 }
 
-/// Part b of an array, as doubles.
+/// Returns transform b of an array as doubles.
 std::vector<double> transform_of(const CompactArray& array, Storage storage, std::size_t b) {
   const std::vector<double> all = loaded(array, storage);
   const auto first = all.begin() + static_cast<std::ptrdiff_t>(b * array.values);
   return {first, first + static_cast<std::ptrdiff_t>(array.values)};
 }
 
-/// One batch holds transforms of every size, of zeros, and of a NaN.
+/// One batch contains transforms of values of every magnitude, of zeros, and of a NaN.
 void expect_found(const Shape& shape, bool real, Engine engine, Storage signal, Storage spectrum,
                   Storage between) {
   SCOPED_TRACE(shape.to_string() + (real ? " real " : " complex ") + to_string(signal) + " " +
@@ -282,7 +282,8 @@ void expect_found(const Shape& shape, bool real, Engine engine, Storage signal, 
     const std::vector<double> found = transform_of(spectra, spectrum, b);
     const std::vector<double> again = transform_of(back, signal, b);
     if (kSizes[b] == 0) {
-      // cuFFT transforms two real signals of odd length as one: the other one's roundings remain.
+      // cuFFT transforms two real signals of odd length as one, so rounding errors of the other signal
+      // remain.
       const double rounding = std::numeric_limits<float>::epsilon() * 0x1p15 * static_cast<double>(points);
       for (const double part : found) EXPECT_LE(std::abs(part), rounding);
       continue;

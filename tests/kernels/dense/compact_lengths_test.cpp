@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests compact plans of every length from 1 to 4096, in every format, both ways, against plans in double,
-// which dense_lengths_test compares with direct sums at each of these lengths.
+// Tests compact plans of every length from 1 to 4096, in every format and both directions, against plans in
+// double. dense_lengths_test compares those with direct sums at each of these lengths.
 #include <gtest/gtest.h>
 
 #include "tests/support/compact.hpp"
@@ -16,7 +16,7 @@ void expect_right(std::int64_t n, bool real, Storage storage) {
   SCOPED_TRACE(std::to_string(n) + (real ? " real " : " complex ") + to_string(storage));
   const dense::CompactPlan plan(Shape(n), real, {.signal = storage, .spectrum = storage});
   const dense::Plan<double> reference(Shape(n), real);
-  // Sizes that a plain f16 could not hold.
+  // Magnitudes beyond the range of a plain f16.
   ComplexSignal noise = random_signal(static_cast<std::size_t>(n), static_cast<unsigned>(n));
   for (auto& value : noise) value *= std::ldexp(1.0, static_cast<int>(n % 80) - 40);
   const CompactArray signal = stored(parts_of(noise, real), 1, storage);

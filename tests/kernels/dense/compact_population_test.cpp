@@ -51,7 +51,7 @@ class Population {
     return c;
   }
 
-  /// One signal's samples, or parts. Of any size that a double can have with all sums.
+  /// One signal's samples, or parts, of any magnitude for which sums still fit a double.
   std::vector<double> values(std::size_t count) {
     std::normal_distribution<double> normal;
     const auto kind = static_cast<Kind>(below(6));
@@ -92,13 +92,14 @@ std::vector<T> one_of(const std::vector<T>& all, std::size_t batch, std::size_t 
           all.begin() + static_cast<std::ptrdiff_t>((b + 1) * each)};
 }
 
-/// What is stored of one transform, without its exponent: doubles would not hold all values with it.
+/// The stored numbers of one transform without its exponent, because values with exponents may exceed the
+/// range of double.
 std::vector<double> stored_numbers(const CompactArray& array, std::size_t b, Storage storage) {
   CompactArray one{one_of(array.bytes, array.scales.size(), b), {{}}, array.values};
   return loaded(one, storage);
 }
 
-/// The results of one transform and their reference, which stand for sums 2^found and 2^expected as large.
+/// Compares the results of one transform with their reference; both are without their powers of two.
 void expect_close(const std::vector<double>& found, const std::vector<double>& expected, int exponent,
                   double bound) {
   double norm = 0, difference = 0;
@@ -152,7 +153,7 @@ void expect_right(const Case& c, Population& population) {
   for (std::size_t b = 0; b < c.batch; ++b) {
     const std::vector<double> one = population.values(samples);
     all_signals.insert(all_signals.end(), one.begin(), one.end());
-    // Spectra of other signals, of another size.
+    // The spectra of other signals, with another magnitude.
     const std::vector<double> other =
         transforms.exact_forward(at_ordinary_size(population.values(samples)), c.real);
     const double size = std::pow(10.0, population.below(581) - 290);
@@ -180,8 +181,7 @@ TEST(CompactPopulation, ForwardAndInverse) {
   }
 }
 
-/// A number that is none spoils its own transform: no bit of the others changes, and the others' scales do
-/// not, either.
+/// A NaN spoils only its own transform: no bit of the others changes, and neither do their scales.
 TEST(CompactPopulation, SpoiledTransformsSpoilNoOther) {
   Population population(12);
   constexpr double kBad[] = {std::numeric_limits<double>::quiet_NaN(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests dense plans on the CPU for batches, strides, threads and normalisations, and their choice of an
+// Tests batches, strides, threads and normalisations of dense plans on the CPU, and their choice of an
 // engine.
 #include <gtest/gtest.h>
 
@@ -92,8 +92,8 @@ TYPED_TEST(DenseBatchTest, BatchesEqualSums) {
   }
 }
 
-/// Drawn shapes, small enough for signals to be taken together, with and without gaps between signals: whole
-/// groups and what remains of the batch.
+/// Draws shapes small enough for signals to be grouped, with and without gaps between signals. Batches
+/// contain whole groups and a remainder.
 TYPED_TEST(DenseBatchTest, DrawnBatchesEqualSums) {
   std::mt19937_64 random(14);
   const auto drawn = [&](std::int64_t from, std::int64_t to) {

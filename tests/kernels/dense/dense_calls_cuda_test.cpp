@@ -54,7 +54,7 @@ TEST_F(DenseCallsCuda, StreamsOfSeveralThreads) {
   }
 }
 
-/// Kernels that read off the alignment of elements would end the CUDA context of the process.
+/// Kernels that read at misaligned addresses would end the process's CUDA context.
 TEST_F(DenseCallsCuda, RefusesPointersOffTheirAlignment) {
   const Plan<float> plan(Shape(1000), false, {.backend = Backend::cuda});
   const OnDevice<C> there(2 * plan.signal_points()), spectra(2 * plan.spectrum_points());
@@ -104,7 +104,8 @@ TEST_F(DenseCallsCuda, GraphsRepeatForwardAndInverse) {
         std::vector<std::uint8_t> x(count);
         for (std::size_t i = 0; i < count; ++i) x[i] = static_cast<std::uint8_t>(i * (7 + round) % 251);
         ASSERT_EQ(cudaMemcpy(input.get(), x.data(), count, cudaMemcpyHostToDevice), cudaSuccess);
-        // A copy from pageable memory may still be in flight, and the stream waits for no other.
+        // A copy from pageable memory may still be in flight, and this stream does not wait for other
+        // streams.
         ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
         ASSERT_EQ(cudaGraphLaunch(executable, stream.get()), cudaSuccess);
         detail::cuda::synchronize(stream.get());
@@ -118,7 +119,7 @@ TEST_F(DenseCallsCuda, GraphsRepeatForwardAndInverse) {
   }
 }
 
-/// Host memory, pageable and page-locked; split batches with a short last part; strides.
+/// Covers pageable and page-locked host memory, split batches with a short last part, and strides.
 TEST_F(DenseCallsCuda, HostMemoryIsCopiedInParts) {
   const Shape shape({256, 300});
   for (const std::int64_t batch : {1, 5, 100}) {
@@ -262,7 +263,7 @@ TEST_F(DenseCallsCuda, WisdomOfWhatIsMissingFallsBackToCufft) {
   dense::forget_wisdom();
 }
 
-/// Runs in its own process, which starts the test program again, because NVRTC is looked for only once.
+/// Runs in a separate process, which starts the test program again, because NVRTC is looked for only once.
 void plan_without_nvrtc() {
   setenv("SFFT_NVRTC", "/nonexistent/libnvrtc.so", 1);
   const auto refused = [](Engine engine) {

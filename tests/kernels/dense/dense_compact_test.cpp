@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests compact plans of every kind against direct sums in double of exactly the values that are stored:
-// shapes, formats, directions, batches, sizes of the values, and what plans report of their errors.
+// Tests compact plans against direct sums in double of exactly the stored values: shapes, formats,
+// directions, batches, magnitudes, and the errors that plans report.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -24,7 +24,7 @@ struct Case {
   bool real;
   Storage signal, spectrum;
   std::int64_t batch = 2;
-  double size = 1;  ///< of the values
+  double size = 1;  ///< magnitude of the values
 };
 
 double bound_of(const Case& c, Storage target) {
@@ -32,7 +32,8 @@ double bound_of(const Case& c, Storage target) {
   return storage_bound(target, 2 * points) + fft_bound<float>(points);
 }
 
-/// Reported and true error: the arithmetic's part is an estimate, rounding of few values is not yet usual.
+/// Compares the reported with the true error. The share of the arithmetic is an estimate, and rounding of few
+/// values varies.
 void expect_reported(const std::vector<dense::CompactScale>& scales, double input, double error,
                      Storage target) {
   double reported = 0;
@@ -66,7 +67,7 @@ void expect_right(const Case& c) {
   EXPECT_LE(error, bound_of(c, c.spectrum));
   expect_reported(spectrum.scales, 0, error, c.spectrum);
 
-  // The way back adds to the errors.
+  // The inverse transform adds to the errors.
   const CompactArray back = inverse(plan, spectrum);
   const double round_trip = relative_l2(complex_of(loaded(back, c.signal), c.real), exact);
   EXPECT_LE(round_trip, bound_of(c, c.signal) + 1.5 * bound_of(c, c.spectrum));
@@ -97,12 +98,12 @@ TEST(DenseCompact, ValuesOfEverySize) {
   }
 }
 
-/// The transform of an impulse, and that of a constant, reach the largest growth of values that there is.
+/// The transforms of an impulse and of a constant reach the largest possible growth of values.
 TEST(DenseCompact, NothingOverflows) {
   for (const Storage storage : kAll) {
     for (const std::int64_t n : {1, 2, 17, 1024, 1 << 16, 1 << 20}) {
       const CompactPlan plan(Shape(n), false, {.signal = storage, .spectrum = storage});
-      // The largest number of the format, as it is, without an exponent.
+      // The largest number of the format, without an exponent.
       CompactArray signal = room_for_signals(plan);
       if (is_16_bit(storage)) {
         const int largest = storage == Storage::f16 ? 0x7bff : (storage == Storage::bf16 ? 0x7f7f : 32766);
@@ -149,7 +150,8 @@ TEST(DenseCompact, PredictedErrorsAreThoseOfUsualSignals) {
       const CompactPlan plan(shape, real, {.signal = storage, .spectrum = storage});
       CompactArray signal = stored(parts_of(random_signal(2000, 5), real), 1, storage);
       const ComplexSignal exact = complex_of(loaded(signal, storage), real);
-      // The largest of 32 values lie within a part of an octave: how well they fill it depends on their size.
+      // The largest of 32 values lie within a part of an octave, and how well they fill it depends on their
+      // magnitude.
       const double within = storage == Storage::block16 ? 0.4 : 0.05;
       EXPECT_NEAR(signal.scales[0].relative_error / plan.predicted_error(Direction::inverse), 1, within);
       signal.scales[0].relative_error = 0;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the engines of dense plans on a GPU for right answers over shapes, batches, strides and element
-// types.
+// Tests the results of the engines of dense plans on a GPU over shapes, batches, strides and element types.
 #include "sfft/dense.hpp"
 
 #include <cmath>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests identities that a discrete Fourier transform must obey whichever GPU engine computes it, and the
-// scaling of results.
+// Tests identities of the discrete Fourier transform for every GPU engine, and the scaling of results.
 #include <cmath>
 #include <numbers>
 
@@ -71,7 +70,8 @@ TYPED_TEST(DenseIdentitiesCuda, CircularShiftTurnsPhases) {
   }
 }
 
-/// The half spectrum equals that of the same samples as complex numbers; the part left out is the conjugates.
+/// The half spectrum equals half of the spectrum of the same samples as complex numbers; the omitted half
+/// contains conjugates.
 TYPED_TEST(DenseIdentitiesCuda, RealSymmetry) {
   using C = std::complex<TypeParam>;
   for (const Engine engine : gpu_engines()) {

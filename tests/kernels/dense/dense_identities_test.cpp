@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests what holds for every transform whatever its values: linearity, the shift theorem, the symmetry of
-// real signals; on random shapes of one to three dimensions whose sides are odd, prime, powers of two or 1.
+// Tests identities that hold for all values: linearity, the shift theorem, and the symmetry of real signals.
+// Shapes are random, with one to three dimensions whose sides are odd, prime, powers of two or 1.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -49,8 +49,8 @@ std::vector<Shape> random_shapes() {
   return shapes;
 }
 
-/// The position of element i of a row-major grid, and the inverse with every coordinate taken modulo its
-/// side.
+/// The position of element i of a row-major grid. index_of() is the inverse, with every coordinate taken
+/// modulo its side.
 Position position_of(const Shape& shape, std::int64_t i) {
   Position at{};
   for (int d = shape.rank(); d-- > 0; i /= shape[d]) at[static_cast<std::size_t>(d)] = i % shape[d];
@@ -110,7 +110,7 @@ TYPED_TEST(DenseIdentitiesTest, Linear) {
     std::vector<Complex> expected(x_spectrum.size());
     for (std::size_t i = 0; i < expected.size(); ++i)
       expected[i] = 3.0 * Complex(x_spectrum[i]) - 2.0 * Complex(y_spectrum[i]);
-    // The errors of three transforms; random signals hardly cancel.
+    // Three transforms contribute errors; sums of random signals hardly cancel.
     EXPECT_LE(relative_l2(forward(plan, SignalView(sum, shape)), expected), 3 * bound);
   });
 }
@@ -135,7 +135,7 @@ TYPED_TEST(DenseIdentitiesTest, AShiftTurnsThePhases) {
       expected.push_back(Complex(spectrum[static_cast<std::size_t>(i)]) *
                          std::polar(1.0, -2 * std::numbers::pi * turns));
     }
-    // The errors of two transforms and of the phases.
+    // Two transforms and the phases contribute errors.
     EXPECT_LE(relative_l2(forward(plan, SignalView(shifted, shape)), expected), 3 * bound);
   });
 }

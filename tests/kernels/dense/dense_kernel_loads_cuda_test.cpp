@@ -13,7 +13,7 @@ using detail::tuned::TransformPolicy;
 
 class DenseKernelsCuda : public NamedKernelsTest {};
 
-/// The plan that reads samples of type T.
+/// Returns the plan that reads samples of type T.
 template <class T>
 using RealOf = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
@@ -47,8 +47,8 @@ TEST_F(DenseKernelsCuda, EveryWayToUseTheCachesIsRight) {
   expect_every_caching_right<std::complex<float>>(Shape(1 << 20), 1);
 }
 
-/// Columns of 24 points by persistent blocks: more tiles than a GPU holds blocks, the last one of a row
-/// partial; signals that begin at 16-byte words, and `shift` samples later.
+/// Transforms columns of 24 points by persistent blocks. There are more tiles than resident blocks, and the
+/// last tile of a row is partial. Signals begin at 16-byte words, and `shift` samples later.
 template <class T>
 void expect_reading_ahead_right(const std::string& columns, std::int64_t shift) {
   using Real = RealOf<T>;
@@ -67,7 +67,7 @@ void expect_reading_ahead_right(const std::string& columns, std::int64_t shift) 
   const OnDevice<std::complex<Real>> output(plan.spectrum_points());
   const Workspace workspace(plan.device_workspace_bytes());
   const detail::cuda::OwnedStream stream;
-  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);  // another stream fills the arrays
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);  // another stream has filled the arrays
   plan.enqueue_forward(input.get() + shift, kType, output.get(), workspace.get(), stream.get());
   detail::cuda::synchronize(stream.get());
   EXPECT_LE(relative_l2(output.read(), named.expected(x)), named.bound()) << kernel << ", " << shift;
@@ -96,10 +96,10 @@ TEST_F(DenseKernelsCuda, ReadingAheadIsRight) {
   }
 }
 
-/// Transforms in one stream, each reading the output of the one before: a block must not read what it brought
-/// into the L2 cache while that was being written.
+/// Each transform in the stream reads the output of the one before. A block must not use data that it
+/// prefetched into the L2 cache while the data was being written.
 TEST_F(DenseKernelsCuda, BeginningEarlyIsRight) {
-  constexpr std::int64_t kLines = 20000;  // many times the blocks that a GPU holds
+  constexpr std::int64_t kLines = 20000;  // many times the number of resident blocks
   const Shape shape(120);
   const NamedKernels<float> named(shape, false, kLines);
   const std::string kernel =
@@ -124,7 +124,7 @@ TEST_F(DenseKernelsCuda, BeginningEarlyIsRight) {
 }
 
 TEST_F(DenseKernelsCuda, PrefetchingIsRight) {
-  // More tiles than a GPU holds blocks, the last one partial.
+  // There are more tiles than resident blocks, and the last one is partial.
   expect_line_right<float>(120,
                            "kernel radices=12.10 threads_per_transform=12 transforms_per_block=4 "
                            "pad_interval=12 prefetch_distance=25",

@@ -8,7 +8,7 @@ namespace {
 
 class DenseKernelsCuda : public NamedKernelsTest {};
 
-/// Forward, and there and back in place.
+/// Checks the forward transform, and the round trip in place.
 template <class Real>
 void expect_in_place_right(const Shape& shape, std::int64_t batch, const std::string& kernel) {
   using C = std::complex<Real>;
@@ -18,7 +18,7 @@ void expect_in_place_right(const Shape& shape, std::int64_t batch, const std::st
   const OnDevice<C> array(x);
   const Workspace workspace(plan.device_workspace_bytes());
   const detail::cuda::OwnedStream stream;
-  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);  // another stream fills the array
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);  // another stream has filled the array
   plan.enqueue_forward(array.get(), element_type_of<C>::value, array.get(), workspace.get(), stream.get());
   detail::cuda::synchronize(stream.get());
   EXPECT_LE(relative_l2(array.read(), named.expected(x)), named.bound()) << kernel;
@@ -56,7 +56,7 @@ TEST_F(DenseKernelsCuda, VolumesInTwoStepsAreRight) {
     return "factors=" + factors + " min_blocks_per_multiprocessor=2 " + kernels;
   };
   const Shape cube({64, 64, 64}), odd({15, 12, 20}), even({16, 32, 48});
-  // Several times more tiles than a GPU holds blocks at once.
+  // There are several times more tiles than resident blocks.
   expect_in_place_right<float>(
       cube, 40,
       kernel("16.4",
@@ -81,7 +81,7 @@ TEST_F(DenseKernelsCuda, VolumesInTwoStepsAreRight) {
              "kernel radices=4.6.8 threads_per_transform=24 transforms_per_block=4 pad_interval=4 "
              "early_prefetch=1 kernel radices=16.2.4 threads_per_transform=16 transforms_per_block=12 "
              "interleaved_shared=1 half_shared=1"));
-  // Digits that carry, idle threads, and rows that do not divide evenly among threads.
+  // These have digits that carry, idle threads, and rows that do not divide evenly among threads.
   expect_in_place_right<float>(
       odd, 2,
       kernel("4.3",
@@ -109,7 +109,7 @@ TEST_F(DenseKernelsCuda, LargeVolumesGoOneByOne) {
       "block_delay=2000 multiprocessor_delay=7000");
 }
 
-/// Copied and transformed in parts: several or all columns at once, several planes, and shorter last parts.
+/// Copies and transforms in parts: several or all columns at once, several planes, and shorter last parts.
 void expect_phases_right(const std::string& kernel, std::int64_t columns_at_once) {
   using C = std::complex<float>;
   const NamedKernels<float> named(Shape({90, 160, 320}), false, 1);

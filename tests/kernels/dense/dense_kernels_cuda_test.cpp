@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the tuned kernels that wisdom may name one by one: radices, convolutions, neighbouring lines, blocks
-// of a multiprocessor, kernels of their own for bytes.
+// Tests the tuned kernels that wisdom may name, one by one: radices, convolutions, neighbouring lines, blocks
+// per multiprocessor, and separate kernels for bytes.
 #include <fmt/format.h>
 
 #include "kernels/base/radices.hpp"
@@ -117,7 +117,7 @@ TEST_F(DenseKernelsCuda, BytesMayHaveKernelsOfTheirOwn) {
   const NamedKernels<float> named(Shape({40, 48}), true, 3);
   PlanPolicy policies{named.by_rules(), std::nullopt};
   policies.bytes = policies.own;
-  policies.bytes->alternating_groups = 2;  // scratch memory of another size, too
+  policies.bytes->alternating_groups = 2;  // this also changes the size of scratch memory
   const auto plan = named.plan(to_text(policies));
   named.expect_forward_right<std::uint8_t>(plan);
   named.expect_forward_right<std::uint16_t>(plan);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests every length from 1 to 4096 on every GPU engine, there and back, against the built-in CPU engine in
-// double, which dense_lengths_test compares with direct sums. Most of the time goes into compiling kernels:
-// GTEST_TOTAL_SHARDS spreads it over processes, SFFT_TEST_LENGTH_STEP=5 takes every fifth length: 1, 6, 11, …
+// Tests every length from 1 to 4096 on every GPU engine, forward and inverse, against the built-in CPU engine
+// in double, which dense_lengths_test compares with direct sums. Compiling kernels takes most of the time.
+// GTEST_TOTAL_SHARDS spreads it over processes; SFFT_TEST_LENGTH_STEP=5 takes every fifth length: 1, 6, 11, …
 #include <cstdlib>
 
 #include "sfft/dense.hpp"
@@ -40,11 +40,11 @@ void check(std::int64_t n, Engine engine) {
       << plan->engine_name() << " " << n;
 }
 
-/// Complex floats at every length; the other types, which share the kernels, at some lengths.
+/// Checks complex floats at every length, and the other types, which share the kernels, at some lengths.
 TEST_P(DenseLengthsCuda, ThereAndBack) {
   const std::int64_t step = step_of_lengths();
   for (std::int64_t n = GetParam(); n < GetParam() + kBlock; ++n) {
-    if ((n - 1) % step != 0) continue;  // primes are among them
+    if ((n - 1) % step != 0) continue;  // some of these lengths are primes
     for (const Engine engine : gpu_engines()) {
       if (engine == Engine::vkfft && n % 31 != 0) continue;  // not part of this library, and slow to plan
       check<float, std::complex<float>>(n, engine);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests every length from 1 to 4096 on every engine of the CPU: the whole spectrum, or some frequencies of
-// it, against direct sums in double; its energy; and the way back.
+// Tests every length from 1 to 4096 on every engine of the CPU: the whole spectrum or some of its frequencies
+// against direct sums in double, the energy, and the inverse transform.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -30,9 +30,9 @@ using Complex = std::complex<double>;
 
 constexpr std::int64_t kLongest = 4096;
 constexpr std::int64_t kWhole = 256;  // up to this length all frequencies are compared
-constexpr int kSome = 8;              // number compared of longer transforms
+constexpr int kSome = 8;              // number of frequencies compared for longer transforms
 
-/// A signal and what its spectrum must be, from sums that know nothing of fast transforms.
+/// A signal and its spectrum by direct sums.
 struct Case {
   explicit Case(std::int64_t length, bool real) : n(length) {
     signal = random_signal(static_cast<std::size_t>(n), static_cast<unsigned>(2 * n) + (real ? 1 : 0));
@@ -54,7 +54,7 @@ struct Case {
     add_values();
   }
 
-  /// In long double: the errors of plain sums in double are larger than those of a fast transform.
+  /// Sums in long double, because plain sums in double have larger errors than a fast transform.
   void add_values() {
     using Long = long double;
     const std::vector<std::complex<Long>> roots = sfft::test::roots_of_one<Long>(n);
@@ -128,7 +128,7 @@ std::string problem_of(const Case& expected, Engine engine, bool real) {
   return text.str();
 }
 
-/// Both precisions, on one expectation: its sums take longer than the transforms.
+/// Compares both precisions with the same reference, whose sums take longer than the transforms.
 void expect_right(std::int64_t n, bool real) {
   const Case expected(n, real);
   for (const Engine engine : {Engine::built_in, Engine::fftw}) {

@@ -20,7 +20,7 @@ class DenseSelectiveCuda : public GpuTest {};
 
 TEST_F(DenseSelectiveCuda, KeepsWhatSumsSay) {
   for (const Engine engine : gpu_engines()) {
-    if (engine == Engine::vkfft) continue;  // its floats are less exact than the tests' gaps
+    if (engine == Engine::vkfft) continue;  // its errors in float exceed the tests' gaps
     const Options options{.engine = engine};
     expect_selects<float>(Shape({36, 40}), 3, options);
     expect_selects<float>(Shape({15, 21}), 2, options);
@@ -36,8 +36,8 @@ TEST_F(DenseSelectiveCuda, KeepsWhatSumsSay) {
 }
 
 TEST_F(DenseSelectiveCuda, LongLinesByOneTransformAfterTheOther) {
-  // Direct sums of these lengths take too long, so this compares with the CPU's engine, which other tests
-  // check by direct sums.
+  // Direct sums of these lengths take too long, so the reference is the CPU's engine, which other tests
+  // compare with direct sums.
   constexpr std::int64_t kPoints = 1 << 16, kBatch = 2;
   const auto x = as_samples<std::complex<float>>(random_signal(kBatch * kPoints, 4));
   const dense::Plan<double> exact(Shape(kPoints), false, {.engine = Engine::built_in, .batch = kBatch});

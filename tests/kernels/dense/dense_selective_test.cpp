@@ -60,7 +60,7 @@ TEST(DenseSelective, WhatMakesNoSenseIsRefused) {
   EXPECT_EQ(make(outside), ErrorCode::invalid_support);
   EXPECT_EQ(make(negative), ErrorCode::invalid_support);
   EXPECT_EQ(make({8}), std::nullopt);
-  for (const Backend backend : {Backend::cpu, Backend::cuda}) {  // before anything asks for a GPU
+  for (const Backend backend : {Backend::cpu, Backend::cuda}) {  // refused before a GPU is queried
     const Options options{.threads = -1, .backend = backend};
     EXPECT_EQ(code_of([&] { SelectivePlan<float>::above(Shape(16), true, options); }),
               ErrorCode::invalid_argument);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the dense plan, engine by engine, against direct sums and against itself.
+// Tests every engine of the dense plan against direct sums, and calls of one plan against each other.
 #include "sfft/dense.hpp"
 
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ std::vector<T> real_parts(const Signal& x) {
   return parts;
 }
 
-/// The half spectrum of a real signal, taken from the whole one.
+/// Takes the half spectrum of a real signal from the whole one.
 Signal half(const Signal& spectrum, const Shape& shape) {
   const std::int64_t row = shape[shape.rank() - 1];
   Signal kept;
@@ -289,7 +289,7 @@ TYPED_TEST(DenseTest, BadInputIsAnErrorThatSaysWhy) {
       EXPECT_EQ(code_of([&] { real_plan.forward(p, static_cast<sfft::ElementType>(type), half_values); }),
                 ErrorCode::invalid_argument);
     }
-    // A real signal that lies in the spectrum's own memory.
+    // A real signal in the spectrum's memory.
     const auto* inside = reinterpret_cast<const TypeParam*>(complex_values.data());
     EXPECT_EQ(code_of([&] { plan.forward(SignalView(std::span(inside, 24), shape), complex_values); }),
               ErrorCode::invalid_argument);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that threads which share one transform change nothing about its result, and that long lines in two
+// Tests that the result of a transform does not depend on the number of threads, and that long lines in two
 // passes equal direct sums.
 #include <gtest/gtest.h>
 
@@ -24,8 +24,8 @@ using test::fft_bound;
 using test::random_signal;
 using test::relative_l2;
 
-/// Large enough for several threads: planes, rows, single rows, prime sides, long lines of both parities,
-/// lengths that no two passes take.
+/// Shapes large enough for several threads: planes, rows, single rows, prime sides, long lines of both
+/// parities, and lengths that two passes cannot take.
 std::vector<Shape> shapes() {
   return {Shape({128, 300}),   Shape({1, 70000}),    Shape({3, 20011}),   Shape({257, 131}),
           Shape({24, 40, 36}), Shape({2, 150, 127}), Shape({40, 1, 900}), Shape(1 << 16),
@@ -57,7 +57,7 @@ template <class Real, class T>
 void check_equal(const Shape& shape, bool real) {
   const auto signal = samples_of<T>(shape);
   const Plan<Real> alone(shape, real, with(1)), two(shape, real, with(2));
-  // One thread may take a long line in one piece.
+  // A single thread may transform a long line in one piece.
   const auto expected = forward(two, signal);
   const auto by_one = forward(alone, signal);
   if (shape[shape.rank() - 1] < shape.points()) {
@@ -93,7 +93,8 @@ TYPED_TEST(DenseThreadsTest, LongLinesEqualSums) {
     const Shape shape(n);
     SCOPED_TRACE(shape.to_string());
     const double bound = fft_bound<TypeParam>(static_cast<double>(n));
-    // A sum over all n at a few frequencies is enough: the columns and lanes of both passes, and both ends.
+    // Full sums at a few frequencies are enough. The frequencies cover the columns and SIMD lanes of both
+    // passes, and both ends.
     const auto signal = samples_of<std::complex<TypeParam>>(shape);
     const ComplexSignal wide(signal.begin(), signal.end());
     const auto complex = forward(Plan<TypeParam>(shape, false, with(3)), signal);

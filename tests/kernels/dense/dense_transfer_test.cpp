@@ -16,10 +16,10 @@ void expect_fair_parts(const Shape& shape, bool real) {
     const std::int64_t part = transfer_part<Real>(problem);
     ASSERT_GE(part, 1);
     ASSERT_LE(part, batch);
-    // The last part is not nearly empty: parts differ only by the remainder of the division.
+    // The last part is never nearly empty, because part sizes differ only by the remainder of the division.
     const std::int64_t parts = (batch + part - 1) / part;
     EXPECT_LT(parts * part - batch, parts) << shape.to_string() << " batch " << batch << " part " << part;
-    // If there are several parts, one more signal per part would exceed the memory that a part may take.
+    // If there are several parts, one more signal per part would exceed a part's memory limit.
     const std::int64_t own = static_cast<std::int64_t>(sizeof(Real)) * (real ? 1 : 2);
     const std::int64_t bytes = std::max(
         shape.points() * own, problem.spectrum_points() * static_cast<std::int64_t>(2 * sizeof(Real)));

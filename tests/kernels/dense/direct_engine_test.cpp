@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests grids of a few points against sums, from samples of every type, in place, and back.
+// Tests grids of a few points against sums: from samples of every type, in place, and inverse.
 #include "kernels/dense/cpu/direct_engine.hpp"
 
 #include <gtest/gtest.h>

@@ -19,7 +19,7 @@ class LineStageTest : public testing::Test {};
 using Precisions = testing::Types<float, double>;
 TYPED_TEST_SUITE(LineStageTest, Precisions);
 
-/// Scratch of a stage, on cache lines as the engine provides it.
+/// Scratch memory of a stage, aligned to cache lines as the engine provides it.
 template <class Real>
 class Scratch {
  public:
@@ -50,7 +50,7 @@ TYPED_TEST(LineStageTest, ComplexRows) {
     stage.forward(row.data(), own, spectrum.data(), scratch.data());
     EXPECT_LE(test::relative_l2(spectrum, expected), bound) << n;
 
-    // From the exact spectrum, scaled by 1/n.
+    // The input is the exact spectrum scaled by 1/n.
     const std::vector<std::complex<TypeParam>> exact(expected.begin(), expected.end());
     stage.inverse(exact.data(), again.data(), static_cast<TypeParam>(1.0 / static_cast<double>(n)),
                   scratch.data());
@@ -89,7 +89,7 @@ TYPED_TEST(LineStageTest, RealRowsOfEveryElementType) {
   }
 }
 
-/// Shapes n × inner such that blocks of columns are narrower than the array, as wide, or followed by a
+/// Uses shapes n × inner for which blocks of columns are narrower than the array, as wide, or followed by a
 /// remainder.
 TYPED_TEST(LineStageTest, ColumnsInPlaceAndBesides) {
   std::vector<std::pair<std::int64_t, std::int64_t>> sizes{{256, 600}};  // beyond a second-level cache
@@ -112,7 +112,7 @@ TYPED_TEST(LineStageTest, ColumnsInPlaceAndBesides) {
       stage.transform(in_place.data(), in_place.data(), false, scratch.data());
       EXPECT_EQ(in_place, beside) << n << " x " << inner;
 
-      // The inverse is not scaled: n times the signal.
+      // The inverse is not scaled, so it returns n times the signal.
       std::vector<std::complex<TypeParam>> exact(expected.begin(), expected.end());
       stage.transform(exact.data(), exact.data(), true, scratch.data());
       Signal scaled = x;
@@ -122,7 +122,7 @@ TYPED_TEST(LineStageTest, ColumnsInPlaceAndBesides) {
   }
 }
 
-/// Columns become rows, and what is done to them in between sees every column once.
+/// Columns become rows, and the operation in between sees every column once.
 TYPED_TEST(LineStageTest, TransposedColumns) {
   for (const auto& [n, inner] : {std::pair{6, 5}, {16, 40}, {61, 3}, {100, 33}, {127, 70}, {8, 1}}) {
     const auto size = static_cast<std::size_t>(n * inner);

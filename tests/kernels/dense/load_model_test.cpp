@@ -54,21 +54,21 @@ TEST(LoadModel, TheDeviceAloneIsPredicted) {
 
 TEST(LoadModel, OneStreamAddsItsSteps) {
   const PieceLimits limits{100, 1, 10, 1, 1};
-  // Ten pieces: one step after the other, then the slower copy beside the other one, and kernels.
+  // Ten pieces: first one step after the other, then the slower copy overlaps the other one and the kernels.
   EXPECT_DOUBLE_EQ(predict({1, 2, 3, 5}, limits, 0).us, 10 * 6 + 90 * 5);
   EXPECT_DOUBLE_EQ(predict({1, 2, 3, 5}, limits, 1).us, 500);
 }
 
 TEST(LoadModel, ThreeStreamsHideTheShorterSteps) {
   const PieceLimits limits{100, 1, 10, 1, 3};
-  // 12 pieces of 9 units at most: the first one's chain, then the slowest step.
+  // 12 pieces of at most 9 units: the chain of the first piece, then the slowest step of each.
   const RoundTimes times = predict({1, 2, 3, 50}, limits, 0);
   const double piece = 100.0 / static_cast<double>(make_partition(limits, 0).pieces);
   EXPECT_DOUBLE_EQ(times.device_us, piece * 6 + (100 - piece) * 3);
   EXPECT_EQ(times.host_us, 0);
 }
 
-/// By hand: all threads copy what passes through buffers, once the host's own units are done.
+/// Computed by hand: all threads copy what passes through buffers, after the host's units are done.
 TEST(LoadModel, CopiesThroughBuffersTakeTheHostsThreads) {
   const PieceLimits limits{100, 1, 10, 1, 3};
   RoundProfile profile{1, 2, 3, 6};
@@ -82,7 +82,7 @@ TEST(LoadModel, CopiesThroughBuffersTakeTheHostsThreads) {
   EXPECT_DOUBLE_EQ(predict(profile, limits, 0).us, predict({1, 2, 3, 6}, limits, 0).us) << "hidden";
 }
 
-/// By hand: whoever ends first has worked beside the other all the time.
+/// Computed by hand: the one that ends first has worked at the same time as the other throughout.
 TEST(LoadModel, EachTakesLongerWhileTheOtherWorks) {
   const PieceLimits limits{100, 1, 10, 1, 3};
   RoundProfile profile{1, 3, 1, 4};
@@ -109,7 +109,7 @@ TEST(LoadModel, EachTakesLongerWhileTheOtherWorks) {
   EXPECT_GE(loss.value(), 0) << "noise is no gain";
 }
 
-/// Parts of the host are whole ones, and threads wait for the last of them.
+/// The host works in whole parts, and threads wait for the last of them.
 TEST(LoadModel, ThreadsTakeWholeParts) {
   PieceLimits limits{100, 1, 10, 1, 3};
   limits.host_part = 10;

@@ -21,7 +21,7 @@ class LongChirpTest : public testing::Test {
  public:
   using Complex = std::complex<Real>;
 
-  /// Frequencies of the lower half, the first and the last of it among them.
+  /// Frequencies of the lower half, including its first and last.
   static std::vector<std::int64_t> drawn_frequencies(std::int64_t n) {
     std::mt19937_64 generator(static_cast<std::uint64_t>(n));
     std::vector<std::int64_t> frequencies{0, 1, n / 2};
@@ -41,7 +41,7 @@ class LongChirpTest : public testing::Test {
     std::vector<std::int64_t> frequencies = drawn_frequencies(n);
     if (!kReal) frequencies.push_back(n - 1);
     for (const std::int64_t f : frequencies) picked.push_back(spectrum[static_cast<std::size_t>(f)]);
-    // The error of single outputs is that of all of them, spread evenly; a few may have four times as much.
+    // The error is spread evenly over the outputs; a few of them may have four times as much.
     const double bound = 4 * test::fft_bound<Real>(static_cast<double>(n));
     EXPECT_LE(relative_l2(picked, test::direct_coefficients(ComplexSignal(signal.begin(), signal.end()),
                                                             frequencies)),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests out-of-core transforms on a GPU with small budgets against direct sums and against the plan in the
-// device.
+// Tests out-of-core transforms on a GPU with small budgets against direct sums, and against the plan that
+// keeps its arrays on the device.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -77,7 +77,7 @@ TEST_F(OutOfCoreCuda, EqualsThePlanInDeviceMemoryWithManyPieces) {
   }
 }
 
-/// Values cross the bus in block16, with errors of 3e-5 for each trip of Gaussian values.
+/// Values cross the bus in block16; each trip adds an error of 3e-5 for Gaussian values.
 template <class Sample>
 void check_packed(const Shape& shape, std::int64_t budget, double share) {
   constexpr bool kReal = std::is_same_v<Sample, float>;
@@ -111,7 +111,7 @@ TEST_F(OutOfCoreCuda, PackedValuesKeepFifteenBits) {
   EXPECT_EQ(code_of([&] { Plan<double>(Shape{256, 256}, false, options); }), ErrorCode::invalid_argument);
 }
 
-/// On the first GPU twice and, where there is another one, on both.
+/// Runs on the first GPU named twice and, if there is another one, on both.
 TEST_F(OutOfCoreCuda, SeveralGpusShareAnArray) {
   std::vector<std::vector<int>> lists{{0, 0}};
   if (detail::cuda::device_count() > 1) lists.push_back({0, 1});
@@ -200,7 +200,7 @@ TEST_F(OutOfCoreCuda, FailedAllocationsLeaveTheArraysAlone) {
   const Shape shape({64, 96});
   const auto signal = as_samples<std::complex<float>>(random_signal(6144, 53));
   for (int n = 1; n < 20; ++n) {
-    const Plan<float> plan(shape, false, with(200'000, 0.3));  // which keeps what a call has allocated
+    const Plan<float> plan(shape, false, with(200'000, 0.3));  // the plan keeps what a call has allocated
     auto values = signal;
     detail::cuda::fail_allocation(n);
     bool done = false;
@@ -208,14 +208,14 @@ TEST_F(OutOfCoreCuda, FailedAllocationsLeaveTheArraysAlone) {
       plan.forward(values.data(), ElementType::c64, values);
       done = true;
     });
-    if (detail::cuda::fail_allocation(0) > 0) break;  // the call needs no more
-    if (done) continue;                               // no page-locked memory: ordinary memory serves
+    if (detail::cuda::fail_allocation(0) > 0) break;  // the call needs no more allocations
+    if (done) continue;                               // without page-locked memory, ordinary memory serves
     EXPECT_EQ(code, ErrorCode::out_of_memory);
     EXPECT_EQ(values, signal);
   }
 }
 
-/// Forward and back, apart and, where rows have room, in place.
+/// Transforms forward and back, out of place and, if rows have room, in place.
 template <class Real>
 void check_real(const Shape& shape, std::int64_t batch, bool padded, std::int64_t budget, double share) {
   SCOPED_TRACE(shape.to_string() + " real batch " + std::to_string(batch) + " share " +
@@ -300,7 +300,7 @@ TEST_F(OutOfCoreCuda, LongLinesAndBatchesEqualSums) {
   }
 }
 
-/// Long ones, so that there are many pieces; and back.
+/// Long lines, so that there are many pieces, forward and back.
 TEST_F(OutOfCoreCuda, LinesApartEqualThePlanInTheDevice) {
   for (const std::int64_t n : {std::int64_t{1} << 20, std::int64_t{3} * 5 * 7 * 4096}) {
     const auto points = static_cast<std::size_t>(n);
@@ -332,7 +332,7 @@ TEST_F(OutOfCoreCuda, LinesApartEqualThePlanInTheDevice) {
   }
 }
 
-/// Strips that wait for each other; arrays that the device reads, and others.
+/// Covers strips that wait for each other, and arrays that the device can and cannot read.
 TEST_F(OutOfCoreCuda, LinesInPlaceEqualThePlanInTheDevice) {
   for (const std::int64_t n : {std::int64_t{1} << 20, std::int64_t{1} << 21, std::int64_t{15} * 15 * 4096}) {
     const auto points = static_cast<std::size_t>(n);
@@ -365,7 +365,7 @@ TEST_F(OutOfCoreCuda, LinesInPlaceEqualThePlanInTheDevice) {
 TEST_F(OutOfCoreCuda, MeasuredSharesAreRemembered) {
   dense::forget_wisdom();
   const Shape shape({256, 512});
-  Options options = with(kMegabyte, -1);  // half of what would let it stay in the device
+  Options options = with(kMegabyte, -1);  // half of what would let it stay on the device
   EXPECT_NE(Plan<float>(shape, false, options).reason().find("assumed"), std::string::npos);
   options.planning = dense::Planning::measure;
   EXPECT_NE(Plan<float>(shape, false, options).reason().find("measured"), std::string::npos);

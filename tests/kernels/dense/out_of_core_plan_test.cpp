@@ -54,7 +54,7 @@ TEST(OutOfCorePlan, AShareOfOneNeedsNoGpu) {
       ErrorCode::backend_unavailable);
 }
 
-/// Lists of GPUs, whether there are any or not.
+/// Checks lists of GPUs, on machines with and without GPUs.
 TEST(OutOfCorePlan, ListsOfGpus) {
   const Shape shape({24, 40});
   const auto signal = as_samples<std::complex<float>>(random_signal(960, 48));
@@ -98,7 +98,8 @@ TEST(OutOfCorePlan, OptionsThatMakeNoSense) {
       << "a line of a large prime length";
 }
 
-/// Uses every second kind of shape: a real batch apart and, in rows with room for half spectra, in place.
+/// Uses every second kind of shape: a real batch out of place and, in rows with room for half spectra, in
+/// place.
 TEST(OutOfCorePlan, RealBatchesApartAndInPlace) {
   for (const Shape& shape : {Shape(360), Shape(105), Shape({20, 36}), Shape({9, 15}), Shape({6, 10, 14})}) {
     constexpr std::int64_t kBatch = 3;
@@ -144,7 +145,7 @@ TEST(OutOfCorePlan, RealBatchesApartAndInPlace) {
   }
 }
 
-/// The host's passes of real signals are in the predictions, measured ones too, and in what a plan says.
+/// Predictions and measurements include the host's passes of real signals, and plans report them.
 TEST(OutOfCorePlan, RealPassesArePredictedAndMeasured) {
   using Fft = detail::OutOfCoreRealFft<float>;
   const auto total = [](const std::vector<detail::RoundTimes>& times) {
@@ -196,8 +197,7 @@ TEST(OutOfCorePlan, RealPassesArePredictedAndMeasured) {
   EXPECT_LT(unchanged, plans / 2) << "a measured time of 0.21 us may be the assumed one, by chance";
 }
 
-/// Rows that are not divided need no pass before or after the rounds, unless signals leave no room for half
-/// spectra.
+/// Undivided rows need no pass before or after the rounds, unless signals leave no room for half spectra.
 TEST(OutOfCorePlan, RealRowsAreTransformedInARound) {
   for (const Shape& shape : {Shape({64, 128}), Shape({9, 15}), Shape({6, 10, 14})}) {
     SCOPED_TRACE(shape.to_string());
@@ -225,7 +225,7 @@ TEST(OutOfCorePlan, RealRowsAreTransformedInARound) {
   }
 }
 
-/// Sums at drawn frequencies, for lines that are divided: powers of two, other products, real and complex.
+/// Compares divided lines with sums at drawn frequencies: powers of two, other products, real and complex.
 TEST(OutOfCorePlan, LongLinesEqualSumsAtDrawnFrequencies) {
   std::mt19937_64 generator(47);
   for (const std::int64_t n : {std::int64_t{1} << 20, std::int64_t{1} << 19, std::int64_t{720720},
@@ -242,7 +242,7 @@ TEST(OutOfCorePlan, LongLinesEqualSumsAtDrawnFrequencies) {
       for (const std::int64_t f : frequencies) values.push_back(spectrum[static_cast<std::size_t>(f)]);
       return values;
     };
-    // The error of single outputs is that of all of them, spread evenly; a few may have four times as much.
+    // The error is spread evenly over the outputs; a few of them may have four times as much.
     const double bound = 4 * fft_bound<float>(static_cast<double>(n));
     const dense::Plan<float> plan(Shape(n), false, host_alone()), real_plan(Shape(n), true, host_alone());
     auto values = as_samples<std::complex<float>>(signal);
@@ -260,7 +260,7 @@ TEST(OutOfCorePlan, LongLinesEqualSumsAtDrawnFrequencies) {
   }
 }
 
-/// The built-in engine in memory, whose steps are others.
+/// The reference is the built-in engine in memory, which takes other steps.
 TEST(OutOfCorePlan, EqualsThePlanInMemory) {
   for (const bool real : {false, true}) {
     for (const Shape& shape : {Shape({300, 700}), Shape({64, 60, 50}), Shape({2, 131072})}) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests out-of-core transforms of a drawn population of shapes, real and complex, of one to three dimensions,
-// single and in batches, in place and apart, against direct sums: on the host alone, and with an emulated
-// device of little memory.
+// Tests out-of-core transforms of a drawn population of shapes against direct sums: real and complex, of one
+// to three dimensions, single and in batches, in place and out of place. They run on the host alone, and with
+// an emulated device of little memory.
 #include <gtest/gtest.h>
 
 #include "tests/support/out_of_core_population.hpp"
@@ -62,7 +62,7 @@ TYPED_TEST(OutOfCoreShapes, LongLinesAreDividedUnlessTheyArePrime) {
 
 TYPED_TEST(OutOfCoreShapes, SlabsThatDoNotFitAreDividedOnceMore) {
   Drawn drawn;
-  drawn.shape = Shape({4, 48, 64});  // planes of 24 kB and more
+  drawn.shape = Shape({4, 48, 64});  // planes have at least 24 kB
   drawn.share = 0;
   drawn.budget = 17 << 10;
   auto state = std::make_shared<EmulatedState>(static_cast<std::size_t>(drawn.budget));
@@ -91,7 +91,7 @@ TYPED_TEST(OutOfCoreShapes, FailuresLeaveTheInputAndThePlanAlive) {
     Array<TypeParam> signal(drawn, 1200), spectrum(drawn, 1200);
     const auto before = signal.all(), untouched = spectrum.all();
     const auto forward = [&] { plan->forward(signal.data(), spectrum.complex(), 1, workspace); };
-    state->used = state->budget - 100;  // another process takes the memory
+    state->used = state->budget - 100;  // as if another process took the memory
     EXPECT_EQ(code_of(forward), ErrorCode::out_of_memory);
     EXPECT_EQ(spectrum.all(), untouched) << "memory is allocated before an array is touched";
     state->used = 0;
@@ -107,7 +107,7 @@ TYPED_TEST(OutOfCoreShapes, FailuresLeaveTheInputAndThePlanAlive) {
   }
 }
 
-/// In place, so that nothing may be touched before everything is there.
+/// In place, so that nothing may be overwritten before all allocations have succeeded.
 TYPED_TEST(OutOfCoreShapes, EveryAllocationFailsOnce) {
   Drawn drawn;
   drawn.share = 0.3;
@@ -121,7 +121,7 @@ TYPED_TEST(OutOfCoreShapes, EveryAllocationFailsOnce) {
       for (int n = 1;; ++n) {
         ASSERT_LT(n, 50);
         auto state = std::make_shared<EmulatedState>(static_cast<std::size_t>(drawn.budget));
-        const auto plan = make<TypeParam>(drawn, state);  // which keeps what a call has allocated
+        const auto plan = make<TypeParam>(drawn, state);  // the plan keeps what a call has allocated
         std::vector<std::byte> memory(plan->workspace_bytes() + 64);
         std::byte* const workspace =
             memory.data() + (64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64);
@@ -133,8 +133,8 @@ TYPED_TEST(OutOfCoreShapes, EveryAllocationFailsOnce) {
           plan->forward(signal.data(), signal.complex(), 1, workspace);
           done = true;
         });
-        if (state->fail_allocation > 0) break;  // the call needs no more
-        if (done) continue;                     // no page-locked memory: ordinary memory serves
+        if (state->fail_allocation > 0) break;  // the call needs no more allocations
+        if (done) continue;                     // without page-locked memory, ordinary memory serves
         ++refused;
         EXPECT_EQ(code, ErrorCode::out_of_memory);
         EXPECT_EQ(signal.all(), before);
@@ -145,7 +145,8 @@ TYPED_TEST(OutOfCoreShapes, EveryAllocationFailsOnce) {
   }
 }
 
-/// With room for all slabs and nothing for the host, every value crosses the bus once in and once out.
+/// If all slabs fit on the device and the host takes no share, every value crosses the bus once in each
+/// direction.
 TYPED_TEST(OutOfCoreShapes, LinesApartAndRealRowsStayOnTheDeviceToo) {
   using Value = std::complex<TypeParam>;
   Drawn drawn;
@@ -168,9 +169,9 @@ TYPED_TEST(OutOfCoreShapes, LinesApartAndRealRowsStayOnTheDeviceToo) {
   }
 }
 
-/// In place the device transposes, too: every value crosses the bus twice in each direction, or once where it
-/// stays on the device between the rounds, and the host moves none. Lengths are squares, a square several
-/// times, and others.
+/// In place the device also transposes. Every value crosses the bus twice in each direction, or once if it
+/// stays on the device between the rounds, and the host moves none. Lengths are squares, multiples of
+/// squares, and others.
 TYPED_TEST(OutOfCoreShapes, LinesInPlaceAreTransposedOnTheWay) {
   using Value = std::complex<TypeParam>;
   Drawn drawn;
@@ -213,7 +214,7 @@ TYPED_TEST(OutOfCoreShapes, LinesInPlaceAreTransposedOnTheWay) {
   }
 }
 
-/// Pieces that wait for others end when one of them fails.
+/// Pieces that wait for others end when one of those fails.
 TYPED_TEST(OutOfCoreShapes, RoundsInPlaceFailAsOthersDo) {
   Drawn drawn;
   drawn.shape = Shape(64 * 64);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests what out-of-core transforms consist of, piece by piece: transpositions in place, how dimensions are
-// grouped into steps, and pieces that are copied part by part.
+// Tests the building blocks of out-of-core transforms: transpositions in place, the grouping of dimensions
+// into steps, and pieces that are copied part by part.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using detail::OutOfCoreGrid;
 using detail::Step;
 using detail::Transposition;
 
-/// In any order of the parts: they are independent.
+/// Runs the parts in any order, because they are independent.
 void transpose(const Transposition<float>& plan, std::complex<float>* matrix, std::mt19937& generator) {
   std::vector<std::byte> scratch(plan.scratch_bytes());
   for (int pass = 0; pass < plan.passes(); ++pass) {
@@ -46,13 +46,13 @@ TEST(Transposition, MovesEveryElementToItsPlace) {
                      static_cast<std::int64_t>(1 + generator() % 40)});
   sizes.push_back({40, 120, 300});  // stretches of several parts
   for (const std::int64_t element : {1, 2, 7}) {
-    sizes.push_back({136, 136, element});  // several tiles, the last ones not whole
+    sizes.push_back({136, 136, element});  // several tiles, of which the last are partial
     sizes.push_back({72, 216, element});
   }
   for (const auto& [rows, columns, element] : sizes) {
     const auto count = static_cast<std::size_t>(rows * columns * element);
     std::vector<std::complex<float>> memory(count + 8), before(count);
-    // On a cache line, as whole arrays are, or anywhere.
+    // Begins on a cache line, as whole arrays do, or anywhere.
     void* start = memory.data();
     std::size_t room = memory.size() * sizeof(memory[0]);
     auto* const matrix =
@@ -111,7 +111,7 @@ TEST(PieceParts, CoverEveryByteOnceAndKeepTheirBounds) {
 }
 
 std::string kinds(const std::vector<Step>& steps) {
-  // Columns, turned and exchanged ones, slabs, transpositions.
+  // Columns, transposed columns, exchanged columns, slabs, transpositions.
   constexpr char kLetters[] = {'c', 'T', 'x', 's', 't'};
   std::string text;
   for (const Step& step : steps) text += kLetters[static_cast<int>(step.kind)];
@@ -146,7 +146,7 @@ TEST(Grouping, PrefersFactorsThatAreTransposedFast) {
   const std::vector<Step> steps = group_steps(Shape(std::int64_t{3} << 23), limits(1 << 22));
   ASSERT_EQ(kinds(steps), "ctTc");
   EXPECT_EQ(steps[1].array.slab[0] % steps[1].array.slabs, 0);
-  // 64 squares of 16² would not fit, 96 · 160 does.
+  // 64 squares of 16² would not fit; 96 · 160 does.
   const std::vector<Step> closest = group_steps(Shape(96 * 160), limits(200));
   EXPECT_EQ(closest[1].array.slabs, 120);
   EXPECT_EQ(closest[1].array.slab[0], 128);
@@ -178,7 +178,7 @@ TEST(Grouping, CoversEveryDimensionOnce) {
     } catch (const Error&) {
       continue;
     }
-    std::int64_t product = 1;  // of the lengths that are transformed
+    std::int64_t product = 1;  // product of the lengths that are transformed
     for (const Step& step : steps) {
       if (step.kind == Step::Kind::columns) product *= step.array.slabs;
       if (step.kind == Step::Kind::slabs) product *= step.array.slab_points();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests out-of-core transforms against direct sums: on the host alone, and with an emulated device of little
-// memory, so that there are passes, streams and shares.
+// Tests out-of-core transforms against direct sums, on the host alone and with an emulated device. The device
+// has little memory, so that there are passes, streams and shares.
 #include "kernels/dense/out_of_core/out_of_core_fft.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ using test::fft_bound;
 using test::random_signal;
 using test::relative_l2;
 
-/// Even, odd and prime sides, a single row or column, extents of 1.
+/// Shapes with even, odd and prime sides, a single row or column, and extents of 1.
 std::vector<Shape> shapes() {
   return {Shape({24, 40}),   Shape({37, 50}),    Shape({50, 37}),    Shape({2, 300}),
           Shape({300, 2}),   Shape({64, 1}),     Shape({8, 12, 10}), Shape({13, 1, 22}),
@@ -40,12 +40,12 @@ class OutOfCoreTest : public testing::Test {
   using Values = std::vector<std::complex<Real>>;
 
   struct Plan {
-    std::shared_ptr<EmulatedState> state;  ///< of the first device
+    std::shared_ptr<EmulatedState> state;  ///< state of the first device
     std::vector<std::shared_ptr<EmulatedState>> states;
     std::unique_ptr<OutOfCoreFft<Real>> fft;
   };
 
-  /// A device with memory for `slabs` smallest pieces of either round, workspace included.
+  /// The budget of a device with memory for `factor` smallest pieces of either round, including workspace.
   static std::size_t budget(const Shape& shape, double factor) {
     const std::int64_t inner = shape.points() / shape[0];
     const auto column_group = shape[0] * std::min<std::int64_t>(16, inner);
@@ -67,7 +67,7 @@ class OutOfCoreTest : public testing::Test {
     std::byte* const workspace = memory.data() + (64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64);
     fft.transform(from.data(), to.data(), inverse, scale, workspace);
   }
-  /// Calls in place are bit for bit equal to others that share out the work alike; measured shares may
+  /// Calls in place equal other calls bit for bit if both partition the work alike; measured shares may
   /// differ.
   static void check(const OutOfCoreFft<Real>& fft, const Shape& shape, bool shared_alike = true) {
     const auto signal =
@@ -97,11 +97,11 @@ class OutOfCoreTest : public testing::Test {
     EXPECT_LE(relative_l2(halved, half), 2 * bound);
   }
 };
-/// Values that cross the bus in block16: errors of 3e-5 for each trip of Gaussian values.
+/// Values cross the bus in block16; each trip adds an error of 3e-5 for Gaussian values.
 class PackedOutOfCore : public OutOfCoreTest<float> {
  protected:
-  /// Calls in place equal others bit for bit if both share out the work alike (measured shares may differ,
-  /// and values that stay on the host are not packed).
+  /// Calls in place equal other calls bit for bit if both partition the work alike. Measured shares may
+  /// differ, and values that stay on the host are not packed.
   static void check(const OutOfCoreFft<float>& fft, const Shape& shape, const std::string& explained,
                     bool shared_alike = true) {
     SCOPED_TRACE(shape.to_string() + "\n" + explained);
@@ -127,7 +127,7 @@ TEST_F(PackedOutOfCore, EqualsSumsToFifteenBits) {
     for (const int threads : {1, 2, 5}) {
       for (const double share : {0.0, 0.4}) {
         const auto made = plan(shape, budget(shape, 20), share, threads, true);
-        if (made.fft->host_shares()[0] == 1) continue;  // a few columns, all of them the host's
+        if (made.fft->host_shares()[0] == 1) continue;  // the host takes all of the few columns
         check(*made.fft, shape, made.fft->explain());
         EXPECT_NE(made.fft->explain().find("block16"), std::string::npos);
         EXPECT_LE(made.state->max_used, made.state->budget);
@@ -201,7 +201,7 @@ TYPED_TEST(OutOfCoreTest, WhatFitsStaysOnTheDeviceBetweenTheRounds) {
       EXPECT_LE(relative_l2(spectrum, expected_spectra(signal, shape, false)),
                 fft_bound<TypeParam>(static_cast<double>(shape.points())));
       EXPECT_LE(made.state->max_used, made.state->budget);
-      // With all slabs resident and nothing for the host, every value crosses the bus twice.
+      // If all slabs are resident and the host takes no share, every value crosses the bus twice.
       if (share == 0 && more == 4) {
         EXPECT_EQ(made.state->bus_bytes, 2 * array);
       }
@@ -209,7 +209,8 @@ TYPED_TEST(OutOfCoreTest, WhatFitsStaysOnTheDeviceBetweenTheRounds) {
   }
 }
 
-/// OutOfCoreDevices have columns and slabs of their own. By count: each keeps its columns of its slabs.
+/// Each of the OutOfCoreDevices has its own columns and slabs. The bytes show that each keeps its columns of
+/// its slabs.
 TYPED_TEST(OutOfCoreTest, SeveralCardsShareEveryRound) {
   for (const int devices : {2, 3, 5}) {
     for (const double share : {0.0, 0.3}) {
@@ -245,7 +246,8 @@ TYPED_TEST(OutOfCoreTest, SeveralCardsKeepTheirColumnsOfTheirSlabs) {
   this->transform(*made.fft, signal, spectrum, false);
   EXPECT_LE(relative_l2(spectrum, expected_spectra(signal, shape, false)), fft_bound<TypeParam>(48 * 256));
   const std::size_t bus = made.states[0]->bus_bytes + made.states[1]->bus_bytes;
-  // In and out in both rounds, but for half of the array between them, if pieces are partitioned evenly.
+  // Values are copied in and out in both rounds, except half of the array between them, if pieces are
+  // partitioned evenly.
   EXPECT_GE(bus, 3 * array);
   EXPECT_LE(bus, 3 * array + array / 8);
   made.fft->measure();
@@ -314,7 +316,7 @@ TYPED_TEST(OutOfCoreTest, MemoryIsAllocatedBeforeAnArrayIsTouched) {
   const auto made = this->plan(shape, this->budget(shape, 2), 0.25, 2);
   auto values = as_samples<std::complex<TypeParam>>(random_signal(960, 43));
   const auto before = values;
-  made.state->used = made.state->budget - 100;  // another process takes the memory
+  made.state->used = made.state->budget - 100;  // as if another process took the memory
   EXPECT_EQ(code_of([&] { this->transform(*made.fft, values, values, false); }), ErrorCode::out_of_memory);
   EXPECT_EQ(values, before);
   made.state->used = 0;
@@ -340,7 +342,7 @@ TYPED_TEST(OutOfCoreTest, MeasuringChoosesSharesAndExplains) {
     EXPECT_NE(said.find(word), std::string::npos) << said;
 }
 
-/// Half as much of a round is copied where the device reads one of two arrays.
+/// Only half of a round passes through buffers if the device can read one of the two arrays.
 TYPED_TEST(OutOfCoreTest, PredictionsKnowWhatIsCopiedThroughBuffers) {
   const Shape shape({24, 400});
   auto values = as_samples<std::complex<TypeParam>>(random_signal(9600, 47));

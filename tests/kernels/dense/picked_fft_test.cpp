@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the transform of a 2D frame at few of its columns, alone and as the dense path of a plan, against
-// direct sums in double.
+// Tests the transform of a 2D frame at a few of its columns against direct sums in double, alone and as the
+// dense path of a plan.
 #include "kernels/dense/cpu/picked_fft.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace {
 
 using Values = std::vector<std::complex<double>>;
 
-/// Samples of one type, and the direct transform of them all.
+/// Samples of one type, and the direct transform of all of them.
 template <class Sample>
 struct Frame {
   Frame(const Shape& shape, unsigned seed)
@@ -46,7 +46,7 @@ void expect_direct_sum(const Shape& shape, const std::vector<std::int64_t>& elem
   std::vector<std::complex<Real>> values(elements.size());
   fft.forward(frame.samples.data(), element_type_of<Sample>::value, values, scratch);
   const std::int64_t stored = shape[1] / 2 + 1;
-  // Rounding is relative to the whole spectrum, from which these are picked.
+  // Rounding errors are relative to the whole spectrum, of which these are a few columns.
   double norm = 0, error = 0;
   for (const auto& value : frame.exact) norm += std::norm(value);
   for (std::size_t i = 0; i < elements.size(); ++i) {
@@ -85,7 +85,8 @@ std::int64_t mirrored(const Shape& shape, std::int64_t flat) {
   return (shape[0] - row) % shape[0] * shape[1] + (shape[1] - column) % shape[1];
 }
 
-/// The tail of a dense plan, which is a small difference of large numbers for the path that picks columns.
+/// Tests the tail of a dense plan. The path that picks columns computes it as a small difference of large
+/// numbers.
 template <class Real, class Sample>
 void expect_tail(const Shape& shape, const std::vector<std::int64_t>& support) {
   const Frame<Sample> frame(shape, 5);
@@ -101,7 +102,7 @@ void expect_tail(const Shape& shape, const std::vector<std::int64_t>& support) {
   EXPECT_NEAR(spectrum.tail_energy, tail, 1e-3 * tail);
   Values truth;
   for (const std::int64_t f : *spectrum.support) truth.push_back(frame.exact[static_cast<std::size_t>(f)]);
-  // Amplitudes are alike but for f = 0, a hundred times larger.
+  // Amplitudes are alike except at f = 0, which is a hundred times larger.
   EXPECT_LE(test::relative_l2(spectrum.values, truth),
             1000 * test::fft_bound<Real>(static_cast<double>(shape.points())));
 }
@@ -119,7 +120,8 @@ TEST(PickedFft, GivesADensePlanItsTail) {
 }
 
 TEST(PickedFft, LeavesSmallTailsToTheWholeSpectrum) {
-  // Nothing but the support: what is reported outside must be rounding, which a difference of energies hides.
+  // The signal has no energy outside the support, so the reported tail must be rounding. A difference of
+  // energies cannot resolve it.
   const Shape shape{24, 96};
   std::vector<float> samples;
   for (std::int64_t t = 0; t < shape.points(); ++t)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests lines of f16 as products on tensor cores on a GPU: both directions against plans in double, lines
-// that are spoiled by themselves, arrays that are aligned to values only, and for which problems they are
-// taken.
+// Tests lines of f16 that a GPU transforms as products on tensor cores: both directions against plans in
+// double, non-finite values that spoil only their own lines, arrays aligned only to values, and the choice of
+// products by the rules.
 #include <cmath>
 #include <limits>
 
@@ -53,7 +53,7 @@ std::vector<double> widened(const std::vector<F16>& parts) {
   return all;
 }
 
-/// Transforms lines that begin `offset` values behind aligned addresses.
+/// Transforms lines that begin `offset` values after aligned addresses.
 std::vector<F16> transformed(const Lines& lines, Direction direction, const std::vector<F16>& from,
                              double scale, std::size_t offset) {
   detail::DenseProblem problem;
@@ -111,7 +111,7 @@ TEST_F(ProductsCuda, AlignedToValues) {
   expect_right(kLines[7], 1);
 }
 
-/// An infinity and a NaN spoil their own lines, and lines of the largest values do not overflow.
+/// An infinity and a NaN spoil only their own lines, and lines of the largest values do not overflow.
 TEST_F(ProductsCuda, LinesAreSpoiledByThemselves) {
   for (const Lines& all : {kLines[0], kLines[2], kLines[6]}) {
     SCOPED_TRACE(all.kernel());
@@ -140,8 +140,8 @@ std::unique_ptr<const detail::GpuCompactEngine> by_rules(std::int64_t points, st
   return detail::make_compact_engine(detail::contiguous_problem(problem, batch), formats, kernel, false);
 }
 
-/// Rules take products for lines that would be convolutions, or are not moved in whole words, and for no
-/// others; kernels for f16 are not taken for other formats.
+/// The rules choose products for lines that would be convolutions or are not copied in whole words, and for
+/// no others. They do not choose kernels for f16 for other formats.
 TEST_F(ProductsCuda, Rules) {
   for (const std::int64_t points : {19, 23, 38, 45, 63, 94, 97, 126, 127}) {
     const auto engine = by_rules(points, 5);
@@ -161,7 +161,7 @@ TEST_F(ProductsCuda, Rules) {
   }
 }
 
-/// A plan against one in double, with the error that follows from the format.
+/// Compares a plan with one in double, within the error that follows from the format.
 void expect_right_plan(std::int64_t points, std::int64_t batch, Storage storage) {
   SCOPED_TRACE(std::to_string(points) + " " + to_string(storage));
   dense::CompactOptions options{.signal = storage, .spectrum = storage, .signal_peak = 65504};
@@ -193,7 +193,7 @@ void expect_right_plan(std::int64_t points, std::int64_t batch, Storage storage)
   EXPECT_LE(plan.predicted_error(Direction::forward), storage == Storage::bf16 ? 2.5e-3 : 4e-4);
 }
 
-/// Every length that rules take products for, and some of them in other formats.
+/// Checks every length for which the rules choose products, and some of these in other formats.
 TEST_F(ProductsCuda, EveryLengthOfTheRules) {
   for (std::int64_t points = 2; points <= 128; ++points) {
     if (detail::has_radices(static_cast<int>(points)) && (points % 4 == 0 || points < 45)) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests rows that are transformed side by side, alone and within the built-in engine's grids, against direct
-// sums in double.
+// Tests groups of rows that are transformed together, alone and within the built-in engine's grids, against
+// direct sums in double.
 #include "kernels/dense/cpu/row_group.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ class RowGroupTest : public testing::Test {};
 using Precisions = testing::Types<float, double>;
 TYPED_TEST_SUITE(RowGroupTest, Precisions);
 
-/// Whole rows, odd numbers of real ones too, from several element types, and back.
+/// Transforms whole rows (also an odd number of real rows) of several element types, forward and back.
 template <class Real, class Sample>
 void check_rows(std::int64_t n, std::int64_t rows) {
   using Complex = std::complex<Real>;
@@ -33,7 +33,7 @@ void check_rows(std::int64_t n, std::int64_t rows) {
   using Result = std::conditional_t<kReal, Real, Complex>;
   SCOPED_TRACE(testing::Message() << rows << " rows of " << n);
   ComplexSignal drawn = random_signal(static_cast<std::size_t>(n * rows), static_cast<unsigned>(n + rows));
-  for (auto& value : drawn) value = 100.0 + 10.0 * value;  // fits bytes
+  for (auto& value : drawn) value = 100.0 + 10.0 * value;  // fits into bytes
   const auto signal = as_samples<Sample>(drawn);
   const ComplexSignal expected = expected_spectra(signal, Shape(n), kReal);
   const double bound = test::fft_bound<Real>(static_cast<double>(n));
@@ -64,7 +64,8 @@ TYPED_TEST(RowGroupTest, RowsEqualDirectSums) {
   }
 }
 
-/// Drawn extents: grids in one piece, grids in blocks of rows that do not divide them, and what remains.
+/// Draws extents: grids in one piece, and grids in blocks of rows that do not divide them and leave a
+/// remainder.
 TYPED_TEST(RowGroupTest, DrawnGridsEqualDirectSums) {
   std::mt19937_64 random(51);
   const auto drawn = [&](std::int64_t from, std::int64_t to) {

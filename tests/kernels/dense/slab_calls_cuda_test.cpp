@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests what plans over several GPUs refuse, and what is left after allocations that fail.
+// Tests what plans over several GPUs refuse, and that failed allocations leave nothing behind.
 #include <gtest/gtest.h>
 
 #include "kernels/dense/request/cuda_slabs.hpp"
@@ -30,7 +30,7 @@ TEST_F(SlabCallsCuda, RefusesWhatItCannotDo) {
   EXPECT_EQ(plan_code({8, 8}, {.devices = kTwo, .device_memory = 1000}), ErrorCode::invalid_argument);
   EXPECT_EQ(plan_code({8, 8}, {.devices = kTwo, .signal = {{16, 2, 0}, 0}}), ErrorCode::backend_unavailable);
   EXPECT_EQ(plan_code({1 << 16, 1 << 12, 1 << 10}, {.devices = kTwo}), ErrorCode::out_of_memory);
-  // Extents smaller than the list.
+  // Some extents are smaller than the list of devices.
   const SlabPlan<float> narrow(Shape{3, 50}, false, {.devices = kFour});
   EXPECT_EQ(narrow.signal_slabs().size(), 3u);
   EXPECT_NE(narrow.explain().find("3 of 4 devices"), std::string::npos) << narrow.explain();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests transforms in slabs, and batches that are shared out, on one GPU that is named several times, against
-// direct sums.
+// Tests transforms in slabs, and partitioned batches, against direct sums. They run on one GPU that is named
+// several times.
 #include <gtest/gtest.h>
 
 #include "kernels/dense/request/cuda_slabs.hpp"
@@ -18,7 +18,7 @@ using dense::SlabPlan;
 
 class SlabCuda : public GpuTest {};
 
-/// There and back in slabs, two transforms queued one behind the other.
+/// Transforms forward and back in slabs, with two transforms enqueued one after the other.
 template <class Real, class Sample>
 void check(const Shape& shape, const Options& options) {
   const bool real = !is_complex(element_type_of<Sample>::value);
@@ -51,7 +51,7 @@ void check(const Shape& shape, const Options& options) {
   std::vector<Sample> again(points);
   plan.gather_signal(a.inputs(), element_type_of<Sample>::value, again.data());
   EXPECT_EQ(again, signal) << "the input was changed";
-  // Back: into memory of another call.
+  // The inverse writes into memory of another call.
   const std::vector<Value> rounded(sums.begin(), sums.end());
   plan.scatter_spectrum(rounded.data(), a.spectra());
   plan.enqueue_inverse(a.results(), b.signals(), a.workspaces(), a.streams());
@@ -109,7 +109,7 @@ TEST_F(SlabCuda, OneDeviceHoldsAll) {
   check<float, float>(Shape{100}, {.devices = {0}});
 }
 
-/// From and to host memory, any samples.
+/// Transforms samples of any type from and to host memory.
 template <class Sample>
 void check_host(const Shape& shape, const Options& options) {
   const bool real = !is_complex(element_type_of<Sample>::value);
@@ -153,7 +153,8 @@ TEST_F(SlabCuda, PlansTakeHostMemory) {
   }
 }
 
-/// As if the GPUs did not reach each other (`staged`), and with values that travel in other formats.
+/// Runs as if the GPUs could not access each other (`staged`), and with values that are sent in other
+/// formats.
 template <class Real>
 void check_slots(const Shape& shape, bool real, const std::vector<int>& devices, bool staged,
                  dense::Storage exchange = dense::Storage::f32) {
@@ -185,7 +186,7 @@ void check_slots(const Shape& shape, bool real, const std::vector<int>& devices,
   const std::vector<const void*> parts(results.begin(), results.end());
   detail::copy_from_slabs(result.data(), detail::spectrum_shape(shape, real), sizeof(Value),
                           slabs.spectrum_slabs(), parts);
-  // Gaussian values in block16 have an error of 3.1e-5; a part of them travels.
+  // Gaussian values in block16 have an error of 3.1e-5; only a part of them is sent.
   const double bound = packed ? 1e-4 : 4 * fft_bound<Real>(static_cast<double>(points));
   EXPECT_LE(relative_l2(result, sums), bound);
   if (packed) {
@@ -211,7 +212,7 @@ TEST_F(SlabCuda, StagedThroughTheHost) {
 }
 
 TEST_F(SlabCuda, PackedValuesKeepFifteenBits) {
-  // Rows of odd and even lengths, of less than a block, and of many; 64³ runs the kernels of volumes.
+  // Rows have odd and even lengths, of less than a block and of many blocks. 64³ runs the kernels of volumes.
   for (const Shape& shape : {Shape{48, 40}, Shape{13, 9}, Shape{16, 12, 14}, Shape{64, 64, 64}}) {
     for (const auto& devices : device_lists()) {
       for (const bool staged : {false, true}) {
@@ -227,8 +228,8 @@ TEST_F(SlabCuda, PackedExchangeIsForFloats) {
       SlabPlan<double>(Shape{16, 16}, false, {.devices = kFour, .exchange = dense::Storage::block16}), Error);
 }
 
-/// A transform whose streams all take part in a capture, before (`capture_first`) or after a call outside of
-/// it.
+/// Checks a transform whose streams all take part in a capture, before (`capture_first`) or after a call
+/// outside the capture.
 void check_captured(const Shape& shape, const std::vector<int>& devices, bool staged = false,
                     dense::Storage exchange = dense::Storage::f32, bool capture_first = false) {
   using Value = std::complex<float>;
@@ -300,7 +301,7 @@ TEST_F(SlabCuda, SlotsCanBeCapturedIntoAGraph) {
   }
 }
 
-/// More than one chunk: several megabytes a place, sums at a few outputs.
+/// Transforms more than one chunk (several megabytes per device), and compares a few outputs with sums.
 template <class Sample>
 void check_samples(const Shape& shape, const std::vector<int>& devices) {
   constexpr bool kReal = std::is_same_v<Sample, float>;
@@ -345,7 +346,7 @@ void check_samples(const Shape& shape, const std::vector<int>& devices) {
   EXPECT_LE(relative_l2(again, signal), 2 * fft_bound<float>(static_cast<double>(points)));
 }
 
-/// Rows in blocks of 16, and one by one; real planes by tuned kernels, and by others.
+/// Covers rows in blocks of 16 and one by one, and real planes by tuned kernels and by others.
 TEST_F(SlabCuda, ManyChunksAtSampledOutputs) {
   std::vector<std::vector<int>> lists{kTwo};
   if (detail::cuda::device_count() > 1) lists.insert(lists.end(), {{0, 1}, {1, 0}});
@@ -357,7 +358,7 @@ TEST_F(SlabCuda, ManyChunksAtSampledOutputs) {
   }
 }
 
-/// Where two GPUs are predicted to be faster than one by itself.
+/// Uses a problem for which two GPUs are predicted to be faster than one.
 TEST_F(SlabCuda, OneGpuIsTakenWhereItWasMeasuredToBeFaster) {
   if (detail::cuda::device_count() < 2) return;
   const Shape shape{384, 380, 400};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the schedule of transforms in slabs on emulated devices: results against direct sums, in any order of
-// the queues that the events allow.
+// Tests the schedule of transforms in slabs on emulated devices. Compares results with direct sums, for any
+// order of the queues that the events allow.
 #include "kernels/dense/slabs/slab_fft.hpp"
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ TEST(SlabGrid, SlabsSayWhichPartLiesWhere) {
   EXPECT_EQ(SlabGrid::max_devices(Shape{9, 2, 70}, true), 2);
 }
 
-/// Which devices reach which.
+/// Which devices can access each other.
 enum class Reach { all, none, neighbours };
 
 std::vector<bool> reach_of(Reach reach, int devices) {
@@ -84,7 +84,7 @@ class Run {
     }
   }
 
-  /// Queues the transform of a whole signal, in slabs; its spectrum in slabs is read after run().
+  /// Enqueues the transform of a whole signal in slabs. Its spectrum in slabs can be read after run().
   std::vector<Value*> forward(const ComplexSignal& signal, double scale) {
     std::vector<Value*> spectra;
     const auto slabs = detail::signal_slabs(shape_, names());
@@ -97,13 +97,13 @@ class Run {
     fft_.forward(queues_, {{}, spectra, planes_, rows_}, staging_, scale);
     return spectra;
   }
-  /// The reverse; complex signals only are read back in the order of the slabs, real ones too.
+  /// Enqueues the inverse transform. Both complex and real signals are read back in the order of the slabs.
   std::vector<void*> inverse(const std::vector<Value*>& spectra, double scale) {
     std::vector<Value*> complex;
     queues_.signals.clear();
     for (int d = 0; d < devices(); ++d) {
       const std::int64_t points = fft_.grid().planes_of(d).count * plane_points();
-      complex.push_back(memory_.allocate(d, points));  // room for Reals, too
+      complex.push_back(memory_.allocate(d, points));  // large enough for Reals as well
       queues_.signals.push_back(complex.back());
     }
     if (real_) complex.assign(complex.size(), nullptr);
@@ -173,7 +173,7 @@ void check(const Shape& shape, bool real, int devices, const SlabCuts& cuts, Rea
                " parts, reach " + std::to_string(static_cast<int>(reach)) + ", seed " + std::to_string(seed));
   const double bound = 4 * fft_bound<Real>(static_cast<double>(shape.points()));
   Run<Real> run(shape, real, devices, cuts, reach, !real && shape.rank() == 3 && seed % 2 == 0);
-  // Three transforms are queued, and only then does anything run.
+  // Three transforms are enqueued before anything runs.
   std::vector<ComplexSignal> signals;
   std::vector<std::vector<std::complex<Real>*>> spectra;
   for (unsigned i = 0; i < 3; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests transforms in slabs whose planes are graphs: many arrays one after the other, each more than once,
-// against direct sums.
+// Tests transforms in slabs whose planes are CUDA graphs against direct sums: many arrays one after the
+// other, each more than once.
 #include <gtest/gtest.h>
 
 #include "kernels/dense/request/cuda_slabs.hpp"
@@ -16,7 +16,7 @@ template <class Real, class Sample>
 void check(const Shape& shape, const std::vector<int>& devices, const detail::SlabTrial& trial) {
   using Value = std::complex<Real>;
   constexpr bool kReal = std::is_same_v<Sample, Real>;
-  constexpr std::size_t kArrays = 10;  // more than there are graphs
+  constexpr std::size_t kArrays = 10;  // more arrays than graphs
   SCOPED_TRACE(shape.to_string() + (kReal ? " real" : " complex"));
   const detail::DenseRequest request = detail::make_request(shape, kReal, {.devices = devices});
   const detail::CudaSlabs<Real> slabs(request, detail::choose_devices<Real>(request), trial);
@@ -33,7 +33,7 @@ void check(const Shape& shape, const std::vector<int>& devices, const detail::Sl
     detail::copy_to_slabs(signals.back().data(), shape, sizeof(Sample), slabs.signal_slabs(),
                           arrays.back()->places());
   }
-  // All calls are in the first one's streams, whose order keeps them apart, and none is waited for.
+  // All calls run in the streams of the first, whose order separates them, and the host waits for none.
   const Memory& first = *arrays[0];
   const auto workspaces = first.workspace_data();
   const detail::SlabCall call{workspaces, first.streams()};
@@ -50,7 +50,7 @@ void check(const Shape& shape, const std::vector<int>& devices, const detail::Sl
                             slabs.spectrum_slabs(), parts);
     EXPECT_LE(relative_l2(result, sums), bound) << i;
   }
-  // Each spectrum back into the next signal's memory, and then there again.
+  // Each spectrum is transformed back into the next signal's memory, and then forward again.
   for (int times = 0; times < 2; ++times)
     for (std::size_t i = 0; i < kArrays; ++i)
       slabs.enqueue_inverse(arrays[i]->results(), arrays[(i + 1) % kArrays]->places(), call);
@@ -63,7 +63,7 @@ void check(const Shape& shape, const std::vector<int>& devices, const detail::Sl
   }
 }
 
-/// Several chunks, whose planes take turns on two streams; without peer access there are no graphs.
+/// Several chunks, whose planes alternate between two streams. Without peer access there are no graphs.
 template <class Real, class Sample>
 void check_by_turns(const Shape& shape) {
   detail::SlabTrial trial{.cuts = detail::SlabCuts{3, 2, 0.5}, .turns = detail::PlaneGroups{2, 2}};

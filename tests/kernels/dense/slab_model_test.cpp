@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests what the planner predicts of transforms in slabs, against times by hand from bytes, and which lists
-// of devices requests accept.
+// Compares the planner's predictions for transforms in slabs with times computed by hand from bytes, and
+// tests which lists of devices requests accept.
 #include "kernels/dense/slabs/slab_model.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,8 @@ SlabTimes predict(const Shape& shape, int devices, SlabLink link) {
 }
 
 TEST(SlabModel, FollowsFromBytes) {
-  // 8.59 GB: a quarter is read and written in 1074 us, and three quarters of it are sent at 389 GB/s.
+  // The array has 8.59 GB. A quarter is read and written in 1074 us, and three quarters of that quarter are
+  // sent at 389 GB/s.
   const SlabTimes times = predict(kCube, 4, SlabLink::nvlink);
   EXPECT_NEAR(times.planes_us, 2 * 1073.7, 2);
   EXPECT_NEAR(times.columns_us, 1073.7, 1);
@@ -35,7 +36,8 @@ TEST(SlabModel, FollowsFromBytes) {
   const detail::SlabCuts cuts = detail::slab_cuts(kCube, false, kFloat, 4);
   EXPECT_NEAR(times.total_us,
               10 + 30 + 2147.5 / cuts.chunks + 4140.4 + 1073.7 * (1 - cuts.first_part) / (cuts.parts - 1), 4);
-  // Two: three passes of 2147 us, and half of each slab is read for the link, and as much written.
+  // Two devices: three passes of 2147 us; in addition, half of each slab is read for the link and as much is
+  // written.
   EXPECT_NEAR(predict(kCube, 2, SlabLink::nvlink).total_us, 10 + 30 + 3 * 2147.5 + 1073.7, 4);
   EXPECT_NEAR(predict(kCube, 1, SlabLink::nvlink).total_us, 10 + 3 * 4295, 4);
 }
@@ -56,7 +58,7 @@ TEST(SlabModel, PackedValuesTravelFasterAndPassThroughMemoryOnceMore) {
   const SlabTimes packed = detail::predict_slabs(kCube, false, kFloat, 2, rates);
   EXPECT_NEAR(packed.exchange_us, whole.exchange_us / 2, 1);
   EXPECT_LT(packed.total_us, 0.6 * whole.total_us);
-  rates.link = SlabLink::nvlink;  // there, memory is what two devices wait for
+  rates.link = SlabLink::nvlink;  // over NVLink, memory limits two devices
   EXPECT_GT(detail::predict_slabs(kCube, false, kFloat, 2, rates).total_us,
             predict(kCube, 2, SlabLink::nvlink).total_us);
 }
@@ -68,7 +70,7 @@ TEST(SlabModel, RealAndDoubleCountTheirBytes) {
   EXPECT_NEAR(detail::predict_slabs(kCube, false, kDouble, 2, rates).exchange_us, 2 * complex, 1);
 }
 
-/// Choices for one to four devices.
+/// Returns the choices for one to four devices.
 std::vector<SlabChoice> choices(const Shape& shape, SlabLink link) {
   std::vector<SlabChoice> all;
   for (int devices = 1; devices <= 4; ++devices)
@@ -82,7 +84,7 @@ TEST(SlabModel, SmallTransformsStayOnOneDevice) {
   EXPECT_EQ(detail::fastest_choice(choices({1024, 1024, 1024}, SlabLink::staged))->devices, 1);
 }
 
-/// A volume whose planes fit a block takes two passes on one GPU, where slabs take three.
+/// A volume whose planes fit into a block takes two passes on one GPU, but three in slabs.
 TEST(SlabModel, OneDeviceIsTakenWhereItIsKnownToBeFaster) {
   std::vector<SlabChoice> all = choices({256, 256, 256}, SlabLink::nvlink);
   all[0].times = detail::measured_alone(1);
@@ -119,7 +121,7 @@ TEST(SlabModel, ChunksAreWorthALaunch) {
             1);  // one plane for each device
 }
 
-/// By hand: signal, spectrum and workspace of the device that has most.
+/// Computed by hand: signal, spectrum and workspace of the device with the largest slabs.
 TEST(SlabModel, TheLargestSlabsNeedMemory) {
   EXPECT_EQ(detail::slab_memory_bytes({4, 6, 5}, false, 8, 2), 8 * (60 + 60 + 60));
   EXPECT_EQ(detail::slab_memory_bytes({5, 6, 4}, false, 8, 2), 8 * (3 * 24 + 3 * 20 + 3 * 24))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the conversions of arrays against those of single numbers, bit by bit: every pattern of f16 and bf16,
-// floats between them, special values at every place of vectors and of what is left of them.
+// Compares the conversions of arrays bit by bit with those of single numbers: every pattern of f16 and bf16,
+// floats between them, and special values at every position of vectors and of their remainder.
 #include "kernels/dense/cpu/stored_values.hpp"
 
 #include <gtest/gtest.h>

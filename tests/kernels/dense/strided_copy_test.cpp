@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests packing strided signals and putting them back against indexing by the definition of Strides.
+// Tests packing strided signals and unpacking them, against indexing by the definition of Strides.
 #include "kernels/dense/cpu/strided_copy.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ std::vector<Case> cases() {
           {Shape{1, 1, 1}, {{1, 1, 1}, 5}, 4},    {Shape{1, 9}, {{100, 2, 0}, 1}, 2}};
 }
 
-/// Elements from the start to element `flat` (row-major) of signal b.
+/// The offset of the element with linear index `flat` (row-major) of signal b.
 std::int64_t place(const Case& kind, std::int64_t b, std::int64_t flat) {
   std::int64_t at = b * kind.strides.batch;
   for (int d = kind.shape.rank() - 1; d >= 0; --d) {
@@ -65,7 +65,7 @@ TEST(StridedCopy, PacksAndPutsBackEveryElementType) {
               << kind.shape.to_string() << " signal " << b << " element " << flat;
         }
 
-        // Putting other values back changes these elements and nothing between them.
+        // Unpacking other values changes these elements and nothing between them.
         for (unsigned char& byte : packed) byte = static_cast<unsigned char>(byte ^ 1);
         std::vector<unsigned char> expected = before;
         for (std::int64_t flat = 0; flat < points; ++flat) {

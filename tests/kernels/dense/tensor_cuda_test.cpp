@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the engine tensor on a GPU: split and roots against those of the host, bit by bit; transforms against
-// double and against the emulation; batches, in place, unaligned, special values, refusals.
+// Tests the engine tensor on a GPU: splits and roots bit by bit against the host's, and transforms against
+// double and against the emulation. Covers batches, in-place calls, unaligned arrays, special values, and
+// refusals.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -25,7 +26,7 @@ dense::Options options(Engine engine, std::size_t batch) {
           .batch = static_cast<std::int64_t>(batch)};
 }
 
-/// On the GPU: there are large ones.
+/// Computed on the GPU, because some transforms are large.
 Exact exact_spectra(const Values& signals, std::size_t n) {
   const dense::Plan<double> plan(Shape{static_cast<std::int64_t>(n)}, false,
                                  options(Engine::cufft, signals.size() / n));
@@ -69,7 +70,7 @@ TEST_F(TensorCuda, RootsAreThoseOfTheHost) {
   }
 }
 
-/// With an impulse every sum has the few addends that its three products have, and rounds in the last place.
+/// For an impulse every sum has only the few addends of its three products, and rounds in the last place.
 TEST_F(TensorCuda, ProductsAreThoseOfTheEmulation) {
   for (const int log : {6, 10}) {
     Values x(std::size_t{64} << log);
@@ -91,7 +92,7 @@ TEST_F(TensorCuda, EveryPowerOfTwoAgainstDoubleAndEmulation) {
   }
 }
 
-/// Enough lines for large tiles, and the last one not full.
+/// There are enough lines for large tiles, and the last tile is not full.
 TEST_F(TensorCuda, ManyLines) {
   for (int log = tensor::kMinLog; log <= tensor::kMaxBatchLog; ++log) {
     const std::size_t n = std::size_t{1} << log,
@@ -203,7 +204,7 @@ TEST_F(TensorCuda, OtherTypesAndStridesAreConverted) {
   EXPECT_LE(relative_l2(forward_on_device(tensor_plan(n, 2), Exact(x.begin(), x.end())), expected),
             kTensorBound);
   dense::Options strided = options(Engine::tensor, 2);
-  strided.signal = {{2, 0, 0}, 1};  // one signal's elements between the other's
+  strided.signal = {{2, 0, 0}, 1};  // the elements of two signals alternate
   Values mixed(2 * n);
   for (std::size_t i = 0; i < n; ++i) {
     mixed[2 * i] = x[i];
@@ -227,7 +228,7 @@ TEST_F(TensorCuda, GraphsRepeatSeveralPasses) {
     cudaGraph_t graph = nullptr;
     cudaGraphExec_t executable = nullptr;
     ASSERT_EQ(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), cudaSuccess);
-    // There, and from there back to the input.
+    // Forward, and from the output back to the input.
     plan.enqueue_forward(input.get(), ElementType::c64, output.get(), workspace.get(), stream.get());
     plan.enqueue_inverse(output.get(), input.get(), workspace.get(), stream.get());
     ASSERT_EQ(cudaStreamEndCapture(stream.get(), &graph), cudaSuccess);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests folded lines of the engine tensor on a GPU: every length against double, bits against the emulation
-// where sums are exact, many lines, in place, unaligned, scales, special values.
+// Tests folded lines of the engine tensor on a GPU: every length against double, and bits against the
+// emulation if sums are exact. Covers many lines, in-place calls, unaligned arrays, scales, and special
+// values.
 #include <bit>
 #include <random>
 
@@ -50,7 +51,7 @@ TEST_F(TensorFoldedCuda, ImpulsesHaveTheBitsOfTheEmulation) {
   }
 }
 
-/// Blocks that do several tiles, and the last tile not full.
+/// Blocks process several tiles, and the last tile is not full.
 TEST_F(TensorFoldedCuda, ManyLines) {
   for (const int points : {5, 31, 47, 83, 107, 127, 149, 191, 223, 251}) {
     const std::size_t lines = 1 + (std::size_t{1} << 20) / static_cast<std::size_t>(points);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests folded lines of the engine tensor without a GPU: the kernel's own lane functions with emulated matrix
-// products, against transforms in double, at every length; scales, and where operands lie.
+// Tests folded lines of the engine tensor without a GPU: the kernel's lane functions with emulated matrix
+// products against transforms in double at every length, scales, and the positions of operands.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -48,7 +48,7 @@ TEST(TensorFolded, WithoutTheSplitItIsHalfPrecision) {
   EXPECT_LE(error, 1e-3);
 }
 
-/// Eight lanes that access 16 bytes each, and 32 that access 4, meet every bank once.
+/// Eight lanes that access 16 bytes each, and 32 that access 4 bytes, access every bank once.
 TEST(TensorFolded, LanesMeetDifferentBanks) {
   for (int edge = 1; edge <= 8; ++edge) {
     tensor::with_folded_tile(32 * edge - 1, [&](auto type) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests where the lanes of tensor kernels read and write: every point once, shared memory without bank
-// conflicts, whole sectors of global memory. Counts what a GPU would do: accesses of 16 bytes by eight lanes
-// at a time, of which those are served together that are in different banks; sectors of 32 bytes.
+// conflicts, and whole sectors of global memory. Counts accesses as a GPU does: eight lanes access 16 bytes
+// each at a time, accesses to different banks are served together, and sectors have 32 bytes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ constexpr int kLaneGroup = 8;   ///< lanes that access 16 bytes each at once
 constexpr int kGroups = 32 / kLaneGroup;
 constexpr std::int64_t kSector = 4;  ///< points
 
-/// How often a warp's access of 16 bytes per lane takes a turn, given the first point of every lane.
+/// The number of turns that a warp's access of 16 bytes per lane takes, given the first point of every lane.
 int turns_of(const std::vector<unsigned>& points) {
   int turns = 0;
   for (int first = 0; first < 32; first += kLaneGroup) {
@@ -43,7 +43,7 @@ std::string name() {
          std::to_string(static_cast<int>(Tile::kKind));
 }
 
-/// For accesses of a warp to pairs, where of(lane) is a lane's first point.
+/// Counts the turns of a warp's accesses to pairs; of(lane) is a lane's first point.
 template <class Of>
 void expect_no_conflicts(const std::string& what, const Of& of) {
   std::vector<unsigned> points;
@@ -51,15 +51,16 @@ void expect_no_conflicts(const std::string& what, const Of& of) {
   EXPECT_EQ(turns_of(points), kGroups) << what;
 }
 
-/// Rows and columns far apart.
+/// A pass whose rows and columns are far apart.
 tensor::Pass far_apart() {
   tensor::Pass pass;
   pass.from_line = pass.from_point = pass.to_point = std::int64_t{1} << 20;
   return pass;
 }
 
-/// What a tile reads or writes in global memory: every place once, and each group of eight lanes whole
-/// sectors, if two such groups share them at most: lines of 8 bytes are halves of what others read.
+/// Records what a tile reads or writes in global memory. It must access every place once, and each group of
+/// eight lanes whole sectors. At most two groups may share a sector: lines of 8 bytes are halves of what
+/// others read.
 class Places {
  public:
   void access(const std::vector<std::int64_t>& of_lanes) {
@@ -77,7 +78,7 @@ class Places {
   void expect(std::size_t points, const std::string& what) const {
     EXPECT_EQ(all_.size(), points) << what;
     EXPECT_EQ(accesses_, points / 16) << what;
-    // Four sectors hold what eight lanes access.
+    // Eight lanes access four sectors.
     EXPECT_LE(static_cast<double>(sectors_), 4.0 * static_cast<double>(accesses_) * allowed_) << what;
   }
   void allow(double times) { allowed_ = times; }
@@ -104,7 +105,7 @@ void expect_stages() {
         }
       }
       if (Tile::kStages == 1) continue;
-      // Pairs are of rows, and there are two columns of them, or of columns.
+      // Pairs consist of rows, with two columns of pairs, or of columns.
       const bool rows = Tile::pairs_of_rows(kStage);
       const unsigned other =
           rows ? Seat::column_offset(slot & 1) | Seat::row_offset(slot & ~1) : Seat::row_offset(slot);
@@ -146,7 +147,7 @@ void expect_memory() {
       out.access(places);
     }
   }
-  // One stage of 16 or 32 points reads its own rows, in several accesses to the same sectors.
+  // A single stage of 16 or 32 points reads its rows in several accesses to the same sectors.
   if (Tile::kStages == 1 && Tile::kKind == TileKind::batch) in.allow(2);
   in.expect(std::size_t{1} << Tile::kBits, "samples of " + name<Tile>());
   out.expect(std::size_t{1} << Tile::kBits, "results of " + name<Tile>());
@@ -202,7 +203,7 @@ void expect_lines() {
   out.expect(std::size_t{1} << Tile::kBits, "results of " + what);
 }
 
-/// A thread's pairs of points in their parts, and its results in neighbouring parts.
+/// Checks a thread's pairs of points in their parts, and its results in neighbouring parts.
 template <class Tile>
 void expect_joined() {
   using Part = typename Tile::Part;
@@ -274,7 +275,7 @@ TEST(TensorLayout, SharedMemoryHasNoConflictsAndGlobalMemoryWholeSectors) {
   }
 }
 
-/// Positions and their places in shared memory are linear in the bits.
+/// The place in shared memory is a linear function of the position's bits.
 TEST(TensorLayout, SwizzleIsLinear) {
   using Tile = tensor::Tile<13, 0, TileKind::batch, false>;
   for (unsigned a = 0; a < 1u << 13; a += 37) {

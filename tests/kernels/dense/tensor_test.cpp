@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the arithmetic of split-half transforms and the layout of their kernels without a GPU: splits, scales
-// and roots, tables against double, and whole transforms of the kernels' lane functions with emulated matrix
-// products, against transforms in double.
+// and roots, and tables against double. Whole transforms by the kernels' lane functions with emulated matrix
+// products are compared with transforms in double.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -34,7 +34,7 @@ TEST(Tensor, SplitsAreWithin22Bits) {
       const tensor::SplitPoint parts = tensor::split(x);
       const double re = double{tensor::lower_half(parts.hi)} + tensor::lower_half(parts.lo),
                    im = double{tensor::upper_half(parts.hi)} + tensor::upper_half(parts.lo);
-      // Half a unit in the last of 2·11 bits; fp16 has multiples of 2^-24.
+      // The error is half a unit in the last of 2·11 bits; fp16 has multiples of 2^-24.
       ASSERT_LE(std::fabs(re - double{x.re}), std::max(std::ldexp(std::fabs(double{x.re}), -22), 0x1p-25))
           << x.re;
       ASSERT_LE(std::fabs(im - double{x.im}), std::max(std::ldexp(std::fabs(double{x.im}), -22), 0x1p-25))
@@ -92,13 +92,13 @@ TEST(Tensor, MatricesOfTwoAndFourPointsAreExact) {
 
 TEST(Tensor, EveryPowerOfTwoAgainstDouble) {
   for (int log = tensor::kMinLog; log <= 20; ++log) {
-    // More lines than one tile holds, and not a multiple of that.
+    // There are more lines than one tile holds, and not a multiple of that.
     const std::size_t batch = log <= 13 ? 1 + (std::size_t{5000} >> log) : (log <= 15 ? 2 : 1);
     const Values x = uniform_noise(batch << log, static_cast<unsigned>(log));
     const Exact expected = exact_spectra(x, log);
-    // Small tiles, and large ones.
+    // Runs small tiles, and large ones.
     for (const std::int64_t few : {tensor::kFewPoints, std::int64_t{0}}) {
-      if (log == (few > 0 ? 20 : 19)) continue;  // as long as all others together
+      if (log == (few > 0 ? 20 : 19)) continue;  // takes as long as all others together
       EXPECT_LE(relative_l2(emulated_tensor_fft(x, log, {.few = few}), expected), kTensorBound)
           << "2^" << log << " few " << few;
     }
@@ -135,7 +135,7 @@ TEST(Tensor, SeveralDimensions) {
   }
 }
 
-/// Planes of few points are one pass where both dimensions have as many stages; others are two.
+/// Planes of few points take one pass if both dimensions have the same number of stages; others take two.
 TEST(Tensor, Planes) {
   for (int column = tensor::kMinPlaneLog; column <= tensor::kMaxPlaneLog; ++column) {
     for (int row = tensor::kMinPlaneLog; row <= tensor::kMaxPlaneLog; ++row) {
@@ -159,7 +159,7 @@ TEST(Tensor, EveryScaleFromTinyToHuge) {
     for (int decade = -36; decade <= 33; decade += 3) {
       const auto scale = static_cast<float>(std::pow(10.0, decade));
       const Values x = uniform_noise(n, static_cast<unsigned>(log + 100 + decade), scale);
-      // Results near the least normal number are multiples of 2^-149.
+      // Results near the smallest normal number are multiples of 2^-149.
       const double min = 0x1p-149 / (double{scale} * std::sqrt(static_cast<double>(n)));
       const Exact expected = exact_spectra(x, log);
       for (const std::int64_t few : {tensor::kFewPoints, std::int64_t{0}}) {
@@ -210,7 +210,7 @@ TEST(Tensor, HardSignals) {
   }
 }
 
-/// Arrays that are aligned to points only are read and written one by one, with the same results.
+/// Arrays that are aligned only to points are read and written point by point, with the same results.
 TEST(Tensor, UnalignedArrays) {
   for (const std::vector<int>& logs : {std::vector<int>{1}, {3}, {5}, {9}, {12}, {15}, {9, 3}}) {
     int log = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests wisdom in files through the public functions.
+// Tests wisdom files through the public functions.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -132,7 +132,7 @@ TEST_F(WisdomFileTest, SavingMergesWithWhatTheFileHolds) {
   Wisdom::global().add(elsewhere, {"f32 c2c 128", 4}, {"cufft", "", 7.0});
   fill(2);
   save_wisdom(file_);
-  forget_wisdom();  // another process, which loads nothing
+  forget_wisdom();  // as in another process, which loads nothing
   Wisdom::global().add(cpu_platform(), {"f32 c2c 64", 1}, {"built_in", "", 0.5});
   Wisdom::global().add(cpu_platform(), {"f64 c2c 64", 1}, {"built_in", "", 9.0});
   save_wisdom(file_);
@@ -179,7 +179,7 @@ TEST_F(WisdomFileTest, AFileThatIsNotWisdomIsNotReplaced) {
   };
   refused("my notes");
   refused(R"({"format": "sfft-wisdom", "version": 99, "entries": []})");
-  std::ofstream(file_).close();  // as mktemp makes it
+  std::ofstream(file_).close();  // an empty file, as mktemp makes it
   save_wisdom(file_);
   EXPECT_EQ(load_wisdom(file_).taken, 1);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that measured choices are kept, found again, and used only where they hold.
+// Tests that measured choices are kept, found again, and used only where they are valid.
 #include "kernels/dense/wisdom/wisdom.hpp"
 
 #include <gtest/gtest.h>

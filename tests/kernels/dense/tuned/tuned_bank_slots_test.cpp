@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests slots in shared memory: every point has its own, and no access meets a bank twice.
+// Tests slots in shared memory: no two points share one, and no access meets a bank twice.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ class Table {
  public:
   Table(const std::vector<int>& addresses, int threads, int bytes)
       : addresses_(addresses), threads_(threads), bytes_(bytes) {}
-  /// Where a thread's access of this step goes.
+  /// The slot that a thread accesses in this step.
   int slot(int step, int thread) const {
     const std::size_t pitch = addresses_.size() / static_cast<std::size_t>(threads_);
     const int address = addresses_[static_cast<std::size_t>(thread) * pitch + static_cast<std::size_t>(step)];
@@ -48,7 +48,7 @@ class Table {
   int threads_, bytes_;
 };
 
-/// The slots of all points by number; `point` says which one a thread accesses, −1 for none.
+/// The slots of all points by number. `point` says which one a thread accesses, or −1 for none.
 template <class Point>
 std::map<int, int> slots_of(const Table& table, int steps, int threads, int banks, const Point& point) {
   std::map<int, int> slots;
@@ -117,7 +117,7 @@ TEST(TunedBankSlots, NoBankIsMetTwice) {
   }
 }
 
-/// Primes p for which p − 1 has co-prime factors; GPUs with little and with much shared memory.
+/// Takes primes p for which p − 1 has co-prime factors, on GPUs with little and with much shared memory.
 TEST(TunedBankSlots, CandidatesFitTheirBlock) {
   int tables = 0;
   for (const int n : {31, 61, 67, 79, 103, 127, 241, 331, 661, 991, 1021, 1531, 2311, 3121, 8191}) {

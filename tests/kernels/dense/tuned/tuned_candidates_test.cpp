@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the policies that the tuner chooses from.
+// Tests the candidate policies of the tuner.
 #include <gtest/gtest.h>
 
 #include "kernels/base/radices.hpp"
@@ -77,11 +77,11 @@ TEST(TunedPolicy, NarrowLinesHaveCandidates) {
   }
 }
 
-/// Conflicts that can be counted by hand.
+/// Compares conflicts with counts by hand.
 TEST(TunedPolicy, BankConflicts) {
   using detail::tuned::bank_conflicts;
   KernelPolicy kernel{.radices = {16, 16}, .threads_per_transform = 16, .transforms_per_block = 2};
-  // Outputs 16 apart meet one bank 16 times; inputs lie side by side.
+  // Outputs 16 apart meet one bank 16 times; inputs are adjacent.
   EXPECT_DOUBLE_EQ(bank_conflicts(kernel), (16 + 1) / 2.0);
   kernel.pad_interval = 16;
   EXPECT_DOUBLE_EQ(bank_conflicts(kernel), 1);

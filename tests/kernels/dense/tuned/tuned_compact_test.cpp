@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the tuned kernels that read and write 16-bit values, on the CPU: generated kernels, compiled by the
-// host's compiler, against the built-in engine in double.
+// Tests the tuned kernels for 16-bit values on the CPU: generated kernels, compiled by the host's compiler,
+// against the built-in engine in double.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -42,7 +42,7 @@ TEST(TunedCompact, FramesAndVolumes) {
                 of(Shape({16, 32, 16}), false, 2, kF16, kF16, kF16, {8, 4})});
 }
 
-/// Copies to shared memory, prefetches, and tiles that are staged there move 16-bit values, too.
+/// Copies to shared memory, prefetches, and tiles staged in shared memory also move 16-bit values.
 TEST(TunedCompact, WaysThroughSharedMemory) {
   const auto named = [](const Shape& shape, bool real, std::int64_t batch, const char* kernels) {
     return CompactCase{dense_problem(shape, real, batch), *detail::tuned::parse_policy(kernels), kF16, kF16,
@@ -67,8 +67,8 @@ TEST(TunedCompact, WaysThroughSharedMemory) {
   expect_right(cases);
 }
 
-/// Whole lines that pass through shared memory as they lie: lines of one warp and of several, with and
-/// without room for padding, tiles that are not full, one side that is wider than the other.
+/// Whole lines pass through shared memory unchanged: lines of one warp and of several, with and without room
+/// for padding, tiles that are not full, and one side that is wider than the other.
 TEST(TunedCompact, PackedTiles) {
   const auto named = [](const Shape& shape, std::int64_t batch, const char* kernels, Storage signal = kF16,
                         Storage spectrum = kF16) {
@@ -95,8 +95,8 @@ TEST(TunedCompact, PackedTiles) {
              "kernel radices=16.30 threads_per_transform=16 transforms_per_block=4 staged=1")});
 }
 
-/// Lines as products on tensor cores: lengths of whole matrices and others, odd and even, one unit of lines
-/// and several, warps without work, and tiles that are not full or not of whole words.
+/// Lines are products on tensor cores. Lengths are whole matrices and others, odd and even. There are one or
+/// several units of lines, warps without work, and tiles that are not full or not of whole words.
 TEST(TunedCompact, TensorCores) {
   const auto named = [](std::int64_t points, std::int64_t batch, const char* threads) {
     const std::string kernel = "kernel radices=" + std::to_string(points) + " " + threads + " tensor_cores=1";
@@ -113,8 +113,8 @@ TEST(TunedCompact, TensorCores) {
                 named(128, 8, "threads_per_transform=4 transforms_per_block=8")});
 }
 
-/// Integers that share exponents: lines of whole blocks and others, fewer threads than teams need, and one
-/// side of another format.
+/// Integers share exponents: lines of whole blocks and others, fewer threads than teams need, and one side of
+/// another format.
 TEST(TunedCompact, BlocksOfIntegers) {
   const auto named = [](const Shape& shape, std::int64_t batch, const char* kernels, Storage signal,
                         Storage spectrum) {
@@ -139,7 +139,7 @@ TEST(TunedCompact, BlocksOfIntegers) {
        named(Shape(5), 9, "kernel radices=5 threads_per_transform=1 transforms_per_block=6", kBlock, kF32)});
 }
 
-/// Blocks across lines and along them, of several steps: long lines, frames, volumes.
+/// Transforms of several steps have blocks across lines and along them: long lines, frames, volumes.
 TEST(TunedCompact, BlocksOfSeveralSteps) {
   expect_right({of(Shape(48 * 40), false, 3, kBlock, kBlock, kF32, {48, 40}),
                 of(Shape(48 * 40), false, 2, kBlock, kBlock, kF16, {48, 40}, 1),
@@ -149,8 +149,8 @@ TEST(TunedCompact, BlocksOfSeveralSteps) {
                 of(Shape({20, 24, 32}), false, 1, kBlock, kBlock)});
 }
 
-/// Blocks of integers whose values are near the ends of float's range, infinite or no numbers, beside
-/// ordinary ones: every transform keeps its own error, or is spoiled by itself.
+/// Some blocks of integers have values near the ends of float's range, infinities or NaNs; others are
+/// ordinary. Every transform keeps its error bound, and non-finite values spoil only their own transform.
 void expect_right_out_of_the_ordinary(std::size_t points, const char* kernel) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity(),
                    kNan = std::numeric_limits<double>::quiet_NaN();
@@ -193,7 +193,7 @@ void expect_right_out_of_the_ordinary(std::size_t points, const char* kernel) {
   }
 }
 
-/// Lines of whole blocks, and others with threads that are left over.
+/// Lines of whole blocks, and other lines, for which threads are left over.
 TEST(TunedCompact, BlocksOutOfTheOrdinary) {
   expect_right_out_of_the_ordinary(64, "kernel radices=8.8 threads_per_transform=8 transforms_per_block=4");
   expect_right_out_of_the_ordinary(100,
@@ -202,7 +202,7 @@ TEST(TunedCompact, BlocksOutOfTheOrdinary) {
       60, "kernel radices=15.4 threads_per_transform=4 transforms_per_block=8 staged=1");
 }
 
-/// Twiddle factors within additions: lines, grids, convolutions and their ways back.
+/// Twiddle factors fused into additions: lines, grids, convolutions, and their inverses.
 TEST(TunedCompact, FusedTwiddles) {
   const auto named = [](const Shape& shape, std::int64_t batch, const char* kernels) {
     return CompactCase{dense_problem(shape, false, batch), *detail::tuned::parse_policy(kernels), kF16, kF16,
@@ -225,7 +225,8 @@ TEST(TunedCompact, FusedTwiddles) {
   expect_right(cases);
 }
 
-/// Between steps no value overflows, however the largest ones add up: impulses and constants of the peak.
+/// Between steps no value overflows, however the largest values add up: impulses and constants of the peak
+/// value.
 TEST(TunedCompact, NothingOverflowsBetweenSteps) {
   std::vector<CompactCase> cases{of(Shape(48 * 40), false, 1, kF16, kF16, kF16, {48, 40}),
                                  of(Shape({30, 64}), true, 1, kF16, kF16, kF16),

@@ -68,7 +68,7 @@ std::vector<Case> cases() {
   };
 }
 
-/// Sources of the kernels that a spread of problems needs, each once, by architecture.
+/// Returns the distinct sources of the kernels that a spread of problems needs, by architecture.
 std::map<std::string, std::set<std::string>> sources() {
   std::map<std::string, std::set<std::string>> all;
   bool inverse = false;
@@ -133,7 +133,8 @@ TEST(TunedCompile, EveryKernelOfASpreadOfProblems) {
   }
 }
 
-/// Packed tiles, fused twiddle factors and blocks of integers, as the rules for 16-bit lines choose them.
+/// Compiles packed tiles, fused twiddle factors and blocks of integers as the rules choose them for 16-bit
+/// lines.
 TEST(TunedCompile, LinesOf16Bits) {
   if (!find_nvrtc().why_missing.empty()) GTEST_SKIP() << find_nvrtc().why_missing;
   std::vector<std::string> list;
@@ -174,7 +175,7 @@ DenseProblem problem_of(const std::string& transform, std::int64_t batch) {
   return dense_problem(Shape(std::span<const std::int64_t>(extents)), kind == "r2c", batch);
 }
 
-/// What follows the word "stored".
+/// Parses what follows the word "stored".
 Formats formats_of(const std::string& transform) {
   const std::size_t at = transform.find(" stored ");
   if (at == std::string::npos) return {};
@@ -189,8 +190,8 @@ Formats formats_of(const std::string& transform) {
   return {found[0], found[1], found[2], 1};
 }
 
-/// Shipped policies were measured once; that the generator still accepts them can be tested without a GPU.
-/// Entries without a policy leave it to the rules, which must have one.
+/// The generator must still accept the shipped policies, which can be tested without a GPU. Entries without a
+/// policy leave the choice to the rules, which must have one.
 TEST(TunedCompile, ShippedPolicies) {
   std::set<std::string> needed;
   int tuned = 0;
@@ -232,7 +233,7 @@ TEST(TunedCompile, RefusalsSayWhy) {
   EXPECT_NE(detail::tuned::compile({good}, "sm_1").front().failure, "");
   Kernel broken = whole;
   broken.step.points = 19;
-  broken.step.policy.radices = {19};  // there is no such butterfly
+  broken.step.policy.radices = {19};  // no butterfly has this radix
   const auto compiled = detail::tuned::compile({source_of(broken, true), good, good}, "sm_80");
   EXPECT_TRUE(compiled[0].image.empty());
   const std::string& failure = compiled[0].failure;

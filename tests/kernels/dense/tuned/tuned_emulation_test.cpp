@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the tuned engine's device code on the CPU: generated kernels, compiled by the host's compiler,
-// against the built-in engine in double. SFFT_TEST_LENGTH_STEP=1 takes every length from 1 to 4096, which
-// takes half an hour.
+// against the built-in engine in double. SFFT_TEST_LENGTH_STEP=1 tests every length from 1 to 4096 in half an
+// hour.
 #include <gtest/gtest.h>
 
 #include <utility>
@@ -25,7 +25,7 @@ struct Case {
   ElementType element = ElementType::f32;
 };
 
-/// What a case executes, forward and inverse.
+/// The programs that a case executes, forward and inverse.
 struct Programs {
   Program forward, inverse;
 };
@@ -55,7 +55,7 @@ void expect_right(const Case& c, const Programs& programs, const EmulatedKernels
                       {.engine = dense::Engine::built_in, .batch = problem.batch})
       .forward(x.data(), element_type_of<T>::value, expected);
 
-  constexpr std::size_t kBeyond = 64;  // elements behind an array that must not be written
+  constexpr std::size_t kBeyond = 64;  // elements after an array that must not be written
   const Value poison(-77, 77);
   const auto values_of = [&](std::size_t count) { return std::vector<Value>(count + kBeyond, poison); };
   std::vector<Value> spectra = values_of(values),
@@ -284,7 +284,7 @@ TEST(TunedEmulation, VolumesInTwoSteps) {
               "kernel radices=4.2.8 threads_per_transform=8 transforms_per_block=4 multiprocessor_delay=800 "
               "kernel radices=16.2.4 threads_per_transform=16 transforms_per_block=16 interleaved_shared=1 "
               "twiddles=table pad_interval=2"),
-       // Digits that carry, and idle threads.
+       // These have digits that carry, and idle threads.
        volume(Shape({15, 12, 20}), 2, "4.3",
               "kernel radices=4.5.4 threads_per_transform=20 kernel radices=5.3.3 threads_per_transform=15 "
               "transforms_per_block=4 interleaved_shared=1 multiprocessor_delay=800"),

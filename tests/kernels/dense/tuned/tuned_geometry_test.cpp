@@ -46,7 +46,7 @@ TEST(TunedGeometry, LinesOfEveryKind) {
 TEST(TunedGeometry, LinesWithStrides) {
   for (const std::int64_t n : {12, 20, 38, 45}) {
     for (const std::int64_t batch : {1, 5}) {
-      // Every third element; signals beside each other; with gaps between them.
+      // Signals of every third element, interleaved signals, and signals with gaps between them.
       for (const dense::Strides& strides :
            {dense::Strides{{3, 0, 0}, 3 * n}, dense::Strides{{batch, 0, 0}, 1},
             dense::Strides{{1, 0, 0}, n + 3}, dense::Strides{{7, 0, 0}, 1}}) {
@@ -107,7 +107,7 @@ TEST(TunedGeometry, Planes) {
                                                                                         {23, 64}}) {
     for (const std::int64_t batch : {1, 2, 5}) {
       for (const bool real : {false, true}) {
-        if (real && columns == 2) continue;  // rows of one pair
+        if (real && columns == 2) continue;  // the rows of one pair
         for (const bool single : {true, false}) {
           const DenseProblem problem = dense_problem(Shape({rows, columns}), real, batch);
           const TransformPolicy policy = rule_policy(problem, single);
@@ -126,7 +126,7 @@ TEST(TunedGeometry, PlanesWithStrides) {
     for (const std::int64_t pitch : {columns + 1, columns + 2, columns + 8}) {
       for (const std::int64_t batch : {1, 3}) {
         for (const bool real : {false, true}) {
-          // Rows with a pitch; frames with gaps; channels beside each other; columns before rows.
+          // Rows with a pitch, frames with gaps, interleaved channels, and columns before rows.
           for (const dense::Strides& strides :
                {dense::Strides{{pitch, 1, 0}, pitch * rows}, dense::Strides{{pitch, 1, 0}, pitch * rows + 5},
                 dense::Strides{{3 * pitch, 3, 0}, 1}, dense::Strides{{1, rows, 0}, columns * rows}}) {

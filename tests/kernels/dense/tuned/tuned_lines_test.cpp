@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests kernels for lines of one dimension of an array on the CPU, compiled by the host's compiler, against
-// direct sums.
+// Tests kernels for lines of one dimension of an array against direct sums. They are compiled by the host's
+// compiler and run on the CPU.
 #include "kernels/dense/tuned/plan/lines.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ struct Case {
   std::int64_t groups = 1;
 };
 
-/// What a volume of 3 × 20 × 12 in slabs needs, and extents that tiles do not divide.
+/// The kernels that a volume of 3 × 20 × 12 in slabs needs, and extents that tiles do not divide.
 std::vector<Case> cases() {
   const Lines::Strides plane{240, 1, 12}, block{24, 1, 120}, odd{21, 1, 105};
   std::vector<Case> all;
@@ -84,7 +84,7 @@ void check_all() {
   std::vector<std::string> sources;
   for (const Case& c : cases()) {
     detail::tuned::LineNeed need = need_of(c.lines);
-    need.lines = 0;  // tiles may hold more lines than there are
+    need.lines = 0;  // tiles may be larger than the number of lines
     const auto policies = candidates(need, kSingle, kHopper, 1);
     ASSERT_FALSE(policies.empty());
     programs.push_back(program_of(c.lines, policy_of(policies[0])));

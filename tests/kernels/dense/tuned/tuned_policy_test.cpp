@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests policies as wisdom files hold them: their text, every knob, and damage.
+// Tests policies as stored in wisdom files: their text, every knob, and damage.
 #include <gtest/gtest.h>
 
 #include "kernels/dense/tuned/policy/knobs.hpp"
@@ -14,7 +14,7 @@ using detail::tuned::IntList;
 using detail::tuned::KernelPolicy;
 using detail::tuned::TransformPolicy;
 
-/// A kernel for which every value of every knob is possible.
+/// A kernel that permits every value of every knob.
 KernelPolicy one_butterfly() {
   KernelPolicy kernel;
   kernel.radices = {2};
@@ -91,7 +91,7 @@ void expect_round_trips(std::span<const detail::tuned::Knob<Policy>> knobs, cons
     EXPECT_TRUE(knob.words.empty() || (min == 0 && max + 1 == static_cast<int>(knob.words.size())))
         << knob.name;
     for (const int value : {min, min + 1, (min + max) / 2, max - 1, max, min - 1, max + 1}) {
-      if (!knob.words.empty() && (value < min || value > max)) continue;  // there is no such word
+      if (!knob.words.empty() && (value < min || value > max)) continue;  // no word names this value
       const bool flag = min == 0 && max == 1 && (value < 0 || value > 1);
       Policy policy = usual;
       if (!flag) knob.set(policy, value);
@@ -130,7 +130,7 @@ TEST(TunedPolicy, KnobsAreIndependent) {
   }
 }
 
-/// Wisdom files hold texts of up to 4000 bytes.
+/// Wisdom files allow texts of up to 4000 bytes.
 TEST(TunedPolicy, TheLongestTextFitsAFile) {
   KernelPolicy kernel;
   for (int i = 0; i < IntList::kCapacity; ++i) kernel.radices.push_back(2);

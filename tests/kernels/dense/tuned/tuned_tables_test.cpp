@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests constants of the tuned kernels: roots of unity, and the tables of convolutions.
+// Tests the constants of the tuned kernels: roots of unity, and the tables of convolutions.
 #include <gtest/gtest.h>
 
 #include "kernels/dense/tuned/run/tables.hpp"
@@ -38,8 +38,8 @@ TEST(TunedTables, RootsAreExactAndSymmetric) {
   for (std::size_t j = 1; j < around.size(); ++j) EXPECT_EQ(around[j], std::conj(around[1001 - j]));
 }
 
-/// (re z, im z/re z) of the roots w^(R/size) exp(−2πi m/size), w = exp(−2πi q/(before R)), for every position
-/// q.
+/// Expects (re z, im z/re z) of the roots z = w^(R/size) exp(−2πi m/size), w = exp(−2πi q/(before R)), for
+/// every position q.
 TEST(TunedTables, RootsOfFusedButterflies) {
   constexpr double kMin = 0x1p-30;
   const Table table = detail::tuned::pass_roots_of({8, 16, 4}, Twiddles::fused, 0, kMin);
@@ -63,8 +63,8 @@ TEST(TunedTables, RootsOfFusedButterflies) {
   EXPECT_LE(worst, 1.01 * kMin) << "only real parts of 0 are moved";
 }
 
-/// w^k, w = exp(−2πi q/(before R)), for k = 1 … R − 1 and every position q; among fused passes, those of
-/// other radices.
+/// Expects w^k, w = exp(−2πi q/(before R)), for k = 1 … R − 1 and every position q. If passes are fused, this
+/// applies to the passes of other radices.
 TEST(TunedTables, RootsOfOtherPasses) {
   for (const auto& [twiddles, skipped] : {std::pair{Twiddles::table, 0}, {Twiddles::fused, 8 * 16 / 2}}) {
     const Table table = detail::tuned::pass_roots_of({8, 16, 10}, twiddles, 0, 0x1p-30);
@@ -86,9 +86,9 @@ TEST(TunedTables, RootsOfOtherPasses) {
 
 using Values = std::vector<std::complex<double>>;
 
-/// What the passes of a kernel compute (line_fft.cuh), by definition: a DFT or, without twiddle factors, a
-/// DFT with one dimension per radix, whose first coordinate is the slowest of the inputs and the fastest of
-/// the outputs.
+/// Computes by definition what the passes of a kernel compute (line_fft.cuh). This is a DFT or, without
+/// twiddle factors, a DFT with one dimension per radix. Its first coordinate is the slowest of the inputs and
+/// the fastest of the outputs.
 Values passes(const Values& x, const Step& step, const IntList& radices) {
   const auto n = static_cast<std::int64_t>(x.size());
   if (!step.twiddle_free()) return direct_dft_axis(x, 1, n, 1);
@@ -110,7 +110,7 @@ Values passes(const Values& x, const Step& step, const IntList& radices) {
   return y;
 }
 
-/// The DFT as the device code makes it from a convolution (tile_fft.cuh), by definition.
+/// Computes the DFT from a convolution by definition, as the device code does (tile_fft.cuh).
 Values convolved(const Step& step, const Values& x) {
   const Convolution c = detail::tuned::convolution(step);
   const auto n = static_cast<std::size_t>(step.points),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the variations that the tuner tries of the best policy: wisdom files can hold them, and none comes
+// Tests the variations of the best policy that the tuner tries: wisdom files can store them, and none occurs
 // twice.
 #include <gtest/gtest.h>
 
