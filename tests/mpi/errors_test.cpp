@@ -62,7 +62,7 @@ TEST(MpiErrors, WhatNoEngineDoesIsRefused) {
   }
 }
 
-TEST(MpiErrors, ProcessesThatDisagreeAreToldSo) {
+TEST(MpiErrors, ProcessesThatDisagreeFailTogether) {
   const Communicator world = Communicator::world();
   if (world.size() == 1) return;
   const bool odd = world.rank() == world.size() - 1;
@@ -130,7 +130,7 @@ class MemoryLimit {
   rlimit before_{};
 };
 
-TEST(MpiErrors, OneProcessWithoutMemoryIsToldByAll) {
+TEST(MpiErrors, AllProcessesReportOneWithoutMemory) {
   const Communicator world = Communicator::world();
   const int odd = world.size() - 1;
   {

@@ -55,11 +55,11 @@ TEST(BackgroundDense, EveryFrameGetsItsOwnSpectrum) {
     Events events;
     transform_some(seed, events);
     if (HasFatalFailure()) return;
-    EXPECT_GT(events.begun, 100) << "nothing went beside";
+    EXPECT_GT(events.begun, 100) << "nothing ran in the background";
   }
 }
 
-TEST(BackgroundDense, FailuresBesideCostNoFrame) {
+TEST(BackgroundDense, BackgroundFailuresLoseNoFrame) {
   for (unsigned seed = 1; seed <= 40; ++seed) {
     Events events;
     events.one_in = 2 + seed % 9;

@@ -145,7 +145,7 @@ TEST(Calibration, AFewLuckyFramesAreNotBelieved) {
   EXPECT_GT(calibration.factor(0.03), 0.9);
 }
 
-TEST(Calibration, ComparisonsThatAreAskedForReplaceItsOwn) {
+TEST(Calibration, RequestedComparisonsReplaceScheduledOnes) {
   Calibration calibration(256);
   int own = 0;
   for (int i = 0; i < 1000; ++i) {

@@ -116,7 +116,7 @@ TEST(Discover, AnUnknownNumberOfFrequenciesIsFoundOut) {
   }
 }
 
-TEST(Discover, FewerFrequenciesThanAskedForAreAllThereAre) {
+TEST(Discover, FewerFrequenciesThanRequestedAreAll) {
   const SparseSignal signal = SparseSignal::random(Shape{1 << 16}, false, 9, 2);
   expect_found(discover(SignalView::line(signal.samples()), {.k = 30, .fallback = Fallback::none}), signal,
                kDouble);

@@ -97,7 +97,7 @@ TEST(DiscoverTrust, ATonePlusPulsesOfTwoInSixtyFour) {
   }
 }
 
-TEST(DiscoverTrust, SeventeenEqualTonesOfWhichFiveAreAskedFor) {
+TEST(DiscoverTrust, FiveRequestedOfSeventeenEqualTones) {
   const Shape shape{1 << 14};
   for (unsigned seed = 1; seed <= 200; ++seed) {
     SparseSignal signal = SparseSignal::random(shape, false, 17, seed);

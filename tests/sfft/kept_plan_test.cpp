@@ -136,7 +136,7 @@ Template small_film(bool reference = true) {
   return learn(SignalView(frame, Shape{48, 64}), {.k = 20, .reference = reference});
 }
 
-TEST(KeptPlan, AnotherRequestIsPlannedAnewAndSaysWhy) {
+TEST(KeptPlan, AnotherRequestIsPlannedAgainWithAReason) {
   const PlanOptions made{.path = Path::comb};
   const Template tmpl = Plan<float>(small_film(), made).keep_in(small_film());
   const auto note = [&](const std::function<void(PlanOptions&)>& change) {

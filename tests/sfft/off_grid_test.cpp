@@ -135,7 +135,7 @@ TEST(OffGrid, NoiseMovesTheFrequencyByItsStandardError) {
   EXPECT_LT(sum / kTrials, 2.0);
 }
 
-TEST(OffGrid, TheLargestCoefficientsOfOneToneAreSaidToBeLeakage) {
+TEST(OffGrid, TheLargestCoefficientsOfOneToneAreReportedAsLeakage) {
   constexpr std::int64_t kPoints = 1 << 18;
   std::vector<Complex> x(kPoints);
   const double frequencies[] = {123455.6, 40000.3, 200000.45}, sizes[] = {1, 1e-2, 1e-3};
@@ -152,7 +152,7 @@ TEST(OffGrid, TheLargestCoefficientsOfOneToneAreSaidToBeLeakage) {
   EXPECT_NEAR(found.off_grid_tones[0].frequency[0], frequencies[0], 1e-3);
 }
 
-TEST(OffGrid, DrawnSignalsAreRightOrSaidToLeakAndOthersAreNot) {
+TEST(OffGrid, DrawnSignalsAreRightOrReportedAsLeakage) {
   const trust::OffGridPopulation population(20, false);
   constexpr int kSignals = 60;
   int silent = 0, verified = 0, flagged_on_grid = 0, listed = 0, near = 0;
@@ -244,7 +244,7 @@ TEST(OffGrid, ASearchThatFailsSaysThatTonesAreBetweenBins) {
   }
 }
 
-TEST(OffGrid, ASearchThatFailsOnTheGridIsNotSaidToLeak) {
+TEST(OffGrid, AFailedSearchOnTheGridReportsNoLeakage) {
   std::mt19937_64 random(11);
   std::normal_distribution<double> normal;
   int failed = 0;
@@ -279,7 +279,7 @@ TEST(OffGrid, ASearchThatFailsOnTheGridIsNotSaidToLeak) {
   EXPECT_GT(failed, 30);
 }
 
-TEST(OffGrid, MostDrawnSignalsAreSaidToLeakWithoutFallback) {
+TEST(OffGrid, MostDrawnSignalsReportLeakageWithoutFallback) {
   const trust::OffGridPopulation population(21, false);
   constexpr int kSignals = 80;
   int known = 0, silent = 0, flagged_on_grid = 0;

@@ -23,7 +23,7 @@ double distance(const Samples& a, const Samples& b) {
   return sum;
 }
 
-TEST(StreamMemory, ChangesAreTheSameBeside) {
+TEST(StreamMemory, ChangesAreTheSameInTheBackground) {
   std::mt19937 random(5);
   std::vector<Samples> frames(12, Samples(static_cast<std::size_t>(kShape.points())));
   for (Samples& frame : frames) {

@@ -237,7 +237,7 @@ TEST_F(TrackerCuda, FailuresWhileFramesAreUnderWayCostNone) {
   EXPECT_GE(failures, 1);
 }
 
-TEST_F(TrackerCuda, FramesThatWereSaidToComeMayGo) {
+TEST_F(TrackerCuda, AnnouncedFramesMayBeFreed) {
   const std::size_t points = static_cast<std::size_t>(kShape.points());
   const auto bytes = film<std::uint8_t>(60);
   TrackerOptions options;

@@ -69,7 +69,7 @@ TEST(Tracker, ASceneCutIsNoticedAndRelearned) {
 /// Another scene fades in, but not enough to spoil frames: they use the old template until the new one has
 /// been learned. The support has nearly all of the energy, so that a loss is noticed before it is a tenth, at
 /// which the tracker would learn at once.
-TEST(Tracker, LearnsBesideTheFrames) {
+TEST(Tracker, LearnsInTheBackground) {
   const auto frame_at = [](int t) {
     auto frame = test::film_frame(kRows, kColumns, t % 60, 1);
     const auto other = test::film_frame(kRows, kColumns, t % 60, 2);

@@ -29,7 +29,7 @@ TEST(CostModel, IsWithinAFactorOfWhatWasMeasured) {
   expect_about(predict_dense_us(Shape{1 << 24}, false), 239000, 5);
 }
 
-TEST(CostModel, BatchesOnAGpuReadSectorsBesideTheirArithmetic) {
+TEST(CostModel, GpuBatchesOverlapReadsAndArithmetic) {
   // Batches of recordings on an H200, bench/results/h200/sparse.json: 40x128 buckets of 1080p fill whole
   // rows, 54x48 have a sector for each sample.
   struct {

@@ -157,7 +157,7 @@ TEST(FlatRecovery, GainIsThePowerThatAWhiteTailPutsIntoARow) {
   }
 }
 
-TEST(FlatRecovery, ProbesAreBlindToTheTemplate) {
+TEST(FlatRecovery, ProbesIgnoreTheTemplate) {
   for (const Setting& setting : settings()) {
     const auto members = random_members(setting.shape, 6, 5);
     FlatRecovery recovery(setting.shape, members, KaiserWindow::for_leakage(kLeakage), draw(setting, 4));

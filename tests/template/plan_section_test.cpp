@@ -226,7 +226,7 @@ TEST(PlanSection, ImpossiblePlansAreRefused) {
 }
 
 /// The numbers are possible decisions of a planner, but not for this template.
-TEST(PlanSection, PlansThatDoNotWorkAreMadeAnew) {
+TEST(PlanSection, UnusablePlansAreMadeAgain) {
   // Delays half a stride apart cannot distinguish the aliases 7 and 7 + 2·96.
   const Shape shape{960};
   const std::vector<std::int64_t> support{7, 7 + 2 * 96};

@@ -150,7 +150,7 @@ TEST_F(GuardTamperTest, ALorryThatPassesIsNoCover) {
   EXPECT_TRUE(started_.empty());
 }
 
-TEST_F(GuardTamperTest, AStoppedStreamThatIsEncodedAnewIsFrozenThoughItsClockRuns) {
+TEST_F(GuardTamperTest, AStoppedStreamThatIsEncodedAgainIsFrozenThoughItsClockRuns) {
   learn();
   const std::vector<std::uint8_t> stopped = room_.draw(View{});
   std::mt19937 random(3);

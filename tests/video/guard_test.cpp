@@ -126,7 +126,7 @@ TEST_F(GuardTest, TellsThatTheCameraMoved) {
   EXPECT_EQ(ended_, std::set{EventKind::moved});
 }
 
-TEST_F(GuardTest, ATurnedCameraIsMovedAndNothingElse) {
+TEST_F(GuardTest, ARotatedCameraIsMovedAndNothingElse) {
   learn();
   for (int i = 0; i < 40; ++i) {
     const GuardFrame& result = push(scene_.draw(6, -4, 0, 1, 0.015));
@@ -138,7 +138,7 @@ TEST_F(GuardTest, ATurnedCameraIsMovedAndNothingElse) {
   EXPECT_EQ(started_, std::set{EventKind::moved});
 }
 
-TEST_F(GuardTest, ACameraThatIsTurnedAndShiftedIsMoved) {
+TEST_F(GuardTest, ACameraThatIsRotatedAndShiftedIsMoved) {
   learn();
   for (int i = 0; i < 10; ++i) push(scene_.draw(25, -18, 0, 1, 0.07));
   EXPECT_EQ(started_, std::set{EventKind::moved});

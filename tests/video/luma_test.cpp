@@ -154,7 +154,7 @@ TEST(LumaOf, PalettesAreLookedUp) {
   for (int x = 0; x < 4; ++x) EXPECT_NEAR(value_of(frame, x, 0), expected[x], 0.51);
 }
 
-TEST(LumaOf, PicturesAreTurnedClockwise) {
+TEST(LumaOf, PicturesAreRotatedClockwise) {
   for (const char* name : {"gray", "gray10le"}) {
     const libav::Picture drawn = picture(av_get_pix_fmt(name));
     Frame whole;

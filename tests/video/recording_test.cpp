@@ -142,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(, Truncated,
 
 /// OpenCV would scale the later frames to the size of the first.
 class Changing : public Recordings {};
-TEST_P(Changing, BeginsAnewWhereFramesChangeTheirSize) {
+TEST_P(Changing, BeginsAgainWhenFramesChangeSize) {
   std::vector<RecordedFrame> frames = steady_frames(40);
   for (std::size_t t = 20; t < 40; ++t) {
     frames[t].width = 96;
@@ -178,7 +178,7 @@ std::vector<Frame> frames_of(const std::string& path, const SourceOptions& optio
 }
 
 /// The matrix in the header of the only track, as ISO/IEC 14496-12 lays it out.
-TEST(Turned, PicturesAreTurnedAsTheContainerSays) {
+TEST(Turned, PicturesAreRotatedAsTheContainerSays) {
   const std::string path = testing::TempDir() + "sfft-turned-" + std::to_string(getpid()) + ".mp4";
   test::record(path, "mpeg4", steady_frames(5));
   const Frame upright = frames_of(path).front();

@@ -22,7 +22,7 @@ TEST(Triage, LightIsFittedToMostOfThePicture) {
   EXPECT_NEAR(light.offset, -20, 1);
 }
 
-TEST(Triage, LightIsNotToldByAnotherScene) {
+TEST(Triage, LightIsNotEstimatedFromAnotherScene) {
   std::mt19937 random(8);
   std::uniform_real_distribution<float> level(20, 230);
   std::vector<float> picture(scene().size());

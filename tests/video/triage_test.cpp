@@ -156,7 +156,7 @@ TEST(Triage, LightningIsNoEvent) {
   EXPECT_TRUE(events.empty());
 }
 
-TEST(Triage, SomebodyWhoStandsInThePictureForLongIsSeen) {
+TEST(Triage, APersonWhoStandsStillForLongIsSeen) {
   // Present for three quarters of the time, and moving now and then.
   const auto events = events_of([](Grey& grey, int frame) {
     if (frame < 60) return;

@@ -268,7 +268,7 @@ TEST(VibrationRecording, MapShowsWhere) {
   EXPECT_THROW(watch(film, regions), Error);
 }
 
-TEST(VibrationRecording, TornShortAndFlatInputsAreTold) {
+TEST(VibrationRecording, TornShortAndFlatInputsAreReported) {
   Film film;
   film.place = wave(0.3, 40, 0);
   film.breaks_after = 100;

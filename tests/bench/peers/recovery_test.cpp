@@ -95,7 +95,7 @@ TEST(Recovery, SucceedsInNinetyNineOfAHundredSeeds) {
   }
 }
 
-TEST(Recovery, FewerTermsThanAskedForAreAllFound) {
+TEST(Recovery, FewerTermsThanRequestedAreAllFound) {
   for (const Method method : kMethods) {
     const std::int64_t points = method == Method::ffast ? ffast_length(1 << 14, 50) : 1 << 14;
     const auto signal = SparseSignal::random(Shape{points}, false, 12, 3);

@@ -52,7 +52,7 @@ TEST(KaiserWindow, ResponseIsTheTransformOfTheTaps) {
   }
 }
 
-TEST(KaiserWindow, LeakageStaysBelowWhatWasAskedFor) {
+TEST(KaiserWindow, LeakageStaysBelowTheRequest) {
   for (const double leakage : {1e-2, 1e-8, 1e-13, 1e-16}) {
     const KaiserWindow window = KaiserWindow::for_leakage(leakage);
     double largest = 0;

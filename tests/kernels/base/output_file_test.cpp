@@ -51,7 +51,7 @@ class OutputFileTest : public testing::Test {
   void expect_refused(const std::string& path) const {
     const std::ptrdiff_t before = files();
     EXPECT_EQ(code_of([&] { OutputFile file(path); }), ErrorCode::file_unreadable) << path;
-    EXPECT_EQ(files(), before) << "litter beside " << path;
+    EXPECT_EQ(files(), before) << "files left next to " << path;
   }
 
   fs::path folder_;

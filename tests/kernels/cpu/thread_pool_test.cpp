@@ -95,7 +95,7 @@ TEST_F(Threads, OfALoanServeTheNext) {
   EXPECT_EQ(detail::cpu::PoolLoan(1).get(), nullptr);
 }
 
-TEST_F(Threads, RefusedOnceAreAskedForAgain) {
+TEST_F(Threads, RefusedOnceAreRequestedAgain) {
   may_start = 0;
   {
     const detail::cpu::PoolLoan loan(6);

@@ -91,7 +91,7 @@ TYPED_TEST(LineStageTest, RealRowsOfEveryElementType) {
 
 /// Uses shapes n × inner for which blocks of columns are narrower than the array, as wide, or followed by a
 /// remainder.
-TYPED_TEST(LineStageTest, ColumnsInPlaceAndBesides) {
+TYPED_TEST(LineStageTest, ColumnsInPlaceAndOutOfPlace) {
   std::vector<std::pair<std::int64_t, std::int64_t>> sizes{{256, 600}};  // beyond a second-level cache
   for (const std::int64_t n : {2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13,  14,  15, 16,
                                17, 20, 31, 34, 48, 55, 61, 64, 67, 72, 91, 100, 150, 257}) {

@@ -179,7 +179,7 @@ TEST_F(OutOfCoreCuda, StaysWithinItsBudgetAndGivesItBack) {
   EXPECT_EQ(detail::cuda::allocated_bytes(), before);
 }
 
-TEST_F(OutOfCoreCuda, AnyThreadIsToldOfPageLockedMemory) {
+TEST_F(OutOfCoreCuda, AnyThreadRecognisesPageLockedMemory) {
   const PageLockedMemory locked(1 << 12);
   bool seen = false;
   std::thread([&] { seen = detail::cuda::mapped_address(locked.data()) != nullptr; }).join();

@@ -211,7 +211,7 @@ TYPED_TEST(OutOfCoreTest, WhatFitsStaysOnTheDeviceBetweenTheRounds) {
 
 /// Each of the OutOfCoreDevices has its own columns and slabs. The bytes show that each keeps its columns of
 /// its slabs.
-TYPED_TEST(OutOfCoreTest, SeveralCardsShareEveryRound) {
+TYPED_TEST(OutOfCoreTest, SeveralDevicesShareEveryRound) {
   for (const int devices : {2, 3, 5}) {
     for (const double share : {0.0, 0.3}) {
       for (const Shape& shape : {Shape({60, 120}), Shape({12, 10, 24}), Shape({3, 700})}) {
@@ -235,7 +235,7 @@ TYPED_TEST(OutOfCoreTest, SeveralCardsShareEveryRound) {
   }
 }
 
-TYPED_TEST(OutOfCoreTest, SeveralCardsKeepTheirColumnsOfTheirSlabs) {
+TYPED_TEST(OutOfCoreTest, SeveralDevicesKeepTheirColumns) {
   const Shape shape({48, 256});
   const std::size_t array = 48 * 256 * sizeof(std::complex<TypeParam>);
   const auto signal = as_samples<std::complex<TypeParam>>(random_signal(48 * 256, 46));
@@ -279,7 +279,7 @@ TYPED_TEST(OutOfCoreTest, MemoryThatTheDeviceReadsIsNotStaged) {
   EXPECT_TRUE(made.state->on_host.empty());
 }
 
-TYPED_TEST(OutOfCoreTest, BudgetsThatHoldNoPieceAreRefusedWithTheLeastThatWorks) {
+TYPED_TEST(OutOfCoreTest, BudgetsWithoutRoomForAPieceAreRefusedWithTheMinimum) {
   const Shape shape({24, 40});
   std::string said;
   try {

@@ -73,7 +73,7 @@ std::vector<F16> transformed(const Lines& lines, Direction direction, const std:
              end = begin + static_cast<std::ptrdiff_t>(from.size());
   for (auto i = all.begin(); i != all.end(); ++i) {
     if (i == begin) i = end;
-    EXPECT_EQ(i->bits, 0x1234) << "beside the results";
+    EXPECT_EQ(i->bits, 0x1234) << "outside the results";
   }
   return {begin, end};
 }

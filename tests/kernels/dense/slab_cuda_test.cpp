@@ -76,7 +76,7 @@ TEST_F(SlabCuda, OneTransformInSlabsEqualsSums) {
   }
 }
 
-TEST_F(SlabCuda, ScalesAsAsked) {
+TEST_F(SlabCuda, ScalesAsRequested) {
   for (const auto normalization : {dense::Normalization::forward_by_n, dense::Normalization::unitary}) {
     const Shape shape{16, 12, 10};
     const auto signal = as_samples<std::complex<float>>(random_signal(1920, 83));

@@ -51,7 +51,7 @@ TEST(SlabModel, SlowerLinksTakeLonger) {
   EXPECT_LT(bus, staged);
 }
 
-TEST(SlabModel, PackedValuesTravelFasterAndPassThroughMemoryOnceMore) {
+TEST(SlabModel, PackedValuesAreSentFasterAndPassThroughMemoryOnceMore) {
   SlabRates rates{.link = SlabLink::bus};
   const SlabTimes whole = detail::predict_slabs(kCube, false, kFloat, 2, rates);
   rates.sent_fraction = 0.5;
