@@ -151,7 +151,7 @@ struct DeviceCoefficients {
   std::int64_t* indices = nullptr;       ///< [capacity]
   std::complex<Real>* values = nullptr;  ///< [capacity]
   std::uint64_t* count = nullptr;        ///< [1], how many exist; only `capacity` of them are stored
-  std::int64_t capacity = 0;
+  std::int64_t capacity = 0;             ///< coefficients that `indices` and `values` have room for
 };
 
 }  // namespace sfft::dense
