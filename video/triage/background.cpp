@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "video/triage/four.hpp"
 #include "video/triage/rank_network.hpp"
 
 namespace sfft::video {
@@ -64,7 +63,7 @@ bool Background::restored() {
   const auto points = static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_);
   const auto fits = [points](const std::vector<float>& picture) { return picture.size() == points; };
   if (kept_.empty() || overexposed_.size() != points || !fits(usual_) || !fits(recent_) || !fits(spread_) ||
-      !sway_.fits(points) || !std::ranges::all_of(kept_, [&](const Kept& one) { return fits(one.picture); }))
+      !std::ranges::all_of(kept_, [&](const Kept& one) { return fits(one.picture); }))
     return false;
   light_.set_usual(usual_);
   return true;
@@ -118,53 +117,16 @@ void Background::make_usual(std::int64_t frame) {
                      [](std::size_t, float, float scaled) { return scaled; });
   find_overexposed(chosen);
   light_.set_usual(usual_);
-  learn_sway(from);
   measure_spread(chosen);
-  ++version_;
 }
 
-void Background::learn_sway(std::int64_t from) {
-  std::vector<std::vector<float>> deviations;
-  for (Kept& one : kept_) {
-    if (one.frame > from + options_.window) break;
-    one.light = fit_light(one.picture, usual_, one.light);
-    deviation_of(one.picture, one.light, deviations.emplace_back());
-    deviations.back().resize((usual_.size() + kFour - 1) / kFour * kFour);
-  }
-  sway_.learn(deviations, width_);
-}
-
-void Background::steady(std::span<const float> picture, std::vector<float>& result) const {
-  result.assign(picture.begin(), picture.end());
-  if (sway_.empty()) return;
-  const Light light = fit_light(picture, usual_, {});
-  std::vector<float> deviation;
-  std::vector<float> sway;
-  deviation_of(picture, light, deviation);
-  deviation.resize((usual_.size() + kFour - 1) / kFour * kFour);
-  sway_.fit(deviation, sway);
-  const auto gain = static_cast<float>(light.gain);
-  for (std::size_t i = 0; i < result.size(); ++i) result[i] -= gain * sway[i];
-}
-
-/// How a picture differs from the usual one, without what sways.
+/// How a picture differs from the usual one.
 void Background::deviation_of(const Kept& one, std::vector<float>& deviation) const {
-  deviation_of(one.picture, one.light, deviation);
-  if (sway_.empty()) return;
-  std::vector<float> sway;
-  deviation.resize((usual_.size() + kFour - 1) / kFour * kFour);
-  sway_.fit(deviation, sway);
-  deviation.resize(usual_.size());
-  for (std::size_t i = 0; i < usual_.size(); ++i) deviation[i] -= sway[i];
-}
-
-void Background::deviation_of(std::span<const float> picture, const Light& light,
-                              std::vector<float>& deviation) const {
-  const auto gain = static_cast<float>(1 / light.gain);
-  const auto offset = static_cast<float>(-light.offset / light.gain);
+  const auto gain = static_cast<float>(1 / one.light.gain);
+  const auto offset = static_cast<float>(-one.light.offset / one.light.gain);
   deviation.resize(usual_.size());
   for (std::size_t i = 0; i < usual_.size(); ++i) {
-    const float shown = picture[i];
+    const float shown = one.picture[i];
     deviation[i] =
         within_limits(shown * gain + offset, shown >= kWhite, usual_[i], overexposed_[i] != 0) - usual_[i];
   }
@@ -286,15 +248,6 @@ void Background::make_recent(std::int64_t frame) {
   if (chosen.size() < static_cast<std::size_t>(kRecentPictures / 2)) {
     recent_ = usual_;
   } else {
-    std::vector<Kept> steadied;
-    if (!sway_.empty()) {
-      for (const Kept* one : chosen) {
-        Kept& other = steadied.emplace_back();
-        steady(one->picture, other.picture);
-        other.light = one->light;
-      }
-      for (std::size_t n = 0; n < chosen.size(); ++n) chosen[n] = &steadied[n];
-    }
     recent_ = median_of(chosen, [this](std::size_t i, float shown, float scaled) {
       return within_limits(scaled, shown >= kWhite, usual_[i], overexposed_[i] != 0);
     });

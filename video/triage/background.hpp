@@ -9,7 +9,6 @@
 
 #include "video/triage/light.hpp"
 #include "video/triage/local_light.hpp"
-#include "video/triage/sway_model.hpp"
 
 namespace sfft::video {
 
@@ -42,17 +41,11 @@ class Background {
   std::span<const float> spread() const noexcept { return spread_; }
   /// Whether a point is white in most pictures: usual() is then the least that it may be.
   std::span<const std::uint8_t> overexposed() const noexcept { return overexposed_; }
-  /// Whether something sways before all of the scene: usual(), recent() and spread() are without that.
-  bool sways() const noexcept { return !sway_.empty(); }
-  /// The picture without what sways. For a picture that is averaged or not.
-  void steady(std::span<const float> picture, std::vector<float>& result) const;
-  /// Counts the times that usual() and the sway were made.
-  std::int64_t version() const noexcept { return version_; }
 
   /// All that add() and move_to() have left behind.
   template <class Archive>
   void archive(Archive& bytes) {
-    bytes(kept_, next_usual_, next_recent_, usual_, overexposed_, recent_, spread_, sway_);
+    bytes(kept_, next_usual_, next_recent_, usual_, overexposed_, recent_, spread_);
   }
   /// To be called when it was read from an archive. Returns whether it is of this size.
   bool restored();
@@ -76,8 +69,6 @@ class Background {
     const Kept *before, *after;
   };
   void deviation_of(const Kept& one, std::vector<float>& deviation) const;
-  void deviation_of(std::span<const float> picture, const Light& light, std::vector<float>& deviation) const;
-  void learn_sway(std::int64_t from);
   void remove_light(std::span<Kept* const> from);
   float weather_of(std::span<const Pair> pairs) const;
   void measure_spread(std::span<Kept* const> chosen);
@@ -89,8 +80,6 @@ class Background {
   BackgroundOptions options_;
   std::int64_t every_, sparse_;
   LocalLight light_;
-  SwayModel sway_;
-  std::int64_t version_ = 0;
   std::deque<Kept> kept_;
   std::int64_t next_usual_ = 0, next_recent_ = 0;
   std::vector<float> usual_, recent_, spread_;

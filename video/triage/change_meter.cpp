@@ -100,22 +100,15 @@ void ChangeMeter::finish(std::vector<Change>& out) {
   while (!pending_.empty()) measure(out);
 }
 
-const std::vector<float>& ChangeMeter::steady(Pending& one) {
-  if (!background_->sways()) return one.picture;
-  if (one.version != background_->version()) background_->steady(one.picture, one.steady);
-  one.version = background_->version();
-  return one.steady;
-}
-
 /// Pictures before and after the next one.
 void ChangeMeter::look_around() {
   std::vector<Moments::Moment> moments;
   double last = past_.empty() ? pending_.front().seconds : past_.front().seconds;
-  const auto add = [&](Pending& one) {
-    moments.push_back({steady(one), one.seconds, one.seconds - last > 2.5 * interval_s_});
+  const auto add = [&](const Pending& one) {
+    moments.push_back({one.picture, one.seconds, one.seconds - last > 2.5 * interval_s_});
     last = one.seconds;
   };
-  for (Pending& one : past_) add(one);
+  for (const Pending& one : past_) add(one);
   const auto after = std::min<std::ptrdiff_t>(around_, std::ssize(pending_));
   std::for_each(pending_.begin(), pending_.begin() + after, add);
   moments_->take(std::move(moments));
@@ -127,8 +120,7 @@ void ChangeMeter::measure(std::vector<Change>& out) {
   const std::span<const float> usual = background_->usual();
   const std::span<const float> recent = background_->recent();
   const std::span<const float> spread = background_->spread();
-  const std::vector<float>& picture = steady(next);
-  light_ = fit_light(picture, usual, light_);
+  light_ = fit_light(next.picture, usual, light_);
   const auto gain = static_cast<float>(1 / light_.gain);
   const auto offset = static_cast<float>(-light_.offset / light_.gain);
   const bool first = smooth_.empty();
@@ -138,7 +130,7 @@ void ChangeMeter::measure(std::vector<Change>& out) {
   spread_.resize(usual.size());
   const float min = Background::kMinSpread * std::max(1.0F, gain);
   for (std::size_t i = 0; i < usual.size(); ++i) {
-    const float shown = picture[i];
+    const float shown = next.picture[i];
     const float level =
         within_limits(shown * gain + offset, shown >= kWhite, usual[i], background_->overexposed()[i] != 0);
     smooth_[i] = first ? level : smooth_[i] + smoothing_ * (level - smooth_[i]);

@@ -67,8 +67,6 @@ class ChangeMeter {
     std::int64_t frame = 0;
     double seconds = 0;
     std::vector<float> picture{};
-    std::vector<float> steady{};  ///< without what sways
-    std::int64_t version = -1;    ///< of the background, for `steady`
 
     template <class Archive>
     void archive(Archive& bytes) {
@@ -78,8 +76,6 @@ class ChangeMeter {
   void begin(const SignalView& first);
   void take_in(const std::vector<float>& picture);
   void look_around();
-  /// What it shows without what sways.
-  const std::vector<float>& steady(Pending& one);
   void measure(std::vector<Change>& out);
 
   ChangeOptions options_;

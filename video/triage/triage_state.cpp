@@ -21,8 +21,6 @@ namespace sfft::video {
 namespace {
 
 constexpr const char* kSchema = "sfft-video-triage-state/1";
-/// To be counted on when what triage finds, or what it keeps of a part, is no longer as it was.
-constexpr int kRevision = 2;
 using Json = nlohmann::json;
 
 /// Everything that a result depends on, beside the file.
@@ -30,14 +28,14 @@ std::string fingerprint(const TriageOptions& options) {
   const Selection& selection = options.source.selection;
   const Region roi = selection.roi.value_or(Region{});
   const Thresholds& thresholds = options.change.thresholds;
-  return fmt::format(
-      "{}/{} {} {} {} {} | {} {} {} {} | {} {} {} {} {} {},{},{},{} | {} {} {} {} | {} {} | {}", version(),
-      kRevision, options.change.k, options.change.max_samples, options.change.window_s,
-      options.change.settle_s, options.event.threshold, options.event.margin_before_s,
-      options.event.margin_after_s, options.event.min_length_s, selection.start_seconds,
-      selection.end_seconds, selection.start_frame, selection.end_frame, selection.every, roi.x, roi.y,
-      roi.width, roi.height, options.frames, options.source.skip_loop_filter, options.thumbnails,
-      options.source.track, thresholds.change_s, thresholds.switched_s, to_string(options.areas));
+  return fmt::format("{} {} {} {} {} | {} {} {} {} | {} {} {} {} {} {},{},{},{} | {} {} {} {} | {} {} | {}",
+                     version(), options.change.k, options.change.max_samples, options.change.window_s,
+                     options.change.settle_s, options.event.threshold, options.event.margin_before_s,
+                     options.event.margin_after_s, options.event.min_length_s, selection.start_seconds,
+                     selection.end_seconds, selection.start_frame, selection.end_frame, selection.every,
+                     roi.x, roi.y, roi.width, roi.height, options.frames, options.source.skip_loop_filter,
+                     options.thumbnails, options.source.track, thresholds.change_s, thresholds.switched_s,
+                     to_string(options.areas));
 }
 
 /// File names may be any bytes: those go through JSON as numbers.
