@@ -61,7 +61,7 @@ template <class Real>
 void BackgroundDense<Real>::attend() noexcept {
   try {
     if (plan_) worker_.wake();
-  } catch (const std::exception&) {  // no thread to be had
+  } catch (const std::exception&) {  // thread creation failed
   }
 }
 

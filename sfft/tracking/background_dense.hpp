@@ -14,9 +14,9 @@
 
 namespace sfft::detail {
 
-/// Dense transforms at a template's support. On a GPU, those of frames which will be compared go on beside,
-/// on a thread of its own, while others go through their sparse transforms. One frame's copy to the GPU
-/// overlaps with the transform of another.
+/// Dense transforms at a template's support. On a GPU, those of frames which will be compared run
+/// concurrently, on a thread of its own, while others go through their sparse transforms. One frame's copy to
+/// the GPU overlaps with the transform of another.
 template <class Real>
 class BackgroundDense {
  public:
@@ -49,7 +49,7 @@ class BackgroundDense {
   void keep_only(std::span<const SignalView> frames) noexcept;
   /// Waits for work in progress and discards it.
   void forget() noexcept;
-  /// Frames will be begun soon whose transforms somebody will wait for.
+  /// Announces that frames whose transforms the caller will wait for are submitted soon.
   void attend() noexcept;
 
  private:

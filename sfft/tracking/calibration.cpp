@@ -234,7 +234,7 @@ void Calibration::remember(const Comparison& comparison) {
 }
 
 void Calibration::compared(double true_l2, double reported_l2, const Report& report) {
-  // Where somebody else asks for comparisons in short order, a report that was too large is no reason for
+  // Where the caller requests comparisons at short intervals, a report that was too large is no reason for
   // more, and one that was too small cannot wait for them.
   const bool more_come = std::exchange(brought_forward_, false) && frames_ - last_ <= kManyFrames;
   last_ = frames_;

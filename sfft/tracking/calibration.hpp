@@ -59,7 +59,7 @@ class Calibration {
         ahead.agreed(report.value_or(Report(0)));
     }
   }
-  /// The comparison of this frame, which somebody asked for, takes the place of the next scheduled one.
+  /// The comparison of this frame, which the caller requested, takes the place of the next scheduled one.
   void bring_forward() noexcept;
   /// Records the outcome of a comparison, in ‖X̂ − X‖₂.
   void compared(double true_l2, double reported_l2, const Report& report);

@@ -26,7 +26,8 @@ class RunAhead {
   /// to the GPU if the two plans differ in nothing but the reference. Throws as make_workspace() does: frames
   /// then go through the plan before.
   void use(const Plan<Real>& plan);
-  /// Whether transforms go on beside the host's work, so that those that turn out useless cost it nothing.
+  /// Whether transforms run concurrently with the host's work, so that those that turn out useless cost it
+  /// nothing.
   bool overlaps() const noexcept;
   /// Puts the spectrum of the first frame into `spectrum`, and may begin with those of the first `most`: the
   /// first `wanted` of them are taken next, and others, which may be joined by more, in whole parts. Throws

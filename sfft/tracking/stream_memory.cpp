@@ -77,7 +77,7 @@ void StreamMemory::keep(const SignalView& frame, std::span<const std::complex<do
       copied_ = next_worker().ask(copy);
       original_ = static_cast<const std::byte*>(frame.data());
       return;
-    } catch (const std::exception&) {  // no thread to be had
+    } catch (const std::exception&) {  // thread creation failed
     }
   }
   copy();
@@ -108,14 +108,14 @@ void StreamMemory::begin(const SignalView& frame) noexcept {
   try {
     pending_.push_back({frame.data(), from_original,
                         next_worker().ask([this, frame, kept] { return distance(frame, kept); })});
-  } catch (const std::exception&) {  // no thread to be had
+  } catch (const std::exception&) {  // thread creation failed
   }
 }
 
 void StreamMemory::prepare() noexcept {
   try {
     for (Worker& worker : workers_) worker.wake();
-  } catch (const std::exception&) {  // no thread to be had
+  } catch (const std::exception&) {  // thread creation failed
   }
 }
 

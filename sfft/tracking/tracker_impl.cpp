@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens to a frame: a sparse transform, for some frames a dense one beside it, and then the decisions
+// What happens to a frame: a sparse transform, for some frames a dense one as well, and then the decisions
 // about reference, template and trust. The sparse transforms of several frames run ahead of the decisions.
 #include "sfft/tracking/tracker_impl.hpp"
 
@@ -103,7 +103,7 @@ void TrackerImpl<Real>::use(Plan<Real> plan) {
   if (!ahead_.overlaps() || frames_ == 0) return;
   try {
     retired_.give([old = std::optional(std::move(plan))]() mutable { old.reset(); });
-  } catch (const std::exception&) {  // no thread to be had
+  } catch (const std::exception&) {  // thread creation failed
   }
 }
 

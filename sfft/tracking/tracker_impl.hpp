@@ -174,7 +174,7 @@ class TrackerImpl {
   std::map<std::int64_t, Calibration::Report> reports_;  ///< of spectra that are there, by the frame's number
 
   Calibration calibration_;
-  /// The similarity of a frame that was renewed, which is worked out beside those after it.
+  /// The similarity of a frame that was renewed, which is computed in the background of those after it.
   struct Similar {
     std::int64_t frame;
     std::future<std::optional<Similarity>> found;

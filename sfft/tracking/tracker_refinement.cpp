@@ -32,7 +32,7 @@ void TrackerImpl<Real>::ask_for_better() {
   try {
     refinement_.start(plan_.source(), options);
     refinement_note = "a better plan is being searched for";
-  } catch (const std::exception& error) {  // no thread to be had
+  } catch (const std::exception& error) {  // thread creation failed
     refinement_note = fmt::format("no search for a better plan: {}", error.what());
   }
 }

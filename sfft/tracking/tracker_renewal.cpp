@@ -263,8 +263,8 @@ void TrackerImpl<Real>::background_learning() {
   to_learn_ = learn_request();
 }
 
-/// Changes to the template that was learned beside the frames before this one, if it is better than the one
-/// that is still in force. The frame is then transformed densely and becomes the reference.
+/// Changes to the template that was learned in the background of the frames before this one, if it is better
+/// than the one that is still in force. The frame is then transformed densely and becomes the reference.
 template <class Real>
 bool TrackerImpl<Real>::take_learned(const SignalView& frame) {
   auto outcome = learning_.take();

@@ -58,7 +58,7 @@ void TrackerImpl<Real>::begin_similarity(const SignalView& frame) {
   };
   try {
     similar_.push_back({frames_, std::async(std::launch::async, find)});
-  } catch (const std::system_error&) {  // no thread to be had
+  } catch (const std::system_error&) {  // thread creation failed
     similar_.push_back({frames_, std::async(std::launch::deferred, find)});
   }
 }

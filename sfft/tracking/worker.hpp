@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread that stays for what goes on beside a stream: to start one takes as long as some ten frames, and on
+// A thread for background work of a stream: to start one takes as long as some ten frames, and on
 // virtual machines to wake one up takes longer than a dense transform.
 #pragma once
 
@@ -24,7 +24,8 @@ constexpr std::chrono::microseconds kAwake{2000};
 class Worker {
  public:
   Worker() = default;
-  /// For jobs that follow each other closely and that somebody will wait for: stays awake so long after each.
+  /// For jobs that follow each other closely and that the caller will wait for: stays awake for this time
+  /// after each.
   explicit Worker(std::chrono::microseconds awake) : awake_(awake) {}
   ~Worker();
   Worker(const Worker&) = delete;
@@ -34,7 +35,7 @@ class Worker {
   void wake() {
     give([] {});
   }
-  /// The job may not throw. Throws std::system_error where there is no thread to be had.
+  /// The job may not throw. Throws std::system_error if no thread can be created.
   void give(std::function<void()> job);
   /// The same for a job with a result, or an exception.
   template <class Job>

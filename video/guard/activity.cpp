@@ -46,7 +46,7 @@ constexpr std::int64_t kShortWindow = 5;
 /// frames.
 constexpr double kRegular = 1.5;
 constexpr double kPadded = 3;
-/// Activity beside which less is none, for levels: one pixel in 300 has changed by a grey level. Frames of
+/// Smallest activity that counts, for levels: one pixel in 300 has changed by a grey level. Frames of
 /// which a level is the mean.
 constexpr double kHardlyAny = 0.003;
 constexpr std::int64_t kLevelFrames = 8;
@@ -180,7 +180,7 @@ void Stillness::add_run(const TileActivity& activity) {
   usual_run_ *= kForgetRun;
   if (frames_ <= known()) usual_run_ = std::max(usual_run_, now);
   if (!(now < before)) return;
-  // Where something happens again, it is usual that nothing does for so long.
+  // Where something happens again, pauses of this length are usual.
   usual_run_ = std::max(usual_run_, std::min(before, min_run()));
   if (before >= kPadded) runs_[ended_runs_++ % kRuns] = before;
 }

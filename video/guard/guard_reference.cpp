@@ -124,7 +124,7 @@ void Guard::adapt(const SignalView& region) {
 void Guard::follow() {
   const Observation& seen = *latest_.seen;
   const Hysteresis& moved = conditions_[static_cast<std::size_t>(EventKind::moved)];
-  // A blurred scene seems to be a little beside its place.
+  // A blurred scene seems to be slightly displaced.
   const Hysteresis& defocused = conditions_[static_cast<std::size_t>(EventKind::defocused)];
   if (defocused.active() || defocused.pending()) return;
   if (judged_ % frames(kFollowEvery_s) != 0 || !judge_->believes(seen) || moved.active() || moved.pending() ||

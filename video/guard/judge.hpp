@@ -109,7 +109,7 @@ class Judge {
   void look_for_leaving(const Observation& seen);
   Finding moved(const Observation& seen) const;
   double covered(const Observation& seen);
-  /// Holds back what has come by and by, a lorry or a person who looks into the camera, until it stays.
+  /// Holds back what has come gradually, a lorry or a person who looks into the camera, until it stays.
   double lasting_cover(double strength, double changed);
   double defocused(const Observation& seen) const;
 
@@ -129,10 +129,10 @@ class Judge {
   bool seen_leaving_ = false;  ///< it was seen on its way
   int white_ = 0;              ///< frames in a row that are white
   int since_dim_ = 0;          ///< frames since they were not half as white
-  bool glare_ = false;         ///< it has come by and by
+  bool glare_ = false;         ///< it has come gradually
   int covering_ = 0;           ///< frames in a row in which much is hidden, be it by what passes
   int since_hidden_ = 0;       ///< frames since the last of them
-  bool passing_ = false;       ///< it has come by and by, and may be about to leave
+  bool passing_ = false;       ///< it has come gradually, and may be about to leave
   int since_sudden_ = 0;       ///< frames since hardly anything was hidden, or much more than just before
   double changed_before_ = 0;  ///< share of the picture that was changed then
   double more_before_ = 0;     ///< by how much it had grown

@@ -38,7 +38,7 @@ class SmallLeastSquares {
 
  private:
   bool factorise() noexcept {
-    // Unknowns have units of their own: a pivot is small beside what its diagonal was.
+    // Unknowns have different units: a pivot is small relative to the original diagonal.
     constexpr double kSingular = 1e-10;
     for (std::size_t i = 0; i < N; ++i) {
       for (std::size_t j = 0; j <= i; ++j) {

@@ -10,7 +10,7 @@
 
 namespace sfft::video {
 
-/// Landmarks are the strongest structure of a scene, which may be a few things that somebody carries about. A
+/// Landmarks are the strongest structure of a scene, which may be a few things that people carry around. A
 /// camera that moves shifts everything alike, the faint structure of walls and floors, too. So patches all
 /// over the picture say which explains them better: a frame from before, moved, or the same frame as it is.
 class MoveCheck {

@@ -11,7 +11,7 @@ namespace sfft::video {
 
 inline constexpr int kPatchSide = 12;
 inline constexpr int kPatchPixels = kPatchSide * kPatchSide;
-/// Pixels beside a patch that reading it may touch.
+/// Pixels around a patch that reading it may touch.
 inline constexpr int kPatchReach = 4;
 
 using Patch = std::array<float, kPatchPixels>;

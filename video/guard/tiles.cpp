@@ -100,7 +100,7 @@ void common_light(const TileComparisons& tiles, const LandmarkReport& landmarks,
   scene.offset = best[1];
 }
 
-/// How much of its fine detail a tile has beside the others, 0 to 1: 1 is all lost.
+/// How much of its fine detail a tile has relative to the others, 0 to 1: 1 is all lost.
 double lost_detail(double ratio, double usual) {
   return usual > 0 ? ramp(-ratio / usual, -0.5, -0.25) : 0;
 }

@@ -39,7 +39,7 @@ struct WatchOptions {
   GuardOptions guard;
   SourceOptions source;
   AreaOptions areas{};
-  double silence_s = 5;     ///< a live source without frames for so long is offline
+  double silence_s = 5;     ///< a live source without frames for this time is offline
   std::int64_t frames = 0;  ///< stop after this many; 0: all
   std::string snapshots{};  ///< Snapshots: prefix of their files; empty: none are written
   std::function<void(const std::string&)> may_write{};

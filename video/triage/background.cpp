@@ -184,7 +184,7 @@ float Background::weather_of(std::span<const Pair> pairs) const {
   return std::sqrt(*at / 9);
 }
 
-/// What rain, flags and flicker change shows within a second, beside smooth light. What comes and stays
+/// What rain, flags and flicker change shows within a second, apart from smooth light. What comes and stays
 /// differs from the usual for long, which is no reason to overlook it, but codecs wander slowly, too.
 void Background::measure_spread(std::span<Kept* const> chosen) {
   for (Kept& one : kept_) one.left.clear();

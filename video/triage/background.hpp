@@ -19,7 +19,7 @@ struct BackgroundOptions {
 };
 
 /// Medians over pictures of a window: they stay clear of what passes by. The spread of a point is how much it
-/// usually changes beside smooth light, so that rain, flags and flicker raise it where they are.
+/// usually changes apart from smooth light, so that rain, flags and flicker raise it where they are.
 class Background {
  public:
   /// Grey levels of 255 that no point is steadier than: codecs and rounding.

@@ -197,7 +197,7 @@ class Reading {
     return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.part_every_s));
   }
 
-  /// The numbers that a part has beside the file's own and the memories of the meter and the events.
+  /// The numbers that a part has in addition to the file's and the state of the meter and the events.
   template <class Archive>
   void archive(Archive& bytes) {
     std::uint32_t format = kFormat;

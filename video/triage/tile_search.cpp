@@ -44,7 +44,7 @@ struct Place {
   int x, y;
 };
 
-/// Blocks of a tile's size beside each other.
+/// Blocks of a tile's size, adjacent to each other.
 int blocks(int extent) {
   return (extent + kSide - 1) / kSide;
 }
@@ -65,7 +65,7 @@ TileSearch::Square TileSearch::surroundings(int x, int y, int side) const {
 }
 
 /// Energy that the pattern of a switched light leaves of a deviation. The deviation is in the light that most
-/// of the picture has: a change of gain and offset is to be had beside the pattern.
+/// of the picture has: a change of gain and offset is fitted together with the pattern.
 double TileSearch::beside_pattern(std::span<const float> deviation, std::span<const float> usual,
                                   const Square& square) const {
   constexpr std::size_t kTerms = 3;

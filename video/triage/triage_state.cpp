@@ -23,7 +23,7 @@ namespace {
 constexpr const char* kSchema = "sfft-video-triage-state/1";
 using Json = nlohmann::json;
 
-/// Everything that a result depends on, beside the file.
+/// Everything that a result depends on, except the file.
 std::string fingerprint(const TriageOptions& options) {
   const Selection& selection = options.source.selection;
   const Region roi = selection.roi.value_or(Region{});
