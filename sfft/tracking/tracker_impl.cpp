@@ -127,6 +127,8 @@ void TrackerImpl<Real>::forget_ahead() noexcept {
   dense_.forget();
   memory_.settle();
   similar_.clear();
+  found_.clear();  // the next frame of the same number may be another one
+  reports_.clear();
 }
 
 /// How many of the next frames to transform before the first of them is decided about: up to the next that
