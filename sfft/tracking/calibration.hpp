@@ -11,11 +11,12 @@
 
 namespace sfft::detail {
 
-/// A plan's account rests on a model of what changes from frame to frame. On a given stream the model is off
-/// by a factor that hardly varies while errors are of one size and changes of one kind; a few comparisons
-/// with the truth tell it. Comparisons are made soon after the plan is new, ever more rarely after that, and
-/// again when a frame reports an error or shows a change unlike those that were compared, lately or at all,
-/// or a comparison contradicts what was reported. Until then reports carry the spread over kinds of change.
+/// A plan's error estimate rests on a model of what changes from frame to frame. On a given stream the model
+/// is off by a factor that hardly varies while errors are of one size and changes of one kind; a few
+/// comparisons with the truth tell it. Comparisons are made soon after the plan is new, ever more rarely
+/// after that, and again when a frame reports an error or shows a change unlike those that were compared,
+/// lately or at all, or a comparison contradicts what was reported. Until then reports carry the spread over
+/// kinds of change.
 class Calibration {
  public:
   /// `interval`: frames between comparisons in the long run; 0: none.

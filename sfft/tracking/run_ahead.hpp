@@ -29,12 +29,12 @@ class RunAhead {
   /// Whether transforms run concurrently with the host's work, so that those that turn out useless cost it
   /// nothing.
   bool overlaps() const noexcept;
-  /// Puts the spectrum of the first frame into `spectrum`, and may begin with those of the first `most`: the
+  /// Puts the spectrum of the first frame into `spectrum`, and may begin with those of the first `max`: the
   /// first `wanted` of them are taken next, and others, which may be joined by more, in whole parts. Throws
   /// what Plan::execute() throws for that frame.
   void take(std::span<const SignalView> frames, std::size_t wanted, std::size_t max,
             Spectrum<Real>& spectrum);
-  /// Begins with the first `most` frames, which are the next to be taken, without waiting for any: as far as
+  /// Begins with the first `max` frames, which are the next to be taken, without waiting for any: as far as
   /// they fill whole parts, for others may come. Their samples must stay what they are until they are taken
   /// or forgotten. Plans that do not overlap do nothing.
   void begin(std::span<const SignalView> frames, std::size_t max) noexcept;

@@ -92,7 +92,7 @@ class Judge {
  private:
   /// How many frames of the present rate last this many seconds, but at least the given number.
   int frames(double seconds, int min = 1) const noexcept { return frames_in(seconds, interval_s_, min); }
-  /// What is usual and several times its spread, between `least` and `most` times that.
+  /// What is usual and several times its spread, between `min` and `max` times that.
   double limit(double min, double max, const Usual& usual) const;
   /// Neither phases nor amplitudes of the scene are left.
   bool gone(const Observation& seen) const;
