@@ -73,5 +73,21 @@ TEST(DenseCheck, EveryEngineIsTimedAndNoneMeasuresToPlan) {
   }
 }
 
+/// Segments of a run share the times, which the report sorts between them.
+TEST(DenseCheck, TimesStayWithTheirEngine) {
+  DenseCheck check(kShape, 1);
+  std::vector<RunReport::DenseTimes> times;
+  const auto samples = picture(3);
+  check.time(SignalView(samples, kShape), times);
+  ASSERT_FALSE(times.empty());
+  const std::string first = times.front().engine;
+  times.insert(times.begin(), {.engine = "another engine", .us = {5}});
+  check.time(SignalView(samples, kShape), times);
+  EXPECT_EQ(times.front().engine, "another engine");
+  EXPECT_EQ(times.front().us, std::vector<double>{5});
+  EXPECT_EQ(times[1].engine, first);
+  EXPECT_EQ(times[1].us.size(), 2U);
+}
+
 }  // namespace
 }  // namespace sfft::video

@@ -63,10 +63,10 @@ void convert(const SignalView& frame, std::span<float> to) {
 void DenseCheck::time(const SignalView& frame, std::vector<RunReport::DenseTimes>& times) {
   if (std::ranges::any_of(timers_, &DenseTimer::takes_converted)) convert(frame, samples_);
   const SignalView converted(samples_, shape_);
-  times.resize(timers_.size());
-  for (std::size_t i = 0; i < timers_.size(); ++i) {
-    times[i].engine = timers_[i].engine();
-    times[i].us.push_back(timers_[i].time(frame, converted));
+  for (DenseTimer& timer : timers_) {
+    auto of_engine = std::ranges::find(times, timer.engine(), &RunReport::DenseTimes::engine);
+    if (of_engine == times.end()) of_engine = times.insert(times.end(), {.engine = timer.engine(), .us = {}});
+    of_engine->us.push_back(timer.time(frame, converted));
   }
 }
 

@@ -103,9 +103,9 @@ class SpectrumSink {
 using ProgressCallback = std::function<void(std::int64_t read, std::int64_t expected)>;
 
 /// Blocks until the source ends or breaks, `options.frames` are read, or `stop` is set, which ends the run
-/// after the current batch. Damaged input and failures after the first frame become a status, not an
-/// exception, and the report has the work done until then. Throws Error (wrong template, bad options) before
-/// the first frame is transformed.
+/// after the current batch. Damaged input becomes a status, not an exception, and so do failures once
+/// there is a template, that of the GPU included; the report has the work done until then. Throws Error
+/// (wrong template, bad options) before that.
 RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink,
               const ProgressCallback& progress, const std::atomic<bool>& stop);
 
