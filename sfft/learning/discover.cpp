@@ -89,15 +89,6 @@ void check(const Shape& shape, ElementType type, const DiscoverOptions& options)
     invalid("the direct path needs a known support: use automatic, comb, flat_window or dense");
 }
 
-/// The member of a conjugate pair that a half spectrum stores, as in learn().
-std::int64_t representative(const Shape& shape, std::int64_t flat) {
-  const std::int64_t last = shape[shape.rank() - 1];
-  const std::int64_t mirrored = detail::conjugate_index(shape, flat);
-  const std::int64_t column = flat % last;
-  if (column == 0 || 2 * column == last) return std::min(flat, mirrored);
-  return 2 * column < last ? flat : mirrored;
-}
-
 struct FoundTerm {
   std::int64_t flat;
   std::complex<double> value;
@@ -115,7 +106,7 @@ std::vector<FoundTerm> distinct(const DiscoveryResult& result, const Shape& shap
     found.push_back({flat, component.value, component.variance, 1});
     if (!real) continue;
     FoundTerm& own = found.back();
-    own.flat = representative(shape, flat);
+    own.flat = detail::pair_representative(shape, flat);
     if (own.flat != flat) own.value = std::conj(own.value);
     if (detail::conjugate_index(shape, flat) == flat) {
       own.value = own.value.real();

@@ -23,22 +23,8 @@ double wrapped(double distance, std::int64_t extent) {
   return std::remainder(distance, static_cast<double>(extent));
 }
 
-/// One of each conjugate pair.
-std::int64_t one_of_pair(const TemplateData& data, std::int64_t flat) {
-  if (!data.real) return flat;
-  const std::int64_t conjugate = conjugate_index(data.shape, flat);
-  const std::int64_t columns = data.shape[data.shape.rank() - 1];
-  const std::int64_t here = flat % columns, there = conjugate % columns;
-  return here < there || (here == there && flat <= conjugate) ? flat : conjugate;
-}
-
-std::int64_t linear_index(const Shape& shape, const std::array<std::int64_t, 3>& at) {
-  std::int64_t flat = 0;
-  for (int d = 0; d < shape.rank(); ++d) {
-    const std::int64_t extent = shape[d], f = at[static_cast<std::size_t>(d)] % extent;
-    flat = flat * extent + (f < 0 ? f + extent : f);
-  }
-  return flat;
+std::int64_t stored_index(const TemplateData& data, std::int64_t flat) {
+  return data.real ? pair_representative(data.shape, flat) : flat;
 }
 
 /// Largest |X|² at a distance from a tone of energy 1 that is anywhere between two bins.
@@ -97,7 +83,7 @@ std::vector<DriftingTone> find_tones(const TemplateData& data, std::span<const s
   }
   std::ranges::sort(tones, std::ranges::greater{}, &DriftingTone::energy);
   if (tones.size() > kMaxTones) tones.resize(kMaxTones);
-  // Sidelobes are peaks, too, where some of the bins between are not in the support.
+  // Sidelobes are peaks as well where some of the bins between are not in the support.
   std::vector<DriftingTone> kept;
   for (const DriftingTone& tone : tones) {
     const bool explained = std::ranges::any_of(kept, [&](const DriftingTone& strong) {
@@ -178,7 +164,7 @@ DriftSupport support_for_drift(const TemplateData& fresh, std::span<const Drifti
           double share = 1;
           for (std::size_t d = 0; d < rank; ++d) share *= envelope(static_cast<double>(f[d]) - at[d]);
           if (share < smallest) continue;
-          double& known = power[one_of_pair(fresh, linear_index(shape, f))];
+          double& known = power[stored_index(fresh, linear_index(shape, f))];
           known = std::max(known, share * tone.energy);
         }
       }
@@ -218,7 +204,8 @@ DriftSupport support_for_drift(const TemplateData& fresh, std::span<const Drifti
       }
       return std::norm(fresh.values[i]) < largest;
     };
-    if (flat == 0 || std::ranges::none_of(tones, explained)) power.try_emplace(one_of_pair(fresh, flat), 0.0);
+    if (flat == 0 || std::ranges::none_of(tones, explained))
+      power.try_emplace(stored_index(fresh, flat), 0.0);
   }
   for (const auto& [flat, one] : power) {
     result.support.push_back(flat);

@@ -2,6 +2,7 @@
 // The contents of a template, behind sfft::Template.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <complex>
 #include <cstddef>
@@ -11,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/base/index.hpp"
 #include "kernels/base/types.hpp"
 #include "template/data/envelope.hpp"
 #include "template/data/kept_plan.hpp"
@@ -75,6 +77,23 @@ inline std::int64_t conjugate_index(const Shape& shape, std::int64_t flat) noexc
     index = index * shape[d] + (c == 0 ? 0 : shape[d] - c);
   }
   return index;
+}
+
+/// The linear index of a frequency that may lie outside the shape, which is periodic.
+inline std::int64_t linear_index(const Shape& shape, const std::array<std::int64_t, 3>& f) noexcept {
+  std::int64_t index = 0;
+  for (int d = 0; d < shape.rank(); ++d)
+    index = index * shape[d] + floor_mod(f[static_cast<std::size_t>(d)], shape[d]);
+  return index;
+}
+
+/// The member of a conjugate pair that a half spectrum stores, as in learn(). The smaller linear index of the
+/// columns f_D = 0 and f_D = n_D/2, which store both.
+inline std::int64_t pair_representative(const Shape& shape, std::int64_t index) noexcept {
+  const std::int64_t last = shape[shape.rank() - 1], column = index % last;
+  const std::int64_t conjugate = conjugate_index(shape, index);
+  if (column == 0 || 2 * column == last) return std::min(index, conjugate);
+  return 2 * column < last ? index : conjugate;
 }
 
 /// Throws Error(invalid_support) unless `support` (ascending) holds distinct indices of the shape and, for a

@@ -10,10 +10,12 @@
 #include <limits>
 #include <numeric>
 #include <random>
+#include <utility>
 
 #include "bench/known_signals.hpp"
 #include "sfft/error.hpp"
 #include "sfft_build_config.hpp"
+#include "template/data/template_data.hpp"
 #include "tests/support/throws.hpp"
 #include "tests/support/tolerance.hpp"
 
@@ -25,6 +27,27 @@ using test::SparseSignal;
 
 std::vector<std::int64_t> support_of(const Template& tmpl) {
   return {tmpl.support().begin(), tmpl.support().end()};
+}
+
+/// By the definition: of f and −f, the one with the smaller last coordinate, then the smaller linear index.
+TEST(Indices, ArePeriodicAndOneOfEachPairRepresentsIt) {
+  for (const Shape& shape : {Shape{1}, Shape{8}, Shape{9}, Shape{4, 6}, Shape{5, 7}, Shape{3, 4, 5}}) {
+    const std::int64_t last = shape[shape.rank() - 1];
+    for (std::int64_t i = 0; i < shape.points(); ++i) {
+      auto f = detail::coordinates(shape, i), minus = f;
+      EXPECT_EQ(detail::linear_index(shape, f), i);
+      for (int d = 0; d < shape.rank(); ++d) {
+        const auto axis = static_cast<std::size_t>(d);
+        minus[axis] = -f[axis];
+        f[axis] += (d - 2) * shape[d];
+      }
+      EXPECT_EQ(detail::linear_index(shape, f), i);
+      const std::int64_t opposite = detail::linear_index(shape, minus);
+      const auto rank = [last](std::int64_t index) { return std::pair(index % last, index); };
+      const std::int64_t expected = rank(i) < rank(opposite) ? i : opposite;
+      EXPECT_EQ(detail::pair_representative(shape, i), expected) << shape.to_string() << " " << i;
+    }
+  }
 }
 
 TEST(Learn, FindsTheSupportOfSparseSignals) {
