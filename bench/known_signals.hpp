@@ -77,7 +77,7 @@ struct SparseSignal {
     for (const std::int64_t n : shape.extents()) roots.push_back(roots_of_one<double>(n));
     const int last = shape.rank() - 1;
     const std::int64_t row = shape[last], block = std::min(row, kBlock);
-    std::vector<std::complex<double>> beside(static_cast<std::size_t>(block));
+    std::vector<std::complex<double>> block_roots(static_cast<std::size_t>(block));
     for (std::size_t i = 0; i < support.size(); ++i) {
       const std::vector<std::int64_t> f = split(shape, support[i]);
       const double twice = real && negated(shape, support[i]) != support[i] ? 2 : 1;
@@ -85,7 +85,7 @@ struct SparseSignal {
         return roots[static_cast<std::size_t>(last)]
                     [static_cast<std::size_t>(f[static_cast<std::size_t>(last)] * m % row)];
       };
-      for (std::int64_t j = 0; j < block; ++j) beside[static_cast<std::size_t>(j)] = root_at(j);
+      for (std::int64_t j = 0; j < block; ++j) block_roots[static_cast<std::size_t>(j)] = root_at(j);
       for (std::int64_t start = 0; start < points; start += row) {
         const std::vector<std::int64_t> t = split(shape, start);
         std::complex<double> value = values[i] * (twice / static_cast<double>(points));
@@ -98,7 +98,7 @@ struct SparseSignal {
           std::complex<double>* const out = &x[static_cast<std::size_t>(start + m)];
           const auto count = static_cast<std::size_t>(std::min(block, row - m));
           for (std::size_t j = 0; j < count; ++j) {
-            const std::complex<double> root = beside[j];
+            const std::complex<double> root = block_roots[j];
             const double re = first.real() * root.real() - first.imag() * root.imag();
             const double im = real ? 0 : first.real() * root.imag() + first.imag() * root.real();
             out[j] += std::complex<double>(re, im);

@@ -151,7 +151,7 @@ def table_overhead(folder):
 
 
 def table_traffic(folder):
-    """Bytes that the launches read and write over time, beside a copy."""
+    """Bytes that the launches read and write over time, compared with a copy."""
     data = load(folder)
     found = timed(data)
     copy = next((entry["copy_bytes_per_s"] for entry in data["technologies"] if entry.get("copy_bytes_per_s")), None)

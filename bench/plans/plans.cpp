@@ -2,11 +2,11 @@
 // What the search for a comb finds, and how long it takes. Templates come from drawn scenes, lines and
 // recordings. Each is planned with every effort for a CPU core and for batches on a GPU (only the cost model
 // is needed).
-//   bench_plans [--seed S] [--count N] [--efforts quick,normal,thorough] [--beside FILE.json]
+//   bench_plans [--seed S] [--count N] [--efforts quick,normal,thorough] [--compare FILE.json]
 //   [--out FILE.json] [[LABEL=]FILE.y4m …]
 // Scenes are images with a power spectrum of 1/f^0.6 to 1/f^1.4 and edges. Lines are tones in white or pink
 // noise. `error` is the relative error that all buckets of the plan predict, `us` the predicted time per
-// frame, and `plan_us` the minimum CPU time of three searches on one thread. --beside compares with the
+// frame, and `plan_us` the minimum CPU time of three searches on one thread. --compare compares with the
 // output of another build plan by plan: the ratio of errors at the same time, where time has the planner's
 // weight.
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ using trust::Random;
 struct Arguments {
   std::uint64_t seed = 1;
   int count = 40;
-  std::string efforts = "quick,normal", beside, out;
+  std::string efforts = "quick,normal", compare, out;
   std::vector<std::string> recordings;
 };
 
@@ -48,7 +48,7 @@ Arguments parse(int argc, char** argv) {
                        {{"--seed", arguments.seed},
                         {"--count", arguments.count},
                         {"--efforts", arguments.efforts},
-                        {"--beside", arguments.beside},
+                        {"--compare", arguments.compare},
                         {"--out", arguments.out}},
                        &arguments.recordings);
   return arguments;
@@ -235,7 +235,7 @@ int main(int argc, char** argv) {
                         {"rows", rows}};
       std::ofstream(arguments.out) << result.dump(1) << "\n";
     }
-    if (!arguments.beside.empty()) compare(rows, arguments.beside);
+    if (!arguments.compare.empty()) compare(rows, arguments.compare);
   } catch (const std::exception& error) {
     fmt::print(stderr, "bench_plans: {}\n", error.what());
     return 2;

@@ -64,7 +64,8 @@ double square_distance(const void* a, const void* b, ElementType type, std::size
 
 }  // namespace
 
-void StreamMemory::keep(const SignalView& frame, std::span<const std::complex<double>> values, bool beside) {
+void StreamMemory::keep(const SignalView& frame, std::span<const std::complex<double>> values,
+                        bool in_background) {
   /// Takes longer to copy than a thread to start.
   constexpr std::size_t kLarge = std::size_t{1} << 19;
   settle();
@@ -72,7 +73,7 @@ void StreamMemory::keep(const SignalView& frame, std::span<const std::complex<do
   frame_.resize(frame.bytes());
   values_.assign(values.begin(), values.end());
   const auto copy = [this, frame] { copy_elements(frame, frame_.data()); };
-  if (beside && frame.contiguous() && frame.bytes() >= kLarge) {
+  if (in_background && frame.contiguous() && frame.bytes() >= kLarge) {
     try {
       copied_ = next_worker().ask(copy);
       original_ = static_cast<const std::byte*>(frame.data());

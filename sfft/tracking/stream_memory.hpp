@@ -22,10 +22,11 @@ class StreamMemory {
   StreamMemory& operator=(const StreamMemory&) = delete;
 
   bool empty() const noexcept { return frame_.empty(); }
-  /// Keeps a copy of the samples and of the exact coefficients at the support. `beside`: of large frames on a
-  /// thread of its own; the samples must then stay what they are until settle(), keep_only() or another
+  /// Keeps a copy of the samples and of the exact coefficients at the support. `in_background`: copies large
+  /// frames on a separate thread; the samples must then stay unchanged until settle(), keep_only() or another
   /// keep() returns.
-  void keep(const SignalView& frame, std::span<const std::complex<double>> values, bool beside = false);
+  void keep(const SignalView& frame, std::span<const std::complex<double>> values,
+            bool in_background = false);
   void forget() {
     settle();
     frame_.clear();

@@ -112,7 +112,7 @@ bool TrackerImpl<Real>::compare(const SignalView& frame) {
 /// Finds out the true error of a frame with a sparse spectrum, which stays the result. False if the frame
 /// gave rise to a renewal.
 template <class Real>
-bool TrackerImpl<Real>::compare_in_background(const SignalView& frame) {
+bool TrackerImpl<Real>::compare_for_check(const SignalView& frame) {
   const auto begin = Clock::now();
   calibration_.bring_forward();
   const bool either = compare(frame);
@@ -149,8 +149,8 @@ template std::optional<Calibration::KnownErrors> TrackerImpl<double>::known_erro
     std::span<const SignalView>, std::size_t);
 template bool TrackerImpl<float>::compare(const SignalView&);
 template bool TrackerImpl<double>::compare(const SignalView&);
-template bool TrackerImpl<float>::compare_in_background(const SignalView&);
-template bool TrackerImpl<double>::compare_in_background(const SignalView&);
+template bool TrackerImpl<float>::compare_for_check(const SignalView&);
+template bool TrackerImpl<double>::compare_for_check(const SignalView&);
 template void TrackerImpl<float>::note_check();
 template void TrackerImpl<double>::note_check();
 

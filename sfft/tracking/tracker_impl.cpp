@@ -253,7 +253,7 @@ void TrackerImpl<Real>::transform_sparsely(std::span<const SignalView> frames) {
     look(frame);
     return;
   }
-  if (options_.check && options_.check(frames_) && !compare_in_background(frame)) return;
+  if (options_.check && options_.check(frames_) && !compare_for_check(frame)) return;
   if (factor != 1) {
     spectrum.error_l2 *= factor;
     spectrum.relative_error = error;

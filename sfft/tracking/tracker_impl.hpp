@@ -109,7 +109,7 @@ class TrackerImpl {
   bool compare(const SignalView& frame);
   bool seems_lost(const SignalView& frame);
   void look(const SignalView& frame);
-  bool compare_in_background(const SignalView& frame);
+  bool compare_for_check(const SignalView& frame);
   void review_dense(const SignalView& frame);
   void note_check();
   bool reconsider_reference(const SignalView& frame, double error);
@@ -126,7 +126,7 @@ class TrackerImpl {
   LearnOptions relearn_options() const;
   LearnRequest<Real> learn_request() const;
   void note_tones(const LearnAnswer<Real>& answer, std::int64_t frame);
-  void background_learning();
+  void learn_in_background();
   bool learn_or_begin(const SignalView& frame, bool bearable);
   bool take_learned(const SignalView& frame);
   bool plan_with_room(double error);

@@ -49,7 +49,7 @@ bool TrackerImpl<Real>::reconsider_reference(const SignalView& frame, double err
     if (departures_ > 0 && staleness_.may_learn() && worth_learning(values)) {
       staleness_.say("the frame is unlike its reference");
       if (options_.background_learning) {
-        background_learning();
+        learn_in_background();
       } else if (relearn_if_better(frame)) {
         result_.action = TrackAction::relearned;
         ++relearned_count;
@@ -257,7 +257,7 @@ void TrackerImpl<Real>::note_tones(const LearnAnswer<Real>& answer, std::int64_t
 /// The same as relearn_if_better() without waiting: learning begins when this frame is done with, and
 /// take_learned() does the rest.
 template <class Real>
-void TrackerImpl<Real>::background_learning() {
+void TrackerImpl<Real>::learn_in_background() {
   if (learning_.under_way() || to_learn_) return;
   watch_.trying(exact_share());
   to_learn_ = learn_request();
@@ -326,7 +326,7 @@ bool TrackerImpl<Real>::relearn_if_better(const SignalView& frame) {
 template <class Real>
 bool TrackerImpl<Real>::learn_or_begin(const SignalView& frame, bool bearable) {
   if (!options_.background_learning || !bearable) return relearn_if_better(frame);
-  background_learning();
+  learn_in_background();
   return false;
 }
 

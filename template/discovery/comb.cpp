@@ -212,7 +212,7 @@ void DiscoveryComb<Real>::explain_all(const CombGrid& grid, const DelayPattern& 
   // The search may take about as long as reading the round's samples did. Exact signals are better peeled;
   // where that fails, the steps of a ladder, often all even, hardly distinguish frequencies that differ only
   // in their highest bits.
-  const bool search = stubborn_ && pattern.kind == DelayPattern::Kind::random;
+  const bool search = exhaustive_ && pattern.kind == DelayPattern::Kind::random;
   searches_ = noisy    ? std::max<std::int64_t>(grid.count, 2048)
               : search ? 3 * (shape_.points() / grid.count)
                        : 0;

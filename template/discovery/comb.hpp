@@ -48,8 +48,8 @@ class DiscoveryComb {
   bool out_of_time() const noexcept { return work_us_ > limit_us_; }
   /// Makes later rounds also try all candidates for up to three buckets of an exact signal, in case
   /// frequencies collide on every grid.
-  void be_stubborn() noexcept { stubborn_ = true; }
-  bool stubborn() const noexcept { return stubborn_; }
+  void search_exhaustively() noexcept { exhaustive_ = true; }
+  bool exhaustive() const noexcept { return exhaustive_; }
 
   /// Samples at fresh delays and counts the buckets where the known components leave a residual. Fitted
   /// values and variances replace worse ones.
@@ -111,7 +111,7 @@ class DiscoveryComb {
   std::vector<std::complex<double>> gram_;  ///< Gram matrices of check()'s accumulators
   std::int64_t searches_ = 0;               ///< candidates that this round may still try one by one
   std::int64_t most_significant_ = std::numeric_limits<std::int64_t>::max();
-  bool stubborn_ = false;
+  bool exhaustive_ = false;
   double limit_us_ = std::numeric_limits<double>::infinity();
   double work_us_ = 0;
   double confidence_ = 13;  ///< exponent of the tests: −ln of a mistake's probability per bucket

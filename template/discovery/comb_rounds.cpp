@@ -104,7 +104,7 @@ bool DiscoveryDriver<Real>::go_on(const DiscoveryRound& round, const CombGrid& g
   // Frequencies that collide in one residue class also collide in its multiples: combs never separate them.
   const bool stalled = search.min_unresolved >= 0 && round.unresolved >= search.min_unresolved;
   search.stalled = stalled && round.added == 0 ? search.stalled + 1 : 0;
-  if (search.stalled > 0 && shape_.rank() > 1) comb_.be_stubborn();
+  if (search.stalled > 0 && shape_.rank() > 1) comb_.search_exhaustively();
   if (search.stalled >= (8 * round.unresolved > round.significant ? 2 : 5)) return false;
   search.min_unresolved = round.unresolved;
   search.spread = true;
@@ -123,9 +123,9 @@ std::int64_t DiscoveryDriver<Real>::peel(const CombGrids& grids, const Discovery
   if (!affordable(*grid, kDiscoveryDelays, Purpose::search)) return last.unresolved;
   const int rank = shape_.rank();
   // Along one dimension the same frequencies collide again, so more of them must be separated.
-  const DelayPattern pattern = rank == 1          ? run_of_delays(*grid, true, random_, kDiscoveryDelays)
-                               : comb_.stubborn() ? random_delays(grid->strides, rank, 8, random_)
-                                                  : ladder_of_delays(grid->strides, rank, 8, random_);
+  const DelayPattern pattern = rank == 1            ? run_of_delays(*grid, true, random_, kDiscoveryDelays)
+                               : comb_.exhaustive() ? random_delays(grid->strides, rank, 8, random_)
+                                                    : ladder_of_delays(grid->strides, rank, 8, random_);
   comb_.allow_us(limit_us(Purpose::search) - spent_us_);
   const DiscoveryRound round = comb_.peel(*grid, pattern, result_.components);
   spent_us_ += comb_.work_us();

@@ -132,16 +132,16 @@ class LeakageSearch {
 
   /// Whether anything next to the peak is worth a fit.
   bool is_evident(const ToneBins& bins) const {
-    double beside = 0, noise = 0;
+    double neighbour_power = 0, noise = 0;
     int known = 0;
     for (int i = 1; i < bins.count; ++i) {
       const ToneBin& bin = bins.bin[static_cast<std::size_t>(i)];
       if (!bin.known) continue;
       ++known;
-      beside += std::norm(bin.value);
+      neighbour_power += std::norm(bin.value);
       noise = std::max(noise, bin.variance);
     }
-    return known >= 2 && beside > kEvident * noise && beside > 0;
+    return known >= 2 && neighbour_power > kEvident * noise && neighbour_power > 0;
   }
 
   bool is_tone(const ToneFit& fit) const {

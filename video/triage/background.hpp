@@ -29,7 +29,7 @@ class Background {
 
   /// Frames come in order; some of them are kept.
   void add(std::int64_t frame, const std::vector<float>& picture);
-  /// What smooth light is beside usual().
+  /// The smooth change of light relative to usual().
   LocalLight& light() noexcept { return light_; }
   /// Makes the background for this frame, if it is time. Frames up to half a window later have been added,
   /// as far as there are any.

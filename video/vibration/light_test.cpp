@@ -117,10 +117,10 @@ Energies energies(const LocalChanges& changes, const std::vector<std::size_t>& c
 /// units of the noise.
 struct Excess {
   double value, error;
-  Excess(double energy, const std::vector<double>& beside, double unit) {
-    const double usual = median(beside);
+  Excess(double energy, const std::vector<double>& neighbours, double unit) {
+    const double usual = median(neighbours);
     std::vector<double> away;
-    for (const double one : beside) away.push_back(std::abs(one - usual));
+    for (const double one : neighbours) away.push_back(std::abs(one - usual));
     value = (energy - usual) / unit;
     error = 1.4826 * median(std::move(away)) / unit;
   }
@@ -224,11 +224,11 @@ std::optional<LightEvidence> LightTest::at(double turns, const Region& area, Com
     for (const double side : {-1.0, 1.0}) {
       const double there = turns + side * away / static_cast<double>(changes_.frames);
       if (there < 2 / static_cast<double>(changes_.frames) || there > 0.5) continue;
-      const Energies beside = energies(changes_, cells, amplitudes(changes_, cells, taper, there));
-      motion.push_back(beside.motion);
-      light.push_back(beside.light);
-      rigid.push_back(beside.rigid);
-      local.push_back(beside.local);
+      const Energies neighbour = energies(changes_, cells, amplitudes(changes_, cells, taper, there));
+      motion.push_back(neighbour.motion);
+      light.push_back(neighbour.light);
+      rigid.push_back(neighbour.rigid);
+      local.push_back(neighbour.local);
     }
   }
   if (light.empty()) return std::nullopt;

@@ -228,8 +228,8 @@ class Search {
   }
 
   /// Power of the noise that a line at `bin` is measured in, per channel. An unsteady line leaves more than
-  /// noise at its place and beside it, which counts as noise of its own measures. The fit of a steady one has
-  /// taken the noise at its place away, so that the mean beside it counts where it is larger. The mean of few
+  /// noise at its place and around it, which counts as noise of its own measures. The fit of a steady one has
+  /// taken the noise at its place away, so that the mean around it counts where it is larger. The mean of few
   /// bins is uncertain: errors that are measured by it follow Student's t, whose variance is degrees /
   /// (degrees - 2).
   std::vector<double> noise_around(std::size_t bin) const {
@@ -240,16 +240,16 @@ class Search {
     std::vector<double> noise = floor_at(bin);
     for (std::size_t c = 0; c < left_.size(); ++c) {
       double everywhere = 0;
-      double beside = 0;
+      double around = 0;
       double count = 0;
       for (std::size_t i = low; i <= high; ++i) {
         everywhere += powers_[c][i];
         if (i + taken > bin && i < bin + taken) continue;
-        beside += powers_[c][i];
+        around += powers_[c][i];
         ++count;
       }
       if (count == 0) continue;
-      const double mean = std::max(everywhere / static_cast<double>(high - low + 1), beside / count);
+      const double mean = std::max(everywhere / static_cast<double>(high - low + 1), around / count);
       const double degrees = std::max(3.0, 2 * count / padding_ / kHannCost);
       noise[c] = std::max(noise[c], mean * degrees / (degrees - 2));
     }

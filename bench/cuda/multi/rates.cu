@@ -209,7 +209,7 @@ int main() {
     if (edge != 1024) continue;
     const auto planes_and = [&](const std::string& name, bool planes_high,
                                 const std::function<void(Place&, cudaStream_t)>& other) {
-      report("two planes passes beside " + name, 0, [&] {
+      report("two plane passes concurrent with " + name, 0, [&] {
         each([&](Place& p) {
           other(p, planes_high ? p.low : p.high);
           for (int i = 0; i < 2; ++i) run(at(two, p), planes_high ? p.high : p.low, p.a, p.a);

@@ -49,8 +49,8 @@ void OutOfCoreFft<Real>::measure_step(std::size_t number, HostScratch& scratch) 
   const auto learn_from = [&](double share) {
     const RoundTimes times = sample.run(share);
     profile.device_loss = profile.host_loss = 0;
-    const RoundProfile beside = profile_of(number, sample.staying(), buffered_always());
-    const RoundTimes alone = predict(beside, sample.limits(), share);
+    const RoundProfile concurrent = profile_of(number, sample.staying(), buffered_always());
+    const RoundTimes alone = predict(concurrent, sample.limits(), share);
     device_loss.add(alone.device_us, times.device_us, times.host_us);
     host_loss.add(alone.host_us, times.host_us, times.device_us);
     profile.device_loss = device_loss.value();

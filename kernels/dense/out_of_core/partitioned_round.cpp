@@ -35,8 +35,8 @@ std::size_t PartitionedRound<Real>::min_bytes(const Round<Real>& round, OutOfCor
                                               bool packed) {
   const std::int64_t units = std::min(round.grain(), round.units());
   const auto data = static_cast<std::size_t>(units * round.unit_points()) * sizeof(std::complex<Real>);
-  const std::size_t beside = packed ? aligned((round.ordered() ? 2 : 1) * data) : 0;
-  return aligned(data) + aligned(round.work_bytes(*round.kernel(device, units), units)) + beside;
+  const std::size_t packed_memory = packed ? aligned((round.ordered() ? 2 : 1) * data) : 0;
+  return aligned(data) + aligned(round.work_bytes(*round.kernel(device, units), units)) + packed_memory;
 }
 
 /// Device memory of a piece and its workspace.

@@ -82,10 +82,10 @@ TEST_F(Threads, OfALoanServeTheNext) {
     ASSERT_NE(first.get(), nullptr);
     while (may_start > 96) std::this_thread::yield();
     for (int job = 0; job < 50; ++job) EXPECT_EQ(sum(first.get(), 100), 4950);
-    const detail::cpu::PoolLoan beside(5);  // the first pool is in use
+    const detail::cpu::PoolLoan second(5);  // the first pool is in use
     while (may_start > 92) std::this_thread::yield();
-    EXPECT_NE(beside.get(), first.get());
-    EXPECT_EQ(sum(beside.get(), 100), 4950);
+    EXPECT_NE(second.get(), first.get());
+    EXPECT_EQ(sum(second.get(), 100), 4950);
   }
   for (int loan = 0; loan < 20; ++loan) {
     const detail::cpu::PoolLoan next(5);

@@ -106,11 +106,11 @@ TYPED_TEST(LineStageTest, ColumnsInPlaceAndOutOfPlace) {
       const ColumnStage<TypeParam> stage(n, inner);
       Scratch<TypeParam> scratch(stage.workspace_reals());
       const std::vector<std::complex<TypeParam>> from(x.begin(), x.end());
-      std::vector<std::complex<TypeParam>> beside(size), in_place = from;
-      stage.transform(from.data(), beside.data(), false, scratch.data());
-      EXPECT_LE(test::relative_l2(beside, expected), bound) << n << " x " << inner;
+      std::vector<std::complex<TypeParam>> out_of_place(size), in_place = from;
+      stage.transform(from.data(), out_of_place.data(), false, scratch.data());
+      EXPECT_LE(test::relative_l2(out_of_place, expected), bound) << n << " x " << inner;
       stage.transform(in_place.data(), in_place.data(), false, scratch.data());
-      EXPECT_EQ(in_place, beside) << n << " x " << inner;
+      EXPECT_EQ(in_place, out_of_place) << n << " x " << inner;
 
       // The inverse is not scaled, so it returns n times the signal.
       std::vector<std::complex<TypeParam>> exact(expected.begin(), expected.end());

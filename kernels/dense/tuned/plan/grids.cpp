@@ -140,8 +140,7 @@ void Layout::grid() {
 void Layout::volume_in_two_steps() {
   const std::int64_t depth = grid_.extents[0], width = grid_.row(), plane = grid_.extents[1] * width,
                      volume = depth * plane;
-  const int y1 = policy_.factors[0], y2 = policy_.factors[1],
-            beside = policy_.kernels[1].transforms_per_block;
+  const int y1 = policy_.factors[0], y2 = policy_.factors[1], group = policy_.kernels[1].transforms_per_block;
   const auto set_rows = [&](Step& s, int rows) {
     if (s.method != Method::plain || s.policy.column_passes(rows) == 0 || s.stages()) {
       throw Error(ErrorCode::invalid_argument,
@@ -149,18 +148,18 @@ void Layout::volume_in_two_steps() {
     }
     s.rows = rows;
   };
-  if (width % beside != 0)
-    throw Error(ErrorCode::invalid_argument, fmt::format("rows of {} in groups of {}", width, beside));
+  if (width % group != 0)
+    throw Error(ErrorCode::invalid_argument, fmt::format("rows of {} in groups of {}", width, group));
   if (y1 * width > kMaxLength || y2 * depth > kMaxLength)
     throw Error(ErrorCode::invalid_argument, fmt::format("grids of {} and {}", y1 * width, y2 * depth));
   Step first = step(0, y1 * width, 1, y2, false, false);
   set_rows(first, y1);
   first.twiddle = {.modulus = y1 * y2, .inner = 1};
   first.in = {Buffer::input, plane, 0, width, {1, static_cast<int>(width), y2 * width}};
-  first.out = {Buffer::scratch, plane, 0, beside, {1, beside, y2 * beside}};
+  first.out = {Buffer::scratch, plane, 0, group, {1, group, y2 * group}};
   Step second = step(1, y2 * depth, y1, width, true, true);
   set_rows(second, static_cast<int>(depth));
-  second.in = {Buffer::scratch, volume, y2 * width, {1, beside, y2 * beside}, {beside, y2, plane}};
+  second.in = {Buffer::scratch, volume, y2 * width, {1, group, y2 * group}, {group, y2, plane}};
   second.out = {Buffer::output, volume, width, 1, {y1 * width, y2, plane}};
   program_.one_by_one = volume >= kLargeVolume;
   const std::int64_t volumes = program_.one_by_one ? 1 : problem_.batch;

@@ -95,16 +95,16 @@ namespace {
 /// come first, and only the best two are kept. The second step processes half a cache line of neighbours.
 std::vector<std::vector<int>> factors_of_volume(const DenseProblem& problem, const Grid& grid, bool single,
                                                 const Limits& limits) {
-  const std::int64_t beside = cache_line_values(single) / 2, bytes = single ? 8 : 16,
+  const std::int64_t neighbours = cache_line_values(single) / 2, bytes = single ? 8 : 16,
                      max = std::min(kMaxGridBytes, static_cast<std::int64_t>(limits.shared_bytes)) / bytes;
   const std::int64_t depth = grid.extents[0], height = grid.extents[1], width = grid.row();
   const bool factored = std::all_of(grid.extents.begin(), grid.extents.end(), [&](std::int64_t n) {
     return n > 1 && n <= max && has_radices(static_cast<int>(n));
   });
-  if (problem.real || !problem.contiguous() || !factored || width % beside != 0) return {};
+  if (problem.real || !problem.contiguous() || !factored || width % neighbours != 0) return {};
   std::vector<std::pair<std::int64_t, std::vector<int>>> ranked;
   for (std::int64_t a = 2; 2 * a <= height; ++a) {
-    const std::int64_t b = height / a, tile = std::max(a * width, b * depth * beside);
+    const std::int64_t b = height / a, tile = std::max(a * width, b * depth * neighbours);
     if (height % a == 0 && tile <= max) ranked.push_back({tile, {static_cast<int>(a), static_cast<int>(b)}});
   }
   std::stable_sort(ranked.begin(), ranked.end(),

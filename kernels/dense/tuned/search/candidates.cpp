@@ -143,16 +143,16 @@ double memory_cost(const LineNeed& need, Method method, const KernelPolicy& kern
 
 /// The numbers of transforms per block that are worth trying.
 std::vector<int> transform_counts(const LineNeed& need, Method method, int threads, bool single) {
-  const int beside = banks_of(single);
+  const int banks = banks_of(single);
   std::vector<int> counts;
   if (need.interleaved || need.transposed) {
-    counts = {beside, beside / 2, 2 * beside, beside / 4};
+    counts = {banks, banks / 2, 2 * banks, banks / 4};
   } else {
     for (const int block : {64, 128, 256, 512}) {
       const int n = std::max(1, block / threads);
       counts.push_back(need.mirrored ? std::max(2, n / 2 * 2) : n);
     }
-    if (method == Method::rader) counts.insert(counts.end(), {beside, 2 * beside});
+    if (method == Method::rader) counts.insert(counts.end(), {banks, 2 * banks});
   }
   std::sort(counts.begin(), counts.end());
   counts.erase(std::unique(counts.begin(), counts.end()), counts.end());

@@ -37,7 +37,7 @@ struct Case {
 };
 
 std::vector<Case> cases() {
-  const dense::Strides beside{{8, 0, 0}, 1}, pitched{{1000, 1, 0}, 1000 * 540};
+  const dense::Strides interleaved{{8, 0, 0}, 1}, pitched{{1000, 1, 0}, 1000 * 540};
   return {
       {dense_problem(Shape(2), false, 1000)},
       {dense_problem(Shape(17), false, 1000)},
@@ -50,7 +50,7 @@ std::vector<Case> cases() {
       {dense_problem(Shape(3000), true, 10)},
       {dense_problem(Shape(4096), false, 10)},
       {dense_problem(Shape(8192), false, 10)},
-      {dense_problem(Shape(1024), false, 8, beside)},
+      {dense_problem(Shape(1024), false, 8, interleaved)},
       {dense_problem(Shape(256 * 1024), false, 2), {256, 1024}},
       {dense_problem(Shape(360 * 400), false, 2), {360, 400}, true},
       {dense_problem(Shape(128 * 64 * 96), false, 1), {128, 64, 96}, true},

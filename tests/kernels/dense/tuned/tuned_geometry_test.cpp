@@ -186,12 +186,12 @@ TEST(TunedGeometry, VolumesInTwoSteps) {
   expect_refused(dense_problem(Shape({4, 12, 16}), false, 1, {{193, 16, 1}, 800}), policy);
   expect_refused(dense_problem(Shape({4, 24, 16}), false), policy);
   expect_refused(dense_problem(Shape({12, 16}), false), policy);
-  TransformPolicy rows = policy, beside = policy, whole = policy;
+  TransformPolicy rows = policy, groups = policy, whole = policy;
   std::swap(rows.kernels[0].radices.front(), rows.kernels[0].radices.back());
-  beside.kernels[1].transforms_per_block = 3;
+  groups.kernels[1].transforms_per_block = 3;
   whole.kernels[1].radices = {16};
   expect_refused(volume, rows);
-  expect_refused(volume, beside);
+  expect_refused(volume, groups);
   expect_refused(volume, whole);
   whole = policy;
   whole.ring_buffer = false;

@@ -190,7 +190,7 @@ TEST(TunedPolicy, DamagedTextIsHarmless) {
   const DenseProblem line = dense_problem(Shape(64), false, 2),
                      image = dense_problem(Shape({4, 12}), true, 2),
                      volume = dense_problem(Shape({2, 3, 4}), false),
-                     beside = dense_problem(Shape(12), false, 3, {{3, 0, 0}, 1});
+                     interleaved = dense_problem(Shape(12), false, 3, {{3, 0, 0}, 1});
   const auto alternating = [](TransformPolicy policy) {
     policy.alternating_groups = 1;
     policy.streams = 2;
@@ -203,7 +203,7 @@ TEST(TunedPolicy, DamagedTextIsHarmless) {
       {line, three},
       {image, alternating(rule_policy(image, true))},
       {volume, alternating(rule_policy(volume, true))},
-      {beside, rule_policy(beside, true)}};
+      {interleaved, rule_policy(interleaved, true)}};
   for (const auto& [problem, policy] : cases) {
     const TunedSignals signals(problem);
     const std::string text = to_text(policy);
