@@ -209,7 +209,7 @@ template <class Library>
 json measured(const Row& row, const Arguments& arguments) {
   using Real = typename Library::Real;
   const auto planning_own = std::chrono::steady_clock::now();
-  const dense::Plan<Real> plan(row.shape, row.real(),
+  const dense::Plan<Real> plan(row.shape, row.real() ? Domain::real : Domain::complex,
                                {.engine = dense::Engine::built_in, .batch = row.batch});
   const double own_plan_s = bench::seconds_since(planning_own);
   const std::size_t points = plan.spectrum_points();

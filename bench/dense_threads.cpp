@@ -101,7 +101,8 @@ void add_fftw(json& row, const Shape& shape, float* signal, std::size_t samples,
 #endif
 
 json row(const Shape& shape, bool real, int threads, const Arguments& arguments) {
-  const dense::Plan<float> plan(shape, real, {.engine = dense::Engine::built_in, .threads = threads});
+  const dense::Plan<float> plan(shape, real ? Domain::real : Domain::complex,
+                                {.engine = dense::Engine::built_in, .threads = threads});
   const std::size_t samples = plan.signal_points() * (real ? 1 : 2), values = plan.spectrum_points();
   const detail::cpu::LargeBuffer in = detail::cpu::make_large_buffer(samples * sizeof(float)),
                                  out = detail::cpu::make_large_buffer(values * sizeof(Complex)),

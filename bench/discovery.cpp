@@ -60,12 +60,12 @@ void discovery(benchmark::State& state, const DiscoveryCase& kind, int seeds) {
       evict_caches();
       const double cold = seconds_of(call);
       std::vector<peers::Tone> tones;
-      for (std::size_t i = 0; i < found.values.size(); ++i)
-        tones.push_back({(*found.support)[i], found.values[i]});
+      for (std::size_t i = 0; i < found.spectrum.values.size(); ++i)
+        tones.push_back({(*found.spectrum.support)[i], found.spectrum.values[i]});
       tally.compare(input, tones, static_cast<double>(found.samples), found.verified);
       dense += found.support_learned_densely ? 1 : 0;
-      reported.push_back(found.relative_error);
-      state.SetLabel(to_string(found.path));
+      reported.push_back(found.spectrum.quality.relative_error);
+      state.SetLabel(to_string(found.spectrum.path));
       tally.add_times(warm_seconds(call), cold);
     }
     tally.report(state);
@@ -129,7 +129,7 @@ void fftw(benchmark::State& state, const DiscoveryCase& kind) {
 /// signal.
 void refuse(benchmark::State& state, const Samples& samples, const Shape& shape) {
   const SignalView signal(samples, shape);
-  const dense::Plan<float> plan(shape, false);
+  const dense::Plan<float> plan(shape, Domain::complex);
   Samples spectrum(plan.spectrum_points());
   const FftwPeer peer(samples, shape.extents());
   DiscoverOptions options{.k = 50};
@@ -142,7 +142,7 @@ void refuse(benchmark::State& state, const Samples& samples, const Shape& shape)
       fftw.push_back(seconds_of([&] { peer.execute(); }));
       const Discovery discovery = discover(signal, options);
       search.push_back(discovery.search_seconds);
-      refused += discovery.path == Path::dense ? 1.0 / kCalls : 0;
+      refused += discovery.spectrum.path == Path::dense ? 1.0 / kCalls : 0;
       ++options.seed;
     }
     state.SetIterationTime(median(search));

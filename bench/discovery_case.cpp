@@ -19,7 +19,7 @@ std::vector<std::complex<float>> make_samples(const DiscoveryCase& kind, const S
   const double sigma =
       kind.noisy() ? std::sqrt(static_cast<double>(kind.k) * std::pow(10.0, -kind.snr_db / 10)) : 0;
   if (kind.shape.rank() == 1) return truth.samples<float>(sigma, seed);
-  const dense::Plan<double> plan(kind.shape, false);
+  const dense::Plan<double> plan(kind.shape, Domain::complex);
   std::vector<std::complex<double>> spectrum(static_cast<std::size_t>(kind.shape.points()));
   for (std::size_t i = 0; i < truth.support.size(); ++i)
     spectrum[static_cast<std::size_t>(truth.support[i])] = truth.values[i];

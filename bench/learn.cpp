@@ -6,9 +6,9 @@
 // first frames of grey YUV4MPEG2 files. Times are CPU seconds of the thread over rounds in which learning and
 // both plans of FFTW follow one another. Results are medians, and also ratios of the minimum times (_min).
 // `first_frames` is the first call of the process for the shape, which makes tables. FFTW's planning time is
-// listed separately. `automatic_frames` is LearnMethod::automatic. The label says why it chose its method,
-// and `automatic_discovery` is 1 where that was discovery. Times in frames are in units of one transform by
-// FFTW. Names: learn/<signal>/<shape>/k:<k>.
+// listed separately. `automatic_frames` is LearnOptions::Method::automatic. The label says why it chose its
+// method, and `automatic_discovery` is 1 where that was discovery. Times in frames are in units of one
+// transform by FFTW. Names: learn/<signal>/<shape>/k:<k>.
 #include <fftw3.h>
 #include <fmt/format.h>
 #include <time.h>
@@ -155,8 +155,8 @@ Accuracy compare(const Frame& frame, const Template& tmpl) {
 }
 
 void learning(benchmark::State& state, const std::shared_ptr<const Frame>& frame, std::int64_t k) {
-  const LearnOptions options{.k = k};
-  const LearnOptions automatic{.k = k, .method = LearnMethod::automatic};
+  const LearnOptions options{.keep = Largest{k}};
+  const LearnOptions automatic{.keep = Largest{k}, .method = LearnOptions::Method::automatic};
   const SignalView view = frame->view();
   for (auto _ : state) {
     // FFTW measures each shape once, so cases of one shape are adjacent.
@@ -188,7 +188,7 @@ void learning(benchmark::State& state, const std::shared_ptr<const Frame>& frame
     state.counters["turns"] = turns;
   }
   const Template tried = learn(view, automatic);
-  state.counters["automatic_discovery"] = tried.learned_by() == LearnMethod::discovery ? 1 : 0;
+  state.counters["automatic_discovery"] = tried.learned_by() == LearnOptions::Method::discovery ? 1 : 0;
   state.SetLabel(std::string(tried.why_learned_so()));
   const Accuracy accuracy = compare(*frame, learn(view, options));
   state.counters["overlap"] = accuracy.overlap;
@@ -197,7 +197,7 @@ void learning(benchmark::State& state, const std::shared_ptr<const Frame>& frame
 }
 
 void inverse(const Shape& shape, std::vector<std::complex<double>>& x) {
-  const dense::Plan<double> plan(shape, false);
+  const dense::Plan<double> plan(shape, Domain::complex);
   plan.inverse(x, x);
 }
 

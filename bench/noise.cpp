@@ -26,7 +26,7 @@ void noise(benchmark::State& state, std::int64_t n, std::int64_t k, double snr_d
       const double sigma = std::sqrt(static_cast<double>(k) * std::pow(10, -snr_db / 10));
       const auto first = truth.samples<float>(sigma, static_cast<std::uint64_t>(1000 + seed));
       const auto frame = truth.samples<float>(sigma, static_cast<std::uint64_t>(2000 + seed));
-      const Template tmpl = learn(SignalView::line(first), {.k = k});
+      const Template tmpl = learn(SignalView::line(first), {.keep = Largest{k}});
       learned_right += std::equal(truth.support.begin(), truth.support.end(), tmpl.support().begin());
       const Plan<float> plan(tmpl, {.max_samples = max_samples});
       const Spectrum<float> spectrum = plan.execute(SignalView::line(frame));
@@ -43,8 +43,8 @@ void noise(benchmark::State& state, std::int64_t n, std::int64_t k, double snr_d
       }
       squared_ratio += squares / (static_cast<double>(k) * floor * floor);
       error += truth.relative_error(spectrum.values);
-      tail_ratio +=
-          spectrum.tail_energy / (static_cast<double>(n - k) * static_cast<double>(n) * sigma * sigma);
+      tail_ratio += spectrum.quality.tail_energy /
+                    (static_cast<double>(n - k) * static_cast<double>(n) * sigma * sigma);
     }
   }
   const double runs = static_cast<double>(state.iterations()) * seeds;

@@ -36,7 +36,7 @@ struct SparseSpectrum {
   /// x[t] by an inverse dense transform in double, plus white complex noise of standard deviation `sigma`.
   template <class Real>
   std::vector<std::complex<Real>> samples(double sigma = 0, std::uint64_t seed = 1) const {
-    const dense::Plan<double> plan(Shape{points}, false);
+    const dense::Plan<double> plan(Shape{points}, Domain::complex);
     std::vector<std::complex<double>> spectrum(static_cast<std::size_t>(points));
     for (std::size_t i = 0; i < support.size(); ++i)
       spectrum[static_cast<std::size_t>(support[i])] = values[i];

@@ -51,14 +51,14 @@ double in_place_us(const Plan<float>& plan, const Recording& recording, bool evi
 
 /// One iteration is the whole recording; the reported time is that of the median frame.
 void track(benchmark::State& state, std::shared_ptr<Recording> recording, std::int64_t k) {
-  const dense::Plan<double> exact(recording->shape, true);
+  const dense::Plan<double> exact(recording->shape, Domain::real);
   std::vector<std::complex<double>> spectrum(exact.spectrum_points());
   const std::int64_t columns = recording->shape[1];
   std::vector<std::uint8_t> decoded(static_cast<std::size_t>(recording->shape.points()));
   std::vector<double> errors, reported;
   std::int64_t covered = 0;
   for (auto _ : state) {
-    const Template tmpl = learn(recording->frame(0), {.k = k, .reference = true});
+    const Template tmpl = learn(recording->frame(0), {.keep = Largest{k}, .reference = true});
     Tracker<float> tracker(tmpl);
     std::vector<double> seconds;
     double total = 0;
@@ -84,8 +84,8 @@ void track(benchmark::State& state, std::shared_ptr<Recording> recording, std::i
         norm += std::norm(spectrum[at]);
       }
       errors.push_back(std::sqrt(error / norm));
-      reported.push_back(result.spectrum.relative_error);
-      covered += std::sqrt(error) <= 2 * result.spectrum.error_l2;
+      reported.push_back(result.spectrum.quality.relative_error);
+      covered += std::sqrt(error) <= 2 * result.spectrum.quality.error_l2;
     }
     state.SetIterationTime(median(seconds));
     state.counters["distinct_us"] = in_place_us(tracker.plan(), *recording, false);
@@ -124,7 +124,7 @@ void fftw(benchmark::State& state, std::shared_ptr<Recording> recording) {
 
 /// The library's dense engine on the same frames, already converted to float.
 void built_in(benchmark::State& state, std::shared_ptr<Recording> recording) {
-  const dense::Plan<float> plan(recording->shape, true, {.engine = dense::Engine::built_in});
+  const dense::Plan<float> plan(recording->shape, Domain::real, {.engine = dense::Engine::built_in});
   std::vector<float> decoded(static_cast<std::size_t>(recording->shape.points()));
   std::vector<std::complex<float>> spectrum(plan.spectrum_points());
   std::int64_t t = 0;

@@ -42,12 +42,9 @@ set_target_properties(sfft_internal PROPERTIES LINKER_LANGUAGE CXX)
 # Records what was built, for sfft::version() and build_info().
 configure_file(cmake/sfft_build_config.hpp.in generated/sfft_build_config.hpp)
 
-set(SFFT_PUBLIC_HEADERS sfft/dense.hpp sfft/dense_compact.hpp sfft/dense_selective.hpp sfft/dense_slabs.hpp sfft/device_pictures.hpp sfft/device_signal.hpp sfft/discover.hpp sfft/error.hpp sfft/export.hpp sfft/learn_at.hpp sfft/page_locked.hpp sfft/plan.hpp sfft/sfft.hpp
+set(SFFT_PUBLIC_HEADERS sfft/dense.hpp sfft/dense_compact.hpp sfft/dense_selective.hpp sfft/dense_slabs.hpp sfft/dense_options.hpp sfft/device.hpp sfft/discover.hpp sfft/error.hpp sfft/export.hpp sfft/frequencies.hpp sfft/learn_at.hpp sfft/page_locked.hpp sfft/plan.hpp sfft/sfft.hpp sfft/storage.hpp
     sfft/template.hpp sfft/tracker.hpp sfft/types.hpp)
 install(FILES ${SFFT_PUBLIC_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sfft)
-# The types that public headers include. A quoted include relative to those headers finds them.
-install(FILES kernels/base/error.hpp kernels/base/export.hpp kernels/base/storage.hpp kernels/base/types.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sfft/kernels/base)
-install(FILES kernels/dense/problem/vocabulary.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sfft/kernels/dense/problem)
 install(TARGETS sfft EXPORT sfftTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 set(_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sfft)

@@ -17,7 +17,7 @@ int main() {
     signal[static_cast<std::size_t>(t)] = std::cos(0.3F * static_cast<float>(t));
 
   // The signal and its half spectrum take half the bytes of float.
-  const dense::CompactPlan plan(sfft::Shape{n}, /*real=*/true);
+  const dense::CompactPlan plan(sfft::Shape{n}, sfft::Domain::real);
   std::vector<std::byte> samples(plan.signal_bytes()), spectrum(plan.spectrum_bytes());
   std::vector<dense::CompactScale> from(1), to(1);
   from[0] = dense::store_compact(std::span<const float>(signal), dense::Storage::f16, samples);

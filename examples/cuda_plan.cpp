@@ -30,7 +30,7 @@ T* on_device(std::int64_t count) {
 }  // namespace
 
 int main() {
-  const std::string reason = sfft::unavailable(sfft::Backend::cuda);
+  const std::string reason = sfft::availability(sfft::Device::gpu()).reason;
   if (!reason.empty()) {
     std::printf("skipped: %s\n", reason.c_str());
     return 77;
@@ -46,24 +46,25 @@ int main() {
     }
   }
   const std::vector<std::int64_t> support{500, 1000};
-  const auto tmpl = sfft::Template::from_support(sfft::Shape{n}, false, support);
+  const auto tmpl = sfft::Template::from_support(sfft::Shape{n}, sfft::Domain::complex, support);
 
-  const sfft::Plan<float> plan(tmpl, {.backend = sfft::Backend::cuda, .batch = frames});
+  const sfft::Plan<float> plan(tmpl, {.device = sfft::Device::gpu(), .batch = frames});
   sfft::Workspace<float> workspace = plan.make_workspace();
   std::printf("%s\n", plan.info().engine.c_str());
 
   auto* device_frames = on_device<std::complex<float>>(frames * n);
   auto* values = on_device<std::complex<float>>(frames * tmpl.k());
   auto* standard_errors = on_device<float>(frames * tmpl.k());
-  auto* errors = on_device<sfft::FrameErrors>(frames);
+  auto* errors = on_device<sfft::Quality>(frames);
   cudaStream_t stream = nullptr;
   check(cudaStreamCreate(&stream));
   check(cudaMemcpyAsync(device_frames, signals.data(), signals.size() * sizeof(signals[0]),
                         cudaMemcpyHostToDevice, stream));
 
   // Returns at once: the work is ordered in the stream, and could be captured into a graph.
-  plan.enqueue({.data = device_frames, .type = sfft::ElementType::c64, .count = frames},
-               {.values = values, .standard_error = standard_errors, .errors = errors}, workspace, stream);
+  plan.enqueue(
+      {.data = device_frames, .type = sfft::ElementType::c64, .shape = tmpl.shape(), .count = frames},
+      {.values = values, .standard_error = standard_errors, .errors = errors}, workspace, stream);
 
   std::vector<std::complex<float>> results(static_cast<std::size_t>(frames * tmpl.k()));
   check(cudaMemcpyAsync(results.data(), values, results.size() * sizeof(results[0]), cudaMemcpyDeviceToHost,

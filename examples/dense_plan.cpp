@@ -15,7 +15,7 @@ int main() {
   for (std::int64_t t = 0; t < batch * n; ++t)
     signals.push_back(static_cast<float>(std::sin(0.01 * static_cast<double>(t * t % 997))));
 
-  const sfft::dense::Plan<float> plan(sfft::Shape{n}, true, {.batch = batch});
+  const sfft::dense::Plan<float> plan(sfft::Shape{n}, sfft::Domain::real, {.batch = batch});
   std::printf("%s: %s\n", plan.engine_name().c_str(), plan.reason().c_str());
   std::vector<std::complex<float>> spectra(plan.spectrum_points());  // batch × (n / 2 + 1)
   plan.forward(signals.data(), sfft::ElementType::f32, spectra);

@@ -24,7 +24,7 @@ int main() {
   sfft::dense::Options options;
   options.batch = channels;
   options.signal = {.dims = {channels, 0, 0}, .batch = 1};
-  const sfft::dense::Plan<float> plan(sfft::Shape{samples}, true, options);
+  const sfft::dense::Plan<float> plan(sfft::Shape{samples}, sfft::Domain::real, options);
   std::vector<std::complex<float>> spectra(plan.spectrum_points());
   plan.forward(recording.data(), sfft::ElementType::f32, spectra);
 

@@ -32,7 +32,7 @@ int main() {
               static_cast<long long>(found.check_samples));
   std::printf("not seen       bursts shorter than %lld samples\n",
               static_cast<long long>(found.shortest_burst));
-  std::printf("relative error %.2g\n", found.relative_error);
-  const bool right = found.values.size() == 1 && found.support->front() == tone;
+  std::printf("relative error %.2g\n", found.spectrum.quality.relative_error);
+  const bool right = found.spectrum.values.size() == 1 && found.spectrum.support->front() == tone;
   return found.verified && right && found.samples < n ? 0 : 1;
 }

@@ -33,7 +33,7 @@ int main() {
   const std::vector<float> first = frame(20, 8), next = frame(35, 3);
 
   // Three frequencies: f = 0 and the two waves. A real signal keeps one of each conjugate pair.
-  const sfft::Template tmpl = sfft::learn(sfft::SignalView(first, shape), {.k = 3});
+  const sfft::Template tmpl = sfft::learn(sfft::SignalView(first, shape), {.keep = sfft::Largest{3}});
 
   // Planning is done once. The plan is immutable; threads share it, each with its own workspace.
   const sfft::Plan<float> plan(tmpl);

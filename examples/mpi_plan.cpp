@@ -15,7 +15,7 @@
 int transform(std::int64_t edge, int repeats) {
   const auto world = sfft::mpi::Communicator::world();
   const sfft::mpi::Plan<float> plan(
-      world, {edge, edge, edge}, true,
+      world, {edge, edge, edge}, sfft::Domain::real,
       {.planning = repeats > 1 ? sfft::dense::Planning::measure : sfft::dense::Planning::estimate});
   const auto count = static_cast<std::size_t>(plan.signal_box().points());
   std::vector<float> signal(count), again(count);

@@ -32,11 +32,12 @@ int main() {
       sfft::discover(sfft::SignalView::line(samples), {.fallback = sfft::Fallback::none});
   std::printf("%s, %lld of %lld samples read\n", band.verified ? "verified" : "not verified",
               static_cast<long long>(band.samples), static_cast<long long>(n));
-  bool right = band.verified && band.values.size() == carriers.size();
-  for (std::size_t i = 0; i < band.values.size(); ++i) {
-    const std::int64_t index = (*band.support)[i];
+  bool right = band.verified && band.spectrum.values.size() == carriers.size();
+  for (std::size_t i = 0; i < band.spectrum.values.size(); ++i) {
+    const std::int64_t index = (*band.spectrum.support)[i];
     const std::int64_t hz = index < n / 2 ? index : index - n;  // the upper half is negative frequencies
-    const double amplitude = std::abs(band.values[i]) / n;      // a complex tone of amplitude a has |X| = a N
+    const double amplitude =
+        std::abs(band.spectrum.values[i]) / n;  // a complex tone of amplitude a has |X| = a N
     std::printf("%8lld Hz: amplitude %.3f\n", static_cast<long long>(hz), amplitude);
     bool expected = false;
     for (const std::int64_t carrier : carriers) expected = expected || carrier == hz;

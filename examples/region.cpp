@@ -26,7 +26,7 @@ int main() {
   // bytes: SignalView::rows(m.ptr<std::uint8_t>(), {m.rows, m.cols}, m.step1()).
   const auto view = sfft::SignalView::rows(image.data() + top * columns + left, region, columns);
 
-  const sfft::Template tmpl = sfft::learn(view, {.k = 2});
+  const sfft::Template tmpl = sfft::learn(view, {.keep = sfft::Largest{2}});
   const sfft::Spectrum<double> spectrum = sfft::transform(view, tmpl);
   bool found = false;
   for (std::size_t i = 0; i < spectrum.values.size(); ++i) {

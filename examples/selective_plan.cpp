@@ -18,7 +18,7 @@ int main() {
   signal[0] += 2;  // a click: |X| of about 2 at every frequency
 
   // Returns everything above a magnitude, which is an argument of each call.
-  const auto above = sfft::dense::SelectivePlan<float>::above(sfft::Shape{n}, false);
+  const auto above = sfft::dense::SelectivePlan<float>::above(sfft::Shape{n}, sfft::Domain::complex);
   const sfft::dense::Coefficients<float> strong =
       above.forward_above(signal.data(), sfft::ElementType::c64, 100.0F);
   for (std::size_t i = 0; i < strong.indices.size(); ++i)
@@ -27,7 +27,7 @@ int main() {
 
   // Returns the coefficients of a support.
   const std::vector<std::int64_t> support{99, 100, 101};
-  const auto at = sfft::dense::SelectivePlan<float>::at(sfft::Shape{n}, false, support);
+  const auto at = sfft::dense::SelectivePlan<float>::at(sfft::Shape{n}, sfft::Domain::complex, support);
   std::vector<std::complex<float>> values(support.size());
   at.forward_at(signal.data(), sfft::ElementType::c64, values);
   for (std::size_t i = 0; i < support.size(); ++i)

@@ -33,7 +33,7 @@ using Value = std::complex<float>;
 }  // namespace
 
 int main(int count, char** arguments) {
-  const std::string problem = sfft::unavailable(sfft::Backend::cuda);
+  const std::string problem = sfft::availability(sfft::Device::gpu()).reason;
   if (!problem.empty()) {
     std::printf("skipped: %s\n", problem.c_str());
     return 77;
@@ -43,7 +43,8 @@ int main(int count, char** arguments) {
   if (devices.empty()) devices = {0, 0};
 
   const sfft::Shape shape{48, 40, 36};
-  const sfft::dense::SlabPlan<float> plan(shape, false, {.devices = devices});
+  const sfft::dense::SlabPlan<float> plan(shape, sfft::Domain::complex,
+                                          {.device = sfft::Device::gpus(devices)});
   std::printf("%s\n", plan.explain().c_str());
 
   // Each GPU has a slab of the signal, one of the spectrum, scratch memory, and a stream.
@@ -53,7 +54,7 @@ int main(int count, char** arguments) {
   std::vector<cudaStream_t> streams;
   for (std::size_t s = 0; s < plan.signal_slabs().size(); ++s) {
     const sfft::dense::Slab &in = plan.signal_slabs()[s], &out = plan.spectrum_slabs()[s];
-    const std::size_t bytes = plan.workspace_bytes(s);
+    const std::size_t bytes = plan.device_workspace_bytes(s);
     signals.push_back(on_device(in.device, static_cast<std::size_t>(in.points()) * sizeof(Value)));
     spectra.push_back(
         static_cast<Value*>(on_device(out.device, static_cast<std::size_t>(out.points()) * sizeof(Value))));

@@ -13,7 +13,7 @@ int main(int count, char** arguments) {
 
   // Known frequencies make a template without a frame to learn from.
   const std::vector<std::int64_t> known{3, 17, 400};
-  const sfft::Template tmpl = sfft::Template::from_support(sfft::Shape{1024}, false, known);
+  const sfft::Template tmpl = sfft::Template::from_support(sfft::Shape{1024}, sfft::Domain::complex, known);
   // A plan kept with it needs no second search.
   const sfft::PlanOptions options{.path = sfft::Path::comb};
   const sfft::Plan<float> plan(tmpl, options);

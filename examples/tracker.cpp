@@ -33,7 +33,7 @@ std::vector<float> frame(int index, int cycles) {
 int main() {
   const sfft::Shape shape{kRows, kColumns};
   const std::vector<float> first = frame(0, 7);
-  const sfft::Template tmpl = sfft::learn(sfft::SignalView(first, shape), {.k = 4});
+  const sfft::Template tmpl = sfft::learn(sfft::SignalView(first, shape), {.keep = sfft::Largest{4}});
 
   sfft::Tracker<float> tracker(tmpl);
   double last_error = 1;
@@ -42,7 +42,7 @@ int main() {
     const sfft::TrackedFrame<float>& tracked = tracker.push(sfft::SignalView(pixels, shape));
     if (tracked.action != sfft::TrackAction::sparse)
       std::printf("frame %d: %s: %s\n", index, sfft::to_string(tracked.action), tracked.reason.c_str());
-    last_error = tracked.spectrum.relative_error;
+    last_error = tracked.spectrum.quality.relative_error;
   }
   std::printf("refreshed %lld, relearned %lld; the last frame reports an error of %.2g\n",
               static_cast<long long>(tracker.refreshed()), static_cast<long long>(tracker.relearned()),

@@ -23,9 +23,10 @@ int main() {
   }
 
   // A vector does not know its dimensions, so line() declares one dimension.
-  const sfft::Spectrum<double> found = sfft::transform(sfft::SignalView::line(signal), {.k = 3});
+  const sfft::Discovery result = sfft::transform(sfft::SignalView::line(signal), sfft::Largest{3});
+  const sfft::Spectrum<double>& found = result.spectrum;
 
-  std::printf("verified: %s, computed by: %s\n", found.verified ? "yes" : "no", sfft::to_string(found.path));
+  std::printf("verified: %s, computed by: %s\n", result.verified ? "yes" : "no", sfft::to_string(found.path));
   bool right = found.values.size() == 3;
   for (std::size_t i = 0; i < found.values.size(); ++i) {
     const std::int64_t f = (*found.support)[i];

@@ -10,7 +10,8 @@ int main(int count, char** arguments) {
   const sfft::Shape shape{480, 640};
 
   // Planning::measure times the engines that this build has, and remembers the fastest.
-  const sfft::dense::Plan<float> measured(shape, true, {.planning = sfft::dense::Planning::measure});
+  const sfft::dense::Plan<float> measured(shape, sfft::Domain::real,
+                                          {.planning = sfft::dense::Planning::measure});
   std::printf("measured: %s, %s\n", measured.engine_name().c_str(), measured.reason().c_str());
   sfft::dense::save_wisdom(file);
 
@@ -18,7 +19,7 @@ int main(int count, char** arguments) {
   sfft::dense::forget_wisdom();
   const sfft::dense::WisdomReport report = sfft::dense::load_wisdom(file);
   std::printf("%d entries taken, %d ignored %s\n", report.taken, report.ignored, report.reason.c_str());
-  const sfft::dense::Plan<float> planned(shape, true);
+  const sfft::dense::Plan<float> planned(shape, sfft::Domain::real);
   std::printf("planned:  %s, %s\n", planned.engine_name().c_str(), planned.reason().c_str());
 
   std::remove(file.c_str());

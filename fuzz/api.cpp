@@ -79,11 +79,10 @@ sfft::PlanOptions plan_options(Input& input) {
   options.path = static_cast<sfft::Path>(input.between(0, 5));
   options.batch = static_cast<int>(input.between(-1, 3));
   options.accuracy = input.flip() ? input.number<double>() : 0;
-  options.max_samples = input.flip() ? input.number<double>() : 0;
-  options.backend =
-      input.between(0, 15) == 0 ? static_cast<sfft::Backend>(input.between(0, 3)) : sfft::Backend::cpu;
+  if (input.flip()) options.max_samples = input.number<double>();
+  options.device = input.between(0, 15) == 0 ? sfft::Device::automatic() : sfft::Device::cpu();
   options.threads = input.between(0, 31) == 0 ? input.number<std::int16_t>() % 3 : 1;
-  options.witness = static_cast<sfft::Witness>(input.between(0, 2));
+  options.witness = static_cast<sfft::PlanOptions::Witness>(input.between(0, 2));
   options.use_reference = input.flip();
   options.seed = input.number<std::uint64_t>();
   return options;
@@ -93,17 +92,28 @@ sfft::Template any_template(Input& input, const Shape& shape) {
   std::vector<std::int64_t> support(static_cast<std::size_t>(input.between(0, 12)));
   for (auto& f : support)
     f = input.between(0, 31) != 0 ? input.between(0, shape.points() - 1) : input.number<std::int64_t>();
-  return sfft::Template::from_support(shape, input.flip(), support);
+  return sfft::Template::from_support(shape, input.flip() ? sfft::Domain::real : sfft::Domain::complex,
+                                      support);
 }
 
 sfft::LearnOptions learn_options(Input& input) {
   sfft::LearnOptions options;
-  options.k = input.between(-1, 12);
-  options.energy = input.flip() ? input.number<double>() : 0;
-  options.threshold_sigma = input.flip() ? input.number<double>() : 0;
+  switch (input.between(0, 3)) {
+    case 0:
+      options.keep = sfft::Energy{input.number<double>()};
+      break;
+    case 1:
+      options.keep = sfft::AboveNoise{input.number<double>()};
+      break;
+    case 2:
+      options.keep = sfft::Largest{input.between(-1, 12)};
+      break;
+    default:
+      break;
+  }
   options.reference = input.flip();
-  options.backend = sfft::Backend::cpu;
-  options.method = static_cast<sfft::LearnMethod>(input.between(0, 2));
+  options.device = sfft::Device::cpu();
+  options.method = static_cast<sfft::LearnOptions::Method>(input.between(0, 2));
   options.fallback = static_cast<sfft::Fallback>(input.between(0, 2));
   return options;
 }
@@ -122,13 +132,14 @@ struct Ready {
         std::vector<float> x(static_cast<std::size_t>(shape.points()));
         for (std::size_t t = 0; t < x.size(); ++t) x[t] = static_cast<float>(t % 7);
         const std::vector<std::complex<float>> z(x.begin(), x.end());
-        const auto tmpl = sfft::learn(real ? SignalView(x, shape) : SignalView(z, shape),
-                                      {.k = 3, .reference = !real, .backend = sfft::Backend::cpu});
+        const auto tmpl =
+            sfft::learn(real ? SignalView(x, shape) : SignalView(z, shape),
+                        {.keep = sfft::Largest{3}, .reference = !real, .device = sfft::Device::cpu()});
         for (const auto path :
              {sfft::Path::direct, sfft::Path::comb, sfft::Path::flat_window, sfft::Path::dense}) {
           if (path == sfft::Path::flat_window && (shape.rank() > 1 || real))
             continue;  // planning this one takes longest
-          add(tmpl, {.backend = sfft::Backend::cpu, .batch = real ? 2 : 1, .path = path});
+          add(tmpl, {.device = sfft::Device::cpu(), .batch = real ? 2 : 1, .path = path});
         }
         dense.emplace_back(shape, real, sfft::dense::Options{.engine = sfft::dense::Engine::built_in});
       }
@@ -274,9 +285,7 @@ void discovered(Input& input) {
   const std::vector<std::complex<float>> z(x.begin(), x.end());
   const SignalView view = input.flip() ? SignalView(x, shape) : SignalView(z, shape);
   if (input.flip()) {
-    sfft::TransformOptions options;
-    options.k = input.between(-1, 30);
-    static_cast<void>(sfft::transform(view, options));
+    static_cast<void>(sfft::transform(view, sfft::Largest{input.between(-1, 30)}));
     return;
   }
   sfft::DiscoverOptions options;
@@ -285,7 +294,7 @@ void discovered(Input& input) {
   options.noise_gain = input.flip() ? input.number<double>() : 2.6;
   options.confidence = input.flip() ? input.number<double>() : 1e-9;
   options.path = static_cast<sfft::Path>(input.between(0, 5));
-  options.check = static_cast<sfft::Check>(input.between(0, 3));
+  options.check = static_cast<sfft::DiscoverOptions::Check>(input.between(0, 3));
   options.fallback = static_cast<sfft::Fallback>(input.between(0, 2));
   static_cast<void>(sfft::discover(view, options));
 }

@@ -28,15 +28,15 @@ void templates(const fs::path& folder) {
     std::vector<float> samples(static_cast<std::size_t>(shape.points()));
     for (std::size_t t = 0; t < samples.size(); ++t) samples[t] = std::sin(0.7F * static_cast<float>(t * t));
     for (const bool reference : {false, true})
-      sfft::learn(sfft::SignalView(samples, shape), {.k = 4, .reference = reference})
+      sfft::learn(sfft::SignalView(samples, shape), {.keep = sfft::Largest{4}, .reference = reference})
           .save((folder / fmt::format("learned{}", number++)).string());
     const std::vector<std::int64_t> support{0, 1, 5};
-    sfft::Template::from_support(shape, false, support)
+    sfft::Template::from_support(shape, sfft::Domain::complex, support)
         .save((folder / fmt::format("given{}", number++)).string());
   }
   for (const sfft::Shape& shape : {sfft::Shape{480}, sfft::Shape{48, 64}, sfft::Shape{509}}) {
     const std::vector<std::int64_t> support{0, 1, 5, 300};
-    const auto tmpl = sfft::Template::from_support(shape, false, support);
+    const auto tmpl = sfft::Template::from_support(shape, sfft::Domain::complex, support);
     for (const auto path : {sfft::Path::comb, sfft::Path::flat_window, sfft::Path::dense}) {
       if (path == sfft::Path::comb && shape == sfft::Shape{509}) continue;
       const sfft::Plan<float> asked_for(tmpl, {.path = path}), automatic(tmpl);

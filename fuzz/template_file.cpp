@@ -68,9 +68,9 @@ void use(const sfft::Template& tmpl) {
   const auto points = static_cast<std::size_t>(tmpl.shape().points());
   const std::vector<float> real(points, 1.0F);
   const std::vector<std::complex<float>> complex(points, {1.0F, -1.0F});
-  plan.execute(
-      tmpl.is_real() ? sfft::SignalView(real, tmpl.shape()) : sfft::SignalView(complex, tmpl.shape()),
-      spectrum, workspace);
+  plan.execute(tmpl.domain() == sfft::Domain::real ? sfft::SignalView(real, tmpl.shape())
+                                                   : sfft::SignalView(complex, tmpl.shape()),
+               spectrum, workspace);
   if (spectrum.values.size() != static_cast<std::size_t>(tmpl.k())) std::abort();
 }
 

@@ -6,11 +6,11 @@
 #include <fmt/format.h>
 
 #include "kernels/base/argument_checks.hpp"
-#include "kernels/base/error.hpp"
 #include "kernels/base/region.hpp"
 #include "kernels/dense/problem/engine.hpp"
 #include "kernels/dense/request/call_checks.hpp"
 #include "kernels/dense/request/runner.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::dense {
 
@@ -56,8 +56,8 @@ class Impl {
   static sfft::detail::DenseChoice<Real> choose(const sfft::detail::DenseRequest& request) {
     if (!sfft::detail::for_gpu(request.options)) return sfft::detail::choose_on_cpu<Real>(request);
     if (auto pieces = sfft::detail::choose_out_of_core<Real>(request)) return std::move(*pieces);
-    return request.options.devices.empty() ? sfft::detail::choose_on_gpu<Real>(request)
-                                           : sfft::detail::choose_on_several<Real>(request);
+    return request.options.device.several() ? sfft::detail::choose_on_several<Real>(request)
+                                            : sfft::detail::choose_on_gpu<Real>(request);
   }
 
   void check_type(ElementType type) const {
@@ -121,8 +121,8 @@ class Impl {
 }  // namespace detail
 
 template <class Real>
-Plan<Real>::Plan(const Shape& shape, bool real, const Options& options)
-    : impl_(std::make_shared<const detail::Impl<Real>>(shape, real, options)) {}
+Plan<Real>::Plan(const Shape& shape, Domain domain, const Options& options)
+    : impl_(std::make_shared<const detail::Impl<Real>>(shape, domain == Domain::real, options)) {}
 
 template <class Real>
 void Plan<Real>::forward(const SignalView& signal, std::span<std::complex<Real>> spectrum,
@@ -200,8 +200,8 @@ const Shape& Plan<Real>::shape() const noexcept {
   return impl_->problem.shape;
 }
 template <class Real>
-bool Plan<Real>::is_real() const noexcept {
-  return impl_->problem.real;
+Domain Plan<Real>::domain() const noexcept {
+  return impl_->problem.real ? Domain::real : Domain::complex;
 }
 template <class Real>
 const Options& Plan<Real>::options() const noexcept {

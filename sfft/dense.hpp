@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/dense/problem/vocabulary.hpp"  // IWYU pragma: export
+#include "sfft/dense_options.hpp"  // IWYU pragma: export
 #include "sfft/export.hpp"
 #include "sfft/types.hpp"
 
@@ -37,9 +37,9 @@ class Impl;
 template <class Real>
 class SFFT_EXPORT Plan {
  public:
-  /// `shape`: extents of one transform, slowest first. `real`: samples are real. Throws invalid_argument,
+  /// `shape`: extents of one transform, slowest first. Throws invalid_argument,
   /// size_overflow, backend_unavailable, out_of_memory, device.
-  Plan(const Shape& shape, bool real, const Options& options = {});
+  Plan(const Shape& shape, Domain domain, const Options& options = {});
   /// Shares the data; never throws.
   Plan(const Plan&) noexcept = default;  // declared, so that a move is a copy
   /// Shares the data; never throws.
@@ -85,8 +85,8 @@ class SFFT_EXPORT Plan {
 
   /// Extents of one transform.
   const Shape& shape() const noexcept;
-  /// Whether signals are real.
-  bool is_real() const noexcept;
+  /// What the samples of signals are.
+  Domain domain() const noexcept;
   /// The options of the constructor.
   const Options& options() const noexcept;
   Engine engine() const noexcept;   ///< the engine in use

@@ -8,10 +8,10 @@
 #include <limits>
 #include <type_traits>
 
-#include "kernels/base/error.hpp"
 #include "kernels/dense/cpu/stored_values.hpp"
 #include "kernels/dense/request/call_checks.hpp"
 #include "kernels/dense/request/compact_runner.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::dense {
 
@@ -129,8 +129,8 @@ class CompactImpl {
 
 }  // namespace detail
 
-CompactPlan::CompactPlan(const Shape& shape, bool real, const CompactOptions& options)
-    : impl_(std::make_shared<const detail::CompactImpl>(shape, real, options)) {}
+CompactPlan::CompactPlan(const Shape& shape, Domain domain, const CompactOptions& options)
+    : impl_(std::make_shared<const detail::CompactImpl>(shape, domain == Domain::real, options)) {}
 
 std::size_t CompactPlan::signal_values() const noexcept {
   return impl_->parts(Direction::forward, true);
@@ -189,8 +189,8 @@ double CompactPlan::predicted_error(Direction direction) const noexcept {
 const Shape& CompactPlan::shape() const noexcept {
   return impl_->request.dense.problem.shape;
 }
-bool CompactPlan::is_real() const noexcept {
-  return impl_->request.dense.problem.real;
+Domain CompactPlan::domain() const noexcept {
+  return impl_->request.dense.problem.real ? Domain::real : Domain::complex;
 }
 const CompactOptions& CompactPlan::options() const noexcept {
   return impl_->options;
@@ -203,6 +203,12 @@ std::string CompactPlan::engine_name() const {
 }
 std::string CompactPlan::reason() const {
   return impl_->choice.reason;
+}
+std::string CompactPlan::explain() const {
+  return fmt::format("{}\n{} to {}, {} between steps; predicted errors {:.2g} forward, {:.2g} inverse",
+                     reason(), to_string(options().signal), to_string(options().spectrum),
+                     to_string(options().between), predicted_error(Direction::forward),
+                     predicted_error(Direction::inverse));
 }
 
 namespace {

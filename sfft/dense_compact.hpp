@@ -23,8 +23,8 @@ class CompactImpl;
 /// call. Throws as Plan does.
 class SFFT_EXPORT CompactPlan {
  public:
-  /// `shape`: extents of one transform, slowest first. `real`: samples are real.
-  CompactPlan(const Shape& shape, bool real, const CompactOptions& options = {});
+  /// `shape`: extents of one transform, slowest first.
+  CompactPlan(const Shape& shape, Domain domain, const CompactOptions& options = {});
   /// Shares the data; never throws.
   CompactPlan(const CompactPlan&) noexcept = default;  // declared, so that a move is a copy
   /// Shares the data; never throws.
@@ -78,13 +78,14 @@ class SFFT_EXPORT CompactPlan {
 
   /// Extents of one transform.
   const Shape& shape() const noexcept;
-  /// Whether signals are real.
-  bool is_real() const noexcept;
+  /// What the samples of signals are.
+  Domain domain() const noexcept;
   /// The options of the constructor.
   const CompactOptions& options() const noexcept;
   Engine engine() const noexcept;   ///< the engine in use
   std::string engine_name() const;  ///< as Plan::engine_name()
   std::string reason() const;       ///< why this engine, in one sentence
+  std::string explain() const;      ///< the reason, the formats, and the predicted errors
 
  private:
   std::shared_ptr<const detail::CompactImpl> impl_;

@@ -35,10 +35,10 @@ void check_support(std::span<const std::int64_t> support, std::int64_t spectrum)
 template <class Real>
 class SelectiveImpl {
  public:
-  SelectiveImpl(const Shape& shape, bool real, const Options& options, bool has_support,
+  SelectiveImpl(const Shape& shape, Domain domain, const Options& asked, bool has_support,
                 std::span<const std::int64_t> chosen)
-      : support(chosen.begin(), chosen.end()) {
-    sfft::detail::DenseRequest request = sfft::detail::make_request(shape, real, options);
+      : options(asked), support(chosen.begin(), chosen.end()) {
+    sfft::detail::DenseRequest request = sfft::detail::make_request(shape, domain == Domain::real, options);
     sfft::detail::refuse_several(request, "SelectivePlan");
     request.problem.forward_only = true;
     problem = request.problem;
@@ -46,7 +46,7 @@ class SelectiveImpl {
     if (sfft::detail::for_gpu(options)) {
       gpu = sfft::detail::select_on_gpu<Real>(request, support);
     } else {
-      plan.emplace(shape, real, options);
+      plan.emplace(shape, domain, options);
     }
   }
 
@@ -94,6 +94,7 @@ class SelectiveImpl {
     return values;
   }
 
+  Options options;
   sfft::detail::DenseProblem problem;
   std::vector<std::int64_t> support;
   std::optional<Plan<Real>> plan;  ///< CPU plans only
@@ -103,15 +104,15 @@ class SelectiveImpl {
 }  // namespace detail
 
 template <class Real>
-SelectivePlan<Real> SelectivePlan<Real>::above(const Shape& shape, bool real, const Options& options) {
-  return SelectivePlan(std::make_shared<const detail::SelectiveImpl<Real>>(shape, real, options, false,
+SelectivePlan<Real> SelectivePlan<Real>::above(const Shape& shape, Domain domain, const Options& options) {
+  return SelectivePlan(std::make_shared<const detail::SelectiveImpl<Real>>(shape, domain, options, false,
                                                                            std::span<const std::int64_t>{}));
 }
 template <class Real>
-SelectivePlan<Real> SelectivePlan<Real>::at(const Shape& shape, bool real,
+SelectivePlan<Real> SelectivePlan<Real>::at(const Shape& shape, Domain domain,
                                             std::span<const std::int64_t> support, const Options& options) {
   return SelectivePlan(
-      std::make_shared<const detail::SelectiveImpl<Real>>(shape, real, options, true, support));
+      std::make_shared<const detail::SelectiveImpl<Real>>(shape, domain, options, true, support));
 }
 
 template <class Real>
@@ -184,6 +185,26 @@ void SelectivePlan<Real>::enqueue_at(const void* signals, ElementType type, std:
 template <class Real>
 bool SelectivePlan<Real>::stores_spectrum() const noexcept {
   return impl_->gpu == nullptr || impl_->gpu->stores_spectrum();
+}
+template <class Real>
+const Shape& SelectivePlan<Real>::shape() const noexcept {
+  return impl_->problem.shape;
+}
+template <class Real>
+Domain SelectivePlan<Real>::domain() const noexcept {
+  return impl_->problem.real ? Domain::real : Domain::complex;
+}
+template <class Real>
+const Options& SelectivePlan<Real>::options() const noexcept {
+  return impl_->options;
+}
+template <class Real>
+std::string SelectivePlan<Real>::explain() const {
+  return fmt::format("{}: {} of {} transforms of {}, the spectrum is {}", engine_name(),
+                     impl_->support.empty() ? std::string("coefficients above a magnitude")
+                                            : fmt::format("{} coefficients", impl_->support.size()),
+                     options().batch, shape().to_string(),
+                     stores_spectrum() ? "stored in the workspace" : "never stored");
 }
 template <class Real>
 Engine SelectivePlan<Real>::engine() const noexcept {

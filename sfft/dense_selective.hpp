@@ -34,10 +34,10 @@ class SFFT_EXPORT SelectivePlan {
 
   /// Keeps all X with |X| > magnitude, which each call passes. The comparison is of |X|², in the plan's
   /// precision, and keeps NaN.
-  static SelectivePlan above(const Shape& shape, bool real, const Options& options = {});
+  static SelectivePlan above(const Shape& shape, Domain domain, const Options& options = {});
   /// Keeps the X at a support: linear indices into one spectrum, strictly ascending, the same for every
   /// signal of a batch. Throws Error(invalid_support).
-  static SelectivePlan at(const Shape& shape, bool real, std::span<const std::int64_t> support,
+  static SelectivePlan at(const Shape& shape, Domain domain, std::span<const std::int64_t> support,
                           const Options& options = {});
 
   /// Transforms signals in host memory that lie in the plan's strides. Blocks. Throws invalid_argument for a
@@ -58,10 +58,17 @@ class SFFT_EXPORT SelectivePlan {
                   std::span<std::byte> workspace, CUstream_st* stream) const;
 
   bool stores_spectrum() const noexcept;  ///< whether a call stores the whole spectrum in its workspace
+  /// Extents of one transform.
+  const Shape& shape() const noexcept;
+  /// What the samples of signals are.
+  Domain domain() const noexcept;
+  /// The options of the constructor.
+  const Options& options() const noexcept;
   /// The engine in use.
   Engine engine() const noexcept;
   /// As Plan::engine_name().
   std::string engine_name() const;
+  std::string explain() const;  ///< the engine, what is kept, and whether the spectrum is stored
 
  private:
   explicit SelectivePlan(std::shared_ptr<const detail::SelectiveImpl<Real>> impl) : impl_(std::move(impl)) {}

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "kernels/base/argument_checks.hpp"
-#include "kernels/base/error.hpp"
 #include "kernels/dense/request/call_checks.hpp"
 #include "kernels/dense/request/slab_runner.hpp"
 #include "kernels/dense/slabs/slab_grid.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::dense {
 
@@ -75,7 +75,8 @@ class SlabImpl {
     }
     std::vector<std::byte*> data;
     for (std::size_t s = 0; s < slabs; ++s) {
-      sfft::detail::check_workspace(workspaces[s], runner->workspace_bytes(s), 256, "workspace_bytes()");
+      sfft::detail::check_workspace(workspaces[s], runner->workspace_bytes(s), 256,
+                                    "device_workspace_bytes()");
       data.push_back(workspaces[s].data());
     }
     return data;
@@ -102,18 +103,18 @@ class SlabImpl {
   std::unique_ptr<const sfft::detail::SlabRunner<Real>> runner;
 
  private:
-  /// A list of one device remains a list.
   static sfft::detail::DenseRequest checked(const Shape& shape, bool real, const Options& options) {
-    if (options.devices.empty())
-      throw Error(ErrorCode::invalid_argument, "a SlabPlan needs Options::devices, the GPUs to run on");
-    if (options.device_memory > 0 || options.host_share >= 0) {
+    if (options.device.backend() != Backend::cuda) {
+      throw Error(ErrorCode::invalid_argument,
+                  "a SlabPlan needs the GPUs to run on: set Options::device to Device::gpus({...})");
+    }
+    if (options.device_memory || options.host_share) {
       throw Error(
           ErrorCode::invalid_argument,
           "a SlabPlan's arrays are in GPU memory: leave device_memory and host_share as they are, or use "
           "Plan for arrays that go through the GPUs in pieces");
     }
     sfft::detail::DenseRequest request = sfft::detail::make_request(shape, real, options);
-    request.options.devices = options.devices;
     if (!request.problem.contiguous()) {
       throw Error(ErrorCode::backend_unavailable,
                   "a SlabPlan takes contiguous signals: leave the strides at 0, or use Plan for host memory");
@@ -125,8 +126,8 @@ class SlabImpl {
 }  // namespace detail
 
 template <class Real>
-SlabPlan<Real>::SlabPlan(const Shape& shape, bool real, const Options& options)
-    : impl_(std::make_shared<const detail::SlabImpl<Real>>(shape, real, options)) {}
+SlabPlan<Real>::SlabPlan(const Shape& shape, Domain domain, const Options& options)
+    : impl_(std::make_shared<const detail::SlabImpl<Real>>(shape, domain == Domain::real, options)) {}
 
 template <class Real>
 std::span<const Slab> SlabPlan<Real>::signal_slabs() const noexcept {
@@ -137,7 +138,7 @@ std::span<const Slab> SlabPlan<Real>::spectrum_slabs() const noexcept {
   return impl_->runner->spectrum_slabs();
 }
 template <class Real>
-std::size_t SlabPlan<Real>::workspace_bytes(std::size_t slab) const {
+std::size_t SlabPlan<Real>::device_workspace_bytes(std::size_t slab) const {
   if (slab >= signal_slabs().size())
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("there is no slab {}: this plan has {}", slab, signal_slabs().size()));
@@ -209,8 +210,8 @@ const Shape& SlabPlan<Real>::shape() const noexcept {
   return impl_->request.problem.shape;
 }
 template <class Real>
-bool SlabPlan<Real>::is_real() const noexcept {
-  return impl_->request.problem.real;
+Domain SlabPlan<Real>::domain() const noexcept {
+  return impl_->request.problem.real ? Domain::real : Domain::complex;
 }
 template <class Real>
 const Options& SlabPlan<Real>::options() const noexcept {

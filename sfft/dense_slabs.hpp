@@ -31,7 +31,7 @@ class SFFT_EXPORT SlabPlan {
  public:
   /// Throws invalid_argument (no devices), backend_unavailable (a GPU that is missing, a single 1D
   /// transform), out_of_memory (slabs that do not fit on a GPU).
-  SlabPlan(const Shape& shape, bool real, const Options& options);
+  SlabPlan(const Shape& shape, Domain domain, const Options& options);
   /// Shares the data; never throws.
   SlabPlan(const SlabPlan&) noexcept = default;  // declared, so that a move is a copy
   /// Shares the data; never throws.
@@ -43,7 +43,7 @@ class SFFT_EXPORT SlabPlan {
   std::span<const Slab> spectrum_slabs() const noexcept;
   /// Device memory that a transform needs on the GPU of a slab besides its
   /// arguments, 256-byte aligned.
-  std::size_t workspace_bytes(std::size_t slab) const;
+  std::size_t device_workspace_bytes(std::size_t slab) const;
 
   /// Every span has one entry per slab: an array or a stream of its GPU (a cudaStream_t; null is the legacy
   /// default stream). A transform starts after all work queued earlier in any of the streams; later work in a
@@ -79,8 +79,8 @@ class SFFT_EXPORT SlabPlan {
 
   /// Extents of one transform.
   const Shape& shape() const noexcept;
-  /// Whether signals are real.
-  bool is_real() const noexcept;
+  /// What the samples of signals are.
+  Domain domain() const noexcept;
   /// The options of the constructor.
   const Options& options() const noexcept;
   Engine engine() const noexcept;   ///< the engine of the transforms within a slab

@@ -3,23 +3,24 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
-#include "kernels/base/export.hpp"
-#include "kernels/base/types.hpp"
-#include "sfft/device_signal.hpp"
+#include "sfft/device.hpp"
+#include "sfft/export.hpp"
+#include "sfft/types.hpp"
 
 namespace sfft {
 
-/// The samples that verify the result of discovery.
-enum class Check : std::uint8_t {
-  automatic,   ///< `everything` up to 2^16 points in host memory, where it costs little; else `scattered`
-  scattered,   ///< about a thousand at random positions: the work does not grow with the signal
-  everything,  ///< also reads all samples once, for sums; the same as `scattered` in GPU memory
-};
-
 /// What discover() looks for, and how carefully.
 struct DiscoverOptions {
+  /// The samples that verify the result of discovery.
+  enum class Check : std::uint8_t {
+    automatic,   ///< `everything` up to 2^16 points in host memory, where it costs little; else `scattered`
+    scattered,   ///< about a thousand at random positions: the work does not grow with the signal
+    everything,  ///< also reads all samples once, for sums; the same as `scattered` in GPU memory
+  };
+
   /// Number of largest frequencies wanted; a conjugate pair of a real signal counts once. A signal with fewer
   /// frequencies returns fewer. 0: unknown, return all that stand out of the noise.
   std::int64_t k = 0;
@@ -42,12 +43,25 @@ struct DiscoverOptions {
   Check check = Check::automatic;
 };
 
-/// A spectrum whose support was found. `verified` (see Spectrum) says that it explains, up to noise, fresh
+/// A spectrum whose support was found. `verified` says that it explains, up to noise, fresh
 /// samples that had no part in finding it, some at random positions. No coefficient outside the support
-/// exceeds `missed_bound`, whether it was missed or not requested; `tail_energy` is all that lies outside.
-/// Discovery cannot see what happens only between the samples that it read: see `shortest_burst`. `reason`
-/// says which share of the samples that is.
-struct Discovery : Spectrum<double> {
+/// exceeds `missed_bound`, whether it was missed or not requested; `tail_energy` (Quality) is all that lies
+/// outside. Discovery cannot see what happens only between the samples that it read: see `shortest_burst`.
+/// `reason` says which share of the samples that is.
+struct Discovery {
+  /// X at the support that was found, with standard errors.
+  Spectrum<double> spectrum;
+  /// False if fresh samples did not confirm the support, or could not tell its k-th frequency from the noise:
+  /// frequencies may be missing or wrong.
+  bool verified = true;
+  /// A bound on the coefficients outside the support, as far as fresh samples can tell.
+  double missed_bound = 0;
+  /// The support was found by a full FFT of this very signal.
+  bool support_learned_densely = false;
+  /// Neighbouring coefficients look like one tone that lies between them, or that a window spread. `reason`
+  /// names the strongest such tone; off_grid_tones lists all.
+  bool leakage_suspected = false;
+  std::string reason;              ///< why this path, and what to know about the result
   std::int64_t samples = 0;        ///< samples read; N when transformed densely; energy check not counted
   std::int64_t check_samples = 0;  ///< read at random positions to verify the result
   /// A disturbance of at least this many samples, contiguous or scattered, goes unnoticed with at most the
@@ -105,13 +119,15 @@ SFFT_EXPORT Discovery discover(const SignalView& signal, const DiscoverOptions& 
 /// and needs up to 40 bytes of GPU memory per complex sample, 28 per real one; being faster, it makes
 /// discovery give up sooner than on the CPU. `threads` is ignored.
 ///
-/// Work is ordered in signal.stream after what was queued there. The call blocks until the answer is known,
-/// and the stream must not be under capture. The process keeps a few blocks of page-locked memory between
+/// Work is ordered in `stream` (a cudaStream_t of the GPU; null is its legacy default stream) after what was
+/// queued there. The call blocks until the answer is known, and the stream must not be under capture. The
+/// process keeps a few blocks of page-locked memory between
 /// calls. Thread-safe.
 ///
 /// Throws as discover() of host memory does; also invalid_argument for a null pointer, memory that the GPU
-/// cannot read and an unknown element type; backend_unavailable if the build has no GPU backend or the
-/// machine no such device; out_of_memory; device if the GPU fails.
-SFFT_EXPORT Discovery discover(const DeviceSignal& signal, const DiscoverOptions& options = {});
+/// cannot read, several signals and an unknown element type; backend_unavailable if the build has no GPU
+/// backend or the machine no such device; out_of_memory; device if the GPU fails.
+SFFT_EXPORT Discovery discover(const DeviceView& signal, const DiscoverOptions& options = {},
+                               CUstream_st* stream = nullptr);
 
 }  // namespace sfft

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <span>
 
-#include "kernels/base/export.hpp"
-#include "kernels/base/types.hpp"
+#include "sfft/export.hpp"
 #include "sfft/template.hpp"
+#include "sfft/types.hpp"
 
 namespace sfft {
 

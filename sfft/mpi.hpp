@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sfft/dense.hpp"
+#include "sfft/device.hpp"
 #include "sfft/error.hpp"
 #include "sfft/export.hpp"
 #include "sfft/types.hpp"
@@ -20,6 +21,7 @@ namespace sfft::mpi {
 
 namespace detail {
 class Comm;
+struct CommunicatorAccess;
 template <class Real>
 class Impl;
 }  // namespace detail
@@ -43,8 +45,8 @@ enum class Decomposition : std::uint8_t { automatic, slabs, pencils };
 
 SFFT_EXPORT const char* to_string(Engine engine) noexcept;
 SFFT_EXPORT const char* to_string(Decomposition decomposition) noexcept;
-/// Empty if this build has the engine, otherwise why it does not.
-SFFT_EXPORT std::string unavailable(Engine engine);
+/// Whether this build has the engine.
+SFFT_EXPORT Availability availability(Engine engine);
 
 /// Part of a global array, stored contiguously and row-major. Dimensions as in Shape; beyond its rank, begin
 /// is 0 and extent is 1. A process that holds nothing has an extent of 0.
@@ -71,7 +73,7 @@ struct Options {
   dense::Normalization normalization = dense::Normalization::inverse_by_n;
   /// `measure`: times every engine and decomposition that is not given, and takes the fastest.
   dense::Planning planning = dense::Planning::estimate;
-  int threads = 1;  ///< per process; 0: one per core
+  int threads = 1;  ///< per process, or kAllCores
   /// How long a call waits for another process before it throws Error(communication). 0: for ever.
   double timeout_seconds = 300;
 };
@@ -99,10 +101,8 @@ class SFFT_EXPORT Communicator {
   /// one. Throws Error(communication) if a process does not join.
   void agree(ErrorCode code, const std::string& message) const;
 
-  /// For the library itself.
-  const std::shared_ptr<detail::Comm>& internal() const noexcept { return comm_; }
-
  private:
+  friend struct detail::CommunicatorAccess;
   std::shared_ptr<detail::Comm> comm_;
 };
 
@@ -126,7 +126,7 @@ class SFFT_EXPORT Plan {
  public:
   /// Throws invalid_argument (1D, pencils of 2D, a grid that does not fit, processes that disagree) and
   /// backend_unavailable.
-  Plan(const Communicator& communicator, const Shape& shape, bool real, const Options& options = {});
+  Plan(const Communicator& communicator, const Shape& shape, Domain domain, const Options& options = {});
   /// Shares the data; never throws.
   Plan(const Plan&) noexcept = default;
   /// Shares the data; never throws.
@@ -170,8 +170,8 @@ class SFFT_EXPORT Plan {
 
   /// Extents of one transform.
   const Shape& shape() const noexcept;
-  /// Whether signals are real.
-  bool is_real() const noexcept;
+  /// What the samples of signals are.
+  Domain domain() const noexcept;
   /// The options of the constructor.
   const Options& options() const noexcept;
   Engine engine() const noexcept;                ///< the engine in use

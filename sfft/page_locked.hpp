@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "kernels/base/export.hpp"
+#include "sfft/export.hpp"
 
 namespace sfft {
 

@@ -10,11 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "kernels/base/export.hpp"
-#include "kernels/base/types.hpp"
+#include "sfft/device.hpp"
+#include "sfft/export.hpp"
 #include "sfft/template.hpp"
-
-struct CUstream_st;  // cudaStream_t is a pointer to it
+#include "sfft/types.hpp"
 
 namespace sfft {
 
@@ -27,47 +26,45 @@ template <class Real>
 struct PlanAccess;
 }  // namespace detail
 
-/// How samples of frames in host memory reach the GPU. `mapped` and `rows` need page-locked frames
-/// (PageLockedMemory, cudaHostAlloc, cudaHostRegister); other frames, and regions of larger arrays,
-/// are gathered.
-enum class Transfer : std::uint8_t {
-  automatic,  ///< rows or mapped if frames are page-locked, whichever loads
-              ///< the bus less, else gather
-  whole,      ///< the whole frame is copied
-  gather,     ///< host threads pick the samples that the plan reads, and those are copied
-  mapped,     ///< kernels read the samples in place, over the bus
-  rows,       ///< copies the image rows that hold samples; mapped if a plan does not read by rows
-};
-
-/// How a plan notices energy outside its template that aliases onto the template's buckets.
-enum class Witness : std::uint8_t {
-  /// Compares about thirty scattered samples, which recovery does not use, with
-  /// what the coefficients predict there. The difference raises the reported
-  /// errors (docs/accuracy.md).
-  scattered,
-  none,  ///< no comparison: up to a third faster when k is small, but cannot see energy that aliases exactly
-};
-
 /// Where a plan runs, how exact it is, and how long planning may take.
 struct PlanOptions {
-  /// automatic: the CPU, or a GPU if one is predicted to transform frames in host memory faster.
-  /// enqueue() needs cuda.
-  Backend backend = Backend::automatic;
-  int device = 0;  ///< GPU of the cuda backend, numbered as by the driver
-  /// Several GPUs, which share the frames of each execute() call; `batch` counts the frames of all. If not
-  /// empty, the backend is cuda and `device` is ignored. The planner optimises for the first, and enqueue()
-  /// runs on it. Tests may name one GPU several times.
-  std::vector<int> devices{};
+  /// How samples of frames in host memory reach the GPU. `mapped` and `rows` need page-locked frames
+  /// (PageLockedMemory, cudaHostAlloc, cudaHostRegister); other frames, and regions of larger arrays,
+  /// are gathered.
+  enum class Transfer : std::uint8_t {
+    automatic,  ///< rows or mapped if frames are page-locked, whichever loads
+                ///< the bus less, else gather
+    whole,      ///< the whole frame is copied
+    gather,     ///< host threads pick the samples that the plan reads, and those are copied
+    mapped,     ///< kernels read the samples in place, over the bus
+    rows,       ///< copies the image rows that hold samples; mapped if a plan does not read by rows
+  };
+
+  /// How a plan notices energy outside its template that aliases onto the template's buckets.
+  enum class Witness : std::uint8_t {
+    /// Compares about thirty scattered samples, which recovery does not use, with
+    /// what the coefficients predict there. The difference raises the reported
+    /// errors (docs/accuracy.md).
+    scattered,
+    none,  ///< no comparison: up to a third faster when k is small, but cannot see energy that aliases
+           ///< exactly
+  };
+
+  /// Where frames are transformed; automatic: on the CPU, or on the GPU if it is predicted to transform
+  /// frames in host memory faster. enqueue() needs a GPU. Several GPUs share the frames of each execute()
+  /// call, and `batch` counts the frames of all; the planner optimises for the first, and enqueue() runs on
+  /// it.
+  Device device = Device::automatic();
   /// Typical number of frames per execute() or enqueue() call. GPU plans for many frames process each on one
   /// multiprocessor; plans for one frame spread it over several. Workspaces are sized for this number.
   int batch = 1;
   /// Relative L2 error over the support without f = 0 that is good enough: the planner takes the cheapest
   /// plan predicted to reach it, or dense. 0: as good as max_samples and frames_in allow.
   double accuracy = 0;
-  /// Largest share of a frame's N samples that a sparse path may read, in (0, 1]. 0: automatic, the smaller
-  /// of N/12 and 28 samples per coefficient if the template has energy outside its support, no limit if it
+  /// Largest share of a frame's N samples that a sparse path may read, in (0, 1]. Not set: the smaller of
+  /// N/12 and 28 samples per coefficient if the template has energy outside its support, no limit if it
   /// has none. Three times as much where whole rows are transferred (frames_in).
-  double max_samples = 0;
+  std::optional<double> max_samples = std::nullopt;
   Path path = Path::automatic;  ///< force one; throws not_sparse when it cannot work for this template
   bool use_reference = true;    ///< transform the difference to the template's reference, if it has one
   Witness witness = Witness::scattered;  ///< for comb and flat-window plans; the others read every sample
@@ -78,7 +75,7 @@ struct PlanOptions {
   double burst = 0;
   double burst_miss = 1e-3;  ///< in (0, 1): the probability that goes with `burst` and shortest_burst
   PlanEffort effort = PlanEffort::normal;  ///< of the search for comb plans of templates with a known tail
-  int threads = 1;  ///< host threads that planning and one execute() call may use; 0: one per core
+  int threads = 1;  ///< host threads that planning and one execute() call may use, or kAllCores
   Transfer transfer = Transfer::automatic;  ///< GPU plans only
   /// page_locked: a GPU plan of images with a known tail counts bytes on the bus besides its own time, and
   /// reads many samples in few rows rather than scattered ones. Such a plan also transforms frames elsewhere,
@@ -93,20 +90,20 @@ struct PlanOptions {
   std::optional<ElementType> compiled_for = std::nullopt;
   std::uint64_t seed = 1;  ///< of the search for delays and permutations: same seed, same plan
   /// Start from the plan that the template keeps for these options, without a search (Plan::keep_in). It is
-  /// used only if accuracy, max_samples, path, batch, seed, use_reference, backend, GPU, frames_in, Real,
+  /// used only if accuracy, max_samples, path, batch, seed, use_reference, device, frames_in, Real,
   /// burst (with burst_miss) and the library version are those it was made with, and its effort is no less.
   /// Otherwise a new plan is made, and PlanInfo::kept_note says why.
   bool use_kept = true;
 };
 
-/// A candidate that the planner did not take.
-struct RejectedCandidate {
-  std::string description;  ///< "comb 96x72, 3 delays"
-  std::string reason;       ///< "predicted error 0.12 > 0.05"
-};
-
 /// What a plan does and what it promises.
 struct PlanInfo {
+  /// A candidate that the planner did not take.
+  struct Rejected {
+    std::string description;  ///< "comb 96x72, 3 delays"
+    std::string reason;       ///< "predicted error 0.12 > 0.05"
+  };
+
   /// The path taken.
   Path path = Path::automatic;
   /// Where the plan runs.
@@ -137,33 +134,11 @@ struct PlanInfo {
   std::string engine;  ///< what runs: "built-in AVX-512", "NVIDIA H200, fused kernel, a block of 256 threads
                        ///< per frame"
   std::string reason;  ///< why this path
-  std::vector<RejectedCandidate> rejected;  ///< best first, at most 16; empty for a kept plan
-  bool kept = false;                        ///< the template supplied the decisions; only tables were built
+  std::vector<Rejected> rejected;  ///< best first, at most 16; empty for a kept plan
+  bool kept = false;               ///< the template supplied the decisions; only tables were built
   /// Why a plan kept in the template was not used, or why the plans of its file could not be read;
   /// otherwise empty.
   std::string kept_note;
-};
-
-/// Consecutive frames in device memory (or in page-locked host memory, at its device address).
-struct DeviceFrames {
-  /// The first element.
-  const void* data = nullptr;
-  /// Type of one element.
-  ElementType type = ElementType::f32;
-  /// Number of frames.
-  std::int64_t count = 1;
-  std::int64_t pitch = 0;  ///< elements from one frame's start to the next's; 0: N
-};
-
-/// The error estimates of one spectrum, in device memory; fields as in Spectrum.
-struct FrameErrors {
-  /// As in Spectrum.
-  double error_l2 = 0;
-  double relative_error = 0;  ///< as in Spectrum
-  double tail_energy = 0;     ///< as in Spectrum
-  double residual = 0;        ///< as in Spectrum
-  /// 0: a sample that was read is NaN or infinite.
-  std::int64_t finite = 1;
 };
 
 /// Where results go in device memory, for `count` frames of k coefficients in support order.
@@ -171,7 +146,7 @@ template <class Real>
 struct DeviceSpectra {
   std::complex<Real>* values = nullptr;  ///< count × k
   Real* standard_error = nullptr;        ///< count × k
-  FrameErrors* errors = nullptr;         ///< count
+  Quality* errors = nullptr;             ///< count
 };
 
 /// Scratch memory of one thread's executions, from Plan::make_workspace(). Threads that run at the same time
@@ -190,11 +165,8 @@ class SFFT_EXPORT Workspace {
   Workspace& operator=(Workspace&&) noexcept;
   std::size_t bytes() const noexcept;  ///< 0 when moved from
 
-  detail::WorkspaceImpl<Real>& impl() const;  ///< throws invalid_argument when moved from
-
  private:
-  template <class>
-  friend class Plan;
+  friend struct detail::PlanAccess<Real>;
   std::unique_ptr<detail::WorkspaceImpl<Real>> impl_;
 };
 
@@ -226,13 +198,13 @@ class SFFT_EXPORT Plan {
   /// Convenience: allocates workspace and result.
   Spectrum<Real> execute(const SignalView& frame) const;
 
-  /// Transforms frames in device memory, for plans on the cuda backend. Work is ordered in `stream` (a
-  /// cudaStream_t; null is the legacy default stream). The call returns at once, never allocates or
-  /// synchronises, and can be captured into a graph. One plan serves any number of streams, each with a
-  /// workspace from make_workspace(). Throws invalid_argument, type_mismatch, backend_unavailable (a CPU
-  /// plan) and device (the launch failed) before anything runs, and in_use while another thread uses the
-  /// workspace. A fault while it runs shows at the stream's next synchronisation.
-  void enqueue(const DeviceFrames& frames, const DeviceSpectra<Real>& spectra, Workspace<Real>& workspace,
+  /// Transforms frames in device memory, for plans on a GPU. `frames` has the template's shape. Work is
+  /// ordered in `stream` (a cudaStream_t; null is the legacy default stream). The call returns at once, never
+  /// allocates or synchronises, and can be captured into a graph. One plan serves any number of streams, each
+  /// with a workspace from make_workspace(). Throws invalid_argument, type_mismatch, backend_unavailable (a
+  /// CPU plan), shape_mismatch and device (the launch failed) before anything runs, and in_use while another
+  /// thread uses the workspace. A fault while it runs shows at the stream's next synchronisation.
+  void enqueue(const DeviceView& frames, const DeviceSpectra<Real>& spectra, Workspace<Real>& workspace,
                CUstream_st* stream) const;
 
   /// Scratch for one thread or stream. Throws out_of_memory, device.
@@ -253,13 +225,21 @@ class SFFT_EXPORT Plan {
   /// it was saved to, does not search. The template keeps the decisions of the search (path, buckets,
   /// delays), some hundred bytes. Weights and errors are rebuilt from the template, so the plan is identical
   /// to the bit on the same machine, and no number in a file is trusted. A template keeps up to 64 plans, one
-  /// per set of options; a new one replaces the old. With Backend::automatic the CPU's plan is kept in
+  /// per set of options; a new one replaces the old. With Device::automatic() the CPU's plan is kept in
   /// addition to a GPU's. Throws invalid_argument if the plan was not made from `tmpl`; its reference frame
   /// and kept plans may differ.
   Template keep_in(const Template& tmpl) const;
 
   /// The template that the plan was made from.
   const Template& source() const noexcept;
+  /// Extents of the frames.
+  const Shape& shape() const noexcept { return source().shape(); }
+  /// What the samples of frames are.
+  Domain domain() const noexcept { return source().domain(); }
+  /// The options of the constructor.
+  const PlanOptions& options() const noexcept;
+  /// What runs, as in PlanInfo.
+  const std::string& engine() const noexcept { return info().engine; }
   /// What the plan does and promises.
   const PlanInfo& info() const noexcept;
   std::string explain() const;  ///< several lines: path, buckets, delays, samples, cost, error, rejections

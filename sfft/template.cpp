@@ -8,14 +8,15 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "kernels/base/error.hpp"
+#include "sfft/error.hpp"
 #include "template/data/template_data.hpp"
 #include "template/data/template_file.hpp"
 
 namespace sfft {
 
-Template Template::from_support(const Shape& shape, bool real, std::span<const std::int64_t> support) {
+Template Template::from_support(const Shape& shape, Domain domain, std::span<const std::int64_t> support) {
   if (support.empty()) throw Error(ErrorCode::invalid_support, "the support is empty: k must be at least 1");
+  const bool real = domain == Domain::real;
   auto sorted = std::make_shared<std::vector<std::int64_t>>(support.begin(), support.end());
   std::sort(sorted->begin(), sorted->end());
   detail::check_support(shape, real, *sorted);
@@ -37,8 +38,8 @@ void Template::save(const std::string& path) const {
 const Shape& Template::shape() const noexcept {
   return data_->shape;
 }
-bool Template::is_real() const noexcept {
-  return data_->real;
+Domain Template::domain() const noexcept {
+  return data_->domain();
 }
 std::int64_t Template::k() const noexcept {
   return data_->k();
@@ -61,8 +62,8 @@ double Template::tail_energy() const noexcept {
 bool Template::has_reference() const noexcept {
   return !data_->reference.empty();
 }
-LearnMethod Template::learned_by() const noexcept {
-  return data_->learned_by_discovery ? LearnMethod::discovery : LearnMethod::dense;
+LearnOptions::Method Template::learned_by() const noexcept {
+  return data_->learned_by_discovery ? LearnOptions::Method::discovery : LearnOptions::Method::dense;
 }
 std::string_view Template::why_learned_so() const noexcept {
   return data_->why_learned_so;

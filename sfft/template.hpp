@@ -5,48 +5,65 @@
 #include <complex>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
-#include "kernels/base/export.hpp"
-#include "kernels/base/types.hpp"
-#include "sfft/device_signal.hpp"
+#include "sfft/device.hpp"
+#include "sfft/export.hpp"
+#include "sfft/types.hpp"
 
 namespace sfft {
 
 namespace detail {
 struct TemplateData;
-}
+struct TemplateAccess;
+}  // namespace detail
 
-/// How the frequencies are found.
-enum class LearnMethod : std::uint8_t {
-  dense,  ///< by a dense transform
-  /// by discover(), from a fraction of the samples. Needs k and a single frame; f = 0 competes like any
-  /// other. Runs on the CPU; `backend` is that of the dense transform after an unverified discovery.
-  discovery,
-  /// discovery if the frame proves exactly sparse, else dense. Discovery is tried only where it takes a few
-  /// per cent of a dense transform's time: on the CPU, for k of one frame of floating-point samples, without
-  /// a reference. Its result counts if it is verified, also against the sums of all samples, if only rounding
-  /// is left outside, and if k does not cut through coefficients of one size. Template::learned_by() says
-  /// which method was used, why_learned_so() why.
-  automatic,
+/// Keeps the k largest frequencies; a conjugate pair of a real signal counts once. f = 0 competes like any
+/// other.
+struct Largest {
+  std::int64_t k;  ///< at least 1
 };
+/// Keeps the fewest frequencies that hold a share of the energy without f = 0, and f = 0 if it is not zero.
+struct Energy {
+  double share;  ///< in (0, 1]
+};
+/// Keeps all frequencies above a robust noise floor, and f = 0 if it is not zero.
+struct AboveNoise {
+  double sigmas;  ///< standard deviations of the noise, > 0
+};
+/// Which frequencies to keep.
+using Criterion = std::variant<Largest, Energy, AboveNoise>;
 
-/// How many frequencies to keep: set exactly one of k, energy, threshold_sigma.
+/// What learn() keeps, and how it finds it.
 struct LearnOptions {
-  std::int64_t k = 0;          ///< the k largest; for a real signal a conjugate pair counts once
-  double energy = 0;           ///< in (0, 1]: the fewest that hold this share of the energy without f = 0
-  double threshold_sigma = 0;  ///< > 0: all above this many standard deviations of a robust noise floor
+  /// How the frequencies are found.
+  enum class Method : std::uint8_t {
+    dense,  ///< by a dense transform
+    /// by discover(), from a fraction of the samples. Needs Largest and a single frame; f = 0 competes like
+    /// any other. Runs on the CPU; `device` is that of the dense transform after an unverified discovery.
+    discovery,
+    /// discovery if the frame proves exactly sparse, else dense. Discovery is tried only where it takes a few
+    /// per cent of a dense transform's time: on the CPU, for the k largest of one frame of floating-point
+    /// samples, without a reference. Its result counts if it is verified, also against the sums of all
+    /// samples, if only rounding is left outside, and if k does not cut through coefficients of one size.
+    /// Template::learned_by() says which method was used, why_learned_so() why.
+    automatic,
+  };
+
+  /// Which frequencies to keep; learn() needs it.
+  std::optional<Criterion> keep = std::nullopt;
   /// Keep the (first) frame's samples in the template, so that plans transform the difference to it. Right
   /// for cameras, whose frames share a background; wrong for signals whose coefficients change freely.
   bool reference = false;
-  Backend backend = Backend::automatic;  ///< cuda: transform and select on the GPU; automatic is the CPU
-  int device = 0;                        ///< GPU of the cuda backend
-  int threads = 1;                       ///< CPU threads, 0: one per core; the result does not depend on it
+  Device device = Device::automatic();  ///< a GPU transforms and selects there; automatic is the CPU
+  int threads = 1;                      ///< CPU threads, or kAllCores; the result does not depend on it
   /// How the frequencies are found.
-  LearnMethod method = LearnMethod::dense;
+  Method method = Method::dense;
   /// What a method with discovery does if discovery is not verified; `none` throws not_sparse.
   Fallback fallback = Fallback::dense;
   std::uint64_t seed = 1;  ///< seed of discovery
@@ -62,10 +79,13 @@ class SFFT_EXPORT Template {
   /// Shares the data; never throws.
   Template& operator=(const Template&) noexcept = default;
 
+  /// Whether both share their data.
+  friend bool operator==(const Template& a, const Template& b) noexcept { return a.data_ == b.data_; }
+
   /// A template of known frequencies: `support` holds distinct linear (row-major) indices in [0, N), in any
-  /// order. If `real`, at most one of each conjugate pair (ErrorCode::invalid_support otherwise). Amplitudes
-  /// are unknown: plans assume an exactly sparse signal.
-  static Template from_support(const Shape& shape, bool real, std::span<const std::int64_t> support);
+  /// order; for a real signal at most one of each conjugate pair (ErrorCode::invalid_support otherwise).
+  /// Amplitudes are unknown: plans assume an exactly sparse signal.
+  static Template from_support(const Shape& shape, Domain domain, std::span<const std::int64_t> support);
 
   /// Reads a template file. A damaged, truncated or foreign file throws Error (file_unreadable, file_corrupt,
   /// file_version). If only the plans kept in it are damaged, they are left out and kept_plans_problem() says
@@ -76,8 +96,8 @@ class SFFT_EXPORT Template {
 
   /// Extents of the frames.
   const Shape& shape() const noexcept;
-  /// Whether frames are real.
-  bool is_real() const noexcept;
+  /// What the samples of frames are.
+  Domain domain() const noexcept;
   /// Number of frequencies; a conjugate pair counts once.
   std::int64_t k() const noexcept;
   std::span<const std::int64_t> support() const noexcept;  ///< ascending
@@ -92,7 +112,7 @@ class SFFT_EXPORT Template {
   bool has_reference() const noexcept;
   double learn_seconds() const noexcept;  ///< wall time that learning took; not saved
   /// The method that learning used, discovery or dense; dense if unknown. Not saved.
-  LearnMethod learned_by() const noexcept;
+  LearnOptions::Method learned_by() const noexcept;
   std::string_view why_learned_so() const noexcept;  ///< in one sentence; empty if unknown, not saved
   /// The plans kept with the template (Plan::keep_in), one line each: "float on the cpu: comb
   /// 24x32, 6 delays".
@@ -101,24 +121,20 @@ class SFFT_EXPORT Template {
   /// template is intact either way.
   const std::string& kept_plans_problem() const noexcept;
 
-  /// For the library itself.
-  const std::shared_ptr<const detail::TemplateData>& data() const noexcept { return data_; }
-  /// For the library itself.
-  explicit Template(std::shared_ptr<const detail::TemplateData> data) : data_(std::move(data)) {}
-
  private:
+  friend struct detail::TemplateAccess;
+  explicit Template(std::shared_ptr<const detail::TemplateData> data) : data_(std::move(data)) {}
   std::shared_ptr<const detail::TemplateData> data_;
 };
 
-/// Learns a template from one frame by a dense double-precision FFT, on the CPU or, if options.backend is
-/// cuda, on a GPU. Both give the same template within rounding, and each gives the same bits every time.
-/// Equal magnitudes are ordered by ascending index. f = 0 competes like any other frequency under `k`;
-/// `energy` and `threshold_sigma` always keep it when it is not zero. Throws invalid_argument for k < 1 or
-/// above the number of distinct frequencies, no criterion or more than one, a frame with NaN, infinities or a
-/// power beyond double, and an all-zero frame under `energy` or `threshold_sigma`; backend_unavailable,
-/// device and out_of_memory for a GPU that is missing, fails or is full.
+/// Learns a template from one frame by a dense double-precision FFT, on the CPU or on the GPU of
+/// options.device. Both give the same template within rounding, and each gives the same bits every time.
+/// Equal magnitudes are ordered by ascending index. Throws invalid_argument for options without `keep`, k < 1
+/// or above the number of distinct frequencies, several GPUs, a frame with NaN, infinities or a power beyond
+/// double, and an all-zero frame under Energy or AboveNoise; backend_unavailable, device and out_of_memory
+/// for a GPU that is missing, fails or is full.
 ///
-/// After a verified discovery (LearnMethod::discovery and automatic) the template holds fewer than k
+/// After a verified discovery (LearnOptions::Method::discovery and automatic) the template holds fewer than k
 /// frequencies if an exactly sparse frame has no more. Its envelopes are flat, because discovery knows how
 /// much lies outside the support but not where.
 SFFT_EXPORT Template learn(const SignalView& first_frame, const LearnOptions& options);
@@ -128,13 +144,14 @@ SFFT_EXPORT Template learn(std::span<const SignalView> frames, const LearnOption
 /// Learns from one frame in GPU memory, on the GPU that holds it. Only the template comes to the host, and
 /// the frame if options.reference is set. The k largest of up to 2^24 points, in dimensions that factor into
 /// primes up to 127 and fit shared memory (some 6000 points), take one allocation and one wait; other shapes
-/// and criteria take several. LearnMethod::automatic is `dense` here, and `discovery` is
-/// discover(DeviceSignal). options.device and `threads` are ignored.
+/// and criteria take several. LearnOptions::Method::automatic is `dense` here, and `discovery` is
+/// discover(DeviceView). `threads` is ignored, and options.device is the frame's GPU or automatic.
 ///
-/// Work is ordered in frame.stream after what was queued there. The call blocks until the template is known,
-/// and the stream must not be under capture. Thread-safe. Throws as learn() of host memory does; also
-/// invalid_argument for a null pointer, memory that the GPU cannot read, an unknown element type, a stream
-/// under capture and Backend::cpu.
-SFFT_EXPORT Template learn(const DeviceSignal& frame, const LearnOptions& options);
+/// Work is ordered in `stream` (a cudaStream_t of the GPU; null is its legacy default stream) after what was
+/// queued there. The call blocks until the template is known, and the stream must not be under capture.
+/// Thread-safe. Throws as learn() of host memory does; also invalid_argument for a null pointer, memory that
+/// the GPU cannot read, an unknown element type, several frames, a stream under capture and Device::cpu().
+SFFT_EXPORT Template learn(const DeviceView& frame, const LearnOptions& options,
+                           CUstream_st* stream = nullptr);
 
 }  // namespace sfft

@@ -10,10 +10,10 @@
 #include <span>
 #include <string>
 
-#include "kernels/base/export.hpp"
-#include "kernels/base/types.hpp"
+#include "sfft/export.hpp"
 #include "sfft/plan.hpp"
 #include "sfft/template.hpp"
+#include "sfft/types.hpp"
 
 namespace sfft {
 
@@ -67,8 +67,8 @@ struct ErrorCheck {
 struct TrackerOptions {
   /// Options of the plans for sparse frames.
   PlanOptions plan{};
-  /// How to relearn. If k, energy and threshold_sigma are not set, the criterion is the one that the template
-  /// was learned with; for a template from a file or from from_support(), its own k.
+  /// How to relearn. If `keep` is not set, the criterion is the one that the template was learned with; for a
+  /// template from a file or from from_support(), its own k.
   LearnOptions learn{};
   /// Transform differences to a reference frame where that helps: from the start if the template holds one,
   /// otherwise once frames are seen to repeat and until they stop. False: never. Recordings of a fixed camera

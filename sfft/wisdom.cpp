@@ -9,10 +9,10 @@
 #include <fstream>
 #include <new>
 
-#include "kernels/base/error.hpp"
 #include "kernels/base/output_file.hpp"
 #include "kernels/dense/wisdom/wisdom_text.hpp"
 #include "sfft/dense.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::dense {
 

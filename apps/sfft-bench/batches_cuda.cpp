@@ -120,13 +120,13 @@ class PlannedBatches final : public Batches {
     std::optional<Template> learned;
     spent.learn = seconds_of([&] {
       const SignalView first = recording_.frames.front().view();
-      learned = learn(DeviceSignal{recording_.raw.data(), first.type(), first.shape()}, {.k = k_});
+      learned = learn(DeviceView{recording_.raw.data(), first.type(), first.shape()}, {.keep = Largest{k_}});
     });
     spent.plan = seconds_of([&] {
       plan_.emplace(
           *learned,
           PlanOptions{
-              .backend = Backend::cuda, .batch = static_cast<int>(batch_), .effort = effort_, .threads = 0});
+              .device = Device::gpu(), .batch = static_cast<int>(batch_), .effort = effort_, .threads = 0});
       workspace_.emplace(plan_->make_workspace());
       spectra_.emplace(k_, batch_);
     });
@@ -134,8 +134,8 @@ class PlannedBatches final : public Batches {
   }
   void enqueue(std::int64_t first) override {
     const auto bytes = static_cast<std::int64_t>(recording_.frames.front().samples.size());
-    plan_->enqueue({recording_.raw.data() + first * bytes, recording_.type(), batch_, 0}, spectra_->view(),
-                   *workspace_, nullptr);
+    plan_->enqueue({recording_.raw.data() + first * bytes, recording_.type(), plan_->shape(), batch_},
+                   spectra_->view(), *workspace_, nullptr);
   }
   double error(std::int64_t at, const std::vector<std::complex<double>>& exact) const override {
     const auto values = spectra_->values(static_cast<std::size_t>(at));
@@ -172,7 +172,7 @@ double median_of(int runs, const std::function<double()>& timed) {
 
 std::vector<double> errors(const Batches& way, const DeviceRecording& recording, std::int64_t first,
                            std::int64_t batch) {
-  const dense::Plan<double> plan(recording.shape, true);
+  const dense::Plan<double> plan(recording.shape, Domain::real);
   std::vector<std::complex<double>> exact(plan.spectrum_points());
   std::vector<double> all;
   for (std::int64_t at = 0; at < batch; at += std::max<std::int64_t>(1, batch / 4)) {

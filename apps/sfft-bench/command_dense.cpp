@@ -72,7 +72,8 @@ struct BuiltIn {
   LineVector<std::byte> workspace;
 
   BuiltIn(const Shape& shape, bool real, int threads) {
-    plan.emplace(shape, real, dense::Options{.engine = dense::Engine::built_in, .threads = threads});
+    plan.emplace(shape, real ? Domain::real : Domain::complex,
+                 dense::Options{.engine = dense::Engine::built_in, .threads = threads});
     spectrum.resize(plan->spectrum_points());
     workspace.resize(plan->workspace_bytes());
   }

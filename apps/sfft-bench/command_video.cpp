@@ -59,7 +59,7 @@ class Stream {
         context_{frames_.label(), Shape{frames_.first().height, frames_.first().width}, 0},
         transforms_(make_transforms(context_.shape, options, common)),
         tallies_(transforms_.size()),
-        exact_plan_(context_.shape, true),
+        exact_plan_(context_.shape, Domain::real),
         progress_(static_cast<int>(frames_.expected()), common.quiet) {}
 
   const Shape& shape() const { return context_.shape; }

@@ -76,7 +76,7 @@ std::vector<std::unique_ptr<Contender>> make_contenders(const std::vector<std::s
 
 /// The known support as a template. With noise a template must know its level, so it is learned from the
 /// earlier signal, as in a stream.
-Template known_template(const SparseCase& problem, Backend backend, int threads = 1);
+Template known_template(const SparseCase& problem, const Device& device, int threads = 1);
 
 // Kinds of contenders, one file each.
 void add_dense_contenders(const Lineup& lineup, std::vector<std::unique_ptr<Contender>>& contenders);

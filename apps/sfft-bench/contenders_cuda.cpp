@@ -86,12 +86,12 @@ class KnownSupportOnGpu final : public CudaContender {
   std::string name() const override { return "sfft known support"; }
   bool ready(const SparseCase&) const override { return false; }  // every signal has a different support
   void plan(const SparseCase& problem) override {
-    plan_.emplace(known_template(problem, Backend::cuda), PlanOptions{.backend = Backend::cuda});
+    plan_.emplace(known_template(problem, Device::gpu()), PlanOptions{.device = Device::gpu()});
     workspace_ = plan_->make_workspace();
     spectrum_.emplace(plan_->source().k(), 1);
   }
   void enqueue(cudaStream_t stream) override {
-    plan_->enqueue({signal(), ElementType::c64, 1, 0}, spectrum_->view(), workspace_, stream);
+    plan_->enqueue({signal(), ElementType::c64, plan_->shape()}, spectrum_->view(), workspace_, stream);
   }
   Answer answer(const SparseCase&) const override {
     const auto values = spectrum_->values(0);

@@ -56,7 +56,7 @@ class DenseContender final : public Contender {
     return plan_ && spectrum_.size() == static_cast<std::size_t>(problem.points);
   }
   void plan(const SparseCase& problem) override {
-    plan_.emplace(Shape{problem.points}, false,
+    plan_.emplace(Shape{problem.points}, Domain::complex,
                   dense::Options{.engine = dense::Engine::built_in, .threads = threads_});
     spectrum_.assign(static_cast<std::size_t>(problem.points), {});
     workspace_.assign(plan_->workspace_bytes() / sizeof(Line) + 1, {});

@@ -30,9 +30,9 @@ class KnownSupport final : public Contender {
   int threads() const override { return threads_; }
   bool ready(const SparseCase&) const override { return false; }  // every signal has a different support
   void plan(const SparseCase& problem) override {
-    const Template known = known_template(problem, Backend::cpu, threads_);
+    const Template known = known_template(problem, Device::cpu(), threads_);
     learn_seconds_ = problem.earlier.empty() ? kUnknown : known.learn_seconds();
-    plan_.emplace(known, PlanOptions{.backend = Backend::cpu, .effort = effort_, .threads = threads_});
+    plan_.emplace(known, PlanOptions{.device = Device::cpu(), .effort = effort_, .threads = threads_});
     workspace_ = plan_->make_workspace();
     spectrum_ = plan_->make_spectrum();
   }
@@ -63,7 +63,7 @@ class DiscoveryContender final : public Contender {
     discovery_ = discover(SignalView(problem.signal, Shape{problem.points}), {.k = problem.k});
   }
   Answer answer(const SparseCase&) const override {
-    return answer_of(discovery_, discovery_.samples, to_string(discovery_.path));
+    return answer_of(discovery_.spectrum, discovery_.samples, to_string(discovery_.spectrum.path));
   }
 
  private:
@@ -72,10 +72,11 @@ class DiscoveryContender final : public Contender {
 
 }  // namespace
 
-Template known_template(const SparseCase& problem, Backend backend, int threads) {
+Template known_template(const SparseCase& problem, const Device& device, int threads) {
   const Shape shape{problem.points};
-  if (problem.earlier.empty()) return Template::from_support(shape, false, problem.truth.support);
-  return learn(SignalView(problem.earlier, shape), {.k = problem.k, .backend = backend, .threads = threads});
+  if (problem.earlier.empty()) return Template::from_support(shape, Domain::complex, problem.truth.support);
+  return learn(SignalView(problem.earlier, shape),
+               {.keep = Largest{problem.k}, .device = device, .threads = threads});
 }
 
 void add_sfft_contenders(const Lineup& lineup, std::vector<std::unique_ptr<Contender>>& contenders) {

@@ -50,7 +50,7 @@ std::vector<std::complex<double>> exact_spectrum(const SignalView& signal) {
 #else
 
 std::vector<std::complex<double>> exact_spectrum(const SignalView& signal) {
-  const dense::Plan<double> exact(signal.shape(), !is_complex(signal.type()),
+  const dense::Plan<double> exact(signal.shape(), !is_complex(signal.type()) ? Domain::real : Domain::complex,
                                   {.engine = dense::Engine::built_in});
   std::vector<std::complex<double>> spectrum(exact.spectrum_points());
   exact.forward(signal, spectrum);

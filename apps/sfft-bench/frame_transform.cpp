@@ -31,7 +31,8 @@ class SparseFrames : public FrameTransform {
     Preparation spent;
     std::optional<Template> learned;
     spent.learn = seconds_of([&] {
-      learned = learn(view(first), {.k = k_, .reference = true, .backend = backend(), .threads = threads_});
+      learned = learn(view(first),
+                      {.keep = Largest{k_}, .reference = true, .device = where(), .threads = threads_});
     });
     spent.plan = seconds_of([&] { start(*learned); });
     return spent;
@@ -39,7 +40,7 @@ class SparseFrames : public FrameTransform {
 
  protected:
   virtual void start(const Template& learned) = 0;
-  Backend backend() const { return store_ ? Backend::cuda : Backend::cpu; }
+  Device where() const { return store_ ? Device::gpu() : Device::cpu(); }
   SignalView view(const FrameBuffer& frame) const { return store_ ? store_->view() : frame.frame.view(); }
   std::string called(const char* what) const {
     return with_threads(fmt::format("{}, k = {}", with_effort(what, effort_), k_), store_ ? 1 : threads_);
@@ -58,11 +59,11 @@ class TrackedFrames final : public SparseFrames {
   using SparseFrames::SparseFrames;
   std::string name() const override { return called("sfft"); }
   void start(const Template& learned) override {
-    tracker_.emplace(learned, TrackerOptions{.plan = {.backend = backend(),
+    tracker_.emplace(learned, TrackerOptions{.plan = {.device = where(),
                                                       .effort = effort_,
                                                       .threads = threads_,
                                                       .frames_in = FramesIn::page_locked},
-                                             .learn = {.backend = backend(), .threads = threads_}});
+                                             .learn = {.device = where(), .threads = threads_}});
     plan_.reset();
   }
   void push(const FrameBuffer& frame) override { latest_ = &tracker_->push(view(frame)); }
@@ -97,7 +98,7 @@ class PlannedFrames final : public SparseFrames {
   using SparseFrames::SparseFrames;
   std::string name() const override { return called("sfft plan"); }
   void start(const Template& learned) override {
-    plan_.emplace(learned, PlanOptions{.backend = backend(), .effort = effort_, .threads = threads_});
+    plan_.emplace(learned, PlanOptions{.device = where(), .effort = effort_, .threads = threads_});
     workspace_.emplace(plan_->make_workspace());
     spectrum_ = plan_->make_spectrum();
   }

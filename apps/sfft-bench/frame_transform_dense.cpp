@@ -44,7 +44,7 @@ class DenseFrames final : public FrameTransform {
   Preparation prepare(const FrameBuffer&) override {
     plan_.reset();
     return {kUnknown, seconds_of([&] {
-              plan_.emplace(shape_, true,
+              plan_.emplace(shape_, Domain::real,
                             dense::Options{.engine = dense::Engine::built_in, .threads = threads_});
               spectrum_.resize(plan_->spectrum_points());
               workspace_.resize(plan_->workspace_bytes());

@@ -51,7 +51,8 @@ class LibraryDense final : public GpuDense {
   }
   void plan(const Shape& shape, std::int64_t batch) override {
     clear();
-    plan_.emplace(shape, true, dense::Options{.engine = engine_, .backend = Backend::cuda, .batch = batch});
+    plan_.emplace(shape, Domain::real,
+                  dense::Options{.engine = engine_, .device = Device::gpu(), .batch = batch});
     spectra_ = bench::DeviceBuffer(plan_->spectrum_points() * sizeof(std::complex<float>));
     workspace_ = bench::DeviceBuffer(plan_->device_workspace_bytes());
   }
@@ -73,7 +74,7 @@ std::vector<std::unique_ptr<GpuDense>> make_gpu_dense() {
   std::vector<std::unique_ptr<GpuDense>> all;
   all.push_back(std::make_unique<CuFft>(false));
   all.push_back(std::make_unique<CuFft>(true));
-  if (dense::available(dense::Engine::vkfft)) {
+  if (dense::availability(dense::Engine::vkfft)) {
     all.push_back(std::make_unique<LibraryDense>(dense::Engine::vkfft));
   }
   all.push_back(std::make_unique<LibraryDense>(dense::Engine::automatic));

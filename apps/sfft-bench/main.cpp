@@ -19,7 +19,7 @@ using namespace sfft::apps;
 bool settle_gpu(const CommonOptions& common) {
   if (common.device == "cpu") return false;
 #if SFFT_BENCH_CUDA
-  const std::string problem = sfft::unavailable(sfft::Backend::cuda);
+  const std::string problem = sfft::availability(sfft::Device::gpu()).reason;
 #else
   const std::string problem = "this build has no CUDA";
 #endif

@@ -80,12 +80,12 @@ void add_backend(CLI::App* command, Backend& backend, int& device) {
       ->capture_default_str();
 }
 
-void add_transfer(CLI::App* command, Transfer& transfer) {
-  static const std::map<std::string, Transfer> names{{"auto", Transfer::automatic},
-                                                     {"whole", Transfer::whole},
-                                                     {"gather", Transfer::gather},
-                                                     {"mapped", Transfer::mapped},
-                                                     {"rows", Transfer::rows}};
+void add_transfer(CLI::App* command, PlanOptions::Transfer& transfer) {
+  static const std::map<std::string, PlanOptions::Transfer> names{{"auto", PlanOptions::Transfer::automatic},
+                                                                  {"whole", PlanOptions::Transfer::whole},
+                                                                  {"gather", PlanOptions::Transfer::gather},
+                                                                  {"mapped", PlanOptions::Transfer::mapped},
+                                                                  {"rows", PlanOptions::Transfer::rows}};
   command
       ->add_option_function<std::string>(
           "--transfer", [&transfer](const std::string& name) { transfer = names.at(name); },

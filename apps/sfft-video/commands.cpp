@@ -103,14 +103,15 @@ int learn_command(const LearnCommand& command, const std::atomic<bool>& stop) {
   std::vector<SignalView> views;
   for (const video::Frame& frame : frames) views.push_back(frame.view());
   LearnOptions options;
-  options.k = command.energy > 0 || command.threshold > 0 ? command.k
-              : command.k > 0                             ? command.k
-                                                          : video::default_k(views[0].shape());
-  options.energy = command.energy;
-  options.threshold_sigma = command.threshold;
+  if (command.energy > 0) {
+    options.keep = Energy{command.energy};
+  } else if (command.threshold > 0) {
+    options.keep = AboveNoise{command.threshold};
+  } else {
+    options.keep = Largest{command.k > 0 ? command.k : video::default_k(views[0].shape())};
+  }
   options.reference = !command.no_reference;
-  options.backend = command.backend;
-  options.device = command.device;
+  options.device = video::device_of(command.backend, command.device);
   options.threads = command.threads;
   Template tmpl = learn(views, options);
   if (!command.no_plan) {
@@ -138,7 +139,7 @@ int info_command(const std::string& path) {
   if (is_template_file(path)) {
     const Template tmpl = Template::load(path);
     print(stdout, "template     {}\nframes       {} {}\nfrequencies  {}\n", video::printable(path),
-          tmpl.shape().to_string(), tmpl.is_real() ? "real" : "complex", tmpl.k());
+          tmpl.shape().to_string(), to_string(tmpl.domain()), tmpl.k());
     if (std::isfinite(tmpl.energy_captured()))
       print(stdout, "energy       {:.2f} % without the mean\n", 100 * tmpl.energy_captured());
     print(stdout, "reference    {}\n",

@@ -24,20 +24,20 @@ class SpectrumBuffers {
       : k_(static_cast<std::size_t>(k)),
         errors_at_(aligned(static_cast<std::size_t>(k * count) * sizeof(std::complex<float>))),
         estimates_at_(errors_at_ + aligned(static_cast<std::size_t>(k * count) * sizeof(float))),
-        memory_(estimates_at_ + static_cast<std::size_t>(count) * sizeof(FrameErrors)) {}
+        memory_(estimates_at_ + static_cast<std::size_t>(count) * sizeof(Quality)) {}
 
   DeviceSpectra<float> view() const { return {values(), errors(), estimates()}; }
   std::vector<std::complex<double>> values(std::size_t frame) const {
     const auto got = download(values() + frame * k_, k_);
     return {got.begin(), got.end()};
   }
-  FrameErrors estimate(std::size_t frame) const { return download(estimates() + frame, 1).front(); }
+  Quality estimate(std::size_t frame) const { return download(estimates() + frame, 1).front(); }
 
  private:
   static constexpr std::size_t aligned(std::size_t bytes) noexcept { return (bytes + 255) / 256 * 256; }
   std::complex<float>* values() const { return memory_.as<std::complex<float>>(); }
   float* errors() const { return reinterpret_cast<float*>(memory_.data() + errors_at_); }
-  FrameErrors* estimates() const { return reinterpret_cast<FrameErrors*>(memory_.data() + estimates_at_); }
+  Quality* estimates() const { return reinterpret_cast<Quality*>(memory_.data() + estimates_at_); }
 
   std::size_t k_, errors_at_, estimates_at_;
   DeviceBuffer memory_;

@@ -33,9 +33,9 @@
 #include "bench/large_arrays.hpp"
 #include "bench/out_of_core/bus.hpp"
 #include "bench/out_of_core/product_signal.hpp"
-#include "kernels/base/error.hpp"
 #include "kernels/cpu/platform/large_buffer.hpp"
 #include "kernels/dense/out_of_core/real_fft.hpp"
+#include "sfft/error.hpp"
 #include "sfft_commit.hpp"
 
 namespace {

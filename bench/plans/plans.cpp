@@ -26,6 +26,7 @@
 #include "bench/trust/scene.hpp"
 #include "sfft/plan/sample_budget.hpp"
 #include "sfft/sfft.hpp"
+#include "sfft/template_access.hpp"
 #include "sfft_commit.hpp"
 #include "template/comb/comb_planner.hpp"
 
@@ -77,7 +78,7 @@ Subject drawn_scene(Random& random, int number) {
   const auto k = static_cast<std::int64_t>(random.log_uniform(100, 2000));
   return {fmt::format("scene {} {} k={}", number, shape.to_string(), k),
           learn(SignalView(std::span<const std::uint8_t>(grey), shape),
-                {.k = k, .reference = random.chance(0.5)})};
+                {.keep = Largest{k}, .reference = random.chance(0.5)})};
 }
 
 Subject drawn_line(Random& random, int number) {
@@ -101,7 +102,7 @@ Subject drawn_line(Random& random, int number) {
     }
   }
   return {fmt::format("line {} {}{} k={}", number, points, pink ? " pink" : "", k),
-          learn(SignalView(std::span<const std::complex<float>>(line), Shape{points}), {.k = k})};
+          learn(SignalView(std::span<const std::complex<float>>(line), Shape{points}), {.keep = Largest{k}})};
 }
 
 PlanEffort effort_called(const std::string& name) {
@@ -116,7 +117,7 @@ double cpu_us() {
 
 json planned(const Subject& subject, bool on_gpu, const std::string& effort, std::uint64_t seed) {
   constexpr int kBatch = 128, kMultiprocessors = 132;
-  const detail::TemplateData& data = *subject.tmpl.data();
+  const detail::TemplateData& data = *detail::data_of(subject.tmpl);
   const detail::SupportSet support(data);
   const detail::SpectralPrior prior = detail::make_prior(data, support, !data.reference.empty());
   detail::CombRequest request;
@@ -219,7 +220,7 @@ int main(int argc, char** argv) {
       for (const std::int64_t k : {250, 1000, 1500}) {
         for (const bool reference : {false, true}) {
           plan_all({fmt::format("{} k={}{}", recording->name, k, reference ? " reference" : ""),
-                    learn(recording->frame(0), {.k = k, .reference = reference})},
+                    learn(recording->frame(0), {.keep = Largest{k}, .reference = reference})},
                    {1});
         }
       }

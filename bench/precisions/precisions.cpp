@@ -121,7 +121,8 @@ double error_of_double(const Case& what, const std::vector<double>& values, cons
 
 template <class Real>
 Contender plain(const Case& what, const std::vector<double>& values, const char* name) {
-  const auto plan = std::make_shared<const dense::Plan<Real>>(what.shape, what.real, what.options());
+  const auto plan = std::make_shared<const dense::Plan<Real>>(
+      what.shape, what.real ? Domain::real : Domain::complex, what.options());
   const auto signal = std::make_shared<const std::vector<Real>>(values.begin(), values.end());
   const auto spectra = std::make_shared<std::vector<std::complex<Real>>>(plan->spectrum_points());
   const auto memory = std::make_shared<std::vector<std::byte>>(plan->workspace_bytes() + 64);
@@ -137,7 +138,7 @@ Contender plain(const Case& what, const std::vector<double>& values, const char*
 
 Contender compact(const Case& what, const std::vector<double>& values, Storage storage) {
   const auto plan = std::make_shared<const dense::CompactPlan>(
-      what.shape, what.real,
+      what.shape, what.real ? Domain::real : Domain::complex,
       dense::CompactOptions{.signal = storage, .spectrum = storage, .dense = what.options()});
   struct Arrays {
     std::vector<std::byte> signals, spectra, memory;

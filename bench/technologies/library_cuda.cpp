@@ -83,10 +83,8 @@ class DensePlan final : public OnCuda {
   void prepare(const Problem& problem, const Setting&) override {
     plan_.reset();
     allocate(problem);
-    plan_.emplace(
-        shape_of(problem), false,
-        dense::Options{
-            .engine = engine_, .backend = Backend::cuda, .device = device_, .batch = problem.batch});
+    plan_.emplace(shape_of(problem), Domain::complex,
+                  dense::Options{.engine = engine_, .device = Device::gpu(device_), .batch = problem.batch});
     facts_.driver = driver_ + ", " + plan_->engine_name();
     workspace_bytes_ = plan_->device_workspace_bytes();
     workspace_ = CudaArray();
@@ -118,7 +116,7 @@ std::unique_ptr<Technology> open_cufft(int device) {
 
 std::unique_ptr<Technology> open_vkfft_cuda(int device) {
   if (!CudaQueue::exists(device)) return nullptr;
-  if (!dense::available(dense::Engine::vkfft))
+  if (!dense::availability(dense::Engine::vkfft))
     throw Failure("this build has no VkFFT: vkFFT.h was not found");
   return std::make_unique<DensePlan>(device, dense::Engine::vkfft);
 }

@@ -19,7 +19,7 @@ class SfftCpu final : public Technology {
   const Facts& facts() const override { return facts_; }
   bool inverts() const override { return false; }
   void prepare(const Problem& problem, const Setting&) override try {
-    plan_.emplace(shape_of(problem), false,
+    plan_.emplace(shape_of(problem), Domain::complex,
                   dense::Options{.engine = dense::Engine::built_in, .threads = 0, .batch = problem.batch});
     facts_.driver = plan_->engine_name() + ", all threads";
     facts_.steps = {"sfft::dense::Plan"};

@@ -33,9 +33,10 @@ BurstCase<Real>::BurstCase(const BurstSettings& settings)
     values_.push_back(std::polar(points * random.uniform(0.5, 1.5), random.phase()));
   const auto make_template = [&] {
     if (settings.origin == Origin::support && !settings.reference)
-      return Template::from_support(settings.shape, settings.real, places_.support());
+      return Template::from_support(settings.shape, settings.real ? Domain::real : Domain::complex,
+                                    places_.support());
     LearnOptions options;
-    options.k = settings.k;
+    options.keep = Largest{settings.k};
     options.reference = settings.reference;
     const auto first = frame(0, settings.origin == Origin::learned ? 0 : 3);
     return learn(view(first), options);
@@ -43,7 +44,7 @@ BurstCase<Real>::BurstCase(const BurstSettings& settings)
   PlanOptions options;
   options.seed = random.bits();
   options.burst = settings.burst;
-  options.backend = Backend::cpu;
+  options.device = Device::cpu();
   plan_.emplace(make_template(), options);
   workspace_ = plan_->make_workspace();
   spectrum_ = plan_->make_spectrum();
@@ -57,7 +58,7 @@ BurstCase<Real>::BurstCase(const BurstSettings& settings)
 /// none.
 template <class Real>
 std::vector<std::complex<double>> BurstCase<Real>::frame(double change, std::uint64_t part) const {
-  const dense::Plan<double> plan(settings_.shape, false);
+  const dense::Plan<double> plan(settings_.shape, Domain::complex);
   std::vector<std::complex<double>> samples(plan.spectrum_points());
   Random random(settings_.seed, 16 + part);
   double power = 0;

@@ -105,7 +105,9 @@ ChangedSignal draw_changed(Draw& draw, std::int64_t number, std::int64_t max_poi
   options.fallback = draw.one_in(8) && options.k > 0 ? Fallback::dense : Fallback::none;
   const Path paths[] = {Path::automatic, Path::automatic, Path::comb, Path::flat_window};
   options.path = paths[draw.below(4)];
-  const Check checks[] = {Check::automatic, Check::automatic, Check::everything, Check::scattered};
+  const DiscoverOptions::Check checks[] = {
+      DiscoverOptions::Check::automatic, DiscoverOptions::Check::automatic,
+      DiscoverOptions::Check::everything, DiscoverOptions::Check::scattered};
   options.check = checks[draw.below(4)];
   const double accuracies[] = {1e-6, 1e-6, 1e-4, 1e-3, 1e-2};
   options.accuracy = accuracies[draw.below(5)];

@@ -115,16 +115,20 @@ void ChangingTones::draw_learning() {
   const auto count = static_cast<std::int64_t>(tones_.size());
   const double snr = tone_power() / (noise_ * noise_);
   switch (random_.below(3)) {
-    case 0:
-      learning_.k = change_ == ToneChange::drift ? 4 * count + 4 : count + random_.integer(2, 6);
-      words_ += fmt::format(", k {}", learning_.k);
+    case 0: {
+      const std::int64_t k = change_ == ToneChange::drift ? 4 * count + 4 : count + random_.integer(2, 6);
+      learning_.keep = Largest{k};
+      words_ += fmt::format(", k {}", k);
       break;
-    case 1:
-      learning_.energy = 0.98 * snr / (1 + snr);
-      words_ += fmt::format(", energy {:.3g}", learning_.energy);
+    }
+    case 1: {
+      const double share = 0.98 * snr / (1 + snr);
+      learning_.keep = Energy{share};
+      words_ += fmt::format(", energy {:.3g}", share);
       break;
+    }
     default:
-      learning_.threshold_sigma = 6;
+      learning_.keep = AboveNoise{6};
       words_ += ", threshold_sigma 6";
   }
 }

@@ -120,9 +120,10 @@ void describe(const std::string& name, std::int64_t number, const PopulationSign
       "shortest={} energy_checked={} tail={:.3g} rounds={} samples={} | missed {:.3g} values {:.3g} "
       "single {:.3g} tail {:.3g} | {}\n",
       number, name, signal.shape.to_string(), signal.real ? "real" : "complex", signal.tones,
-      signal.disturbed, question.text(), found.verified, to_string(found.path), found.values.size(),
-      found.missed_bound, found.shortest_burst, found.energy_checked, found.tail_energy, found.rounds,
-      found.samples, verdict.missed, verdict.values, verdict.single, verdict.tail, found.reason);
+      signal.disturbed, question.text(), found.verified, to_string(found.spectrum.path),
+      found.spectrum.values.size(), found.missed_bound, found.shortest_burst, found.energy_checked,
+      found.spectrum.quality.tail_energy, found.rounds, found.samples, verdict.missed, verdict.values,
+      verdict.single, verdict.tail, found.reason);
 }
 
 /// Counts an answer that was judged. It is wrong if `worst` exceeds 1.

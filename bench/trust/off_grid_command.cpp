@@ -108,9 +108,9 @@ void run_one(const OffGridPopulation& population, std::int64_t number, bool off_
         "right={} ({} {}) rounds={} samples={} search/dense={:.2f}{} | {}\n",
         number, signal.kind, signal.shape.to_string(), signal.real ? "real" : "complex", signal.tones.size(),
         signal.noise_db, signal.options.k, signal.options.fallback == Fallback::dense ? "dense" : "none",
-        found.verified, to_string(found.path), found.values.size(), verdict.flagged, verdict.near,
-        verdict.listed, verdict.right(), verdict.true_values, verdict.all_tones, found.rounds, found.samples,
-        cost, silent ? " SILENT" : "", found.reason);
+        found.verified, to_string(found.spectrum.path), found.spectrum.values.size(), verdict.flagged,
+        verdict.near, verdict.listed, verdict.right(), verdict.true_values, verdict.all_tones, found.rounds,
+        found.samples, cost, silent ? " SILENT" : "", found.reason);
   }
 }
 

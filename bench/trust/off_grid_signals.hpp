@@ -266,18 +266,18 @@ inline OffGridVerdict judge(const OffGridSignal& signal, const Discovery& found,
     });
   }
   std::vector<std::complex<double>> truth(signal.x.size());
-  dense::Plan<double>(shape, false).forward(SignalView(signal.x, shape), truth);
+  dense::Plan<double>(shape, Domain::complex).forward(SignalView(signal.x, shape), truth);
   double energy = 0;
   for (const auto& value : truth) energy += std::norm(value);
   const double rounding = 8 * epsilon * std::sqrt(energy);
   std::vector<char> held(truth.size(), 0);
   double error = 0, reported = 0;
-  for (std::size_t i = 0; i < found.values.size(); ++i) {
-    const std::int64_t f = (*found.support)[i];
+  for (std::size_t i = 0; i < found.spectrum.values.size(); ++i) {
+    const std::int64_t f = (*found.spectrum.support)[i];
     held[static_cast<std::size_t>(f)] = 1;
     if (signal.real) held[static_cast<std::size_t>(test::negated(shape, f))] = 1;
-    error += std::norm(found.values[i] - truth[static_cast<std::size_t>(f)]);
-    reported += found.standard_error[i] * found.standard_error[i];
+    error += std::norm(found.spectrum.values[i] - truth[static_cast<std::size_t>(f)]);
+    reported += found.spectrum.standard_error[i] * found.spectrum.standard_error[i];
   }
   double largest = 0, tail = 0;
   for (std::size_t f = 0; f < truth.size(); ++f) {
@@ -285,10 +285,10 @@ inline OffGridVerdict judge(const OffGridSignal& signal, const Discovery& found,
     largest = std::max(largest, std::abs(truth[f]));
     tail += std::norm(truth[f]);
   }
-  verdict.true_values =
-      std::sqrt(error) <= 5 * std::sqrt(reported) + rounding &&
-      largest <= 2 * found.missed_bound + rounding &&
-      tail <= 4 * found.tail_energy + rounding * rounding * static_cast<double>(truth.size()) / 16;
+  verdict.true_values = std::sqrt(error) <= 5 * std::sqrt(reported) + rounding &&
+                        largest <= 2 * found.missed_bound + rounding &&
+                        tail <= 4 * found.spectrum.quality.tail_energy +
+                                    rounding * rounding * static_cast<double>(truth.size()) / 16;
   verdict.all_tones = true;
   const auto wanted = static_cast<std::size_t>(signal.options.k);
   for (std::size_t i = 0; i < signal.tones.size() && (wanted == 0 || i < wanted); ++i) {

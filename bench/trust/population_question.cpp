@@ -32,7 +32,7 @@ Question draw_question(const PopulationSignal& signal, std::int64_t number, Draw
   // A dense transform cannot choose the number of frequencies: it would refuse signals without peaks.
   if (options.k == 0) options.fallback = Fallback::none;
   if (draw.one_in(5)) options.path = draw.one_in(2) ? Path::comb : Path::flat_window;
-  options.check = draw.one_in(2) ? Check::automatic : Check::scattered;
+  options.check = draw.one_in(2) ? DiscoverOptions::Check::automatic : DiscoverOptions::Check::scattered;
   options.seed = static_cast<std::uint64_t>(number);
   return question;
 }

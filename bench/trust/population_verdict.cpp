@@ -27,10 +27,10 @@ Verdict judge(const Discovery& found, const std::vector<Complex>& truth, const P
   std::vector<char> held(truth.size(), 0);
   Verdict verdict;
   double error = 0, reported = 0;
-  for (std::size_t i = 0; i < found.values.size(); ++i) {
-    const std::int64_t f = (*found.support)[i];
-    const Complex value = found.values[i] / question.scale;
-    const double own = found.standard_error[i] / question.scale;
+  for (std::size_t i = 0; i < found.spectrum.values.size(); ++i) {
+    const std::int64_t f = (*found.spectrum.support)[i];
+    const Complex value = found.spectrum.values[i] / question.scale;
+    const double own = found.spectrum.standard_error[i] / question.scale;
     const double off = std::abs(value - truth[static_cast<std::size_t>(f)]);
     error += off * off;
     verdict.single = std::max(verdict.single, off / (5 * own + rounding));
@@ -47,8 +47,9 @@ Verdict judge(const Discovery& found, const std::vector<Complex>& truth, const P
   verdict.missed = std::sqrt(largest) / (2 * found.missed_bound / question.scale + rounding);
   verdict.values = std::sqrt(error) / (5 * std::sqrt(reported) + rounding);
   // The square itself may leave the range of double precision.
-  const double told = std::sqrt(found.tail_energy) / question.scale;
-  const bool in_range = found.tail_energy > 1e-290 && found.tail_energy < 1e290;
+  const double told = std::sqrt(found.spectrum.quality.tail_energy) / question.scale;
+  const bool in_range =
+      found.spectrum.quality.tail_energy > 1e-290 && found.spectrum.quality.tail_energy < 1e290;
   const double spread = rounding * std::sqrt(static_cast<double>(truth.size())) / 8;
   verdict.tail = in_range ? std::sqrt(tail) / (2 * told + rounding + spread) : 0;
   return verdict;
@@ -56,9 +57,9 @@ Verdict judge(const Discovery& found, const std::vector<Complex>& truth, const P
 
 std::int64_t differing_samples(const Discovery& found, std::vector<Complex> rest,
                                const PopulationSignal& signal, double scale) {
-  for (std::size_t i = 0; i < found.values.size(); ++i) {
-    const std::int64_t f = (*found.support)[i];
-    const Complex value = found.values[i] / scale;
+  for (std::size_t i = 0; i < found.spectrum.values.size(); ++i) {
+    const std::int64_t f = (*found.spectrum.support)[i];
+    const Complex value = found.spectrum.values[i] / scale;
     rest[static_cast<std::size_t>(f)] -= value;
     const std::int64_t mirrored = test::negated(signal.shape, f);
     if (signal.real && mirrored != f) rest[static_cast<std::size_t>(mirrored)] -= std::conj(value);

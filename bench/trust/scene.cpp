@@ -59,7 +59,7 @@ void blur(Image& image, double sigma) {
 }
 
 Image power_law_field(std::int64_t rows, std::int64_t columns, double exponent, Random& random) {
-  const dense::Plan<double> plan(Shape{rows, columns}, true);
+  const dense::Plan<double> plan(Shape{rows, columns}, Domain::real);
   const std::int64_t half = columns / 2 + 1;
   std::vector<std::complex<double>> spectrum(plan.spectrum_points());
   for (std::int64_t r = 0; r < rows; ++r) {

@@ -142,7 +142,7 @@ PopulationSignal Population::make(const std::string& family, Draw& draw) const {
 void transform_in_place(const Shape& shape, std::vector<Complex>& x, bool inverse) {
   thread_local std::map<std::string, std::unique_ptr<dense::Plan<double>>> plans;
   auto& plan = plans[shape.to_string()];
-  if (!plan) plan = std::make_unique<dense::Plan<double>>(shape, false);
+  if (!plan) plan = std::make_unique<dense::Plan<double>>(shape, Domain::complex);
   if (inverse) {
     plan->inverse(x, std::span<Complex>(x));
   } else {

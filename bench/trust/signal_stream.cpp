@@ -21,7 +21,7 @@ class SignalStream : public Stream {
   explicit SignalStream(SignalSettings settings)
       : settings_(std::move(settings)),
         tones_(settings_.tones),
-        synthesis_(Shape(settings_.points), false),
+        synthesis_(Shape(settings_.points), Domain::complex),
         samples_(static_cast<std::size_t>(settings_.points)) {}
 
   SignalView next() override {

@@ -61,10 +61,10 @@ std::vector<ErrorSummary> watch(const StreamRecipe& recipe, const std::vector<Wa
                                 std::int64_t frames) {
   const std::unique_ptr<Stream> stream = recipe.make();
   const SignalView first = stream->next();
-  const Template tmpl = learn(first, {.k = recipe.k});
+  const Template tmpl = learn(first, {.keep = Largest{recipe.k}});
   std::vector<Tracker<float>> trackers;
   for (const Way& way : each) trackers.emplace_back(tmpl, way.options);
-  Truth truth(first.shape(), tmpl.is_real());
+  Truth truth(first.shape(), tmpl.domain() == Domain::real);
   std::vector<std::vector<FrameRecord>> records(each.size());
   for (std::int64_t i = 0; i < frames; ++i) {
     const SignalView frame = stream->next();

@@ -88,7 +88,7 @@ class Judge {
 std::vector<Tallies> watch(SwitchStream& stream, const SwitchOptions& options,
                            const std::vector<double>& accuracies) {
   const SignalView first = stream.stream->next();
-  const Template tmpl = learn(first, {.k = stream.k, .reference = options.reference});
+  const Template tmpl = learn(first, {.keep = Largest{stream.k}, .reference = options.reference});
   std::vector<Tracker<float>> trackers;
   std::vector<Judge> judges;
   for (const double accuracy : accuracies) {

@@ -56,7 +56,7 @@ class Matching {
  public:
   explicit Matching(VideoSettings settings, std::int64_t k) : settings_(std::move(settings)) {
     const std::unique_ptr<Stream> stream = make_video(settings_);
-    plan_.emplace(learn(stream->next(), {.k = k, .reference = true}));
+    plan_.emplace(learn(stream->next(), {.keep = Largest{k}, .reference = true}));
   }
 
   /// Median of the errors that the plan reports for a few frames of the change.
@@ -67,7 +67,7 @@ class Matching {
     const std::unique_ptr<Stream> stream = make_video(std::move(settings));
     std::vector<double> levels;
     for (int i = 0; i < 5; ++i) {
-      levels.push_back(plan_->execute(stream->next()).relative_error);
+      levels.push_back(plan_->execute(stream->next()).quality.relative_error);
     }
     return median(std::move(levels));
   }

@@ -52,10 +52,11 @@ ToneCase<Real>::ToneCase(const ToneSettings& settings)
   base_ = synthesise();
   const auto make_template = [&] {
     if (settings.origin == Origin::support)
-      return Template::from_support(settings.shape, settings.real, places_.support());
+      return Template::from_support(settings.shape, settings.real ? Domain::real : Domain::complex,
+                                    places_.support());
     std::vector<std::complex<double>> first = base_;
     if (settings.origin == Origin::learned_noisy) add_noise(first, 3);
-    return learn(view(first), {.k = settings.k});
+    return learn(view(first), {.keep = Largest{settings.k}});
   };
   plan_.emplace(make_template());
   workspace_ = plan_->make_workspace();
@@ -77,7 +78,7 @@ ToneCase<Real>::ToneCase(const ToneSettings& settings)
 
 template <class Real>
 std::vector<std::complex<double>> ToneCase<Real>::synthesise() const {
-  const dense::Plan<double> plan(settings_.shape, false);
+  const dense::Plan<double> plan(settings_.shape, Domain::complex);
   std::vector<std::complex<double>> samples(plan.spectrum_points());
   for (std::size_t i = 0; i < values_.size(); ++i) {
     // The real part of one half of the spectrum, doubled, is the real signal of both.
@@ -191,8 +192,8 @@ ToneResult ToneCase<Real>::measure(const std::vector<AddedTone>& tones) {
   }
   result.true_l2 = std::sqrt(error);
   result.norm = norm_;
-  result.reported_l2 = spectrum_.error_l2;
-  result.tail = std::sqrt(spectrum_.tail_energy);
+  result.reported_l2 = spectrum_.quality.error_l2;
+  result.tail = std::sqrt(spectrum_.quality.tail_energy);
   result.added = std::sqrt(added);
   return result;
 }

@@ -77,7 +77,8 @@ ToneStreamResult watch(ChangingTones& stream, std::int64_t frames, const WatchFr
     for (std::size_t j = 0; j < tracked.size(); ++j, ++i) {
       const TrackedFrame<float>& frame = tracked[j];
       const bool dense = frame.action != TrackAction::sparse;
-      const bool lost = !has_all(*frame.spectrum.support, wanted[j], stream.shape(), tmpl.is_real());
+      const bool lost =
+          !has_all(*frame.spectrum.support, wanted[j], stream.shape(), tmpl.domain() == Domain::real);
       ++result.frames;
       result.dense += dense;
       losses.note(i, lost, dense);

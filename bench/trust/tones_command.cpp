@@ -34,8 +34,8 @@ std::int64_t quantile(std::vector<std::int64_t> values, double at) {
 void print_frame(const TrackedFrame<float>& frame, bool lost) {
   if (frame.action == TrackAction::sparse && !lost) return;
   fmt::print("  {:>5} {} {:<10} k {} residual {:.3g} error {:.3g} {}\n", frame.index, lost ? "LOST" : "    ",
-             to_string(frame.action), frame.spectrum.values.size(), frame.spectrum.residual,
-             frame.spectrum.relative_error, frame.reason);
+             to_string(frame.action), frame.spectrum.values.size(), frame.spectrum.quality.residual,
+             frame.spectrum.quality.relative_error, frame.reason);
 }
 
 /// Results of the streams of one family, or of one way of tracking.
@@ -142,9 +142,9 @@ nlohmann::json run_tones(const TonesOptions& options) {
     const std::string asked = stream.tracking().accuracy > 0 ? ", accuracy" : "";
     families[to_string(stream.change()) + asked].add(result);
     families["(all)" + asked].add(result);
-    ways[learning.k > 0        ? "learned by k"
-         : learning.energy > 0 ? "learned by energy"
-                               : "learned by threshold"]
+    ways[std::holds_alternative<Largest>(*learning.keep)  ? "learned by k"
+         : std::holds_alternative<Energy>(*learning.keep) ? "learned by energy"
+                                                          : "learned by threshold"]
         .add(result);
     ways[learning.reference            ? "learned with reference"
          : stream.tracking().reference ? "reference"

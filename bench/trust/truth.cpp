@@ -5,7 +5,7 @@
 namespace sfft::trust {
 
 std::complex<double> Truth::at(std::int64_t flat) const {
-  if (!plan_.is_real()) return spectrum_[static_cast<std::size_t>(flat)];
+  if (plan_.domain() == Domain::complex) return spectrum_[static_cast<std::size_t>(flat)];
   // Half spectra keep columns 0 … n/2 of the last dimension; the others are conjugates of their mirror
   // images.
   const Shape& shape = plan_.shape();

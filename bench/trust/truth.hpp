@@ -29,7 +29,8 @@ struct Comparison {
 /// One shape's dense transform in double, and the last frame's spectrum.
 class Truth {
  public:
-  Truth(const Shape& shape, bool real) : plan_(shape, real), spectrum_(plan_.spectrum_points()) {}
+  Truth(const Shape& shape, bool real)
+      : plan_(shape, real ? Domain::real : Domain::complex), spectrum_(plan_.spectrum_points()) {}
 
   void transform(const SignalView& frame) { plan_.forward(frame, spectrum_); }
   /// X at a linear index of the full spectrum.
@@ -46,7 +47,7 @@ class Truth {
       error += std::norm(std::complex<double>(spectrum.values[i]) - exact);
       norm += std::norm(exact);
     }
-    return {std::sqrt(error), std::sqrt(norm), spectrum.error_l2, spectrum.relative_error};
+    return {std::sqrt(error), std::sqrt(norm), spectrum.quality.error_l2, spectrum.quality.relative_error};
   }
 
  private:

@@ -47,7 +47,7 @@ std::vector<FrameRecord> watch(Stream& stream, const VideoOptions& options) {
     first.add(stream.next());
   const Shape shape = first.views.front().shape();
   LearnOptions learning;
-  learning.k = default_k(shape);
+  learning.keep = Largest{default_k(shape)};
   learning.reference = options.reference;
   const Template tmpl =
       first.views.size() == 1 ? learn(first.views.front(), learning) : learn(first.views, learning);
@@ -60,7 +60,7 @@ std::vector<FrameRecord> watch(Stream& stream, const VideoOptions& options) {
   std::vector<FrameRecord> records;
   if (options.plan_alone) {
     const Plan<float> plan(
-        tmpl, {.backend = Backend::cpu, .accuracy = options.accuracy, .use_reference = options.reference});
+        tmpl, {.device = Device::cpu(), .accuracy = options.accuracy, .use_reference = options.reference});
     Workspace<float> workspace = plan.make_workspace();
     Spectrum<float> spectrum = plan.make_spectrum();
     for (std::int64_t i = 0; i < options.frames && stream.more(); ++i) {

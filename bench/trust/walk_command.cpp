@@ -81,10 +81,10 @@ struct Tally {
 Tally watch(const Walk& walk, std::int64_t frames) {
   const std::unique_ptr<Stream> stream = make_signal(walk.settings);
   const SignalView first = stream->next();
-  const Template tmpl =
-      learn(first, {.k = static_cast<std::int64_t>(walk.settings.tones.size()), .reference = true});
+  const Template tmpl = learn(
+      first, {.keep = Largest{static_cast<std::int64_t>(walk.settings.tones.size())}, .reference = true});
   Tracker<float> tracker(tmpl);
-  Truth truth(first.shape(), tmpl.is_real());
+  Truth truth(first.shape(), tmpl.domain() == Domain::real);
   Tally tally;
   for (std::int64_t i = 1; i < frames; ++i) {
     const SignalView frame = stream->next();

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "kernels/base/error.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail {
 

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/base/types.hpp"
+#include "sfft/types.hpp"
 
 namespace sfft::detail {
 

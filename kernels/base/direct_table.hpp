@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kernels/base/index.hpp"
-#include "kernels/base/types.hpp"
+#include "sfft/types.hpp"
 
 namespace sfft::detail {
 

@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-#include "kernels/base/error.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail {
 

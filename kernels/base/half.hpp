@@ -7,7 +7,7 @@
 #pragma once
 
 #include "kernels/base/portable.hpp"
-#include "kernels/base/storage.hpp"
+#include "sfft/storage.hpp"
 
 namespace sfft::detail {
 

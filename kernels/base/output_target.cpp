@@ -13,7 +13,7 @@
 #include <system_error>
 #include <vector>
 
-#include "kernels/base/error.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail {
 

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "kernels/base/types.hpp"
 #include "kernels/cuda/runtime/runtime.hpp"
 #include "kernels/cuda/spectrum/largest.hpp"
+#include "sfft/types.hpp"
 
 namespace sfft::detail::cuda {
 

@@ -6,13 +6,13 @@
 #include <cmath>
 #include <utility>
 
-#include "kernels/base/error.hpp"
 #include "kernels/base/region.hpp"
 #include "kernels/cuda/spectrum/cell_sums.hpp"
 #include "kernels/cuda/spectrum/device_support.hpp"
 #include "kernels/cuda/spectrum/shape_extents.hpp"
 #include "kernels/cuda/spectrum/spectrum_power.hpp"
 #include "kernels/dense/problem/problem.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail::cuda {
 

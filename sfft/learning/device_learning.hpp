@@ -8,11 +8,11 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/base/types.hpp"
 #include "kernels/cuda/runtime/runtime.hpp"
 #include "kernels/cuda/spectrum/select.hpp"
 #include "kernels/cuda/spectrum/spectrum_extents.hpp"
 #include "kernels/dense/problem/gpu_engines.hpp"
+#include "sfft/types.hpp"
 
 namespace sfft::detail::cuda {
 

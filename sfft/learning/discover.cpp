@@ -12,7 +12,7 @@
 #include <limits>
 
 #include "kernels/base/argument_checks.hpp"
-#include "kernels/base/error.hpp"
+#include "sfft/error.hpp"
 #include "sfft/learning/discover_cost.hpp"
 #include "sfft/learning/discover_impl.hpp"
 #include "sfft/learning/discover_leakage.hpp"
@@ -71,7 +71,7 @@ void check(const Shape& shape, ElementType type, const DiscoverOptions& options)
   const detail::SpectrumLayout spectrum{shape, !is_complex(type)};
   detail::check_enumerator(options.fallback, Fallback::none, "DiscoverOptions::fallback");
   detail::check_enumerator(options.path, Path::dense, "DiscoverOptions::path");
-  detail::check_enumerator(options.check, Check::everything, "DiscoverOptions::check");
+  detail::check_enumerator(options.check, DiscoverOptions::Check::everything, "DiscoverOptions::check");
   if (options.k < 0) invalid(fmt::format("k = {} must be positive, or 0 for unknown", options.k));
   if (options.k > spectrum.distinct()) {
     invalid(fmt::format("k = {} exceeds the {} distinct frequencies of a {} {} signal", options.k,
@@ -173,7 +173,9 @@ std::string unread(const DiscoveryResult& result, const Shape& shape) {
   const double read = static_cast<double>(result.samples) / static_cast<double>(shape.points());
   const std::string share = read < 0.999 ? fmt::format("at least {:.1f} %", 100 * (1 - read)) : "some";
   return fmt::format(
-      "; {} of the samples were not read and may hold a click or a NaN: Check::everything reads all", share);
+      "; {} of the samples were not read and may hold a click or a NaN: DiscoverOptions::Check::everything "
+      "reads all",
+      share);
 }
 
 std::vector<OffGridTone> tones_of(const std::vector<FoundTerm>& found, const Shape& shape, bool real,
@@ -193,16 +195,16 @@ std::complex<double> times_power_of_two(const std::complex<double>& x, int expon
 void undo_scale(Discovery& discovery, int exponent) {
   if (exponent == 0) return;
   bool finite = true;
-  for (std::complex<double>& value : discovery.values) {
+  for (std::complex<double>& value : discovery.spectrum.values) {
     value = times_power_of_two(value, exponent);
     finite = finite && std::isfinite(value.real()) && std::isfinite(value.imag());
   }
-  for (double& error : discovery.standard_error) error = std::ldexp(error, exponent);
+  for (double& error : discovery.spectrum.standard_error) error = std::ldexp(error, exponent);
   for (OffGridTone& tone : discovery.off_grid_tones)
     tone.amplitude = times_power_of_two(tone.amplitude, exponent);
-  discovery.error_l2 = std::ldexp(discovery.error_l2, exponent);
+  discovery.spectrum.quality.error_l2 = std::ldexp(discovery.spectrum.quality.error_l2, exponent);
   discovery.missed_bound = std::ldexp(discovery.missed_bound, exponent);
-  discovery.tail_energy = std::ldexp(discovery.tail_energy, 2 * exponent);
+  discovery.spectrum.quality.tail_energy = std::ldexp(discovery.spectrum.quality.tail_energy, 2 * exponent);
   if (!finite) {
     throw Error(ErrorCode::invalid_argument,
                 "a coefficient of the signal is too large for double precision: scale the samples down");
@@ -218,11 +220,11 @@ Discovery to_discovery(DiscoveryResult&& result, const detail::DiscoveryTarget& 
                                        ? tones_of(found, target.shape, !is_complex(type), result.missed_bound)
                                        : std::move(result.off_grid_tones);
   const Cut cut = keep_largest(found, k, rounding_of(type));
-  discovery.tail_energy = result.tail_energy + cut.energy;
+  discovery.spectrum.quality.tail_energy = result.tail_energy + cut.energy;
   discovery.missed_bound = std::max(result.missed_bound, cut.largest);
   discovery.tie_at_k = cut.tie;
   discovery.verified = result.verified;
-  discovery.finite = result.finite;
+  discovery.spectrum.quality.finite = result.finite;
   discovery.samples = result.samples;
   discovery.check_samples = result.check_samples;
   discovery.energy_checked = result.whole_agrees;
@@ -233,33 +235,35 @@ Discovery to_discovery(DiscoveryResult&& result, const detail::DiscoveryTarget& 
         1, std::llround(std::ceil(result.unseen_share * static_cast<double>(target.shape.points()))));
   }
   discovery.rounds = result.rounds;
-  discovery.path = result.path;
-  discovery.backend = target.backend;
+  discovery.spectrum.shape = target.shape;
+  discovery.spectrum.domain = domain_of(target.samples.type());
+  discovery.spectrum.path = result.path;
+  discovery.spectrum.backend = target.backend;
   discovery.reason = result.reason;
   if (result.verified && discovery.shortest_burst > 1) discovery.reason += unread(result, target.shape);
   if (cut.tie) discovery.reason += kTied;
   detail::report_leakage(discovery, std::move(tones));
   auto support = std::make_shared<std::vector<std::int64_t>>();
   support->reserve(found.size());
-  discovery.values.reserve(found.size());
-  discovery.standard_error.reserve(found.size());
+  discovery.spectrum.values.reserve(found.size());
+  discovery.spectrum.standard_error.reserve(found.size());
   double error = 0;
   double norm = 0;
   double held = 0;
   for (const FoundTerm& one : found) {
     support->push_back(one.flat);
-    discovery.values.push_back(one.value);
-    discovery.standard_error.push_back(std::sqrt(one.variance));
+    discovery.spectrum.values.push_back(one.value);
+    discovery.spectrum.standard_error.push_back(std::sqrt(one.variance));
     if (one.flat == 0) continue;
     error += one.variance;
     norm += std::norm(one.value);
     held += one.multiplicity * std::norm(one.value);
   }
-  discovery.support = std::move(support);
-  discovery.error_l2 = std::sqrt(error);
-  discovery.relative_error = norm > 0 ? std::sqrt(error / norm) : 0;
-  const double all = discovery.tail_energy + held;
-  discovery.residual = all > 0 ? std::sqrt(discovery.tail_energy / all) : 0;
+  discovery.spectrum.support = std::move(support);
+  discovery.spectrum.quality.error_l2 = std::sqrt(error);
+  discovery.spectrum.quality.relative_error = norm > 0 ? std::sqrt(error / norm) : 0;
+  const double all = discovery.spectrum.quality.tail_energy + held;
+  discovery.spectrum.quality.residual = all > 0 ? std::sqrt(discovery.spectrum.quality.tail_energy / all) : 0;
   undo_scale(discovery, exponent);
   return discovery;
 }
@@ -270,8 +274,11 @@ namespace detail {
 
 LearnOptions dense_options(const DiscoverOptions& options, const SpectrumLayout& layout) {
   LearnOptions learning{.threads = options.threads};
-  options.k > 0 ? void(learning.k = with_neighbours(options.k, layout.distinct()))
-                : void(learning.threshold_sigma = kOutstanding);
+  if (options.k > 0) {
+    learning.keep = Largest{with_neighbours(options.k, layout.distinct())};
+  } else {
+    learning.keep = AboveNoise{kOutstanding};
+  }
   return learning;
 }
 
@@ -283,19 +290,21 @@ Discovery from_dense(Learned&& learned, ElementType type, Backend backend, const
   const double largest_outside = learned.largest_outside;
   const auto data = to_template(std::move(learned));
   Discovery discovery;
-  discovery.support = data->support;
-  discovery.values = std::move(data->values);
-  discovery.standard_error.assign(discovery.values.size(), 0.0);
-  discovery.tail_energy = data->tail_energy;
-  discovery.residual = std::sqrt(std::max(0.0, 1 - data->energy_captured));
+  discovery.spectrum.support = data->support;
+  discovery.spectrum.values = std::move(data->values);
+  discovery.spectrum.standard_error.assign(discovery.spectrum.values.size(), 0.0);
+  discovery.spectrum.quality.tail_energy = data->tail_energy;
+  discovery.spectrum.quality.residual = std::sqrt(std::max(0.0, 1 - data->energy_captured));
   discovery.missed_bound = std::sqrt(largest_outside);
   double min = std::numeric_limits<double>::infinity();
-  for (const std::complex<double>& value : discovery.values) min = std::min(min, std::abs(value));
+  for (const std::complex<double>& value : discovery.spectrum.values) min = std::min(min, std::abs(value));
   // With unknown k a threshold cuts, and there is no count at which magnitudes could tie.
   discovery.tie_at_k =
       options.k > 0 && discovery.missed_bound > 0 && min - discovery.missed_bound <= rounding_of(type) * min;
-  discovery.path = Path::dense;
-  discovery.backend = backend;
+  discovery.spectrum.shape = data->shape;
+  discovery.spectrum.domain = data->domain();
+  discovery.spectrum.path = Path::dense;
+  discovery.spectrum.backend = backend;
   discovery.support_learned_densely = true;
   discovery.samples = data->shape.points();
   discovery.shortest_burst = 1;
@@ -362,8 +371,9 @@ std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, cons
   request.off_grid = !dense_allowed;
   request.first_look_us = kFirstLook * dense;
   request.confidence = options.confidence;
-  request.everything = options.check == Check::everything ||
-                       (options.check == Check::automatic && shape.points() <= kReadAsAWhole);
+  request.everything =
+      options.check == DiscoverOptions::Check::everything ||
+      (options.check == DiscoverOptions::Check::automatic && shape.points() <= kReadAsAWhole);
   const bool twice = type == ElementType::f64 || type == ElementType::c128;
   ScaledSamples samples(target.samples);
   DiscoveryResult result;

@@ -5,7 +5,7 @@
 #include <chrono>
 
 #include "kernels/base/argument_checks.hpp"
-#include "kernels/base/error.hpp"
+#include "sfft/error.hpp"
 #include "sfft/learning/discover_impl.hpp"
 #include "sfft/learning/learning.hpp"
 #include "sfft_build_config.hpp"
@@ -17,12 +17,7 @@ namespace sfft {
 
 namespace {
 
-void check(const DeviceSignal& signal) {
-  if (static_cast<std::uint8_t>(signal.type) > static_cast<std::uint8_t>(ElementType::c128))
-    throw Error(ErrorCode::invalid_argument, "unknown element type");
-  if (signal.data == nullptr) throw Error(ErrorCode::invalid_argument, "the signal's data pointer is null");
-  detail::check_device_alignment(signal.data, element_bytes(signal.type), "samples");
-}
+using detail::DeviceSignal;
 
 #if SFFT_HAVE_CUDA
 
@@ -57,12 +52,13 @@ class DeviceSamples final : public detail::SampleReader {
 
 std::optional<Discovery> detail::discover_or_explain(const DeviceSignal& signal,
                                                      const DiscoverOptions& options, std::string& why) {
-  check(signal);
+  check_device_alignment(signal.data, element_bytes(signal.type), "samples");
   DeviceSamples samples(signal);
   return discover_or_explain({samples, signal.shape, Backend::cuda}, options, why);
 }
 
-Discovery discover(const DeviceSignal& signal, const DiscoverOptions& options) {
+Discovery discover(const DeviceView& view, const DiscoverOptions& options, CUstream_st* stream) {
+  const DeviceSignal signal = detail::checked_signal(view, stream, "signal");
   std::string why;
   const auto start = std::chrono::steady_clock::now();
   std::optional<Discovery> found = detail::discover_or_explain(signal, options, why);

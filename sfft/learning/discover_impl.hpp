@@ -6,6 +6,7 @@
 #include <string>
 
 #include "sfft/discover.hpp"
+#include "sfft/learning/device_signal.hpp"
 #include "sfft/learning/learning.hpp"
 #include "sfft/template.hpp"
 #include "template/discovery/sample_reader.hpp"

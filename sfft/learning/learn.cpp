@@ -10,11 +10,11 @@
 #include <numeric>
 
 #include "kernels/base/argument_checks.hpp"
-#include "kernels/base/error.hpp"
 #include "kernels/base/region.hpp"
+#include "sfft/error.hpp"
 #include "sfft/learning/discover_impl.hpp"
 #include "sfft/learning/learning.hpp"
-#include "sfft/template.hpp"
+#include "sfft/template_access.hpp"
 #include "template/data/template_data.hpp"
 #include "template/learning/select.hpp"
 
@@ -82,15 +82,17 @@ void check_sums(const std::vector<double>& sums) {
 std::vector<RankedPower> select(const LearningSpectrum& spectrum, const std::vector<double>& sums,
                                 const LearnOptions& options) {
   check_sums(sums);
-  if (options.k > 0) return select_largest(spectrum, options.k);
+  if (const std::int64_t k = detail::largest_k(options); k > 0) return select_largest(spectrum, k);
   if (std::none_of(sums.begin(), sums.end(), [](double sum) { return sum > 0; }))
-    invalid("an all-zero frame has no energy to keep a share of: give k instead");
-  if (options.energy > 0) return select_energy(spectrum, sums, options.energy);
-  std::vector<RankedPower> chosen = select_threshold(spectrum, sums, options.threshold_sigma);
+    invalid("an all-zero frame has no energy to keep a share of: keep the Largest instead");
+  if (const auto* energy = std::get_if<Energy>(&*options.keep))
+    return select_energy(spectrum, sums, energy->share);
+  const double sigmas = std::get<AboveNoise>(*options.keep).sigmas;
+  std::vector<RankedPower> chosen = select_threshold(spectrum, sums, sigmas);
   if (chosen.empty()) {
     invalid(fmt::format(
-        "no frequency is above {} standard deviations of the noise floor: lower threshold_sigma or give k",
-        options.threshold_sigma));
+        "no frequency is above {} standard deviations of the noise floor: lower them or keep the Largest",
+        sigmas));
   }
   return chosen;
 }
@@ -128,19 +130,19 @@ std::shared_ptr<TemplateData> from_discovery(const Discovery& discovery, const S
   auto data = std::make_shared<TemplateData>();
   data->shape = shape;
   data->real = real;
-  data->support = discovery.support;
-  data->values = discovery.values;
+  data->support = discovery.spectrum.support;
+  data->values = discovery.spectrum.values;
   double held = 0;
   double outside = static_cast<double>(shape.points());
-  for (std::size_t i = 0; i < discovery.values.size(); ++i) {
-    const std::int64_t f = (*discovery.support)[i];
-    const double power = std::norm(discovery.values[i]);
+  for (std::size_t i = 0; i < discovery.spectrum.values.size(); ++i) {
+    const std::int64_t f = (*discovery.spectrum.support)[i];
+    const double power = std::norm(discovery.spectrum.values[i]);
     const double multiplicity = data->real && detail::conjugate_index(data->shape, f) != f ? 2 : 1;
     data->power.push_back(power);
     outside -= multiplicity;
     if (f != 0) held += multiplicity * power;
   }
-  data->tail_energy = discovery.tail_energy;
+  data->tail_energy = discovery.spectrum.quality.tail_energy;
   const double total = held + data->tail_energy;
   if (!std::isfinite(total)) invalid(kTooLarge);
   data->energy_captured = total > 0 ? held / total : 1.0;
@@ -158,11 +160,11 @@ bool floating_point(ElementType type) {
 /// Null, and the reason in `why`, if learning needs a dense transform.
 std::shared_ptr<TemplateData> try_discovery(std::span<const SignalView> frames, const LearnOptions& options,
                                             std::string& why) {
-  if (options.k == 0) {
+  if (detail::largest_k(options) == 0) {
     why = "a share of the energy or a noise floor needs a dense transform";
   } else if (frames.size() > 1) {
     why = "means of several frames need dense transforms";
-  } else if (options.backend == Backend::cuda) {
+  } else if (options.device.backend() == Backend::cuda) {
     why = "discovery runs on the CPU";
   } else if (options.reference) {
     why = "values for a reference have to be exact";
@@ -171,22 +173,27 @@ std::shared_ptr<TemplateData> try_discovery(std::span<const SignalView> frames, 
   }
   if (!why.empty()) return nullptr;
   const auto discovery = detail::discover_exactly(
-      frames[0], {.k = options.k, .seed = options.seed, .check = Check::everything}, why);
+      frames[0],
+      {.k = detail::largest_k(options), .seed = options.seed, .check = DiscoverOptions::Check::everything},
+      why);
   if (!discovery) return nullptr;
   why = discovery->reason;
-  if (!discovery->verified || discovery->values.empty() || discovery->tie_at_k) return nullptr;
+  if (!discovery->verified || discovery->spectrum.values.empty() || discovery->tie_at_k) return nullptr;
   return from_discovery(*discovery, frames[0].shape(), !is_complex(frames[0].type()));
 }
 
 /// Null if learning needs a dense transform.
 std::shared_ptr<TemplateData> learn_by_discovery(std::span<const SignalView> frames,
                                                  const LearnOptions& options, std::string& why) {
-  if (options.k == 0)
-    invalid("learning by discovery needs k: a share of the energy or a noise floor needs a dense transform");
+  if (detail::largest_k(options) == 0) {
+    invalid(
+        "learning by discovery needs Largest: a share of the energy or a noise floor needs a dense "
+        "transform");
+  }
   if (frames.size() > 1)
     invalid("learning by discovery takes one frame: means of several need dense transforms");
   auto discovery = detail::discover_or_explain(
-      frames[0], {.k = options.k, .fallback = options.fallback, .seed = options.seed}, why);
+      frames[0], {.k = detail::largest_k(options), .fallback = options.fallback, .seed = options.seed}, why);
   return detail::verified_template(std::move(discovery), frames[0].shape(), !is_complex(frames[0].type()),
                                    options, why);
 }
@@ -209,37 +216,49 @@ void detail::check_finite(const std::complex<double>& mean, std::size_t frame) {
                         frame == 0 ? "" : fmt::format(" in frame {}, counted from 0", frame)));
 }
 
+std::int64_t detail::largest_k(const LearnOptions& options) noexcept {
+  const auto* largest = options.keep ? std::get_if<Largest>(&*options.keep) : nullptr;
+  return largest != nullptr ? largest->k : 0;
+}
+
+void detail::note_criterion(TemplateData& data, const LearnOptions& options) noexcept {
+  if (const auto* energy = std::get_if<Energy>(&*options.keep)) data.learned_energy = energy->share;
+  if (const auto* noise = std::get_if<AboveNoise>(&*options.keep))
+    data.learned_threshold_sigma = noise->sigmas;
+}
+
 void detail::check_criteria(const LearnOptions& options) {
-  check_enumerator(options.backend, Backend::cuda, "LearnOptions::backend");
-  check_enumerator(options.method, LearnMethod::automatic, "LearnOptions::method");
+  check_enumerator(options.method, LearnOptions::Method::automatic, "LearnOptions::method");
   check_enumerator(options.fallback, Fallback::none, "LearnOptions::fallback");
-  const int criteria = (options.k != 0) + (options.energy != 0) + (options.threshold_sigma != 0);
-  if (criteria != 1)
-    invalid("set exactly one of k, energy and threshold_sigma to say how many frequencies to keep");
-  if (options.k < 0) invalid(fmt::format("k = {} must be at least 1", options.k));
-  if (options.energy != 0 && !(options.energy > 0 && options.energy <= 1)) {
-    invalid(fmt::format("energy = {} must be in (0, 1]", options.energy));
-  }
-  if (options.threshold_sigma != 0 &&
-      !(options.threshold_sigma > 0 && std::isfinite(options.threshold_sigma))) {
-    invalid(fmt::format("threshold_sigma = {} must be positive", options.threshold_sigma));
-  }
+  if (options.device.several()) invalid("learning runs on one GPU: give Device::gpu() instead of several");
+  if (!options.keep || options.keep->valueless_by_exception())
+    invalid("set LearnOptions::keep to Largest{k}, Energy{share} or AboveNoise{sigmas}");
+  if (const auto* largest = std::get_if<Largest>(&*options.keep); largest && largest->k < 1)
+    invalid(fmt::format("Largest{{{}}}: k must be at least 1", largest->k));
+  if (const auto* energy = std::get_if<Energy>(&*options.keep);
+      energy && !(energy->share > 0 && energy->share <= 1))
+    invalid(fmt::format("Energy{{{}}}: the share must be in (0, 1]", energy->share));
+  if (const auto* noise = std::get_if<AboveNoise>(&*options.keep);
+      noise && !(noise->sigmas > 0 && std::isfinite(noise->sigmas)))
+    invalid(
+        fmt::format("AboveNoise{{{}}}: the number of standard deviations must be positive", noise->sigmas));
 }
 
 void detail::check_k(const SpectrumLayout& layout, const LearnOptions& options) {
-  if (options.k <= layout.distinct()) return;
-  invalid(fmt::format("k = {} exceeds the {} distinct frequencies of a {} {} signal", options.k,
-                      layout.distinct(), layout.shape.to_string(), layout.real ? "real" : "complex"));
+  const std::int64_t k = largest_k(options);
+  if (k <= layout.distinct()) return;
+  invalid(fmt::format("k = {} exceeds the {} distinct frequencies of a {} {} signal", k, layout.distinct(),
+                      layout.shape.to_string(), layout.real ? "real" : "complex"));
 }
 
 std::shared_ptr<TemplateData> detail::verified_template(std::optional<Discovery>&& discovery,
                                                         const Shape& shape, bool real,
                                                         const LearnOptions& options, std::string& why) {
   if (!discovery) return nullptr;
-  if (!discovery->verified || discovery->values.empty()) {
+  if (!discovery->verified || discovery->spectrum.values.empty()) {
     throw Error(ErrorCode::not_sparse,
                 fmt::format("discovery of k = {} frequencies was not verified, {}: allow Fallback::dense",
-                            options.k, discovery->reason));
+                            largest_k(options), discovery->reason));
   }
   why = discovery->reason;
   return from_discovery(*discovery, shape, real);
@@ -270,30 +289,29 @@ Template learn(std::span<const SignalView> frames, const LearnOptions& options) 
   check(frames, options);
   const SignalView& first = frames[0];
   std::string why = "a dense transform was requested";
-  if (options.method != LearnMethod::dense) {
+  if (options.method != LearnOptions::Method::dense) {
     why.clear();
-    const bool discovery = options.method == LearnMethod::discovery;
+    const bool discovery = options.method == LearnOptions::Method::discovery;
     if (auto data =
             discovery ? learn_by_discovery(frames, options, why) : try_discovery(frames, options, why)) {
       if (options.reference) keep_reference(*data, first);
       data->learned_by_discovery = true;
       data->why_learned_so = std::move(why);
       data->learn_seconds = seconds_since(start);
-      return Template(std::move(data));
+      return detail::make_template(std::move(data));
     }
   }
   detail::check_k({first.shape(), !is_complex(first.type())}, options);
-  detail::Learned learned = options.backend == Backend::cuda ? detail::learn_on_gpu(frames, options)
-                                                             : detail::learn_on_cpu(frames, options);
+  detail::Learned learned = options.device.backend() == Backend::cuda ? detail::learn_on_gpu(frames, options)
+                                                                      : detail::learn_on_cpu(frames, options);
   const int exponent = learned.exponent;
   const auto data = detail::to_template(std::move(learned));
   detail::to_frame_units(*data, exponent);
   if (options.reference) keep_reference(*data, first);
-  data->learned_energy = options.energy;
-  data->learned_threshold_sigma = options.threshold_sigma;
+  detail::note_criterion(*data, options);
   data->why_learned_so = std::move(why);
   data->learn_seconds = seconds_since(start);
-  return Template(data);
+  return detail::make_template(data);
 }
 
 void detail::check_range(const Learned& learned) {

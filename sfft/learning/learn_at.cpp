@@ -6,8 +6,9 @@
 #include <chrono>
 #include <vector>
 
-#include "kernels/base/error.hpp"
+#include "sfft/error.hpp"
 #include "sfft/learning/learning.hpp"
+#include "sfft/template_access.hpp"
 #include "template/data/template_data.hpp"
 
 namespace sfft {
@@ -48,7 +49,7 @@ Template learn_at(const SignalView& frame, std::span<const std::int64_t> support
   detail::to_frame_units(*data, exponent);
   data->why_learned_so = "its frequencies were given";
   data->learn_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return Template(data);
+  return detail::make_template(data);
 }
 
 }  // namespace sfft

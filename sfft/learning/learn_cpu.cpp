@@ -222,7 +222,8 @@ std::unique_ptr<LearningSpectrum> stored_spectrum(std::span<const SignalView> fr
 }
 
 Learned learn_on_cpu(std::span<const SignalView> frames, const LearnOptions& options, bool bound) {
-  if (frames.size() == 1 && options.k > 0) return learn_largest(frames[0], options.k, options.threads);
+  if (frames.size() == 1 && largest_k(options) > 0)
+    return learn_largest(frames[0], largest_k(options), options.threads);
   return select_from(*stored_spectrum(frames, options.threads), frames.size() > 1, options, bound);
 }
 

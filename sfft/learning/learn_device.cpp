@@ -1,26 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // learn() of a frame in GPU memory.
+#include <fmt/format.h>
+
 #include <chrono>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/argument_checks.hpp"
 #include "kernels/base/step_trace.hpp"
+#include "sfft/error.hpp"
 #include "sfft/learning/discover_impl.hpp"
 #include "sfft/learning/learning.hpp"
-#include "sfft/template.hpp"
+#include "sfft/template_access.hpp"
 #include "template/data/template_data.hpp"
 
 namespace sfft {
 
 namespace {
 
-void check(const DeviceSignal& frame, const LearnOptions& options) {
-  if (static_cast<std::uint8_t>(frame.type) > static_cast<std::uint8_t>(ElementType::c128))
-    throw Error(ErrorCode::invalid_argument, "unknown element type");
-  if (frame.data == nullptr) throw Error(ErrorCode::invalid_argument, "the frame's data pointer is null");
-  if (options.backend == Backend::cpu) {
-    throw Error(ErrorCode::invalid_argument,
-                "the frame is in GPU memory: leave the backend automatic, or copy the frame to the host and "
-                "pass a SignalView");
+using detail::DeviceSignal;
+
+void check(const DeviceView& frame, const LearnOptions& options) {
+  const Device& device = options.device;
+  if (device.backend() == Backend::cpu ||
+      (device.backend() == Backend::cuda && device.gpu_number() != frame.gpu)) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        "the frame is in the memory of another device: leave LearnOptions::device automatic, or copy the "
+        "frame to the host and pass a SignalView");
   }
   detail::check_criteria(options);
 }
@@ -28,30 +33,41 @@ void check(const DeviceSignal& frame, const LearnOptions& options) {
 /// Null if learning needs a dense transform.
 std::shared_ptr<detail::TemplateData> learn_by_discovery(const DeviceSignal& frame,
                                                          const LearnOptions& options, std::string& why) {
-  if (options.k == 0) {
-    throw Error(
-        ErrorCode::invalid_argument,
-        "learning by discovery needs k: a share of the energy or a noise floor needs a dense transform");
+  if (detail::largest_k(options) == 0) {
+    throw Error(ErrorCode::invalid_argument,
+                "learning by discovery needs Largest: a share of the energy or a noise floor needs a dense "
+                "transform");
   }
   auto discovery = detail::discover_or_explain(
-      frame, {.k = options.k, .fallback = options.fallback, .seed = options.seed}, why);
+      frame, {.k = detail::largest_k(options), .fallback = options.fallback, .seed = options.seed}, why);
   return detail::verified_template(std::move(discovery), frame.shape, !is_complex(frame.type), options, why);
 }
 
-const char* why_dense(LearnMethod method) {
-  return method == LearnMethod::dense ? "a dense transform was requested"
-                                      : "a GPU transforms densely in the time of a trial of discovery";
+const char* why_dense(LearnOptions::Method method) {
+  return method == LearnOptions::Method::dense
+             ? "a dense transform was requested"
+             : "a GPU transforms densely in the time of a trial of discovery";
 }
 
 }  // namespace
 
-Template learn(const DeviceSignal& frame, const LearnOptions& options) {
+detail::DeviceSignal detail::checked_signal(const DeviceView& view, CUstream_st* stream, const char* what) {
+  check_enumerator(view.type, ElementType::c128, "DeviceView::type");
+  if (view.data == nullptr)
+    throw Error(ErrorCode::invalid_argument, fmt::format("the {}'s data pointer is null", what));
+  if (view.count != 1)
+    throw Error(ErrorCode::invalid_argument, fmt::format("the view has {} signals: give one", view.count));
+  return {view.data, view.type, view.shape, view.gpu, stream};
+}
+
+Template learn(const DeviceView& view, const LearnOptions& options, CUstream_st* stream) {
   const auto start = std::chrono::steady_clock::now();
-  check(frame, options);
+  const DeviceSignal frame = detail::checked_signal(view, stream, "frame");
+  check(view, options);
   detail::step_done("learn: checks");
   std::string why = why_dense(options.method);
   std::shared_ptr<detail::TemplateData> data;
-  if (options.method == LearnMethod::discovery) {
+  if (options.method == LearnOptions::Method::discovery) {
     why.clear();
     data = learn_by_discovery(frame, options, why);
   }
@@ -67,11 +83,10 @@ Template learn(const DeviceSignal& frame, const LearnOptions& options) {
   }
   detail::step_done("learn: template");
   data->learned_by_discovery = discovered;
-  data->learned_energy = options.energy;
-  data->learned_threshold_sigma = options.threshold_sigma;
+  detail::note_criterion(*data, options);
   data->why_learned_so = std::move(why);
   data->learn_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return Template(std::move(data));
+  return detail::make_template(std::move(data));
 }
 
 }  // namespace sfft

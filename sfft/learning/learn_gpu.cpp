@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/base/error.hpp"
 #include "kernels/base/region.hpp"
+#include "sfft/error.hpp"
 #include "sfft/learning/learning.hpp"
 #include "sfft_build_config.hpp"
 #if SFFT_HAVE_CUDA
@@ -113,26 +113,27 @@ void check_readable(const DeviceSignal& frame) {
 Learned learn_on_gpu(std::span<const SignalView> frames, const LearnOptions& options, bool bound) {
   const SignalView& first = frames[0];
   const SpectrumLayout layout = layout_of(first.shape(), first.type());
-  if (options.k > 0 && frames.size() == 1) {
+  if (largest_k(options) > 0 && frames.size() == 1) {
     std::vector<std::byte> copy;
     if (!first.contiguous()) {
       copy.resize(first.bytes());
       copy_elements(first, copy.data());
     }
     const void* samples = copy.empty() ? first.data() : copy.data();
-    if (auto largest = cuda::learn_largest({samples, first.type(), first.shape(), options.device}, options.k))
+    if (auto largest = cuda::learn_largest(
+            {samples, first.type(), first.shape(), options.device.gpu_number()}, largest_k(options)))
       return to_learned(std::move(*largest), layout);
   }
-  DeviceSpectrum spectrum(frames, layout, options.device);
+  DeviceSpectrum spectrum(frames, layout, options.device.gpu_number());
   return select_from(spectrum, frames.size() > 1, options, bound);
 }
 
 Learned learn_on_gpu(const DeviceSignal& frame, const LearnOptions& options, bool bound) {
   check_readable(frame);
   const SpectrumLayout layout = layout_of(frame.shape, frame.type);
-  if (options.k > 0) {
+  if (largest_k(options) > 0) {
     if (auto largest = cuda::learn_largest(
-            {frame.data, frame.type, frame.shape, frame.device, true, frame.stream}, options.k))
+            {frame.data, frame.type, frame.shape, frame.device, true, frame.stream}, largest_k(options)))
       return to_learned(std::move(*largest), layout);
   }
   DeviceSpectrum spectrum(frame, layout);
@@ -149,7 +150,7 @@ void copy_to_host(const DeviceSignal& frame, std::byte* to) {
 #else
 
 namespace {
-constexpr const char* kAbsent = "this build has no GPU backend: use Backend::cpu or Backend::automatic";
+constexpr const char* kAbsent = "this build has no GPU backend: use Device::cpu() or Device::automatic()";
 constexpr const char* kAbsentForFrames =
     "this build has no GPU backend: copy the frame to the host and pass a SignalView";
 }  // namespace

@@ -10,9 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "kernels/base/types.hpp"
 #include "sfft/discover.hpp"
+#include "sfft/learning/device_signal.hpp"
 #include "sfft/template.hpp"
+#include "sfft/types.hpp"
 #include "template/learning/learning_spectrum.hpp"
 
 namespace sfft::detail {
@@ -62,6 +63,10 @@ int scale_exponent(std::span<const SignalView> frames);
 /// The frame's samples times 2^-exponent; for frames of doubles.
 std::vector<double> scaled_samples(const SignalView& frame, int exponent);
 
+/// The k of Largest; 0 for other criteria.
+std::int64_t largest_k(const LearnOptions& options) noexcept;
+/// Records which criterion but Largest chose the support.
+void note_criterion(TemplateData& data, const LearnOptions& options) noexcept;
 /// Reject options that are out of range, and a k above the number of distinct frequencies.
 void check_criteria(const LearnOptions& options);
 void check_k(const SpectrumLayout& layout, const LearnOptions& options);

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "kernels/base/error.hpp"
 #include "kernels/base/host_resources.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail {
 

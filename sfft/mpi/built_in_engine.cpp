@@ -136,7 +136,8 @@ class BuiltInEngine final : public DistributedEngine<Real> {
       stage.points = 0;
     } else {
       options.batch = points / shape.points();
-      stage.plan.emplace(dense::Plan<Real>(shape, first && problem.real, options));
+      stage.plan.emplace(
+          dense::Plan<Real>(shape, first && problem.real ? Domain::real : Domain::complex, options));
       if (engine_name_.empty()) engine_name_ = stage.plan->engine_name();
     }
   }

@@ -47,7 +47,7 @@ void choose_by_time(Impl<Real>& impl, const Shape& shape, bool real, const Optio
   if (options.engine == Engine::automatic) {
     engines = {Engine::built_in};
     for (const Engine engine : {Engine::fftw, Engine::cufftmp})
-      if (unavailable(engine).empty()) engines.push_back(engine);
+      if (availability(engine)) engines.push_back(engine);
   }
   std::vector<Decomposition> decompositions{options.decomposition};
   const bool grid = options.grid[0] > 0 || options.grid[1] > 0;

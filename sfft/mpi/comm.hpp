@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "sfft/error.hpp"
+#include "sfft/mpi.hpp"
 
 namespace sfft::mpi::detail {
 
@@ -76,5 +77,14 @@ class Comm {
   double timeout_seconds_;
   bool failed_ = false;
 };
+
+struct CommunicatorAccess {
+  static const std::shared_ptr<Comm>& comm_of(const Communicator& communicator) noexcept {
+    return communicator.comm_;
+  }
+};
+inline const std::shared_ptr<Comm>& comm_of(const Communicator& communicator) noexcept {
+  return CommunicatorAccess::comm_of(communicator);
+}
 
 }  // namespace sfft::mpi::detail

@@ -114,22 +114,24 @@ const char* to_string(Decomposition decomposition) noexcept {
   return kNames[static_cast<std::size_t>(decomposition)];
 }
 
-std::string unavailable(Engine engine) {
-  return engine == Engine::fftw      ? detail::fftw_missing()
-         : engine == Engine::cufftmp ? detail::cufftmp_missing()
-                                     : "";
+Availability availability(Engine engine) {
+  return {engine == Engine::fftw      ? detail::fftw_missing()
+          : engine == Engine::cufftmp ? detail::cufftmp_missing()
+                                      : ""};
 }
 
 template <class Real>
-Plan<Real>::Plan(const Communicator& communicator, const Shape& shape, bool real, const Options& options) {
-  const auto& outer = communicator.internal();
+Plan<Real>::Plan(const Communicator& communicator, const Shape& shape, Domain domain,
+                 const Options& options) {
+  const bool real = domain == Domain::real;
+  const auto& outer = detail::comm_of(communicator);
   outer->same(detail::common_options(shape, real, options, sizeof(Real)), "shape and options");
   std::shared_ptr<detail::Comm> comm = std::make_shared<detail::Comm>(outer->get(), options.timeout_seconds);
   // If one process cannot do it, all learn so before anything is allocated.
   comm->together([&] {
     detail::make_problem(shape, real, options, options.decomposition, comm->size());
-    const std::string missing = unavailable(options.engine);
-    if (!missing.empty()) throw Error(ErrorCode::backend_unavailable, missing);
+    if (const Availability here = availability(options.engine); !here)
+      throw Error(ErrorCode::backend_unavailable, here.reason);
   });
   const auto impl = std::make_shared<detail::Impl<Real>>(
       detail::Impl<Real>{comm,
@@ -226,8 +228,8 @@ const Shape& Plan<Real>::shape() const noexcept {
   return impl_->problem.shape;
 }
 template <class Real>
-bool Plan<Real>::is_real() const noexcept {
-  return impl_->problem.real;
+Domain Plan<Real>::domain() const noexcept {
+  return impl_->problem.real ? Domain::real : Domain::complex;
 }
 template <class Real>
 const Options& Plan<Real>::options() const noexcept {
@@ -266,8 +268,8 @@ std::string Plan<Real>::explain() const {
   lines += fmt::format("rank {}: signal {}, spectrum {}\n", impl_->comm->rank(), text(signal_box()),
                        text(spectrum_box()));
   for (const Engine engine : {Engine::fftw, Engine::cufftmp})
-    if (const std::string missing = unavailable(engine); !missing.empty())
-      lines += fmt::format("not {}: {}\n", to_string(engine), missing);
+    if (const Availability here = availability(engine); !here)
+      lines += fmt::format("not {}: {}\n", to_string(engine), here.reason);
   return lines + impl_->work->describe();
 }
 

@@ -51,7 +51,7 @@ void check_cover(const Layout& from, const Layout& to, std::size_t me) {
 template <class T>
 void redistribute(const Communicator& communicator, std::span<const T> values, const Box& from,
                   std::span<T> result, const Box& to) {
-  detail::Comm& comm = *communicator.internal();
+  detail::Comm& comm = *detail::comm_of(communicator);
   comm.same({static_cast<std::int64_t>(sizeof(T))}, "size of elements");
   comm.together([&] {
     detail::check_box(from, values.size());

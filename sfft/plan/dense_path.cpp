@@ -52,8 +52,8 @@ template <class Real>
 DenseExecutor<Real>::DenseExecutor(const TemplateData& data, int threads)
     : shape_(data.shape),
       real_(data.real),
-      plan_(data.shape, data.real),
-      shared_(threads > 1 ? dense::Plan<Real>(data.shape, data.real, {.threads = threads}) : plan_),
+      plan_(data.shape, data.domain()),
+      shared_(threads > 1 ? dense::Plan<Real>(data.shape, data.domain(), {.threads = threads}) : plan_),
       picks_(dense_picks(data)) {
   if (!real_ || plan_.engine() != dense::Engine::built_in) return;
   std::vector<std::int64_t> elements;

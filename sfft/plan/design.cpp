@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "kernels/base/argument_checks.hpp"
-#include "kernels/base/error.hpp"
+#include "sfft/error.hpp"
 #include "sfft/plan/designer.hpp"
 
 namespace sfft::detail {
@@ -16,20 +16,19 @@ namespace {
 
 void check(const Template& tmpl, const PlanOptions& options) {
   const auto invalid = [](const std::string& message) { throw Error(ErrorCode::invalid_argument, message); };
-  check_enumerator(options.backend, Backend::cuda, "PlanOptions::backend");
   check_enumerator(options.path, Path::dense, "PlanOptions::path");
-  check_enumerator(options.witness, Witness::none, "PlanOptions::witness");
+  check_enumerator(options.witness, PlanOptions::Witness::none, "PlanOptions::witness");
   check_enumerator(options.effort, PlanEffort::thorough, "PlanOptions::effort");
-  check_enumerator(options.transfer, Transfer::rows, "PlanOptions::transfer");
+  check_enumerator(options.transfer, PlanOptions::Transfer::rows, "PlanOptions::transfer");
   check_enumerator(options.frames_in, FramesIn::page_locked, "PlanOptions::frames_in");
   if (options.compiled_for)
     check_enumerator(*options.compiled_for, ElementType::c128, "PlanOptions::compiled_for");
   if (!(options.accuracy >= 0) || !std::isfinite(options.accuracy)) {
     invalid(fmt::format("accuracy = {} must be 0 or a positive relative error", options.accuracy));
   }
-  if (!(options.max_samples >= 0 && options.max_samples <= 1)) {
-    invalid(fmt::format("max_samples = {} must be a share of the frame in (0, 1], or 0 for automatic",
-                        options.max_samples));
+  if (options.max_samples && !(*options.max_samples > 0 && *options.max_samples <= 1)) {
+    invalid(fmt::format("max_samples = {} must be a share of the frame in (0, 1]: leave it out for automatic",
+                        *options.max_samples));
   }
   if (!(options.burst >= 0 && options.burst < 1)) {
     invalid(
@@ -38,40 +37,45 @@ void check(const Template& tmpl, const PlanOptions& options) {
   }
   if (!(options.burst_miss > 0 && options.burst_miss < 1))
     invalid(fmt::format("burst_miss = {} must be a probability in (0, 1)", options.burst_miss));
-  if (options.burst > 0 && options.witness == Witness::none)
+  if (options.burst > 0 && options.witness == PlanOptions::Witness::none)
     invalid(
-        "the witness sees bursts, and it is switched off: set witness to Witness::scattered, or burst to 0");
+        "the witness sees bursts, and it is switched off: set witness to PlanOptions::Witness::scattered, or "
+        "burst to 0");
   if (options.batch < 1) invalid(fmt::format("batch = {} must be at least 1", options.batch));
-  if (options.compiled_for && is_complex(*options.compiled_for) == tmpl.is_real()) {
+  if (options.compiled_for && domain_of(*options.compiled_for) != tmpl.domain()) {
     invalid(fmt::format("compiled_for = {}, but the template is for {} signals",
-                        to_string(*options.compiled_for), tmpl.is_real() ? "real" : "complex"));
+                        to_string(*options.compiled_for), to_string(tmpl.domain())));
   }
-  if (!options.devices.empty() && options.backend == Backend::cpu)
-    invalid("devices are GPUs, and the backend is the CPU: leave one of them out");
-  if (options.backend == Backend::cuda && options.devices.empty())
-    static_cast<void>(device_traits(options.device));
+  if (options.device.backend() != Backend::cuda) return;
+  if (options.device.several()) {
+    check_devices(options.device.gpus());
+  } else {
+    static_cast<void>(device_traits(options.device.gpu_number()));
+  }
 }
 
 /// Microseconds per frame from host frame to host spectrum by way of a GPU, without the transform itself:
 /// launches, copies and waits, which the frames of a batch share, and the transfer of the plan's samples over
 /// the bus.
-double host_path_us(const PlanInfo& info, int batch, bool real) {
+double host_path_us(const PlanInfo& info, int batch, Domain domain) {
   constexpr double kRoundTrip = 40, kSamplePicked = 1e-3, kByteCopied = 2e-5;
   const auto samples = static_cast<double>(info.samples);
   const bool whole = info.path == Path::dense || info.path == Path::direct;
-  return kRoundTrip / std::min(batch, 32) + samples * (whole ? kByteCopied * (real ? 4 : 8) : kSamplePicked);
+  return kRoundTrip / std::min(batch, 32) +
+         samples * (whole ? kByteCopied * (domain == Domain::real ? 4 : 8) : kSamplePicked);
 }
 
 /// The CPU, unless there is a GPU that is predicted to be faster for frames from the host.
 template <class Real>
 std::shared_ptr<const PlanDesign<Real>> choose_backend(const Template& tmpl, PlanOptions options) {
-  options.backend = Backend::cpu;
+  const int gpu = options.device.gpu_number();
+  options.device = Device::cpu();
   const auto on_cpu = Designer<Real>(tmpl, options).design();
   // A GPU reads about as many samples. If their transfer alone takes longer than the CPU takes for
   // everything, starting a driver and planning once more would be wasted.
-  if (on_cpu->info.predicted_us <= host_path_us(on_cpu->info, options.batch, tmpl.is_real())) return on_cpu;
-  if (!device_problem(options.device).empty()) return on_cpu;
-  options.backend = Backend::cuda;
+  if (on_cpu->info.predicted_us <= host_path_us(on_cpu->info, options.batch, tmpl.domain())) return on_cpu;
+  if (!device_problem(gpu).empty()) return on_cpu;
+  options.device = Device::gpu(gpu);
   // Frames from the host run the library's kernels, and compiling takes seconds, so the backend is chosen
   // first.
   const std::optional<ElementType> compiled_for = std::exchange(options.compiled_for, std::nullopt);
@@ -80,7 +84,7 @@ std::shared_ptr<const PlanDesign<Real>> choose_backend(const Template& tmpl, Pla
     // For page-locked frames the predicted time is from the host's memory on, whatever the path.
     const bool counted = options.frames_in == FramesIn::page_locked;
     const double gpu_us =
-        on_gpu->info.predicted_us + (counted ? 0 : host_path_us(on_gpu->info, options.batch, tmpl.is_real()));
+        on_gpu->info.predicted_us + (counted ? 0 : host_path_us(on_gpu->info, options.batch, tmpl.domain()));
     if (gpu_us < on_cpu->info.predicted_us) {
       if (compiled_for) {
         options.compiled_for = compiled_for;
@@ -102,14 +106,7 @@ std::shared_ptr<const PlanDesign<Real>> choose_backend(const Template& tmpl, Pla
 template <class Real>
 std::shared_ptr<const PlanDesign<Real>> make_design(const Template& tmpl, const PlanOptions& options) {
   check(tmpl, options);
-  if (!options.devices.empty()) {
-    check_devices(options.devices);
-    PlanOptions named = options;
-    named.backend = Backend::cuda;
-    named.device = options.devices[0];
-    return Designer<Real>(tmpl, named).design();
-  }
-  if (options.backend == Backend::automatic) return choose_backend<Real>(tmpl, options);
+  if (options.device.backend() == Backend::automatic) return choose_backend<Real>(tmpl, options);
   return Designer<Real>(tmpl, options).design();
 }
 

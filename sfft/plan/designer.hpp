@@ -10,18 +10,19 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/base/error.hpp"
 #include "kernels/base/step_trace.hpp"
 #include "kernels/cpu/executors/comb_executor.hpp"
 #include "kernels/cpu/executors/direct_executor.hpp"
 #include "kernels/cpu/executors/flat_executor.hpp"
 #include "kernels/cpu/platform/pool_loan.hpp"
 #include "kernels/cpu/small_fft/small_fft.hpp"
+#include "sfft/error.hpp"
 #include "sfft/plan/dense_path.hpp"
 #include "sfft/plan/kept.hpp"
 #include "sfft/plan/plan_costs.hpp"
 #include "sfft/plan/plan_impl.hpp"
 #include "sfft/plan/shared_device_plan.hpp"
+#include "sfft/template_access.hpp"
 #include "template/comb/comb_planner.hpp"
 #include "template/comb/rebuild.hpp"
 #include "template/data/support_set.hpp"
@@ -46,10 +47,10 @@ class Designer {
   Designer(const Template& tmpl, const PlanOptions& options)
       : threads_(std::min(thread_count(options.threads), kMaxPlanningThreads)),
         options_(options),
-        data_(*tmpl.data()),
+        data_(*data_of(tmpl)),
         support_(data_),
         costs_(options, data_, support_, prior_, std::numeric_limits<Real>::epsilon()),
-        design_(std::make_shared<PlanDesign<Real>>(tmpl)) {}
+        design_(std::make_shared<PlanDesign<Real>>(tmpl, options)) {}
 
   std::shared_ptr<PlanDesign<Real>> design() {
     const auto start = std::chrono::steady_clock::now();
@@ -57,7 +58,7 @@ class Designer {
     design_->threads = thread_count(options_.threads);
     design_->mean_coefficient = support_.mean_coefficient;
     if (data_.real) design_->self_conjugate = support_.self_conjugate();
-    on_device_ = options_.backend == Backend::cuda;
+    on_device_ = options_.device.backend() == Backend::cuda;
     info.backend = on_device_ ? Backend::cuda : Backend::cpu;
     design_->batch = options_.batch;
     info.reference = options_.use_reference && !data_.reference.empty();
@@ -94,7 +95,7 @@ class Designer {
   /// Adds check samples to a sparse path whose rows have the errors `rows`.
   void use_witness(RowErrors rows) {
     design_->errors = make_error_table(support_, std::move(rows));
-    if (options_.witness == Witness::none) return;
+    if (options_.witness == PlanOptions::Witness::none) return;
     const bool trimmed = !prior_.least_squares();
     const std::int64_t blocks = costs_.witness_blocks();
     witness_ = on_device_ ? place_witness(support_, trimmed, options_.seed, blocks)

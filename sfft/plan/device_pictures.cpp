@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The public memory for decoded pictures: checks arguments, then calls what the build provides.
-#include "sfft/device_pictures.hpp"
+#include "sfft/plan/device_pictures.hpp"
 
 #include <fmt/format.h>
 
-#include "kernels/base/error.hpp"
+#include "sfft/error.hpp"
 #include "sfft/plan/device_plan.hpp"
 
 namespace sfft {

@@ -7,7 +7,6 @@
 #include <type_traits>
 
 #include "kernels/base/direct_table.hpp"
-#include "kernels/base/error.hpp"
 #include "kernels/base/halved_comb.hpp"
 #include "kernels/base/step_trace.hpp"
 #include "kernels/cuda/executors/direct.hpp"
@@ -18,6 +17,7 @@
 #include "kernels/cuda/stages/samples.hpp"
 #include "kernels/dense/problem/problem.hpp"
 #include "kernels/dense/request/gpu_runner.hpp"
+#include "sfft/error.hpp"
 #include "sfft/plan/dense_path.hpp"
 #include "sfft/plan/device_dense_path.hpp"
 #include "sfft/plan/host_frames.hpp"
@@ -27,7 +27,7 @@
 namespace sfft::detail {
 
 static_assert(static_cast<int>(cuda::Element::c128) == static_cast<int>(ElementType::c128));
-static_assert(sizeof(FrameErrors) == sizeof(cuda::DeviceErrors));
+static_assert(sizeof(Quality) == sizeof(cuda::DeviceErrors));
 static_assert(sizeof(std::complex<float>) == sizeof(cuda::Complex<float>));
 
 std::string device_problem(int device) {
@@ -39,8 +39,8 @@ DeviceTraits device_traits(int device) {
   return {info.name, info.multiprocessors};
 }
 
-void check_devices(const std::vector<int>& devices) {
-  cuda::check_several(devices);
+void check_devices(std::span<const int> devices) {
+  cuda::check_several({devices.begin(), devices.end()});
 }
 
 std::shared_ptr<std::byte> allocate_page_locked(std::size_t bytes, int device) {
@@ -86,7 +86,7 @@ class OwnPlan final : public DevicePlan<Real> {
       : executor_(std::move(executor)),
         shape_(data.shape),
         k_(data.k()),
-        device_(options.device),
+        device_(options.device.gpu_number()),
         transfer_(options.transfer),
         batch_(static_cast<std::size_t>(std::max(1, options.batch))) {}
 
@@ -242,7 +242,7 @@ class OwnPlan final : public DevicePlan<Real> {
   Shape shape_;
   std::int64_t k_;
   int device_;
-  Transfer transfer_;
+  PlanOptions::Transfer transfer_;
   std::size_t batch_;  ///< frames of a call
 };
 
@@ -254,7 +254,8 @@ struct DenseKey {
 /// The key with which to look up the engine of a dense plan. Kernels that have to be compiled first pay off
 /// for batches, or where they were measured with single frames.
 DenseKey dense_key(const TemplateData& data, const PlanOptions& options) {
-  DenseProblem problem = make_problem(data.shape, data.real, {.device = options.device});
+  DenseProblem problem =
+      make_problem(data.shape, data.real, {.device = Device::gpu(options.device.gpu_number())});
   problem.batch = options.batch;
   return {problem, options.batch == 1 ? Wisdom::Batch::exact : Wisdom::Batch::nearest};
 }
@@ -278,11 +279,11 @@ template <class Real>
 std::unique_ptr<const DevicePlan<Real>> sparse_plan(cuda::BinningTables<Real> tables,
                                                     const TemplateData& data, const PlanOptions& options) {
   auto executor = std::make_unique<cuda::SparseExecutor<Real>>(
-      std::move(tables), cuda::device_info(options.device), frames_of_launch(options));
+      std::move(tables), cuda::device_info(options.device.gpu_number()), frames_of_launch(options));
   step_done("tables: executor");
   if (options.compiled_for)
     executor->compile_for(static_cast<cuda::Element>(*options.compiled_for),
-                          cuda::device_info(options.device));
+                          cuda::device_info(options.device.gpu_number()));
   return std::make_unique<OwnPlan<Real>>(std::move(executor), data, options);
 }
 
@@ -339,11 +340,12 @@ std::unique_ptr<const DevicePlan<Real>> make_device_plan(const CombData& comb, c
                                                          const WitnessData& witness,
                                                          const SupportSet& support, const TemplateData& data,
                                                          const PlanOptions& options) {
-  const cuda::DeviceScope scope(options.device);
+  const cuda::DeviceScope scope(options.device.gpu_number());
   // A witness of several blocks uses staged kernels, which gain nothing from halving.
-  const int side = witness.blocks() > 1 ? -1
-                                        : cuda::dimension_to_halve(comb, cuda::device_info(options.device),
-                                                                   frames_of_launch(options));
+  const int side = witness.blocks() > 1
+                       ? -1
+                       : cuda::dimension_to_halve(comb, cuda::device_info(options.device.gpu_number()),
+                                                  frames_of_launch(options));
   if (side < 0)
     return sparse_plan<Real>({comb, *data.support, flags_of(support), errors, witness}, data, options);
   const HalvedComb half = halved(comb, side);
@@ -357,7 +359,7 @@ std::unique_ptr<const DevicePlan<Real>> make_device_plan(const FlatPlanData& fla
                                                          const WitnessData& witness,
                                                          const SupportSet& support, const TemplateData& data,
                                                          const PlanOptions& options) {
-  const cuda::DeviceScope scope(options.device);
+  const cuda::DeviceScope scope(options.device.gpu_number());
   return sparse_plan<Real>({flat, *data.support, flags_of(support), errors, witness}, data, options);
 }
 
@@ -365,7 +367,7 @@ template <class Real>
 std::unique_ptr<const DevicePlan<Real>> make_direct_device_plan(const SupportSet& support,
                                                                 const TemplateData& data,
                                                                 const PlanOptions& options) {
-  const cuda::DeviceScope scope(options.device);
+  const cuda::DeviceScope scope(options.device.gpu_number());
   return std::make_unique<OwnPlan<Real>>(std::make_unique<cuda::DirectExecutor<Real>>(
                                              data.shape.points(), static_cast<int>(data.k()), data.real,
                                              direct_table(data.shape, *data.support), flags_of(support)),
@@ -376,8 +378,9 @@ template <class Real>
 std::unique_ptr<const DevicePlan<Real>> make_dense_device_plan(const SupportSet& support,
                                                                const TemplateData& data,
                                                                const PlanOptions& options) {
-  const cuda::DeviceScope scope(options.device);
-  const DenseProblem frame = make_problem(data.shape, data.real, {.device = options.device});
+  const cuda::DeviceScope scope(options.device.gpu_number());
+  const DenseProblem frame =
+      make_problem(data.shape, data.real, {.device = Device::gpu(options.device.gpu_number())});
   const DenseKey key = dense_key(data, options);
   std::vector<cuda::DensePick> picks;
   for (const DensePick& pick : dense_picks(data)) picks.push_back({pick.at, pick.conjugate});

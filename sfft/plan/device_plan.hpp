@@ -12,12 +12,20 @@
 #include "kernels/base/error_table.hpp"
 #include "kernels/base/flat_data.hpp"
 #include "kernels/base/witness_data.hpp"
-#include "sfft/device_pictures.hpp"
 #include "sfft/plan.hpp"
+#include "sfft/plan/device_pictures.hpp"
 #include "template/data/support_set.hpp"
 #include "template/data/template_data.hpp"
 
 namespace sfft::detail {
+
+/// Consecutive frames of a plan's shape in device memory. `pitch`: elements between their starts; 0: no gaps.
+struct DeviceFrames {
+  const void* data = nullptr;
+  ElementType type = ElementType::f32;
+  std::int64_t count = 1;
+  std::int64_t pitch = 0;
+};
 
 namespace cpu {
 class ThreadPool;
@@ -98,7 +106,7 @@ std::string device_problem(int device);
 /// Throws backend_unavailable with device_problem().
 DeviceTraits device_traits(int device);
 /// Throws backend_unavailable unless all devices exist and may share work.
-void check_devices(const std::vector<int>& devices);
+void check_devices(std::span<const int> devices);
 /// Page-locked host memory that kernels of every GPU can read. Throws backend_unavailable, out_of_memory.
 std::shared_ptr<std::byte> allocate_page_locked(std::size_t bytes, int device);
 /// GPU memory that the host can also read. Throws backend_unavailable, device, out_of_memory.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds without a CUDA toolkit: there is no GPU to plan for.
-#include "kernels/base/error.hpp"
+#include "sfft/error.hpp"
 #include "sfft/plan/device_plan.hpp"
 
 namespace sfft::detail {
 
 namespace {
-constexpr const char* kAbsent = "this build has no GPU backend: use Backend::cpu or Backend::automatic";
+constexpr const char* kAbsent = "this build has no GPU backend: use Device::cpu() or Device::automatic()";
 }
 
 std::string device_problem(int) {
@@ -17,7 +17,7 @@ DeviceTraits device_traits(int) {
   throw Error(ErrorCode::backend_unavailable, kAbsent);
 }
 
-void check_devices(const std::vector<int>&) {
+void check_devices(std::span<const int>) {
   throw Error(ErrorCode::backend_unavailable, kAbsent);
 }
 

@@ -9,9 +9,8 @@ namespace sfft::detail {
 std::string explain(const PlanInfo& info, const Template& source) {
   std::string text = fmt::format("path       {} on the {}: {}\n", to_string(info.path),
                                  to_string(info.backend), info.reason);
-  text += fmt::format("signal     {} {}, k = {}{}\n", source.shape().to_string(),
-                      source.is_real() ? "real" : "complex", source.k(),
-                      info.reference ? ", as the difference to a reference frame" : "");
+  text += fmt::format("signal     {} {}, k = {}{}\n", source.shape().to_string(), to_string(source.domain()),
+                      source.k(), info.reference ? ", as the difference to a reference frame" : "");
   if (info.path == Path::comb || info.path == Path::flat_window) {
     const bool comb = info.path == Path::comb;
     std::string grid = fmt::format("{}", info.buckets[0]);
@@ -38,7 +37,7 @@ std::string explain(const PlanInfo& info, const Template& source) {
   if (info.kept) text += "kept       taken from the template, without a search\n";
   if (!info.kept_note.empty())
     text += fmt::format("kept       the template's plan is not used: {}\n", info.kept_note);
-  for (const RejectedCandidate& other : info.rejected) {
+  for (const PlanInfo::Rejected& other : info.rejected) {
     text += fmt::format("rejected   {}: {}\n", other.description, other.reason);
   }
   return text;

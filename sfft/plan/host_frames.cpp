@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <chrono>
 
-#include "kernels/base/error.hpp"
 #include "kernels/base/region.hpp"
 #include "kernels/cpu/platform/thread_pool.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail {
 
@@ -24,28 +24,31 @@ constexpr std::size_t kLargeFrame = std::size_t{1} << 20;
 }  // namespace
 
 template <class Real>
-Transfer HostFrames<Real>::page_locked_way(std::size_t element) const {
+PlanOptions::Transfer HostFrames<Real>::page_locked_way(std::size_t element) const {
   const cuda::RowSet& set = executor_.row_set();
-  if (set.empty() || transfer_ == Transfer::mapped) return Transfer::mapped;
-  if (transfer_ == Transfer::rows) return Transfer::rows;
+  if (set.empty() || transfer_ == PlanOptions::Transfer::mapped) return PlanOptions::Transfer::mapped;
+  if (transfer_ == PlanOptions::Transfer::rows) return PlanOptions::Transfer::rows;
   const std::int64_t bytes = set.copied_elements() * static_cast<std::int64_t>(element);
-  if (bytes > kRowAdvantage * set.bytes_in_place(element)) return Transfer::mapped;
-  return set.copied_elements() < shape_.points() ? Transfer::rows : Transfer::whole;
+  if (bytes > kRowAdvantage * set.bytes_in_place(element)) return PlanOptions::Transfer::mapped;
+  return set.copied_elements() < shape_.points() ? PlanOptions::Transfer::rows : PlanOptions::Transfer::whole;
 }
 
 /// Never returns `automatic`.
 template <class Real>
-Transfer HostFrames<Real>::way_for(const SignalView& frame) const {
-  if (executor_.sample_indices().empty() || transfer_ == Transfer::whole) return Transfer::whole;
+PlanOptions::Transfer HostFrames<Real>::way_for(const SignalView& frame) const {
+  if (executor_.sample_indices().empty() || transfer_ == PlanOptions::Transfer::whole)
+    return PlanOptions::Transfer::whole;
   // Kernels and the copy engine take frames only where they have no gaps, kernels only aligned ones.
   const bool aligned = reinterpret_cast<std::uintptr_t>(frame.data()) % element_bytes(frame.type()) == 0;
-  if (transfer_ == Transfer::gather || !frame.contiguous() || !aligned) return Transfer::gather;
+  if (transfer_ == PlanOptions::Transfer::gather || !frame.contiguous() || !aligned)
+    return PlanOptions::Transfer::gather;
   if (cuda::mapped_address(frame.data()) != nullptr) return page_locked_way(element_bytes(frame.type()));
-  if (cuda::managed_address(frame.data()) != nullptr) return Transfer::mapped;
-  if (transfer_ == Transfer::automatic) return Transfer::gather;
-  throw Error(ErrorCode::invalid_argument,
-              "Transfer::mapped and Transfer::rows need page-locked frames: put them into "
-              "PageLockedMemory or memory from cudaHostAlloc, or use Transfer::automatic");
+  if (cuda::managed_address(frame.data()) != nullptr) return PlanOptions::Transfer::mapped;
+  if (transfer_ == PlanOptions::Transfer::automatic) return PlanOptions::Transfer::gather;
+  throw Error(
+      ErrorCode::invalid_argument,
+      "PlanOptions::Transfer::mapped and PlanOptions::Transfer::rows need page-locked frames: put them into "
+      "PageLockedMemory or memory from cudaHostAlloc, or use PlanOptions::Transfer::automatic");
 }
 
 /// Number of leading frames that can go together.
@@ -100,24 +103,25 @@ std::size_t HostFrames<Real>::begin(std::span<const SignalView> frames, std::spa
 /// Submits the next few frames of one kind; returns how many.
 template <class Real>
 std::size_t HostFrames<Real>::submit(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra) {
-  const Transfer way = way_for(frames[0]);
+  const PlanOptions::Transfer way = way_for(frames[0]);
   const std::size_t element = element_bytes(frames[0].type());
-  const bool in_place = way == Transfer::mapped || way == Transfer::rows;
+  const bool in_place = way == PlanOptions::Transfer::mapped || way == PlanOptions::Transfer::rows;
   const cuda::RowSet& set = executor_.row_set();
   const std::size_t gathered = executor_.sample_indices().size();
   const auto witness = static_cast<std::size_t>(executor_.witness_samples());
   const auto points = static_cast<std::size_t>(shape_.points());
-  const std::size_t device = way == Transfer::whole    ? points
-                             : way == Transfer::gather ? gathered
-                             : way == Transfer::rows   ? static_cast<std::size_t>(set.compact_elements())
-                                                       : 0;
+  const std::size_t device = way == PlanOptions::Transfer::whole    ? points
+                             : way == PlanOptions::Transfer::gather ? gathered
+                             : way == PlanOptions::Transfer::rows
+                                 ? static_cast<std::size_t>(set.compact_elements())
+                                 : 0;
   const std::size_t wanted = std::min(max_, frames.size());
   const bool regions = !std::ranges::all_of(frames.first(wanted), &SignalView::contiguous);
   const bool fetched = cuda::fetched_word(set, frames[0].data(), element) > 0;
-  const std::size_t host = way == Transfer::rows               ? (fetched ? 0 : witness)
-                           : way == Transfer::gather           ? gathered
-                           : way == Transfer::whole && regions ? points
-                                                               : 0;
+  const std::size_t host = way == PlanOptions::Transfer::rows               ? (fetched ? 0 : witness)
+                           : way == PlanOptions::Transfer::gather           ? gathered
+                           : way == PlanOptions::Transfer::whole && regions ? points
+                                                                            : 0;
   // Runs of frames grow while a stream goes on, and page-locking takes long, so there is room for the
   // longest.
   const std::size_t usual = device * element < kLargeFrame ? longest_ : 1;
@@ -127,11 +131,11 @@ std::size_t HostFrames<Real>::submit(std::span<const SignalView> frames, std::sp
   const auto count = alike(frames.first(room), in_place);
   const std::span<const SignalView> part = frames.first(count);
   slot.sent = {way, slot.device.data(), part[0].type(), 0, 0, spectra.first(count)};
-  if (way == Transfer::whole)
+  if (way == PlanOptions::Transfer::whole)
     send_whole(part, slot);
-  else if (way == Transfer::gather)
+  else if (way == PlanOptions::Transfer::gather)
     send_gathered(part, slot);
-  else if (way == Transfer::rows)
+  else if (way == PlanOptions::Transfer::rows)
     send_rows(part, slot);
   else
     read_in_place(part, slot);
@@ -150,9 +154,9 @@ void HostFrames<Real>::launch(Slot& slot, std::size_t skipped) {
   const cuda::Batch<Real> batch =
       make_batch_({sent.frames + skipped * pitch * element_bytes(sent.type), sent.type, count, sent.pitch},
                   slot.spectra(static_cast<int>(count)));
-  if (sent.way == Transfer::gather)
+  if (sent.way == PlanOptions::Transfer::gather)
     executor_.enqueue_compact(batch, state_, ring_.stream());
-  else if (sent.way == Transfer::rows)
+  else if (sent.way == PlanOptions::Transfer::rows)
     executor_.enqueue_rows(batch, state_, ring_.stream());
   else
     executor_.enqueue(batch, state_, ring_.stream());

@@ -9,6 +9,7 @@
 
 #include "kernels/cuda/executors/executor.hpp"
 #include "sfft/plan.hpp"
+#include "sfft/plan/device_plan.hpp"
 #include "sfft/plan/host_ring.hpp"
 
 namespace sfft::detail {
@@ -39,7 +40,7 @@ class HostFrames {
   using MakeBatch = std::function<cuda::Batch<Real>(const DeviceFrames&, const DeviceSpectra<Real>&)>;
 
   /// `state` is for at most `max` frames at a time. `pool` may be null.
-  HostFrames(const cuda::Executor<Real>& executor, const Shape& shape, Transfer transfer,
+  HostFrames(const cuda::Executor<Real>& executor, const Shape& shape, PlanOptions::Transfer transfer,
              HostRing<Real>& ring, cuda::State& state, int max, const MakeBatch& make_batch,
              cpu::ThreadPool* pool)
       : executor_(executor),
@@ -66,8 +67,8 @@ class HostFrames {
  private:
   using Slot = typename HostRing<Real>::Slot;
 
-  Transfer way_for(const SignalView& frame) const;
-  Transfer page_locked_way(std::size_t element) const;
+  PlanOptions::Transfer way_for(const SignalView& frame) const;
+  PlanOptions::Transfer page_locked_way(std::size_t element) const;
   std::size_t alike(std::span<const SignalView> frames, bool adjacent) const;
   std::size_t submit(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra);
   void send_whole(std::span<const SignalView> frames, Slot& slot);
@@ -80,7 +81,7 @@ class HostFrames {
 
   const cuda::Executor<Real>& executor_;
   const Shape& shape_;
-  Transfer transfer_;
+  PlanOptions::Transfer transfer_;
   HostRing<Real>& ring_;
   cuda::State& state_;
   std::size_t usual_;    ///< frames per call

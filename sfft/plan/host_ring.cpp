@@ -16,7 +16,7 @@ DeviceSpectra<Real> HostRing<Real>::Slot::layout(std::byte* base, int frames) co
   base += cuda::aligned(count * sizeof(std::complex<Real>));
   out.standard_error = reinterpret_cast<Real*>(base);
   base += cuda::aligned(count * sizeof(Real));
-  out.errors = reinterpret_cast<FrameErrors*>(base);
+  out.errors = reinterpret_cast<Quality*>(base);
   return out;
 }
 
@@ -24,7 +24,7 @@ template <class Real>
 std::size_t HostRing<Real>::result_bytes(int frames) const noexcept {
   const auto count = static_cast<std::size_t>(frames) * static_cast<std::size_t>(k_);
   return cuda::aligned(count * sizeof(std::complex<Real>)) + cuda::aligned(count * sizeof(Real)) +
-         static_cast<std::size_t>(frames) * sizeof(FrameErrors);
+         static_cast<std::size_t>(frames) * sizeof(Quality);
 }
 
 template <class Real>
@@ -110,12 +110,12 @@ void HostRing<Real>::deliver(Slot& slot) {
     Spectrum<Real>& spectrum = out[i];
     std::copy_n(from.values + i * k, k, spectrum.values.begin());
     std::copy_n(from.standard_error + i * k, k, spectrum.standard_error.begin());
-    const FrameErrors& errors = from.errors[i];
-    spectrum.error_l2 = errors.error_l2;
-    spectrum.relative_error = errors.relative_error;
-    spectrum.tail_energy = errors.tail_energy;
-    spectrum.residual = errors.residual;
-    spectrum.finite = errors.finite != 0;
+    const Quality& errors = from.errors[i];
+    spectrum.quality.error_l2 = errors.error_l2;
+    spectrum.quality.relative_error = errors.relative_error;
+    spectrum.quality.tail_energy = errors.tail_energy;
+    spectrum.quality.residual = errors.residual;
+    spectrum.quality.finite = errors.finite != 0;
     spectrum.transferred_bytes = slot.transferred;
     spectrum.transfer_us = transfer_us / frames;
   }

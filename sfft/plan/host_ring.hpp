@@ -19,7 +19,7 @@ class HostRing {
 
   /// The samples of a part, where kernels read them, and where its spectra go.
   struct Sent {
-    Transfer way = Transfer::automatic;
+    PlanOptions::Transfer way = PlanOptions::Transfer::automatic;
     const std::byte* frames = nullptr;
     ElementType type = ElementType::u8;
     std::int64_t pitch = 0;  ///< elements; 0: whole frames without gaps

@@ -74,21 +74,22 @@ PlanKey plan_key(const PlanOptions& options, bool reference) {
   PlanKey key;
   key.library = version();
   key.single = sizeof(Real) == sizeof(float);
-  key.backend = options.backend;
-  if (options.backend == Backend::cuda) key.device = device_traits(options.device).name;
+  key.backend = options.device.backend();
+  if (key.backend == Backend::cuda) key.device = device_traits(options.device.gpu_number()).name;
   key.reference = reference;
   key.path = options.path;
   key.effort = options.effort;
   key.accuracy = options.accuracy;
-  key.max_samples = options.max_samples;
+  key.max_samples = options.max_samples.value_or(0);
   key.batch = options.batch;
   key.seed = options.seed;
   if (options.burst > 0) {
     key.burst = options.burst;
     key.burst_miss = options.burst_miss;
   }
-  const bool rows = options.transfer == Transfer::automatic || options.transfer == Transfer::rows;
-  if (options.backend == Backend::cuda && rows) key.frames_in = options.frames_in;
+  const bool rows =
+      options.transfer == PlanOptions::Transfer::automatic || options.transfer == PlanOptions::Transfer::rows;
+  if (key.backend == Backend::cuda && rows) key.frames_in = options.frames_in;
   return key;
 }
 

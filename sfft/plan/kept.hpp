@@ -9,7 +9,7 @@
 
 namespace sfft::detail {
 
-/// The request that options make; `options.backend` is cpu or cuda.
+/// The request that options make; `options.device` is not automatic.
 template <class Real>
 PlanKey plan_key(const PlanOptions& options, bool reference);
 

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <utility>
 
-#include "kernels/base/error.hpp"
 #include "kernels/base/exclusive.hpp"
+#include "sfft/error.hpp"
 #include "sfft/plan/kept.hpp"
 #include "sfft/plan/plan_impl.hpp"
 
@@ -31,13 +31,13 @@ template <class Real>
 Workspace<Real>& Workspace<Real>::operator=(Workspace&&) noexcept = default;
 
 template <class Real>
-detail::WorkspaceImpl<Real>& Workspace<Real>::impl() const {
-  if (impl_ == nullptr) {
+detail::WorkspaceImpl<Real>& detail::PlanAccess<Real>::inside(const Workspace<Real>& workspace) {
+  if (workspace.impl_ == nullptr) {
     throw Error(
         ErrorCode::invalid_argument,
         "the workspace was moved from: use the one it went to, or make another with make_workspace()");
   }
-  return *impl_;
+  return *workspace.impl_;
 }
 
 template <class Real>
@@ -54,7 +54,7 @@ Plan<Real>::Plan(const Template& tmpl, const PlanOptions& options) {
   auto impl = std::make_shared<detail::PlanImpl<Real>>();
   impl->design = detail::make_design<Real>(tmpl, options);
   if (impl->design->info.reference) {
-    const detail::TemplateData& data = *tmpl.data();
+    const detail::TemplateData& data = *detail::data_of(tmpl);
     impl->set_reference(SignalView(data.reference.data(), static_cast<std::size_t>(data.shape.points()),
                                    data.reference_type, data.shape),
                         data.values);
@@ -70,7 +70,7 @@ void Plan<Real>::execute(std::span<const SignalView> frames, std::span<Spectrum<
                 fmt::format("{} frames but {} spectra", frames.size(), spectra.size()));
   }
   for (const SignalView& frame : frames) impl_->check(frame);
-  detail::WorkspaceImpl<Real>& own = workspace.impl();
+  detail::WorkspaceImpl<Real>& own = detail::PlanAccess<Real>::inside(workspace);
   const detail::Exclusive exclusive(own.in_use, kWorkspaceInUse);
   for (Spectrum<Real>& spectrum : spectra) impl_->prepare(spectrum);
   const int threads = impl_->design->threads;
@@ -113,10 +113,10 @@ Spectrum<Real> Plan<Real>::execute(const SignalView& frame) const {
 }
 
 template <class Real>
-void Plan<Real>::enqueue(const DeviceFrames& frames, const DeviceSpectra<Real>& spectra,
+void Plan<Real>::enqueue(const DeviceView& frames, const DeviceSpectra<Real>& spectra,
                          Workspace<Real>& workspace, CUstream_st* stream) const {
   impl_->check(frames, spectra);
-  detail::WorkspaceImpl<Real>& own = workspace.impl();
+  detail::WorkspaceImpl<Real>& own = detail::PlanAccess<Real>::inside(workspace);
   const detail::Exclusive exclusive(own.in_use, kWorkspaceInUse);
   if (own.device_design != impl_->design) {
     throw Error(
@@ -124,13 +124,14 @@ void Plan<Real>::enqueue(const DeviceFrames& frames, const DeviceSpectra<Real>& 
         "the workspace was made for another plan, and enqueue() never allocates: use make_workspace()");
   }
   if (frames.count > 0)
-    impl_->design->device->enqueue(frames, spectra, impl_->device_reference.get(), *own.device, stream);
+    impl_->design->device->enqueue({frames.data, frames.type, frames.count, frames.pitch.value_or(0)},
+                                   spectra, impl_->device_reference.get(), *own.device, stream);
 }
 
 template <class Real>
 Workspace<Real> Plan<Real>::make_workspace() const {
   Workspace<Real> workspace;
-  workspace.impl_->fit(impl_->design);
+  detail::PlanAccess<Real>::inside(workspace).fit(impl_->design);
   return workspace;
 }
 
@@ -169,12 +170,12 @@ Plan<Real> Plan<Real>::without_reference() const {
 
 template <class Real>
 Template Plan<Real>::keep_in(const Template& tmpl) const {
-  if (!detail::same_to_a_planner(*tmpl.data(), *source().data()))
+  if (!detail::same_to_a_planner(*detail::data_of(tmpl), *detail::data_of(source())))
     throw Error(ErrorCode::invalid_argument,
                 "the plan was made from another template: keep it in the one that it was made from");
-  auto data = std::make_shared<detail::TemplateData>(*tmpl.data());
+  auto data = std::make_shared<detail::TemplateData>(*detail::data_of(tmpl));
   for (const detail::KeptPlan& decision : impl_->design->decisions) detail::keep(*data, decision);
-  return Template(std::move(data));
+  return detail::make_template(std::move(data));
 }
 
 template <class Real>
@@ -182,6 +183,10 @@ const Template& Plan<Real>::source() const noexcept {
   return impl_->design->source;
 }
 
+template <class Real>
+const PlanOptions& Plan<Real>::options() const noexcept {
+  return impl_->design->options;
+}
 template <class Real>
 const PlanInfo& Plan<Real>::info() const noexcept {
   return impl_->design->info;

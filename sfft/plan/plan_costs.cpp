@@ -54,7 +54,8 @@ double PlanCosts::witness_us() const {
 /// Whether image rows are what crosses the bus.
 bool PlanCosts::by_rows() const {
   return from_bus() && data_.shape.rank() == 2 && !prior_.least_squares() &&
-         (options_.transfer == Transfer::automatic || options_.transfer == Transfer::rows);
+         (options_.transfer == PlanOptions::Transfer::automatic ||
+          options_.transfer == PlanOptions::Transfer::rows);
 }
 
 /// The bytes of an element: of the reference if there is one, else of bytes or complex floats.
@@ -75,8 +76,8 @@ std::int64_t PlanCosts::scattered_bytes(std::int64_t samples) const {
 }
 
 std::int64_t PlanCosts::max_samples(bool by_rows) const {
-  return sample_budget(options_.max_samples, data_.shape.points(), support_.k, prior_.least_squares(),
-                       by_rows);
+  return sample_budget(options_.max_samples.value_or(0), data_.shape.points(), support_.k,
+                       prior_.least_squares(), by_rows);
 }
 
 /// The request for a comb whose frames are in the memory of the backend.
@@ -91,7 +92,7 @@ CombRequest PlanCosts::request_there(double limit_us, cpu::ThreadPool* pool) con
   request.effort = options_.effort;
   if (!on_device_) return request;
   request.time_weight = device_time_weight(batch());
-  const int multiprocessors = device_traits(options_.device).multiprocessors;
+  const int multiprocessors = device_traits(options_.device.gpu_number()).multiprocessors;
   constexpr double kSingle = std::numeric_limits<float>::epsilon();
   const bool compiled = !by_rows() && options_.compiled_for.has_value() && epsilon_ >= kSingle;
   request.cost = [multiprocessors, compiled, batch = batch()](const CombCost& cost) {

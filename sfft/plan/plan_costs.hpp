@@ -25,7 +25,7 @@ class PlanCosts {
         support_(support),
         prior_(prior),
         epsilon_(epsilon),
-        on_device_(options.backend == Backend::cuda) {}
+        on_device_(options.device.backend() == Backend::cuda) {}
 
   /// `tuned`: with kernels tuned for the shape.
   double dense_us(bool tuned) const;
@@ -47,7 +47,7 @@ class PlanCosts {
  private:
   /// Number of frames of a call that one GPU gets.
   int batch() const {
-    const int devices = std::max(1, static_cast<int>(options_.devices.size()));
+    const int devices = std::max(1, static_cast<int>(options_.device.gpus().size()));
     return std::max(1, (options_.batch + devices - 1) / devices);
   }
   bool from_bus() const { return on_device_ && options_.frames_in == FramesIn::page_locked; }

@@ -10,10 +10,10 @@
 #include <limits>
 
 #include "kernels/base/argument_checks.hpp"
-#include "kernels/base/error.hpp"
 #include "kernels/base/host_resources.hpp"
 #include "kernels/base/region.hpp"
 #include "kernels/cpu/stages/error_kernels.hpp"
+#include "sfft/error.hpp"
 #include "template/data/support_set.hpp"
 #include "template/planning/witness.hpp"
 
@@ -80,33 +80,39 @@ void PlanImpl<Real>::check(const SignalView& frame) const {
                 fmt::format("the frame is {}, the template was learned for {}", frame.shape().to_string(),
                             source.shape().to_string()));
   }
-  if (is_complex(frame.type()) == source.is_real()) {
-    throw Error(ErrorCode::type_mismatch,
-                fmt::format("the frame is {}, the template is for {} signals", to_string(frame.type()),
-                            source.is_real() ? "real" : "complex"));
+  if (domain_of(frame.type()) != source.domain()) {
+    throw Error(ErrorCode::type_mismatch, fmt::format("the frame is {}, the template is for {} signals",
+                                                      to_string(frame.type()), to_string(source.domain())));
   }
 }
 
 template <class Real>
-void PlanImpl<Real>::check(const DeviceFrames& frames, const DeviceSpectra<Real>& spectra) const {
+void PlanImpl<Real>::check(const DeviceView& frames, const DeviceSpectra<Real>& spectra) const {
   const Template& source = design->source;
-  check_enumerator(frames.type, ElementType::c128, "DeviceFrames::type");
+  check_enumerator(frames.type, ElementType::c128, "DeviceView::type");
   if (!design->device) {
     throw Error(ErrorCode::backend_unavailable,
-                "enqueue() needs a plan made for the GPU: set PlanOptions::backend to Backend::cuda");
+                "enqueue() needs a plan made for the GPU: set PlanOptions::device to Device::gpu()");
   }
-  if (is_complex(frames.type) == source.is_real()) {
-    throw Error(ErrorCode::type_mismatch,
-                fmt::format("the frames are {}, the template is for {} signals", to_string(frames.type),
-                            source.is_real() ? "real" : "complex"));
+  if (domain_of(frames.type) != source.domain()) {
+    throw Error(ErrorCode::type_mismatch, fmt::format("the frames are {}, the template is for {} signals",
+                                                      to_string(frames.type), to_string(source.domain())));
   }
   constexpr std::int64_t kMaxFrames = 1 << 24;
   if (frames.count < 0 || frames.count > kMaxFrames)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{} frames: at most {} at a time", frames.count, kMaxFrames));
-  if (frames.pitch != 0 && frames.pitch < source.shape().points()) {
+  if (frames.shape != source.shape()) {
+    throw Error(ErrorCode::shape_mismatch, fmt::format("the frames are {}, the template was learned for {}",
+                                                       frames.shape.to_string(), source.shape().to_string()));
+  }
+  if (const int gpu = design->options.device.gpu_number(); frames.gpu != gpu) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("the frames are on GPU {}, and the plan runs on GPU {}", frames.gpu, gpu));
+  }
+  if (frames.pitch && *frames.pitch < source.shape().points()) {
     throw Error(ErrorCode::invalid_argument, fmt::format("frames of {} elements at a pitch of {} overlap",
-                                                         source.shape().points(), frames.pitch));
+                                                         source.shape().points(), *frames.pitch));
   }
   if (frames.count > 0 && (frames.data == nullptr || spectra.values == nullptr ||
                            spectra.standard_error == nullptr || spectra.errors == nullptr)) {
@@ -115,7 +121,7 @@ void PlanImpl<Real>::check(const DeviceFrames& frames, const DeviceSpectra<Real>
   check_device_alignment(frames.data, element_bytes(frames.type), "frames");
   check_device_alignment(spectra.values, sizeof(*spectra.values), "values");
   check_device_alignment(spectra.standard_error, sizeof(*spectra.standard_error), "standard errors");
-  check_device_alignment(spectra.errors, alignof(FrameErrors), "errors");
+  check_device_alignment(spectra.errors, alignof(Quality), "errors");
 }
 
 template <class Real>
@@ -156,7 +162,7 @@ double PlanImpl<Real>::error_of_reference(const SignalView& frame, std::span<con
   cpu::Witness<Real> made;
   if (design->witness.empty()) {
     WitnessData data = design->witness_places;
-    add_columns(SupportSet(*design->source.data()), data);
+    add_columns(SupportSet(*data_of(design->source)), data);
     made = cpu::Witness<Real>(data);
   }
   const cpu::Witness<Real>& witness = design->witness.empty() ? made : design->witness;
@@ -184,12 +190,13 @@ double PlanImpl<Real>::error_of_reference(const SignalView& frame, std::span<con
 template <class Real>
 void PlanImpl<Real>::prepare(Spectrum<Real>& spectrum) const {
   const auto k = static_cast<std::size_t>(design->source.k());
-  spectrum.support = design->source.data()->support;
+  spectrum.support = data_of(design->source)->support;
   spectrum.values.resize(k);
   spectrum.standard_error.resize(k);
   spectrum.path = design->info.path;
   spectrum.backend = design->info.backend;
-  spectrum.reason = design->info.reason;
+  spectrum.shape = design->source.shape();
+  spectrum.domain = design->source.domain();
   spectrum.transferred_bytes = 0;
 }
 
@@ -235,11 +242,11 @@ void PlanImpl<Real>::give_errors(FrameData frame, ElementType type, const cpu::E
     sums.held = std::max(0.0, sums.held - power(static_cast<std::size_t>(i)));
   const Ratios ratios = error_ratios(errors.model, sums, std::numeric_limits<Real>::epsilon());
   const ErrorEstimate estimate = estimate_error(ratios);
-  spectrum.error_l2 = std::ldexp(estimate.error_l2, stats.exponent);
-  spectrum.relative_error = estimate.relative_error;
-  spectrum.tail_energy = std::ldexp(estimate.tail_energy, 2 * stats.exponent);
-  spectrum.residual = estimate.residual;
-  spectrum.finite = estimate.finite;
+  spectrum.quality.error_l2 = std::ldexp(estimate.error_l2, stats.exponent);
+  spectrum.quality.relative_error = estimate.relative_error;
+  spectrum.quality.tail_energy = std::ldexp(estimate.tail_energy, 2 * stats.exponent);
+  spectrum.quality.residual = estimate.residual;
+  spectrum.quality.finite = estimate.finite;
   if (!design->root_gain.empty()) {
     const double scale = std::ldexp(std::sqrt(ratios.gain_scale), stats.exponent);
     kernels.scaled_errors(static_cast<Real>(scale), design->root_gain.data(), count,
@@ -257,8 +264,9 @@ template <class Real>
 bool PlanImpl<Real>::powers_fit(const Spectrum<Real>& spectrum) const noexcept {
   constexpr bool kSingle = sizeof(Real) == sizeof(float);
   constexpr double kMin = kSingle ? 1e-9 : 1e-130, kMax = kSingle ? 1e14 : 1e130;
-  const double norm =
-      spectrum.error_l2 > 0 && spectrum.relative_error > 0 ? spectrum.error_l2 / spectrum.relative_error : 0;
+  const double norm = spectrum.quality.error_l2 > 0 && spectrum.quality.relative_error > 0
+                          ? spectrum.quality.error_l2 / spectrum.quality.relative_error
+                          : 0;
   const double sample = norm / static_cast<double>(design->source.shape().points());
   return sample > kMin && sample < kMax;
 }

@@ -16,6 +16,7 @@
 #include "kernels/cpu/stages/witness.hpp"
 #include "sfft/plan.hpp"
 #include "sfft/plan/device_plan.hpp"
+#include "sfft/template_access.hpp"
 #include "template/data/template_data.hpp"
 
 namespace sfft::detail {
@@ -62,8 +63,9 @@ struct WorkspaceImpl {
 /// The part of a plan that does not change with the reference.
 template <class Real>
 struct PlanDesign {
-  explicit PlanDesign(const Template& t) : source(t) {}
+  PlanDesign(const Template& t, const PlanOptions& o) : source(t), options(o) {}
   Template source;
+  PlanOptions options;
   PlanInfo info;
   int threads = 1;
   std::int64_t mean_coefficient = -1;  ///< index of f = 0 in the support, or -1
@@ -102,7 +104,7 @@ class PlanImpl {
   double error_of_reference(const SignalView& frame, std::span<const std::complex<Real>> found,
                             std::span<const std::complex<double>> coefficients) const;
   void check(const SignalView& frame) const;
-  void check(const DeviceFrames& frames, const DeviceSpectra<Real>& spectra) const;
+  void check(const DeviceView& frames, const DeviceSpectra<Real>& spectra) const;
   void run(const SignalView& frame, Spectrum<Real>& spectrum, std::byte* scratch,
            cpu::ThreadPool* pool) const noexcept;
   void give_errors(FrameData frame, ElementType type, const cpu::ExecutionStats& stats,
@@ -111,9 +113,11 @@ class PlanImpl {
   void prepare(Spectrum<Real>& spectrum) const;
 };
 
-/// Lets other parts of the library reach a plan's contents, and make a plan from them.
+/// Internal access to the contents of plans and workspaces.
 template <class Real>
 struct PlanAccess {
+  /// Throws invalid_argument for a workspace that was moved from.
+  static WorkspaceImpl<Real>& inside(const Workspace<Real>& workspace);
   static const PlanImpl<Real>& inside(const Plan<Real>& plan) noexcept { return *plan.impl_; }
   static Plan<Real> plan_of(std::shared_ptr<const PlanImpl<Real>> inside) {
     return Plan<Real>(std::move(inside));

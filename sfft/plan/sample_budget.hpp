@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/base/error.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail {
 

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/base/error.hpp"
 #include "kernels/cpu/platform/thread_pool.hpp"
+#include "sfft/error.hpp"
 #include "sfft/plan/device_plan.hpp"
 
 namespace sfft::detail {
@@ -180,17 +180,17 @@ class SharedDevicePlan final : public DevicePlan<Real> {
 /// make(options) for the GPU of the options, or for each of several.
 template <class Real, class Make>
 std::unique_ptr<const DevicePlan<Real>> make_on_devices(const PlanOptions& options, const Make& make) {
-  if (options.devices.size() < 2) return make(options);
+  if (!options.device.several()) return make(options);
   std::vector<typename SharedDevicePlan<Real>::Part> parts;
-  const auto count = static_cast<int>(options.devices.size());
-  for (const int device : options.devices) {
+  const auto count = static_cast<int>(options.device.gpus().size());
+  for (const int gpu : options.device.gpus()) {
     PlanOptions own = options;
-    own.device = device;
-    own.devices.clear();
+    own.device = Device::gpu(gpu);
     own.batch = std::max(1, (options.batch + count - 1) / count);
     parts.push_back(make(own));
   }
-  return std::make_unique<const SharedDevicePlan<Real>>(std::move(parts), options.devices);
+  return std::make_unique<const SharedDevicePlan<Real>>(
+      std::move(parts), std::vector<int>(options.device.gpus().begin(), options.device.gpus().end()));
 }
 
 }  // namespace sfft::detail

@@ -13,10 +13,6 @@
 
 namespace sfft {
 
-std::string unavailable(Backend backend, int device) {
-  return backend == Backend::cuda ? detail::device_problem(device) : std::string();
-}
-
 const char* version() noexcept {
   return SFFT_VERSION;
 }
@@ -24,7 +20,7 @@ const char* version() noexcept {
 std::string build_info() {
   std::string text = fmt::format("compiler   {}, {}\n", SFFT_COMPILER, SFFT_BUILD_TYPE);
   text += fmt::format("vectors    {}\n", detail::cpu::to_string(detail::cpu::best_isa()));
-  text += dense::available(dense::Engine::fftw)
+  text += dense::availability(dense::Engine::fftw)
               ? "FFTW       yes (GPL: so are binaries that contain it), as an opt-in dense engine\n"
               : "FFTW       no: not needed, dense transforms use the built-in engine\n";
 #if SFFT_HAVE_CUDA
@@ -32,7 +28,7 @@ std::string build_info() {
   text += fmt::format(
       "CUDA       toolkit {}, code for {}; {}\n", SFFT_CUDA_VERSION, SFFT_CUDA_TARGETS,
       problem.empty() ? detail::cuda::device_info(0).name : fmt::format("not usable here: {}", problem));
-  text += dense::available(dense::Engine::vkfft)
+  text += dense::availability(dense::Engine::vkfft)
               ? "VkFFT      yes, for dense transforms on GPUs where NVRTC is found\n"
               : "VkFFT      no: its header was not found, dense transforms on GPUs use other engines\n";
 #else

@@ -21,18 +21,17 @@ template <class Real>
 const PlanImpl<Real>& inside(const Plan<Real>& plan) noexcept {
   return PlanAccess<Real>::inside(plan);
 }
+template <class Real>
+WorkspaceImpl<Real>& inside(const Workspace<Real>& workspace) {
+  return PlanAccess<Real>::inside(workspace);
+}
 
 }  // namespace
 
 template <class Real>
 PlanOptions BackgroundDense<Real>::options() const {
   PlanOptions options;
-  options.backend = where_.backend;
-  options.device = where_.device;
-  if (!where_.devices.empty()) {
-    options.backend = Backend::cuda;
-    options.device = where_.devices.front();
-  }
+  options.device = where_.device.several() ? Device::gpu(where_.device.gpu_number()) : where_.device;
   options.path = Path::dense;
   // Compiling kernels takes a quarter of a second, longer than some thousand comparisons without them.
   if (executed_ < kManyDense) options.effort = PlanEffort::quick;
@@ -109,7 +108,7 @@ void BackgroundDense<Real>::send(std::size_t at, const SignalView& frame) noexce
   if (place.failed) return;
   try {
     const PlanImpl<Real>& plan = inside(*plan_);
-    WorkspaceImpl<Real>& workspace = workspace_.impl();
+    WorkspaceImpl<Real>& workspace = inside(workspace_);
     plan.prepare(place.spectrum);
     workspace.fit(plan.design);
     workspace.fit_threads(plan.design->threads);
@@ -127,7 +126,7 @@ void BackgroundDense<Real>::receive(std::size_t at) noexcept {
   const DevicePlan<Real>& device = *inside(*plan_).design->device;
   if (pending(at).sent) {
     try {
-      DeviceWorkspace& workspace = *workspace_.impl().device;
+      DeviceWorkspace& workspace = *inside(workspace_).device;
       if (!device.ready(workspace)) return std::this_thread::yield();
       pending(at).failed = device.finish(workspace) != 1;
     } catch (const std::exception&) {
@@ -141,7 +140,7 @@ void BackgroundDense<Real>::receive(std::size_t at) noexcept {
 /// Leaves nothing on the GPU. The frames fail again, or not, when they are asked for.
 template <class Real>
 void BackgroundDense<Real>::fail(std::size_t first, std::size_t end) noexcept {
-  const WorkspaceImpl<Real>& workspace = workspace_.impl();
+  const WorkspaceImpl<Real>& workspace = inside(workspace_);
   if (workspace.device) inside(*plan_).design->device->abandon(*workspace.device);
   for (std::size_t at = first; at < end; ++at) {
     pending(at).sent = false;
@@ -205,7 +204,7 @@ bool BackgroundDense<Real>::take_begun(const SignalView& frame, Spectrum<Real>& 
 template <class Real>
 void BackgroundDense<Real>::make(const Template& tmpl) {
   if (!plan_) plan_.emplace(tmpl, options());
-  workspace_.impl().fit(inside(*plan_).design);
+  inside(workspace_).fit(inside(*plan_).design);
 }
 
 template <class Real>

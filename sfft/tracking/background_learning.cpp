@@ -9,8 +9,9 @@
 #include <system_error>
 #include <utility>
 
-#include "kernels/base/error.hpp"
 #include "kernels/base/region.hpp"
+#include "sfft/error.hpp"
+#include "sfft/template_access.hpp"
 #include "sfft/tracking/held_energy.hpp"
 
 namespace sfft::detail {
@@ -53,7 +54,7 @@ class ExactValues {
     support_.erase(std::unique(support_.begin(), support_.end()), support_.end());
     where.accuracy = 0;
     where.path = Path::dense;
-    const Plan<Real> dense(Template::from_support(fresh.shape, fresh.real, support_), where);
+    const Plan<Real> dense(Template::from_support(fresh.shape, fresh.domain(), support_), where);
     Workspace<Real> workspace = dense.make_workspace();
     dense.execute(frame, spectrum_, workspace);
   }
@@ -96,7 +97,7 @@ void follow_drift(const SignalView& frame, const LearnRequest<Real>& request, Le
   /// swing while tones pass from bin to bin.
   constexpr double kLargestError = 0.2, kRoom = 0.7;
   const Template learned = *answer.fresh;
-  const TemplateData& fresh = *learned.data();
+  const TemplateData& fresh = *data_of(learned);
   const std::vector<DriftSupport> supports = drift_supports(fresh, answer.tones, request.plan.accuracy > 0);
   if (supports.empty()) return;
   const ExactValues<Real> exact(frame, fresh, supports, request.plan);
@@ -111,14 +112,14 @@ void follow_drift(const SignalView& frame, const LearnRequest<Real>& request, Le
     for (std::size_t i = 0; i < data->power.size(); ++i)
       data->power[i] = std::max(data->power[i], std::norm(data->values[i]));
     data->plans.clear();
-    const double held = held_energy(Template(data), data->values),
+    const double held = held_energy(make_template(data), data->values),
                  outside = std::max(0.0, request.all - held);
     data->energy_captured = request.all > 0 ? held / request.all : 1;
     data->tail_energy = outside + wide.largest_tail;
     if (fresh.tail_energy > 0) {
       for (double& power : data->tail_envelope.power) power *= data->tail_energy / fresh.tail_energy;
     }
-    std::optional<Plan<Real>> plan = plan_of<Real>(Template(std::move(data)), options);
+    std::optional<Plan<Real>> plan = plan_of<Real>(make_template(std::move(data)), options);
     if (!plan || plan->info().path == Path::dense || plan->info().predicted_error > kLargestError) continue;
     answer.fresh_held = held;
     answer.fresh = plan->source();
@@ -142,13 +143,13 @@ LearnAnswer<Real> learn_where_tones_are(const SignalView& frame, const LearnRequ
   take(std::move(*fresh));
   // A tone between two bins may put more frequencies above a threshold than a sparse transform is good for.
   const auto dense = [&] { return answer.plan && answer.plan->info().path == Path::dense; };
-  if (!dense() || !request.sparse || request.learn.k > 0) return answer;
+  if (!dense() || !request.sparse || std::holds_alternative<Largest>(*request.learn.keep)) return answer;
   const LearnAnswer<Real> all = answer;
   LearnOptions largest = request.learn;
-  largest.energy = largest.threshold_sigma = 0;
-  largest.k = request.old->shape.points() / kSparsePoints;
-  for (const std::int64_t k = request.old->k(); dense() && largest.k > k;) {
-    largest.k = std::max(k, std::min(largest.k, answer.fresh->k() / 4));
+  std::int64_t keep = request.old->shape.points() / kSparsePoints;
+  for (const std::int64_t k = request.old->k(); dense() && keep > k;) {
+    keep = std::max(k, std::min(keep, answer.fresh->k() / 4));
+    largest.keep = Largest{keep};
     take(learn(frame, largest));
   }
   return answer.plan && !dense() ? answer : all;
@@ -160,7 +161,7 @@ template <class Real>
 LearnAnswer<Real> learn_better(const SignalView& frame, const LearnRequest<Real>& request) {
   LearnAnswer<Real> answer = learn_where_tones_are(frame, request);
   if (!answer.fresh) return answer;
-  const TemplateData& fresh = *answer.fresh->data();
+  const TemplateData& fresh = *data_of(*answer.fresh);
   answer.tones = find_tones(fresh, fresh.values);
   const bool drift = find_velocities(fresh.shape, request.tones, request.since_tones, answer.tones);
   const bool better = answer.plan || request.outside_below > 0;

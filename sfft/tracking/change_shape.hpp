@@ -53,14 +53,14 @@ ChangeShape change_shape(const Spectrum<Real>& spectrum, std::span<const std::co
   const auto usable = [](double x) {
     return x > std::numeric_limits<double>::min() && x < std::numeric_limits<double>::max();
   };
-  if (!usable(sum) || !usable(fourth) || !usable(spectrum.tail_energy)) return {};
+  if (!usable(sum) || !usable(fourth) || !usable(spectrum.quality.tail_energy)) return {};
   constexpr double kRepeats = 0.5;
-  const double norm = spectrum.error_l2 / spectrum.relative_error;
+  const double norm = spectrum.quality.error_l2 / spectrum.quality.relative_error;
   if (!(sum < kRepeats * norm * norm)) return {};
   constexpr double kLittle = 0.1;
   const bool follows = !previous.empty() && step < std::numeric_limits<double>::max();
   const double fresh = follows ? std::log(kLittle + step / sum) : std::numeric_limits<double>::quiet_NaN();
-  return {std::log(sum / spectrum.tail_energy), std::log(sum / fourth * sum), fresh};
+  return {std::log(sum / spectrum.quality.tail_energy), std::log(sum / fourth * sum), fresh};
 }
 
 }  // namespace sfft::detail

@@ -16,7 +16,7 @@ namespace sfft::detail {
 std::vector<double> multiplicities(const Template& tmpl) {
   std::vector<double> out;
   for (const std::int64_t flat : tmpl.support())
-    out.push_back(tmpl.is_real() && conjugate_index(tmpl.shape(), flat) != flat ? 2 : 1);
+    out.push_back(tmpl.domain() == Domain::real && conjugate_index(tmpl.shape(), flat) != flat ? 2 : 1);
   return out;
 }
 

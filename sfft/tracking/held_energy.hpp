@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "kernels/base/types.hpp"
 #include "sfft/template.hpp"
+#include "sfft/types.hpp"
 
 namespace sfft::detail {
 

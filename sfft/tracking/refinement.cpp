@@ -2,6 +2,8 @@
 // A future per search; one that fails says why, and nothing else changes.
 #include "sfft/tracking/refinement.hpp"
 
+#include "sfft/template_access.hpp"
+
 #include <chrono>
 #include <exception>
 #include <system_error>
@@ -11,7 +13,7 @@ namespace sfft::detail {
 template <class Real>
 void Refinement<Real>::begin(const Request& request) {
   const auto search = [request] {
-    Outcome outcome{request.tmpl.data(), std::nullopt, {}};
+    Outcome outcome{data_of(request.tmpl), std::nullopt, {}};
     try {
       outcome.plan.emplace(request.tmpl, request.options);
     } catch (const std::exception& error) {

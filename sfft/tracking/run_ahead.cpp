@@ -7,7 +7,7 @@
 #include <exception>
 #include <utility>
 
-#include "kernels/base/error.hpp"
+#include "sfft/error.hpp"
 #include "sfft/plan/plan_impl.hpp"
 
 namespace sfft::detail {
@@ -23,6 +23,10 @@ template <class Real>
 const PlanImpl<Real>& inside(const Plan<Real>& plan) noexcept {
   return PlanAccess<Real>::inside(plan);
 }
+template <class Real>
+WorkspaceImpl<Real>& inside(const Workspace<Real>& workspace) {
+  return PlanAccess<Real>::inside(workspace);
+}
 
 }  // namespace
 
@@ -30,7 +34,7 @@ template <class Real>
 void RunAhead<Real>::use(const Plan<Real>& plan) {
   if (again(plan)) return;
   forget();
-  workspace_.impl().fit(inside(plan).design);
+  inside(workspace_).fit(inside(plan).design);
   plan_ = plan;
 }
 
@@ -40,7 +44,7 @@ bool RunAhead<Real>::again(const Plan<Real>& plan) noexcept {
   if (first_ == end_ || !overlaps() || inside(plan).design != inside(plan_).design) return false;
   try {
     const std::size_t count = inside(plan).design->device->again(
-        spectra_[first_ % spectra_.size()], inside(plan).device_reference.get(), *workspace_.impl().device);
+        spectra_[first_ % spectra_.size()], inside(plan).device_reference.get(), *inside(workspace_).device);
     if (count != end_ - first_) return false;
   } catch (const std::exception&) {  // they fail again, or not, when they are sent
     return false;
@@ -64,7 +68,7 @@ bool RunAhead<Real>::overlaps() const noexcept {
 
 template <class Real>
 void RunAhead<Real>::forget() noexcept {
-  if (done_ < end_) inside(plan_).design->device->abandon(*workspace_.impl().device);
+  if (done_ < end_) inside(plan_).design->device->abandon(*inside(workspace_).device);
   first_ = done_ = end_ = 0;
 }
 
@@ -72,8 +76,8 @@ template <class Real>
 void RunAhead<Real>::collect() noexcept {
   const DevicePlan<Real>* const device = inside(plan_).design->device.get();
   try {
-    while (done_ < end_ && device->ready(*workspace_.impl().device))
-      done_ += device->finish(*workspace_.impl().device);
+    while (done_ < end_ && device->ready(*inside(workspace_).device))
+      done_ += device->finish(*inside(workspace_).device);
   } catch (const std::exception&) {
     forget();
     alone_ = true;
@@ -176,7 +180,7 @@ std::size_t RunAhead<Real>::begin_part(std::span<const SignalView> frames) {
   const std::span<Spectrum<Real>> spectra =
       std::span(spectra_).subspan(end_ % spectra_.size(), frames.size());
   for (Spectrum<Real>& spectrum : spectra) plan.prepare(spectrum);
-  WorkspaceImpl<Real>& workspace = workspace_.impl();
+  WorkspaceImpl<Real>& workspace = inside(workspace_);
   workspace.fit(plan.design);
   workspace.fit_threads(plan.design->threads);
   const std::size_t begun = plan.design->device->begin(frames, spectra, plan.device_reference.get(),
@@ -199,7 +203,7 @@ std::size_t RunAhead<Real>::usable(std::span<const SignalView> frames) const noe
 template <class Real>
 void RunAhead<Real>::await_first() {
   while (first_ == done_ && first_ < end_) {
-    const std::size_t more = inside(plan_).design->device->finish(*workspace_.impl().device);
+    const std::size_t more = inside(plan_).design->device->finish(*inside(workspace_).device);
     if (more == 0) throw Error(ErrorCode::device, "frames that were under way on the GPU are lost");
     done_ += more;
   }

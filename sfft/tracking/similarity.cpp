@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "kernels/base/error.hpp"
+#include "sfft/error.hpp"
 #include "template/data/template_data.hpp"
 
 namespace sfft::detail {
@@ -25,7 +25,7 @@ struct Place {
 };
 
 Place place(const Template& tmpl, std::int64_t flat) {
-  if (!tmpl.is_real()) return {flat, 1};
+  if (tmpl.domain() == Domain::complex) return {flat, 1};
   const std::int64_t mirrored = conjugate_index(tmpl.shape(), flat);
   return {std::min(flat, mirrored), mirrored == flat ? 1.0 : 2.0};
 }
@@ -51,7 +51,7 @@ Similarity similarity(const OldSupport& coefficients, const Template& largest) {
     if (coefficients.before.empty()) continue;
     const std::complex<double> one = coefficients.before[i] * std::conj(coefficients.now[i]);
     // The two of a conjugate pair add up to twice the real part.
-    product += old.is_real() ? at.multiplicity * one.real() : one;
+    product += old.domain() == Domain::real ? at.multiplicity * one.real() : one;
     norm_before += at.multiplicity * std::norm(coefficients.before[i]);
   }
   std::sort(known.begin(), known.end());
@@ -79,8 +79,7 @@ Similarity similarity(const OldSupport& coefficients, const Template& largest) {
 
 std::optional<Template> largest_of(const SignalView& frame, std::int64_t k, const LearnOptions& how) {
   LearnOptions options;
-  options.k = k;
-  options.backend = how.backend;
+  options.keep = Largest{k};
   options.device = how.device;
   options.threads = how.threads;
   try {

@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "kernels/base/types.hpp"
 #include "sfft/tracking/worker.hpp"
+#include "sfft/types.hpp"
 
 namespace sfft::detail {
 

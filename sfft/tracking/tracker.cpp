@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "kernels/base/error.hpp"
 #include "kernels/base/exclusive.hpp"
+#include "sfft/error.hpp"
 #include "sfft/tracking/tracker_impl.hpp"
 
 namespace sfft {

@@ -37,10 +37,10 @@ template <class Real>
 Calibration::Report TrackerImpl<Real>::report_of(const Spectrum<Real>& spectrum,
                                                  std::span<const std::complex<Real>> previous) const {
   const bool known = renewed_values_.size() == spectrum.values.size();
-  if (!known || !(spectrum.relative_error > kExact)) return spectrum.relative_error;
+  if (!known || !(spectrum.quality.relative_error > kExact)) return spectrum.quality.relative_error;
   if (previous.size() != spectrum.values.size()) previous = {};
   const std::int64_t mean = PlanAccess<Real>::inside(plan_).design->mean_coefficient;
-  return {spectrum.relative_error, change_shape<Real>(spectrum, renewed_values_, previous, mean)};
+  return {spectrum.quality.relative_error, change_shape<Real>(spectrum, renewed_values_, previous, mean)};
 }
 
 /// The report of one of the next frames, whose sparse spectrum is there.
@@ -61,9 +61,9 @@ std::optional<Calibration::KnownErrors> TrackerImpl<Real>::known_errors_ahead(
   const std::int64_t number = frames_ + static_cast<std::int64_t>(next);
   if (const auto known = found_.find(number); known != found_.end()) return known->second;
   const Spectrum<Real>* const exact = dense_.found(frames[next]);
-  if (exact == nullptr || !exact->finite) return std::nullopt;
+  if (exact == nullptr || !exact->quality.finite) return std::nullopt;
   const Spectrum<Real>& sparse = ahead_.spectrum(next);
-  return found_[number] = {distance(&sparse, *exact).error_l2, sparse.error_l2};
+  return found_[number] = {distance(&sparse, *exact).error_l2, sparse.quality.error_l2};
 }
 
 /// Compares the sparse spectrum of a frame with the exact one, which becomes the result; renews what is
@@ -72,19 +72,20 @@ template <class Real>
 bool TrackerImpl<Real>::compare(const SignalView& frame) {
   std::swap(sparse_, result_.spectrum);
   transform_densely(frame);
-  if (!result_.spectrum.finite) {  // by a sample that the plan does not read
+  if (!result_.spectrum.quality.finite) {  // by a sample that the plan does not read
     std::swap(sparse_, result_.spectrum);
     return false;
   }
   compared_ = distance(&sparse_, result_.spectrum);
   const double relative = compared_.norm_l2 > 0 ? compared_.error_l2 / compared_.norm_l2 : 0;
-  calibration_.compared(compared_.error_l2, sparse_.error_l2, report_);
-  if (!differencing()) watch_.estimated(1 - sparse_.residual * sparse_.residual, exact_share());
+  calibration_.compared(compared_.error_l2, sparse_.quality.error_l2, report_);
+  if (!differencing())
+    watch_.estimated(1 - sparse_.quality.residual * sparse_.quality.residual, exact_share());
   look_again_ = true;
   ++calibrated_count;
   result_.action = TrackAction::calibrated;
   result_.reason = fmt::format("compared with a dense transform: the error was {:.3g}, reported as {:.3g}",
-                               relative, sparse_.relative_error);
+                               relative, sparse_.quality.relative_error);
   // Comparisons come thick while something passes through the scene. That is no reason for another reference
   // or template: these are reconsidered ever more rarely.
   const bool reconsider = may_decide();
@@ -132,7 +133,8 @@ bool TrackerImpl<Real>::compare_for_check(const SignalView& frame) {
 template <class Real>
 void TrackerImpl<Real>::note_check() {
   const bool dense = result_.action != TrackAction::sparse || plan_.info().path == Path::dense;
-  if (!options_.check || result_.check || !result_.spectrum.finite || !dense || !options_.check(frames_))
+  if (!options_.check || result_.check || !result_.spectrum.quality.finite || !dense ||
+      !options_.check(frames_))
     return;
   result_.check = distance<Real>(nullptr, result_.spectrum);
 }

@@ -14,8 +14,8 @@
 #include <system_error>
 #include <utility>
 
-#include "kernels/base/error.hpp"
 #include "kernels/base/region.hpp"
+#include "sfft/error.hpp"
 #include "sfft/page_locked.hpp"
 #include "sfft/plan/plan_impl.hpp"
 #include "sfft/tracking/held_energy.hpp"
@@ -67,8 +67,9 @@ void TrackerImpl<Real>::install(Plan<Real> plan, std::optional<Plan<Real>> exact
 template <class Real>
 void TrackerImpl<Real>::replace(Plan<Real> plan, std::optional<Plan<Real>> exact) {
   // A plan for the same template is no renewal: what was remembered of the last one stays.
-  const bool renewal = frames_ == 0 || plan.source().data() != plan_.source().data();
-  const bool other_support = frames_ == 0 || plan.source().data()->support != plan_.source().data()->support;
+  const bool renewal = frames_ == 0 || data_of(plan.source()) != data_of(plan_.source());
+  const bool other_support =
+      frames_ == 0 || data_of(plan.source())->support != data_of(plan_.source())->support;
   const bool differenced = differencing();
   use(std::move(plan));
   if (renewal) renewed_values_ = {plan_.source().values().begin(), plan_.source().values().end()};
@@ -109,7 +110,7 @@ void TrackerImpl<Real>::use(Plan<Real> plan) {
 
 template <class Real>
 void TrackerImpl<Real>::remember_reference() {
-  const TemplateData& data = *plan_.source().data();
+  const TemplateData& data = *data_of(plan_.source());
   if (!differencing() || data.reference.empty()) return memory_.forget();
   memory_.keep(SignalView(data.reference.data(), static_cast<std::size_t>(data.shape.points()),
                           data.reference_type, data.shape),
@@ -223,12 +224,12 @@ void TrackerImpl<Real>::transform_sparsely(std::span<const SignalView> frames) {
     review_dense(frame);
     return;
   }
-  if (!spectrum.finite) {
+  if (!spectrum.quality.finite) {
     previous_.clear();
     result_.reason = "a sample is NaN or infinite";
     return;
   }
-  exact_ = !(spectrum.relative_error > kExact);
+  exact_ = !(spectrum.quality.relative_error > kExact);
   const auto known = reports_.find(frames_);
   const Calibration::Report report = known == reports_.end() ? report_of(spectrum, previous_) : known->second;
   report_ = report;
@@ -236,7 +237,7 @@ void TrackerImpl<Real>::transform_sparsely(std::span<const SignalView> frames) {
   const bool due = calibration_.due(report) || (looking() && !exact_);
   const double factor = calibration_.factor(report);
   result_.calibration = factor;
-  const double error = factor * spectrum.relative_error;
+  const double error = factor * spectrum.quality.relative_error;
   const bool lost = options_.calibrate > 0 && seems_lost(frame);
   if (due || staleness_.unacceptable(error)) {
     compare(frame);
@@ -255,8 +256,8 @@ void TrackerImpl<Real>::transform_sparsely(std::span<const SignalView> frames) {
   }
   if (options_.check && options_.check(frames_) && !compare_for_check(frame)) return;
   if (factor != 1) {
-    spectrum.error_l2 *= factor;
-    spectrum.relative_error = error;
+    spectrum.quality.error_l2 *= factor;
+    spectrum.quality.relative_error = error;
     for (Real& one : spectrum.standard_error) one *= static_cast<Real>(factor);
   }
   staleness_.accepted();
@@ -266,7 +267,8 @@ void TrackerImpl<Real>::transform_sparsely(std::span<const SignalView> frames) {
 template <class Real>
 bool TrackerImpl<Real>::seems_lost(const SignalView& frame) {
   const Spectrum<Real>& spectrum = result_.spectrum;
-  if (plan_.info().path != Path::direct) return watch_.suspects(spectrum.residual, spectrum.tail_energy);
+  if (plan_.info().path != Path::direct)
+    return watch_.suspects(spectrum.quality.residual, spectrum.quality.tail_energy);
   // Direct sums know nothing of other frequencies.
   constexpr std::int64_t kSpacing = 8;
   if (frames_ % kSpacing != 0) return false;
@@ -307,10 +309,10 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
     ++dense_count;
     result_.action = TrackAction::dense;
     result_.reason = "sparse transforms missed the accuracy on the frames before";
-    if (result_.spectrum.finite && relearn_if_outdated(frame, true)) {
+    if (result_.spectrum.quality.finite && relearn_if_outdated(frame, true)) {
       skip_sparse_ = 0;
       staleness_.try_again();
-    } else if (skip_sparse_ == 0 && result_.spectrum.finite &&
+    } else if (skip_sparse_ == 0 && result_.spectrum.quality.finite &&
                differencing()) {  // try again from a fresh reference
       refresh(frame);
       staleness_.try_again();
@@ -403,8 +405,7 @@ void TrackerImpl<Real>::prepare(const SignalView& like) {
   std::array<SignalView, 2> frames{like, like};
   if (options_.plan.frames_in == FramesIn::page_locked) {
     const PlanOptions& where = options_.plan;
-    memory = PageLockedMemory(frames.size() * like.bytes(),
-                              where.devices.empty() ? where.device : where.devices.front());
+    memory = PageLockedMemory(frames.size() * like.bytes(), where.device.gpu_number());
     for (SignalView& frame : frames) {
       std::byte* const place =
           memory.data() + static_cast<std::size_t>(&frame - frames.data()) * like.bytes();

@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "sfft/template_access.hpp"
 #include "sfft/tracker.hpp"
 #include "sfft/tracking/background_dense.hpp"
 #include "sfft/tracking/background_learning.hpp"
@@ -47,7 +48,7 @@ class TrackerImpl {
         staleness_(options) {
     install(plan_);
     remember_reference();
-    if (!tmpl.values().empty()) tones_ = find_tones(*tmpl.data(), tmpl.values());
+    if (!tmpl.values().empty()) tones_ = find_tones(*data_of(tmpl), tmpl.values());
   }
 
   void prepare(const SignalView& like);

@@ -28,7 +28,7 @@ void TrackerImpl<Real>::ask_for_better() {
   if (!options_.refine || plan_.info().path != Path::comb) return;
   PlanOptions options = plan_options(differencing());
   options.effort = PlanEffort::thorough;
-  searched_for_ = plan_.source().data();
+  searched_for_ = data_of(plan_.source());
   try {
     refinement_.start(plan_.source(), options);
     refinement_note = "a better plan is being searched for";
@@ -53,8 +53,8 @@ void TrackerImpl<Real>::take_better() {
   try {
     Plan<Real> plan = std::move(*outcome->plan);
     const Template current = plan_.source();
-    const TemplateData& data = *current.data();
-    if (current.data() != searched_for_) {  // another frame has become the reference since
+    const TemplateData& data = *data_of(current);
+    if (data_of(current) != searched_for_) {  // another frame has become the reference since
       const SignalView frame(data.reference.data(), static_cast<std::size_t>(data.shape.points()),
                              data.reference_type, data.shape);
       plan = PlanAccess<Real>::with_exact_reference(plan, frame, data.values);

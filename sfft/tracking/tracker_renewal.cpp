@@ -40,7 +40,7 @@ template <class Real>
 bool TrackerImpl<Real>::reconsider_reference(const SignalView& frame, double error) {
   if (!options_.reference) return false;
   const std::vector<std::complex<double>> values = in_double(result_.spectrum);
-  const double tail = result_.spectrum.tail_energy;
+  const double tail = result_.spectrum.quality.tail_energy;
   if (differencing()) {
     if (memory_.empty()) return false;
     const auto change = memory_.change(frame, values, multiplicities(plan_.source()));
@@ -89,7 +89,7 @@ void TrackerImpl<Real>::give_up_reference() {
 /// would not have. `change`: of the frame under way, which has been transformed densely.
 template <class Real>
 bool TrackerImpl<Real>::differences_fail(const StreamMemory::Change& change, double error) {
-  if (!(error > kLargeError && change.support > result_.spectrum.tail_energy)) return false;
+  if (!(error > kLargeError && change.support > result_.spectrum.quality.tail_energy)) return false;
   failures_ = frames_ - failed_at_ < kLately ? failures_ + 1 : 1;
   failed_at_ = frames_;
   if (failures_ < 3) return false;
@@ -112,14 +112,13 @@ template <class Real>
 void TrackerImpl<Real>::learn_amplitudes(TemplateData& data, const SignalView& frame) const {
   if (!data.power.empty()) return;
   LearnOptions again;
-  again.k = data.k();
+  again.keep = Largest{data.k()};
   again.threads = options_.plan.threads;
-  again.backend = options_.learn.backend;
   again.device = options_.learn.device;
   const Template learned = learn(frame, again);
-  data.tail_envelope = learned.data()->tail_envelope;
-  data.change_envelope = learned.data()->change_envelope;
-  data.tail_energy = result_.spectrum.tail_energy;
+  data.tail_envelope = data_of(learned)->tail_envelope;
+  data.change_envelope = data_of(learned)->change_envelope;
+  data.tail_energy = result_.spectrum.quality.tail_energy;
   for (const std::complex<double>& value : data.values) data.power.push_back(std::norm(value));
   data.plans.clear();  // they were made knowing less
 }
@@ -128,13 +127,13 @@ void TrackerImpl<Real>::learn_amplitudes(TemplateData& data, const SignalView& f
 template <class Real>
 void TrackerImpl<Real>::take_reference(const SignalView& frame) {
   note_similarity(frame);
-  auto data = std::make_shared<TemplateData>(*plan_.source().data());
+  auto data = std::make_shared<TemplateData>(*data_of(plan_.source()));
   data->reference_type = frame.type();
   data->reference.resize(frame.bytes());
   copy_elements(frame, data->reference.data());
   data->values = in_double(result_.spectrum);
   learn_amplitudes(*data, frame);
-  install(Plan<Real>(Template(std::move(data)), plan_options(true)));
+  install(Plan<Real>(make_template(std::move(data)), plan_options(true)));
   remember_reference();
   result_.action = TrackAction::refreshed;
   result_.reason = "frames repeat: transformed as differences to this one from here on";
@@ -161,19 +160,22 @@ bool TrackerImpl<Real>::worth_learning(std::span<const std::complex<double>> val
   if (frames_ - learned_at_ >= kLongestTrust) return true;
   const double held = held_energy(plan_.source(), values);
   const double halfway = (1 + options_.relearn_below) / 2;
-  return !(held >= halfway * fresh_share_ * (held + result_.spectrum.tail_energy));
+  return !(held >= halfway * fresh_share_ * (held + result_.spectrum.quality.tail_energy));
 }
 
 /// Without a criterion: the one that the template was learned by, or its k.
 template <class Real>
 LearnOptions TrackerImpl<Real>::relearn_options() const {
   LearnOptions learn_options = options_.learn;
-  if (learn_options.k == 0 && learn_options.energy == 0 && learn_options.threshold_sigma == 0) {
-    const TemplateData& data = *plan_.source().data();
-    learn_options.energy = data.learned_energy;
-    learn_options.threshold_sigma = data.learned_threshold_sigma;
-    if (data.learned_energy == 0 && data.learned_threshold_sigma == 0)
-      learn_options.k = data.learned_k > 0 ? data.learned_k : data.k();
+  if (!learn_options.keep) {
+    const TemplateData& data = *data_of(plan_.source());
+    if (data.learned_energy > 0) {
+      learn_options.keep = Energy{data.learned_energy};
+    } else if (data.learned_threshold_sigma > 0) {
+      learn_options.keep = AboveNoise{data.learned_threshold_sigma};
+    } else {
+      learn_options.keep = Largest{data.learned_k > 0 ? data.learned_k : data.k()};
+    }
   }
   learn_options.reference = differencing();
   learn_options.threads = options_.plan.threads;
@@ -183,7 +185,7 @@ LearnOptions TrackerImpl<Real>::relearn_options() const {
 /// The share of the energy of a frame, just transformed densely, that the support holds.
 template <class Real>
 double TrackerImpl<Real>::exact_share() const {
-  return 1 - result_.spectrum.residual * result_.spectrum.residual;
+  return 1 - result_.spectrum.quality.residual * result_.spectrum.quality.residual;
 }
 
 /// After a dense transform, whatever it was for: a new template if the support holds less of the energy than
@@ -206,7 +208,7 @@ bool TrackerImpl<Real>::relearn_if_outdated(const SignalView& frame, bool missed
 /// A frame that the plan transforms densely: there may be a template, or a reference, by which it need not.
 template <class Real>
 void TrackerImpl<Real>::review_dense(const SignalView& frame) {
-  if (!result_.spectrum.finite || options_.calibrate == 0 || relearn_if_outdated(frame)) return;
+  if (!result_.spectrum.quality.finite || options_.calibrate == 0 || relearn_if_outdated(frame)) return;
   if (!options_.reference || differencing() || frames_ < next_decision_) return;
   // Two frames in a row show whether frames repeat.
   const bool second = !memory_.empty();
@@ -229,11 +231,11 @@ void TrackerImpl<Real>::review_dense(const SignalView& frame) {
 template <class Real>
 LearnRequest<Real> TrackerImpl<Real>::learn_request() const {
   const double held = held_energy(plan_.source(), in_double(result_.spectrum));
-  return {plan_.source().data(),
+  return {data_of(plan_.source()),
           frames_,
           staleness_.reason(),
           held,
-          held + result_.spectrum.tail_energy,
+          held + result_.spectrum.quality.tail_energy,
           options_.relearn_below,
           missed_ ? kLittleOutside : 0,
           plan_.info().path != Path::dense,
@@ -269,14 +271,14 @@ template <class Real>
 bool TrackerImpl<Real>::take_learned(const SignalView& frame) {
   auto outcome = learning_.take();
   watch_.tried(outcome && outcome->answer.plan);
-  if (!outcome || outcome->request.old != plan_.source().data()) return false;
+  if (!outcome || outcome->request.old != data_of(plan_.source())) return false;
   const auto& [request, answer, exact] = *outcome;
   note_tones(answer, request.frame);
   learned_at_ = request.frame;
   fresh_share_ = answer.fresh_held / std::max(request.all, 1e-300);
   if (!answer.plan || request.plan.use_reference != plan_options(differencing()).use_reference) return false;
   transform_densely(frame);
-  if (!result_.spectrum.finite) return false;
+  if (!result_.spectrum.quality.finite) return false;
   note_similarity(frame);
   const double share_before = exact_share();
   memory_.forget();
@@ -308,7 +310,8 @@ bool TrackerImpl<Real>::relearn_if_better(const SignalView& frame) {
   LearnAnswer<Real> answer = learn_better(frame, request);
   watch_.tried(answer.plan.has_value());
   note_tones(answer, frames_);
-  if (answer.fresh && answer.fresh->k() == plan_.source().k() && request.learn.method == LearnMethod::dense)
+  if (answer.fresh && answer.fresh->k() == plan_.source().k() &&
+      request.learn.method == LearnOptions::Method::dense)
     largest_ = answer.fresh;
   learned_at_ = frames_;
   fresh_share_ = answer.fresh_held / std::max(request.all, 1e-300);
@@ -362,11 +365,11 @@ void TrackerImpl<Real>::renew(const SignalView& frame, double error, bool bearab
     ++refreshed_count;
   } else if (plan_.source().power().empty()) {
     // Least squares, which a bare support asks for, does not work here: what amplitudes are like helps.
-    auto data = std::make_shared<TemplateData>(*plan_.source().data());
+    auto data = std::make_shared<TemplateData>(*data_of(plan_.source()));
     data->values = in_double(result_.spectrum);
     learn_amplitudes(*data, frame);
     if (options_.similarity) note_similarity(frame);
-    install(Plan<Real>(Template(std::move(data)), plan_options(false)));
+    install(Plan<Real>(make_template(std::move(data)), plan_options(false)));
   } else if (staleness_.may_learn() && learn_or_begin(frame, bearable)) {
     result_.action = TrackAction::relearned;
     ++relearned_count;

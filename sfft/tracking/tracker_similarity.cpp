@@ -25,7 +25,7 @@ double microseconds_since(Clock::time_point start) {
 /// Compares a frame that has just been transformed densely with the template, before that is renewed.
 template <class Real>
 void TrackerImpl<Real>::note_similarity(const SignalView& frame) {
-  if (result_.similarity || !result_.spectrum.finite) return;
+  if (result_.similarity || !result_.spectrum.quality.finite) return;
   if (ahead_.overlaps() && !options_.similarity && !largest_) return begin_similarity(frame);
   const auto start = Clock::now();
   const Template& old = plan_.source();
@@ -82,7 +82,7 @@ void TrackerImpl<Real>::take_similarities(std::span<TrackedFrame<Real>> results)
 /// The same for a frame that was not renewed, and may have been transformed sparsely.
 template <class Real>
 void TrackerImpl<Real>::note_similarity_of_any(const SignalView& frame) {
-  if (result_.similarity || !result_.spectrum.finite) return;
+  if (result_.similarity || !result_.spectrum.quality.finite) return;
   if (result_.action != TrackAction::sparse) return note_similarity(frame);
   const auto start = Clock::now();
   std::swap(sparse_, result_.spectrum);

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "kernels/base/index.hpp"
-#include "kernels/base/types.hpp"
+#include "sfft/types.hpp"
 #include "template/data/envelope.hpp"
 #include "template/data/kept_plan.hpp"
 
@@ -45,6 +45,7 @@ struct TemplateData {
   std::vector<KeptPlan> plans;  ///< planning decisions for this template
   std::string plans_problem;    ///< why a file's plans are not among them; not saved
 
+  Domain domain() const noexcept { return real ? Domain::real : Domain::complex; }
   std::int64_t k() const noexcept { return static_cast<std::int64_t>(support->size()); }
 };
 

@@ -15,8 +15,8 @@
 #include <fstream>
 #include <utility>
 
-#include "kernels/base/error.hpp"
 #include "kernels/base/output_file.hpp"
+#include "sfft/error.hpp"
 #include "template/data/file_bytes.hpp"
 #include "template/data/plan_section.hpp"
 

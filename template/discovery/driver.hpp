@@ -2,7 +2,7 @@
 // Finds the frequencies of an unknown signal from far fewer samples than it has.
 #pragma once
 
-#include "kernels/base/types.hpp"
+#include "sfft/types.hpp"
 #include "template/discovery/round.hpp"
 
 namespace sfft::detail {

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "kernels/base/types.hpp"
+#include "sfft/types.hpp"
 #include "template/discovery/tone_fit.hpp"
 
 namespace sfft::detail {

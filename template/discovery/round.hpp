@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/base/types.hpp"
+#include "sfft/types.hpp"
 #include "template/discovery/grid_point.hpp"
 #include "template/discovery/sampler.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "kernels/base/region.hpp"
 #include "kernels/base/sample_set.hpp"
-#include "kernels/base/types.hpp"
+#include "sfft/types.hpp"
 #include "template/discovery/whole_signal.hpp"
 
 namespace sfft::detail {

@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
-#include "kernels/base/types.hpp"
 #include "kernels/cpu/small_fft/small_fft.hpp"
+#include "sfft/types.hpp"
 #include "template/discovery/grid_point.hpp"
 #include "template/discovery/sample_reader.hpp"
 

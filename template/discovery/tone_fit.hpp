@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "kernels/base/types.hpp"
+#include "sfft/types.hpp"
 #include "template/discovery/grid_point.hpp"
 #include "template/discovery/tone_kernel.hpp"
 

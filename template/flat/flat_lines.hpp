@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "kernels/base/types.hpp"
+#include "sfft/types.hpp"
 
 namespace sfft::detail {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kernels/base/flat_data.hpp"
-#include "kernels/base/types.hpp"
+#include "sfft/types.hpp"
 
 namespace sfft::detail {
 

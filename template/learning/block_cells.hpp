@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "kernels/base/types.hpp"
+#include "sfft/types.hpp"
 #include "template/learning/axis_runs.hpp"
 #include "template/learning/largest_elements.hpp"
 

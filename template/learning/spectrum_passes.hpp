@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "kernels/base/types.hpp"
+#include "sfft/types.hpp"
 #include "template/learning/largest_elements.hpp"
 
 namespace sfft::detail {

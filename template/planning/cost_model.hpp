@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "kernels/base/types.hpp"
+#include "sfft/types.hpp"
 
 namespace sfft::detail {
 

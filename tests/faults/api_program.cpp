@@ -28,7 +28,7 @@ std::vector<std::uint8_t> frame(int t) {
 void templates() {
   const auto samples = frame(0);
   const sfft::Shape shape{32, 48};
-  const sfft::Template tmpl = sfft::learn(sfft::SignalView(samples, shape), {.k = 12});
+  const sfft::Template tmpl = sfft::learn(sfft::SignalView(samples, shape), {.keep = sfft::Largest{12}});
   tmpl.save(folder + "/template");
   const sfft::Template again = sfft::Template::load(folder + "/template");
   const sfft::Plan<float> plan(again, {.threads = 2});
@@ -42,7 +42,7 @@ void templates() {
 void tracking() {
   const auto first = frame(0);
   const sfft::Shape shape{32, 48};
-  sfft::Tracker<float> tracker(sfft::learn(sfft::SignalView(first, shape), {.k = 12}));
+  sfft::Tracker<float> tracker(sfft::learn(sfft::SignalView(first, shape), {.keep = sfft::Largest{12}}));
   for (int t = 1; t < 5; ++t) {
     const auto samples = frame(20 * t);
     static_cast<void>(tracker.push(sfft::SignalView(samples, shape)));
@@ -53,7 +53,7 @@ void dense() {
   const sfft::Shape shape{12, 35};
   std::vector<std::complex<double>> signal(static_cast<std::size_t>(shape.points()), 1.0),
       spectrum(signal.size());
-  const sfft::dense::Plan<double> plan(shape, false, {.threads = 2});
+  const sfft::dense::Plan<double> plan(shape, sfft::Domain::complex, {.threads = 2});
   plan.forward(sfft::SignalView(signal, shape), spectrum);
   plan.inverse(spectrum, signal);
   sfft::dense::save_wisdom(folder + "/json");
@@ -66,7 +66,7 @@ void discovering() {
     signal[t] =
         std::polar(1.0F, static_cast<float>(2 * 3.14159265 * static_cast<double>(t * 77 % signal.size()) /
                                             static_cast<double>(signal.size())));
-  static_cast<void>(sfft::transform(sfft::SignalView::line(signal), {.k = 4}));
+  static_cast<void>(sfft::transform(sfft::SignalView::line(signal), sfft::Largest{4}));
 }
 
 }  // namespace

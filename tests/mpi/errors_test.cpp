@@ -28,37 +28,42 @@ void expect_error(ErrorCode code, const std::string& word, const std::function<v
 TEST(MpiErrors, WhatNoEngineDoesIsRefused) {
   const Communicator world = Communicator::world();
   Options options;
-  expect_error(ErrorCode::invalid_argument, "one dimension", [&] { Plan<float>(world, Shape{64}, false); });
+  expect_error(ErrorCode::invalid_argument, "one dimension",
+               [&] { Plan<float>(world, Shape{64}, Domain::complex); });
   options.decomposition = Decomposition::pencils;
   expect_error(ErrorCode::invalid_argument, "three dimensions", [&] {
-    Plan<float>(world, {8, 8}, false, options);
+    Plan<float>(world, {8, 8}, Domain::complex, options);
   });
   options.grid = {world.size() + 1, 1};
   expect_error(ErrorCode::invalid_argument, "does not fit", [&] {
-    Plan<float>(world, {8, 8, 8}, false, options);
+    Plan<float>(world, {8, 8, 8}, Domain::complex, options);
   });
   options.grid = {-1, 0};
-  expect_error(ErrorCode::invalid_argument, "grid", [&] { Plan<float>(world, {8, 8, 8}, false, options); });
+  expect_error(ErrorCode::invalid_argument, "grid", [&] {
+    Plan<float>(world, {8, 8, 8}, Domain::complex, options);
+  });
   options = {};
   options.decomposition = Decomposition::slabs;
   options.grid = {1, world.size()};
   expect_error(ErrorCode::invalid_argument, "pencils", [&] {
-    Plan<float>(world, {8, 8, 8}, false, options);
+    Plan<float>(world, {8, 8, 8}, Domain::complex, options);
   });
   options = {};
   options.timeout_seconds = -1;
   expect_error(ErrorCode::invalid_argument, "time limit", [&] {
-    Plan<float>(world, {8, 8, 8}, false, options);
+    Plan<float>(world, {8, 8, 8}, Domain::complex, options);
   });
   for (const Engine engine : {Engine::fftw, Engine::cufftmp}) {
     options = {};
     options.engine = engine;
-    if (!unavailable(engine).empty())
-      expect_error(ErrorCode::backend_unavailable, unavailable(engine), [&] {
-        Plan<float>(world, {8, 8, 8}, false, options);
+    if (const Availability here = availability(engine); !here)
+      expect_error(ErrorCode::backend_unavailable, here.reason, [&] {
+        Plan<float>(world, {8, 8, 8}, Domain::complex, options);
       });
     options.decomposition = Decomposition::pencils;
-    expect_error(ErrorCode::backend_unavailable, "", [&] { Plan<float>(world, {8, 8, 8}, false, options); });
+    expect_error(ErrorCode::backend_unavailable, "", [&] {
+      Plan<float>(world, {8, 8, 8}, Domain::complex, options);
+    });
   }
 }
 
@@ -67,15 +72,15 @@ TEST(MpiErrors, ProcessesThatDisagreeFailTogether) {
   if (world.size() == 1) return;
   const bool odd = world.rank() == world.size() - 1;
   expect_error(ErrorCode::invalid_argument, "same shape and options", [&] {
-    Plan<float>(world, Shape{8, odd ? 9 : 8}, false);
+    Plan<float>(world, Shape{8, odd ? 9 : 8}, Domain::complex);
   });
   expect_error(ErrorCode::invalid_argument, "same shape and options", [&] {
-    Plan<float>(world, {8, 8}, odd);
+    Plan<float>(world, {8, 8}, odd ? Domain::real : Domain::complex);
   });
   Options options;
   options.engine = odd ? Engine::fftw : Engine::automatic;
   expect_error(ErrorCode::invalid_argument, "same shape and options", [&] {
-    Plan<float>(world, {8, 8}, false, options);
+    Plan<float>(world, {8, 8}, Domain::complex, options);
   });
 }
 
@@ -84,7 +89,7 @@ TEST(MpiErrors, OneProcessesErrorIsThrownByAll) {
   const int odd = world.size() - 1;
   const bool mine = world.rank() == odd;
   const std::string who = world.size() == 1 ? "" : "rank " + std::to_string(odd);
-  const Plan<float> plan(world, {8, 9, 10}, false);
+  const Plan<float> plan(world, {8, 9, 10}, Domain::complex);
   std::vector<std::complex<float>> signal(static_cast<std::size_t>(plan.signal_box().points()));
   std::vector<std::complex<float>> spectrum(static_cast<std::size_t>(plan.spectrum_box().points()));
   const std::span<const std::complex<float>> good(signal);
@@ -136,10 +141,10 @@ TEST(MpiErrors, AllProcessesReportOneWithoutMemory) {
   {
     const MemoryLimit limit(world.rank() == odd);
     expect_error(ErrorCode::out_of_memory, world.size() == 1 ? "" : "rank " + std::to_string(odd), [&] {
-      Plan<double>(world, {512, 512, 256}, false);
+      Plan<double>(world, {512, 512, 256}, Domain::complex);
     });  // a gigabyte in all, and its scratch
   }
-  const Plan<double> plan(world, {8, 8, 8}, false);
+  const Plan<double> plan(world, {8, 8, 8}, Domain::complex);
   EXPECT_EQ(plan.engine(), Engine::built_in);
 }
 
@@ -175,7 +180,7 @@ TEST(MpiErrors, TheOneWhoDoesNotComeIsMissedInTime) {
   if (world.size() == 1) return;
   Options options;
   options.timeout_seconds = 0.5;
-  const Plan<double> plan(world, {12, 10}, false, options);
+  const Plan<double> plan(world, {12, 10}, Domain::complex, options);
   std::vector<std::complex<double>> signal(static_cast<std::size_t>(plan.signal_box().points()));
   std::vector<std::complex<double>> spectrum(static_cast<std::size_t>(plan.spectrum_box().points()));
   if (world.rank() != world.size() - 1) {

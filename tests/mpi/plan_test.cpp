@@ -20,7 +20,7 @@ const std::vector<Shape> kShapes{{6, 5, 4},   {8, 8, 8}, {1, 7, 3},  {16, 2, 3},
 
 std::vector<Engine> engines() {
   std::vector<Engine> all{Engine::built_in};
-  if (unavailable(Engine::fftw).empty()) all.push_back(Engine::fftw);
+  if (availability(Engine::fftw)) all.push_back(Engine::fftw);
   return all;
 }
 
@@ -41,7 +41,7 @@ void check(const Communicator& world, const Shape& shape, const Options& options
   const bool real = std::is_same_v<Signal, Real>;
   SCOPED_TRACE(shape.to_string() + (real ? " real " : " complex ") + to_string(options.engine) + " " +
                to_string(options.decomposition) + " rank " + std::to_string(world.rank()));
-  const Plan<Real> plan(world, shape, real, options);
+  const Plan<Real> plan(world, shape, real ? Domain::real : Domain::complex, options);
   SCOPED_TRACE(plan.explain());
   const auto signal = test::random_signal<Signal>(shape);
   const auto exact = reference(shape, test::in_double(signal), real);
@@ -73,8 +73,8 @@ void check(const Communicator& world, const Shape& shape, const Options& options
 /// FFTW's transposed transforms have no plans where one of the two dimensions has one element.
 bool refused_by_fftw(const Communicator& world, const Shape& shape, const Options& options) {
   if (options.engine != Engine::fftw || (shape[0] > 1 && shape[1] > 1)) return false;
-  EXPECT_THROW(Plan<float>(world, shape, true, options), Error);
-  EXPECT_THROW(Plan<double>(world, shape, false, options), Error);
+  EXPECT_THROW(Plan<float>(world, shape, Domain::real, options), Error);
+  EXPECT_THROW(Plan<double>(world, shape, Domain::complex, options), Error);
   return true;
 }
 
@@ -107,13 +107,13 @@ TEST(MpiPlan, DoubleEqualsDirectSums) {
 
 TEST(MpiPlan, CufftMpEqualsDirectSums) {
   const Communicator world = Communicator::world();
-  const std::string missing = unavailable(Engine::cufftmp) + sfft::unavailable(Backend::cuda);
+  const std::string missing = availability(Engine::cufftmp).reason + sfft::availability(Device::gpu()).reason;
   if (!missing.empty()) GTEST_SKIP() << missing;
   Options options;
   options.engine = Engine::cufftmp;
   const std::int64_t n = world.size();
   try {
-    Plan<float>(world, {n, n, 2}, true, options);
+    Plan<float>(world, {n, n, 2}, Domain::real, options);
   } catch (const Error& error) {
     if (std::string(error.what()).find("a GPU for every process") == std::string::npos) throw;
     GTEST_SKIP() << error.what();
@@ -127,9 +127,10 @@ TEST(MpiPlan, CufftMpEqualsDirectSums) {
   check<float, std::complex<float>>(world, {8 * n, 9 * n}, options);
   check<double, double>(world, {8 * n, 2 * (3 * n - 1)}, options);  // 3n columns of the half spectrum
   options.decomposition = Decomposition::slabs;
-  EXPECT_THROW(Plan<float>(world, {4 * n, 4 * n, 7}, true, options), Error);  // an odd row of real values
+  EXPECT_THROW(Plan<float>(world, {4 * n, 4 * n, 7}, Domain::real, options),
+               Error);  // an odd row of real values
   if (n > 1) {
-    EXPECT_THROW(Plan<float>(world, {4 * n + 1, 4 * n, 8}, false, options), Error);
+    EXPECT_THROW(Plan<float>(world, {4 * n + 1, 4 * n, 8}, Domain::complex, options), Error);
   }
 }
 
@@ -159,7 +160,7 @@ TEST(MpiPlan, EveryNormalization) {
       Options options;
       options.engine = engine;
       options.normalization = normalization;
-      const Plan<double> plan(world, shape, true, options);
+      const Plan<double> plan(world, shape, Domain::real, options);
       const std::vector<double> ones(static_cast<std::size_t>(plan.signal_box().points()), 1.0);
       std::vector<std::complex<double>> spectrum(static_cast<std::size_t>(plan.spectrum_box().points()));
       plan.forward(std::span<const double>(ones), spectrum);
@@ -184,11 +185,11 @@ TEST(MpiPlan, LargerOnesEqualADensePlan) {
       Options options;
       options.decomposition = decomposition;
       options.threads = 2;
-      const Plan<float> plan(world, shape, true, options);
+      const Plan<float> plan(world, shape, Domain::real, options);
       const auto signal = test::random_signal<float>(shape);
       std::vector<std::complex<double>> exact(
           static_cast<std::size_t>(test::whole_box(shape, true).points()));
-      dense::Plan<double>(shape, true).forward(SignalView(signal, shape), exact);
+      dense::Plan<double>(shape, Domain::real).forward(SignalView(signal, shape), exact);
       const auto own = part_of(signal, test::whole_box(shape, false), plan.signal_box());
       const auto own_exact = part_of(exact, test::whole_box(shape, true), plan.spectrum_box());
       std::vector<std::complex<float>> spectrum(own_exact.size());
@@ -203,7 +204,7 @@ TEST(MpiPlan, TheFastestIsMeasured) {
   const Communicator world = Communicator::world();
   Options options;
   options.planning = dense::Planning::measure;
-  const Plan<float> plan(world, {24, 20, 16}, false, options);
+  const Plan<float> plan(world, {24, 20, 16}, Domain::complex, options);
   EXPECT_NE(plan.explain().find("measured: "), std::string::npos) << plan.explain();
   EXPECT_NE(plan.reason().find("fastest"), std::string::npos);
   check<float, float>(world, {24, 20, 16}, options);
@@ -211,11 +212,11 @@ TEST(MpiPlan, TheFastestIsMeasured) {
 
 TEST(MpiPlan, ExplainsItsChoice) {
   const Communicator world = Communicator::world();
-  const Plan<double> slabs(world, {64, 64, 64}, false);
+  const Plan<double> slabs(world, {64, 64, 64}, Domain::complex);
   EXPECT_EQ(slabs.decomposition(), Decomposition::slabs);
   EXPECT_EQ(slabs.grid(), (std::array<int, 2>{world.size(), 1}));
   EXPECT_NE(slabs.reason().find("one exchange"), std::string::npos) << slabs.reason();
-  const Plan<double> pencils(world, {1, 64, 64}, false);
+  const Plan<double> pencils(world, {1, 64, 64}, Domain::complex);
   EXPECT_EQ(pencils.decomposition(), world.size() == 1 ? Decomposition::slabs : Decomposition::pencils);
   EXPECT_EQ(pencils.engine(), Engine::built_in);
   std::int64_t points = 0;

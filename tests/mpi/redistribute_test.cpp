@@ -63,7 +63,7 @@ TEST(Redistribute, ScatterAndGather) {
   const Communicator world = Communicator::world();
   const Shape shape{7, 9, 10};
   for (int root = 0; root < world.size(); ++root) {
-    const Plan<float> plan(world, shape, true);
+    const Plan<float> plan(world, shape, Domain::real);
     const auto signal = test::random_signal<float>(shape, 3);
     const bool mine = world.rank() == root;
     std::vector<float> part(static_cast<std::size_t>(plan.signal_box().points()));

@@ -29,7 +29,7 @@ int main(int count, char** arguments) {
     sfft::mpi::Options options;
     options.timeout_seconds = 2;
     if (count > 2) options.engine = sfft::mpi::Engine::fftw;
-    const sfft::mpi::Plan<float> plan(world, {64, 48, 40}, false, options);
+    const sfft::mpi::Plan<float> plan(world, {64, 48, 40}, sfft::Domain::complex, options);
     std::vector<std::complex<float>> signal(static_cast<std::size_t>(plan.signal_box().points()));
     std::vector<std::complex<float>> spectrum(static_cast<std::size_t>(plan.spectrum_box().points()));
     for (int i = 0; i < 100000; ++i) {

@@ -51,7 +51,7 @@ TEST(Execute, AllocatesNothing) {
       const Shape shape{path == Path::flat_window ? 1021 : 1024};
       const auto signal = test::SparseSignal::random(shape, false, 6, 1);
       const auto x = signal.as<std::complex<float>>();
-      const Plan<float> plan(Template::from_support(shape, false, signal.support),
+      const Plan<float> plan(Template::from_support(shape, Domain::complex, signal.support),
                              {.path = path, .threads = threads});
       auto workspace = plan.make_workspace();
       auto spectrum = plan.make_spectrum();
@@ -77,7 +77,7 @@ TEST(Execute, AllocatesNothingForRegions) {
     const auto signal = test::SparseSignal::random(shape, false, 6, 1);
     const auto x = signal.as<std::complex<float>>();
     const test::Region<std::complex<float>> region(x, shape);
-    const Plan<float> plan(Template::from_support(shape, false, signal.support), {.path = path});
+    const Plan<float> plan(Template::from_support(shape, Domain::complex, signal.support), {.path = path});
     auto workspace = plan.make_workspace();
     auto spectrum = plan.make_spectrum();
     const SignalView frame = region.view();

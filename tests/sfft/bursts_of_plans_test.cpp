@@ -85,8 +85,9 @@ void disturb(const Shape& shape, bool real, std::int64_t k, Path path, double bu
   for (const Complex& value : signal.values) norm += std::norm(value);
   constexpr int kPlans = 6;
   for (int p = 0; p < kPlans; ++p) {
-    const PlanOptions options{.backend = Backend::cpu, .path = path, .burst = burst, .seed = random()};
-    const Plan<Real> plan(Template::from_support(shape, real, signal.support), options);
+    const PlanOptions options{.device = Device::cpu(), .path = path, .burst = burst, .seed = random()};
+    const Plan<Real> plan(
+        Template::from_support(shape, real ? Domain::real : Domain::complex, signal.support), options);
     const std::int64_t count = plan.info().shortest_burst;
     EXPECT_EQ(plan.info().burst_miss, 1e-3);
     EXPECT_LE(burst > 0 ? count : 0,
@@ -124,7 +125,7 @@ void disturb(const Shape& shape, bool real, std::int64_t k, Path path, double bu
       for (std::size_t i = 0; i < exact.size(); ++i)
         if (signal.support[i] != 0) error += std::norm(Complex(spectrum.values[i]) - exact[i]);
       ++all.frames;
-      all.silent += std::sqrt(error) > 5 * spectrum.error_l2 + 2e-6 * std::sqrt(norm);
+      all.silent += std::sqrt(error) > 5 * spectrum.quality.error_l2 + 2e-6 * std::sqrt(norm);
     }
   }
 }
@@ -144,7 +145,7 @@ TEST(BurstsOfPlans, ArePromisedAndSeen) {
 
 TEST(BurstsOfPlans, TheWitnessIsAsLargeAsABurstNeeds) {
   const Template tmpl =
-      Template::from_support(Shape{1 << 16}, false, std::vector<std::int64_t>{5, 700, 41234});
+      Template::from_support(Shape{1 << 16}, Domain::complex, std::vector<std::int64_t>{5, 700, 41234});
   const auto info = [&](const PlanOptions& options) { return Plan<float>(tmpl, options).info(); };
   const PlanInfo plain = info({.path = Path::comb}), one = info({.path = Path::comb, .burst = 0.01});
   EXPECT_EQ(plain.witness_samples, 16);
@@ -162,8 +163,9 @@ TEST(BurstsOfPlans, TheWitnessIsAsLargeAsABurstNeeds) {
 }
 
 TEST(BurstsOfPlans, WhatNeedsNearlyEverySampleIsDense) {
-  const Template tmpl = Template::from_support(Shape{4096}, false, std::vector<std::int64_t>{5, 700});
-  const Plan<float> plan(tmpl, {.backend = Backend::cpu, .burst = 1e-3});
+  const Template tmpl =
+      Template::from_support(Shape{4096}, Domain::complex, std::vector<std::int64_t>{5, 700});
+  const Plan<float> plan(tmpl, {.device = Device::cpu(), .burst = 1e-3});
   EXPECT_EQ(plan.info().path, Path::dense);
   EXPECT_NE(plan.info().reason.find("burst"), std::string::npos);
   EXPECT_EQ(code_of([&] { Plan<float>(tmpl, {.path = Path::comb, .burst = 1e-300}); }),
@@ -171,12 +173,13 @@ TEST(BurstsOfPlans, WhatNeedsNearlyEverySampleIsDense) {
 }
 
 TEST(BurstsOfPlans, OptionsOutOfRangeAreRefused) {
-  const Template tmpl = Template::from_support(Shape{4096}, false, std::vector<std::int64_t>{5, 700});
+  const Template tmpl =
+      Template::from_support(Shape{4096}, Domain::complex, std::vector<std::int64_t>{5, 700});
   for (const double burst : {-0.1, 1.0, std::nan("")})
     EXPECT_EQ(code_of([&] { Plan<float>(tmpl, {.burst = burst}); }), ErrorCode::invalid_argument);
   for (const double miss : {0.0, 1.0, -1.0, std::nan("")})
     EXPECT_EQ(code_of([&] { Plan<float>(tmpl, {.burst_miss = miss}); }), ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of([&] { Plan<float>(tmpl, {.witness = Witness::none, .burst = 0.1}); }),
+  EXPECT_EQ(code_of([&] { Plan<float>(tmpl, {.witness = PlanOptions::Witness::none, .burst = 0.1}); }),
             ErrorCode::invalid_argument);
 }
 
@@ -197,15 +200,17 @@ void check_reference(double noise_db) {
     return x;
   };
   const auto first = frame(0), later = frame(0.1);
-  const Template tmpl = learn(SignalView(first, shape), {.k = 24, .reference = true});
+  const Template tmpl = learn(SignalView(first, shape), {.keep = Largest{24}, .reference = true});
   // The template's own values are exact.
   ASSERT_EQ(tmpl.k(), 24);
   const std::vector<Complex> right(tmpl.values().begin(), tmpl.values().end());
   double norm = 0;
   for (const Complex& value : right) norm += std::norm(value);
   norm = std::sqrt(norm);
-  const Plan<Real> plan(tmpl, {.backend = Backend::cpu, .path = Path::comb});
-  const auto report = [&](const Plan<Real>& with) { return with.execute(SignalView(later, shape)).error_l2; };
+  const Plan<Real> plan(tmpl, {.device = Device::cpu(), .path = Path::comb});
+  const auto report = [&](const Plan<Real>& with) {
+    return with.execute(SignalView(later, shape)).quality.error_l2;
+  };
   EXPECT_EQ(report(plan.with_reference(SignalView(first, shape), right)), report(plan));
   for (const double off : {0.02, 0.2}) {
     std::vector<Complex> wrong = right;

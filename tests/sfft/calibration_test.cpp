@@ -324,9 +324,9 @@ TEST(ChangeShape, KnowsWhatIsNewInAFrame) {
   std::vector<std::complex<double>> before = reference;
   sfft::Spectrum<double> spectrum;
   spectrum.values = reference;
-  spectrum.tail_energy = 1;
-  spectrum.error_l2 = 1;
-  spectrum.relative_error = 1e-3;
+  spectrum.quality.tail_energy = 1;
+  spectrum.quality.error_l2 = 1;
+  spectrum.quality.relative_error = 1e-3;
   for (std::size_t i = 0; i < 400; ++i) {
     before[i] += noise();
     spectrum.values[i] += noise();
@@ -347,9 +347,9 @@ TEST(ChangeShape, IsTheSameForChangesOfOneKindAndAnySize) {
     // The mean does not count. Of the other coefficients, every fourth has changed equally.
     spectrum.values[50] += 1e6 * size;
     for (std::size_t i = 0; i < 100; i += 4) spectrum.values[i] += std::complex<double>(0, 2) * size;
-    spectrum.tail_energy = 50 * size * size;
-    spectrum.error_l2 = size;
-    spectrum.relative_error = 0.02;
+    spectrum.quality.tail_energy = 50 * size * size;
+    spectrum.quality.error_l2 = size;
+    spectrum.quality.relative_error = 0.02;
     const auto shape = sfft::detail::change_shape<double>(spectrum, reference, {}, 50);
     EXPECT_NEAR(shape.held, std::log(25 * 4 / 50.0), 1e-6);
     EXPECT_NEAR(shape.shared, std::log(25), 1e-6);
@@ -360,7 +360,7 @@ TEST(ChangeShape, IsTheSameForChangesOfOneKindAndAnySize) {
   EXPECT_EQ(none.shared, 0);
   // Phases that advance: coefficients change by more than half their energy.
   for (std::size_t i = 0; i < 101; ++i) spectrum.values[i] *= std::complex<double>(0, 1);
-  spectrum.relative_error = spectrum.error_l2 / 50;
+  spectrum.quality.relative_error = spectrum.quality.error_l2 / 50;
   const auto apart = sfft::detail::change_shape<double>(spectrum, reference, {}, 50);
   EXPECT_EQ(apart.held, 0);
   EXPECT_EQ(apart.shared, 0);

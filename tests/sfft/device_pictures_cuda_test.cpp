@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests that luma planes in a GPU's memory become frames as on the CPU, bit for bit, and that plans read them
 // where they are.
-#include "sfft/device_pictures.hpp"
+#include "sfft/plan/device_pictures.hpp"
 
 #include <random>
 #include <vector>
@@ -118,10 +118,10 @@ TEST_F(DevicePicturesCuda, PlansTakeTheFramesWhereTheyAre) {
                        shape);
   }
   for (const bool reference : {false, true}) {
-    const Template tmpl = learn(here[0], {.k = 100, .reference = reference});
+    const Template tmpl = learn(here[0], {.keep = Largest{100}, .reference = reference});
     for (const Path path : {Path::comb, Path::dense}) {
       TrackerOptions options;
-      options.plan.backend = Backend::cuda;
+      options.plan.device = Device::gpu();
       options.plan.path = path;
       options.plan.batch = 8;
       Tracker<float> from_host(tmpl, options), from_pictures(tmpl, options);

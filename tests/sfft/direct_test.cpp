@@ -69,7 +69,8 @@ template <class Real, class T>
 void check(const Shape& shape, std::int64_t k, unsigned seed) {
   const bool real = !is_complex(element_type_of<T>::value);
   const auto support = test::SparseSignal::random(shape, real, k, seed).support;
-  const Plan<Real> plan(Template::from_support(shape, real, support), {.path = Path::direct});
+  const Plan<Real> plan(Template::from_support(shape, real ? Domain::real : Domain::complex, support),
+                        {.path = Path::direct});
   const std::vector<T> x = noise<T>(shape.points(), seed + 1);
   const Spectrum<Real> spectrum = plan.execute(SignalView(x, shape));
   const std::vector<Wide> truth = exact(x, shape, support);
@@ -80,15 +81,15 @@ void check(const Shape& shape, std::int64_t k, unsigned seed) {
     norm += std::norm(truth[i]);
   }
   const std::string what = shape.to_string() + ", k = " + std::to_string(support.size());
-  EXPECT_LE(std::sqrt(error), spectrum.error_l2) << what;
+  EXPECT_LE(std::sqrt(error), spectrum.quality.error_l2) << what;
   if (norm > 0) {
-    EXPECT_LE(std::sqrt(error / norm), spectrum.relative_error) << what;
+    EXPECT_LE(std::sqrt(error / norm), spectrum.quality.relative_error) << what;
     // A large error must not hide a small one.
-    EXPECT_LE(spectrum.relative_error,
+    EXPECT_LE(spectrum.quality.relative_error,
               (sizeof(Real) == 4 ? 100 : 10000) * std::numeric_limits<Real>::epsilon())
         << what;
   }
-  EXPECT_TRUE(spectrum.finite) << what;
+  EXPECT_TRUE(spectrum.quality.finite) << what;
 }
 
 template <class T>

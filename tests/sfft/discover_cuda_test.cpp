@@ -29,8 +29,8 @@ constexpr double kDouble = 1e-12;
 class DiscoverGpu : public test::GpuTest {};
 
 template <class T>
-DeviceSignal signal_of(const OnDevice<T>& samples, const Shape& shape, CUstream_st* stream = nullptr) {
-  return {samples.get(), element_type_of<T>::value, shape, 0, stream};
+DeviceView signal_of(const OnDevice<T>& samples, const Shape& shape) {
+  return {samples.get(), element_type_of<T>::value, shape};
 }
 
 template <class T>
@@ -42,23 +42,25 @@ double rounding() {
 
 /// Expects results that differ only by the location of the samples.
 void expect_same(const Discovery& gpu, const Discovery& host, double bound) {
-  EXPECT_EQ(gpu.backend, Backend::cuda);
-  EXPECT_EQ(gpu.path, host.path);
+  EXPECT_EQ(gpu.spectrum.backend, Backend::cuda);
+  EXPECT_EQ(gpu.spectrum.path, host.spectrum.path);
   EXPECT_EQ(gpu.verified, host.verified) << gpu.reason;
-  EXPECT_EQ(gpu.finite, host.finite);
+  EXPECT_EQ(gpu.spectrum.quality.finite, host.spectrum.quality.finite);
   EXPECT_EQ(gpu.support_learned_densely, host.support_learned_densely);
   EXPECT_EQ(gpu.samples, host.samples);
   EXPECT_EQ(gpu.rounds, host.rounds);
   EXPECT_EQ(gpu.reason, host.reason);
-  ASSERT_EQ(*gpu.support, *host.support);
-  EXPECT_LE(test::relative_l2(gpu.values, host.values), bound);
-  EXPECT_LE(std::abs(gpu.tail_energy - host.tail_energy), 1e-9 * host.tail_energy);
+  ASSERT_EQ(*gpu.spectrum.support, *host.spectrum.support);
+  EXPECT_LE(test::relative_l2(gpu.spectrum.values, host.spectrum.values), bound);
+  EXPECT_LE(std::abs(gpu.spectrum.quality.tail_energy - host.spectrum.quality.tail_energy),
+            1e-9 * host.spectrum.quality.tail_energy);
 }
 
 /// Discovers on both, compares the results, and returns the GPU's.
 template <class T>
 Discovery compare(const std::vector<T>& x, const Shape& shape, DiscoverOptions options) {
-  options.check = Check::scattered;  // in host memory a short signal's energy would be checked as well
+  options.check =
+      DiscoverOptions::Check::scattered;  // in host memory a short signal's energy would be checked as well
   const OnDevice<T> there(x);
   Discovery gpu = discover(signal_of(there, shape), options);
   expect_same(gpu, discover(SignalView(x, shape), options), rounding<T>());
@@ -92,8 +94,8 @@ TEST_F(DiscoverGpu, ComplexSignalsOfAnyShape) {
         const Discovery found = twice ? compare(signal.samples(), shape, options)
                                       : compare(signal.as<std::complex<float>>(), shape, options);
         EXPECT_TRUE(found.verified) << found.reason;
-        ASSERT_EQ(*found.support, signal.support);
-        EXPECT_LE(test::relative_l2(found.values, signal.values), twice ? kDouble : kSingle);
+        ASSERT_EQ(*found.spectrum.support, signal.support);
+        EXPECT_LE(test::relative_l2(found.spectrum.values, signal.values), twice ? kDouble : kSingle);
       }
     }
   }
@@ -108,9 +110,9 @@ TEST_F(DiscoverGpu, RealSignalsGiveOneOfEachPair) {
       const Discovery found =
           twice ? compare(signal.as<double>(), shape, options) : compare(signal.as<float>(), shape, options);
       EXPECT_TRUE(found.verified) << found.reason;
-      ASSERT_EQ(found.support->size(), signal.support.size());
+      ASSERT_EQ(found.spectrum.support->size(), signal.support.size());
       std::vector<std::complex<double>> expected;
-      for (const std::int64_t f : *found.support) {
+      for (const std::int64_t f : *found.spectrum.support) {
         const auto own = std::find(signal.support.begin(), signal.support.end(), f);
         const auto pair = std::find(signal.support.begin(), signal.support.end(), test::negated(shape, f));
         const bool stored = own != signal.support.end();
@@ -118,7 +120,7 @@ TEST_F(DiscoverGpu, RealSignalsGiveOneOfEachPair) {
         const auto i = static_cast<std::size_t>((stored ? own : pair) - signal.support.begin());
         expected.push_back(stored ? signal.values[i] : std::conj(signal.values[i]));
       }
-      EXPECT_LE(test::relative_l2(found.values, expected), twice ? kDouble : kSingle);
+      EXPECT_LE(test::relative_l2(found.spectrum.values, expected), twice ? kDouble : kSingle);
     }
   }
 }
@@ -143,7 +145,7 @@ TEST_F(DiscoverGpu, AnUnknownNumberOfFrequenciesIsFoundOut) {
     const Discovery found =
         compare(signal.as<std::complex<float>>(), signal.shape, {.fallback = Fallback::none});
     EXPECT_TRUE(found.verified) << found.reason;
-    EXPECT_EQ(*found.support, signal.support);
+    EXPECT_EQ(*found.spectrum.support, signal.support);
   }
 }
 
@@ -152,11 +154,11 @@ TEST_F(DiscoverGpu, ReadsFewSamplesWithTheDefaults) {
   const OnDevice<std::complex<float>> there(signal.as<std::complex<float>>());
   const Discovery found = discover(signal_of(there, signal.shape), {.k = 50});
   EXPECT_TRUE(found.verified) << found.reason;
-  EXPECT_EQ(found.path, Path::comb);
-  EXPECT_EQ(found.backend, Backend::cuda);
+  EXPECT_EQ(found.spectrum.path, Path::comb);
+  EXPECT_EQ(found.spectrum.backend, Backend::cuda);
   EXPECT_LE(found.samples, (1 << 20) / 64);
-  EXPECT_EQ(*found.support, signal.support);
-  EXPECT_LE(test::relative_l2(found.values, signal.values), kSingle);
+  EXPECT_EQ(*found.spectrum.support, signal.support);
+  EXPECT_LE(test::relative_l2(found.spectrum.values, signal.values), kSingle);
 }
 
 TEST_F(DiscoverGpu, LooksLongEnoughForAnUnknownNumber) {
@@ -165,7 +167,7 @@ TEST_F(DiscoverGpu, LooksLongEnoughForAnUnknownNumber) {
     const OnDevice<std::complex<float>> there(signal.as<std::complex<float>>());
     const Discovery found = discover(signal_of(there, signal.shape));
     EXPECT_FALSE(found.support_learned_densely) << found.reason;
-    EXPECT_EQ(*found.support, signal.support);
+    EXPECT_EQ(*found.spectrum.support, signal.support);
   }
 }
 
@@ -180,10 +182,10 @@ TEST_F(DiscoverGpu, NoisySignals) {
       SCOPED_TRACE(shape.to_string());
       const Discovery found = compare(x, shape, {.k = 10, .fallback = Fallback::none});
       EXPECT_TRUE(found.verified) << found.reason;
-      EXPECT_EQ(*found.support, signal.support);
+      EXPECT_EQ(*found.spectrum.support, signal.support);
       // Whether verified or dense, the frequencies are the same.
       const OnDevice<std::complex<float>> there(x);
-      EXPECT_EQ(*discover(signal_of(there, shape), {.k = 10}).support, signal.support);
+      EXPECT_EQ(*discover(signal_of(there, shape), {.k = 10}).spectrum.support, signal.support);
     }
   }
 }
@@ -195,15 +197,15 @@ TEST_F(DiscoverGpu, WhiteNoiseIsNotVerifiedAndTransformedDenselyOnTheGpu) {
     EXPECT_FALSE(compare(x, shape, {.k = 50, .fallback = Fallback::none}).verified);
     const OnDevice<std::complex<float>> there(x);
     const Discovery found = discover(signal_of(there, shape), {.k = 50});
-    EXPECT_EQ(found.path, Path::dense);
-    EXPECT_EQ(found.backend, Backend::cuda);
+    EXPECT_EQ(found.spectrum.path, Path::dense);
+    EXPECT_EQ(found.spectrum.backend, Backend::cuda);
     EXPECT_TRUE(found.support_learned_densely);
     EXPECT_EQ(found.samples, shape.points());
-    const Template tmpl = learn(SignalView(x, shape), {.k = 50});
-    ASSERT_TRUE(std::equal(tmpl.support().begin(), tmpl.support().end(), found.support->begin(),
-                           found.support->end()));
-    EXPECT_LE(test::relative_l2(found.values, tmpl.values()), kDouble);
-    EXPECT_NEAR(found.tail_energy / tmpl.tail_energy(), 1, 1e-10);
+    const Template tmpl = learn(SignalView(x, shape), {.keep = Largest{50}});
+    ASSERT_TRUE(std::equal(tmpl.support().begin(), tmpl.support().end(), found.spectrum.support->begin(),
+                           found.spectrum.support->end()));
+    EXPECT_LE(test::relative_l2(found.spectrum.values, tmpl.values()), kDouble);
+    EXPECT_NEAR(found.spectrum.quality.tail_energy / tmpl.tail_energy(), 1, 1e-10);
   }
 }
 
@@ -224,9 +226,9 @@ void compare_dense(const Shape& shape) {
   const OnDevice<T> there(x);
   const Discovery gpu = discover(signal_of(there, shape), {.k = 5, .path = Path::dense});
   const Discovery host = discover(SignalView(x, shape), {.k = 5, .path = Path::dense});
-  EXPECT_EQ(gpu.backend, Backend::cuda);
-  ASSERT_EQ(*gpu.support, *host.support);
-  EXPECT_LE(test::relative_l2(gpu.values, host.values), kDouble);
+  EXPECT_EQ(gpu.spectrum.backend, Backend::cuda);
+  ASSERT_EQ(*gpu.spectrum.support, *host.spectrum.support);
+  EXPECT_LE(test::relative_l2(gpu.spectrum.values, host.spectrum.values), kDouble);
 }
 
 TEST_F(DiscoverGpu, DenseOfEveryType) {
@@ -252,9 +254,9 @@ TEST_F(DiscoverGpu, WorksInTheOrderOfItsStream) {
     ASSERT_EQ(cudaMemsetAsync(target.get(), 0xff, x.size() * sizeof x[0], stream.get()), cudaSuccess);
     for (int i = 0; i < 20; ++i)
       detail::cuda::copy_on_device(target.get(), source.get(), x.size() * sizeof x[0], stream.get());
-    const Discovery found = discover(signal_of(target, signal.shape, stream.get()), {.k = 20, .path = path});
-    EXPECT_TRUE(found.finite);
-    EXPECT_EQ(*found.support, signal.support);
+    const Discovery found = discover(signal_of(target, signal.shape), {.k = 20, .path = path}, stream.get());
+    EXPECT_TRUE(found.spectrum.quality.finite);
+    EXPECT_EQ(*found.spectrum.support, signal.support);
   }
 }
 
@@ -268,8 +270,11 @@ TEST_F(DiscoverGpu, ThreadsShareNothing) {
     threads.emplace_back([&, t] {
       const detail::cuda::OwnedStream stream;
       for (int i = 0; i < 40; ++i) {
-        const Discovery found = discover(signal_of(there, signal.shape, stream.get()), {.k = 20});
-        equal[t] += *found.support == *expected.support && found.values == expected.values ? 1 : 0;
+        const Discovery found = discover(signal_of(there, signal.shape), {.k = 20}, stream.get());
+        equal[t] += *found.spectrum.support == *expected.spectrum.support &&
+                            found.spectrum.values == expected.spectrum.values
+                        ? 1
+                        : 0;
       }
     });
   }
@@ -283,7 +288,7 @@ TEST_F(DiscoverGpu, SamplesThatAreNotFinite) {
   const OnDevice<std::complex<float>> there(x);
   const Discovery marked = discover(signal_of(there, shape), {.k = 5, .fallback = Fallback::none});
   EXPECT_FALSE(marked.verified);
-  EXPECT_FALSE(marked.finite);
+  EXPECT_FALSE(marked.spectrum.quality.finite);
   EXPECT_EQ(code_of([&] { discover(signal_of(there, shape), {.k = 5}); }), ErrorCode::invalid_argument);
 }
 
@@ -291,18 +296,18 @@ TEST_F(DiscoverGpu, RefusesWhatItCannotRead) {
   const Shape shape{1 << 14};
   const std::vector<float> host(1 << 14, 1.0F);
   const OnDevice<float> there(host);
-  const auto code = [&](DeviceSignal signal, const DiscoverOptions& options) {
+  const auto code = [&](DeviceView signal, const DiscoverOptions& options) {
     return code_of([&] { discover(signal, options); });
   };
-  const DeviceSignal good = signal_of(there, shape);
-  DeviceSignal bad = good;
+  const DeviceView good = signal_of(there, shape);
+  DeviceView bad = good;
   bad.data = host.data();
   EXPECT_EQ(code(bad, {.k = 2}), ErrorCode::invalid_argument);
   bad.data = reinterpret_cast<const std::byte*>(there.get()) + 1;
   EXPECT_EQ(code(bad, {.k = 2}), ErrorCode::invalid_argument);
   for (const int device : {-1, 99}) {
     bad = good;
-    bad.device = device;
+    bad.gpu = device;
     EXPECT_EQ(code(bad, {.k = 2}), ErrorCode::backend_unavailable);
   }
   EXPECT_EQ(code(good, {.k = -1}), ErrorCode::invalid_argument);
@@ -315,7 +320,7 @@ TEST_F(DiscoverGpu, EveryFailedAllocationLeavesNothingBehind) {
   namespace cuda = detail::cuda;
   const Shape shape{1 << 14};
   const OnDevice<std::complex<float>> there(white_noise(shape.points(), 2));
-  const DeviceSignal signal = signal_of(there, shape);
+  const DeviceView signal = signal_of(there, shape);
   const Discovery expected = discover(signal, {.k = 9});
   const std::int64_t held = cuda::allocated_bytes();
   bool done = false;
@@ -329,7 +334,7 @@ TEST_F(DiscoverGpu, EveryFailedAllocationLeavesNothingBehind) {
     }
     cuda::fail_allocation(0);
     EXPECT_EQ(cuda::allocated_bytes(), held) << "allocation " << n;
-    EXPECT_EQ(*discover(signal, {.k = 9}).support, *expected.support);
+    EXPECT_EQ(*discover(signal, {.k = 9}).spectrum.support, *expected.spectrum.support);
   }
   EXPECT_TRUE(done);
 }
@@ -337,12 +342,12 @@ TEST_F(DiscoverGpu, EveryFailedAllocationLeavesNothingBehind) {
 TEST(DiscoverDeviceSignal, RefusesNullAndUnknownTypesEverywhere) {
   const DiscoverOptions options{.k = 2};
   EXPECT_EQ(code_of([&] {
-              discover(DeviceSignal{nullptr, ElementType::f32, Shape{64}}, options);
+              discover(DeviceView{nullptr, ElementType::f32, Shape{64}}, options);
             }),
             ErrorCode::invalid_argument);
   const float sample = 0;
   EXPECT_EQ(code_of([&] {
-              discover(DeviceSignal{&sample, static_cast<ElementType>(99), Shape{1}}, options);
+              discover(DeviceView{&sample, static_cast<ElementType>(99), Shape{1}}, options);
             }),
             ErrorCode::invalid_argument);
 }
@@ -352,7 +357,7 @@ TEST(DiscoverDeviceSignal, SaysWhyThereIsNoGpu) {
   if (problem.empty()) return;
   const std::vector<float> x(64, 1.0F);
   try {
-    discover(DeviceSignal{x.data(), ElementType::f32, Shape{64}}, {.k = 2});
+    discover(DeviceView{x.data(), ElementType::f32, Shape{64}}, {.k = 2});
     FAIL() << "discovered without a GPU";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::backend_unavailable);

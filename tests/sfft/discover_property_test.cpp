@@ -113,11 +113,11 @@ Discovery run(const Case& drawn, bool single, const DiscoverOptions& options) {
   const double outlier = 5 * std::sqrt(drawn.noise * points);
   const double rounding = (single ? 4e-7 : 1e-13) * norm;
   double min = std::numeric_limits<double>::infinity();
-  for (const auto& value : discovery.values) min = std::min(min, std::abs(value));
-  const bool full = k > 0 && discovery.values.size() == static_cast<std::size_t>(k);
+  for (const auto& value : discovery.spectrum.values) min = std::min(min, std::abs(value));
+  const bool full = k > 0 && discovery.spectrum.values.size() == static_cast<std::size_t>(k);
   std::vector<char> seen(truth.support.size(), 0);
-  for (std::size_t i = 0; i < discovery.values.size(); ++i) {
-    const std::int64_t f = (*discovery.support)[i];
+  for (std::size_t i = 0; i < discovery.spectrum.values.size(); ++i) {
+    const std::int64_t f = (*discovery.spectrum.support)[i];
     std::complex<double> expected = 0;
     for (std::size_t t = 0; t < truth.support.size(); ++t) {
       const bool own = truth.support[t] == f;
@@ -126,11 +126,11 @@ Discovery run(const Case& drawn, bool single, const DiscoverOptions& options) {
       seen[t] = 1;
     }
     // Missed coefficients are smaller than the bound, but disturb their neighbours.
-    const double tolerance =
-        rounding + outlier + 6 * discovery.standard_error[i] + (expected == 0.0 ? 0 : discovery.missed_bound);
-    if (!(std::abs(discovery.values[i] - expected) <= tolerance))
+    const double tolerance = rounding + outlier + 6 * discovery.spectrum.standard_error[i] +
+                             (expected == 0.0 ? 0 : discovery.missed_bound);
+    if (!(std::abs(discovery.spectrum.values[i] - expected) <= tolerance))
       return ::testing::AssertionFailure()
-             << "value of " << f << " is " << discovery.values[i] << ", not " << expected;
+             << "value of " << f << " is " << discovery.spectrum.values[i] << ", not " << expected;
   }
   for (std::size_t t = 0; t < seen.size(); ++t) {
     const double size = std::abs(truth.values[t]);
@@ -163,7 +163,7 @@ TEST(DiscoverProperty, NothingIsMissedInSilence) {
     options.seed = seed;
     try {
       const Discovery discovery = run(drawn, single, options);
-      EXPECT_EQ(discovery.values.size(), discovery.support->size());
+      EXPECT_EQ(discovery.spectrum.values.size(), discovery.spectrum.support->size());
       EXPECT_LE(discovery.rounds, 24);
       if (!discovery.verified) {
         EXPECT_EQ(options.fallback, Fallback::none);
@@ -175,7 +175,7 @@ TEST(DiscoverProperty, NothingIsMissedInSilence) {
           << "case " << seed << ", " << drawn.truth.shape.to_string()
           << (drawn.truth.real ? " real" : " complex") << (single ? " single" : " double") << ", noise "
           << drawn.noise << ", k " << options.k << " of " << drawn.truth.support.size() << ", "
-          << to_string(discovery.path) << ", " << discovery.reason;
+          << to_string(discovery.spectrum.path) << ", " << discovery.reason;
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::invalid_argument) << error.what();
       ++refused;

@@ -42,8 +42,8 @@ std::vector<std::complex<float>> with_noise(const SparseSignal& signal, double p
 void expect_found(const Discovery& discovery, const SparseSignal& signal, double bound) {
   EXPECT_TRUE(discovery.verified) << discovery.reason;
   EXPECT_FALSE(discovery.support_learned_densely) << discovery.reason;
-  EXPECT_EQ(*discovery.support, signal.support);
-  EXPECT_LE(test::relative_l2(discovery.values, signal.values), bound);
+  EXPECT_EQ(*discovery.spectrum.support, signal.support);
+  EXPECT_LE(test::relative_l2(discovery.spectrum.values, signal.values), bound);
 }
 
 TEST(Discover, FindsExactlySparseSignalsOfAnyShape) {
@@ -67,14 +67,14 @@ TEST(Discover, RealSignalsGiveOneOfEachPair) {
     for (unsigned seed = 1; seed <= 5; ++seed) {
       SparseSignal signal = SparseSignal::random(shape, true, 8, seed);
       // learn() keeps the half in which the last coordinate is at most half its extent.
-      const Template kept = learn(SignalView(signal.as<double>(), shape), {.k = 8});
+      const Template kept = learn(SignalView(signal.as<double>(), shape), {.keep = Largest{8}});
       const DiscoverOptions options{.k = 8, .fallback = Fallback::none, .seed = seed};
       SCOPED_TRACE(shape.to_string());
       const Discovery single = discover(SignalView(signal.as<float>(), shape), options);
       EXPECT_TRUE(single.verified) << single.reason;
-      ASSERT_EQ(*single.support, support_of(kept));
+      ASSERT_EQ(*single.spectrum.support, support_of(kept));
       std::vector<std::complex<double>> expected;
-      for (const std::int64_t f : *single.support) {
+      for (const std::int64_t f : *single.spectrum.support) {
         const auto at = std::find(signal.support.begin(), signal.support.end(), f);
         const auto mirrored =
             std::find(signal.support.begin(), signal.support.end(), test::negated(shape, f));
@@ -83,12 +83,12 @@ TEST(Discover, RealSignalsGiveOneOfEachPair) {
         const auto i = static_cast<std::size_t>((own ? at : mirrored) - signal.support.begin());
         expected.push_back(own ? signal.values[i] : std::conj(signal.values[i]));
       }
-      EXPECT_LE(test::relative_l2(single.values, expected), kSingle);
+      EXPECT_LE(test::relative_l2(single.spectrum.values, expected), kSingle);
       // A short signal of a prime size can afford only two rounds of windows, which do not suffice for one
       // draw in forty. The result says so, and missing coefficients are within the bound.
       const Discovery twice = discover(SignalView(signal.as<double>(), shape), options);
       if (twice.verified || shape != Shape{32749}) {
-        EXPECT_LE(test::relative_l2(twice.values, expected), kDouble);
+        EXPECT_LE(test::relative_l2(twice.spectrum.values, expected), kDouble);
       } else {
         ++unverified;
         for (const auto& value : expected) EXPECT_LE(std::abs(value), twice.missed_bound);
@@ -103,7 +103,7 @@ TEST(Discover, ReadsFewSamples) {
   const Discovery discovery = discover(SignalView::line(signal.as<std::complex<float>>()), {.k = 50});
   expect_found(discovery, signal, kSingle);
   EXPECT_LE(discovery.samples, (1 << 20) / 64);
-  EXPECT_EQ(discovery.path, Path::comb);
+  EXPECT_EQ(discovery.spectrum.path, Path::comb);
 }
 
 TEST(Discover, AnUnknownNumberOfFrequenciesIsFoundOut) {
@@ -130,11 +130,11 @@ TEST(Discover, OfMoreFrequenciesTheLargestAreKept) {
   std::vector<double> sizes;
   for (const auto& value : signal.values) sizes.push_back(std::abs(value));
   std::sort(sizes.rbegin(), sizes.rend());
-  ASSERT_EQ(discovery.values.size(), 20u);
+  ASSERT_EQ(discovery.spectrum.values.size(), 20u);
   double tail = 0;
   for (std::size_t i = 20; i < 30; ++i) tail += sizes[i] * sizes[i];
-  for (const auto& value : discovery.values) EXPECT_GE(std::abs(value), sizes[19] * (1 - 1e-9));
-  EXPECT_NEAR(discovery.tail_energy / tail, 1, 1e-6);
+  for (const auto& value : discovery.spectrum.values) EXPECT_GE(std::abs(value), sizes[19] * (1 - 1e-9));
+  EXPECT_NEAR(discovery.spectrum.quality.tail_energy / tail, 1, 1e-6);
 }
 
 TEST(Discover, NoisyValuesAreWithinTheirOwnErrorAndNothingIsMissed) {
@@ -149,16 +149,16 @@ TEST(Discover, NoisyValuesAreWithinTheirOwnErrorAndNothingIsMissed) {
       const Discovery discovery = discover(SignalView(x, shape), {.k = 10, .fallback = Fallback::none});
       SCOPED_TRACE(shape.to_string());
       EXPECT_TRUE(discovery.verified) << discovery.reason;
-      ASSERT_EQ(*discovery.support, signal.support);
+      ASSERT_EQ(*discovery.spectrum.support, signal.support);
       double error = 0;
       double predicted = 0;
       for (std::size_t i = 0; i < signal.values.size(); ++i) {
-        error += std::norm(discovery.values[i] - signal.values[i]);
-        predicted += discovery.standard_error[i] * discovery.standard_error[i];
+        error += std::norm(discovery.spectrum.values[i] - signal.values[i]);
+        predicted += discovery.spectrum.standard_error[i] * discovery.spectrum.standard_error[i];
       }
       EXPECT_LE(error, 4 * predicted);
       EXPECT_GE(error, predicted / 8);
-      EXPECT_NEAR(discovery.tail_energy / (noise * n * n), 1, 0.35);
+      EXPECT_NEAR(discovery.spectrum.quality.tail_energy / (noise * n * n), 1, 0.35);
       for (const auto& value : signal.values) EXPECT_GT(std::abs(value), discovery.missed_bound);
     }
   }
@@ -173,19 +173,18 @@ TEST(Discover, WhiteNoiseIsNotVerifiedAndTransformedDensely) {
   EXPECT_FALSE(marked.verified);
   const Discovery discovery = discover(SignalView::line(x), {.k = 50});
   EXPECT_TRUE(discovery.verified);
-  EXPECT_EQ(discovery.path, Path::dense);
+  EXPECT_EQ(discovery.spectrum.path, Path::dense);
   EXPECT_TRUE(discovery.support_learned_densely);
-  EXPECT_EQ(discovery.values.size(), 50u);
-  const Spectrum<double> spectrum = transform(SignalView::line(x), {.k = 50, .fallback = Fallback::none});
-  EXPECT_FALSE(spectrum.verified);
+  EXPECT_EQ(discovery.spectrum.values.size(), 50u);
+  EXPECT_FALSE(transform(SignalView::line(x), Largest{50}, {.fallback = Fallback::none}).verified);
 }
 
 TEST(Discover, APhotographIsNotSparse) {
   const std::vector<std::uint8_t> frame = test::film_frame(240, 320, 0);
   const Discovery discovery = discover(SignalView(frame, Shape{240, 320}), {.k = 100});
-  EXPECT_EQ(discovery.path, Path::dense);
-  const Template tmpl = learn(SignalView(frame, Shape{240, 320}), {.k = 100});
-  EXPECT_EQ(*discovery.support, support_of(tmpl));
+  EXPECT_EQ(discovery.spectrum.path, Path::dense);
+  const Template tmpl = learn(SignalView(frame, Shape{240, 320}), {.keep = Largest{100}});
+  EXPECT_EQ(*discovery.spectrum.support, support_of(tmpl));
 }
 
 TEST(Discover, OneResidueClassModuloAPowerOfTwo) {
@@ -201,7 +200,7 @@ TEST(Discover, OneResidueClassModuloAPowerOfTwo) {
     const Discovery discovery =
         discover(SignalView::line(x), {.k = 24, .fallback = Fallback::none, .seed = seed});
     expect_found(discovery, signal, kSingle);
-    EXPECT_EQ(discovery.path, Path::flat_window);
+    EXPECT_EQ(discovery.spectrum.path, Path::flat_window);
   }
 }
 
@@ -229,8 +228,8 @@ TEST(Discover, FrequenciesThatDifferInTheirHighestBitsOnly) {
         {.k = static_cast<std::int64_t>(support.size()), .fallback = Fallback::none, .seed = seed * 7919});
     if (!discovery.verified) continue;
     ++verified;
-    EXPECT_EQ(*discovery.support, signal.support) << seed;
-    EXPECT_LE(test::relative_l2(discovery.values, signal.values), kSingle) << seed;
+    EXPECT_EQ(*discovery.spectrum.support, signal.support) << seed;
+    EXPECT_LE(test::relative_l2(discovery.spectrum.values, signal.values), kSingle) << seed;
   }
   EXPECT_GE(verified, 150);
 }
@@ -246,9 +245,9 @@ TEST(Discover, NeighboursAndGreatDifferencesInSize) {
     const Discovery discovery =
         discover(SignalView::line(signal.samples()), {.k = 9, .fallback = Fallback::none});
     EXPECT_TRUE(discovery.verified) << discovery.reason;
-    ASSERT_EQ(*discovery.support, signal.support);
+    ASSERT_EQ(*discovery.spectrum.support, signal.support);
     for (std::size_t i = 0; i < signal.values.size(); ++i)
-      EXPECT_LE(std::abs(discovery.values[i] - signal.values[i]), 1e-6 * std::abs(signal.values[i]));
+      EXPECT_LE(std::abs(discovery.spectrum.values[i] - signal.values[i]), 1e-6 * std::abs(signal.values[i]));
   }
 }
 
@@ -257,8 +256,8 @@ TEST(Discover, SameSeedSameAnswer) {
   const auto x = with_noise(signal, 1, 7);
   const Discovery a = discover(SignalView::line(x), {.k = 20, .fallback = Fallback::none, .seed = 9});
   const Discovery b = discover(SignalView::line(x), {.k = 20, .fallback = Fallback::none, .seed = 9});
-  EXPECT_EQ(*a.support, *b.support);
-  EXPECT_EQ(a.values, b.values);
+  EXPECT_EQ(*a.spectrum.support, *b.spectrum.support);
+  EXPECT_EQ(a.spectrum.values, b.spectrum.values);
   EXPECT_EQ(a.samples, b.samples);
 }
 
@@ -267,7 +266,7 @@ TEST(Discover, NanIsAnErrorOrNotVerified) {
   std::vector<std::complex<float>> x(1 << 16, {nan, nan});
   const Discovery marked = discover(SignalView::line(x), {.k = 5, .fallback = Fallback::none});
   EXPECT_FALSE(marked.verified);
-  EXPECT_FALSE(marked.finite);
+  EXPECT_FALSE(marked.spectrum.quality.finite);
   EXPECT_EQ(code_of([&] { discover(SignalView::line(x), {.k = 5}); }), ErrorCode::invalid_argument);
 }
 
@@ -276,7 +275,7 @@ TEST(Discover, ZeroSamplesAreNotVerified) {
   std::vector<std::complex<float>> x(1 << 16);
   x[12345] = 1;
   EXPECT_FALSE(discover(SignalView::line(x), {.k = 5, .fallback = Fallback::none}).verified);
-  EXPECT_EQ(discover(SignalView::line(x), {.k = 5}).path, Path::dense);
+  EXPECT_EQ(discover(SignalView::line(x), {.k = 5}).spectrum.path, Path::dense);
 }
 
 TEST(Discover, TinySignalsAndFrequenciesEverywhere) {
@@ -291,13 +290,13 @@ TEST(Discover, TinySignalsAndFrequenciesEverywhere) {
         const Discovery marked = discover(SignalView::line(x), {.k = wanted, .fallback = Fallback::none});
         EXPECT_LE(marked.rounds, 24);
         if (!marked.verified) continue;
-        EXPECT_EQ(*marked.support, signal.support);
-        EXPECT_LE(test::relative_l2(marked.values, signal.values), 1e-10);
+        EXPECT_EQ(*marked.spectrum.support, signal.support);
+        EXPECT_LE(test::relative_l2(marked.spectrum.values, signal.values), 1e-10);
       }
       const Discovery answer = discover(SignalView::line(x), {.k = k});
       EXPECT_TRUE(answer.verified);
-      EXPECT_EQ(*answer.support, signal.support);
-      EXPECT_LE(test::relative_l2(answer.values, signal.values), 1e-10);
+      EXPECT_EQ(*answer.spectrum.support, signal.support);
+      EXPECT_LE(test::relative_l2(answer.spectrum.values, signal.values), 1e-10);
     }
   }
 }
@@ -307,11 +306,12 @@ TEST(Discover, TransformGivesWhatDiscoveryFinds) {
   const std::vector<float> x = signal.as<float>();
   const SignalView view(x, Shape{288, 384});
   const Discovery discovery = discover(view, {.k = 6});
-  const Spectrum<double> spectrum = transform(view, {.k = 6});
-  EXPECT_TRUE(spectrum.verified);
+  const Discovery found = transform(view, Largest{6});
+  EXPECT_TRUE(found.verified);
+  const Spectrum<double>& spectrum = found.spectrum;
   EXPECT_EQ(spectrum.path, Path::comb);
-  EXPECT_EQ(*spectrum.support, *discovery.support);
-  EXPECT_EQ(spectrum.values, discovery.values);
+  EXPECT_EQ(*spectrum.support, *discovery.spectrum.support);
+  EXPECT_EQ(spectrum.values, discovery.spectrum.values);
   EXPECT_GE(discovery.search_seconds, 0);
   EXPECT_EQ(code_of([&] { transform(view, {}); }), ErrorCode::invalid_argument);
 }
@@ -327,7 +327,7 @@ TEST(Discover, BadOptionsAreTypedErrors) {
   EXPECT_EQ(code({.k = 5, .noise_gain = 0.5}), ErrorCode::invalid_argument);
   EXPECT_EQ(code({.k = 5, .path = Path::direct}), ErrorCode::invalid_argument);
   const Discovery large = discover(SignalView::line(x), {.k = 1024});
-  EXPECT_EQ(large.path, Path::dense);
+  EXPECT_EQ(large.spectrum.path, Path::dense);
 }
 
 TEST(Discover, LearningByDiscoveryMakesATemplate) {
@@ -335,22 +335,28 @@ TEST(Discover, LearningByDiscoveryMakesATemplate) {
   const SparseSignal signal = SparseSignal::random(shape, false, 20, 3);
   const auto x = with_noise(signal, 0.3, 1);
   const Template tmpl =
-      learn(SignalView::line(x), {.k = 20, .method = LearnMethod::discovery, .fallback = Fallback::none});
+      learn(SignalView::line(x),
+            {.keep = Largest{20}, .method = LearnOptions::Method::discovery, .fallback = Fallback::none});
   EXPECT_EQ(support_of(tmpl), signal.support);
-  const Template dense = learn(SignalView::line(x), {.k = 20});
+  const Template dense = learn(SignalView::line(x), {.keep = Largest{20}});
   EXPECT_NEAR(tmpl.energy_captured(), dense.energy_captured(), 0.02);
   const Plan<float> plan(tmpl);
   const auto spectrum = plan.execute(SignalView::line(x));
   EXPECT_LE(test::relative_l2(spectrum.values, signal.values), 0.1);
 
   std::vector<std::complex<float>> noise = with_noise(SparseSignal{shape, false, {}, {}}, 1, 2);
+  EXPECT_EQ(
+      code_of([&] {
+        learn(SignalView::line(noise),
+              {.keep = Largest{20}, .method = LearnOptions::Method::discovery, .fallback = Fallback::none});
+      }),
+      ErrorCode::not_sparse);
+  EXPECT_EQ(
+      learn(SignalView::line(noise), {.keep = Largest{20}, .method = LearnOptions::Method::discovery}).k(),
+      20);
   EXPECT_EQ(code_of([&] {
-              learn(SignalView::line(noise),
-                    {.k = 20, .method = LearnMethod::discovery, .fallback = Fallback::none});
+              learn(SignalView::line(x), {.keep = Energy{0.9}, .method = LearnOptions::Method::discovery});
             }),
-            ErrorCode::not_sparse);
-  EXPECT_EQ(learn(SignalView::line(noise), {.k = 20, .method = LearnMethod::discovery}).k(), 20);
-  EXPECT_EQ(code_of([&] { learn(SignalView::line(x), {.energy = 0.9, .method = LearnMethod::discovery}); }),
             ErrorCode::invalid_argument);
 }
 

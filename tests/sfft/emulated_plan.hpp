@@ -162,7 +162,8 @@ class EmulatedPlan final : public DevicePlan<float> {
 /// A plan whose spectra are the sums of the samples, times `sign`.
 inline Plan<float> emulated(float sign, Events& events) {
   const std::vector<std::int64_t> support{0};
-  auto design = std::make_shared<PlanDesign<float>>(Template::from_support(kShape, true, support));
+  auto design = std::make_shared<PlanDesign<float>>(Template::from_support(kShape, Domain::real, support),
+                                                    PlanOptions{});
   design->info.path = Path::comb;
   std::vector<std::unique_ptr<const DevicePlan<float>>> devices;
   for (int i = 0; i < events.devices; ++i) devices.push_back(std::make_unique<EmulatedPlan>(sign, events));

@@ -25,19 +25,20 @@ class HostFramesCuda : public test::GpuTest {};
 TEST_F(HostFramesCuda, ReadsPageLockedFramesInPlace) {
   const Shape shape{240, 320};
   const auto film = film_frame(240, 320, 3);
-  const Template tmpl = learn(SignalView(film_frame(240, 320, 0), shape), {.k = 100, .reference = true});
+  const Template tmpl =
+      learn(SignalView(film_frame(240, 320, 0), shape), {.keep = Largest{100}, .reference = true});
   const detail::cuda::PinnedBuffer pinned(2 * film.size());
   std::copy(film.begin(), film.end(), pinned.as<std::uint8_t>());
   std::copy(film.begin(), film.end(), pinned.as<std::uint8_t>() + film.size());
   const std::vector<SignalView> frames{
       SignalView(std::span<const std::uint8_t>(pinned.as<std::uint8_t>(), film.size()), shape),
       SignalView(std::span<const std::uint8_t>(pinned.as<std::uint8_t>() + film.size(), film.size()), shape)};
-  PlanOptions options{.backend = Backend::cuda, .batch = 2, .path = Path::comb};
-  options.transfer = Transfer::mapped;
+  PlanOptions options{.device = Device::gpu(), .batch = 2, .path = Path::comb};
+  options.transfer = PlanOptions::Transfer::mapped;
   const Plan<float> mapped(tmpl, options);
-  options.transfer = Transfer::rows;
+  options.transfer = PlanOptions::Transfer::rows;
   const Plan<float> by_rows(tmpl, options);
-  options.transfer = Transfer::gather;
+  options.transfer = PlanOptions::Transfer::gather;
   const Plan<float> gathered(tmpl, options);
   auto workspace = mapped.make_workspace();
   std::vector<Spectrum<float>> spectra(2);
@@ -86,12 +87,12 @@ void check_rows(const Shape& shape, bool real, std::size_t offset = 0) {
     frames.emplace_back(std::span<const T>(frame, points), shape);
   }
   std::swap(frames[10], frames[30]);  // not adjacent to their neighbours
-  PlanOptions options{.backend = Backend::cuda, .batch = 32, .path = Path::comb};
-  const Template tmpl = Template::from_support(shape, real, signal.support);
-  options.transfer = Transfer::rows;
+  PlanOptions options{.device = Device::gpu(), .batch = 32, .path = Path::comb};
+  const Template tmpl = Template::from_support(shape, real ? Domain::real : Domain::complex, signal.support);
+  options.transfer = PlanOptions::Transfer::rows;
   if (code_of([&] { Plan<Real>(tmpl, options); }) == ErrorCode::not_sparse) return;
   const Plan<Real> by_rows(tmpl, options);
-  options.transfer = Transfer::gather;
+  options.transfer = PlanOptions::Transfer::gather;
   const Plan<Real> gathered(tmpl, options);
   for (const std::size_t count : {std::size_t{1}, std::size_t{9}, kFrames}) {
     std::vector<Spectrum<Real>> got(count), expected(count);
@@ -102,7 +103,8 @@ void check_rows(const Shape& shape, bool real, std::size_t offset = 0) {
     gathered.execute(some, expected, other);
     for (std::size_t i = 0; i < count; ++i) {
       EXPECT_EQ(got[i].values, expected[i].values) << shape.to_string() << ", frame " << i;
-      EXPECT_EQ(got[i].error_l2, expected[i].error_l2) << shape.to_string() << ", frame " << i;
+      EXPECT_EQ(got[i].quality.error_l2, expected[i].quality.error_l2)
+          << shape.to_string() << ", frame " << i;
     }
   }
 }
@@ -126,7 +128,7 @@ TEST_F(HostFramesCuda, PlansForPageLockedFramesReadFewRowsAndSayHowMuchTheyErr) 
   const Shape shape{540, 960};
   const auto points = static_cast<std::size_t>(shape.points());
   const auto first = film_frame(540, 960, 0);
-  const Template tmpl = learn(SignalView(first, shape), {.k = 400, .reference = true});
+  const Template tmpl = learn(SignalView(first, shape), {.keep = Largest{400}, .reference = true});
   constexpr std::size_t kFrames = 20;
   const detail::cuda::PinnedBuffer pinned(kFrames * points);
   std::vector<SignalView> frames;
@@ -137,7 +139,7 @@ TEST_F(HostFramesCuda, PlansForPageLockedFramesReadFewRowsAndSayHowMuchTheyErr) 
   }
   const Plan<double> exact(tmpl, {.path = Path::dense});
   for (const int batch : {1, 20}) {
-    PlanOptions options{.backend = Backend::cuda, .batch = batch, .path = Path::comb};
+    PlanOptions options{.device = Device::gpu(), .batch = batch, .path = Path::comb};
     const Plan<float> anywhere(tmpl, options);
     options.frames_in = FramesIn::page_locked;
     const Plan<float> plan(tmpl, options);
@@ -154,13 +156,13 @@ TEST_F(HostFramesCuda, PlansForPageLockedFramesReadFewRowsAndSayHowMuchTheyErr) 
         error += std::norm(std::complex<double>(spectra[i].values[j]) - truth[j]);
         norm += std::norm(truth[j]);
       }
-      EXPECT_LE(std::sqrt(error), 4 * spectra[i].error_l2) << batch << ", frame " << i;
+      EXPECT_LE(std::sqrt(error), 4 * spectra[i].quality.error_l2) << batch << ", frame " << i;
       EXPECT_LT(std::sqrt(error / norm), 0.3) << batch << ", frame " << i;
       // A single frame gets the same bits as in a batch.
       Spectrum<float> alone;
       plan.execute(frames[i], alone, workspace);
       EXPECT_EQ(alone.values, spectra[i].values);
-      EXPECT_EQ(alone.error_l2, spectra[i].error_l2);
+      EXPECT_EQ(alone.quality.error_l2, spectra[i].quality.error_l2);
     }
     const auto elsewhere = film_frame(540, 960, 1);
     EXPECT_EQ(plan.execute(SignalView(elsewhere, shape)).values, spectra[0].values) << "gathered by the host";
@@ -171,9 +173,9 @@ TEST_F(HostFramesCuda, PlansForPageLockedFramesReadFewRowsAndSayHowMuchTheyErr) 
 TEST_F(HostFramesCuda, PlansForPageLockedFramesAreCombsWherePlansForOthersAre) {
   for (const Shape& shape : {Shape{360, 640}, Shape{432, 768}, Shape{720, 1280}}) {
     const auto film = film_frame(shape[0], shape[1], 0);
-    const Template tmpl = learn(SignalView(film, shape), {.k = 1000, .reference = true});
+    const Template tmpl = learn(SignalView(film, shape), {.keep = Largest{1000}, .reference = true});
     for (const int batch : {1, 8, 64}) {
-      PlanOptions options{.backend = Backend::cuda, .batch = batch};
+      PlanOptions options{.device = Device::gpu(), .batch = batch};
       const PlanInfo anywhere = Plan<float>(tmpl, options).info();
       options.frames_in = FramesIn::page_locked;
       const Plan<float> plan(tmpl, options);
@@ -196,8 +198,8 @@ void check_references(const Shape& shape, bool real, Path path, std::size_t offs
   const detail::cuda::PinnedBuffer pinned((points + offset) * sizeof(T));
   T* const there = pinned.as<T>() + offset;
   std::copy(reference.begin(), reference.end(), there);
-  const Template tmpl = Template::from_support(shape, real, signal.support);
-  const PlanOptions options{.backend = Backend::cuda, .batch = 4, .path = path};
+  const Template tmpl = Template::from_support(shape, real ? Domain::real : Domain::complex, signal.support);
+  const PlanOptions options{.device = Device::gpu(), .batch = 4, .path = path};
   if (code_of([&] { Plan<Real>(tmpl, options); }) == ErrorCode::not_sparse) return;
   const Plan<Real> plan(tmpl, options);
   std::vector<std::complex<double>> values(signal.support.size());
@@ -208,7 +210,8 @@ void check_references(const Shape& shape, bool real, Path path, std::size_t offs
   const auto read =
       plan.with_reference(SignalView(std::span<const T>(there, points), shape), values).execute(view);
   EXPECT_EQ(read.values, gathered.values) << shape.to_string();
-  EXPECT_EQ(read.error_l2, gathered.error_l2) << shape.to_string() << ": the witness's samples";
+  EXPECT_EQ(read.quality.error_l2, gathered.quality.error_l2)
+      << shape.to_string() << ": the witness's samples";
   EXPECT_NE(read.values, plan.execute(view).values);
 }
 
@@ -239,12 +242,15 @@ TEST_F(HostFramesCuda, AWorkspaceServesOnePlanAfterAnother) {
   for (const std::int64_t k : {100, 60}) {
     for (const Path path : {Path::comb, Path::dense}) {
       for (const int batch : {1, 4}) {
-        const PlanOptions options{.backend = Backend::cuda, .batch = batch, .path = path};
+        const PlanOptions options{.device = Device::gpu(), .batch = batch, .path = path};
         for (const int first : {0, 1})
           uses.push_back(
-              {Plan<float>(learn(SignalView(film_frame(240, 320, first), shape), {.k = k}), options), frame});
+              {Plan<float>(learn(SignalView(film_frame(240, 320, first), shape), {.keep = Largest{k}}),
+                           options),
+               frame});
         uses.push_back(
-            {Plan<float>(learn(SignalView(film_frame(120, 160, 0), other_shape), {.k = k}), options),
+            {Plan<float>(learn(SignalView(film_frame(120, 160, 0), other_shape), {.keep = Largest{k}}),
+                         options),
              small_frame});
       }
     }
@@ -257,7 +263,7 @@ TEST_F(HostFramesCuda, AWorkspaceServesOnePlanAfterAnother) {
     use.plan.execute(use.frame, spectrum, workspace);
     const Spectrum<float> expected = use.plan.execute(use.frame);
     EXPECT_EQ(spectrum.values, expected.values) << i;
-    EXPECT_EQ(spectrum.error_l2, expected.error_l2) << i;
+    EXPECT_EQ(spectrum.quality.error_l2, expected.quality.error_l2) << i;
   }
 }
 
@@ -272,9 +278,10 @@ TEST_F(HostFramesCuda, FramesOfOneCallMayDiffer) {
   const SignalView locked(std::span<const double>(pinned.as<double>(), film.size()), shape);
   const std::vector<SignalView> frames{SignalView(film, shape), locked, SignalView(floats, shape),
                                        SignalView(film, shape), SignalView(doubles, shape)};
-  const Template tmpl = learn(SignalView(film_frame(240, 320, 0), shape), {.k = 100, .reference = true});
+  const Template tmpl =
+      learn(SignalView(film_frame(240, 320, 0), shape), {.keep = Largest{100}, .reference = true});
   for (const int batch : {1, 4}) {
-    const Plan<float> plan(tmpl, {.backend = Backend::cuda, .batch = batch, .path = Path::comb});
+    const Plan<float> plan(tmpl, {.device = Device::gpu(), .batch = batch, .path = Path::comb});
     auto workspace = plan.make_workspace();
     std::vector<Spectrum<float>> spectra(frames.size());
     plan.execute(frames, spectra, workspace);

@@ -39,13 +39,13 @@ void send(HostRing<float>& ring, int batch, std::vector<Spectrum<float>>& spectr
   const DeviceSpectra<float> to = slot.spectra(frames);
   std::vector<std::complex<float>> values;
   std::vector<float> errors;
-  std::vector<FrameErrors> estimates(spectra.size());
+  std::vector<Quality> estimates(spectra.size());
   for (int frame = 0; frame < frames; ++frame) {
     for (std::int64_t i = 0; i < kFrequencies; ++i) {
       values.push_back(value_of(batch, frame, i));
       errors.push_back(static_cast<float>(batch + i));
     }
-    FrameErrors& estimate = estimates[static_cast<std::size_t>(frame)];
+    Quality& estimate = estimates[static_cast<std::size_t>(frame)];
     estimate.error_l2 = batch + 0.25;
     estimate.finite = frame % 2;
   }
@@ -68,8 +68,8 @@ void expect_arrived(const std::vector<Spectrum<float>>& spectra, int batch) {
       ASSERT_EQ(spectrum.values[at], value_of(batch, static_cast<int>(frame), i)) << batch << " " << frame;
       ASSERT_EQ(spectrum.standard_error[at], static_cast<float>(batch + i));
     }
-    EXPECT_EQ(spectrum.error_l2, batch + 0.25);
-    EXPECT_EQ(spectrum.finite, frame % 2 != 0);
+    EXPECT_EQ(spectrum.quality.error_l2, batch + 0.25);
+    EXPECT_EQ(spectrum.quality.finite, frame % 2 != 0);
     EXPECT_EQ(spectrum.transferred_bytes, 7 * batch);
     EXPECT_GT(spectrum.transfer_us, 0);
   }

@@ -64,7 +64,7 @@ void check(const Shape& shape, std::size_t k, unsigned seed) {
   const Template tmpl = learn_at(SignalView(samples, shape), support);
   ASSERT_EQ(tmpl.k(), static_cast<std::int64_t>(k));
   EXPECT_TRUE(std::ranges::is_sorted(tmpl.support()));
-  EXPECT_EQ(tmpl.is_real(), real);
+  EXPECT_EQ(tmpl.domain() == Domain::real, real);
 
   double energy = 0;  // energy of the whole spectrum, by Parseval
   for (const T& sample : samples) energy += std::norm(std::complex<double>(sample));
@@ -104,7 +104,7 @@ TEST(LearnAt, PlansKnowWhatAliases) {
   for (std::size_t i = 0; i < spectrum.values.size(); ++i)
     error += std::norm(spectrum.values[i] - sum_at(samples, shape, (*spectrum.support)[i]));
   EXPECT_LE(std::sqrt(error),
-            4 * spectrum.error_l2);  // noise alone, which the error shows if not all samples are read
+            4 * spectrum.quality.error_l2);  // noise alone, which the error shows if not all samples are read
 }
 
 TEST(LearnAt, ScalesNearTheEndOfTheRange) {

@@ -7,7 +7,8 @@
 #include <limits>
 
 #include "kernels/cuda/runtime/runtime.hpp"
-#include "sfft/device_signal.hpp"
+#include "sfft/device.hpp"
+#include "sfft/template_access.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/learning.hpp"
 #include "tests/support/throws.hpp"
@@ -27,22 +28,22 @@ TEST_F(LearnGpu, RefusesWhatTheCpuRefuses) {
       samples[which][37] = bad;
       for (const auto& frame : samples) frames.emplace_back(frame, shape);
       SCOPED_TRACE(which);
-      EXPECT_EQ(code_of([&] { learn(frames, {.k = 4, .backend = Backend::cuda}); }),
+      EXPECT_EQ(code_of([&] { learn(frames, {.keep = Largest{4}, .device = Device::gpu()}); }),
                 ErrorCode::invalid_argument);
-      compare(frames, {.k = 4});
+      compare(frames, {.keep = Largest{4}});
     }
   }
   const Signal signal = random_signal(ElementType::f32, shape, 1);
   compare(signal.view(), {});
-  compare(signal.view(), {.k = 5000});
-  compare(signal.view(), {.threshold_sigma = 1e6});
+  compare(signal.view(), {.keep = Largest{5000}});
+  compare(signal.view(), {.keep = AboveNoise{1e6}});
 }
 
 TEST_F(LearnGpu, RefusesADeviceThatIsNotThere) {
   const std::vector<double> x(32, 1.0);
   for (const int device : {-1, 99}) {
     EXPECT_EQ(
-        code_of([&] { learn(SignalView::line(x), {.k = 2, .backend = Backend::cuda, .device = device}); }),
+        code_of([&] { learn(SignalView::line(x), {.keep = Largest{2}, .device = Device::gpu(device)}); }),
         ErrorCode::backend_unavailable);
   }
 }
@@ -52,8 +53,8 @@ bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 void expect_same_bits(const Template& actual, const Template& expected) {
-  const auto& a = *actual.data();
-  const auto& b = *expected.data();
+  const auto& a = *detail::data_of(actual);
+  const auto& b = *detail::data_of(expected);
   EXPECT_EQ(*a.support, *b.support);
   EXPECT_EQ(a.values, b.values);
   EXPECT_TRUE(same_bits(a.power, b.power));
@@ -82,7 +83,7 @@ int fail_each_allocation(const Learn& learn) {
     }
     cuda::fail_allocation(0);
     EXPECT_EQ(cuda::allocated_bytes(), held) << "allocation " << n;
-    EXPECT_EQ(*learn().data()->support, *expected.data()->support);
+    EXPECT_EQ(*detail::data_of(learn())->support, *detail::data_of(expected)->support);
   }
   EXPECT_TRUE(learned);
   return failures;
@@ -93,9 +94,9 @@ TEST_F(LearnGpu, TheSameFramesGiveTheSameBits) {
     const Signal a = random_signal(ElementType::f32, shape, 1);
     const Signal b = random_signal(ElementType::f32, shape, 2);
     const std::vector<SignalView> frames{a.view(), b.view()};
-    const Template first = learn(frames, {.k = 500, .backend = Backend::cuda});
+    const Template first = learn(frames, {.keep = Largest{500}, .device = Device::gpu()});
     for (int repeat = 0; repeat < 5; ++repeat)
-      expect_same_bits(learn(frames, {.k = 500, .backend = Backend::cuda}), first);
+      expect_same_bits(learn(frames, {.keep = Largest{500}, .device = Device::gpu()}), first);
   }
 }
 
@@ -104,10 +105,10 @@ TEST_F(LearnGpu, EveryFailedAllocationLeavesNothingBehind) {
   const Signal a = random_signal(ElementType::u8, shape, 1);
   const Signal b = random_signal(ElementType::u8, shape, 2);
   const std::vector<SignalView> frames{a.view(), b.view()};
-  for (const LearnOptions& criterion :
-       {LearnOptions{.k = 20}, LearnOptions{.energy = 0.5}, LearnOptions{.threshold_sigma = 2}}) {
+  for (const LearnOptions& criterion : {LearnOptions{.keep = Largest{20}}, LearnOptions{.keep = Energy{0.5}},
+                                        LearnOptions{.keep = AboveNoise{2}}}) {
     LearnOptions options = criterion;
-    options.backend = Backend::cuda;
+    options.device = Device::gpu();
     EXPECT_GE(fail_each_allocation([&] { return learn(frames, options); }), 10);
   }
 }
@@ -116,9 +117,9 @@ TEST_F(LearnGpu, OneFrameGivesTheSameBits) {
   for (const Shape& shape : {Shape{4096}, Shape{540, 961}, Shape{432, 768}, Shape{40, 50, 60}}) {
     const Signal signal = random_signal(ElementType::u8, shape, 1);
     const OnDevice<std::byte> bytes(signal.bytes);
-    const Template first = learn(signal.view(), {.k = 500, .backend = Backend::cuda});
+    const Template first = learn(signal.view(), {.keep = Largest{500}, .device = Device::gpu()});
     for (int repeat = 0; repeat < 5; ++repeat)
-      expect_same_bits(learn(DeviceSignal{bytes.get(), signal.type, shape}, {.k = 500}), first);
+      expect_same_bits(learn(DeviceView{bytes.get(), signal.type, shape}, {.keep = Largest{500}}), first);
   }
 }
 
@@ -128,13 +129,15 @@ TEST_F(LearnGpu, OneFrameRefusesWhatTheCpuRefuses) {
     for (const std::size_t where : {0, 37, 239}) {
       auto samples = random_samples<double>(shape.points(), 3);
       samples[where] = bad;
-      EXPECT_EQ(code_of([&] { learn(SignalView(samples, shape), {.k = 4, .backend = Backend::cuda}); }),
-                ErrorCode::invalid_argument);
-      compare(SignalView(samples, shape), {.k = 4});
+      EXPECT_EQ(
+          code_of([&] { learn(SignalView(samples, shape), {.keep = Largest{4}, .device = Device::gpu()}); }),
+          ErrorCode::invalid_argument);
+      compare(SignalView(samples, shape), {.keep = Largest{4}});
       const OnDevice<double> there(samples);
-      for (const LearnOptions& options : {LearnOptions{.k = 4}, LearnOptions{.energy = 0.5}}) {
+      for (const LearnOptions& options :
+           {LearnOptions{.keep = Largest{4}}, LearnOptions{.keep = Energy{0.5}}}) {
         EXPECT_EQ(code_of([&] {
-                    learn(DeviceSignal{there.get(), ElementType::f64, shape}, options);
+                    learn(DeviceView{there.get(), ElementType::f64, shape}, options);
                   }),
                   ErrorCode::invalid_argument);
       }
@@ -146,51 +149,49 @@ TEST_F(LearnGpu, RefusesFramesThatItCannotRead) {
   const Shape shape{32, 32};
   const std::vector<float> host(1024, 1.0F);
   const OnDevice<float> there(host);
-  const DeviceSignal good{there.get(), ElementType::f32, shape};
-  const auto code = [](const DeviceSignal& frame, const LearnOptions& options) {
-    return code_of([&] { learn(frame, options); });
+  const DeviceView good{there.get(), ElementType::f32, shape};
+  const auto code = [](const DeviceView& frame, const LearnOptions& options, cudaStream_t stream = nullptr) {
+    return code_of([&] { learn(frame, options, stream); });
   };
-  for (const LearnOptions& options : {LearnOptions{.k = 2}, LearnOptions{.energy = 0.5}}) {
-    DeviceSignal bad = good;
+  for (const LearnOptions& options : {LearnOptions{.keep = Largest{2}}, LearnOptions{.keep = Energy{0.5}}}) {
+    DeviceView bad = good;
     bad.data = host.data();
     EXPECT_EQ(code(bad, options), ErrorCode::invalid_argument);
     for (const int device : {-1, 99}) {
       bad = good;
-      bad.device = device;
+      bad.gpu = device;
       EXPECT_EQ(code(bad, options), ErrorCode::backend_unavailable);
     }
     const detail::cuda::OwnedStream stream;
-    bad = good;
-    bad.stream = stream.get();
     ASSERT_EQ(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), cudaSuccess);
-    EXPECT_EQ(code(bad, options), ErrorCode::invalid_argument);
+    EXPECT_EQ(code(good, options, stream.get()), ErrorCode::invalid_argument);
     cudaGraph_t graph = nullptr;
     ASSERT_EQ(cudaStreamEndCapture(stream.get(), &graph), cudaSuccess);
     ASSERT_EQ(cudaGraphDestroy(graph), cudaSuccess);
-    EXPECT_EQ(code(bad, options), std::nullopt);
+    EXPECT_EQ(code(good, options, stream.get()), std::nullopt);
   }
   EXPECT_EQ(code(good, {}), ErrorCode::invalid_argument);
-  EXPECT_EQ(code(good, {.k = -1}), ErrorCode::invalid_argument);
-  EXPECT_EQ(code(good, {.k = 1024}), ErrorCode::invalid_argument);
-  EXPECT_EQ(code(good, {.k = 2, .backend = Backend::cpu}), ErrorCode::invalid_argument);
-  EXPECT_EQ(code(good, {.k = 2, .backend = Backend::cuda}), std::nullopt);
+  EXPECT_EQ(code(good, {.keep = Largest{-1}}), ErrorCode::invalid_argument);
+  EXPECT_EQ(code(good, {.keep = Largest{1024}}), ErrorCode::invalid_argument);
+  EXPECT_EQ(code(good, {.keep = Largest{2}, .device = Device::cpu()}), ErrorCode::invalid_argument);
+  EXPECT_EQ(code(good, {.keep = Largest{2}, .device = Device::gpu()}), std::nullopt);
 }
 
 TEST_F(LearnGpu, OneFrameAllocatesLittleAndFailsCleanly) {
   const Signal signal = random_signal(ElementType::u16, Shape{64, 50}, 1);
   const OnDevice<std::byte> bytes(signal.bytes);
-  const DeviceSignal frame{bytes.get(), signal.type, signal.shape};
-  EXPECT_EQ(fail_each_allocation([&] { return learn(frame, {.k = 20}); }), 1);
+  const DeviceView frame{bytes.get(), signal.type, signal.shape};
+  EXPECT_EQ(fail_each_allocation([&] { return learn(frame, {.keep = Largest{20}}); }), 1);
 }
 
 TEST(LearnDeviceFrame, RefusesNullAndUnknownTypesEverywhere) {
   EXPECT_EQ(code_of([&] {
-              learn(DeviceSignal{nullptr, ElementType::f32, Shape{64}}, {.k = 2});
+              learn(DeviceView{nullptr, ElementType::f32, Shape{64}}, {.keep = Largest{2}});
             }),
             ErrorCode::invalid_argument);
   const float sample = 0;
   EXPECT_EQ(code_of([&] {
-              learn(DeviceSignal{&sample, static_cast<ElementType>(99), Shape{1}}, {.k = 1});
+              learn(DeviceView{&sample, static_cast<ElementType>(99), Shape{1}}, {.keep = Largest{1}});
             }),
             ErrorCode::invalid_argument);
 }
@@ -202,8 +203,8 @@ TEST_F(LearnGpu, OffsetsPast31Bits) {
   const std::int64_t points = (std::int64_t{1} << 21) * 1025;
   std::vector<std::uint8_t> train(static_cast<std::size_t>(points), 0);
   for (std::size_t i = 0; i < train.size(); i += 5) train[i] = 200;  // X is zero except at multiples of N/5
-  const Template tmpl = learn(SignalView::line(train), {.k = 3, .backend = Backend::cuda});
-  EXPECT_EQ(*tmpl.data()->support, (std::vector<std::int64_t>{0, points / 5, 2 * (points / 5)}));
+  const Template tmpl = learn(SignalView::line(train), {.keep = Largest{3}, .device = Device::gpu()});
+  EXPECT_EQ(*detail::data_of(tmpl)->support, (std::vector<std::int64_t>{0, points / 5, 2 * (points / 5)}));
   const double peak = 200 * static_cast<double>(points / 5);
   for (const std::complex<double>& value : tmpl.values()) EXPECT_LE(std::abs(value - peak), 1e-11 * peak);
   EXPECT_NEAR(tmpl.energy_captured(), 1, 1e-12);
@@ -214,7 +215,7 @@ TEST(LearnWithoutGpu, SaysWhy) {
   if (problem.empty()) return;
   const std::vector<double> x(32, 1.0);
   try {
-    learn(SignalView::line(x), {.k = 2, .backend = Backend::cuda});
+    learn(SignalView::line(x), {.keep = Largest{2}, .device = Device::gpu()});
     FAIL() << "learned without a GPU";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::backend_unavailable);

@@ -12,6 +12,7 @@
 #include "bench/known_signals.hpp"
 #include "sfft/error.hpp"
 #include "sfft/template.hpp"
+#include "sfft/template_access.hpp"
 #include "tests/support/learned_truth.hpp"
 #include "tests/support/throws.hpp"
 
@@ -53,7 +54,7 @@ TEST(LearnProperty, OtherCriteriaAndSeveralFramesTellWhatDirectSumsTell) {
       double total = 0;
       for (const auto& [power, flat] : ranked) total += weight(flat) * power;
       for (const double share : {0.5, 0.97}) {
-        const Template tmpl = learn(frame.view(), {.energy = share});
+        const Template tmpl = learn(frame.view(), {.keep = Energy{share}});
         check(frame, tmpl.k(), tmpl, exact, true);
         double held = 0;
         for (std::int64_t i = 0; i < tmpl.k() - 2; ++i)
@@ -64,7 +65,7 @@ TEST(LearnProperty, OtherCriteriaAndSeveralFramesTellWhatDirectSumsTell) {
       }
       const double median = ranked[ranked.size() / 2].first;
       const double floor = 9 * median / std::numbers::ln2;
-      const Template tmpl = learn(frame.view(), {.threshold_sigma = 3});
+      const Template tmpl = learn(frame.view(), {.keep = AboveNoise{3}});
       check(frame, tmpl.k(), tmpl, exact, true);
       const auto above = [&](double level) {
         return 1 + std::count_if(ranked.begin(), ranked.end(),
@@ -76,7 +77,7 @@ TEST(LearnProperty, OtherCriteriaAndSeveralFramesTellWhatDirectSumsTell) {
       const Frame second = make_frame(type, shape, drawn_samples(shape, ++seed));
       const Spectrum other = exact_spectrum(second);
       const std::vector<SignalView> frames{frame.view(), second.view()};
-      const Template mean = learn(frames, {.k = 9});
+      const Template mean = learn(frames, {.keep = Largest{9}});
       ASSERT_EQ(mean.k(), 9);
       double largest = 0, min = std::numeric_limits<double>::infinity();
       for (std::int64_t flat = 0; flat < shape.points(); ++flat) {
@@ -94,7 +95,7 @@ TEST(LearnProperty, OtherCriteriaAndSeveralFramesTellWhatDirectSumsTell) {
         EXPECT_LE(std::abs(mean.values()[i] - exact[at]), 1e-9 * std::sqrt(power)) << what;
       }
       EXPECT_GE(min, largest * (1 - 1e-9)) << what;
-      EXPECT_TRUE(mean.data()->change_measured);
+      EXPECT_TRUE(detail::data_of(mean)->change_measured);
     }
   }
 }
@@ -107,10 +108,11 @@ TEST(LearnAutomatic, TakesDiscoveryForExactlySparseFrames) {
         const bool real = type == ElementType::f64;
         const auto signal = test::SparseSignal::random(shape, real, 6, seed);
         const Frame frame = make_frame(type, shape, signal.samples());
-        const Template tmpl = learn(frame.view(), {.k = 6, .method = LearnMethod::automatic});
+        const Template tmpl =
+            learn(frame.view(), {.keep = Largest{6}, .method = LearnOptions::Method::automatic});
         const std::string what = shape.to_string() + " " + to_string(type);
         ++all;
-        if (tmpl.learned_by() == LearnMethod::discovery) ++discovered;
+        if (tmpl.learned_by() == LearnOptions::Method::discovery) ++discovered;
         ASSERT_EQ(tmpl.k(), 6) << what;
         for (std::size_t i = 0; i < 6; ++i) {
           const std::int64_t f = signal.support[i];
@@ -137,32 +139,32 @@ TEST(LearnAutomatic, LearnsOtherFramesDenselyAndSaysWhy) {
   std::mt19937_64 random(4);
   std::normal_distribution<double> normal;
   const auto expect_dense = [&](const Frame& frame, LearnOptions options, const char* what) {
-    options.method = LearnMethod::automatic;
+    options.method = LearnOptions::Method::automatic;
     const Template tmpl = learn(frame.view(), options);
-    EXPECT_EQ(tmpl.learned_by(), LearnMethod::dense) << what;
+    EXPECT_EQ(tmpl.learned_by(), LearnOptions::Method::dense) << what;
     EXPECT_FALSE(tmpl.why_learned_so().empty()) << what;
-    options.method = LearnMethod::dense;
+    options.method = LearnOptions::Method::dense;
     expect_same_bits(tmpl, learn(frame.view(), options), what);
   };
   Spectrum noisy = sparse;
   for (auto& x : noisy) x += 1e-3 * std::complex<double>(normal(random), normal(random));
-  expect_dense(make_frame(ElementType::c64, shape, noisy), {.k = 6}, "a little noise");
-  expect_dense(make_frame(ElementType::c64, shape, drawn_samples(shape, 5)), {.k = 6}, "a step");
+  expect_dense(make_frame(ElementType::c64, shape, noisy), {.keep = Largest{6}}, "a little noise");
+  expect_dense(make_frame(ElementType::c64, shape, drawn_samples(shape, 5)), {.keep = Largest{6}}, "a step");
   Spectrum click = sparse;
   click[random() % click.size()] += 2.0;
-  expect_dense(make_frame(ElementType::c64, shape, click), {.k = 6}, "one sample off");
+  expect_dense(make_frame(ElementType::c64, shape, click), {.keep = Largest{6}}, "one sample off");
   // More frequencies than requested have about the same magnitude; finding the largest needs double
   // precision.
   auto equal = signal;
   for (auto& value : equal.values) value *= static_cast<double>(shape.points()) / std::abs(value);
-  expect_dense(make_frame(ElementType::c64, shape, equal.samples()), {.k = 3}, "ties");
+  expect_dense(make_frame(ElementType::c64, shape, equal.samples()), {.keep = Largest{3}}, "ties");
   const Frame frame = make_frame(ElementType::c64, shape, sparse);
-  expect_dense(frame, {.k = 6, .reference = true}, "a reference");
-  expect_dense(frame, {.k = 3000}, "a large k");
-  expect_dense(frame, {.energy = 0.9}, "energy");
-  expect_dense(make_frame(ElementType::u8, shape, sparse), {.k = 6}, "integers");
-  const Template known = Template::from_support(shape, false, signal.support);
-  EXPECT_EQ(known.learned_by(), LearnMethod::dense);
+  expect_dense(frame, {.keep = Largest{6}, .reference = true}, "a reference");
+  expect_dense(frame, {.keep = Largest{3000}}, "a large k");
+  expect_dense(frame, {.keep = Energy{0.9}}, "energy");
+  expect_dense(make_frame(ElementType::u8, shape, sparse), {.keep = Largest{6}}, "integers");
+  const Template known = Template::from_support(shape, Domain::complex, signal.support);
+  EXPECT_EQ(known.learned_by(), LearnOptions::Method::dense);
   EXPECT_TRUE(known.why_learned_so().empty());
 }
 
@@ -174,9 +176,11 @@ TEST(LearnAutomatic, RefusesWhatDenseLearningRefuses) {
   const auto code = [&](const LearnOptions& options) {
     return code_of([&] { learn(frame.view(), options); });
   };
-  EXPECT_EQ(code({.k = 3, .method = LearnMethod::automatic}), ErrorCode::invalid_argument);
-  EXPECT_EQ(code({.k = shape.points() + 1, .method = LearnMethod::automatic}), ErrorCode::invalid_argument);
-  EXPECT_EQ(code({.method = LearnMethod::automatic}), ErrorCode::invalid_argument);
+  EXPECT_EQ(code({.keep = Largest{3}, .method = LearnOptions::Method::automatic}),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(code({.keep = Largest{shape.points() + 1}, .method = LearnOptions::Method::automatic}),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(code({.method = LearnOptions::Method::automatic}), ErrorCode::invalid_argument);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "sfft/dense.hpp"
 #include "sfft/discover.hpp"
 #include "sfft/learning/device_learning.hpp"
+#include "sfft/template_access.hpp"
 #include "template/learning/spectrum_layout.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/learning.hpp"
@@ -45,7 +46,7 @@ TEST_F(LearnGpu, TheLargestOfEveryShapeAndType) {
       const std::int64_t all = distinct(shape, type);
       for (const std::int64_t k : {std::int64_t{1}, (all + 2) / 3, all}) {
         SCOPED_TRACE(shape.to_string() + " " + to_string(type) + " k " + std::to_string(k));
-        compare(signal.view(), {.k = k, .reference = type == ElementType::u16});
+        compare(signal.view(), {.keep = Largest{k}, .reference = type == ElementType::u16});
       }
     }
   }
@@ -56,8 +57,8 @@ TEST_F(LearnGpu, EnergyAndThresholdOfEveryShapeAndType) {
     for (const ElementType type : kTypes) {
       const Signal signal = random_signal(type, shape, 5);
       SCOPED_TRACE(shape.to_string() + " " + to_string(type));
-      for (const double energy : {0.1, 0.5, 0.93}) compare(signal.view(), {.energy = energy});
-      for (const double sigma : {1.0, 2.5, 50.0}) compare(signal.view(), {.threshold_sigma = sigma});
+      for (const double energy : {0.1, 0.5, 0.93}) compare(signal.view(), {.keep = Energy{energy}});
+      for (const double sigma : {1.0, 2.5, 50.0}) compare(signal.view(), {.keep = AboveNoise{sigma}});
     }
   }
 }
@@ -65,7 +66,7 @@ TEST_F(LearnGpu, EnergyAndThresholdOfEveryShapeAndType) {
 TEST_F(LearnGpu, EnergyThatTakesMoreThanTheFirstCandidates) {
   const Shape shape{300, 400};
   const Signal signal = random_signal(ElementType::f32, shape, 8);
-  for (const double energy : {0.3, 0.9, 0.999}) compare(signal.view(), {.energy = energy});
+  for (const double energy : {0.3, 0.9, 0.999}) compare(signal.view(), {.keep = Energy{energy}});
 }
 
 TEST_F(LearnGpu, SparseSignals) {
@@ -77,9 +78,9 @@ TEST_F(LearnGpu, SparseSignals) {
       for (const std::complex<double>& sample : samples) parts.push_back(sample.real());
       const SignalView view = real ? SignalView(parts, shape) : SignalView(samples, shape);
       SCOPED_TRACE(shape.to_string());
-      compare(view, {.k = 7});
-      compare(view, {.energy = 0.9});
-      compare(view, {.threshold_sigma = 6});
+      compare(view, {.keep = Largest{7}});
+      compare(view, {.keep = Energy{0.9}});
+      compare(view, {.keep = AboveNoise{6}});
     }
   }
 }
@@ -93,9 +94,9 @@ TEST_F(LearnGpu, FramesOfAFilm) {
   for (std::size_t count = 1; count <= frames.size(); ++count) {
     SCOPED_TRACE(count);
     const std::span<const SignalView> some(frames.data(), count);
-    compare(some, {.k = 200, .reference = true});
-    compare(some, {.energy = 0.95});
-    compare(some, {.threshold_sigma = 4});
+    compare(some, {.keep = Largest{200}, .reference = true});
+    compare(some, {.keep = Energy{0.95}});
+    compare(some, {.keep = AboveNoise{4}});
   }
 }
 
@@ -107,8 +108,8 @@ TEST_F(LearnGpu, SeveralFramesOfEveryType) {
       for (unsigned t = 0; t < 3; ++t) signals.push_back(random_signal(type, shape, 20 + t));
       for (const Signal& signal : signals) frames.push_back(signal.view());
       SCOPED_TRACE(shape.to_string() + " " + to_string(type));
-      compare(frames, {.k = std::min<std::int64_t>(6, distinct(shape, type))});
-      compare(frames, {.energy = 0.6});
+      compare(frames, {.keep = Largest{std::min<std::int64_t>(6, distinct(shape, type))}});
+      compare(frames, {.keep = Energy{0.6}});
     }
   }
 }
@@ -118,7 +119,7 @@ TEST_F(LearnGpu, SeveralFramesOfEveryType) {
 void compare_largest(const Signal& signal) {
   const detail::SpectrumLayout layout{signal.shape, !is_complex(signal.type)};
   const std::int64_t k = std::min<std::int64_t>(6, layout.distinct());
-  const Template expected = learn(signal.view(), {.k = k});
+  const Template expected = learn(signal.view(), {.keep = Largest{k}});
   const auto problem = detail::cuda::learning_problem(signal.shape, signal.type, 0);
   detail::cuda::MeanSpectrum mean(signal.shape, signal.type, 1, 0,
                                   detail::remembered_engines<double>(problem));
@@ -127,7 +128,7 @@ void compare_largest(const Signal& signal) {
   const detail::cuda::ChosenElements chosen = mean.largest(0, k);
   std::vector<std::int64_t> support;
   for (const std::int64_t index : chosen.indices) support.push_back(layout.linear_index(index));
-  ASSERT_EQ(support, *expected.data()->support);
+  ASSERT_EQ(support, *detail::data_of(expected)->support);
   EXPECT_LE(relative_l2(mean.first_values(chosen.indices), expected.values()),
             16 * transform_bound(signal.shape));
 }
@@ -149,10 +150,10 @@ TEST_F(LearnGpu, TunedKernelsOfEveryShapeAndType) {
       for (unsigned t = 0; t < 3; ++t) signals.push_back(random_signal(type, shape, 30 + t));
       compare_largest(signals[0]);
       for (const Signal& signal : signals) frames.push_back(signal.view());
-      compare(frames[0], {.k = std::min<std::int64_t>(6, distinct(shape, type))});
-      compare(frames[0], {.energy = 0.6});
-      compare(frames[0], {.threshold_sigma = 2});
-      compare(frames, {.energy = 0.6});
+      compare(frames[0], {.keep = Largest{std::min<std::int64_t>(6, distinct(shape, type))}});
+      compare(frames[0], {.keep = Energy{0.6}});
+      compare(frames[0], {.keep = AboveNoise{2}});
+      compare(frames, {.keep = Energy{0.6}});
     }
   }
   dense::forget_wisdom();
@@ -167,16 +168,16 @@ TEST_F(LearnGpu, TiesGoToSmallerIndices) {
     const std::int64_t all = distinct(shape, ElementType::f64);
     for (const std::int64_t k : {std::int64_t{1}, std::int64_t{3}, all - 1, all}) {
       SCOPED_TRACE(shape.to_string() + " k " + std::to_string(k));
-      compare(SignalView(impulse, shape), {.k = k});
-      compare(SignalView(complex_impulse, shape), {.k = k});
-      compare(SignalView(zero, shape), {.k = k});
+      compare(SignalView(impulse, shape), {.keep = Largest{k}});
+      compare(SignalView(complex_impulse, shape), {.keep = Largest{k}});
+      compare(SignalView(zero, shape), {.keep = Largest{k}});
     }
-    compare(SignalView(zero, shape), {.energy = 0.5});
-    compare(SignalView(zero, shape), {.threshold_sigma = 2});
+    compare(SignalView(zero, shape), {.keep = Energy{0.5}});
+    compare(SignalView(zero, shape), {.keep = AboveNoise{2}});
   }
 }
 
-DeviceSignal resident(const OnDevice<std::byte>& bytes, const Signal& signal) {
+DeviceView resident(const OnDevice<std::byte>& bytes, const Signal& signal) {
   return {bytes.get(), signal.type, signal.shape};
 }
 
@@ -188,10 +189,12 @@ TEST_F(LearnGpu, FramesInGpuMemory) {
       const Signal signal = random_signal(type, shape, 6);
       const OnDevice<std::byte> bytes(signal.bytes);
       const std::int64_t count = distinct(shape, type);
-      for (LearnOptions options : {LearnOptions{.k = (count + 2) / 3, .reference = true},
-                                   LearnOptions{.energy = 0.7}, LearnOptions{.threshold_sigma = 1.5}}) {
+      for (LearnOptions options :
+           {LearnOptions{.keep = Largest{(count + 2) / 3}, .reference = true},
+            LearnOptions{.keep = Energy{0.7}}, LearnOptions{.keep = AboveNoise{1.5}}}) {
         SCOPED_TRACE(shape.to_string() + " " + to_string(type));
-        if (shape.points() > 100000 && options.k > 0) options.k = 1000;
+        if (shape.points() > 100000 && std::holds_alternative<Largest>(*options.keep))
+          options.keep = Largest{1000};
         std::optional<Template> cpu;
         try {
           cpu = learn(signal.view(), options);
@@ -202,7 +205,7 @@ TEST_F(LearnGpu, FramesInGpuMemory) {
         const Template gpu = learn(resident(bytes, signal), options);
         expect_same(gpu, *cpu);
         EXPECT_EQ(gpu.has_reference(), options.reference);
-        EXPECT_EQ(gpu.learned_by(), LearnMethod::dense);
+        EXPECT_EQ(gpu.learned_by(), LearnOptions::Method::dense);
       }
     }
   }
@@ -212,16 +215,16 @@ TEST_F(LearnGpu, FramesAtAnyAddress) {
   const Shape shape{31, 40};
   for (const ElementType type : kTypes) {
     const Signal signal = random_signal(type, shape, 12);
-    const Template expected = learn(signal.view(), {.k = 50});
+    const Template expected = learn(signal.view(), {.keep = Largest{50}});
     for (const std::size_t offset : {1, 2, 4, 8}) {
       const OnDevice<std::byte> bytes(signal.bytes.size() + offset);
       ASSERT_EQ(
           cudaMemcpy(bytes.get() + offset, signal.bytes.data(), signal.bytes.size(), cudaMemcpyHostToDevice),
           cudaSuccess);
       SCOPED_TRACE(std::string(to_string(type)) + " offset " + std::to_string(offset));
-      expect_same(learn(DeviceSignal{bytes.get() + offset, type, shape}, {.k = 50}), expected);
-      expect_same(learn(DeviceSignal{bytes.get() + offset, type, shape}, {.energy = 0.5}),
-                  learn(signal.view(), {.energy = 0.5}));
+      expect_same(learn(DeviceView{bytes.get() + offset, type, shape}, {.keep = Largest{50}}), expected);
+      expect_same(learn(DeviceView{bytes.get() + offset, type, shape}, {.keep = Energy{0.5}}),
+                  learn(signal.view(), {.keep = Energy{0.5}}));
     }
   }
 }
@@ -230,8 +233,8 @@ TEST_F(LearnGpu, FramesInPageLockedMemory) {
   const Signal signal = random_signal(ElementType::u8, Shape{90, 160}, 3);
   const detail::cuda::PinnedBuffer locked(signal.bytes.size());
   std::memcpy(locked.data(), signal.bytes.data(), signal.bytes.size());
-  expect_same(learn(DeviceSignal{locked.data(), signal.type, signal.shape}, {.k = 100}),
-              learn(signal.view(), {.k = 100}));
+  expect_same(learn(DeviceView{locked.data(), signal.type, signal.shape}, {.keep = Largest{100}}),
+              learn(signal.view(), {.keep = Largest{100}}));
 }
 
 TEST_F(LearnGpu, WaitsForWhatIsQueuedInTheStream) {
@@ -241,36 +244,39 @@ TEST_F(LearnGpu, WaitsForWhatIsQueuedInTheStream) {
   const detail::cuda::OwnedStream stream;
   for (int i = 0; i < 40; ++i) detail::cuda::clear(much.get(), std::size_t{64} << 20, stream.get());
   detail::cuda::copy_on_device(bytes.get(), source.get(), signal.bytes.size(), stream.get());
-  const DeviceSignal frame{bytes.get(), signal.type, signal.shape, 0, stream.get()};
-  expect_same(learn(frame, {.k = 200, .reference = true}),
-              learn(signal.view(), {.k = 200, .reference = true}));
+  const DeviceView frame{bytes.get(), signal.type, signal.shape};
+  expect_same(learn(frame, {.keep = Largest{200}, .reference = true}, stream.get()),
+              learn(signal.view(), {.keep = Largest{200}, .reference = true}));
 }
 
 TEST_F(LearnGpu, MethodsForFramesInGpuMemory) {
   const auto sparse = SparseSignal::random(Shape{1 << 16}, false, 7, 11);
   const std::vector<std::complex<double>> samples = sparse.samples();
   const OnDevice<std::complex<double>> there(samples);
-  const DeviceSignal frame{there.get(), ElementType::c128, sparse.shape};
-  const Template discovered = learn(frame, {.k = 7, .method = LearnMethod::discovery});
-  EXPECT_EQ(*discovered.data()->support, sparse.support);
-  EXPECT_EQ(discovered.learned_by(), LearnMethod::discovery);
+  const DeviceView frame{there.get(), ElementType::c128, sparse.shape};
+  const Template discovered = learn(frame, {.keep = Largest{7}, .method = LearnOptions::Method::discovery});
+  EXPECT_EQ(*detail::data_of(discovered)->support, sparse.support);
+  EXPECT_EQ(discovered.learned_by(), LearnOptions::Method::discovery);
   EXPECT_LE(relative_l2(discovered.values(), sparse.values), 1e-9);
-  const Template automatic = learn(frame, {.k = 7, .method = LearnMethod::automatic});
-  EXPECT_EQ(*automatic.data()->support, sparse.support);
-  EXPECT_EQ(automatic.learned_by(), LearnMethod::dense);
+  const Template automatic = learn(frame, {.keep = Largest{7}, .method = LearnOptions::Method::automatic});
+  EXPECT_EQ(*detail::data_of(automatic)->support, sparse.support);
+  EXPECT_EQ(automatic.learned_by(), LearnOptions::Method::dense);
   EXPECT_FALSE(automatic.why_learned_so().empty());
   const Signal noise = random_signal(ElementType::c64, Shape{1 << 16}, 2);
   const OnDevice<std::byte> bytes(noise.bytes);
-  EXPECT_EQ(code_of([&] {
-              learn(resident(bytes, noise),
-                    {.k = 7, .method = LearnMethod::discovery, .fallback = Fallback::none});
-            }),
-            ErrorCode::not_sparse);
-  EXPECT_EQ(learn(resident(bytes, noise), {.k = 7, .method = LearnMethod::discovery}).learned_by(),
-            LearnMethod::dense);
   EXPECT_EQ(
-      code_of([&] { learn(resident(bytes, noise), {.energy = 0.5, .method = LearnMethod::discovery}); }),
-      ErrorCode::invalid_argument);
+      code_of([&] {
+        learn(resident(bytes, noise),
+              {.keep = Largest{7}, .method = LearnOptions::Method::discovery, .fallback = Fallback::none});
+      }),
+      ErrorCode::not_sparse);
+  EXPECT_EQ(learn(resident(bytes, noise), {.keep = Largest{7}, .method = LearnOptions::Method::discovery})
+                .learned_by(),
+            LearnOptions::Method::dense);
+  EXPECT_EQ(code_of([&] {
+              learn(resident(bytes, noise), {.keep = Energy{0.5}, .method = LearnOptions::Method::discovery});
+            }),
+            ErrorCode::invalid_argument);
 }
 
 TEST_F(LearnGpu, SmallAndLargeScales) {
@@ -279,17 +285,17 @@ TEST_F(LearnGpu, SmallAndLargeScales) {
       auto samples = random_samples<double>(shape.points(), 8);
       for (double& sample : samples) sample *= scale;
       SCOPED_TRACE(scale);
-      const Template gpu = learn(SignalView(samples, shape), {.k = 100, .backend = Backend::cuda});
-      const Template cpu = learn(SignalView(samples, shape), {.k = 100});
-      EXPECT_EQ(*gpu.data()->support, *cpu.data()->support);
+      const Template gpu = learn(SignalView(samples, shape), {.keep = Largest{100}, .device = Device::gpu()});
+      const Template cpu = learn(SignalView(samples, shape), {.keep = Largest{100}});
+      EXPECT_EQ(*detail::data_of(gpu)->support, *detail::data_of(cpu)->support);
       EXPECT_LE(relative_l2(gpu.values(), cpu.values()), 16 * transform_bound(shape));
     }
     // Powers beyond the range of double: denormal ones do no harm, infinite ones are refused.
     auto samples = random_samples<double>(shape.points(), 8);
     for (double& sample : samples) sample *= 1e-300;
-    EXPECT_EQ(learn(SignalView(samples, shape), {.k = 100, .backend = Backend::cuda}).k(), 100);
+    EXPECT_EQ(learn(SignalView(samples, shape), {.keep = Largest{100}, .device = Device::gpu()}).k(), 100);
     for (double& sample : samples) sample = sample * 1e300 * 1e170;
-    compare(SignalView(samples, shape), {.k = 100});
+    compare(SignalView(samples, shape), {.keep = Largest{100}});
   }
 }
 

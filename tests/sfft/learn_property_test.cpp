@@ -12,6 +12,7 @@
 #include "bench/known_signals.hpp"
 #include "sfft/error.hpp"
 #include "sfft/template.hpp"
+#include "sfft/template_access.hpp"
 #include "tests/support/learned_truth.hpp"
 #include "tests/support/throws.hpp"
 
@@ -50,7 +51,7 @@ TEST(LearnProperty, TellsWhatDirectSumsTell) {
       const Spectrum exact = exact_spectrum(frame);
       const std::int64_t max = distinct(frame);
       for (const std::int64_t k : {std::int64_t{1}, max / 40, max / 3, max}) {
-        if (k > 0) check(frame, k, learn(frame.view(), {.k = k}), exact);
+        if (k > 0) check(frame, k, learn(frame.view(), {.keep = Largest{k}}), exact);
       }
       if (testing::Test::HasFatalFailure()) return;
     }
@@ -63,9 +64,9 @@ TEST(LearnProperty, IsTheSameForAnyNumberOfThreads) {
     for (const ElementType type : {ElementType::u8, ElementType::c64}) {
       const Frame frame = make_frame(type, shape, drawn_samples(shape, ++seed));
       for (const std::int64_t k : {30, 3000}) {
-        const Template one = learn(frame.view(), {.k = k});
+        const Template one = learn(frame.view(), {.keep = Largest{k}});
         for (const int threads : {2, 3, 8, 0})
-          expect_same_bits(learn(frame.view(), {.k = k, .threads = threads}), one,
+          expect_same_bits(learn(frame.view(), {.keep = Largest{k}, .threads = threads}), one,
                            shape.to_string() + " threads " + std::to_string(threads));
       }
     }
@@ -84,7 +85,7 @@ TEST(LearnProperty, TiesGoToSmallerIndices) {
         for (std::int64_t flat = 0; static_cast<std::int64_t>(expected.size()) < k; ++flat) {
           if (represents(frame, flat)) expected.push_back(flat);
         }
-        const Template tmpl = learn(frame.view(), {.k = k});
+        const Template tmpl = learn(frame.view(), {.keep = Largest{k}});
         EXPECT_EQ(std::vector(tmpl.support().begin(), tmpl.support().end()), expected)
             << shape.to_string() << " " << to_string(type) << " k " << k;
       }
@@ -121,7 +122,7 @@ TEST(LearnProperty, TellsNearlyEqualMagnitudesApart) {
           std::vector<std::int64_t> expected;
           for (std::size_t i = 0; i < k; ++i) expected.push_back(ranked[i].second);
           std::sort(expected.begin(), expected.end());
-          const Template tmpl = learn(frame.view(), {.k = static_cast<std::int64_t>(k)});
+          const Template tmpl = learn(frame.view(), {.keep = Largest{static_cast<std::int64_t>(k)}});
           EXPECT_EQ(std::vector(tmpl.support().begin(), tmpl.support().end()), expected)
               << shape.to_string() << " real " << real << " seed " << seed << " k " << k;
         }
@@ -135,12 +136,12 @@ TEST(LearnProperty, LeavesNoMoreThanRoundingOutsideASparseSpectrum) {
     for (const bool real : {false, true}) {
       const auto signal = test::SparseSignal::random(shape, real, 20, 3);
       const Frame frame = make_frame(real ? ElementType::f64 : ElementType::c128, shape, signal.samples());
-      const Template tmpl = learn(frame.view(), {.k = 20});
+      const Template tmpl = learn(frame.view(), {.keep = Largest{20}});
       double energy = 0;
       for (const auto& value : signal.values) energy += 2 * std::norm(value);
       const double rounding = 4 * test::fft_bound<double>(static_cast<double>(shape.points()));
       EXPECT_LE(tmpl.tail_energy(), rounding * rounding * energy) << shape.to_string() << " real " << real;
-      for (const double power : tmpl.data()->tail_envelope.power) EXPECT_GE(power, 0);
+      for (const double power : detail::data_of(tmpl)->tail_envelope.power) EXPECT_GE(power, 0);
     }
   }
 }
@@ -162,7 +163,7 @@ TEST(LearnProperty, FindsTonesWhereverTheyAreInALongLine) {
       const auto signal = test::SparseSignal::with_support(Shape{kSide * kSide}, real, support, 9);
       const Frame frame =
           make_frame(real ? ElementType::f64 : ElementType::c128, signal.shape, signal.samples());
-      const Template tmpl = learn(frame.view(), {.k = kTones});
+      const Template tmpl = learn(frame.view(), {.keep = Largest{kTones}});
       const std::vector<std::int64_t> found(tmpl.support().begin(), tmpl.support().end());
       EXPECT_EQ(found, signal.support)
           << "real " << real << ", rows from " << rows.first << " by " << rows.step;
@@ -174,13 +175,14 @@ TEST(LearnProperty, ScalesWithTheSamples) {
   for (const Shape& shape : {Shape{4096}, Shape{2401}, Shape{509}, Shape{30, 64}}) {
     for (const ElementType type : {ElementType::f64, ElementType::c128}) {
       const Spectrum samples = drawn_samples(shape, 77);
-      const Template one = learn(make_frame(type, shape, samples).view(), {.k = 50});
+      const Template one = learn(make_frame(type, shape, samples).view(), {.keep = Largest{50}});
       for (const int exponent : {-500, -450, -400, -100, 100, 400, 480}) {
         Spectrum scaled;
         for (const auto& x : samples)
           scaled.emplace_back(std::ldexp(x.real(), exponent), std::ldexp(x.imag(), exponent));
-        const Template tmpl = learn(make_frame(type, shape, scaled).view(), {.k = 50});
-        EXPECT_EQ(*tmpl.data()->support, *one.data()->support) << shape.to_string() << " 2^" << exponent;
+        const Template tmpl = learn(make_frame(type, shape, scaled).view(), {.keep = Largest{50}});
+        EXPECT_EQ(*detail::data_of(tmpl)->support, *detail::data_of(one)->support)
+            << shape.to_string() << " 2^" << exponent;
         for (std::size_t i = 0; i < one.values().size(); ++i) {
           const std::complex<double> value = tmpl.values()[i];
           EXPECT_LE(std::abs(std::complex<double>(std::ldexp(value.real(), -exponent),
@@ -195,7 +197,7 @@ TEST(LearnProperty, ScalesWithTheSamples) {
       Spectrum scaled;
       for (const auto& x : drawn_samples(shape, 78)) scaled.push_back(std::ldexp(1.0, exponent) * x);
       const Frame frame = make_frame(ElementType::c64, shape, scaled);
-      check(frame, 50, learn(frame.view(), {.k = 50}), exact_spectrum(frame));
+      check(frame, 50, learn(frame.view(), {.keep = Largest{50}}), exact_spectrum(frame));
     }
   }
 }
@@ -210,7 +212,7 @@ TEST(LearnProperty, RefusesWhatIsNotFiniteWhereverItIs) {
         samples[random() % samples.size()] = bad;
         const Frame frame = make_frame(type, shape, samples);
         for (const std::int64_t k : {std::int64_t{1}, distinct(frame)})
-          EXPECT_EQ(code_of([&] { learn(frame.view(), {.k = k}); }), ErrorCode::invalid_argument)
+          EXPECT_EQ(code_of([&] { learn(frame.view(), {.keep = Largest{k}}); }), ErrorCode::invalid_argument)
               << shape.to_string() << " " << to_string(type);
       }
     }
@@ -221,9 +223,9 @@ TEST(LearnProperty, TakesFramesOfZerosAndConstants) {
   for (const Shape& shape : {Shape{4096}, Shape{509}, Shape{30, 64}}) {
     for (const ElementType type : kTypes) {
       const Frame zero = make_frame(type, shape, Spectrum(static_cast<std::size_t>(shape.points()), 0.0));
-      check(zero, 20, learn(zero.view(), {.k = 20}), exact_spectrum(zero));
+      check(zero, 20, learn(zero.view(), {.keep = Largest{20}}), exact_spectrum(zero));
       const Frame flat = make_frame(type, shape, Spectrum(static_cast<std::size_t>(shape.points()), 1.0));
-      check(flat, 20, learn(flat.view(), {.k = 20}), exact_spectrum(flat));
+      check(flat, 20, learn(flat.view(), {.keep = Largest{20}}), exact_spectrum(flat));
     }
   }
 }

@@ -37,21 +37,21 @@ void add_plans(std::vector<Work>& works) {
   const auto plan_of = [&works, precision](const Template& tmpl, const SparseSignal& from, Path path) {
     works.push_back({std::string(to_string(path)) + " plan" + precision, [=] {
                        const auto samples = from.as<std::complex<Real>>();
-                       const Plan<Real> plan(tmpl, {.backend = Backend::cuda, .path = path});
+                       const Plan<Real> plan(tmpl, {.device = Device::gpu(), .path = path});
                        auto workspace = plan.make_workspace();
                        auto spectrum = plan.make_spectrum();
                        plan.execute(SignalView(samples, from.shape), spectrum, workspace);
                      }});
   };
   for (const Path path : {Path::direct, Path::comb, Path::flat_window, Path::dense})
-    plan_of(Template::from_support(lines, false, signal.support), signal, path);
-  plan_of(Template::from_support(prime, false, other.support), other, Path::flat_window);
+    plan_of(Template::from_support(lines, Domain::complex, signal.support), signal, path);
+  plan_of(Template::from_support(prime, Domain::complex, other.support), other, Path::flat_window);
   const auto first = test::film_frame(120, 160, 0);
-  const Template tmpl = learn(SignalView(first, film), {.k = 60, .reference = true});
+  const Template tmpl = learn(SignalView(first, film), {.keep = Largest{60}, .reference = true});
   works.push_back({"tracker" + precision, [=] {
                      TrackerOptions options;
-                     options.plan.backend = Backend::cuda;
-                     options.learn.backend = Backend::cuda;
+                     options.plan.device = Device::gpu();
+                     options.learn.device = Device::gpu();
                      Tracker<Real> tracker(tmpl, options);
                      for (int t = 1; t < 6; ++t) {  // the scene changes, so that the tracker learns again
                        const auto frame = test::film_frame(120, 160, t, t < 3 ? 1 : 2);
@@ -63,24 +63,25 @@ void add_plans(std::vector<Work>& works) {
 void add_dense(std::vector<Work>& works) {
   for (const Engine engine : test::gpu_engines()) {
     const std::string name = dense::to_string(engine);
-    works.push_back({name + " plan, forward and inverse", [=] {
-                       const std::vector<std::complex<float>> x(3 * 36 * 40, {1, 2});
-                       auto spectra = x;
-                       const dense::Plan<float> plan(Shape({36, 40}), false, {.engine = engine, .batch = 3});
-                       plan.forward(x.data(), ElementType::c64, spectra);
-                       plan.inverse(spectra, std::span(spectra));
-                     }});
     works.push_back(
-        {name + " selective plans", [=] {
-           const std::vector<float> x(36 * 40, 1);
-           const std::vector<std::int64_t> support{0, 5, 70};
-           std::vector<std::complex<float>> values(support.size());
-           const auto at =
-               dense::SelectivePlan<float>::at(Shape({36, 40}), true, support, {.engine = engine});
-           at.forward_at(x.data(), ElementType::f32, values);
-           const auto above = dense::SelectivePlan<float>::above(Shape({36, 40}), true, {.engine = engine});
-           static_cast<void>(above.forward_above(x.data(), ElementType::f32, 1.0F));
+        {name + " plan, forward and inverse", [=] {
+           const std::vector<std::complex<float>> x(3 * 36 * 40, {1, 2});
+           auto spectra = x;
+           const dense::Plan<float> plan(Shape({36, 40}), Domain::complex, {.engine = engine, .batch = 3});
+           plan.forward(x.data(), ElementType::c64, spectra);
+           plan.inverse(spectra, std::span(spectra));
          }});
+    works.push_back({name + " selective plans", [=] {
+                       const std::vector<float> x(36 * 40, 1);
+                       const std::vector<std::int64_t> support{0, 5, 70};
+                       std::vector<std::complex<float>> values(support.size());
+                       const auto at = dense::SelectivePlan<float>::at(Shape({36, 40}), Domain::real, support,
+                                                                       {.engine = engine});
+                       at.forward_at(x.data(), ElementType::f32, values);
+                       const auto above = dense::SelectivePlan<float>::above(Shape({36, 40}), Domain::real,
+                                                                             {.engine = engine});
+                       static_cast<void>(above.forward_above(x.data(), ElementType::f32, 1.0F));
+                     }});
   }
 }
 
@@ -95,18 +96,18 @@ std::vector<Work> all_works() {
                      std::vector<SignalView> views;
                      for (int t = 0; t < 3; ++t) frames.push_back(test::film_frame(120, 160, t));
                      for (const auto& frame : frames) views.emplace_back(frame, Shape{120, 160});
-                     static_cast<void>(learn(views, {.energy = 0.9, .backend = Backend::cuda}));
+                     static_cast<void>(learn(views, {.keep = Energy{0.9}, .device = Device::gpu()}));
                    }});
-  works.push_back(
-      {"learning from a frame in GPU memory", [] {
-         const OnDevice<std::uint8_t> frame(test::film_frame(120, 160, 0));
-         static_cast<void>(learn(DeviceSignal{frame.get(), ElementType::u8, Shape{120, 160}}, {.k = 50}));
-       }});
+  works.push_back({"learning from a frame in GPU memory", [] {
+                     const OnDevice<std::uint8_t> frame(test::film_frame(120, 160, 0));
+                     static_cast<void>(learn(DeviceView{frame.get(), ElementType::u8, Shape{120, 160}},
+                                             {.keep = Largest{50}}));
+                   }});
   works.push_back(
       {"discovery", [] {
          const SparseSignal signal = SparseSignal::random(Shape{1 << 16}, false, 9, 4);
          const OnDevice<std::complex<float>> there(signal.as<std::complex<float>>());
-         static_cast<void>(discover(DeviceSignal{there.get(), ElementType::c64, Shape{1 << 16}}, {.k = 9}));
+         static_cast<void>(discover(DeviceView{there.get(), ElementType::c64, Shape{1 << 16}}, {.k = 9}));
        }});
   return works;
 }

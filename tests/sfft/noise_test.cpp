@@ -38,8 +38,8 @@ Tally run(const Shape& shape, bool real, std::int64_t k, Path path, double max_s
     };
     const auto first = noisy();
     const auto frame = noisy();
-    const Template learned =
-        real ? learn(SignalView(as_real(first), shape), {.k = k}) : learn(SignalView(first, shape), {.k = k});
+    const Template learned = real ? learn(SignalView(as_real(first), shape), {.keep = Largest{k}})
+                                  : learn(SignalView(first, shape), {.keep = Largest{k}});
     const Plan<float> plan(learned, {.max_samples = max_samples, .path = path});
     const Spectrum<float> spectrum =
         real ? plan.execute(SignalView(as_real(frame), shape)) : plan.execute(SignalView(frame, shape));
@@ -64,7 +64,7 @@ Tally run(const Shape& shape, bool real, std::int64_t k, Path path, double max_s
     // m samples and orthogonal columns: E|error|² = N² sigma² / m per coefficient.
     tally.floor +=
         static_cast<double>(k) * points * points * sigma * sigma / static_cast<double>(plan.info().samples);
-    tally.tail += spectrum.tail_energy;
+    tally.tail += spectrum.quality.tail_energy;
     tally.tail_truth += (points - static_cast<double>(real ? 2 * k : k)) * points * sigma * sigma;
   }
   return tally;

@@ -143,12 +143,12 @@ TEST(OffGrid, TheLargestCoefficientsOfOneToneAreReportedAsLeakage) {
     const std::vector<Complex> one = tone(kPoints, frequencies[i], sizes[i]);
     for (std::size_t t = 0; t < x.size(); ++t) x[t] += one[t];
   }
-  const Spectrum<double> spectrum = transform(SignalView::line(x), {.k = 3});
-  EXPECT_TRUE(spectrum.leakage_suspected) << spectrum.reason;
-  EXPECT_NE(spectrum.reason.find("leakage"), std::string::npos) << spectrum.reason;
+  const Discovery transformed = transform(SignalView::line(x), Largest{3});
+  EXPECT_TRUE(transformed.leakage_suspected) << transformed.reason;
+  EXPECT_NE(transformed.reason.find("leakage"), std::string::npos) << transformed.reason;
   const Discovery found = discover(SignalView::line(x), {.k = 3});
   ASSERT_FALSE(found.off_grid_tones.empty());
-  EXPECT_EQ(found.values.size(), 3u);
+  EXPECT_EQ(found.spectrum.values.size(), 3u);
   EXPECT_NEAR(found.off_grid_tones[0].frequency[0], frequencies[0], 1e-3);
 }
 

@@ -10,6 +10,7 @@
 #include "kernels/cpu/executors/flat_executor.hpp"
 #include "kernels/cuda/executors/sparse_executor.hpp"
 #include "sfft/sfft.hpp"
+#include "sfft/template_access.hpp"
 #include "template/comb/comb_planner.hpp"
 #include "template/flat/flat_planner.hpp"
 #include "tests/support/path_comparison.hpp"
@@ -92,7 +93,7 @@ CombData comb_plan(const Template& tmpl, const SupportSet& support) {
   request.epsilon = std::numeric_limits<Real>::epsilon();
   request.limit_us = 1e9;
   std::vector<Rejection> rejected;
-  const auto plan = plan_comb(support, make_prior(*tmpl.data(), support, false), request, rejected);
+  const auto plan = plan_comb(support, make_prior(*detail::data_of(tmpl), support, false), request, rejected);
   if (!plan) throw std::runtime_error("no comb plan for " + support.shape.to_string());
   return plan->data;
 }
@@ -101,8 +102,8 @@ template <class Real, class T>
 void check_comb(const Shape& shape, std::int64_t k, int count) {
   const bool real = !is_complex(element_type_of<T>::value);
   const auto signal = test::SparseSignal::random(shape, real, k, 11);
-  const Template tmpl = Template::from_support(shape, real, signal.support);
-  const SupportSet support(*tmpl.data());
+  const Template tmpl = Template::from_support(shape, real ? Domain::real : Domain::complex, signal.support);
+  const SupportSet support(*detail::data_of(tmpl));
   const CombData data = comb_plan<Real>(tmpl, support);
   const cpu::CombExecutor<Real> host(data, 1);
   const auto points = static_cast<std::size_t>(shape.points());
@@ -131,8 +132,8 @@ void check_compiled(const Shape& shape, std::int64_t k, std::span<const Variant>
   const DeviceInfo& info = device_info(0);
   const bool real = !is_complex(element_type_of<T>::value);
   const auto signal = test::SparseSignal::random(shape, real, k, 21);
-  const Template tmpl = Template::from_support(shape, real, signal.support);
-  const SupportSet support(*tmpl.data());
+  const Template tmpl = Template::from_support(shape, real ? Domain::real : Domain::complex, signal.support);
+  const SupportSet support(*detail::data_of(tmpl));
   const CombData data = comb_plan<Real>(tmpl, support);
   const cpu::CombExecutor<Real> host(data, 1);
   const auto points = static_cast<std::size_t>(shape.points());
@@ -160,8 +161,8 @@ template <class Real, class T>
 void check_flat(const Shape& shape, std::int64_t k, int count) {
   const bool real = !is_complex(element_type_of<T>::value);
   const auto signal = test::SparseSignal::random(shape, real, k, 12);
-  const Template tmpl = Template::from_support(shape, real, signal.support);
-  const SupportSet support(*tmpl.data());
+  const Template tmpl = Template::from_support(shape, real ? Domain::real : Domain::complex, signal.support);
+  const SupportSet support(*detail::data_of(tmpl));
   FlatOptions options;
   options.leakage = sizeof(Real) == 4 ? 1e-8 : 1e-14;
   const FlatPlanResult plan = plan_flat_windows(shape, real, signal.support, options);
@@ -187,8 +188,8 @@ void check_hidden_tone(bool trimmed) {
   const bool real = !is_complex(element_type_of<T>::value);
   const Shape shape{1 << 14};
   auto signal = test::SparseSignal::random(shape, real, 20, 13);
-  const Template tmpl = Template::from_support(shape, real, signal.support);
-  const SupportSet support(*tmpl.data());
+  const Template tmpl = Template::from_support(shape, real ? Domain::real : Domain::complex, signal.support);
+  const SupportSet support(*detail::data_of(tmpl));
   const CombData data = comb_plan<Real>(tmpl, support);
   const cpu::CombExecutor<Real> host(data, 1);
   const std::int64_t hidden = (signal.support[7] + data.buckets[0]) % shape.points();
@@ -272,8 +273,9 @@ TEST_F(PathsCuda, NotCompiledForPlansOfDouble) {
 TEST_F(PathsCuda, NotCompiledWhereNoClusterSharesAFrame) {
   const Shape shape{4096};
   const auto signal = test::SparseSignal::random(shape, false, 8, 3);
-  const SupportSet support(*Template::from_support(shape, false, signal.support).data());
-  const CombData data = comb_plan<float>(Template::from_support(shape, false, signal.support), support);
+  const SupportSet support(*detail::data_of(Template::from_support(shape, Domain::complex, signal.support)));
+  const CombData data =
+      comb_plan<float>(Template::from_support(shape, Domain::complex, signal.support), support);
   const ErrorModels models =
       make_error_models<float>(support, {data.noise_gain, {}, {}, data.tail_energy_per_scale}, kVariants[0]);
   SparseExecutor<float> device(

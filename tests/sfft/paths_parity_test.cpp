@@ -18,7 +18,7 @@ TEST(Paths, ExactOnesEqualTheDirectSumOnAnySignal) {
     const auto x = signal.samples();
     const auto truth = test::direct_at(x, shape, frequencies);
     for (const Path path : {Path::direct, Path::dense}) {
-      const Plan<double> plan(Template::from_support(shape, false, frequencies), {.path = path});
+      const Plan<double> plan(Template::from_support(shape, Domain::complex, frequencies), {.path = path});
       EXPECT_LE(test::relative_l2(plan.execute(SignalView(x, shape)).values, truth),
                 4 * test::fft_bound<double>(static_cast<double>(shape.points())));
     }
@@ -45,13 +45,14 @@ TEST(Paths, SparseOnesStayWithinTheErrorTheyReport) {
     for (const auto& value : z) x.push_back(value.real());
     const SignalView frame = real ? SignalView(x, shape) : SignalView(z, shape);
     for (const Path path : {Path::comb, Path::flat_window}) {
-      const Plan<double> plan(Template::from_support(shape, real, strong), {.path = path});
+      const Plan<double> plan(Template::from_support(shape, real ? Domain::real : Domain::complex, strong),
+                              {.path = path});
       const auto spectrum = plan.execute(frame);
       double error = 0;
       for (std::size_t i = 0; i < truth.size(); ++i) error += std::norm(spectrum.values[i] - truth[i]);
-      EXPECT_LE(std::sqrt(error), 2 * spectrum.error_l2) << to_string(path) << "\n" << plan.explain();
-      EXPECT_GE(std::sqrt(error), 0.1 * spectrum.error_l2) << to_string(path);
-      EXPECT_GT(spectrum.tail_energy, 0);
+      EXPECT_LE(std::sqrt(error), 2 * spectrum.quality.error_l2) << to_string(path) << "\n" << plan.explain();
+      EXPECT_GE(std::sqrt(error), 0.1 * spectrum.quality.error_l2) << to_string(path);
+      EXPECT_GT(spectrum.quality.tail_energy, 0);
     }
   }
 }
@@ -64,7 +65,7 @@ TEST(Paths, CrowdedResidueClassesGoThroughTheFlatWindow) {
   const auto signal = test::SparseSignal::with_support(shape, false, support, 4);
   const auto x = signal.samples();
   for (const Path path : {Path::automatic, Path::flat_window}) {
-    const Plan<double> plan(Template::from_support(shape, false, support), {.path = path});
+    const Plan<double> plan(Template::from_support(shape, Domain::complex, support), {.path = path});
     EXPECT_LE(test::relative_l2(plan.execute(SignalView::line(x)).values, signal.values), 1e-11)
         << plan.explain();
   }

@@ -10,6 +10,7 @@
 #include "bench/known_signals.hpp"
 #include "sfft/error.hpp"
 #include "sfft/sfft.hpp"
+#include "sfft/template_access.hpp"
 #include "template/data/template_data.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/region.hpp"
@@ -32,13 +33,14 @@ void check_shapes() {
     for (const bool real : {false, true}) {
       const SparseSignal signal =
           SparseSignal::random(shape, real, real ? std::max<std::int64_t>(1, k / 2) : k, 5);
-      const Template tmpl = Template::from_support(shape, real, signal.support);
+      const Template tmpl =
+          Template::from_support(shape, real ? Domain::real : Domain::complex, signal.support);
       for (const Path path : {Path::automatic, Path::direct, Path::comb, Path::flat_window, Path::dense}) {
         // Dense plans of little effort use a separate engine.
         const PlanEffort effort = path == Path::dense && k % 2 == 0 ? PlanEffort::quick : PlanEffort::normal;
         std::optional<Plan<Real>> plan;
         try {
-          plan.emplace(tmpl, PlanOptions{.backend = Backend::cuda, .path = path, .effort = effort});
+          plan.emplace(tmpl, PlanOptions{.device = Device::gpu(), .path = path, .effort = effort});
         } catch (const Error& error) {
           EXPECT_EQ(error.code(), ErrorCode::not_sparse) << error.what();
           continue;
@@ -47,9 +49,9 @@ void check_shapes() {
           const Spectrum<Real> spectrum = plan->execute(SignalView(x, shape));
           EXPECT_LE(relative_l2(spectrum.values, signal.values), plan_bound<Real>(shape))
               << shape.to_string() << (real ? " real\n" : " complex\n") << plan->explain();
-          EXPECT_TRUE(spectrum.finite);
+          EXPECT_TRUE(spectrum.quality.finite);
           EXPECT_EQ(spectrum.backend, Backend::cuda);
-          EXPECT_LE(spectrum.relative_error, 100 * plan_bound<Real>(shape));
+          EXPECT_LE(spectrum.quality.relative_error, 100 * plan_bound<Real>(shape));
           EXPECT_GT(spectrum.transferred_bytes, 0);
         };
         if (real) {
@@ -76,13 +78,14 @@ TEST_F(PlanCuda, TransfersAndBatchesAgree) {
   std::vector<SignalView> frames;
   for (int t = 0; t < 70; ++t) films.push_back(film_frame(240, 320, t));
   for (const auto& film : films) frames.emplace_back(film, shape);
-  const Template tmpl = learn(frames[0], {.k = 150, .reference = true});
+  const Template tmpl = learn(frames[0], {.keep = Largest{150}, .reference = true});
   for (const Path path : {Path::comb, Path::dense}) {
     std::vector<Spectrum<float>> first;
     for (const int batch : {1, 3, 64}) {
-      for (const Transfer transfer : {Transfer::automatic, Transfer::whole, Transfer::gather}) {
+      for (const PlanOptions::Transfer transfer :
+           {PlanOptions::Transfer::automatic, PlanOptions::Transfer::whole, PlanOptions::Transfer::gather}) {
         for (const int threads : {1, 3}) {
-          const Plan<float> plan(tmpl, {.backend = Backend::cuda,
+          const Plan<float> plan(tmpl, {.device = Device::gpu(),
                                         .batch = batch,
                                         .path = path,
                                         .threads = threads,
@@ -90,15 +93,15 @@ TEST_F(PlanCuda, TransfersAndBatchesAgree) {
           auto workspace = plan.make_workspace();
           std::vector<Spectrum<float>> spectra(frames.size());
           plan.execute(frames, spectra, workspace);
-          EXPECT_EQ(spectra[0].transferred_bytes, path == Path::dense || transfer == Transfer::whole
-                                                      ? shape.points()
-                                                      : plan.info().samples);
+          EXPECT_EQ(spectra[0].transferred_bytes,
+                    path == Path::dense || transfer == PlanOptions::Transfer::whole ? shape.points()
+                                                                                    : plan.info().samples);
           for (std::size_t i = 0; i < frames.size(); ++i) {
             const auto exact = Plan<double>(tmpl, {.path = Path::dense}).execute(frames[i]);
             const double error = relative_l2(spectra[i].values, exact.values);
             EXPECT_LE(error, path == Path::dense ? 1e-6 : 0.2) << i;
             if (i % 16 != 0) continue;
-            EXPECT_LE(error, 3 * spectra[i].relative_error + 1e-6) << plan.explain();
+            EXPECT_LE(error, 3 * spectra[i].quality.relative_error + 1e-6) << plan.explain();
           }
           if (first.empty()) first = spectra;
         }
@@ -113,19 +116,20 @@ TEST_F(PlanCuda, RegionsGiveTheSameBits) {
   std::vector<std::vector<std::uint8_t>> films;
   for (int t = 0; t < 5; ++t) films.push_back(film_frame(240, 320, t));
   const Region<std::uint8_t> first(films[0], shape), second(films[2], shape), third(films[3], shape);
-  const Template tmpl = learn(SignalView(films[0], shape), {.k = 100, .reference = true});
-  const LearnOptions on_gpu{.k = 100, .reference = true, .backend = Backend::cuda};
-  EXPECT_EQ(*learn(first.view(), on_gpu).data()->support,
-            *learn(SignalView(films[0], shape), on_gpu).data()->support);
+  const Template tmpl = learn(SignalView(films[0], shape), {.keep = Largest{100}, .reference = true});
+  const LearnOptions on_gpu{.keep = Largest{100}, .reference = true, .device = Device::gpu()};
+  EXPECT_EQ(*detail::data_of(learn(first.view(), on_gpu))->support,
+            *detail::data_of(learn(SignalView(films[0], shape), on_gpu))->support);
   for (const Path path : {Path::comb, Path::flat_window, Path::dense}) {
-    for (const Transfer transfer :
-         {Transfer::automatic, Transfer::whole, Transfer::gather, Transfer::mapped}) {
-      PlanOptions options{.backend = Backend::cuda, .batch = 3, .path = path};
+    for (const PlanOptions::Transfer transfer :
+         {PlanOptions::Transfer::automatic, PlanOptions::Transfer::whole, PlanOptions::Transfer::gather,
+          PlanOptions::Transfer::mapped}) {
+      PlanOptions options{.device = Device::gpu(), .batch = 3, .path = path};
       options.transfer = transfer;
       const Plan<float> plan(tmpl, options);
-      if (transfer == Transfer::mapped && path != Path::dense) {
+      if (transfer == PlanOptions::Transfer::mapped && path != Path::dense) {
         EXPECT_EQ(plan.execute(second.view()).values,
-                  Plan<float>(tmpl, {.backend = Backend::cuda, .batch = 3, .path = path})
+                  Plan<float>(tmpl, {.device = Device::gpu(), .batch = 3, .path = path})
                       .execute(SignalView(films[2], shape))
                       .values);
         continue;
@@ -140,7 +144,8 @@ TEST_F(PlanCuda, RegionsGiveTheSameBits) {
       plan.execute(mixed, got, workspace);
       for (std::size_t i = 0; i < got.size(); ++i) {
         EXPECT_EQ(got[i].values, expected[i].values) << to_string(path) << ", frame " << i;
-        EXPECT_EQ(got[i].error_l2, expected[i].error_l2) << to_string(path) << ", frame " << i;
+        EXPECT_EQ(got[i].quality.error_l2, expected[i].quality.error_l2)
+            << to_string(path) << ", frame " << i;
       }
       if (path == Path::dense) continue;
       const auto renewed = plan.with_reference(first.view(), tmpl.values());
@@ -157,14 +162,14 @@ TEST_F(PlanCuda, ReportsNaNInItsOwnFrameAlone) {
     const std::vector<std::complex<float>> bad(good.size(), {std::numeric_limits<float>::quiet_NaN(), 0});
     const std::vector<SignalView> frames{SignalView::line(good), SignalView::line(bad),
                                          SignalView::line(good)};
-    const Plan<float> plan(Template::from_support(shape, false, signal.support),
-                           {.backend = Backend::cuda, .batch = 3, .path = path});
+    const Plan<float> plan(Template::from_support(shape, Domain::complex, signal.support),
+                           {.device = Device::gpu(), .batch = 3, .path = path});
     auto workspace = plan.make_workspace();
     std::vector<Spectrum<float>> spectra(3);
     plan.execute(frames, spectra, workspace);
-    EXPECT_TRUE(spectra[0].finite) << to_string(path);
-    EXPECT_FALSE(spectra[1].finite) << to_string(path);
-    EXPECT_TRUE(spectra[2].finite) << to_string(path);
+    EXPECT_TRUE(spectra[0].quality.finite) << to_string(path);
+    EXPECT_FALSE(spectra[1].quality.finite) << to_string(path);
+    EXPECT_TRUE(spectra[2].quality.finite) << to_string(path);
     EXPECT_LE(relative_l2(spectra[2].values, signal.values), plan_bound<float>(shape)) << to_string(path);
   }
 }
@@ -172,9 +177,9 @@ TEST_F(PlanCuda, ReportsNaNInItsOwnFrameAlone) {
 TEST_F(PlanCuda, TracksAFilmAsTheCpuDoes) {
   const Shape shape{240, 320};
   const auto first = film_frame(240, 320, 0);
-  const Template tmpl = learn(SignalView(first, shape), {.k = 150, .reference = true});
+  const Template tmpl = learn(SignalView(first, shape), {.keep = Largest{150}, .reference = true});
   TrackerOptions options;
-  options.plan.backend = Backend::cuda;
+  options.plan.device = Device::gpu();
   Tracker<float> tracker(tmpl, options);
   for (int t = 1; t < 60; ++t) {
     const auto film = film_frame(240, 320, t, t < 30 ? 1 : 2);
@@ -188,11 +193,12 @@ TEST_F(PlanCuda, TracksAFilmAsTheCpuDoes) {
 }
 
 TEST_F(PlanCuda, AutomaticTakesTheGpuWhereThatPays) {
-  EXPECT_EQ(unavailable(Backend::cuda), "");
+  EXPECT_EQ(availability(Device::gpu()).reason, "");
   const std::vector<std::int64_t> few{3, 77, 1000};
-  EXPECT_EQ(Plan<float>(Template::from_support(Shape{4096}, false, few)).info().backend, Backend::cpu);
+  EXPECT_EQ(Plan<float>(Template::from_support(Shape{4096}, Domain::complex, few)).info().backend,
+            Backend::cpu);
   // In a large dense plan the bus transfer takes a millisecond, and the CPU's transform a hundred.
-  const Template tmpl = Template::from_support(Shape{1 << 22}, false, few);
+  const Template tmpl = Template::from_support(Shape{1 << 22}, Domain::complex, few);
   const Plan<float> dense(tmpl, {.path = Path::dense});
   EXPECT_EQ(dense.info().backend, Backend::cuda) << dense.explain();
   std::vector<std::complex<float>> signal(1 << 22);
@@ -200,7 +206,7 @@ TEST_F(PlanCuda, AutomaticTakesTheGpuWhereThatPays) {
   for (auto& sample : signal)
     sample = {static_cast<float>(random() % 100), static_cast<float>(random() % 100)};
   const SignalView view(std::span<const std::complex<float>>(signal), tmpl.shape());
-  const Plan<float> host(tmpl, {.backend = Backend::cpu, .path = Path::dense});
+  const Plan<float> host(tmpl, {.device = Device::cpu(), .path = Path::dense});
   const auto got = dense.execute(view).values, expected = host.execute(view).values;
   for (std::size_t i = 0; i < few.size(); ++i)
     EXPECT_LE(std::abs(got[i] - expected[i]), 1e-5 * std::sqrt(static_cast<double>(signal.size())) * 60);
@@ -210,7 +216,8 @@ TEST_F(PlanCuda, SurvivesEveryAllocationFailure) {
   namespace cuda = detail::cuda;
   const Shape shape{240, 320};
   const auto film = film_frame(240, 320, 3);
-  const Template tmpl = learn(SignalView(film_frame(240, 320, 0), shape), {.k = 100, .reference = true});
+  const Template tmpl =
+      learn(SignalView(film_frame(240, 320, 0), shape), {.keep = Largest{100}, .reference = true});
   const SignalView frame(film, shape);
   for (const Path path : {Path::comb, Path::flat_window, Path::dense}) {
     if (path == Path::flat_window) continue;  // not possible for this film
@@ -221,7 +228,7 @@ TEST_F(PlanCuda, SurvivesEveryAllocationFailure) {
       cuda::fail_allocation(n);
       bool failed = false;
       try {
-        const Plan<float> plan(tmpl, {.backend = Backend::cuda, .path = path});
+        const Plan<float> plan(tmpl, {.device = Device::gpu(), .path = path});
         auto workspace = plan.make_workspace();
         auto spectrum = plan.make_spectrum();
         plan.execute(frame, spectrum, workspace);
@@ -237,7 +244,7 @@ TEST_F(PlanCuda, SurvivesEveryAllocationFailure) {
     }
     EXPECT_GE(failures, 5);
     // A workspace works again after a call that failed half-way.
-    const Plan<float> plan(tmpl, {.backend = Backend::cuda, .path = path});
+    const Plan<float> plan(tmpl, {.device = Device::gpu(), .path = path});
     for (int n = 1; n < 30; ++n) {
       Workspace<float> workspace;
       auto spectrum = plan.make_spectrum();

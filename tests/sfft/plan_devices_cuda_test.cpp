@@ -43,12 +43,13 @@ std::vector<SignalView> views_of(const std::vector<std::vector<std::uint8_t>>& f
 TEST_F(PlanDevicesCuda, SharedFramesHaveTheSameBits) {
   const auto frames = film(23);
   const auto views = views_of(frames);
-  const Template tmpl = learn(views[0], {.k = 150, .reference = true});
+  const Template tmpl = learn(views[0], {.keep = Largest{150}, .reference = true});
   for (const Path path : {Path::comb, Path::flat_window, Path::dense}) {
     for (const auto& devices : lists_of_three()) {
       const int threads = path == Path::comb ? 4 : 1;
-      const Plan<float> one(tmpl, {.backend = Backend::cuda, .batch = 8, .path = path, .threads = threads});
-      const Plan<float> shared(tmpl, {.devices = devices, .batch = 24, .path = path, .threads = threads});
+      const Plan<float> one(tmpl, {.device = Device::gpu(), .batch = 8, .path = path, .threads = threads});
+      const Plan<float> shared(
+          tmpl, {.device = Device::gpus(devices), .batch = 24, .path = path, .threads = threads});
       EXPECT_NE(shared.info().engine.find("share the frames"), std::string::npos) << shared.info().engine;
       EXPECT_EQ(shared.info().backend, Backend::cuda);
       auto workspace = one.make_workspace(), several = shared.make_workspace();
@@ -58,7 +59,8 @@ TEST_F(PlanDevicesCuda, SharedFramesHaveTheSameBits) {
         shared.execute(std::span(views).first(count), got, several);
         for (std::size_t i = 0; i < count; ++i) {
           EXPECT_EQ(got[i].values, expected[i].values) << to_string(path) << ", frame " << i;
-          EXPECT_EQ(got[i].error_l2, expected[i].error_l2) << to_string(path) << ", frame " << i;
+          EXPECT_EQ(got[i].quality.error_l2, expected[i].quality.error_l2)
+              << to_string(path) << ", frame " << i;
         }
       }
       if (path == Path::dense) continue;
@@ -74,15 +76,15 @@ TEST_F(PlanDevicesCuda, ExactSignalsAreExactOnAllOfThem) {
   const auto signal = SparseSignal::random(shape, false, 40, 5);
   const auto good = signal.as<std::complex<float>>();
   const std::vector<std::complex<float>> bad(good.size(), {std::numeric_limits<float>::quiet_NaN(), 0});
-  const Plan<float> plan(Template::from_support(shape, false, signal.support),
-                         {.devices = {0, 0}, .batch = 4});
+  const Plan<float> plan(Template::from_support(shape, Domain::complex, signal.support),
+                         {.device = Device::gpus({0, 0}), .batch = 4});
   const std::vector<SignalView> frames{SignalView::line(good), SignalView::line(bad), SignalView::line(good),
                                        SignalView::line(good)};
   std::vector<Spectrum<float>> spectra(4);
   auto workspace = plan.make_workspace();
   plan.execute(frames, spectra, workspace);
   for (std::size_t i = 0; i < 4; ++i) {
-    EXPECT_EQ(spectra[i].finite, i != 1);
+    EXPECT_EQ(spectra[i].quality.finite, i != 1);
     if (i != 1) {
       EXPECT_LE(relative_l2(spectra[i].values, signal.values), plan_bound<float>(shape));
     }
@@ -93,11 +95,11 @@ TEST_F(PlanDevicesCuda, TrackersDecideAlike) {
   std::vector<std::vector<std::uint8_t>> frames;
   for (int t = 0; t < 48; ++t) frames.push_back(film_frame(240, 320, t, t < 30 ? 1 : 2));
   const auto views = views_of(frames);
-  const Template tmpl = learn(views[0], {.k = 150, .reference = true});
+  const Template tmpl = learn(views[0], {.keep = Largest{150}, .reference = true});
   TrackerOptions alone, shared;
-  alone.plan.backend = Backend::cuda;
+  alone.plan.device = Device::gpu();
   alone.plan.batch = 8;
-  shared.plan.devices = {0, 0};
+  shared.plan.device = Device::gpus({0, 0});
   shared.plan.batch = 16;
   Tracker<float> first(tmpl, alone), second(tmpl, shared);
   for (std::size_t at = 0; at < views.size(); at += 16) {
@@ -113,14 +115,15 @@ TEST_F(PlanDevicesCuda, TrackersDecideAlike) {
 }
 
 TEST_F(PlanDevicesCuda, RefusesDevicesThatAreNotThere) {
-  const Template tmpl = Template::from_support(Shape{4096}, false, std::vector<std::int64_t>{3, 77});
+  const Template tmpl =
+      Template::from_support(Shape{4096}, Domain::complex, std::vector<std::int64_t>{3, 77});
   EXPECT_EQ(code_of([&] {
-              Plan<float>(tmpl, {.devices = {0, detail::cuda::device_count()}});
+              Plan<float>(tmpl, {.device = Device::gpus({0, detail::cuda::device_count()})});
             }),
             ErrorCode::backend_unavailable);
-  EXPECT_EQ(code_of([&] { Plan<float>(tmpl, {.devices = {-1}}); }), ErrorCode::backend_unavailable);
-  EXPECT_EQ(code_of([&] { Plan<float>(tmpl, {.backend = Backend::cpu, .devices = {0}}); }),
-            ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { Plan<float>(tmpl, {.device = Device::gpus({-1})}); }),
+            ErrorCode::backend_unavailable);
+  EXPECT_EQ(code_of([&] { Plan<float>(tmpl, {.device = Device::gpus({0})}); }), ErrorCode::invalid_argument);
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ const PlanEffort kEfforts[] = {PlanEffort::quick, PlanEffort::normal, PlanEffort
 TEST(PlanEffort, ReportedErrorsHoldForEveryEffort) {
   for (const Shape& shape : {Shape{2880}, Shape{48, 60}, Shape{12, 16, 18}}) {
     const std::vector<float> first = frame(shape, 1);
-    const Template learned = learn(SignalView(first, shape), {.k = 36});
+    const Template learned = learn(SignalView(first, shape), {.keep = Largest{36}});
     for (const PlanEffort effort : kEfforts) {
       PlanOptions options;
       options.path = Path::comb;
@@ -75,7 +75,7 @@ TEST(PlanEffort, ReportedErrorsHoldForEveryEffort) {
       for (std::uint64_t seed = 2; seed < 8; ++seed) {
         const std::vector<float> next = frame(shape, seed);
         const Spectrum<float> spectrum = plan.execute(SignalView(next, shape));
-        reported_squares += spectrum.error_l2 * spectrum.error_l2;
+        reported_squares += spectrum.quality.error_l2 * spectrum.quality.error_l2;
         for (std::size_t i = 0; i < learned.support().size(); ++i) {
           const std::complex<double> value(spectrum.values[i]);
           true_squares += std::norm(value - direct(next, shape, learned.support()[i]));
@@ -91,7 +91,7 @@ TEST(PlanEffort, ReportedErrorsHoldForEveryEffort) {
 TEST(PlanEffort, ThreadsDoNotChangeThePlan) {
   const Shape shape{48, 60};
   const std::vector<float> first = frame(shape, 1);
-  const Template learned = learn(SignalView(first, shape), {.k = 36});
+  const Template learned = learn(SignalView(first, shape), {.keep = Largest{36}});
   for (const PlanEffort effort : kEfforts) {
     PlanOptions options;
     options.path = Path::comb;
@@ -112,7 +112,7 @@ TEST(PlanEffort, MoreEffortPredictsNoLargerErrorOnTheWhole) {
   double errors[3] = {};
   for (const Shape& shape : {Shape{2880}, Shape{5040}, Shape{48, 60}, Shape{72, 80}, Shape{12, 16, 18}}) {
     const std::vector<float> first = frame(shape, 3);
-    const Template learned = learn(SignalView(first, shape), {.k = 30});
+    const Template learned = learn(SignalView(first, shape), {.keep = Largest{30}});
     for (const PlanEffort effort : kEfforts) {
       PlanOptions options;
       options.path = Path::comb;

@@ -20,7 +20,7 @@ struct Results {
   std::size_t k, count;
   OnDevice<std::complex<Real>> values;
   OnDevice<Real> errors;
-  OnDevice<FrameErrors> estimates;
+  OnDevice<Quality> estimates;
   Results(std::size_t coefficients, std::size_t frames)
       : k(coefficients), count(frames), values(k * count), errors(k * count), estimates(count) {}
   DeviceSpectra<Real> view() const { return {values.get(), errors.get(), estimates.get()}; }
@@ -40,11 +40,11 @@ void check_enqueue(Path path) {
     for (const auto& z : x) frames.push_back(z * static_cast<Real>(i + 1));
     frames.resize(frames.size() + 7);  // a pitch larger than the frame
   }
-  const Plan<Real> plan(Template::from_support(shape, false, signal.support),
-                        {.backend = Backend::cuda, .path = path});
+  const Plan<Real> plan(Template::from_support(shape, Domain::complex, signal.support),
+                        {.device = Device::gpu(), .path = path});
   const OnDevice<std::complex<Real>> there(frames);
-  const DeviceFrames view{there.get(), element_type_of<std::complex<Real>>::value, kFrames,
-                          static_cast<std::int64_t>(points + 7)};
+  const DeviceView view{there.get(), element_type_of<std::complex<Real>>::value, shape, kFrames,
+                        static_cast<std::int64_t>(points + 7)};
   cudaStream_t streams[2];
   for (auto& stream : streams) ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
   Workspace<Real> workspaces[2] = {plan.make_workspace(), plan.make_workspace()};
@@ -62,7 +62,7 @@ void check_enqueue(Path path) {
       mine.push_back(std::complex<double>(values[i * 24 + j]) / static_cast<double>(i + 1));
     EXPECT_LE(relative_l2(mine, signal.values), plan_bound<Real>(shape)) << to_string(path);
   }
-  for (const FrameErrors& estimate : results[0].estimates.read()) {
+  for (const Quality& estimate : results[0].estimates.read()) {
     EXPECT_EQ(estimate.finite, 1);
     EXPECT_LE(estimate.relative_error, 100 * plan_bound<Real>(shape));
   }
@@ -92,8 +92,8 @@ TEST_F(PlanCuda, EnqueuesOnStreamsAndIntoGraphs) {
 TEST_F(PlanCuda, CompiledPlansTakeFramesOfEveryType) {
   const Shape shape{432, 768};
   const auto signal = SparseSignal::random(shape, true, 200, 8);
-  const Template tmpl = Template::from_support(shape, true, signal.support);
-  const Plan<float> plan(tmpl, {.backend = Backend::cuda, .compiled_for = ElementType::f32});
+  const Template tmpl = Template::from_support(shape, Domain::real, signal.support);
+  const Plan<float> plan(tmpl, {.device = Device::gpu(), .compiled_for = ElementType::f32});
   EXPECT_EQ(plan.info().engine.find(", compiled for this plan") != std::string::npos,
             detail::cuda::device_info(0).largest_cluster > 1)
       << plan.info().engine;
@@ -104,8 +104,8 @@ TEST_F(PlanCuda, CompiledPlansTakeFramesOfEveryType) {
                                                         {doubles.get(), ElementType::f64}};
   for (const auto& [data, type] : frames) {
     const Results<float> results(200, 1);
-    plan.enqueue({data, type, 1, 0}, results.view(), workspace, nullptr);
-    plan.enqueue({data, type, 0, 0}, results.view(), workspace, nullptr);
+    plan.enqueue({data, type, plan.shape(), 1}, results.view(), workspace, nullptr);
+    plan.enqueue({data, type, plan.shape(), 0}, results.view(), workspace, nullptr);
     ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
     EXPECT_LE(relative_l2(results.values.read(), signal.values), plan_bound<float>(shape)) << to_string(type);
     EXPECT_LE(results.estimates.read()[0].relative_error, 100 * plan_bound<float>(shape));
@@ -122,7 +122,8 @@ TEST_F(PlanCuda, ReadsPastTwoToThe31) {
     GTEST_SKIP() << "needs 21 GB of memory";
   // One tone, sampled only where the plan reads; the rest stays poisoned.
   const std::vector<std::int64_t> support{5, n / 3, n - 77};
-  const Plan<float> plan(Template::from_support(Shape{n}, false, support), {.backend = Backend::cuda});
+  const Plan<float> plan(Template::from_support(Shape{n}, Domain::complex, support),
+                         {.device = Device::gpu()});
   ASSERT_EQ(plan.info().path, Path::comb) << plan.explain();
   const OnDevice<std::complex<float>> there(static_cast<std::size_t>(n));
   // Making the whole period on the host in blocks of 2^20 is slow, so frames are tones of short period.
@@ -148,7 +149,7 @@ TEST_F(PlanCuda, ReadsPastTwoToThe31) {
   }
   auto workspace = plan.make_workspace();
   const Results<float> results(3, 1);
-  plan.enqueue({there.get(), ElementType::c64, 1, 0}, results.view(), workspace, nullptr);
+  plan.enqueue({there.get(), ElementType::c64, plan.shape(), 1}, results.view(), workspace, nullptr);
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   const std::vector<std::complex<double>> truth{0, static_cast<double>(n), 0};
   EXPECT_LE(relative_l2(results.values.read(), truth), 1e-5);
@@ -157,40 +158,47 @@ TEST_F(PlanCuda, ReadsPastTwoToThe31) {
 TEST_F(PlanCuda, RefusesWhatDoesNotFit) {
   const Shape shape{4096};
   const auto signal = SparseSignal::random(shape, false, 8, 3);
-  const Template tmpl = Template::from_support(shape, false, signal.support);
-  const Plan<float> plan(tmpl, {.backend = Backend::cuda});
-  const Plan<float> other(tmpl, {.backend = Backend::cuda, .seed = 2});
+  const Template tmpl = Template::from_support(shape, Domain::complex, signal.support);
+  const Plan<float> plan(tmpl, {.device = Device::gpu()});
+  const Plan<float> other(tmpl, {.device = Device::gpu(), .seed = 2});
   const Plan<float> host(tmpl);
   const OnDevice<std::complex<float>> there(4096);
   const Results<float> results(8, 1);
   auto workspace = plan.make_workspace();
   auto wrong = other.make_workspace();
   auto host_workspace = host.make_workspace();
-  const DeviceFrames good{there.get(), ElementType::c64, 1, 0};
-  const auto enqueue = [&](const Plan<float>& with, DeviceFrames frames, Workspace<float>& own) {
+  const DeviceView good{there.get(), ElementType::c64, shape, 1};
+  const auto enqueue = [&](const Plan<float>& with, DeviceView frames, Workspace<float>& own) {
     return code_of([&] { with.enqueue(frames, results.view(), own, nullptr); });
   };
   EXPECT_EQ(enqueue(plan, good, wrong), ErrorCode::invalid_argument);
   EXPECT_EQ(enqueue(host, good, host_workspace), ErrorCode::backend_unavailable);
-  EXPECT_EQ(enqueue(plan, {there.get(), ElementType::f32, 1, 0}, workspace), ErrorCode::type_mismatch);
-  EXPECT_EQ(enqueue(plan, {there.get(), ElementType::c64, -1, 0}, workspace), ErrorCode::invalid_argument);
-  EXPECT_EQ(enqueue(plan, {there.get(), ElementType::c64, 2, 100}, workspace), ErrorCode::invalid_argument);
-  EXPECT_EQ(enqueue(plan, {nullptr, ElementType::c64, 1, 0}, workspace), ErrorCode::invalid_argument);
-  EXPECT_EQ(enqueue(plan, {there.get(), ElementType::c64, 0, 0}, workspace), std::nullopt);
-  EXPECT_EQ(enqueue(plan, {there.get(), static_cast<ElementType>(99), 1, 0}, workspace),
+  EXPECT_EQ(enqueue(plan, {there.get(), ElementType::f32, shape, 1}, workspace), ErrorCode::type_mismatch);
+  EXPECT_EQ(enqueue(plan, {there.get(), ElementType::c64, shape, -1}, workspace),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(enqueue(plan, {there.get(), ElementType::c64, shape, 2, 100}, workspace),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(enqueue(plan, {there.get(), ElementType::c64, Shape{2048}, 1}, workspace),
+            ErrorCode::shape_mismatch);
+  DeviceView elsewhere = good;
+  elsewhere.gpu = 1;
+  EXPECT_EQ(enqueue(plan, elsewhere, workspace), ErrorCode::invalid_argument);
+  EXPECT_EQ(enqueue(plan, {nullptr, ElementType::c64, shape, 1}, workspace), ErrorCode::invalid_argument);
+  EXPECT_EQ(enqueue(plan, {there.get(), ElementType::c64, shape, 0}, workspace), std::nullopt);
+  EXPECT_EQ(enqueue(plan, {there.get(), static_cast<ElementType>(99), shape, 1}, workspace),
             ErrorCode::invalid_argument);
   // Misaligned accesses would end the CUDA context.
   for (const std::size_t bytes : {1, 2, 4}) {
     const void* const off = reinterpret_cast<const std::byte*>(there.get()) + bytes;
-    EXPECT_EQ(enqueue(plan, {off, ElementType::c64, 1, 0}, workspace), ErrorCode::invalid_argument) << bytes;
+    EXPECT_EQ(enqueue(plan, {off, ElementType::c64, shape, 1}, workspace), ErrorCode::invalid_argument)
+        << bytes;
     DeviceSpectra<float> bad = results.view();
     bad.values = reinterpret_cast<std::complex<float>*>(reinterpret_cast<std::byte*>(bad.values) + bytes);
     EXPECT_EQ(code_of([&] { plan.enqueue(good, bad, workspace, nullptr); }), ErrorCode::invalid_argument);
   }
   EXPECT_EQ(enqueue(plan, good, workspace), std::nullopt);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-  EXPECT_EQ(code_of([&] { Plan<float>(tmpl, {.backend = Backend::cuda, .device = 99}); }),
-            ErrorCode::backend_unavailable);
+  EXPECT_EQ(code_of([&] { Plan<float>(tmpl, {.device = Device::gpu(99)}); }), ErrorCode::backend_unavailable);
 }
 
 }  // namespace

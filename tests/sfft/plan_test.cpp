@@ -44,7 +44,8 @@ TYPED_TEST(PlanTest, RecoversSparseSignalsOfEveryShape) {
     for (const bool real : {false, true}) {
       const SparseSignal signal =
           SparseSignal::random(one.shape, real, real ? std::max<std::int64_t>(1, one.k / 2) : one.k, 5);
-      const Template tmpl = Template::from_support(one.shape, real, signal.support);
+      const Template tmpl =
+          Template::from_support(one.shape, real ? Domain::real : Domain::complex, signal.support);
       const Plan<Real> plan(tmpl);
       Spectrum<Real> spectrum;
       if (real) {
@@ -58,10 +59,10 @@ TYPED_TEST(PlanTest, RecoversSparseSignalsOfEveryShape) {
       EXPECT_LE(error, plan_bound<Real>(one.shape))
           << one.shape.to_string() << (real ? " real" : " complex") << "\n"
           << plan.explain();
-      EXPECT_TRUE(spectrum.finite);
+      EXPECT_TRUE(spectrum.quality.finite);
       EXPECT_EQ(spectrum.path, plan.info().path);
       EXPECT_EQ(*spectrum.support, signal.support);
-      EXPECT_LE(spectrum.relative_error, 100 * plan_bound<Real>(one.shape)) << "nothing lies outside";
+      EXPECT_LE(spectrum.quality.relative_error, 100 * plan_bound<Real>(one.shape)) << "nothing lies outside";
     }
   }
 }
@@ -71,7 +72,7 @@ TYPED_TEST(PlanTest, EveryForcedPathIsRightOrRefused) {
   for (const Case& one : cases()) {
     if (one.shape.points() > 100000) continue;
     const SparseSignal signal = SparseSignal::random(one.shape, false, one.k, 6);
-    const Template tmpl = Template::from_support(one.shape, false, signal.support);
+    const Template tmpl = Template::from_support(one.shape, Domain::complex, signal.support);
     const auto x = signal.as<std::complex<Real>>();
     for (const Path path : {Path::direct, Path::comb, Path::flat_window, Path::dense}) {
       try {
@@ -97,7 +98,7 @@ TYPED_TEST(PlanTest, EveryElementType) {
   const auto film = test::film_frame(48, 80, 3);
   const std::vector<std::int64_t> frequencies{0, 1, 5, 83, 165, 400};
   const auto truth = test::direct_at(std::vector<double>(film.begin(), film.end()), shape, frequencies);
-  const Template tmpl = Template::from_support(shape, true, frequencies);
+  const Template tmpl = Template::from_support(shape, Domain::real, frequencies);
   for (const Path path : {Path::comb, Path::dense}) {
     const Plan<Real> plan(tmpl, {.path = path});
     const auto reference = plan.execute(SignalView(std::vector<double>(film.begin(), film.end()), shape));
@@ -113,7 +114,7 @@ TYPED_TEST(PlanTest, EveryElementType) {
     same(SignalView(std::vector<std::uint16_t>(film.begin(), film.end()), shape));
     same(SignalView(std::vector<float>(film.begin(), film.end()), shape));
   }
-  const Template complex_template = Template::from_support(shape, false, frequencies);
+  const Template complex_template = Template::from_support(shape, Domain::complex, frequencies);
   const Plan<Real> plan(complex_template, {.path = Path::comb});
   const std::vector<std::complex<float>> single(film.begin(), film.end());
   const std::vector<std::complex<double>> twice(film.begin(), film.end());
@@ -125,7 +126,8 @@ TYPED_TEST(PlanTest, EveryElementType) {
 TYPED_TEST(PlanTest, BatchesThreadsAndSharedPlansAgreeBitwise) {
   using Real = TypeParam;
   const Shape shape{96, 128};
-  const Template tmpl = learn(SignalView(test::film_frame(96, 128, 0), shape), {.k = 60, .reference = true});
+  const Template tmpl =
+      learn(SignalView(test::film_frame(96, 128, 0), shape), {.keep = Largest{60}, .reference = true});
   std::vector<std::vector<std::uint8_t>> films;
   std::vector<SignalView> frames;
   for (int t = 0; t < 9; ++t) films.push_back(test::film_frame(96, 128, t));
@@ -168,12 +170,12 @@ TYPED_TEST(PlanTest, DifferencingRecoversAChangeAndNothingWhereNothingChanged) {
   const Shape shape{96, 128};
   const auto first = test::film_frame(96, 128, 0);
   const auto later = test::film_frame(96, 128, 30);
-  const Template tmpl = learn(SignalView(first, shape), {.k = 80, .reference = true});
+  const Template tmpl = learn(SignalView(first, shape), {.keep = Largest{80}, .reference = true});
   const Plan<Real> plan(tmpl, {.path = Path::comb});
   ASSERT_TRUE(plan.info().reference);
   const auto unchanged = plan.execute(SignalView(first, shape));
   EXPECT_LE(test::relative_l2(unchanged.values, tmpl.values()), 4 * std::numeric_limits<Real>::epsilon());
-  EXPECT_EQ(unchanged.tail_energy, 0);
+  EXPECT_EQ(unchanged.quality.tail_energy, 0);
   const std::vector<std::int64_t> support(tmpl.support().begin(), tmpl.support().end());
   const auto truth = test::direct_at(std::vector<double>(later.begin(), later.end()), shape, support);
   const auto changed = plan.execute(SignalView(later, shape));
@@ -194,15 +196,15 @@ TYPED_TEST(PlanTest, NaNAndInfinityAreReportedAndDoNotLinger) {
     const Shape shape{path == Path::flat_window ? 1021 : 1024};
     const SparseSignal signal = SparseSignal::random(shape, false, 5, 2);
     const auto good = signal.as<std::complex<Real>>();
-    const Plan<Real> plan(Template::from_support(shape, false, signal.support), {.path = path});
+    const Plan<Real> plan(Template::from_support(shape, Domain::complex, signal.support), {.path = path});
     auto workspace = plan.make_workspace();
     auto spectrum = plan.make_spectrum();
     for (const Real bad : {std::numeric_limits<Real>::quiet_NaN(), std::numeric_limits<Real>::infinity()}) {
       const std::vector<std::complex<Real>> all(good.size(), {bad, 0});
       plan.execute(SignalView::line(all), spectrum, workspace);
-      EXPECT_FALSE(spectrum.finite) << to_string(path);
+      EXPECT_FALSE(spectrum.quality.finite) << to_string(path);
       plan.execute(SignalView::line(good), spectrum, workspace);
-      EXPECT_TRUE(spectrum.finite) << to_string(path);
+      EXPECT_TRUE(spectrum.quality.finite) << to_string(path);
       EXPECT_LE(test::relative_l2(spectrum.values, signal.values), plan_bound<Real>(shape))
           << to_string(path);
     }
@@ -212,14 +214,16 @@ TYPED_TEST(PlanTest, NaNAndInfinityAreReportedAndDoNotLinger) {
 TYPED_TEST(PlanTest, ZeroAndConstantFrames) {
   using Real = TypeParam;
   const Shape shape{60, 64};
-  const Template tmpl = learn(SignalView(test::film_frame(60, 64, 0), shape), {.k = 20, .reference = false});
+  const Template tmpl =
+      learn(SignalView(test::film_frame(60, 64, 0), shape), {.keep = Largest{20}, .reference = false});
   for (const Path path : {Path::automatic, Path::comb, Path::dense}) {
     const Plan<Real> plan(tmpl, {.path = path});
     const auto zero = plan.execute(SignalView(std::vector<std::uint8_t>(3840, 0), shape));
     for (const auto& value : zero.values) EXPECT_EQ(std::abs(value), 0);
-    EXPECT_EQ(zero.error_l2 >= 0 && std::isfinite(zero.error_l2) && zero.finite, true);
+    EXPECT_EQ(zero.quality.error_l2 >= 0 && std::isfinite(zero.quality.error_l2) && zero.quality.finite,
+              true);
     const auto flat = plan.execute(SignalView(std::vector<std::uint8_t>(3840, 9), shape));
-    EXPECT_TRUE(flat.finite);
+    EXPECT_TRUE(flat.quality.finite);
     ASSERT_EQ((*flat.support)[0], 0);
     EXPECT_NEAR(flat.values[0].real() / (9.0 * 3840), 1, 0.02) << "shrunk a little by the prior at most";
   }
@@ -229,8 +233,8 @@ TYPED_TEST(PlanTest, RefusesWhatDoesNotFit) {
   using Real = TypeParam;
   const Shape shape{16, 16};
   const std::vector<std::int64_t> support{1, 2, 3};
-  const Plan<Real> real_plan(Template::from_support(shape, true, support));
-  const Plan<Real> complex_plan(Template::from_support(shape, false, support));
+  const Plan<Real> real_plan(Template::from_support(shape, Domain::real, support));
+  const Plan<Real> complex_plan(Template::from_support(shape, Domain::complex, support));
   const std::vector<float> real_frame(256);
   const std::vector<std::complex<float>> complex_frame(256);
   EXPECT_EQ(code_of([&] { real_plan.execute(SignalView(real_frame, Shape{256})); }),
@@ -246,16 +250,18 @@ TYPED_TEST(PlanTest, RefusesWhatDoesNotFit) {
   const std::vector<SignalView> frames{SignalView(real_frame, shape)};
   EXPECT_EQ(code_of([&] { real_plan.execute(frames, spectra, workspace); }), ErrorCode::shape_mismatch);
 
-  const Template tmpl = Template::from_support(shape, true, support);
+  const Template tmpl = Template::from_support(shape, Domain::real, support);
   const auto plan_with = [&](PlanOptions options) { return code_of([&] { Plan<Real>(tmpl, options); }); };
   EXPECT_EQ(plan_with({.batch = 0}), ErrorCode::invalid_argument);
   EXPECT_EQ(plan_with({.accuracy = -1}), ErrorCode::invalid_argument);
   EXPECT_EQ(plan_with({.accuracy = std::numeric_limits<double>::quiet_NaN()}), ErrorCode::invalid_argument);
   EXPECT_EQ(plan_with({.max_samples = 1.5}), ErrorCode::invalid_argument);
   EXPECT_EQ(plan_with({.threads = -2}), ErrorCode::invalid_argument);
-  EXPECT_EQ(plan_with({.backend = Backend::cuda, .device = 99}), ErrorCode::backend_unavailable);
-  EXPECT_EQ(unavailable(Backend::cpu), "");
-  EXPECT_NE(unavailable(Backend::cuda, 99), "");
+  EXPECT_EQ(plan_with({.device = Device::gpu(99)}), ErrorCode::backend_unavailable);
+  EXPECT_TRUE(availability(Device::cpu()));
+  EXPECT_TRUE(availability(Device::automatic()));
+  EXPECT_FALSE(availability(Device::gpu(99)));
+  EXPECT_NE(availability(Device::gpu(99)).reason, "");
 }
 
 TEST(Plan, AsksForAccuracyAndGetsItOrDense) {
@@ -265,7 +271,7 @@ TEST(Plan, AsksForAccuracyAndGetsItOrDense) {
   std::mt19937 random(2);
   std::normal_distribution<double> noise(0, 1);
   for (auto& sample : x) sample += std::complex<double>(noise(random), noise(random));
-  const Template tmpl = learn(SignalView::line(x), {.k = 20});
+  const Template tmpl = learn(SignalView::line(x), {.keep = Largest{20}});
   const Plan<double> loose(tmpl, {.accuracy = 0.2});
   EXPECT_EQ(loose.info().path, Path::comb);
   EXPECT_LE(loose.info().predicted_error, 0.2);
@@ -280,10 +286,10 @@ TEST(Plan, AsksForAccuracyAndGetsItOrDense) {
 TEST(Plan, IsTheSameForAnyNumberOfThreads) {
   const Shape shape{144, 192};
   const auto first = test::film_frame(144, 192, 0);
-  const Template tmpl =
-      learn(SignalView(std::span<const std::uint8_t>(first), shape), {.k = 200, .reference = true});
-  const Plan<float> one(tmpl, {.backend = Backend::cpu, .max_samples = 0.3, .threads = 1});
-  const Plan<float> three(tmpl, {.backend = Backend::cpu, .max_samples = 0.3, .threads = 3});
+  const Template tmpl = learn(SignalView(std::span<const std::uint8_t>(first), shape),
+                              {.keep = Largest{200}, .reference = true});
+  const Plan<float> one(tmpl, {.device = Device::cpu(), .max_samples = 0.3, .threads = 1});
+  const Plan<float> three(tmpl, {.device = Device::cpu(), .max_samples = 0.3, .threads = 3});
   ASSERT_EQ(one.info().path, Path::comb) << one.explain();
   EXPECT_EQ(one.info().buckets, three.info().buckets);
   EXPECT_EQ(one.info().delays, three.info().delays);
@@ -296,8 +302,8 @@ TEST(Plan, AnErrorHasToSaveTime) {
   const SignalView frame(std::span<const std::uint8_t>(first), shape);
   int combs = 0;
   for (const std::int64_t k : {50, 200, 800, 3000}) {
-    const Template tmpl = learn(frame, {.k = k, .reference = true});
-    const PlanInfo info = Plan<float>(tmpl, {.backend = Backend::cpu, .max_samples = 1, .threads = 1}).info();
+    const Template tmpl = learn(frame, {.keep = Largest{k}, .reference = true});
+    const PlanInfo info = Plan<float>(tmpl, {.device = Device::cpu(), .max_samples = 1, .threads = 1}).info();
     if (info.path != Path::comb) continue;
     ++combs;
     EXPECT_LE(info.predicted_us, 0.67 * info.predicted_dense_us) << k;
@@ -310,14 +316,14 @@ TEST(Plan, NoiseIsNotSparse) {
   std::normal_distribution<double> noise(0, 1);
   std::vector<float> x(1 << 14);
   for (float& sample : x) sample = static_cast<float>(noise(random));
-  const Template tmpl = learn(SignalView::line(x), {.k = 20});
+  const Template tmpl = learn(SignalView::line(x), {.keep = Largest{20}});
   const Plan<float> plan(tmpl);
   EXPECT_EQ(plan.info().path, Path::dense) << plan.explain();
 }
 
 TEST(Plan, ExplainsItself) {
   const SparseSignal signal = SparseSignal::random(Shape{4096}, false, 64, 3);
-  const Plan<float> plan(Template::from_support(signal.shape, false, signal.support));
+  const Plan<float> plan(Template::from_support(signal.shape, Domain::complex, signal.support));
   const std::string text = plan.explain();
   for (const char* word : {"path", "comb", "buckets", "delays", "samples", "error", "dense", "engine"}) {
     EXPECT_NE(text.find(word), std::string::npos) << word << "\n" << text;
@@ -327,12 +333,14 @@ TEST(Plan, ExplainsItself) {
 TEST(Transform, UnknownSupportSaysHowItWasFound) {
   const SparseSignal signal = SparseSignal::random(Shape{1000}, false, 5, 3);
   const auto x = signal.as<std::complex<float>>();
-  const Spectrum<double> spectrum = transform(SignalView::line(x), TransformOptions{.k = 5});
+  const Discovery found = transform(SignalView::line(x), Largest{5});
+  const Spectrum<double>& spectrum = found.spectrum;
   EXPECT_EQ(*spectrum.support, signal.support);
   EXPECT_LE(test::relative_l2(spectrum.values, signal.values), plan_bound<float>(signal.shape));
-  EXPECT_TRUE(spectrum.support_learned_densely);
+  EXPECT_TRUE(found.support_learned_densely);
   EXPECT_EQ(spectrum.path, Path::dense);
-  EXPECT_EQ(code_of([&] { transform(SignalView::line(x), TransformOptions{}); }),
+  EXPECT_EQ(code_of([&] { transform(SignalView::line(x), Largest{0}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { transform(SignalView::line(x), Largest{5}, {.k = 5}); }),
             ErrorCode::invalid_argument);
 }
 

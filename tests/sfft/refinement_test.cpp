@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "sfft/sfft.hpp"
+#include "sfft/template_access.hpp"
 
 namespace sfft {
 namespace {
@@ -69,13 +70,13 @@ TrackerOptions refining() {
   TrackerOptions options;
   options.refine = true;
   options.plan.path = Path::comb;
-  options.plan.backend = Backend::cpu;
+  options.plan.device = Device::cpu();
   return options;
 }
 
 TEST(Refinement, ABetterPlanTakesOverAndKeepsItsPromises) {
   const std::vector<float> first = frame(1);
-  const Template learned = learn(SignalView(first, kShape), {.k = 40});
+  const Template learned = learn(SignalView(first, kShape), {.keep = Largest{40}});
   Tracker<float> tracker(learned, refining());
   const double quick = tracker.plan().info().predicted_error;
   EXPECT_FALSE(tracker.refinement().empty());
@@ -84,9 +85,9 @@ TEST(Refinement, ABetterPlanTakesOverAndKeepsItsPromises) {
   const auto push = [&] {
     const std::vector<float> next = frame(seed++);
     const TrackedFrame<float>& tracked = tracker.push(SignalView(next, kShape));
-    ASSERT_TRUE(tracked.spectrum.finite);
+    ASSERT_TRUE(tracked.spectrum.quality.finite);
     EXPECT_EQ(tracked.index, static_cast<std::int64_t>(seed) - 3);
-    reported += std::pow(tracked.spectrum.error_l2, 2);
+    reported += std::pow(tracked.spectrum.quality.error_l2, 2);
     truth += std::pow(true_error(next, tracked.spectrum), 2);
   };
   push();
@@ -106,16 +107,16 @@ TEST(Refinement, ABetterPlanTakesOverAndKeepsItsPromises) {
 
 TEST(Refinement, AStreamThatEndsDuringASearchLosesNothing) {
   const std::vector<float> first = frame(1), second = frame(2);
-  const Template learned = learn(SignalView(first, kShape), {.k = 40});
+  const Template learned = learn(SignalView(first, kShape), {.keep = Largest{40}});
   for (int n = 0; n < 5; ++n) {
     Tracker<float> tracker(learned, refining());
-    EXPECT_TRUE(tracker.push(SignalView(second, kShape)).spectrum.finite);
+    EXPECT_TRUE(tracker.push(SignalView(second, kShape)).spectrum.quality.finite);
   }
 }
 
 TEST(Refinement, ASearchThatFailsSaysWhy) {
   const std::vector<float> first = frame(1);
-  const Template learned = learn(SignalView(first, kShape), {.k = 40});
+  const Template learned = learn(SignalView(first, kShape), {.keep = Largest{40}});
   detail::Refinement<float> refinement;
   PlanOptions impossible;
   impossible.max_samples = 1e-12;
@@ -132,13 +133,13 @@ TEST(Refinement, ASearchThatFailsSaysWhy) {
   EXPECT_FALSE(outcomes[0].plan.has_value());
   EXPECT_NE(outcomes[0].problem.find("max_samples"), std::string::npos) << outcomes[0].problem;
   ASSERT_TRUE(outcomes[1].plan.has_value()) << outcomes[1].problem;
-  EXPECT_EQ(outcomes[1].plan->source().data(), learned.data());
+  EXPECT_EQ(detail::data_of(outcomes[1].plan->source()), detail::data_of(learned));
   EXPECT_FALSE(refinement.searching());
 }
 
 TEST(Refinement, WithoutItNothingIsSaid) {
   const std::vector<float> first = frame(1);
-  Tracker<float> tracker(learn(SignalView(first, kShape), {.k = 40}));
+  Tracker<float> tracker(learn(SignalView(first, kShape), {.keep = Largest{40}}));
   tracker.push(SignalView(first, kShape));
   EXPECT_EQ(tracker.refined(), 0);
   EXPECT_TRUE(tracker.refinement().empty());

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "sfft/sfft.hpp"
+#include "sfft/template_access.hpp"
 #include "template/data/template_data.hpp"
 #include "tests/support/throws.hpp"
 
@@ -22,16 +23,22 @@ void expect_same(const Spectrum<Real>& got, const Spectrum<Real>& expected, cons
   EXPECT_EQ(*got.support, *expected.support) << what;
   EXPECT_EQ(got.values, expected.values) << what;
   EXPECT_EQ(got.standard_error, expected.standard_error) << what;
-  EXPECT_EQ(got.error_l2, expected.error_l2) << what;
-  EXPECT_EQ(got.relative_error, expected.relative_error) << what;
-  EXPECT_EQ(got.tail_energy, expected.tail_energy) << what;
-  EXPECT_EQ(got.residual, expected.residual) << what;
+  EXPECT_EQ(got.quality.error_l2, expected.quality.error_l2) << what;
+  EXPECT_EQ(got.quality.relative_error, expected.quality.relative_error) << what;
+  EXPECT_EQ(got.quality.tail_energy, expected.quality.tail_energy) << what;
+  EXPECT_EQ(got.quality.residual, expected.quality.residual) << what;
+  EXPECT_TRUE(got.quality.finite) << what;
+}
+
+void expect_same(const Discovery& got, const Discovery& expected, const std::string& what) {
+  expect_same(got.spectrum, expected.spectrum, what);
   EXPECT_EQ(got.verified, expected.verified) << what;
-  EXPECT_TRUE(got.finite) << what;
+  EXPECT_EQ(got.missed_bound, expected.missed_bound) << what;
+  EXPECT_EQ(got.samples, expected.samples) << what;
 }
 
 void expect_same(const Template& got, const Template& expected) {
-  const detail::TemplateData &a = *got.data(), &b = *expected.data();
+  const detail::TemplateData &a = *detail::data_of(got), &b = *detail::data_of(expected);
   EXPECT_EQ(*a.support, *b.support);
   EXPECT_EQ(a.values, b.values);
   EXPECT_EQ(a.power, b.power);
@@ -58,7 +65,7 @@ void compare_plans(const Shape& shape, std::set<Path>& seen) {
   const std::vector<T> first = scene<T>(shape, 1), a = scene<T>(shape, 2), b = scene<T>(shape, 3);
   const Region<T> region_first(first, shape), region_a(a, shape), region_b(b, shape);
   for (const bool reference : {false, true}) {
-    const Template tmpl = learn(SignalView(first, shape), {.k = 4, .reference = reference});
+    const Template tmpl = learn(SignalView(first, shape), {.keep = Largest{4}, .reference = reference});
     for (const Path path : {Path::direct, Path::comb, Path::flat_window, Path::dense}) {
       for (const int threads : {1, 2}) {
         if (threads > 1 && shape.rank() < 3) continue;
@@ -100,12 +107,12 @@ TYPED_TEST(RegionTest, LearningGivesTheSameTemplate) {
   for (const Shape& shape : shapes()) {
     const std::vector<TypeParam> a = scene<TypeParam>(shape, 4), b = scene<TypeParam>(shape, 5);
     const Region<TypeParam> region_a(a, shape), region_b(b, shape);
-    const LearnOptions options{.k = 5, .reference = true};
+    const LearnOptions options{.keep = Largest{5}, .reference = true};
     expect_same(learn(region_a.view(), options), learn(SignalView(a, shape), options));
     const std::vector<SignalView> regions{region_a.view(), region_b.view()};
     const std::vector<SignalView> copies{SignalView(a, shape), SignalView(b, shape)};
     expect_same(learn(regions, options), learn(copies, options));
-    const TransformOptions shares{.energy = 0.9};
+    const Energy shares{0.9};
     expect_same(transform(region_a.view(), shares), transform(SignalView(a, shape), shares),
                 shape.to_string());
     const Template tmpl = learn(SignalView(a, shape), options);
@@ -121,11 +128,10 @@ TYPED_TEST(RegionTest, DiscoveryGivesTheSameAnswer) {
       const DiscoverOptions options{.k = 3, .fallback = Fallback::none, .path = path};
       const Discovery got = discover(region.view(), options),
                       expected = discover(SignalView(x, shape), options);
-      expect_same<double>(got, expected, shape.to_string() + ", " + to_string(path));
-      EXPECT_EQ(got.samples, expected.samples);
+      expect_same(got, expected, shape.to_string() + ", " + to_string(path));
     }
-    expect_same<double>(discover(region.view(), {.k = 3}), discover(SignalView(x, shape), {.k = 3}),
-                        shape.to_string());
+    expect_same(discover(region.view(), {.k = 3}), discover(SignalView(x, shape), {.k = 3}),
+                shape.to_string());
   }
 }
 
@@ -133,7 +139,7 @@ TYPED_TEST(RegionTest, TrackersGiveTheSameFrames) {
   const Shape shape{36, 50};
   const std::vector<TypeParam> first = scene<TypeParam>(shape, 7);
   for (const bool reference : {false, true}) {
-    const Template tmpl = learn(SignalView(first, shape), {.k = 6, .reference = reference});
+    const Template tmpl = learn(SignalView(first, shape), {.keep = Largest{6}, .reference = reference});
     Tracker<float> of_regions(tmpl), of_copies(tmpl);  // without a reference, so the first frame becomes it
     for (unsigned t = 8; t < 14; ++t) {
       const std::vector<TypeParam> x = scene<TypeParam>(shape, t);
@@ -143,8 +149,8 @@ TYPED_TEST(RegionTest, TrackersGiveTheSameFrames) {
       EXPECT_EQ(got.action, expected.action);
       expect_same(got.spectrum, expected.spectrum, got.reason);
     }
-    EXPECT_EQ(of_regions.current_template().data()->reference,
-              of_copies.current_template().data()->reference);
+    EXPECT_EQ(detail::data_of(of_regions.current_template())->reference,
+              detail::data_of(of_copies.current_template())->reference);
   }
 }
 
@@ -152,7 +158,7 @@ TYPED_TEST(RegionTest, DensePlansGiveTheSameBits) {
   for (const Shape& shape : shapes()) {
     const std::vector<TypeParam> x = scene<TypeParam>(shape, 20);
     const Region<TypeParam> region(x, shape);
-    const dense::Plan<float> plan(shape, !is_complex(element_type_of<TypeParam>::value));
+    const dense::Plan<float> plan(shape, domain_of(element_type_of<TypeParam>::value));
     std::vector<std::complex<float>> got(plan.spectrum_points()), expected(plan.spectrum_points());
     plan.forward(region.view(), got);
     plan.forward(SignalView(x, shape), expected);

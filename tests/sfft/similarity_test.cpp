@@ -79,7 +79,7 @@ const Shape kFilm{kRows, kColumns};
 
 TEST(Similarity, OfRenewalsFollowsItsDefinition) {
   const auto first = test::film_frame(kRows, kColumns, 0, 1);
-  Tracker<float> tracker(learn(SignalView(first, kFilm), {.k = 24, .reference = true}),
+  Tracker<float> tracker(learn(SignalView(first, kFilm), {.keep = Largest{24}, .reference = true}),
                          {.plan = {.path = Path::comb}});
   Spectra before = whole_spectrum(first, kFilm);
   int renewals = 0, relearned = 0;
@@ -104,7 +104,7 @@ TEST(Similarity, OfRenewalsFollowsItsDefinition) {
 
 TEST(Similarity, OfEveryFrameWhereAskedFor) {
   const auto first = test::film_frame(kRows, kColumns, 0, 1);
-  const Template tmpl = learn(SignalView(first, kFilm), {.k = 24, .reference = true});
+  const Template tmpl = learn(SignalView(first, kFilm), {.keep = Largest{24}, .reference = true});
   Tracker<float> plain(tmpl, {.plan = {.path = Path::comb}});
   Tracker<float> tracker(tmpl, {.plan = {.path = Path::comb}, .similarity = true});
   Spectra before = whole_spectrum(first, kFilm);
@@ -133,7 +133,7 @@ TEST(Similarity, OfAComplexSignalWhosePartsChange) {
   };
   const std::vector<std::int64_t> old{0, 3, 50, 111, 200, 301, 333, 444};
   const auto first = at(old, 1), second = at({0, 3, 50, 111, 201, 302, 334, 445}, 9);
-  const Template tmpl = learn(SignalView(first, shape), {.k = 8});
+  const Template tmpl = learn(SignalView(first, shape), {.keep = Largest{8}});
   ASSERT_EQ(support_of(tmpl), old);
   Tracker<double> tracker(tmpl, {.similarity = true});
   const Similarity same = tracker.push(SignalView(first, shape)).similarity.value();
@@ -154,7 +154,7 @@ TEST(Similarity, OfASupportOfOtherHalvesWithoutValues) {
   for (const std::complex<double>& x : signal.samples()) samples.push_back(x.real());
   std::vector<std::int64_t> mirrored;
   for (const std::int64_t f : signal.support) mirrored.push_back(test::negated(shape, f));
-  Tracker<double> tracker(Template::from_support(shape, true, mirrored), {.similarity = true});
+  Tracker<double> tracker(Template::from_support(shape, Domain::real, mirrored), {.similarity = true});
   const Similarity found = tracker.push(SignalView(samples, shape)).similarity.value();
   EXPECT_DOUBLE_EQ(found.overlap, 1);
   EXPECT_NEAR(found.energy, 1, 1e-12);
@@ -164,7 +164,7 @@ TEST(Similarity, OfASupportOfOtherHalvesWithoutValues) {
 TEST(Similarity, OfFramesWithoutEnergyOrWithNaN) {
   const auto film = test::film_frame(kRows, kColumns, 0, 1);
   std::vector<float> frame(film.begin(), film.end());
-  Tracker<float> tracker(learn(SignalView(frame, kFilm), {.k = 24, .reference = true}),
+  Tracker<float> tracker(learn(SignalView(frame, kFilm), {.keep = Largest{24}, .reference = true}),
                          {.plan = {.path = Path::comb}, .similarity = true});
   const std::vector<float> grey(frame.size(), 7.0F);
   const auto flat = tracker.push(SignalView(grey, kFilm)).similarity;

@@ -66,10 +66,10 @@ void expect_same(const TrackedFrame<Real>& got, const TrackedFrame<Real>& expect
   EXPECT_EQ(got.index, expected.index) << where;
   ASSERT_EQ(got.action, expected.action) << where << ": " << got.reason << " / " << expected.reason;
   EXPECT_EQ(got.differencing, expected.differencing) << where;
-  EXPECT_EQ(got.spectrum.finite, expected.spectrum.finite) << where;
+  EXPECT_EQ(got.spectrum.quality.finite, expected.spectrum.quality.finite) << where;
   EXPECT_EQ(got.spectrum.path, expected.spectrum.path) << where;
   ASSERT_EQ(*got.spectrum.support, *expected.spectrum.support) << where;
-  if (!expected.spectrum.finite) return;
+  if (!expected.spectrum.quality.finite) return;
   if (!exact) {
     const std::vector<std::complex<double>> values(expected.spectrum.values.begin(),
                                                    expected.spectrum.values.end());
@@ -80,10 +80,10 @@ void expect_same(const TrackedFrame<Real>& got, const TrackedFrame<Real>& expect
   EXPECT_EQ(got.calibration, expected.calibration) << where;
   EXPECT_EQ(got.spectrum.values, expected.spectrum.values) << where;
   EXPECT_EQ(got.spectrum.standard_error, expected.spectrum.standard_error) << where;
-  EXPECT_EQ(got.spectrum.error_l2, expected.spectrum.error_l2) << where;
-  EXPECT_EQ(got.spectrum.relative_error, expected.spectrum.relative_error) << where;
-  EXPECT_EQ(got.spectrum.tail_energy, expected.spectrum.tail_energy) << where;
-  EXPECT_EQ(got.spectrum.residual, expected.spectrum.residual) << where;
+  EXPECT_EQ(got.spectrum.quality.error_l2, expected.spectrum.quality.error_l2) << where;
+  EXPECT_EQ(got.spectrum.quality.relative_error, expected.spectrum.quality.relative_error) << where;
+  EXPECT_EQ(got.spectrum.quality.tail_energy, expected.spectrum.quality.tail_energy) << where;
+  EXPECT_EQ(got.spectrum.quality.residual, expected.spectrum.quality.residual) << where;
   ASSERT_EQ(got.similarity.has_value(), expected.similarity.has_value()) << where;
   if (!got.similarity || std::isnan(expected.similarity->correlation)) return;
   EXPECT_EQ(got.similarity->overlap, expected.similarity->overlap) << where;
@@ -129,8 +129,9 @@ void compare_streams(unsigned seed, int threads, std::map<TrackAction, int>& act
   const auto first = test::film_frame(kShape[0], kShape[1], 0, seed);
   const bool bare = random() % 4 == 0;
   const std::vector<std::int64_t> support{0, 1, 2, 3, 50, 51, 97};
-  const Template tmpl = bare ? Template::from_support(kShape, true, support)
-                             : learn(SignalView(first, kShape), {.k = 24, .reference = random() % 2 == 0});
+  const Template tmpl =
+      bare ? Template::from_support(kShape, Domain::real, support)
+           : learn(SignalView(first, kShape), {.keep = Largest{24}, .reference = random() % 2 == 0});
   Tracker<Real> single(tmpl, options), batched(tmpl, options);
   const std::string stream =
       std::to_string(seed) + (sizeof(Real) == 4 ? " float, frame " : " double, frame ");
@@ -172,7 +173,7 @@ TEST(TrackerBatch, ExactlySparseFramesRunAheadAllTheWay) {
   const auto signal = test::SparseSignal::random(Shape{4096}, false, 20, 3);
   const auto frame = signal.as<std::complex<float>>();
   const std::vector<SignalView> views(300, SignalView::line(frame));
-  Tracker<float> tracker(Template::from_support(Shape{4096}, false, signal.support));
+  Tracker<float> tracker(Template::from_support(Shape{4096}, Domain::complex, signal.support));
   for (const TrackedFrame<float>& tracked : tracker.push(views)) {
     EXPECT_EQ(tracked.action, TrackAction::sparse);
     EXPECT_LE(test::relative_l2(tracked.spectrum.values, signal.values), 1e-5);
@@ -182,7 +183,7 @@ TEST(TrackerBatch, ExactlySparseFramesRunAheadAllTheWay) {
 
 TEST(TrackerBatch, AnEmptyPushDoesNothing) {
   const Frames frames = random_stream(1, 3);
-  Tracker<float> tracker(learn(SignalView(frames[0], kShape), {.k = 9, .reference = true}));
+  Tracker<float> tracker(learn(SignalView(frames[0], kShape), {.keep = Largest{9}, .reference = true}));
   EXPECT_TRUE(tracker.results().empty());
   EXPECT_TRUE(tracker.push(std::span<const SignalView>()).empty());
   EXPECT_EQ(tracker.push(views_of(frames)[0]).index, 0);
@@ -191,7 +192,7 @@ TEST(TrackerBatch, AnEmptyPushDoesNothing) {
 TEST(TrackerBatch, AFrameThatFailsComesAfterTheResultsOfThoseBeforeIt) {
   std::vector<std::vector<std::uint8_t>> films;
   for (int t = 0; t < 12; ++t) films.push_back(test::film_frame(kShape[0], kShape[1], t));
-  const Template tmpl = learn(SignalView(films[0], kShape), {.k = 24, .reference = true});
+  const Template tmpl = learn(SignalView(films[0], kShape), {.keep = Largest{24}, .reference = true});
   const std::vector<std::complex<float>> complex(static_cast<std::size_t>(kShape.points()));
   const std::vector<std::uint8_t> small(16);
   const std::pair<SignalView, ErrorCode> failures[] = {
@@ -219,7 +220,7 @@ TEST(TrackerBatch, AFrameThatFailsComesAfterTheResultsOfThoseBeforeIt) {
 
 TEST(TrackerBatch, AMovedTrackerKeepsNoResults) {
   const Frames frames = random_stream(2, 4);
-  Tracker<float> tracker(learn(SignalView(frames[0], kShape), {.k = 9, .reference = true}));
+  Tracker<float> tracker(learn(SignalView(frames[0], kShape), {.keep = Largest{9}, .reference = true}));
   tracker.push(views_of(frames));
   Tracker<float> other(std::move(tracker));
   EXPECT_EQ(other.results().size(), 4u);

@@ -41,7 +41,7 @@ std::vector<std::vector<T>> film(int frames) {
 /// Relative error over the support without f = 0.
 template <class Real>
 double error_of(const Spectrum<Real>& spectrum, const Template& tmpl, const SignalView& frame) {
-  const auto truth = Plan<double>(tmpl, {.backend = Backend::cpu, .path = Path::dense}).execute(frame);
+  const auto truth = Plan<double>(tmpl, {.device = Device::cpu(), .path = Path::dense}).execute(frame);
   double error = 0, norm = 0;
   for (std::size_t i = 0; i < truth.values.size(); ++i) {
     if ((*truth.support)[i] == 0) continue;
@@ -53,7 +53,7 @@ double error_of(const Spectrum<Real>& spectrum, const Template& tmpl, const Sign
 
 template <class Real, class T>
 void compare(const std::vector<std::vector<T>>& frames, bool page_locked, Path path, int batch,
-             Transfer transfer) {
+             PlanOptions::Transfer transfer) {
   const std::size_t bytes = frames[0].size() * sizeof(T);
   PageLockedMemory memory;
   if (page_locked) memory = PageLockedMemory(frames.size() * bytes);
@@ -67,9 +67,9 @@ void compare(const std::vector<std::vector<T>>& frames, bool page_locked, Path p
     }
     views.emplace_back(std::span<const T>(at, frames[i].size()), kShape);
   }
-  const Template tmpl = learn(SignalView(frames[0], kShape), {.k = 100, .reference = true});
+  const Template tmpl = learn(SignalView(frames[0], kShape), {.keep = Largest{100}, .reference = true});
   TrackerOptions options;
-  options.plan.backend = options.learn.backend = Backend::cuda;
+  options.plan.device = options.learn.device = Device::gpu();
   options.plan.path = path;
   options.plan.batch = batch;
   options.plan.transfer = transfer;
@@ -99,23 +99,23 @@ void compare(const std::vector<std::vector<T>>& frames, bool page_locked, Path p
       ASSERT_EQ(others[i].action, expected.action)
           << at + i << ": " << others[i].reason << " / " << expected.reason;
       EXPECT_EQ(others[i].index, expected.index);
-      EXPECT_EQ(got.finite, expected.spectrum.finite);
+      EXPECT_EQ(got.quality.finite, expected.spectrum.quality.finite);
       ASSERT_EQ(*got.support, *expected.spectrum.support);
-      if (!got.finite) continue;
+      if (!got.quality.finite) continue;
       const std::vector<std::complex<double>> values(expected.spectrum.values.begin(),
                                                      expected.spectrum.values.end());
       EXPECT_LE(test::relative_l2(got.values, values), 1e-5) << at + i;
-      EXPECT_NEAR(got.relative_error, expected.spectrum.relative_error,
-                  1e-3 * expected.spectrum.relative_error + 1e-6);
+      EXPECT_NEAR(got.quality.relative_error, expected.spectrum.quality.relative_error,
+                  1e-3 * expected.spectrum.quality.relative_error + 1e-6);
       EXPECT_LE(test::relative_l2(others[i].spectrum.values, values), 1e-5) << at + i;
-      EXPECT_NEAR(others[i].spectrum.relative_error, expected.spectrum.relative_error,
-                  1e-3 * expected.spectrum.relative_error + 1e-6);
+      EXPECT_NEAR(others[i].spectrum.quality.relative_error, expected.spectrum.quality.relative_error,
+                  1e-3 * expected.spectrum.quality.relative_error + 1e-6);
     }
     // The current template is that of the last frame.
     const TrackedFrame<Real>& last = results.back();
-    if (last.spectrum.finite) {
+    if (last.spectrum.quality.finite) {
       EXPECT_LE(error_of(last.spectrum, several.current_template(), views[at + count - 1]),
-                4 * last.spectrum.relative_error + 1e-5)
+                4 * last.spectrum.quality.relative_error + 1e-5)
           << at + count - 1;
     }
     at += count;
@@ -133,12 +133,14 @@ TEST_F(TrackerCuda, SeveralFramesAreOneAfterAnother) {
   const auto floats = film<float>(130);
   for (const int batch : {1, 32}) {
     for (const bool page_locked : {false, true}) {
-      compare<float>(bytes, page_locked, Path::comb, batch, Transfer::automatic);
-      compare<double>(floats, page_locked, Path::comb, batch, Transfer::automatic);
-      compare<float>(bytes, page_locked, Path::dense, batch, Transfer::automatic);
+      compare<float>(bytes, page_locked, Path::comb, batch, PlanOptions::Transfer::automatic);
+      compare<double>(floats, page_locked, Path::comb, batch, PlanOptions::Transfer::automatic);
+      compare<float>(bytes, page_locked, Path::dense, batch, PlanOptions::Transfer::automatic);
       if (HasFatalFailure()) return;
     }
-    for (const Transfer transfer : {Transfer::whole, Transfer::gather, Transfer::mapped, Transfer::rows}) {
+    for (const PlanOptions::Transfer transfer :
+         {PlanOptions::Transfer::whole, PlanOptions::Transfer::gather, PlanOptions::Transfer::mapped,
+          PlanOptions::Transfer::rows}) {
       compare<float>(bytes, true, Path::comb, batch, transfer);
       compare<float>(floats, true, Path::comb, batch, transfer);
       if (HasFatalFailure()) return;
@@ -153,9 +155,9 @@ TEST_F(TrackerCuda, AFrameThatFailsLeavesTheResultsBeforeIt) {
   const std::vector<std::uint8_t> small(16);
   views[7] = SignalView(small, Shape{4, 4});
   TrackerOptions options;
-  options.plan.backend = Backend::cuda;
+  options.plan.device = Device::gpu();
   options.plan.batch = 32;
-  Tracker<float> tracker(learn(views[0], {.k = 50, .reference = true}), options);
+  Tracker<float> tracker(learn(views[0], {.keep = Largest{50}, .reference = true}), options);
   EXPECT_EQ(test::code_of([&] { tracker.push(views); }), ErrorCode::shape_mismatch);
   EXPECT_EQ(tracker.results().size(), 7u);
   EXPECT_EQ(tracker.push(std::span(views).subspan(8)).size(), 4u);
@@ -168,9 +170,9 @@ TEST_F(TrackerCuda, MemoryThatRunsOutCostsNoFrame) {
   std::vector<SignalView> views;
   for (const auto& frame : bytes) views.emplace_back(frame, kShape);
   TrackerOptions options;
-  options.plan.backend = options.learn.backend = Backend::cuda;
+  options.plan.device = options.learn.device = Device::gpu();
   options.plan.batch = 32;
-  const Template tmpl = learn(views[0], {.k = 50, .reference = true});
+  const Template tmpl = learn(views[0], {.keep = Largest{50}, .reference = true});
   int failures = 0;
   for (int n = 1; n < 60; n += 3) {
     Tracker<float> tracker(tmpl, options);
@@ -196,9 +198,9 @@ TEST_F(TrackerCuda, FailuresWhileFramesAreUnderWayCostNone) {
   for (const auto& frame : bytes) views.emplace_back(frame, kShape);
   const auto all = std::span<const SignalView>(views);
   TrackerOptions options;
-  options.plan.backend = options.learn.backend = Backend::cuda;
+  options.plan.device = options.learn.device = Device::gpu();
   options.plan.batch = 32;
-  const Template tmpl = learn(views[0], {.k = 50, .reference = true});
+  const Template tmpl = learn(views[0], {.keep = Largest{50}, .reference = true});
   Tracker<float> undisturbed(tmpl, options);
   std::vector<TrackAction> actions;
   for (const SignalView& view : views) actions.push_back(undisturbed.push(view).action);
@@ -241,9 +243,9 @@ TEST_F(TrackerCuda, AnnouncedFramesMayBeFreed) {
   const std::size_t points = static_cast<std::size_t>(kShape.points());
   const auto bytes = film<std::uint8_t>(60);
   TrackerOptions options;
-  options.plan.backend = Backend::cuda;
+  options.plan.device = Device::gpu();
   options.plan.batch = 32;
-  const Template tmpl = learn(SignalView(bytes[0], kShape), {.k = 50, .reference = true});
+  const Template tmpl = learn(SignalView(bytes[0], kShape), {.keep = Largest{50}, .reference = true});
   Tracker<float> tracker(tmpl, options), other(tmpl, options);
   {
     const PageLockedMemory memory(bytes.size() * points);

@@ -58,7 +58,7 @@ double beyond_twice(ToneStream& stream, const ToneStream::Value& value, const Tr
   const Shape shape{kPoints};
   const auto first = stream.frame(0, value);
   const Template tmpl =
-      learn(SignalView(first, shape), {.k = static_cast<std::int64_t>(stream.support().size())});
+      learn(SignalView(first, shape), {.keep = Largest{static_cast<std::int64_t>(stream.support().size())}});
   Tracker<float> tracker(tmpl, options);
   int beyond = 0;
   for (int t = 1; t <= kFrames; ++t) {
@@ -72,7 +72,7 @@ double beyond_twice(ToneStream& stream, const ToneStream::Value& value, const Tr
       error += std::norm(std::complex<double>(tracked.spectrum.values[i]) - truth.values[i]);
       norm += std::norm(truth.values[i]);
     }
-    beyond += std::sqrt(error) > 2 * tracked.spectrum.error_l2 + 1e-6 * std::sqrt(norm);
+    beyond += std::sqrt(error) > 2 * tracked.spectrum.quality.error_l2 + 1e-6 * std::sqrt(norm);
   }
   return static_cast<double>(beyond) / kFrames;
 }
@@ -110,20 +110,20 @@ TEST(TrackerErrors, WhiteNoiseSettlesOnDenseWithinTenFrames) {
       pixel = static_cast<std::uint8_t>(std::clamp(normal(generator), 0.0F, 255.0F));
     return pixels;
   };
-  const Template tmpl = learn(SignalView(frame(), shape), {.k = 150, .reference = true});
+  const Template tmpl = learn(SignalView(frame(), shape), {.keep = Largest{150}, .reference = true});
   Tracker<float> tracker(tmpl);
   for (int t = 0; t < 40; ++t) {
     const auto& tracked = tracker.push(SignalView(frame(), shape));
     if (t < 10) continue;
     EXPECT_EQ(tracked.spectrum.path, Path::dense) << t << ": " << to_string(tracked.action);
-    EXPECT_LE(tracked.spectrum.relative_error, 1e-5);
+    EXPECT_LE(tracked.spectrum.quality.relative_error, 1e-5);
   }
 }
 
 TEST(TrackerErrors, CalibrationCanBeGivenUp) {
   const auto film = [](int t) { return test::film_frame(96, 128, t); };
   const Shape shape{96, 128};
-  const Template tmpl = learn(SignalView(film(0), shape), {.k = 60, .reference = true});
+  const Template tmpl = learn(SignalView(film(0), shape), {.keep = Largest{60}, .reference = true});
   Tracker<float> with(tmpl, {.plan = {.path = Path::comb}}),
       without(tmpl, {.plan = {.path = Path::comb}, .calibrate = 0});
   for (int t = 1; t <= 12; ++t) {
@@ -137,7 +137,7 @@ TEST(TrackerErrors, CalibrationCanBeGivenUp) {
 TEST(TrackerErrors, ChecksFindTheTrueErrorAndLeaveTheAnswerAsItIs) {
   const Shape shape{96, 128};
   const auto film = [](int t) { return test::film_frame(96, 128, t); };
-  const Template tmpl = learn(SignalView(film(0), shape), {.k = 60, .reference = true});
+  const Template tmpl = learn(SignalView(film(0), shape), {.keep = Largest{60}, .reference = true});
   TrackerOptions options{.plan = {.path = Path::comb}};
   options.check = [](std::int64_t frame) { return frame % 4 == 3; };
   Tracker<float> tracker(tmpl, options);
@@ -169,7 +169,7 @@ TEST(TrackerErrors, ChecksFindTheTrueErrorAndLeaveTheAnswerAsItIs) {
     if (tracked.action != TrackAction::sparse) continue;
     ++sparse;
     EXPECT_EQ(got.path, Path::comb);
-    EXPECT_LE(tracked.check->error_l2, 2 * got.error_l2) << t;
+    EXPECT_LE(tracked.check->error_l2, 2 * got.quality.error_l2) << t;
     EXPECT_GT(tracked.check->us, 0);
   }
   EXPECT_EQ(wanted, 20);

@@ -8,6 +8,7 @@
 
 #include "bench/known_signals.hpp"
 #include "sfft/error.hpp"
+#include "sfft/template_access.hpp"
 #include "tests/support/throws.hpp"
 #include "tests/support/tolerance.hpp"
 
@@ -31,8 +32,8 @@ std::vector<std::complex<double>> truth_at(const std::vector<std::uint8_t>& fram
 }
 
 TEST(Tracker, FollowsAFilm) {
-  const Template tmpl =
-      learn(SignalView(test::film_frame(kRows, kColumns, 0), kShape), {.k = 60, .reference = true});
+  const Template tmpl = learn(SignalView(test::film_frame(kRows, kColumns, 0), kShape),
+                              {.keep = Largest{60}, .reference = true});
   Tracker<float> tracker(tmpl, {.plan = {.path = Path::comb}});
   for (int t = 1; t < 40; ++t) {
     const auto frame = test::film_frame(kRows, kColumns, t);
@@ -46,8 +47,8 @@ TEST(Tracker, FollowsAFilm) {
 }
 
 TEST(Tracker, ASceneCutIsNoticedAndRelearned) {
-  const Template tmpl =
-      learn(SignalView(test::film_frame(kRows, kColumns, 0, 1), kShape), {.k = 40, .reference = true});
+  const Template tmpl = learn(SignalView(test::film_frame(kRows, kColumns, 0, 1), kShape),
+                              {.keep = Largest{40}, .reference = true});
   Tracker<float> tracker(tmpl, {.plan = {.path = Path::comb}});
   for (int t = 1; t <= 30; ++t) tracker.push(SignalView(test::film_frame(kRows, kColumns, t, 1), kShape));
   const auto before = tracker.dense_fallbacks();
@@ -79,7 +80,7 @@ TEST(Tracker, LearnsInTheBackground) {
     return frame;
   };
   const auto first = frame_at(0);
-  const Template tmpl = learn(SignalView(first, kShape), {.k = 160, .reference = true});
+  const Template tmpl = learn(SignalView(first, kShape), {.keep = Largest{160}, .reference = true});
   const TrackerOptions options{
       .plan = {.path = Path::comb}, .relearn_below = 0.98, .background_learning = true};
   Tracker<float> tracker(tmpl, options), batched(tmpl, options);
@@ -98,7 +99,7 @@ TEST(Tracker, LearnsInTheBackground) {
     const auto at = tracked.reason.rfind("at frame ");
     ASSERT_NE(at, std::string::npos) << tracked.reason;
     EXPECT_EQ(tracked.index - std::stoll(tracked.reason.substr(at + 9)), 64) << tracked.reason;
-    EXPECT_NE(tracker.current_template().data(), tmpl.data());
+    EXPECT_NE(detail::data_of(tracker.current_template()), detail::data_of(tmpl));
     EXPECT_LE(test::relative_l2(tracked.spectrum.values, truth_at(frames[t], tracker.current_template())),
               1e-5);
   }
@@ -107,8 +108,8 @@ TEST(Tracker, LearnsInTheBackground) {
 }
 
 TEST(Tracker, UnattainableAccuracySettlesOnDense) {
-  const Template tmpl =
-      learn(SignalView(test::film_frame(kRows, kColumns, 0), kShape), {.k = 60, .reference = true});
+  const Template tmpl = learn(SignalView(test::film_frame(kRows, kColumns, 0), kShape),
+                              {.keep = Largest{60}, .reference = true});
   Tracker<float> tracker(tmpl, {.plan = {.path = Path::comb}, .accuracy = 1e-6});
   int dense = 0;
   for (int t = 1; t <= 40; ++t) {
@@ -116,7 +117,7 @@ TEST(Tracker, UnattainableAccuracySettlesOnDense) {
     const auto& tracked = tracker.push(SignalView(frame, kShape));
     dense += tracked.action == TrackAction::dense;
     EXPECT_NE(tracked.action, TrackAction::sparse) << "frame " << t;
-    EXPECT_LE(tracked.spectrum.relative_error, 2e-6);
+    EXPECT_LE(tracked.spectrum.quality.relative_error, 2e-6);
   }
   EXPECT_GE(dense, 20) << "most frames go straight to dense";
 }
@@ -124,7 +125,8 @@ TEST(Tracker, UnattainableAccuracySettlesOnDense) {
 TEST(Tracker, TakesAReferenceWhereFramesRepeat) {
   const auto first = test::film_frame(kRows, kColumns, 0);
   const std::vector<std::int64_t> support{0, 1, 2, 130, 260};
-  Tracker<float> tracker(Template::from_support(kShape, true, support), {.plan = {.path = Path::comb}});
+  Tracker<float> tracker(Template::from_support(kShape, Domain::real, support),
+                         {.plan = {.path = Path::comb}});
   const auto& tracked = tracker.push(SignalView(first, kShape));
   EXPECT_FALSE(tracked.differencing) << "one frame cannot show that frames repeat";
   EXPECT_EQ(tracker.push(SignalView(first, kShape)).action, TrackAction::refreshed);
@@ -138,12 +140,12 @@ TEST(Tracker, NaNFramesAreReportedAndForgotten) {
   std::vector<float> frame(static_cast<std::size_t>(kShape.points()));
   const auto film = test::film_frame(kRows, kColumns, 0);
   std::copy(film.begin(), film.end(), frame.begin());
-  const Template tmpl = learn(SignalView(frame, kShape), {.k = 30, .reference = true});
+  const Template tmpl = learn(SignalView(frame, kShape), {.keep = Largest{30}, .reference = true});
   Tracker<float> tracker(tmpl, {.plan = {.path = Path::comb}});
   const std::vector<float> broken(frame.size(), std::numeric_limits<float>::quiet_NaN());
   for (int i = 0; i < 10; ++i) {
     const auto& tracked = tracker.push(SignalView(broken, kShape));
-    EXPECT_FALSE(tracked.spectrum.finite);
+    EXPECT_FALSE(tracked.spectrum.quality.finite);
     EXPECT_FALSE(tracked.reason.empty());
   }
   EXPECT_EQ(tracker.refreshed() + tracker.relearned() + tracker.dense_fallbacks(), 0);
@@ -151,7 +153,8 @@ TEST(Tracker, NaNFramesAreReportedAndForgotten) {
 }
 
 TEST(Tracker, WorksWithoutDifferencing) {
-  const Template tmpl = learn(SignalView(test::film_frame(kRows, kColumns, 0), kShape), {.k = 60});
+  const Template tmpl =
+      learn(SignalView(test::film_frame(kRows, kColumns, 0), kShape), {.keep = Largest{60}});
   Tracker<double> tracker(tmpl, {.plan = {.path = Path::comb}, .reference = false});
   const auto frame = test::film_frame(kRows, kColumns, 5);
   const auto& tracked = tracker.push(SignalView(frame, kShape));
@@ -161,8 +164,8 @@ TEST(Tracker, WorksWithoutDifferencing) {
 }
 
 TEST(Tracker, RefusesBadOptionsAndFrames) {
-  const Template tmpl =
-      learn(SignalView(test::film_frame(kRows, kColumns, 0), kShape), {.k = 6, .reference = true});
+  const Template tmpl = learn(SignalView(test::film_frame(kRows, kColumns, 0), kShape),
+                              {.keep = Largest{6}, .reference = true});
   const auto with = [&](TrackerOptions options) { return code_of([&] { Tracker<float>(tmpl, options); }); };
   EXPECT_EQ(with({.accuracy = -1}), ErrorCode::invalid_argument);
   EXPECT_EQ(with({.drift = 0.5}), ErrorCode::invalid_argument);

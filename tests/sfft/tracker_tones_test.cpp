@@ -74,7 +74,7 @@ TEST(TrackerTones, DifferencesThatFailAreGivenUp) {
   std::mt19937_64 generator(3);
   const std::vector<Tone> tones{{300.1, 1, 0.9}, {1700.1, 1.4, -0.8}, {2901, 1, 0.7}};
   const auto first = frame_of(tones, 0, 0.1, generator);
-  Tracker<float> tracker(learn(SignalView(first, kShape), {.k = 12, .reference = true}));
+  Tracker<float> tracker(learn(SignalView(first, kShape), {.keep = Largest{12}, .reference = true}));
   int dense = 0;
   for (int t = 1; t < 400; ++t) {
     const auto x = frame_of(tones, t, 0.1, generator);
@@ -88,7 +88,7 @@ TEST(TrackerTones, APlanThatMissesTheAccuracyNarrowlyIsReplaced) {
   std::mt19937_64 generator(4);
   const std::vector<Tone> tones{{300, 1, 0.9}, {1700, 1.4, -0.8}, {2901, 1, 0.7}};
   const auto first = frame_of(tones, 0, 0.3, generator);
-  Tracker<float> tracker(learn(SignalView(first, kShape), {.k = 4}), {.accuracy = 0.1});
+  Tracker<float> tracker(learn(SignalView(first, kShape), {.keep = Largest{4}}), {.accuracy = 0.1});
   int dense = 0;
   for (int t = 1; t < 400; ++t) {
     const auto x = frame_of(tones, t, 0.3, generator);
@@ -101,7 +101,7 @@ TEST(TrackerTones, AThirdToneIsLearned) {
   std::mt19937_64 generator(2);
   std::vector<Tone> tones{{300, 1, 0.3}, {1700, 1, -0.2}};
   const auto first = frame_of(tones, 0, 0.05, generator);
-  Tracker<float> tracker(learn(SignalView(first, kShape), {.threshold_sigma = 6}), {.reference = false});
+  Tracker<float> tracker(learn(SignalView(first, kShape), {.keep = AboveNoise{6}}), {.reference = false});
   for (int t = 1; t < 300; ++t) {
     if (t == 100) tones.push_back({999, 4.8, 0.1});
     const auto x = frame_of(tones, t, 0.05, generator);
@@ -119,8 +119,8 @@ TEST(TrackerTones, ADriftingToneIsNeverLostForLong) {
     std::vector<Tone> tones{{300, 1, 0.3}, {1700, 1, -0.2}};
     const auto first = frame_of(tones, 0, 0.05, generator);
     TrackerOptions options{.reference = false};
-    options.learn.k = 2;
-    Tracker<float> tracker(learn(SignalView(first, kShape), {.k = 2}), options);
+    options.learn.keep = Largest{2};
+    Tracker<float> tracker(learn(SignalView(first, kShape), {.keep = Largest{2}}), options);
     int lost = 0, longest = 0, dense = 0;
     for (int t = 1; t <= 400; ++t) {
       tones[1].frequency += rate;
@@ -184,7 +184,7 @@ TEST(TrackerTones, AToneThatHopsIsFoundAgainByDirectSums) {
   std::mt19937_64 generator(5);
   std::vector<Tone> tones{{300, 1, 0.3}, {1700, 1, -0.2}};
   const auto first = frame_of(tones, 0, 0.05, generator);
-  Tracker<float> tracker(learn(SignalView(first, kShape), {.k = 2}),
+  Tracker<float> tracker(learn(SignalView(first, kShape), {.keep = Largest{2}}),
                          {.plan = {.path = Path::direct}, .reference = false});
   for (int t = 1; t <= 60; ++t) {
     if (t == 20) tones[0].frequency = 2345;
@@ -200,7 +200,7 @@ TEST(TrackerTones, NoiseAloneIsNoReasonToLearnOrToFail) {
   std::mt19937_64 generator(4);
   const std::vector<Tone> tones{{300, 1, 0.3}, {1700, 1, -0.2}};
   const auto first = frame_of(tones, 0, 0.05, generator);
-  for (const LearnOptions& how : {LearnOptions{.k = 2}, LearnOptions{.threshold_sigma = 6}}) {
+  for (const LearnOptions& how : {LearnOptions{.keep = Largest{2}}, LearnOptions{.keep = AboveNoise{6}}}) {
     TrackerOptions options{.reference = false};
     options.learn = how;
     Tracker<float> tracker(learn(SignalView(first, kShape), how), options);
@@ -217,7 +217,7 @@ TEST(TrackerTones, NoiseAloneIsNoReasonToLearnOrToFail) {
 TEST(TrackerTones, FramesThatRepeatAreDifferencedThoughThePlanIsDense) {
   const Shape shape{96, 128};
   const auto film = [](int t) { return test::film_frame(96, 128, t); };
-  const Template tmpl = learn(SignalView(film(0), shape), {.k = 60});
+  const Template tmpl = learn(SignalView(film(0), shape), {.keep = Largest{60}});
   Tracker<float> tracker(tmpl, {.accuracy = 0.02});
   ASSERT_EQ(tracker.plan().info().path, Path::dense) << "without a reference 2 % is out of reach";
   int dense = 0;

@@ -41,7 +41,7 @@ struct Draw {
         1 + static_cast<std::int64_t>(
                 random() % static_cast<unsigned>(std::clamp<std::int64_t>(shape.points() / 3, 1, 30)));
     SparseSignal signal = SparseSignal::random(shape, false, k, seed);
-    Plan<double> plan(Template::from_support(shape, false, signal.support), {.seed = seed});
+    Plan<double> plan(Template::from_support(shape, Domain::complex, signal.support), {.seed = seed});
     auto x = signal.samples();
     return {std::move(signal), std::move(plan), std::move(x)};
   }
@@ -128,9 +128,9 @@ TEST(Property, RealSignalsEqualTheirComplexTwins) {
       if (test::negated(shape, f) != f) both.push_back(test::negated(shape, f));
     }
     const std::vector<std::complex<double>> z(x.begin(), x.end());
-    const Template full = Template::from_support(shape, false, both);
+    const Template full = Template::from_support(shape, Domain::complex, both);
     const auto complex_values = Plan<double>(full).execute(SignalView(z, shape)).values;
-    const auto real_values = Plan<double>(Template::from_support(shape, true, signal.support))
+    const auto real_values = Plan<double>(Template::from_support(shape, Domain::real, signal.support))
                                  .execute(SignalView(x, shape))
                                  .values;
     EXPECT_LE(test::relative_l2(real_values, signal.values), kBound) << shape.to_string();
@@ -173,9 +173,11 @@ TEST(Property, AnyInputIsAnswerOrError) {
     for (float& sample : x) sample = random() % 50 == 0 ? 1e30F : normal(random);
     const std::vector<std::complex<float>> z(x.begin(), x.end());
     try {
-      const Template tmpl = random() % 2 == 0 ? Template::from_support(shape, real, signal.support)
-                            : real            ? learn(SignalView(x, shape), {.k = 1, .reference = true})
-                                              : learn(SignalView(z, shape), {.k = 1, .reference = true});
+      const Template tmpl =
+          random() % 2 == 0
+              ? Template::from_support(shape, real ? Domain::real : Domain::complex, signal.support)
+          : real ? learn(SignalView(x, shape), {.keep = Largest{1}, .reference = true})
+                 : learn(SignalView(z, shape), {.keep = Largest{1}, .reference = true});
       const Plan<float> plan(tmpl, options);
       const auto spectrum = real ? plan.execute(SignalView(x, shape)) : plan.execute(SignalView(z, shape));
       EXPECT_EQ(spectrum.values.size(), static_cast<std::size_t>(tmpl.k()));

@@ -24,7 +24,7 @@ const Shape kShape{64, 96};
 struct Fixture {
   SparseSignal signal = SparseSignal::random(kShape, true, 12, 3);
   std::vector<float> x = signal.as<float>();
-  Template tmpl = Template::from_support(kShape, true, signal.support);
+  Template tmpl = Template::from_support(kShape, Domain::real, signal.support);
   Plan<float> plan{tmpl};
   SignalView frame{x, kShape};
 };
@@ -34,7 +34,7 @@ TEST(Workspace, InUseThrowsAndStaysUsable) {
   auto workspace = f.plan.make_workspace();
   Spectrum<float> spectrum;
   {
-    const detail::Exclusive other(workspace.impl().in_use, "held by the test");
+    const detail::Exclusive other(detail::PlanAccess<float>::inside(workspace).in_use, "held by the test");
     EXPECT_EQ(code_of([&] { f.plan.execute(f.frame, spectrum, workspace); }), ErrorCode::in_use);
     EXPECT_EQ(spectrum.support, nullptr) << "nothing is written";
   }
@@ -98,7 +98,8 @@ TEST(Moved, WorkspacesThrow) {
   auto other = std::move(workspace);
   Spectrum<float> spectrum;
   EXPECT_EQ(code_of([&] { f.plan.execute(f.frame, spectrum, workspace); }), ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of([&] { static_cast<void>(workspace.impl()); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { static_cast<void>(detail::PlanAccess<float>::inside(workspace)); }),
+            ErrorCode::invalid_argument);
   EXPECT_EQ(workspace.bytes(), 0u);
   EXPECT_EQ(code_of([&] { f.plan.execute(f.frame, spectrum, other); }), std::nullopt);
   workspace = f.plan.make_workspace();  // and is usable again
@@ -128,14 +129,14 @@ TEST(Moved, PlansAndTemplatesStayWhatTheyWere) {
   static_assert(std::is_nothrow_move_constructible_v<Plan<float>> &&
                 std::is_nothrow_move_assignable_v<Template>);
 
-  dense::Plan<float> dense(kShape, true);
+  dense::Plan<float> dense(kShape, Domain::real);
   const dense::Plan<float> other = std::move(dense);
   std::vector<std::complex<float>> a(dense.spectrum_points()), b(other.spectrum_points());
   dense.forward(f.frame, a);
   other.forward(f.frame, b);
   EXPECT_EQ(a, b);
 
-  auto selective = dense::SelectivePlan<float>::above(kShape, true);
+  auto selective = dense::SelectivePlan<float>::above(kShape, Domain::real);
   const auto kept = std::move(selective);
   EXPECT_EQ(selective.forward_above(f.x.data(), ElementType::f32, 1.0f).indices,
             kept.forward_above(f.x.data(), ElementType::f32, 1.0f).indices);
@@ -158,11 +159,17 @@ TEST(HugeShapes, AreRefusedBeforePlanning) {
                              Shape{1 << 20, 1 << 20, 1 << 20}, Shape{std::int64_t{1} << 31, 1 << 30}}) {
     for (const bool real : {false, true}) {
       const std::string what = shape.to_string() + (real ? " real" : " complex");
-      EXPECT_EQ(code_of([&] { dense::Plan<float>(shape, real); }), ErrorCode::size_overflow) << what;
-      EXPECT_EQ(code_of([&] { dense::SelectivePlan<float>::above(shape, real); }), ErrorCode::size_overflow);
-      EXPECT_EQ(code_of([&] { dense::SelectivePlan<double>::at(shape, real, support); }),
+      EXPECT_EQ(code_of([&] { dense::Plan<float>(shape, real ? Domain::real : Domain::complex); }),
+                ErrorCode::size_overflow)
+          << what;
+      EXPECT_EQ(
+          code_of([&] { dense::SelectivePlan<float>::above(shape, real ? Domain::real : Domain::complex); }),
+          ErrorCode::size_overflow);
+      EXPECT_EQ(code_of([&] {
+                  dense::SelectivePlan<double>::at(shape, real ? Domain::real : Domain::complex, support);
+                }),
                 ErrorCode::size_overflow);
-      const Template tmpl = Template::from_support(shape, real, support);
+      const Template tmpl = Template::from_support(shape, real ? Domain::real : Domain::complex, support);
       for (const Path path : {Path::comb, Path::flat_window, Path::direct, Path::dense}) {
         const auto code = code_of([&] { Plan<float>(tmpl, {.path = path}); });
         EXPECT_TRUE(code == std::nullopt || code == ErrorCode::not_sparse || code == ErrorCode::size_overflow)
@@ -172,9 +179,9 @@ TEST(HugeShapes, AreRefusedBeforePlanning) {
           << what << ": a sparse plan needs no array";
     }
   }
-  EXPECT_EQ(code_of([] { dense::Plan<double>(Shape(std::int64_t{1} << 42), false); }),
+  EXPECT_EQ(code_of([] { dense::Plan<double>(Shape(std::int64_t{1} << 42), Domain::complex); }),
             ErrorCode::out_of_memory);
-  EXPECT_EQ(code_of([] { dense::Plan<float>(Shape{64}, false, {.batch = std::int64_t{1} << 50}); }),
+  EXPECT_EQ(code_of([] { dense::Plan<float>(Shape{64}, Domain::complex, {.batch = std::int64_t{1} << 50}); }),
             ErrorCode::size_overflow);
 }
 
@@ -185,19 +192,17 @@ TEST(Enumerations, OtherValuesAreRefused) {
       {"engine", {.engine = unknown(dense::Engine{})}},
       {"planning", {.planning = unknown(dense::Planning{})}},
       {"normalization", {.normalization = unknown(dense::Normalization{})}},
-      {"backend", {.backend = unknown(Backend{})}},
       {"exchange", {.exchange = unknown(dense::Storage{})}}};
   for (const auto& [name, options] : dense_options) {
-    EXPECT_EQ(code_of([&, &options = options] { dense::Plan<float>(kShape, true, options); }),
+    EXPECT_EQ(code_of([&, &options = options] { dense::Plan<float>(kShape, Domain::real, options); }),
               ErrorCode::invalid_argument)
         << name;
   }
   const std::vector<std::pair<const char*, PlanOptions>> plan_options{
-      {"backend", {.backend = unknown(Backend{})}},
       {"path", {.path = unknown(Path{})}},
-      {"witness", {.witness = unknown(Witness{})}},
+      {"witness", {.witness = unknown(PlanOptions::Witness{})}},
       {"effort", {.effort = unknown(PlanEffort{})}},
-      {"transfer", {.transfer = unknown(Transfer{})}},
+      {"transfer", {.transfer = unknown(PlanOptions::Transfer{})}},
       {"frames_in", {.frames_in = unknown(FramesIn{})}},
       {"compiled_for", {.compiled_for = unknown(ElementType{})}}};
   for (const auto& [name, options] : plan_options) {
@@ -205,9 +210,8 @@ TEST(Enumerations, OtherValuesAreRefused) {
         << name;
   }
   const std::vector<std::pair<const char*, LearnOptions>> learn_options{
-      {"backend", {.k = 4, .backend = unknown(Backend{})}},
-      {"method", {.k = 4, .method = unknown(LearnMethod{})}},
-      {"fallback", {.k = 4, .fallback = unknown(Fallback{})}}};
+      {"method", {.keep = Largest{4}, .method = unknown(LearnOptions::Method{})}},
+      {"fallback", {.keep = Largest{4}, .fallback = unknown(Fallback{})}}};
   for (const auto& [name, options] : learn_options) {
     EXPECT_EQ(code_of([&, &options = options] { learn(f.frame, options); }), ErrorCode::invalid_argument)
         << name;
@@ -215,7 +219,7 @@ TEST(Enumerations, OtherValuesAreRefused) {
   const std::vector<std::pair<const char*, DiscoverOptions>> discover_options{
       {"fallback", {.fallback = unknown(Fallback{})}},
       {"path", {.path = unknown(Path{})}},
-      {"check", {.check = unknown(Check{})}}};
+      {"check", {.check = unknown(DiscoverOptions::Check{})}}};
   for (const auto& [name, options] : discover_options) {
     EXPECT_EQ(code_of([&, &options = options] { discover(f.frame, options); }), ErrorCode::invalid_argument)
         << name;

@@ -30,13 +30,13 @@ void expect_same_errors(const Spectrum<Real>& gpu, const Spectrum<Real>& cpu, co
   const auto near = [&](double value, double truth, const char* name) {
     EXPECT_LE(std::abs(value - truth), 1e-3 * truth) << name << ", " << what;
   };
-  near(gpu.error_l2, cpu.error_l2, "error_l2");
-  near(gpu.relative_error, cpu.relative_error, "relative_error");
-  near(gpu.tail_energy, cpu.tail_energy, "tail_energy");
-  near(gpu.residual, cpu.residual, "residual");
+  near(gpu.quality.error_l2, cpu.quality.error_l2, "error_l2");
+  near(gpu.quality.relative_error, cpu.quality.relative_error, "relative_error");
+  near(gpu.quality.tail_energy, cpu.quality.tail_energy, "tail_energy");
+  near(gpu.quality.residual, cpu.quality.residual, "residual");
   EXPECT_LE(test::relative_l2(gpu.standard_error, cpu.standard_error), 1e-3) << what;
   EXPECT_LE(test::relative_l2(gpu.values, cpu.values), 1e-4) << what;
-  EXPECT_TRUE(gpu.finite) << what;
+  EXPECT_TRUE(gpu.quality.finite) << what;
 }
 
 /// Returns frames of tones with white noise of three strengths, each without and with a strong tone outside
@@ -70,26 +70,30 @@ void check_path(Path path, const Shape& shape, std::int64_t k) {
   std::uint64_t seed = 17;
   const auto draw = [&] { return SparseSignal::random(shape, std::is_floating_point_v<T>, k, seed); };
   const auto agreed = [&](const SparseSignal& drawn) {
-    const Template tmpl = Template::from_support(shape, drawn.real, drawn.support);
-    return same_plan(Plan<Real>(tmpl, {.backend = Backend::cuda, .path = path}),
-                     Plan<Real>(tmpl, {.backend = Backend::cpu, .path = path}));
+    const Template tmpl =
+        Template::from_support(shape, drawn.real ? Domain::real : Domain::complex, drawn.support);
+    return same_plan(Plan<Real>(tmpl, {.device = Device::gpu(), .path = path}),
+                     Plan<Real>(tmpl, {.device = Device::cpu(), .path = path}));
   };
   for (constexpr std::uint64_t kLast = 57; seed < kLast && !agreed(draw()); ++seed) {
   }
   const auto signal = draw();
-  const Template tmpl = Template::from_support(shape, signal.real, signal.support);
+  const Template tmpl =
+      Template::from_support(shape, signal.real ? Domain::real : Domain::complex, signal.support);
   // A short burst takes a witness of several blocks.
-  for (const auto& [witness, burst] : {std::pair(Witness::scattered, 0.0),
-                                       std::pair(Witness::scattered, 0.05), std::pair(Witness::none, 0.0)}) {
-    for (const Transfer transfer : {Transfer::gather, Transfer::whole}) {
-      PlanOptions options{.backend = Backend::cuda, .path = path, .witness = witness};
+  for (const auto& [witness, burst] :
+       {std::pair(PlanOptions::Witness::scattered, 0.0), std::pair(PlanOptions::Witness::scattered, 0.05),
+        std::pair(PlanOptions::Witness::none, 0.0)}) {
+    for (const PlanOptions::Transfer transfer :
+         {PlanOptions::Transfer::gather, PlanOptions::Transfer::whole}) {
+      PlanOptions options{.device = Device::gpu(), .path = path, .witness = witness};
       options.transfer = transfer;
       options.burst = burst;
       const Plan<Real> device(tmpl, options);
-      options.backend = Backend::cpu;
+      options.device = Device::cpu();
       const Plan<Real> host(tmpl, options);
       ASSERT_TRUE(same_plan(device, host)) << device.explain() << host.explain();
-      const std::int64_t own = witness == Witness::none ? 0 : signal.real ? 32 : 16;
+      const std::int64_t own = witness == PlanOptions::Witness::none ? 0 : signal.real ? 32 : 16;
       if (burst == 0)
         EXPECT_EQ(device.info().witness_samples, own);
       else
@@ -109,13 +113,13 @@ void check_path(Path path, const Shape& shape, std::int64_t k) {
       for (std::size_t i = 0; i < frames.size(); ++i) {
         expect_same_errors(spectra[i], host.execute(frames[i]),
                            shape.to_string() + ", frame " + std::to_string(i) +
-                               (witness == Witness::none ? ", no witness" : "") +
+                               (witness == PlanOptions::Witness::none ? ", no witness" : "") +
                                (burst > 0 ? ", short bursts" : ""));
       }
       if (path != Path::comb) continue;
       // Frame 0 has little noise, frame 1 the tone as well.
-      const bool seen = spectra[1].tail_energy > 100 * spectra[0].tail_energy;
-      EXPECT_EQ(seen, witness == Witness::scattered) << shape.to_string();
+      const bool seen = spectra[1].quality.tail_energy > 100 * spectra[0].quality.tail_energy;
+      EXPECT_EQ(seen, witness == PlanOptions::Witness::scattered) << shape.to_string();
     }
   }
 }
@@ -142,9 +146,9 @@ TEST_F(WitnessCuda, FilmsGetTheSameErrorEstimatesOnBothBackends) {
   for (int t = 0; t < 8; ++t) films.push_back(test::film_frame(240, 320, 5 * t, t < 7 ? 1 : 2));
   for (const auto& film : films) frames.emplace_back(film, shape);
   for (const bool reference : {true, false}) {
-    const Template tmpl = learn(frames[0], {.k = 100, .reference = reference});
-    const Plan<float> device(tmpl, {.backend = Backend::cuda, .path = Path::comb});
-    const Plan<float> host(tmpl, {.backend = Backend::cpu, .path = Path::comb});
+    const Template tmpl = learn(frames[0], {.keep = Largest{100}, .reference = reference});
+    const Plan<float> device(tmpl, {.device = Device::gpu(), .path = Path::comb});
+    const Plan<float> host(tmpl, {.device = Device::cpu(), .path = Path::comb});
     ASSERT_TRUE(same_plan(device, host)) << device.explain() << host.explain();
     auto workspace = device.make_workspace();
     std::vector<Spectrum<float>> spectra(frames.size());

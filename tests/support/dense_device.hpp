@@ -33,7 +33,7 @@ template <class Real>
 std::optional<dense::Plan<Real>> plan_if_possible(const Shape& shape, bool real,
                                                   const dense::Options& options) {
   try {
-    return dense::Plan<Real>(shape, real, options);
+    return dense::Plan<Real>(shape, real ? Domain::real : Domain::complex, options);
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::backend_unavailable) << error.what();
     EXPECT_NE(options.engine, dense::Engine::cufft) << error.what();

@@ -9,9 +9,9 @@
 #include <mutex>
 #include <vector>
 
-#include "kernels/base/error.hpp"
 #include "kernels/dense/cpu/stored_values.hpp"
 #include "kernels/dense/out_of_core/out_of_core_device.hpp"
+#include "sfft/error.hpp"
 #include "tests/support/direct_dft.hpp"
 #include "tests/support/emulated_streams.hpp"
 

@@ -15,8 +15,8 @@
 #include <thread>
 #include <vector>
 
-#include "kernels/base/error.hpp"
 #include "kernels/dense/out_of_core/out_of_core_device.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::test {
 

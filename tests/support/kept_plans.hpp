@@ -10,16 +10,18 @@
 #include <vector>
 
 #include "sfft/plan.hpp"
+#include "sfft/template_access.hpp"
 #include "template/data/template_file.hpp"
 
 namespace sfft::test {
 
 inline std::vector<char> bytes_of(const Template& tmpl) {
-  return detail::template_bytes(*tmpl.data());
+  return detail::template_bytes(*detail::data_of(tmpl));
 }
 
 inline Template parsed(const std::vector<char>& bytes) {
-  return Template(std::make_shared<const detail::TemplateData>(detail::parse_template(bytes, "test")));
+  return detail::make_template(
+      std::make_shared<const detail::TemplateData>(detail::parse_template(bytes, "test")));
 }
 
 /// Where the sections of a file of version 2 begin, by its documented header.
@@ -34,10 +36,10 @@ void expect_same_bits(const Spectrum<Real>& a, const Spectrum<Real>& b) {
   EXPECT_EQ(*a.support, *b.support);
   EXPECT_EQ(a.values, b.values);
   EXPECT_EQ(a.standard_error, b.standard_error);
-  EXPECT_EQ(a.error_l2, b.error_l2);
-  EXPECT_EQ(a.relative_error, b.relative_error);
-  EXPECT_EQ(a.tail_energy, b.tail_energy);
-  EXPECT_EQ(a.residual, b.residual);
+  EXPECT_EQ(a.quality.error_l2, b.quality.error_l2);
+  EXPECT_EQ(a.quality.relative_error, b.quality.relative_error);
+  EXPECT_EQ(a.quality.tail_energy, b.quality.tail_energy);
+  EXPECT_EQ(a.quality.residual, b.quality.residual);
 }
 
 inline void expect_same_plan(const PlanInfo& a, const PlanInfo& b) {

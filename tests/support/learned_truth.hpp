@@ -16,6 +16,7 @@
 
 #include "bench/known_signals.hpp"
 #include "sfft/template.hpp"
+#include "sfft/template_access.hpp"
 #include "template/data/template_data.hpp"
 #include "tests/support/direct_dft.hpp"
 #include "tests/support/tolerance.hpp"
@@ -150,7 +151,7 @@ inline void expect_near(double got, double wanted, double bound, const std::stri
 inline void check(const Frame& frame, std::int64_t k, const Template& tmpl, const Spectrum& exact,
                   bool keeps_mean = false) {
   const std::string what = frame.shape.to_string() + " " + to_string(frame.type) + " k " + std::to_string(k);
-  const TemplateData& data = *tmpl.data();
+  const TemplateData& data = *detail::data_of(tmpl);
   ASSERT_EQ(tmpl.k(), k) << what;
   double energy = 0;
   for (const auto& x : exact) energy += std::norm(x);
@@ -216,7 +217,7 @@ inline std::int64_t distinct(const Frame& frame) {
 }
 
 inline void expect_same_bits(const Template& a, const Template& b, const std::string& what) {
-  const TemplateData &x = *a.data(), &y = *b.data();
+  const TemplateData &x = *detail::data_of(a), &y = *detail::data_of(b);
   EXPECT_EQ(*x.support, *y.support) << what;
   EXPECT_EQ(x.values, y.values) << what;
   EXPECT_EQ(x.power, y.power) << what;

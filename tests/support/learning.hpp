@@ -16,6 +16,7 @@
 
 #include "sfft/error.hpp"
 #include "sfft/template.hpp"
+#include "sfft/template_access.hpp"
 #include "template/data/template_data.hpp"
 #include "tests/support/tolerance.hpp"
 
@@ -95,8 +96,8 @@ inline void expect_near(const detail::Envelope& gpu, const detail::Envelope& cpu
 }
 
 inline void expect_same(const Template& gpu, const Template& cpu) {
-  const detail::TemplateData& g = *gpu.data();
-  const detail::TemplateData& c = *cpu.data();
+  const detail::TemplateData& g = *detail::data_of(gpu);
+  const detail::TemplateData& c = *detail::data_of(cpu);
   EXPECT_EQ(g.shape, c.shape);
   EXPECT_EQ(g.real, c.real);
   ASSERT_EQ(*g.support, *c.support);
@@ -126,13 +127,13 @@ inline void compare(std::span<const SignalView> frames, LearnOptions options) {
   std::optional<Template> cpu, gpu;
   std::string cpu_error, gpu_error;
   try {
-    options.backend = Backend::cpu;
+    options.device = Device::cpu();
     cpu = learn(frames, options);
   } catch (const Error& error) {
     cpu_error = error.what();
   }
   try {
-    options.backend = Backend::cuda;
+    options.device = Device::gpu();
     gpu = learn(frames, options);
   } catch (const Error& error) {
     gpu_error = error.what();

@@ -31,7 +31,7 @@ class NamedKernels {
   NamedKernels(const Shape& shape, bool real, std::int64_t batch)
       : shape_(shape),
         real_(real),
-        options_{.backend = Backend::cuda, .batch = batch},
+        options_{.device = Device::gpu(), .batch = batch},
         problem_(detail::make_problem(shape, real, options_)) {}
 
   const detail::DenseProblem& problem() const { return problem_; }
@@ -44,7 +44,7 @@ class NamedKernels {
     dense::forget_wisdom();
     detail::Wisdom::global().add(detail::gpu_platform(0), detail::wisdom_problem<Real>(problem_),
                                  {"tuned", kernel, 1});
-    dense::Plan<Real> plan(shape_, real_, options_);
+    dense::Plan<Real> plan(shape_, real_ ? Domain::real : Domain::complex, options_);
     // The text in the order of the knobs, without knobs at their defaults.
     const auto policy = detail::tuned::parse_plan_policy(kernel);
     const std::string name = policy ? detail::tuned::to_text(*policy) : "not a policy: " + kernel;
@@ -66,7 +66,7 @@ class NamedKernels {
   /// Computes the expected result by the built-in engine in double.
   template <class T>
   std::vector<std::complex<double>> expected(const std::vector<T>& x) const {
-    const dense::Plan<double> exact(shape_, real_,
+    const dense::Plan<double> exact(shape_, real_ ? Domain::real : Domain::complex,
                                     {.engine = dense::Engine::built_in, .batch = options_.batch});
     std::vector<std::complex<double>> spectra(exact.spectrum_points());
     exact.forward(x.data(), element_type_of<T>::value, spectra);

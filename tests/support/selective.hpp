@@ -100,13 +100,13 @@ void expect_selects(const Shape& shape, std::int64_t batch, dense::Options optio
   const Case c(shape, batch);
   options.batch = batch;
   constexpr ElementType kType = element_type_of<T>::value;
-  const Plan above = Plan::above(shape, Case::kReal, options);
+  const Plan above = Plan::above(shape, domain_of(kType), options);
   for (const double share : {0.02, 0.7}) {
     const auto magnitude = c.magnitude(share);
     c.expect_above(above.forward_above(c.samples.data(), kType, magnitude), magnitude);
   }
   const std::vector<std::int64_t> support = c.support();
-  const Plan at = Plan::at(shape, Case::kReal, support, options);
+  const Plan at = Plan::at(shape, domain_of(kType), support, options);
   std::vector<std::complex<typename Case::Real>> values(support.size() * static_cast<std::size_t>(batch));
   at.forward_at(c.samples.data(), kType, values);
   c.expect_at(values, support);

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <limits>
 
-#include "kernels/base/storage.hpp"
+#include "sfft/storage.hpp"
 #include "sfft/types.hpp"
 
 namespace sfft::test {

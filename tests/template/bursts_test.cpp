@@ -10,6 +10,7 @@
 #include <set>
 
 #include "sfft/template.hpp"
+#include "sfft/template_access.hpp"
 #include "template/planning/witness.hpp"
 
 namespace sfft::detail {
@@ -120,8 +121,8 @@ TEST(Witness, TheSamplesForABurstMissFixedSetsAsRarelyAsPromised) {
   EXPECT_EQ(samples_for_burst(0.01, 1e-3), 688);
   constexpr std::int64_t kPoints = 2048;
   constexpr double kShare = 0.05, kMiss = 0.02;
-  const SupportSet support(
-      *Template::from_support(Shape{kPoints}, true, std::vector<std::int64_t>{3, 50}).data());
+  const SupportSet support(*detail::data_of(
+      Template::from_support(Shape{kPoints}, Domain::real, std::vector<std::int64_t>{3, 50})));
   const std::int64_t blocks = (samples_for_burst(kShare, kMiss) + kWitnessReals - 1) / kWitnessReals;
   constexpr auto kLength = static_cast<std::int64_t>(kShare * kPoints);
   const auto in_train = [](std::int64_t t) {

@@ -10,6 +10,7 @@
 #include "bench/known_signals.hpp"
 #include "kernels/cpu/platform/thread_pool.hpp"
 #include "sfft/template.hpp"
+#include "sfft/template_access.hpp"
 #include "template/comb/comb_planner.hpp"
 
 namespace sfft::detail {
@@ -227,14 +228,14 @@ TEST(CombPlanner, KeepsItsPromises) {
 /// A template of a camera's frames, for transforms of the changes between frames.
 Template film_template(const Shape& shape, std::int64_t k) {
   const auto frame = test::film_frame(shape[0], shape[1], 0);
-  return learn(SignalView(frame, shape), {.k = k, .reference = true});
+  return learn(SignalView(frame, shape), {.keep = Largest{k}, .reference = true});
 }
 
 TEST(CombPlanner, TakesFewerRowsWhereMoreErrorIsEnough) {
   const Shape shape{270, 480};
   const Template tmpl = film_template(shape, 150);
-  const SupportSet support(*tmpl.data());
-  const SpectralPrior prior = make_prior(*tmpl.data(), support, true);
+  const SupportSet support(*detail::data_of(tmpl));
+  const SpectralPrior prior = make_prior(*detail::data_of(tmpl), support, true);
   std::vector<Rejection> rejected;
   CombRequest request;
   request.max_samples = 12000;
@@ -267,8 +268,8 @@ TEST(CombPlanner, TakesFewerRowsWhereMoreErrorIsEnough) {
 TEST(CombPlanner, StaysWithinTheRowsThatABusMayCarry) {
   const Shape shape{270, 480};
   const Template tmpl = film_template(shape, 150);
-  const SupportSet support(*tmpl.data());
-  const SpectralPrior prior = make_prior(*tmpl.data(), support, true);
+  const SupportSet support(*detail::data_of(tmpl));
+  const SpectralPrior prior = make_prior(*detail::data_of(tmpl), support, true);
   std::vector<Rejection> rejected;
   for (const PlanEffort effort : {PlanEffort::quick, PlanEffort::normal}) {
     CombRequest request;

@@ -258,7 +258,10 @@ TEST(Discovery, ThreadsShareOnlyPlans) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 50; ++i) {
         const Discovery found = discover(SignalView::line(x), {.k = 20});
-        equal[t] += *found.support == *expected.support && found.values == expected.values ? 1 : 0;
+        equal[t] += *found.spectrum.support == *expected.spectrum.support &&
+                            found.spectrum.values == expected.spectrum.values
+                        ? 1
+                        : 0;
       }
     });
   }

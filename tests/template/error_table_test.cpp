@@ -9,6 +9,7 @@
 #include <random>
 
 #include "sfft/template.hpp"
+#include "sfft/template_access.hpp"
 
 namespace sfft {
 namespace {
@@ -48,8 +49,8 @@ struct Case {
   Case() {
     std::vector<std::int64_t> support;
     for (std::int64_t i = 1; i <= kCount; ++i) support.push_back(7 * i);
-    const Template tmpl = Template::from_support(Shape{4096}, false, support);
-    table = detail::make_error_table(detail::SupportSet(*tmpl.data()), rows);
+    const Template tmpl = Template::from_support(Shape{4096}, Domain::complex, support);
+    table = detail::make_error_table(detail::SupportSet(*detail::data_of(tmpl)), rows);
   }
 };
 

@@ -9,6 +9,7 @@
 #include "bench/known_signals.hpp"
 #include "sfft/error.hpp"
 #include "sfft/plan.hpp"
+#include "sfft/template_access.hpp"
 #include "template/data/file_bytes.hpp"
 #include "tests/support/kept_plans.hpp"
 #include "tests/support/throws.hpp"
@@ -23,7 +24,7 @@ using test::parsed;
 
 Template small_template(unsigned scene = 1) {
   const auto frame = test::film_frame(16, 24, 0, scene);
-  return learn(SignalView(frame, Shape{16, 24}), {.k = 4});
+  return learn(SignalView(frame, Shape{16, 24}), {.keep = Largest{4}});
 }
 
 const PlanOptions kComb{.max_samples = 0.9, .path = Path::comb};
@@ -147,7 +148,8 @@ TEST(PlanSection, NewerAndUnknownSectionsAreIgnoredWithAReason) {
 /// Returns the problem that is reported for a file with correct checksums and this plan.
 std::string problem_with(const std::function<void(detail::KeptPlan&)>& change) {
   const Template tmpl = small_template();
-  auto data = std::make_shared<detail::TemplateData>(*Plan<float>(tmpl, kComb).keep_in(tmpl).data());
+  auto data =
+      std::make_shared<detail::TemplateData>(*detail::data_of(Plan<float>(tmpl, kComb).keep_in(tmpl)));
   change(data->plans.at(0));
   const std::vector<char> bytes = detail::template_bytes(*data);
   expect_without_plans(bytes, true);
@@ -230,9 +232,10 @@ TEST(PlanSection, UnusablePlansAreMadeAgain) {
   // Delays half a stride apart cannot distinguish the aliases 7 and 7 + 2·96.
   const Shape shape{960};
   const std::vector<std::int64_t> support{7, 7 + 2 * 96};
-  const Template tmpl = Template::from_support(shape, false, support);
+  const Template tmpl = Template::from_support(shape, Domain::complex, support);
   const auto note = [&](const PlanOptions& options, const std::function<void(detail::KeptPlan&)>& change) {
-    auto data = std::make_shared<detail::TemplateData>(*Plan<double>(tmpl, options).keep_in(tmpl).data());
+    auto data =
+        std::make_shared<detail::TemplateData>(*detail::data_of(Plan<double>(tmpl, options).keep_in(tmpl)));
     change(data->plans.at(0));
     const Template hostile = parsed(detail::template_bytes(*data));
     EXPECT_EQ(hostile.kept_plans_problem(), "");
@@ -275,8 +278,9 @@ TEST(PlanSection, UnusablePlansAreMadeAgain) {
             std::string::npos);
   // The plan sums over a signal that is too long for direct sums.
   const Shape long_shape{1 << 17};
-  const Template long_one = Template::from_support(long_shape, false, support);
-  auto data = std::make_shared<detail::TemplateData>(*Plan<float>(long_one).keep_in(long_one).data());
+  const Template long_one = Template::from_support(long_shape, Domain::complex, support);
+  auto data =
+      std::make_shared<detail::TemplateData>(*detail::data_of(Plan<float>(long_one).keep_in(long_one)));
   data->plans.at(0).path = Path::direct;
   data->plans.at(0).delays.clear();
   data->plans.at(0).buckets = {1, 1, 1};

@@ -60,10 +60,10 @@ TEST(Learn, FindsTheSupportOfSparseSignals) {
         const auto samples = signal.samples();
         std::vector<double> re;
         for (const auto& value : samples) re.push_back(value.real());
-        const Template tmpl =
-            real ? learn(SignalView(re, shape), {.k = 6}) : learn(SignalView(samples, shape), {.k = 6});
+        const Template tmpl = real ? learn(SignalView(re, shape), {.keep = Largest{6}})
+                                   : learn(SignalView(samples, shape), {.keep = Largest{6}});
         ASSERT_EQ(tmpl.k(), 6) << shape.to_string();
-        EXPECT_EQ(tmpl.is_real(), real);
+        EXPECT_EQ(tmpl.domain() == Domain::real, real);
         // A real signal's template may contain either frequency of a conjugate pair.
         for (std::size_t i = 0; i < 6; ++i) {
           const std::int64_t f = tmpl.support()[i];
@@ -85,8 +85,9 @@ TEST(Learn, FindsTheSupportOfSparseSignals) {
 TEST(Learn, TiesGoToSmallerIndices) {
   std::vector<double> impulse(16, 0.0);
   impulse[0] = 1;  // |X| = 1 everywhere
-  EXPECT_EQ(support_of(learn(SignalView::line(impulse), {.k = 3})), (std::vector<std::int64_t>{0, 1, 2}));
-  EXPECT_EQ(support_of(learn(SignalView::line(impulse), {.k = 9})),
+  EXPECT_EQ(support_of(learn(SignalView::line(impulse), {.keep = Largest{3}})),
+            (std::vector<std::int64_t>{0, 1, 2}));
+  EXPECT_EQ(support_of(learn(SignalView::line(impulse), {.keep = Largest{9}})),
             (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8}));
 }
 
@@ -95,9 +96,10 @@ TEST(Learn, EnergyKeepsTheFewestAndTheMean) {
   SparseSignal signal = SparseSignal::with_support(shape, false, {0, 3, 9, 20}, 1);
   signal.values = {{1000, 0}, {10, 0}, {0, 5}, {1, 0}};  // without the mean: 100, 25, 1
   const auto x = signal.samples();
-  EXPECT_EQ(support_of(learn(SignalView::line(x), {.energy = 0.7})), (std::vector<std::int64_t>{0, 3}));
-  EXPECT_EQ(support_of(learn(SignalView::line(x), {.energy = 0.9})), (std::vector<std::int64_t>{0, 3, 9}));
-  EXPECT_NEAR(learn(SignalView::line(x), {.energy = 0.7}).energy_captured(), 100.0 / 126, 1e-12);
+  EXPECT_EQ(support_of(learn(SignalView::line(x), {.keep = Energy{0.7}})), (std::vector<std::int64_t>{0, 3}));
+  EXPECT_EQ(support_of(learn(SignalView::line(x), {.keep = Energy{0.9}})),
+            (std::vector<std::int64_t>{0, 3, 9}));
+  EXPECT_NEAR(learn(SignalView::line(x), {.keep = Energy{0.7}}).energy_captured(), 100.0 / 126, 1e-12);
 }
 
 TEST(Learn, EnergyOfAFlatSpectrumTakesThousands) {
@@ -106,7 +108,7 @@ TEST(Learn, EnergyOfAFlatSpectrumTakesThousands) {
   std::normal_distribution<double> noise;
   std::vector<std::complex<double>> x(static_cast<std::size_t>(shape.points()));
   for (auto& sample : x) sample = {noise(random), noise(random)};
-  const Template all = learn(SignalView(x, shape), {.k = shape.points()});
+  const Template all = learn(SignalView(x, shape), {.keep = Largest{shape.points()}});
   std::vector<double> power(all.power().begin() + 1, all.power().end());  // without the mean
   std::sort(power.begin(), power.end(), std::greater<>());
   const double total = std::accumulate(power.begin(), power.end(), 0.0);
@@ -114,7 +116,7 @@ TEST(Learn, EnergyOfAFlatSpectrumTakesThousands) {
     double held = 0;
     std::int64_t expected = 1;  // the mean
     for (std::size_t i = 0; held < share * total; ++i, ++expected) held += power[i];
-    EXPECT_EQ(learn(SignalView(x, shape), {.energy = share}).k(), expected) << share;
+    EXPECT_EQ(learn(SignalView(x, shape), {.keep = Energy{share}}).k(), expected) << share;
   }
 }
 
@@ -127,7 +129,7 @@ TEST(Learn, ThresholdFindsTonesInNoise) {
   for (auto& sample : x) sample += std::complex<double>(noise(random), noise(random));
   std::vector<std::int64_t> expected{0};  // the mean is always kept
   expected.insert(expected.end(), signal.support.begin(), signal.support.end());
-  EXPECT_EQ(support_of(learn(SignalView::line(x), {.threshold_sigma = 8})), expected);
+  EXPECT_EQ(support_of(learn(SignalView::line(x), {.keep = AboveNoise{8}})), expected);
 }
 
 TEST(Learn, SeveralFramesAverageTheirPower) {
@@ -139,7 +141,7 @@ TEST(Learn, SeveralFramesAverageTheirPower) {
   const auto a = first.samples();
   const auto b = second.samples();
   const std::vector<SignalView> frames{SignalView::line(a), SignalView::line(b)};
-  const Template tmpl = learn(frames, {.k = 2});
+  const Template tmpl = learn(frames, {.keep = Largest{2}});
   EXPECT_EQ(support_of(tmpl), (std::vector<std::int64_t>{5, 50}));
   EXPECT_NEAR(tmpl.power()[0], (100.0 * 100 + 1) / 2, 1e-6);
   EXPECT_NEAR(std::abs(tmpl.values()[1]), 1, 1e-9) << "values come from the first frame";
@@ -148,49 +150,52 @@ TEST(Learn, SeveralFramesAverageTheirPower) {
 TEST(Learn, RefusesBadInput) {
   std::vector<double> x(32, 1.0);
   EXPECT_EQ(code_of([&] { learn(SignalView::line(x), {}); }), ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of([&] { learn(SignalView::line(x), {.k = -1}); }), ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of([&] { learn(SignalView::line(x), {.k = 18}); }), ErrorCode::invalid_argument)
+  EXPECT_EQ(code_of([&] { learn(SignalView::line(x), {.keep = Largest{-1}}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { learn(SignalView::line(x), {.keep = Largest{18}}); }), ErrorCode::invalid_argument)
       << "17 distinct frequencies";
-  EXPECT_EQ(learn(SignalView::line(x), {.k = 17}).k(), 17);
-  EXPECT_EQ(code_of([&] { learn(SignalView::line(x), {.k = 2, .energy = 0.5}); }),
+  EXPECT_EQ(learn(SignalView::line(x), {.keep = Largest{17}}).k(), 17);
+  EXPECT_EQ(code_of([&] { learn(SignalView::line(x), {.keep = Energy{-0.5}}); }),
             ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of([&] { learn(SignalView::line(x), {.energy = 1.5}); }), ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of([&] { learn(SignalView::line(x), {.energy = std::nan("")}); }),
+  EXPECT_EQ(code_of([&] { learn(SignalView::line(x), {.keep = Energy{1.5}}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { learn(SignalView::line(x), {.keep = Energy{std::nan("")}}); }),
             ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of([&] { learn(SignalView::line(x), {.threshold_sigma = -2}); }),
+  EXPECT_EQ(code_of([&] { learn(SignalView::line(x), {.keep = AboveNoise{-2}}); }),
             ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of([&] { learn(SignalView::line(x), {.k = 1, .threads = -1}); }),
+  EXPECT_EQ(code_of([&] { learn(SignalView::line(x), {.keep = Largest{1}, .threads = -1}); }),
             ErrorCode::invalid_argument);
   const std::vector<double> zero(32, 0.0);
-  EXPECT_EQ(code_of([&] { learn(SignalView::line(zero), {.energy = 0.5}); }), ErrorCode::invalid_argument);
-  EXPECT_EQ(learn(SignalView::line(zero), {.k = 3}).k(), 3);
+  EXPECT_EQ(code_of([&] { learn(SignalView::line(zero), {.keep = Energy{0.5}}); }),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(learn(SignalView::line(zero), {.keep = Largest{3}}).k(), 3);
   for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
     x[7] = bad;
-    EXPECT_EQ(code_of([&] { learn(SignalView::line(x), {.k = 2}); }), ErrorCode::invalid_argument);
+    EXPECT_EQ(code_of([&] { learn(SignalView::line(x), {.keep = Largest{2}}); }),
+              ErrorCode::invalid_argument);
   }
-  EXPECT_EQ(code_of([&] { learn(std::span<const SignalView>(), {.k = 2}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { learn(std::span<const SignalView>(), {.keep = Largest{2}}); }),
+            ErrorCode::invalid_argument);
   const std::vector<double> shorter(16, 1.0);
   const std::vector<SignalView> frames{SignalView::line(zero), SignalView::line(shorter)};
-  EXPECT_EQ(code_of([&] { learn(frames, {.k = 2}); }), ErrorCode::shape_mismatch);
+  EXPECT_EQ(code_of([&] { learn(frames, {.keep = Largest{2}}); }), ErrorCode::shape_mismatch);
 }
 
 TEST(Learn, RefusesPowersThatOverflow) {
   std::vector<double> x(32, 0.0);
   x[3] = 1e200;
-  EXPECT_EQ(code_of([&] { learn(SignalView::line(x), {.k = 2}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { learn(SignalView::line(x), {.keep = Largest{2}}); }), ErrorCode::invalid_argument);
 }
 
 TEST(Learn, SaysThatABuildHasNoGpuBackend) {
   if (SFFT_HAVE_CUDA) GTEST_SKIP() << "this build has one";
   const std::vector<double> x(32, 1.0);
-  EXPECT_EQ(code_of([&] { learn(SignalView::line(x), {.k = 2, .backend = Backend::cuda, .device = 99}); }),
+  EXPECT_EQ(code_of([&] { learn(SignalView::line(x), {.keep = Largest{2}, .device = Device::gpu(99)}); }),
             ErrorCode::backend_unavailable);
 }
 
 TEST(Template, FromSupportChecksIt) {
   const Shape shape{8, 8};
   const auto make = [&](bool real, std::vector<std::int64_t> support) {
-    return code_of([&] { Template::from_support(shape, real, support); });
+    return code_of([&] { Template::from_support(shape, real ? Domain::real : Domain::complex, support); });
   };
   EXPECT_EQ(make(false, {}), ErrorCode::invalid_support);
   EXPECT_EQ(make(false, {1, 1}), ErrorCode::invalid_support);
@@ -199,7 +204,7 @@ TEST(Template, FromSupportChecksIt) {
   EXPECT_EQ(make(true, {9, test::negated(shape, 9)}), ErrorCode::invalid_support);
   EXPECT_EQ(make(false, {9, test::negated(shape, 9)}), std::nullopt);
   const std::vector<std::int64_t> unordered{40, 3, 12};
-  EXPECT_EQ(support_of(Template::from_support(shape, false, unordered)),
+  EXPECT_EQ(support_of(Template::from_support(shape, Domain::complex, unordered)),
             (std::vector<std::int64_t>{3, 12, 40}));
 }
 

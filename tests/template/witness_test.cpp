@@ -9,6 +9,7 @@
 #include "bench/known_signals.hpp"
 #include "kernels/cpu/stages/witness.hpp"
 #include "sfft/sfft.hpp"
+#include "sfft/template_access.hpp"
 #include "template/data/support_set.hpp"
 #include "tests/support/tolerance.hpp"
 
@@ -19,7 +20,8 @@ using detail::kWitnessReals;
 using test::SparseSignal;
 
 detail::SupportSet support_set(const SparseSignal& signal) {
-  return detail::SupportSet(*Template::from_support(signal.shape, signal.real, signal.support).data());
+  return detail::SupportSet(*detail::data_of(
+      Template::from_support(signal.shape, signal.real ? Domain::real : Domain::complex, signal.support)));
 }
 
 TEST(Witness, PredictsTheSamplesOfASparseSignal) {
@@ -70,7 +72,8 @@ std::vector<T> with_tone(const SparseSignal& signal, std::int64_t f) {
 template <class T>
 void no_tone_hides(const Shape& shape, std::int64_t k, Path path) {
   const auto signal = SparseSignal::random(shape, std::is_floating_point_v<T>, k, 8);
-  const Template tmpl = Template::from_support(shape, signal.real, signal.support);
+  const Template tmpl =
+      Template::from_support(shape, signal.real ? Domain::real : Domain::complex, signal.support);
   const Plan<float> plan(tmpl, {.path = path});
   double norm = 0;
   for (const auto& value : signal.values) norm += std::norm(value);
@@ -88,9 +91,9 @@ void no_tone_hides(const Shape& shape, std::int64_t k, Path path) {
     double error = 0;
     for (std::size_t i = 0; i < signal.values.size(); ++i)
       error += std::norm(std::complex<double>(spectrum.values[i]) - signal.values[i]);
-    EXPECT_LE(std::sqrt(error), 5 * spectrum.error_l2 + 2e-6 * std::sqrt(norm))
+    EXPECT_LE(std::sqrt(error), 5 * spectrum.quality.error_l2 + 2e-6 * std::sqrt(norm))
         << shape.to_string() << ", " << to_string(path) << ", f = " << f;
-    EXPECT_GE(spectrum.residual, 0.02) << shape.to_string() << ", f = " << f;
+    EXPECT_GE(spectrum.quality.residual, 0.02) << shape.to_string() << ", f = " << f;
   }
 }
 
@@ -103,15 +106,15 @@ TEST(Witness, NoToneOutsideTheTemplateIsSilent) {
 
 TEST(Witness, IsNotReadWhereItIsGivenUp) {
   const auto signal = SparseSignal::random(Shape{4096}, false, 16, 2);
-  const Template tmpl = Template::from_support(signal.shape, false, signal.support);
-  const Plan<float> with(tmpl), without(tmpl, {.witness = Witness::none});
+  const Template tmpl = Template::from_support(signal.shape, Domain::complex, signal.support);
+  const Plan<float> with(tmpl), without(tmpl, {.witness = PlanOptions::Witness::none});
   EXPECT_EQ(with.info().witness_samples, 16);
   EXPECT_EQ(without.info().witness_samples, 0);
   EXPECT_EQ(with.info().samples, without.info().samples + 16);
   const auto x = signal.as<std::complex<float>>();
   const auto a = with.execute(SignalView(x, signal.shape)), b = without.execute(SignalView(x, signal.shape));
   EXPECT_EQ(a.values, b.values) << "recovery does not use the witness";
-  EXPECT_LE(a.relative_error, 1e-6);
+  EXPECT_LE(a.quality.relative_error, 1e-6);
 }
 
 }  // namespace

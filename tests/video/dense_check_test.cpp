@@ -63,7 +63,7 @@ TEST(DenseCheck, EveryEngineIsTimedAndNoneMeasuresToPlan) {
   DenseCheck check(kShape, 1);
   std::vector<RunReport::DenseTimes> times;
   for (unsigned frame = 0; frame < 4; ++frame) check.time(SignalView(picture(frame), kShape), times);
-  ASSERT_EQ(times.size(), dense::available(dense::Engine::fftw) ? 2u : 1u);
+  ASSERT_EQ(times.size(), dense::availability(dense::Engine::fftw) ? 2u : 1u);
   for (const RunReport::DenseTimes& engine : times) {
     EXPECT_EQ(engine.us.size(), 4u) << engine.engine;
     EXPECT_EQ(engine.engine.find("measure"), std::string::npos) << engine.engine;

@@ -246,7 +246,7 @@ TEST(Run, AnEmptySourceIsDamage) {
 TEST(Run, ATemplateOfAnotherShapeIsRefused) {
   RunOptions options;
   const std::vector<std::int64_t> support{1};
-  options.tmpl = Template::from_support(Shape{8, 8}, true, support);
+  options.tmpl = Template::from_support(Shape{8, 8}, Domain::real, support);
   EXPECT_EQ(test::code_of([&] { run_film(FilmSource(3), options); }), ErrorCode::shape_mismatch);
 }
 

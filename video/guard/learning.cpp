@@ -27,7 +27,7 @@ Learning::Learning(const Region& region, int k, double max_samples)
     : region_(region),
       k_(k),
       max_samples_(max_samples),
-      plan_(Shape{region.height, region.width}, true),
+      plan_(Shape{region.height, region.width}, Domain::real),
       samples_(static_cast<std::size_t>(region.width * region.height)),
       power_(plan_.spectrum_points()),
       spectrum_(plan_.spectrum_points()) {}
@@ -56,7 +56,7 @@ std::shared_ptr<const Learned> Learning::finish() const {
 
   Layout layout = make_layout(region_, spectrum, power, k_);
   PlanOptions options;
-  options.backend = Backend::cpu;
+  options.device = Device::cpu();
   options.path = Path::automatic;
   options.use_reference = false;
   options.max_samples = max_samples_;

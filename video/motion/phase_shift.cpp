@@ -294,7 +294,7 @@ std::vector<double> end_steps(const SignalView& frame, bool rows) {
 /// The transform of real steps at all of their unsigned frequencies.
 std::vector<Complex> transform(const std::vector<double>& steps) {
   const auto n = static_cast<std::int64_t>(steps.size());
-  const dense::Plan<double> plan(Shape(n), true);
+  const dense::Plan<double> plan(Shape(n), Domain::real);
   std::vector<Complex> half(plan.spectrum_points());
   plan.forward(SignalView::line(steps), half);
   std::vector<Complex> whole(steps.size());

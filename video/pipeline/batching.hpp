@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <span>
 
-#include "sfft/device_pictures.hpp"
 #include "sfft/page_locked.hpp"
 #include "sfft/plan.hpp"
+#include "sfft/plan/device_pictures.hpp"
 #include "video/sources/decoder.hpp"
 
 namespace sfft::video {

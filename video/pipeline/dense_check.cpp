@@ -29,15 +29,15 @@ double DenseTimer::time(const SignalView& frame, const SignalView& converted) {
 }
 
 DenseCheck::Exact::Exact(const Shape& shape, std::span<const std::int64_t> support, int threads)
-    : plan(Template::from_support(shape, true, support),
-           {.backend = Backend::cpu, .path = Path::dense, .threads = threads}),
+    : plan(Template::from_support(shape, Domain::real, support),
+           {.device = Device::cpu(), .path = Path::dense, .threads = threads}),
       workspace(plan.make_workspace()),
       spectrum(plan.make_spectrum()) {}
 
 DenseCheck::DenseCheck(const Shape& shape, int threads)
     : shape_(shape), threads_(threads), samples_(static_cast<std::size_t>(shape.points())) {
   for (const dense::Engine engine : {dense::Engine::built_in, dense::Engine::fftw})
-    if (dense::available(engine)) timers_.emplace_back(shape, engine, threads);
+    if (dense::availability(engine)) timers_.emplace_back(shape, engine, threads);
 }
 
 namespace {

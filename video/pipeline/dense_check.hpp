@@ -39,7 +39,8 @@ class AlignedWorkspace {
 class DenseTimer {
  public:
   DenseTimer(const Shape& shape, dense::Engine engine, int threads)
-      : plan_(shape, true, {.engine = engine, .planning = dense::Planning::estimate, .threads = threads}),
+      : plan_(shape, Domain::real,
+              {.engine = engine, .planning = dense::Planning::estimate, .threads = threads}),
         spectrum_(plan_.spectrum_points()),
         workspace_(plan_.workspace_bytes()) {}
 

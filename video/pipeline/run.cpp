@@ -123,7 +123,7 @@ class Reading {
   }
 
   bool surely_on_cpu() const {
-    return options_.backend == Backend::cpu || !unavailable(Backend::cuda, options_.device).empty();
+    return options_.backend == Backend::cpu || !availability(Device::gpu(options_.device));
   }
 
   /// Uses one decoder for all frames. It continues while the template is learned.

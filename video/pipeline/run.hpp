@@ -28,9 +28,9 @@ struct RunOptions {
   int batch = 0;                  ///< max. frames handed to the tracker at once; 0: automatic
   std::int64_t learn_frames = 1;  ///< the template is learned from this many first frames, held in memory
   Backend backend = Backend::automatic;
-  int device = 0;                           ///< GPU of the cuda backend
-  std::vector<int> devices{};               ///< GPUs that share the frames; `device` is the first
-  Transfer transfer = Transfer::automatic;  ///< how frames are copied to the GPU
+  int device = 0;              ///< GPU of the cuda backend
+  std::vector<int> devices{};  ///< GPUs that share the frames; `device` is the first
+  PlanOptions::Transfer transfer = PlanOptions::Transfer::automatic;  ///< how frames are copied to the GPU
   bool reference = true;
   PlanEffort effort = PlanEffort::normal;
   bool refine = false;           ///< start with a quick plan, and switch to a better one when it is found
@@ -118,6 +118,8 @@ Template with_plan(const Template& tmpl, const RunOptions& options);
 
 /// Options to learn a template from frames of this shape.
 LearnOptions learn_options(const RunOptions& options, const Shape& shape);
+/// Where to run: the GPUs if any are listed, else what the backend says, with this GPU.
+Device device_of(Backend backend, int gpu, const std::vector<int>& gpus = {});
 
 /// The default for k: 1000, but at most one frequency per 64 pixels.
 std::int64_t default_k(const Shape& shape) noexcept;

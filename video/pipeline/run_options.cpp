@@ -7,30 +7,35 @@
 
 namespace sfft::video {
 
+Device device_of(Backend backend, int gpu, const std::vector<int>& gpus) {
+  if (!gpus.empty()) return Device::gpus(gpus);
+  if (backend == Backend::cpu) return Device::cpu();
+  return backend == Backend::cuda ? Device::gpu(gpu) : Device::automatic(gpu);
+}
+
 LearnOptions learn_options(const RunOptions& options, const Shape& shape) {
   LearnOptions learn;
-  learn.k = options.energy > 0 ? 0 : options.k > 0 ? options.k : default_k(shape);
-  learn.energy = options.energy;
+  if (options.energy > 0) {
+    learn.keep = Energy{options.energy};
+  } else {
+    learn.keep = Largest{options.k > 0 ? options.k : default_k(shape)};
+  }
   learn.reference = options.reference;
   learn.threads = options.threads;
-  learn.backend = options.backend;
-  learn.device = options.device;
+  learn.device = device_of(options.backend, options.device);
   return learn;
 }
 
 TrackerOptions tracker_options(const RunOptions& options, bool live, bool on_gpu) {
   TrackerOptions tracking;
-  tracking.plan.backend = options.backend;
-  tracking.plan.device = options.device;
-  tracking.plan.devices = options.devices;
+  tracking.plan.device = device_of(options.backend, options.device, options.devices);
   tracking.plan.transfer = options.transfer;
   if (!on_gpu) tracking.plan.frames_in = FramesIn::page_locked;
   tracking.plan.batch = plan_batch({options.batch, options.backend == Backend::cuda, live, options.threads,
                                     static_cast<int>(options.devices.size())});
-  tracking.learn.backend = options.backend;
-  tracking.learn.device = options.device;
+  tracking.learn.device = device_of(options.backend, options.device);
   tracking.plan.threads = options.threads;
-  tracking.plan.max_samples = options.max_samples;
+  if (options.max_samples > 0) tracking.plan.max_samples = options.max_samples;
   tracking.reference = options.reference;
   // An object that passes takes energy out of the support for a while, but does not harm the coefficients in
   // it. A new template costs tens of dense transforms. Without a reference the default applies.

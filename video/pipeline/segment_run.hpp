@@ -135,10 +135,10 @@ class SegmentRun {
     record.transferred_bytes = tracked.spectrum.transferred_bytes;
     record.index = index;
     record.action = tracked.action;
-    record.relative_error = tracked.spectrum.relative_error;
-    record.error_l2 = tracked.spectrum.error_l2;
-    record.residual = tracked.spectrum.residual;
-    record.finite = tracked.spectrum.finite;
+    record.relative_error = tracked.spectrum.quality.relative_error;
+    record.error_l2 = tracked.spectrum.quality.error_l2;
+    record.residual = tracked.spectrum.quality.residual;
+    record.finite = tracked.spectrum.quality.finite;
     record.reason = tracked.reason;
     record.similarity = tracked.similarity;
     // The similarity is no part of the transform, and its time is reported separately.
@@ -180,15 +180,17 @@ class SegmentRun {
   /// Uses one GPU, unless it needs clearly more time per frame than the host thread that feeds it.
   void make_tracker(const Template& tmpl, TrackerOptions tracking) {
     constexpr double kEnoughUs = 16;
-    const std::vector<int> all = std::exchange(tracking.plan.devices, {});
-    for (const int device : all) {
-      const std::string problem = unavailable(Backend::cuda, device);
-      if (!problem.empty()) throw Error(ErrorCode::backend_unavailable, problem);
+    const Device all = tracking.plan.device;
+    if (all.several()) {
+      if (const Availability here = availability(all); !here)
+        throw Error(ErrorCode::backend_unavailable, here.reason);
+      tracking.plan.device = Device::gpu(options_.device);
     }
     const int shared_batch = std::exchange(tracking.plan.batch, plan_batch(batching_request(on_cuda())));
     tracker_.emplace(tmpl, tracking);
-    if (all.size() < 2 || tracker_->plan().info().predicted_us < kEnoughUs) return;
-    tracking.plan.devices = devices_ = all;
+    if (!all.several() || tracker_->plan().info().predicted_us < kEnoughUs) return;
+    tracking.plan.device = all;
+    devices_ = options_.devices;
     tracking.plan.batch = shared_batch;
     tracker_.emplace(tmpl, tracking);
   }
@@ -206,7 +208,7 @@ class SegmentRun {
   void keep_template() {
     const Plan<float>& last = tracker_->plan();
     Template tmpl = last.source();
-    if (first_plan_->source().data() == tmpl.data()) tmpl = first_plan_->keep_in(tmpl);
+    if (first_plan_->source() == tmpl) tmpl = first_plan_->keep_in(tmpl);
     report_.last_template = last.keep_in(tmpl);
   }
 

@@ -38,7 +38,7 @@ std::string spectrum_figure(const RunReport& report) {
   const Template& tmpl = *report.first_template;
   const std::int64_t height = tmpl.shape()[0];
   const std::int64_t width = tmpl.shape()[1];
-  const dense::Plan<float> plan(tmpl.shape(), true);
+  const dense::Plan<float> plan(tmpl.shape(), Domain::real);
   std::vector<std::complex<float>> half(plan.spectrum_points());
   plan.forward(report.first_frame.view(), half);
   const auto fold = [](std::int64_t f, std::int64_t n) { return 2 * f > n ? f - n : f; };

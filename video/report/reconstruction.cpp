@@ -27,7 +27,7 @@ void with_samples(const SignalView& frame, const Action& action) {
 
 Reconstruction::Reconstruction(const Shape& shape)
     : shape_(shape),
-      plan_(shape, true),
+      plan_(shape, Domain::real),
       half_(plan_.spectrum_points()),
       picture_(static_cast<std::size_t>(shape.points())) {}
 

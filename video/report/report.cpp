@@ -204,7 +204,7 @@ std::string summary(const RunReport& report) {
   if (!report.plan.kept_note.empty())
     text += fmt::format("            the plan in the template file is not used: {}\n", report.plan.kept_note);
   text += fmt::format("runs on     {}", report.plan.engine);
-  const std::string no_gpu = unavailable(Backend::cuda, report.device);
+  const std::string no_gpu = availability(Device::gpu(report.device)).reason;
   text +=
       report.backend == Backend::automatic && !no_gpu.empty() ? fmt::format("; no GPU: {}\n", no_gpu) : "\n";
   if (report.frames.empty()) return text;

@@ -179,7 +179,7 @@ class IsolatedFile final : public SpectraFile {
       support_ = spectrum.support.get();
       tell(Kind::support, spectrum.support->data(), spectrum.support->size() * sizeof(std::int64_t));
     }
-    const Errors errors{spectrum.error_l2, spectrum.relative_error};
+    const Errors errors{spectrum.quality.error_l2, spectrum.quality.relative_error};
     const std::size_t bytes = k_ * sizeof(std::complex<float>);
     row_.resize(sizeof errors + bytes);
     std::memcpy(row_.data(), &errors, sizeof errors);

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "sfft/device_pictures.hpp"
+#include "sfft/plan/device_pictures.hpp"
 #include "video/sources/damage_watch.hpp"
 #include "video/sources/libav.hpp"
 #include "video/sources/packet_count.hpp"

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "sfft/device_pictures.hpp"
+#include "sfft/plan/device_pictures.hpp"
 #include "video/sources/libav.hpp"
 
 namespace sfft::video::nvdec {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "sfft/device_pictures.hpp"
+#include "sfft/plan/device_pictures.hpp"
 #include "sfft/types.hpp"
 #include "video/sources/wall_clock.hpp"
 

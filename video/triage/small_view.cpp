@@ -65,14 +65,15 @@ SmallView::SmallView(const SignalView& first_frame, int k, double max_samples)
   const SignalView region = region_of(first_frame);
   const Template tmpl = learn_at(region, support);
   PlanOptions options;
-  options.backend = Backend::cpu;
+  options.device = Device::cpu();
   options.use_reference = false;
   const double points = static_cast<double>(region_.width * region_.height);
   options.max_samples = max_samples > 0 ? max_samples : std::min(0.25, kSamples / points);
   plan_.emplace(tmpl, options);
   workspace_ = plan_->make_workspace();
   spectrum_ = plan_->make_spectrum();
-  drawing_.emplace(Shape{height_, width_}, true, dense::Options{.normalization = dense::Normalization::none});
+  drawing_.emplace(Shape{height_, width_}, Domain::real,
+                   dense::Options{.normalization = dense::Normalization::none});
   half_.resize(drawing_->spectrum_points());
   drawing_workspace_.resize(drawing_->workspace_bytes() + 64);
 

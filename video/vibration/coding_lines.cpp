@@ -65,7 +65,7 @@ std::vector<CodingBand> coding_rhythm(const std::vector<bool>& between) {
   std::vector<double> series(length);
   for (std::size_t i = 0; i < n; ++i)
     series[i] = taper.weight[i] * ((between[i] ? 1 : 0) - number / static_cast<double>(n));
-  dense::Plan<double> plan(Shape(static_cast<std::int64_t>(length)), true);
+  dense::Plan<double> plan(Shape(static_cast<std::int64_t>(length)), Domain::real);
   std::vector<std::complex<double>> spectrum(plan.spectrum_points());
   plan.forward(SignalView::line(series), spectrum);
   std::vector<double> power;

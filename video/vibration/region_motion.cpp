@@ -110,8 +110,8 @@ struct RegionMotion::Impl {
     const SignalView view = part(frame, region);
     if (is_flat(view)) return;
     LearnOptions learning;
-    learning.k = options.k > 0 ? options.k : default_frequencies(region);
-    learning.k = std::min(learning.k, std::max<std::int64_t>(1, region.width * region.height / 4));
+    const std::int64_t wanted = options.k > 0 ? options.k : default_frequencies(region);
+    learning.keep = Largest{std::min(wanted, std::max<std::int64_t>(1, region.width * region.height / 4))};
     learning.reference = true;
     const Template tmpl = learn(view, learning);
     PlanOptions planning;
@@ -201,7 +201,7 @@ RegionSample RegionMotion::push(const SignalView& frame) {
   if (!impl_->plan) return sample;
   const SignalView view = part(frame, impl_->region);
   impl_->plan->execute(view, impl_->spectrum, *impl_->workspace);
-  if (!impl_->spectrum.finite) return sample;
+  if (!impl_->spectrum.quality.finite) return sample;
   if (impl_->first) {
     const double noise = noise_variance(*impl_->first, to_picture(view));
     impl_->model.emplace(*impl_->plan, denoised(*impl_->first, noise), impl_->options.prior_px);

@@ -61,7 +61,7 @@ Picture to_picture(const SignalView& view) {
 
 Picture denoised(const Picture& picture, double variance) {
   if (!(variance > 0)) return picture;
-  const dense::Plan<float> plan(Shape{picture.height, picture.width}, true);
+  const dense::Plan<float> plan(Shape{picture.height, picture.width}, Domain::real);
   std::vector<std::complex<float>> spectrum(plan.spectrum_points());
   plan.forward(picture.view(), spectrum);
   // This is spectral subtraction. With three times the mean power, 2 % of the noise remains.

@@ -36,7 +36,7 @@ class Search {
         length_(std::bit_ceil(4 * n_)),
         padding_(static_cast<double>(length_) / static_cast<double>(n_)),
         taper_(n_, options.present),
-        plan_(Shape(static_cast<std::int64_t>(length_)), true) {
+        plan_(Shape(static_cast<std::int64_t>(length_)), Domain::real) {
     first_ = static_cast<std::size_t>(std::ceil(options.min_periods * padding_));
     last_ = length_ / 2 - static_cast<std::size_t>(0.5 * padding_);
     const double bins = static_cast<double>(last_ - first_) / static_cast<double>(length_);

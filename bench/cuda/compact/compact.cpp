@@ -89,7 +89,7 @@ class Arena {
         spectrum_points_(what.real
                              ? what.shape().points() / what.extents.back() * (what.extents.back() / 2 + 1)
                              : what.shape().points()),
-        plan_(what.shape(), what.real, {.engine = Engine::cufft}) {
+        plan_(what.shape(), what.real ? Domain::real : Domain::complex, {.engine = Engine::cufft}) {
     std::mt19937 random(1);
     std::uniform_real_distribution<double> uniform(-1, 1);
     values_.resize(static_cast<std::size_t>(parts_));
@@ -197,14 +197,14 @@ json time_cufft_half(Timer& timer, const Case& what, Arena& arena) {
 }
 
 CompactPlan planned(const Case& what, Storage storage, Storage between, Planning planning) {
-  return CompactPlan(what.shape(), what.real,
+  return CompactPlan(what.shape(), what.real ? Domain::real : Domain::complex,
                      {.signal = storage,
                       .spectrum = storage,
                       .between = between,
                       .signal_peak = 1,
                       .dense = {.planning = planning,
                                 .normalization = dense::Normalization::none,
-                                .backend = Backend::cuda,
+                                .device = Device::gpu(),
                                 .batch = what.batch}});
 }
 
@@ -221,8 +221,8 @@ json measure(Timer& timer, const Case& what, Planning planning, bool& good) {
   };
   std::future<dense::Plan<float>> floats = std::async(launch, [&what] {
     return dense::Plan<float>(
-        what.shape(), what.real,
-        {.normalization = dense::Normalization::none, .backend = Backend::cuda, .batch = what.batch});
+        what.shape(), what.real ? Domain::real : Domain::complex,
+        {.normalization = dense::Normalization::none, .device = Device::gpu(), .batch = what.batch});
   });
   struct Candidate {
     const char* name;

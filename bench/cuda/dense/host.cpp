@@ -20,12 +20,12 @@ dense::Plan<float> plan_of(const DenseCase& what, dense::Planning planning, json
   dense::Options options = library_options(what, dense::Engine::tuned, planning);
   const Shape shape(what.problem.extents);
   try {
-    return {shape, false, options};
+    return {shape, Domain::complex, options};
   } catch (const std::exception& error) {
     row["missing"]["tuned"].push_back(error.what());
   }
   options.engine = dense::Engine::automatic;
-  return {shape, false, options};
+  return {shape, Domain::complex, options};
 }
 
 /// The host and device memory of one case, and two streams for simultaneous copies in both directions.

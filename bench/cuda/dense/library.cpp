@@ -51,7 +51,8 @@ class LibraryPeer final : public Peer {
 template <class Real>
 LibraryPlan make(const DenseCase& what, const dense::Options& options) {
   const auto start = std::chrono::steady_clock::now();
-  const dense::Plan<Real> plan(Shape(what.problem.extents), what.problem.real, options);
+  const dense::Plan<Real> plan(Shape(what.problem.extents),
+                               what.problem.real ? Domain::real : Domain::complex, options);
   LibraryPlan made;
   made.plan_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   made.engine = dense::to_string(plan.engine());
@@ -69,7 +70,7 @@ dense::Options library_options(const DenseCase& what, dense::Engine engine, dens
   return {.engine = engine,
           .planning = planning,
           .normalization = dense::Normalization::none,
-          .backend = Backend::cuda,
+          .device = Device::gpu(),
           .batch = what.problem.batch,
           .signal = {}};
 }

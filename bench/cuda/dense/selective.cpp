@@ -54,7 +54,8 @@ class Selection {
   }
 
   json above(dense::Engine engine, dense::Planning planning) {
-    const auto plan = dense::SelectivePlan<float>::above(Shape(what_.problem.extents), what_.problem.real,
+    const auto plan = dense::SelectivePlan<float>::above(Shape(what_.problem.extents),
+                                                         what_.problem.real ? Domain::real : Domain::complex,
                                                          library_options(what_, engine, planning));
     const dense::DeviceCoefficients<float> kept{indices_.as<std::int64_t>(), values_.as<Value>(),
                                                 count_.as<std::uint64_t>(),
@@ -76,7 +77,8 @@ class Selection {
   }
 
   json at(dense::Engine engine, dense::Planning planning) {
-    const auto plan = dense::SelectivePlan<float>::at(Shape(what_.problem.extents), what_.problem.real,
+    const auto plan = dense::SelectivePlan<float>::at(Shape(what_.problem.extents),
+                                                      what_.problem.real ? Domain::real : Domain::complex,
                                                       support_, library_options(what_, engine, planning));
     const DeviceBuffer workspace(plan.device_workspace_bytes());
     json timed = time(plan, [&](cudaStream_t stream) {

@@ -32,7 +32,7 @@ void finish(const std::vector<int>& devices) {
 /// Times calls in GPU memory. Each call waits for the previous one.
 double dense_on_gpus(const std::vector<int>& devices, std::int64_t frames) {
   constexpr int kCalls = 5;
-  const dense::SlabPlan<float> plan(kFrame, true, {.devices = devices, .batch = frames});
+  const dense::SlabPlan<float> plan(kFrame, Domain::real, {.device = Device::gpus(devices), .batch = frames});
   std::vector<DeviceBuffer> memory;
   std::vector<detail::cuda::OwnedStream> own;
   std::vector<const void*> signals;
@@ -46,7 +46,7 @@ double dense_on_gpus(const std::vector<int>& devices, std::int64_t frames) {
     signals.push_back(memory.back().data());
     memory.emplace_back(static_cast<std::size_t>(plan.spectrum_slabs()[s].points()) * sizeof(Value));
     spectra.push_back(memory.back().as<Value>());
-    memory.emplace_back(plan.workspace_bytes(s));
+    memory.emplace_back(plan.device_workspace_bytes(s));
     workspaces.emplace_back(memory.back().data(), memory.back().bytes());
     own.emplace_back();
     streams.push_back(own.back().get());
@@ -61,7 +61,7 @@ double dense_on_gpus(const std::vector<int>& devices, std::int64_t frames) {
 
 /// Times calls from page-locked memory and back.
 double dense_from_host(const std::vector<int>& devices, std::int64_t frames, const std::byte* samples) {
-  const dense::Plan<float> plan(kFrame, true, {.devices = devices, .batch = frames});
+  const dense::Plan<float> plan(kFrame, Domain::real, {.device = Device::gpus(devices), .batch = frames});
   const PinnedBuffer spectra(static_cast<std::size_t>(plan.spectrum_points()) * sizeof(Value));
   return wall_us([&] {
            plan.forward(samples, ElementType::u8,
@@ -77,9 +77,8 @@ double sparse_from_host(const std::vector<int>& devices, std::int64_t frames, co
     const auto* first = reinterpret_cast<const std::uint8_t*>(samples) + static_cast<std::size_t>(f) * points;
     views.emplace_back(std::span(first, points), kFrame);
   }
-  const Template tmpl = learn(views[0], {.k = 1000, .reference = true});
-  const Plan<float> plan(tmpl, {.backend = Backend::cuda,
-                                .devices = devices,
+  const Template tmpl = learn(views[0], {.keep = Largest{1000}, .reference = true});
+  const Plan<float> plan(tmpl, {.device = Device::gpus(devices),
                                 .batch = static_cast<int>(frames),
                                 .frames_in = FramesIn::page_locked});
   auto workspace = plan.make_workspace();

@@ -91,12 +91,12 @@ class Arrays {
   explicit Arrays(const dense::SlabPlan<float>& plan) : plan_(plan) {
     for (std::size_t s = 0; s < plan.signal_slabs().size(); ++s) {
       const detail::cuda::DeviceScope scope(plan.signal_slabs()[s].device);
-      const std::size_t sample = plan.is_real() ? sizeof(float) : sizeof(Value);
+      const std::size_t sample = plan.domain() == Domain::real ? sizeof(float) : sizeof(Value);
       memory_.emplace_back(static_cast<std::size_t>(plan.signal_slabs()[s].points()) * sample);
       signals.push_back(memory_.back().data());
       memory_.emplace_back(static_cast<std::size_t>(plan.spectrum_slabs()[s].points()) * sizeof(Value));
       spectra.push_back(memory_.back().as<Value>());
-      memory_.emplace_back(plan.workspace_bytes(s));
+      memory_.emplace_back(plan.device_workspace_bytes(s));
       workspaces.emplace_back(memory_.back().data(), memory_.back().bytes());
       streams_.emplace_back();
       streams.push_back(streams_.back().get());
@@ -104,12 +104,12 @@ class Arrays {
   }
   void forward() const {
     const std::vector<const void*> from(signals.begin(), signals.end());
-    plan_.enqueue_forward(from, plan_.is_real() ? ElementType::f32 : ElementType::c64, spectra, workspaces,
-                          streams);
+    plan_.enqueue_forward(from, plan_.domain() == Domain::real ? ElementType::f32 : ElementType::c64, spectra,
+                          workspaces, streams);
   }
   void inverse() const {
     const std::vector<const Value*> from(spectra.begin(), spectra.end());
-    if (plan_.is_real()) {
+    if (plan_.domain() == Domain::real) {
       std::vector<float*> to;
       for (void* signal : signals) to.push_back(static_cast<float*>(signal));
       plan_.enqueue_inverse(from, to, workspaces, streams);
@@ -167,10 +167,10 @@ class Graph {
 
 json time_library(const Shape& shape, const Settings& settings, const std::set<int>& different) {
   const dense::SlabPlan<float> plan(
-      shape, settings.real,
+      shape, settings.real ? Domain::real : Domain::complex,
       {.planning = settings.measure ? dense::Planning::measure : dense::Planning::estimate,
        .normalization = dense::Normalization::none,
-       .devices = settings.devices,
+       .device = Device::gpus(settings.devices),
        .exchange = settings.packed ? dense::Storage::block16 : dense::Storage::f32});
   const Arrays arrays(plan);
   const Waves waves = draw_waves(shape, settings.real, 5);

@@ -56,9 +56,9 @@ json time_adaptive(const Recording& recording, double max_samples, int threads) 
   const DeviceBuffer frames(recording.samples.size());
   gpu(cudaMemcpy(frames.data(), recording.samples.data(), recording.samples.size(), cudaMemcpyHostToDevice));
   const DeviceBuffer values(kChunk * 1000 * 8), errors(kChunk * 1000 * 4),
-      estimates(kChunk * sizeof(FrameErrors));
+      estimates(kChunk * sizeof(Quality));
   const DeviceSpectra<float> out{values.as<std::complex<float>>(), errors.as<float>(),
-                                 estimates.as<FrameErrors>()};
+                                 estimates.as<Quality>()};
 
   Preparation preparation;
   // Earlier plans are kept, so that no time includes a destructor.
@@ -66,15 +66,16 @@ json time_adaptive(const Recording& recording, double max_samples, int threads) 
   std::deque<Workspace<float>> workspaces;
   const auto transform = [&](std::int64_t last) {
     in_chunks(1, last, [&](std::int64_t at, std::int64_t count) {
-      plans.back().enqueue({frames.data() + at * points, ElementType::u8, count, 0}, out, workspaces.back(),
-                           nullptr);
+      plans.back().enqueue({frames.data() + at * points, ElementType::u8, shape, count}, out,
+                           workspaces.back(), nullptr);
     });
     gpu(cudaDeviceSynchronize());
   };
   const auto sparse = [&](std::int64_t last) {
-    const Template tmpl = learn(DeviceSignal{frames.data(), recording.frame(0).type(), shape}, {.k = 1000});
+    const Template tmpl =
+        learn(DeviceView{frames.data(), recording.frame(0).type(), shape}, {.keep = Largest{1000}});
     const auto learned = std::chrono::steady_clock::now();
-    plans.emplace_back(tmpl, PlanOptions{.backend = Backend::cuda,
+    plans.emplace_back(tmpl, PlanOptions{.device = Device::gpu(),
                                          .batch = static_cast<int>(kChunk),
                                          .max_samples = max_samples,
                                          .effort = PlanEffort::quick,

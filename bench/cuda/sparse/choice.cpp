@@ -38,7 +38,7 @@ class Frames {
   const Shape& shape() const { return shape_; }
   std::uint8_t* pinned() const { return pinned_.as<std::uint8_t>(); }
   std::span<const SignalView> views() const { return views_; }
-  DeviceFrames on_device(std::int64_t count) const { return {device_.data(), ElementType::u8, count, 0}; }
+  DeviceView on_device(std::int64_t count) const { return {device_.data(), ElementType::u8, shape_, count}; }
 
  private:
   Shape shape_;
@@ -96,7 +96,7 @@ void time_choice(Timer& timer, const Recording& recording, const std::function<v
       const double cufft_us =
           from_host ? cufft_from_host_us(frames, batch) : cufft_on_device_us(timer, frames, batch);
       for (const std::int64_t k : {1000, 4000}) {
-        const Template tmpl = learn(recording.frame(0), {.k = k, .reference = true});
+        const Template tmpl = learn(recording.frame(0), {.keep = Largest{k}, .reference = true});
         json row{{"group", "choice"},
                  {"name", recording.name},
                  {"shape", recording.shape.to_string()},
@@ -107,7 +107,7 @@ void time_choice(Timer& timer, const Recording& recording, const std::function<v
         for (const Path path : {Path::automatic, Path::comb, Path::dense}) {
           json& way = row[to_string(path)];
           try {
-            const Plan<float> plan(tmpl, {.backend = Backend::cuda,
+            const Plan<float> plan(tmpl, {.device = Device::gpu(),
                                           .batch = static_cast<int>(batch),
                                           .path = path,
                                           .frames_in = from_host ? FramesIn::page_locked : FramesIn::any});

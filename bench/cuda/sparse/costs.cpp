@@ -13,6 +13,7 @@
 #include "kernels/base/smooth.hpp"
 #include "sfft/plan/device_plan.hpp"
 #include "sfft/sfft.hpp"
+#include "sfft/template_access.hpp"
 #include "template/comb/comb_candidates.hpp"
 #include "template/comb/comb_model.hpp"
 #include "template/planning/error_table.hpp"
@@ -156,8 +157,9 @@ json time_costs(Timer& timer, std::uint64_t seed, int count) {
   json rows = json::array();
   for (int n = 0; n < count; ++n) {
     const Draw draw = draws.next();
-    const Template tmpl = Template::from_support(draw.shape, draw.real, draws.support(draw));
-    const detail::TemplateData& data = *tmpl.data();
+    const Template tmpl =
+        Template::from_support(draw.shape, draw.real ? Domain::real : Domain::complex, draws.support(draw));
+    const detail::TemplateData& data = *detail::data_of(tmpl);
     const detail::SupportSet support(data);
     const detail::CombData comb = comb_of(draw, draws.delays(draw));
     const std::vector<double> some(static_cast<std::size_t>(draw.k), 1e-3);
@@ -165,10 +167,11 @@ json time_costs(Timer& timer, std::uint64_t seed, int count) {
         support, draw.real ? detail::RowErrors{some, some, some, 1} : detail::RowErrors{some, {}, {}, 1});
     const auto plan =
         detail::make_device_plan<float>(comb, errors, detail::place_witness(support, draw.real, seed),
-                                        support, data, {.backend = Backend::cuda, .batch = draw.batch});
+                                        support, data, {.device = Device::gpu(), .batch = draw.batch});
     const auto workspace = plan->make_workspace(draw.batch);
     const SpectrumBuffers out(draw.k, draw.batch);
-    const DeviceFrames frames{memory.data(), draw.real ? ElementType::u8 : ElementType::c64, draw.batch, 0};
+    const detail::DeviceFrames frames{memory.data(), draw.real ? ElementType::u8 : ElementType::c64,
+                                      draw.batch, 0};
     const Work work = [&](cudaStream_t s) { plan->enqueue(frames, out.view(), nullptr, *workspace, s); };
     detail::CombCost cost{};
     detail::CombRequest request;

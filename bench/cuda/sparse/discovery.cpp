@@ -41,9 +41,10 @@ Timing wall_clock(const Work& work) {
 double relative_error(const SparseSpectrum& truth, const Discovery& found) {
   std::vector<std::complex<double>> values;
   for (const std::int64_t f : truth.support) {
-    const auto at = std::lower_bound(found.support->begin(), found.support->end(), f);
-    const bool there = at != found.support->end() && *at == f;
-    values.push_back(there ? found.values[static_cast<std::size_t>(at - found.support->begin())] : 0);
+    const auto at = std::lower_bound(found.spectrum.support->begin(), found.spectrum.support->end(), f);
+    const bool there = at != found.spectrum.support->end() && *at == f;
+    values.push_back(
+        there ? found.spectrum.values[static_cast<std::size_t>(at - found.spectrum.support->begin())] : 0);
   }
   return truth.relative_error(values);
 }
@@ -57,15 +58,15 @@ json time_discovery(std::int64_t points, std::int64_t k) {
   cudaStream_t stream = nullptr;
   gpu(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
 
-  const DeviceSignal signal{samples.data(), ElementType::c64, Shape{points}, 0, stream};
+  const DeviceView signal{samples.data(), ElementType::c64, Shape{points}};
   Discovery found;
-  const Timing timing = wall_clock([&] { found = discover(signal, {.k = k}); });
-  const Timing unknown = wall_clock([&] { static_cast<void>(discover(signal)); });
+  const Timing timing = wall_clock([&] { found = discover(signal, {.k = k}, stream); });
+  const Timing unknown = wall_clock([&] { static_cast<void>(discover(signal, {}, stream)); });
   json row{{"group", "discovery"}, {"n", points}, {"k", k}};
   row["wall_us"] = timing.us;
   row["noise"] = timing.noise;
   row["unknown_k_wall_us"] = unknown.us;
-  row["path"] = to_string(found.path);
+  row["path"] = to_string(found.spectrum.path);
   row["verified"] = found.verified;
   row["rounds"] = found.rounds;
   row["samples"] = found.samples;

@@ -38,29 +38,29 @@ json time_host_frames(const Recording& recording, double max_samples) {
     std::memcpy(frame, recording.frame(1 + i % (recording.frames() - 1)).data(), points);
     views.emplace_back(std::span<const std::uint8_t>(frame, points), shape);
   }
-  const Template tmpl = learn(recording.frame(0), {.k = 1000, .reference = true});
+  const Template tmpl = learn(recording.frame(0), {.keep = Largest{1000}, .reference = true});
   json row{{"group", "host"}, {"name", recording.name}, {"k", 1000}, {"frames", kFrames}};
   struct Way {
     const char* name;
-    Transfer transfer;
+    PlanOptions::Transfer transfer;
     int threads;
     FramesIn frames_in = FramesIn::any;
   };
   const int cores = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 16U));
   row["cores"] = cores;
   const Way ways[] = {
-      {"automatic", Transfer::automatic, 1},
-      {"gather, 1 thread", Transfer::gather, 1},
-      {"gather, 4 threads", Transfer::gather, 4},
-      {"gather, all cores", Transfer::gather, cores},
-      {"mapped", Transfer::mapped, 1},
-      {"rows", Transfer::rows, 1},
-      {"whole", Transfer::whole, 1},
-      {"rows of a plan for page-locked frames", Transfer::automatic, 1, FramesIn::page_locked}};
+      {"automatic", PlanOptions::Transfer::automatic, 1},
+      {"gather, 1 thread", PlanOptions::Transfer::gather, 1},
+      {"gather, 4 threads", PlanOptions::Transfer::gather, 4},
+      {"gather, all cores", PlanOptions::Transfer::gather, cores},
+      {"mapped", PlanOptions::Transfer::mapped, 1},
+      {"rows", PlanOptions::Transfer::rows, 1},
+      {"whole", PlanOptions::Transfer::whole, 1},
+      {"rows of a plan for page-locked frames", PlanOptions::Transfer::automatic, 1, FramesIn::page_locked}};
   std::vector<Spectrum<float>> reference;
   for (const auto& [name, transfer, threads, frames_in] : ways) {
     const bool own = frames_in == FramesIn::page_locked;  // the plan then also sets its sample budget
-    const Plan<float> plan(tmpl, {.backend = Backend::cuda,
+    const Plan<float> plan(tmpl, {.device = Device::gpu(),
                                   .batch = static_cast<int>(kChunk),
                                   .max_samples = own ? 0 : max_samples,
                                   .threads = threads,
@@ -74,7 +74,7 @@ json time_host_frames(const Recording& recording, double max_samples) {
     way["threads"] = threads;
     way["bytes_per_frame"] = spectra[0].transferred_bytes;
     way["samples_fraction"] = plan.info().samples_fraction;
-    way["reported_l2"] = spectra.back().relative_error;
+    way["reported_l2"] = spectra.back().quality.relative_error;
     if (own) continue;
     row["samples_fraction"] = plan.info().samples_fraction;
     if (reference.empty()) reference = spectra;

@@ -51,9 +51,9 @@ json time_preparation(Timer& timer, const Recording& recording, double max_sampl
   const Shape& shape = recording.shape;
   const DeviceBuffer frames(static_cast<std::size_t>(2 * shape.points()));
   gpu(cudaMemcpy(frames.data(), recording.samples.data(), frames.bytes(), cudaMemcpyHostToDevice));
-  const DeviceBuffer values(kCoefficients * 8), errors(kCoefficients * 4), estimates(sizeof(FrameErrors));
+  const DeviceBuffer values(kCoefficients * 8), errors(kCoefficients * 4), estimates(sizeof(Quality));
   const DeviceSpectra<float> out{values.as<std::complex<float>>(), errors.as<float>(),
-                                 estimates.as<FrameErrors>()};
+                                 estimates.as<Quality>()};
   detail::StepTrace trace;
   std::optional<Plan<float>> plan;
   std::optional<Workspace<float>> workspace;
@@ -63,9 +63,10 @@ json time_preparation(Timer& timer, const Recording& recording, double max_sampl
     workspace.reset();  // the previous stream has returned its memory
     plan.reset();
     trace.start();
-    const Template tmpl = learn(DeviceSignal{frames.data(), ElementType::u8, shape}, {.k = kCoefficients});
+    const Template tmpl =
+        learn(DeviceView{frames.data(), ElementType::u8, shape}, {.keep = Largest{kCoefficients}});
     trace.add("learn: return");
-    plan.emplace(tmpl, PlanOptions{.backend = Backend::cuda,
+    plan.emplace(tmpl, PlanOptions{.device = Device::gpu(),
                                    .batch = kBatch,
                                    .max_samples = max_samples,
                                    .effort = PlanEffort::quick,
@@ -73,7 +74,7 @@ json time_preparation(Timer& timer, const Recording& recording, double max_sampl
     trace.add("plan: return");
     workspace.emplace(plan->make_workspace());
     trace.add("workspace");
-    plan->enqueue({frames.data() + shape.points(), ElementType::u8, 1, 0}, out, *workspace, nullptr);
+    plan->enqueue({frames.data() + shape.points(), ElementType::u8, shape}, out, *workspace, nullptr);
     trace.add("queue the first frame");
     gpu(cudaDeviceSynchronize());
     trace.add("wait for the first frame");

@@ -75,16 +75,16 @@ class Bench {
     const SparseSpectrum truth(n, k, static_cast<std::uint64_t>(n + k));
     const DeviceBuffer signal(static_cast<std::size_t>(n) * 8);
     make_sparse_signal(n, truth.support, truth.values, signal.data());
-    const Template tmpl = Template::from_support(Shape{n}, false, truth.support);
-    const Plan<float> plan(tmpl, {.backend = Backend::cuda});
+    const Template tmpl = Template::from_support(Shape{n}, Domain::complex, truth.support);
+    const Plan<float> plan(tmpl, {.device = Device::gpu()});
     auto workspace = plan.make_workspace();
     const SpectrumBuffers out(k, 1);
-    const DeviceFrames frames{signal.data(), ElementType::c64, 1, 0};
+    const DeviceView frames{signal.data(), ElementType::c64, tmpl.shape()};
     const Work work = [&](cudaStream_t s) { plan.enqueue(frames, out.view(), workspace, s); };
     json row{{"group", group}, {"n", n}, {"k", k}, {"plan", describe(plan)}};
     row["warm_us"] = timer_.warm(work, kRepetitions).us;
     row["cold_us"] = timer_.cold(work, kRepetitions).us;
-    add_compiled(row, tmpl, {.backend = Backend::cuda}, frames, out);
+    add_compiled(row, tmpl, {.device = Device::gpu()}, frames, out);
     row["relative_l2"] = truth.relative_error(out.values(0));
     row["reported_l2"] = out.estimate(0).relative_error;
     PeerProblem problem{{n}, false, 1};
@@ -103,9 +103,9 @@ class Bench {
              std::int64_t k = 1000, const char* group = "video") {
     const Shape& shape = recording.shape;
     const std::int64_t points = shape.points();
-    const Template tmpl = learn(recording.frame(0), {.k = k, .reference = true});
+    const Template tmpl = learn(recording.frame(0), {.keep = Largest{k}, .reference = true});
     const PlanOptions options{
-        .backend = Backend::cuda, .batch = static_cast<int>(batch), .max_samples = max_samples};
+        .device = Device::gpu(), .batch = static_cast<int>(batch), .max_samples = max_samples};
     const Plan<float> plan(tmpl, options);
     auto workspace = plan.make_workspace();
     // The batch consists of the frames after the first. It starts over if the recording is too short.
@@ -117,7 +117,7 @@ class Bench {
                      static_cast<std::size_t>(points), cudaMemcpyHostToDevice));
     }
     const SpectrumBuffers out(k, batch);
-    const DeviceFrames view{frames.data(), ElementType::u8, batch, 0};
+    const DeviceView view{frames.data(), ElementType::u8, tmpl.shape(), batch};
     const Work work = [&](cudaStream_t s) { plan.enqueue(view, out.view(), workspace, s); };
     json row{{"group", group}, {"name", name}, {"batch", batch}, {"k", k}, {"plan", describe(plan)}};
     row["warm_us"] = timer_.warm(work, batch > 8 ? 4 : kRepetitions).us / static_cast<double>(batch);
@@ -171,7 +171,7 @@ class Bench {
 
   /// Times the same frame with a kernel compiled for the plan, if the plan has one. `out` then holds its
   /// results.
-  void add_compiled(json& row, const Template& tmpl, PlanOptions options, const DeviceFrames& frames,
+  void add_compiled(json& row, const Template& tmpl, PlanOptions options, const DeviceView& frames,
                     const SpectrumBuffers& out) {
     options.compiled_for = frames.type;
     const Plan<float> plan(tmpl, options);
@@ -324,7 +324,7 @@ int main(int argc, char** argv) {
       recordings.push_back(read_recording(word));
     }
   }
-  if (const std::string problem = unavailable(Backend::cuda); !problem.empty()) {
+  if (const std::string problem = availability(Device::gpu()).reason; !problem.empty()) {
     fmt::print(stderr, "bench_cuda_sparse: {}\n", problem);
     return 4;
   }

@@ -11,6 +11,7 @@
 #include "kernels/cuda/stages/permute.hpp"
 #include "kernels/cuda/stages/recover.hpp"
 #include "sfft/sfft.hpp"
+#include "sfft/template_access.hpp"
 #include "template/comb/comb_planner.hpp"
 #include "template/planning/error_table.hpp"
 #include "template/planning/witness.hpp"
@@ -43,16 +44,16 @@ detail::CombData plan_for(const Input& input, const detail::SupportSet& support)
     return detail::predict_comb_device_us(cost, info.multiprocessors, static_cast<int>(input.count));
   };
   std::vector<detail::Rejection> rejected;
-  const auto plan =
-      detail::plan_comb(support, detail::make_prior(*input.tmpl.data(), support, input.tmpl.has_reference()),
-                        request, rejected);
+  const auto plan = detail::plan_comb(
+      support, detail::make_prior(*detail::data_of(input.tmpl), support, input.tmpl.has_reference()), request,
+      rejected);
   if (!plan) throw std::runtime_error("no comb plan");
   return plan->data;
 }
 
 /// Microseconds and bytes (read once, written once) of every stage, for all frames together.
 json time_stages(Timer& timer, const Input& input) {
-  const detail::SupportSet support(*input.tmpl.data());
+  const detail::SupportSet support(*detail::data_of(input.tmpl));
   const detail::CombData data = plan_for(input, support);
   const cu::DeviceInfo& info = cu::device_info(0);
   const std::vector<std::int64_t> frequencies(input.tmpl.support().begin(), input.tmpl.support().end());
@@ -68,7 +69,7 @@ json time_stages(Timer& timer, const Input& input) {
   const auto k = static_cast<std::int64_t>(frequencies.size());
   const cu::DeviceBuffer values(static_cast<std::size_t>(k * input.count) * 8),
       errors(static_cast<std::size_t>(k * input.count) * 4),
-      estimates(static_cast<std::size_t>(input.count) * sizeof(FrameErrors));
+      estimates(static_cast<std::size_t>(input.count) * sizeof(Quality));
   cu::Batch<float> batch;
   batch.frames = input.frames;
   batch.type = static_cast<cu::Element>(input.type);
@@ -133,8 +134,8 @@ json time_stages_of_signal(Timer& timer, std::int64_t points, std::int64_t k) {
   const SparseSpectrum truth(points, k, static_cast<std::uint64_t>(points + k));
   const cu::DeviceBuffer signal(static_cast<std::size_t>(points) * 8);
   make_sparse_signal(points, truth.support, truth.values, signal.data());
-  json row = time_stages(timer, {Template::from_support(Shape{points}, false, truth.support), signal.data(),
-                                 ElementType::c64, 1, 1});
+  json row = time_stages(timer, {Template::from_support(Shape{points}, Domain::complex, truth.support),
+                                 signal.data(), ElementType::c64, 1, 1});
   row["name"] = fmt::format("N = {}", points);
   return row;
 }
@@ -146,8 +147,8 @@ json time_stages_of_frames(Timer& timer, const Recording& recording, std::int64_
     gpu(cudaMemcpy(frames.data() + static_cast<std::size_t>(i) * points,
                    recording.frame(1 + i % (recording.frames() - 1)).data(), points, cudaMemcpyHostToDevice));
   }
-  json row = time_stages(timer, {learn(recording.frame(0), {.k = 1000, .reference = true}), frames.data(),
-                                 ElementType::u8, batch, max_samples});
+  json row = time_stages(timer, {learn(recording.frame(0), {.keep = Largest{1000}, .reference = true}),
+                                 frames.data(), ElementType::u8, batch, max_samples});
   row["name"] = recording.name;
   return row;
 }

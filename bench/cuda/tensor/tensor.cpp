@@ -78,7 +78,7 @@ dense::Options options(const Case& what, Engine engine, bool search = false) {
   return {.engine = engine,
           .planning = search ? dense::Planning::measure : dense::Planning::estimate,
           .normalization = dense::Normalization::none,
-          .backend = Backend::cuda,
+          .device = Device::gpu(),
           .batch = what.batch};
 }
 
@@ -159,7 +159,7 @@ json with_cufft(Timer& timer, const Case& what, const Arena& arena, const Host* 
 json with_plan(Timer& timer, const Case& what, const Arena& arena, Engine engine, bool search,
                const Host* host) {
   const Shape shape = what.shape();
-  const dense::Plan<float> plan(shape, false, options(what, engine, search));
+  const dense::Plan<float> plan(shape, Domain::complex, options(what, engine, search));
   const DeviceBuffer spectra(arena.floats.bytes()), workspace(plan.device_workspace_bytes());
   json row = timed(timer, what, [&](cudaStream_t stream) {
     plan.enqueue_forward(arena.floats.data(), ElementType::c64, spectra.as<std::complex<float>>(),
@@ -170,7 +170,7 @@ json with_plan(Timer& timer, const Case& what, const Arena& arena, Engine engine
   if (host == nullptr) return row;
   Host out(host->size());
   row["call_us"] = whole_call_us([&] {
-    const dense::Plan<float> once(shape, false, options(what, engine));
+    const dense::Plan<float> once(shape, Domain::complex, options(what, engine));
     once.forward(host->data(), ElementType::c64, out);
   });
   return row;

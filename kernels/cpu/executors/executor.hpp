@@ -10,7 +10,7 @@
 #include <span>
 
 #include "kernels/base/region.hpp"
-#include "kernels/base/types.hpp"
+#include "sfft/types.hpp"
 
 namespace sfft::detail::cpu {
 

@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "kernels/base/hash.hpp"
-#include "kernels/base/types.hpp"
+#include "sfft/types.hpp"
 
 namespace sfft::detail::cpu {
 

@@ -13,7 +13,7 @@ struct StoredArray {
   Byte* exponents;
 };
 
-/// Kernels for one format (kernels/base/storage.hpp). Factors are powers of two, whose product may exceed the
+/// Kernels for one format (sfft/storage.hpp). Factors are powers of two, whose product may exceed the
 /// range of float.
 struct StoredKernels {
   /// The largest magnitude of the finite values; `finite` tells whether all are.

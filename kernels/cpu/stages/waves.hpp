@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kernels/base/types.hpp"
+#include "sfft/types.hpp"
 
 namespace sfft::detail::cpu {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "kernels/base/region.hpp"
-#include "kernels/base/types.hpp"
 #include "kernels/base/witness_data.hpp"
+#include "sfft/types.hpp"
 
 namespace sfft::detail::cpu {
 

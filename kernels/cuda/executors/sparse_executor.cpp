@@ -7,12 +7,12 @@
 
 #include <algorithm>
 
-#include "kernels/base/error.hpp"
 #include "kernels/cuda/runtime/stream_buffer.hpp"
 #include "kernels/cuda/small_fft/schedule_table.hpp"
 #include "kernels/cuda/stages/permute.hpp"
 #include "kernels/cuda/stages/samples.hpp"
 #include "kernels/cuda/stages/subsample.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail::cuda {
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "kernels/base/embedded.hpp"
-#include "kernels/base/error.hpp"
 #include "kernels/cuda/runtime/driver.hpp"
 #include "kernels/cuda/runtime/probe.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail {
 

@@ -9,7 +9,7 @@
 
 #include <utility>
 
-#include "kernels/base/error.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail::cuda {
 

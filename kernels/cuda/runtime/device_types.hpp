@@ -15,7 +15,7 @@ struct alignas(2 * sizeof(Real)) Complex {
 /// Element types of frames, numbered as sfft::ElementType.
 enum class Element : int { u8, u16, f32, f64, c64, c128 };
 
-/// One frame's error estimates: sfft::FrameErrors in device memory.
+/// One frame's error estimates: sfft::Quality in device memory.
 struct DeviceErrors {
   double error_l2, relative_error, tail_energy, residual;
   std::int64_t finite;

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "kernels/base/error.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail::cuda {
 

@@ -8,8 +8,8 @@
 #include <mutex>
 #include <set>
 
-#include "kernels/base/error.hpp"
 #include "kernels/cuda/runtime/runtime.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail::cuda {
 

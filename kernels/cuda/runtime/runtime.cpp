@@ -12,9 +12,9 @@
 #include <mutex>
 #include <optional>
 
-#include "kernels/base/error.hpp"
 #include "kernels/cuda/runtime/allocation.hpp"
 #include "kernels/cuda/runtime/probe.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail::cuda {
 

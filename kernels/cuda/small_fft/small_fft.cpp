@@ -7,9 +7,9 @@
 
 #include <algorithm>
 
-#include "kernels/base/error.hpp"
 #include "kernels/base/index.hpp"
 #include "kernels/cuda/runtime/convert.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail::cuda {
 

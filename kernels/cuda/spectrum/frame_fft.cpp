@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "kernels/base/error.hpp"
 #include "kernels/cuda/small_fft/small_fft.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail::cuda {
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/base/error.hpp"
 #include "kernels/cuda/runtime/launch.cuh"
 #include "kernels/cuda/runtime/launch.hpp"
 #include "kernels/cuda/spectrum/largest_kernels.cuh"
+#include "sfft/error.hpp"
 
 namespace sfft::detail::cuda {
 

@@ -2,8 +2,8 @@
 // Makes spectrum extents from shapes, in host code.
 #pragma once
 
-#include "kernels/base/types.hpp"
 #include "kernels/cuda/spectrum/spectrum_extents.hpp"
+#include "sfft/types.hpp"
 
 namespace sfft::detail::cuda {
 

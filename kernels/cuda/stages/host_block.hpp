@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <vector>
 
-#include "kernels/base/error.hpp"
 #include "kernels/cuda/runtime/runtime.hpp"
 #include "kernels/cuda/stages/signal_samples.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail::cuda {
 

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <mutex>
 
-#include "kernels/base/error.hpp"
 #include "kernels/cuda/stages/read_set.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail::cuda {
 

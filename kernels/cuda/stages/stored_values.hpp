@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "kernels/base/storage.hpp"
 #include "kernels/cuda/runtime/runtime.hpp"
+#include "sfft/storage.hpp"
 
 namespace sfft::detail::cuda {
 

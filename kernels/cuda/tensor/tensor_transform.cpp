@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "kernels/base/error.hpp"
 #include "kernels/base/tensor/tables.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail::cuda {
 

@@ -10,8 +10,8 @@
 #include <mutex>
 #include <new>
 
-#include "kernels/base/error.hpp"
 #include "kernels/dense/cpu/fftw_api.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail {
 

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "kernels/base/types.hpp"
 #include "kernels/dense/cpu/line_stage.hpp"
+#include "sfft/types.hpp"
 
 namespace sfft::detail {
 

@@ -10,10 +10,10 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/base/types.hpp"
 #include "kernels/cpu/small_fft/small_fft.hpp"
 #include "kernels/cpu/stages/layout.hpp"
 #include "kernels/cpu/stages/short_lines.hpp"
+#include "sfft/types.hpp"
 
 namespace sfft::detail {
 

@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "kernels/base/types.hpp"
 #include "kernels/dense/cpu/line_stage.hpp"
+#include "sfft/types.hpp"
 
 namespace sfft::detail {
 

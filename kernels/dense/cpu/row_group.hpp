@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/base/types.hpp"
 #include "kernels/cpu/small_fft/small_fft_line.hpp"
 #include "kernels/dense/cpu/line_stage.hpp"
+#include "sfft/types.hpp"
 
 namespace sfft::detail {
 

@@ -9,10 +9,10 @@
 #include <optional>
 #include <vector>
 
-#include "kernels/base/types.hpp"
 #include "kernels/cpu/small_fft/small_fft.hpp"
 #include "kernels/cpu/small_fft/small_fft_line.hpp"
 #include "kernels/cpu/stages/short_lines.hpp"
+#include "sfft/types.hpp"
 
 namespace sfft::detail {
 

@@ -7,11 +7,11 @@
 #include <optional>
 #include <vector>
 
-#include "kernels/base/error.hpp"
 #include "kernels/cpu/small_fft/small_fft_radix.hpp"
 #include "kernels/cpu/stages/layout.hpp"
 #include "kernels/dense/cpu/line_stage.hpp"
 #include "kernels/dense/cpu/row_group.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail {
 

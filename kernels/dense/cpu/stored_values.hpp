@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/base/storage.hpp"
+#include "sfft/storage.hpp"
 
 namespace sfft::detail {
 

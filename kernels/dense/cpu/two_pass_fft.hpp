@@ -8,9 +8,9 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/base/types.hpp"
 #include "kernels/cpu/small_fft/small_fft.hpp"
 #include "kernels/cpu/small_fft/small_fft_line.hpp"
+#include "sfft/types.hpp"
 
 namespace sfft::detail {
 

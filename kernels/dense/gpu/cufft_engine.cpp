@@ -8,11 +8,11 @@
 #include <array>
 #include <optional>
 
-#include "kernels/base/error.hpp"
 #include "kernels/cuda/runtime/runtime.hpp"
 #include "kernels/dense/gpu/cufft_transform.hpp"
 #include "kernels/dense/gpu/grid.hpp"
 #include "kernels/dense/problem/problem.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail {
 

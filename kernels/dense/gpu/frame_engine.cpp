@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The transform of a single frame (kernels/cuda/spectrum/frame_fft.hpp) as a dense engine.
-#include "kernels/base/error.hpp"
 #include "kernels/cuda/spectrum/frame_fft.hpp"
 #include "kernels/cuda/spectrum/shape_extents.hpp"
 #include "kernels/dense/problem/gpu_engine.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail {
 

@@ -5,10 +5,10 @@
 
 #include <bit>
 
-#include "kernels/base/error.hpp"
 #include "kernels/cuda/tensor/folded_fft.hpp"
 #include "kernels/cuda/tensor/tensor_transform.hpp"
 #include "kernels/dense/problem/problem.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail {
 

@@ -9,11 +9,11 @@
 #include <clocale>
 #include <mutex>
 
-#include "kernels/base/error.hpp"
 #include "kernels/cuda/runtime/driver.hpp"
 #include "kernels/cuda/runtime/runtime.hpp"
 #include "kernels/dense/gpu/grid.hpp"
 #include "kernels/dense/problem/problem.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail::vkfft_calls {
 

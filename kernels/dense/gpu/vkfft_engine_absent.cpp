@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Replaces vkfft_engine.cpp in builds without vkFFT.h: requesting the engine throws.
-#include "kernels/base/error.hpp"
 #include "kernels/dense/problem/gpu_engine.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail {
 

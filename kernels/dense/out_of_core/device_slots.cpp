@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "kernels/base/error.hpp"
 #include "kernels/cpu/platform/large_buffer.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail {
 

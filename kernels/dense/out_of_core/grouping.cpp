@@ -9,8 +9,8 @@
 #include <cmath>
 #include <optional>
 
-#include "kernels/base/error.hpp"
 #include "kernels/base/smooth.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail {
 

@@ -15,7 +15,7 @@
 namespace sfft::detail {
 
 /// Rows of a segment that is staged through a buffer, and where they lie there. They are contiguous, either
-/// as they are or, for floats, in block16 (kernels/base/storage.hpp), each row followed by its exponents.
+/// as they are or, for floats, in block16 (sfft/storage.hpp), each row followed by its exponents.
 struct BufferedRows {
   DeviceRows piece, array;
   std::size_t offset = 0, row_bytes = 0;

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/base/types.hpp"
+#include "sfft/types.hpp"
 
 namespace sfft::detail {
 

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "kernels/base/error.hpp"
 #include "kernels/cpu/platform/pool_cache.hpp"
 #include "kernels/dense/out_of_core/out_of_core_plan.hpp"
 #include "kernels/dense/out_of_core/partitioned_round.hpp"
 #include "kernels/dense/out_of_core/transposition.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail {
 

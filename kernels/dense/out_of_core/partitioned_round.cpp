@@ -11,7 +11,7 @@
 #include <deque>
 #include <utility>
 
-#include "kernels/base/error.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "kernels/base/root_table.hpp"
-#include "kernels/base/types.hpp"
+#include "sfft/types.hpp"
 
 namespace sfft::detail {
 

@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "kernels/base/types.hpp"
-#include "kernels/dense/problem/vocabulary.hpp"
+#include "sfft/dense_options.hpp"
+#include "sfft/types.hpp"
 
 namespace sfft::detail {
 

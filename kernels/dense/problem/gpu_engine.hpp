@@ -8,9 +8,9 @@
 #include <memory>
 #include <string>
 
-#include "kernels/base/types.hpp"
 #include "kernels/cuda/spectrum/kept_part.cuh"
-#include "kernels/dense/problem/vocabulary.hpp"
+#include "sfft/dense_options.hpp"
+#include "sfft/types.hpp"
 
 struct CUstream_st;  // cudaStream_t is a pointer to it
 

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <utility>
 
-#include "kernels/base/error.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail {
 
@@ -89,7 +89,7 @@ bool DenseProblem::contiguous() const noexcept {
 }
 
 DenseProblem make_problem(const Shape& shape, bool real, const dense::Options& options) {
-  DenseProblem problem{shape, real, options.batch, options.signal, options.device};
+  DenseProblem problem{shape, real, options.batch, options.signal, options.device.gpu_number()};
   if (options.batch < 1)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("the batch is {}: give the number of signals, 1 or more", options.batch));

@@ -16,8 +16,8 @@ BatchSlabs<Real>::BatchSlabs(const DenseRequest& request, const std::vector<int>
       note_(std::move(note)) {
   for (const dense::Slab& slab : signals_) {
     DenseRequest part = request;
-    part.options.devices.clear();
-    part.options.device = part.problem.device = slab.device;
+    part.options.device = Device::gpu(slab.device);
+    part.problem.device = slab.device;
     part.options.batch = part.problem.batch = slab.signals;
     on_device(slab.device, [&] { parts_.push_back(choose_on_gpu<Real>(part)); });
   }

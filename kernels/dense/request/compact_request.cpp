@@ -27,11 +27,12 @@ namespace {
 /// Bound after exponents have been found: parts are below 2^15.
 constexpr double kFoundPeak = 0x1p15;
 
-double peak_of(double given, Storage storage) {
-  if (given == 0) return storage == Storage::f16 ? kLargestF16 : kFoundPeak;
+double peak_of(const std::optional<double>& peak, Storage storage) {
+  if (!peak) return storage == Storage::f16 ? kLargestF16 : kFoundPeak;
+  const double given = *peak;
   if (!(given > 0) || given > static_cast<double>(std::numeric_limits<float>::max())) {
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("a peak is {}: give the largest part that is stored, or 0", given));
+                fmt::format("a peak is {}: give the largest part that is stored, or leave it out", given));
   }
   return storage == Storage::f16 ? std::min(given, kLargestF16) : given;
 }
@@ -74,8 +75,8 @@ CompactRequest make_compact_request(const Shape& shape, bool real, const dense::
       make_request(shape, real, options.dense),
       {options.signal, options.spectrum, options.between, peak_of(options.signal_peak, options.signal),
        peak_of(options.spectrum_peak, options.spectrum),
-       options.signal != Storage::f16 && options.signal_peak == 0,
-       options.spectrum != Storage::f16 && options.spectrum_peak == 0}};
+       options.signal != Storage::f16 && !options.signal_peak,
+       options.spectrum != Storage::f16 && !options.spectrum_peak}};
   refuse_several(request.dense, "CompactPlan");
   if (for_gpu(options.dense)) {
     if (options.between == Storage::block16)

@@ -54,7 +54,7 @@ template <class Real>
 DenseChoice<Real> fastest(const DenseRequest& request) {
   Selection<DenseChoice<Real>> selection;
   for (const Engine engine : {Engine::built_in, Engine::fftw}) {
-    if (!dense::available(engine)) continue;
+    if (!dense::availability(engine)) continue;
     selection.enter(
         engine, dense::to_string(engine), [&] { return make<Real>(engine, Planning::measure, request); },
         [&](const auto& runner) { return measured_us<Real>(runner, request.problem); });
@@ -73,7 +73,7 @@ DenseChoice<Real> choose_on_cpu(const DenseRequest& request) {
             "the engine was requested"};
   if (planning == Planning::measure) return fastest<Real>(request);
   const auto known = Wisdom::global().find(cpu_platform(), wisdom_problem<Real>(request.problem));
-  if (known && known->engine == dense::to_string(Engine::fftw) && dense::available(Engine::fftw))
+  if (known && known->engine == dense::to_string(Engine::fftw) && dense::availability(Engine::fftw))
     return {make<Real>(Engine::fftw, Planning::measure, request), Engine::fftw,
             fmt::format("wisdom: fastest when measured, {:.4g} us", known->us)};
   if (known && known->engine == dense::to_string(Engine::built_in))

@@ -30,7 +30,7 @@ class CpuRunner final : public HostMemoryRunner<Real> {
 
  private:
   const char* why_not_queued() const noexcept override {
-    return "this plan is on the CPU and cannot be enqueued: plan with Options{.backend = Backend::cuda}";
+    return "this plan is on the CPU and cannot be enqueued: plan with Options{.device = Device::gpu()}";
   }
   /// Calls grouped(group, first signal, workspace) for signals in groups, transform(signal, scratch) for the
   /// rest; rethrows the first exception.

@@ -7,8 +7,8 @@
 #include <functional>
 #include <vector>
 
-#include "kernels/base/types.hpp"
 #include "kernels/cuda/runtime/graph.hpp"
+#include "sfft/types.hpp"
 
 namespace sfft::detail {
 

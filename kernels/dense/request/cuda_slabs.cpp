@@ -192,9 +192,7 @@ void CudaSlabs<Real>::plan_planes(const DenseRequest& request) {
       auto& runner = known[{place.device, count}];
       if (runner == nullptr) {
         dense::Options options = request.options;
-        options.devices.clear();
-        options.device = place.device;
-        options.backend = Backend::cuda;
+        options.device = Device::gpu(place.device);
         options.batch = count;
         options.signal = {};
         const DenseProblem planes = make_problem(plane_shape(problem_.shape), problem_.real, options);

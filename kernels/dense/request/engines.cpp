@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The names of engines and storage formats, and which engines this build has.
+#include <fmt/format.h>
+
 #include "kernels/dense/problem/engine.hpp"
 #include "kernels/dense/request/runner.hpp"
 
@@ -39,7 +41,9 @@ const char* to_string(Storage storage) noexcept {
   return "unknown";
 }
 
-bool available(Engine engine) noexcept {
+namespace {
+
+bool in_build(Engine engine) noexcept {
   switch (engine) {
     case Engine::automatic:
     case Engine::built_in:
@@ -53,6 +57,13 @@ bool available(Engine engine) noexcept {
       return sfft::detail::gpu_engine_in_build(engine);
   }
   return false;
+}
+
+}  // namespace
+
+Availability availability(Engine engine) {
+  if (in_build(engine)) return {};
+  return {fmt::format("the engine {} is not in this build", to_string(engine))};
 }
 
 }  // namespace sfft::dense

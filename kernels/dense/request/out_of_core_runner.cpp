@@ -55,7 +55,8 @@ struct Places {
   std::vector<int> devices;
   std::size_t max_of_one = 1;  ///< maximum number of places of one GPU
 
-  explicit Places(const DenseRequest& request) : devices(request.options.devices) {
+  explicit Places(const DenseRequest& request)
+      : devices(request.options.device.gpus().begin(), request.options.device.gpus().end()) {
     if (devices.empty()) devices.push_back(request.problem.device);
     std::map<int, std::size_t> of;
     for (const int device : devices) max_of_one = std::max(max_of_one, ++of[device]);
@@ -81,10 +82,10 @@ template <class Real>
 WisdomProblem wisdom_key(const DenseRequest& request) {
   WisdomProblem key = wisdom_problem<Real>(request.problem);
   key.transform +=
-      fmt::format(" out-of-core {} bytes {} threads{}", request.options.device_memory,
+      fmt::format(" out-of-core {} bytes {} threads{}", request.options.device_memory.value_or(0),
                   thread_count(request.options), exchanges_packed<Real>(request) ? " block16" : "");
-  if (const std::size_t gpus = request.options.devices.size(); gpus > 1)
-    key.transform += fmt::format(" {} GPUs", gpus);
+  if (request.options.device.several())
+    key.transform += fmt::format(" {} GPUs", request.options.device.gpus().size());
   return key;
 }
 
@@ -109,7 +110,7 @@ std::string choose_shares(OutOfCorePlan<Real>& fft, const DenseRequest& request,
   const WisdomProblem key = wisdom_key<Real>(request);
   if (request.options.planning == dense::Planning::measure) {
     fft.measure();
-    if (request.options.host_share >= 0) return "the host's share was requested";
+    if (request.options.host_share) return "the host's share was requested";
     std::string shares;
     for (const double share : fft.host_shares())
       shares += fmt::format("{}{:.4f}", shares.empty() ? "host_shares=" : ",", share);
@@ -118,7 +119,7 @@ std::string choose_shares(OutOfCorePlan<Real>& fft, const DenseRequest& request,
     Wisdom::global().add(platform, key, {dense::to_string(dense::Engine::cufft), shares, us});
     return "the host's shares were measured";
   }
-  if (request.options.host_share >= 0) return "the host's share was requested";
+  if (request.options.host_share) return "the host's share was requested";
   if (const auto known = Wisdom::global().find(platform, key, Wisdom::Batch::exact)) {
     const std::vector<double> shares = shares_of(known->kernel);
     if (!shares.empty() && shares.size() == fft.host_shares().size()) {
@@ -155,15 +156,15 @@ void OutOfCoreRunner<Real>::inverse(const std::complex<Real>* spectra, void* sig
 template <class Real>
 std::optional<DenseChoice<Real>> choose_out_of_core(const DenseRequest& request) {
   const dense::Options& options = request.options;
-  const bool host_alone = options.host_share >= 1;
+  const bool host_alone = options.host_share.value_or(0) >= 1;
   const Places places(request);
   OutOfCoreDevices<Real> devices;
-  OutOfCoreOptions device_options{static_cast<std::size_t>(options.device_memory), options.host_share,
-                                  thread_count(options)};
+  OutOfCoreOptions device_options{static_cast<std::size_t>(options.device_memory.value_or(0)),
+                                  options.host_share.value_or(-1), thread_count(options)};
   device_options.packed = exchanges_packed<Real>(request);
   if (!host_alone) {
-    const bool asked = options.host_share >= 0 || options.device_memory > 0;
-    if (options.host_share < 0 && options.device_memory > 0 &&
+    const bool asked = options.host_share || options.device_memory;
+    if (!options.host_share && options.device_memory &&
         fits_memory<Real>(request.problem, places, device_options.device_memory / places.max_of_one))
       return std::nullopt;
     // In-memory planning reports more precisely what is missing.
@@ -182,7 +183,7 @@ std::optional<DenseChoice<Real>> choose_out_of_core(const DenseRequest& request)
       return std::nullopt;
     if (places.max_of_one > 1)
       device_options.device_memory =
-          (options.device_memory > 0 ? device_options.device_memory : free / 10 * 9) / places.max_of_one;
+          (options.device_memory ? device_options.device_memory : free / 10 * 9) / places.max_of_one;
   }
   if (!works(request.problem)) {
     throw Error(
@@ -190,7 +191,7 @@ std::optional<DenseChoice<Real>> choose_out_of_core(const DenseRequest& request)
         fmt::format(
             "{} goes through the GPU in pieces only if its signals are contiguous, or real in rows that "
             "have room for half spectra: change that, or raise device_memory and leave host_share "
-            "negative",
+            "out",
             wisdom_problem<Real>(request.problem).transform));
   }
   auto fft = make_plan<Real>(request.problem, std::move(devices), device_options);

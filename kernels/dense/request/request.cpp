@@ -17,25 +17,23 @@ using dense::Engine;
 
 namespace {
 
-/// A list of one device is treated like Options::device. Several devices do not support everything that one
-/// does.
-void check_devices(DenseRequest& request) {
-  dense::Options& options = request.options;
-  if (options.devices.empty()) return;
-  for (const int device : options.devices) {
-    if (device < 0)
+bool gpu_engine(Engine engine) noexcept {
+  return engine != Engine::automatic && engine != Engine::built_in && engine != Engine::fftw;
+}
+
+void check_device(const dense::Options& options) {
+  for (const int gpu : options.device.gpus()) {
+    if (gpu < 0)
       throw Error(ErrorCode::invalid_argument,
-                  fmt::format("devices has {}: GPUs are counted from 0", device));
+                  fmt::format("Options::device has GPU {}: GPUs are counted from 0", gpu));
   }
-  if (!for_gpu(options)) {
+  const Backend backend = options.device.backend();
+  if (options.engine == Engine::automatic || backend == Backend::automatic) return;
+  if (gpu_engine(options.engine) != (backend == Backend::cuda)) {
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("devices are GPUs, and the engine {} runs on the CPU: leave one of them out",
-                            to_string(options.engine)));
-  }
-  if (options.devices.size() == 1) {
-    request.problem.device = options.device = options.devices[0];
-    options.backend = Backend::cuda;
-    options.devices.clear();
+                fmt::format("the engine {} runs on the {}, and Options::device is {}: leave one of them out",
+                            to_string(options.engine), gpu_engine(options.engine) ? "GPU" : "CPU",
+                            to_string(options.device)));
   }
 }
 
@@ -43,7 +41,6 @@ void check_enumerators(const dense::Options& options) {
   check_enumerator(options.engine, Engine::tensor, "Options::engine");
   check_enumerator(options.planning, dense::Planning::measure, "Options::planning");
   check_enumerator(options.normalization, dense::Normalization::unitary, "Options::normalization");
-  check_enumerator(options.backend, Backend::cuda, "Options::backend");
   check_enumerator(options.exchange, dense::Storage::block16, "Options::exchange");
 }
 
@@ -95,35 +92,34 @@ DenseRequest make_request(const Shape& shape, bool real, const dense::Options& o
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("threads is {}: give a positive number, or 0 for one per core", options.threads));
   }
-  if (options.device_memory < 0) {
+  if (options.device_memory && *options.device_memory < 1) {
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("device_memory is {}: give a number of bytes, or 0 for what is free",
-                            options.device_memory));
+                fmt::format("device_memory is {}: give a number of bytes, or leave it out for what is free",
+                            *options.device_memory));
   }
-  if (!(options.host_share <= 1)) {
+  if (options.host_share && !(*options.host_share >= 0 && *options.host_share <= 1)) {
     throw Error(
         ErrorCode::invalid_argument,
-        fmt::format("host_share is {}: give 0 to 1, or a negative number for the best", options.host_share));
+        fmt::format("host_share is {}: give 0 to 1, or leave it out for the best", *options.host_share));
   }
-  if (!available(options.engine)) {
+  if (!availability(options.engine)) {
     throw Error(ErrorCode::backend_unavailable,
                 fmt::format("the engine {} is not in this build: use automatic or built_in",
                             to_string(options.engine)));
   }
-  check_devices(request);
+  check_device(options);
   check_memory(request.problem, request.options);
   return request;
 }
 
 void refuse_several(const DenseRequest& request, const char* plan) {
-  if (request.options.devices.empty()) return;
+  if (!request.options.device.several()) return;
   throw Error(ErrorCode::backend_unavailable, fmt::format("a {} runs on one GPU: name one device", plan));
 }
 
 bool for_gpu(const dense::Options& options) noexcept {
-  return options.engine == Engine::automatic
-             ? options.backend == Backend::cuda || !options.devices.empty()
-             : options.engine != Engine::built_in && options.engine != Engine::fftw;
+  return options.engine == Engine::automatic ? options.device.backend() == Backend::cuda
+                                             : gpu_engine(options.engine);
 }
 
 int thread_count(const dense::Options& options) noexcept {
@@ -145,9 +141,8 @@ void check_workspace(std::span<std::byte> given, std::size_t bytes, std::size_t 
 
 void check_queued(bool on_gpu, std::span<std::byte> workspace, std::size_t bytes) {
   if (!on_gpu) {
-    throw Error(
-        ErrorCode::backend_unavailable,
-        "this plan is on the CPU and cannot be enqueued: plan with Options{.backend = Backend::cuda}");
+    throw Error(ErrorCode::backend_unavailable,
+                "this plan is on the CPU and cannot be enqueued: plan with Options{.device = Device::gpu()}");
   }
   check_workspace(workspace, bytes, 256, "device_workspace_bytes()");
 }

@@ -9,9 +9,9 @@
 #include <span>
 #include <string>
 
-#include "kernels/base/error.hpp"
 #include "kernels/dense/problem/problem.hpp"
-#include "kernels/dense/problem/vocabulary.hpp"
+#include "sfft/dense_options.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail {
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <string>
 
-#include "kernels/dense/problem/vocabulary.hpp"
 #include "kernels/dense/request/runner.hpp"
+#include "sfft/dense_options.hpp"
 
 namespace sfft::detail {
 

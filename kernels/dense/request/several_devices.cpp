@@ -127,7 +127,8 @@ void choose_for_slabs(const DenseRequest& request, ChosenDevices& chosen, bool a
 template <class Real>
 ChosenDevices choose_devices(const DenseRequest& request) {
   const DenseProblem& problem = request.problem;
-  ChosenDevices chosen{request.options.devices, {}, {}, {}};
+  const std::span<const int> gpus = request.options.device.gpus();
+  ChosenDevices chosen{{gpus.begin(), gpus.end()}, {}, {}, {}};
   cuda::check_several(chosen.devices);
   chosen.notes = notes_on(chosen.devices);
   const bool repeated =

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <array>
 
-#include "kernels/base/error.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/base/types.hpp"
 #include "kernels/dense/slabs/slab_fft.hpp"
+#include "sfft/types.hpp"
 
 namespace sfft::detail {
 

@@ -9,7 +9,6 @@
 #include <cmath>
 #include <optional>
 
-#include "kernels/base/error.hpp"
 #include "kernels/dense/cpu/stored_values.hpp"
 #include "kernels/dense/tuned/plan/geometry.hpp"
 #include "kernels/dense/tuned/plan/needs.hpp"
@@ -18,6 +17,7 @@
 #include "kernels/dense/tuned/run/loading.hpp"
 #include "kernels/dense/tuned/run/product_tables.hpp"
 #include "kernels/dense/tuned/search/tuner.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail {
 

@@ -6,12 +6,12 @@
 
 #include <algorithm>
 
-#include "kernels/base/error.hpp"
 #include "kernels/dense/tuned/policy/knobs.hpp"
 #include "kernels/dense/tuned/policy/policy_text.hpp"
 #include "kernels/dense/tuned/run/loading.hpp"
 #include "kernels/dense/tuned/search/candidates.hpp"
 #include "kernels/dense/tuned/search/tuner.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail::tuned {
 

@@ -7,12 +7,12 @@
 #include <map>
 #include <optional>
 
-#include "kernels/base/error.hpp"
 #include "kernels/dense/problem/gpu_engine.hpp"
 #include "kernels/dense/tuned/plan/geometry.hpp"
 #include "kernels/dense/tuned/policy/policy_text.hpp"
 #include "kernels/dense/tuned/run/loading.hpp"
 #include "kernels/dense/tuned/search/tuner.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail {
 

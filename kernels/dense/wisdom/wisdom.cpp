@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "kernels/base/embedded.hpp"
-#include "kernels/base/error.hpp"
 #include "kernels/dense/wisdom/wisdom_text.hpp"
+#include "sfft/error.hpp"
 #include "sfft_build_config.hpp"
 
 namespace sfft::detail {

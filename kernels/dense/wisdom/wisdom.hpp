@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "kernels/dense/problem/vocabulary.hpp"
+#include "sfft/dense_options.hpp"
 
 namespace sfft::detail {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queries the driver for names and versions of GPUs; builds without CUDA know only the CPU.
-#include "kernels/base/error.hpp"
 #include "kernels/cpu/small_fft/small_fft.hpp"
 #include "kernels/dense/wisdom/wisdom.hpp"
+#include "sfft/error.hpp"
 #include "sfft_build_config.hpp"
 #if SFFT_HAVE_CUDA
 #include "kernels/cuda/runtime/runtime.hpp"

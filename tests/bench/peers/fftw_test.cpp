@@ -58,7 +58,8 @@ void expect_equal(const Shape& shape) {
   using Own = std::conditional_t<real, Real, std::complex<Real>>;
   const auto signal = noise<Sample>(shape);
   const std::vector<Own> own(signal.begin(), signal.end());
-  const dense::Plan<Real> plan(shape, real, {.engine = dense::Engine::built_in});
+  const dense::Plan<Real> plan(shape, real ? Domain::real : Domain::complex,
+                               {.engine = dense::Engine::built_in});
   std::vector<std::complex<Real>> spectrum(plan.spectrum_points());
   plan.forward(SignalView(own, shape), spectrum);
   const Spectrum expected = fftw_spectrum(signal, shape, spectrum.size());

@@ -31,7 +31,8 @@ int main(int count, char** arguments) {
   std::vector<std::uint8_t> samples(24 * 32);
   for (std::size_t i = 0; i < samples.size(); ++i)
     samples[i] = static_cast<std::uint8_t>(100 + 60 * std::sin(0.3 * static_cast<double>(i % 32)));
-  const sfft::Template tmpl = sfft::learn(sfft::SignalView(samples, {24, 32}), {.k = 8, .reference = true});
+  const sfft::Template tmpl =
+      sfft::learn(sfft::SignalView(samples, {24, 32}), {.keep = sfft::Largest{8}, .reference = true});
   for (int i = 1; i <= 8; ++i)
     sfft::detail::Wisdom::global().add(sfft::detail::cpu_platform(), {"f32 c2c 64", i},
                                        {"built_in", "", 1.0 + i});

@@ -16,7 +16,7 @@ int main(int count, char** arguments) {
   int wrong = 0;
   {
     const sfft::mpi::Communicator world(MPI_Comm_c2f(MPI_COMM_WORLD));
-    const sfft::mpi::Plan<double> plan(world, {16, 12, 10}, false);
+    const sfft::mpi::Plan<double> plan(world, {16, 12, 10}, sfft::Domain::complex);
     const sfft::mpi::Box box = plan.signal_box();
     std::vector<std::complex<double>> signal;
     for (std::int64_t i = 0; i < box.extent[0]; ++i)

@@ -91,8 +91,8 @@ void check(const Shape& shape, const std::array<std::int64_t, 3>& buckets, int d
 }
 
 TEST(HalvedComb, EqualsTheWhole) {
-  check({48}, {16, 1, 1}, 0);
-  check({30}, {2, 1, 1}, 0);
+  check(Shape{48}, {16, 1, 1}, 0);
+  check(Shape{30}, {2, 1, 1}, 0);
   check({24, 36}, {8, 12, 1}, 0);
   check({24, 36}, {8, 12, 1}, 1);
   check({15, 28}, {5, 14, 1}, 1);

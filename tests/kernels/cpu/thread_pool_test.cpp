@@ -132,7 +132,7 @@ TEST_F(Threads, PlansGiveTheSameWithoutThem) {
   const auto x = signal.as<std::complex<float>>();
   for (const int started : {0, 1}) {
     may_start = started;
-    const Plan<float> plan(Template::from_support(shape, false, signal.support), {.threads = 4});
+    const Plan<float> plan(Template::from_support(shape, Domain::complex, signal.support), {.threads = 4});
     auto spectrum = plan.make_spectrum();
     auto workspace = plan.make_workspace();
     plan.execute(SignalView::line(x), spectrum, workspace);
@@ -141,7 +141,7 @@ TEST_F(Threads, PlansGiveTheSameWithoutThem) {
                 1e-3 * std::abs(signal.values[i]));
 
     may_start = started;
-    const dense::Plan<float> dense(Shape{64}, false, {.threads = 4, .batch = 64});
+    const dense::Plan<float> dense(Shape{64}, Domain::complex, {.threads = 4, .batch = 64});
     std::vector<std::complex<float>> spectra(4096);
     dense.forward(x.data(), ElementType::c64, spectra);
     for (std::size_t row = 0; row < 64; row += 7) {

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "kernels/base/error.hpp"
 #include "kernels/cuda/fused/generated_kernel.hpp"
 #include "kernels/cuda/runtime/driver.hpp"
 #include "kernels/cuda/small_fft/fft_schedule.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::test {
 namespace {

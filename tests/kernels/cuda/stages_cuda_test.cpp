@@ -14,6 +14,7 @@
 #include "kernels/cuda/stages/subsample.hpp"
 #include "kernels/cuda/stages/witness_rows.hpp"
 #include "sfft/template.hpp"
+#include "sfft/template_access.hpp"
 #include "template/data/support_set.hpp"
 #include "template/planning/witness.hpp"
 #include "tests/support/gpu.hpp"
@@ -273,7 +274,8 @@ TEST_F(StagesCuda, PermuteAndRecover) {
 template <class Real>
 void check_witness_rows(const Shape& shape, bool real) {
   const auto signal = test::SparseSignal::random(shape, real, 21, 5);
-  const SupportSet support(*Template::from_support(shape, real, signal.support).data());
+  const SupportSet support(
+      *detail::data_of(Template::from_support(shape, real ? Domain::real : Domain::complex, signal.support)));
   const WitnessData expected = make_witness(support, true, 3);
   std::vector<std::uint8_t> flags(21, 0);
   for (const SupportMember& member : support.members) {

@@ -21,8 +21,8 @@ class CompactCallsCuda : public GpuTest {};
 TEST_F(CompactCallsCuda, CallsCanBeCaptured) {
   for (const Engine engine : gpu_engines()) {
     CompactOptions options;
-    options.dense = {.engine = engine, .backend = Backend::cuda, .batch = 4};
-    const CompactPlan plan(Shape(480), false, options);
+    options.dense = {.engine = engine, .device = Device::gpu(), .batch = 4};
+    const CompactPlan plan(Shape(480), Domain::complex, options);
     const CompactArray signal = stored(parts_of(random_signal(4 * 480, 2), false), 4, Storage::f16);
     const std::vector<std::byte> expected = on_device(plan, Direction::forward, signal.bytes);
     const OnDevice<std::byte> input(signal.bytes), output(plan.spectrum_bytes());
@@ -44,8 +44,8 @@ TEST_F(CompactCallsCuda, CallsCanBeCaptured) {
 
 TEST_F(CompactCallsCuda, BadArgumentsAreRefused) {
   CompactOptions options;
-  options.dense = {.engine = Engine::cufft, .backend = Backend::cuda};
-  const CompactPlan plan(Shape(64), false, options);
+  options.dense = {.engine = Engine::cufft, .device = Device::gpu()};
+  const CompactPlan plan(Shape(64), Domain::complex, options);
   const OnDevice<std::byte> input(plan.signal_bytes() + 4), output(plan.spectrum_bytes());
   const Workspace workspace(plan.device_workspace_bytes());
   const auto code = [&](const void* from, void* to, std::span<std::byte> scratch) {
@@ -62,14 +62,14 @@ TEST_F(CompactCallsCuda, BadArgumentsAreRefused) {
     CompactOptions asked = options;
     asked.signal = signal;
     asked.signal_peak = peak;
-    return code_of([&] { CompactPlan(Shape(64), false, asked); });
+    return code_of([&] { CompactPlan(Shape(64), Domain::complex, asked); });
   };
   EXPECT_EQ(made(Storage::bf16, 1), std::nullopt);
   EXPECT_EQ(made(Storage::bf16, 0), std::nullopt);
   EXPECT_EQ(made(Storage::bf16, 1e38), ErrorCode::invalid_argument) << "sums beyond the range of float";
   CompactOptions unknown = options;
   unknown.signal = Storage::bf16;
-  const CompactPlan finding(Shape(64), false, unknown);
+  const CompactPlan finding(Shape(64), Domain::complex, unknown);
   const Workspace room(finding.device_workspace_bytes());
   const OnDevice<int> exponents(1);
   EXPECT_EQ(code_of([&] { finding.enqueue_forward(input.get(), output.get(), room.get(), nullptr); }),
@@ -82,7 +82,8 @@ TEST_F(CompactCallsCuda, BadArgumentsAreRefused) {
       std::nullopt);
   CompactOptions handing = options;
   handing.between = Storage::block16;
-  EXPECT_EQ(code_of([&] { CompactPlan(Shape(64), false, handing); }), ErrorCode::backend_unavailable);
+  EXPECT_EQ(code_of([&] { CompactPlan(Shape(64), Domain::complex, handing); }),
+            ErrorCode::backend_unavailable);
   EXPECT_EQ(made(Storage::f16, -1), ErrorCode::invalid_argument);
   EXPECT_EQ(made(Storage::f16, std::nan("")), ErrorCode::invalid_argument);
 }

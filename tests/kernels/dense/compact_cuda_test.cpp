@@ -90,13 +90,13 @@ void expect_right(const Case& c, Engine engine) {
   SCOPED_TRACE(c.shape.to_string() + (c.real ? " real " : " complex ") + to_string(c.signal) + " " +
                to_string(c.spectrum) + " " + to_string(c.between) + " " + dense::to_string(engine));
   CompactOptions options{.signal = c.signal, .spectrum = c.spectrum, .between = c.between};
-  options.dense = {.engine = engine, .backend = Backend::cuda, .batch = c.batch};
+  options.dense = {.engine = engine, .device = Device::gpu(), .batch = c.batch};
   const double peak = c.signal == Storage::f16 ? 65504 : 0x1p15, wide = 0x1p30;
   options.signal_peak = peak;
   if (c.spectrum != Storage::f16) options.spectrum_peak = wide;
   std::optional<CompactPlan> plan;
   try {
-    plan.emplace(c.shape, c.real, options);
+    plan.emplace(c.shape, c.real ? Domain::real : Domain::complex, options);
   } catch (const Error& error) {
     ASSERT_EQ(error.code(), ErrorCode::backend_unavailable) << error.what();
     ASSERT_TRUE(engine == Engine::tuned || (engine == Engine::vkfft && c.shape.points() == 1))
@@ -110,7 +110,7 @@ void expect_right(const Case& c, Engine engine) {
   CompactArray plain = array;  // the same bits with one exponent
   for (auto& scale : plain.scales) scale = {};
   const std::vector<double> exact = loaded(plain, c.signal);
-  const dense::Plan<double> reference(c.shape, c.real, {.batch = c.batch});
+  const dense::Plan<double> reference(c.shape, c.real ? Domain::real : Domain::complex, {.batch = c.batch});
   ComplexSignal expected(reference.spectrum_points());
   reference.forward(exact.data(), c.real ? ElementType::f64 : ElementType::c128, expected);
 
@@ -174,10 +174,10 @@ TEST_F(CompactCuda, KindsOfKernels) {
 /// Runs transforms of block16 that need no conversion, and half spectra, whose rows begin within blocks.
 TEST_F(CompactCuda, KernelsOfBlock16) {
   const auto engine_of = [](const Shape& shape, bool real, std::int64_t batch) {
-    const CompactPlan plan(shape, real,
+    const CompactPlan plan(shape, real ? Domain::real : Domain::complex,
                            {.signal = Storage::block16,
                             .spectrum = Storage::block16,
-                            .dense = {.backend = Backend::cuda, .batch = batch}});
+                            .dense = {.device = Device::gpu(), .batch = batch}});
     return plan.engine_name();
   };
   for (const Shape& shape :
@@ -211,8 +211,8 @@ TEST_F(CompactCuda, NothingOverflows) {
         for (const Storage between : {Storage::f32, Storage::f16}) {
           if (real && shape.rank() == 1 && shape.points() > (1 << 14) && engine == Engine::tuned) continue;
           CompactOptions options{.between = between};
-          options.dense = {.engine = engine, .backend = Backend::cuda};
-          const CompactPlan plan(shape, real, options);
+          options.dense = {.engine = engine, .device = Device::gpu()};
+          const CompactPlan plan(shape, real ? Domain::real : Domain::complex, options);
           for (const Direction direction : {Direction::forward, Direction::inverse}) {
             const std::size_t bytes =
                 direction == Direction::forward ? plan.signal_bytes() : plan.spectrum_bytes();
@@ -257,10 +257,10 @@ void expect_found(const Shape& shape, bool real, Engine engine, Storage signal, 
   constexpr std::array kSizes = {1.0, 1e-30, 1e30, 0.0, 3e37, 1e-36, 1.0};
   constexpr std::size_t kBatch = kSizes.size(), kSpoiled = kBatch - 1;
   CompactOptions options{.signal = signal, .spectrum = spectrum, .between = between};
-  options.dense = {.engine = engine, .backend = Backend::cuda, .batch = kBatch};
+  options.dense = {.engine = engine, .device = Device::gpu(), .batch = kBatch};
   std::optional<CompactPlan> plan;
   try {
-    plan.emplace(shape, real, options);
+    plan.emplace(shape, real ? Domain::real : Domain::complex, options);
   } catch (const Error& error) {
     ASSERT_EQ(error.code(), ErrorCode::backend_unavailable) << error.what();
     return;
@@ -276,7 +276,7 @@ void expect_found(const Shape& shape, bool real, Engine engine, Storage signal, 
                 signal == Storage::f32 ? 4 : 2);
   const CompactArray spectra = with_exponents(*plan, Direction::forward, array);
   const CompactArray back = with_exponents(*plan, Direction::inverse, spectra);
-  const dense::Plan<double> reference(shape, real, {.batch = 1});
+  const dense::Plan<double> reference(shape, real ? Domain::real : Domain::complex, {.batch = 1});
   for (std::size_t b = 0; b < kSpoiled; ++b) {
     const std::vector<double> exact = transform_of(array, signal, b);
     const std::vector<double> found = transform_of(spectra, spectrum, b);
@@ -315,14 +315,14 @@ TEST_F(CompactCuda, FindsExponents) {
 
 TEST_F(CompactCuda, MeasuringChoosesAndIsRemembered) {
   CompactOptions options;
-  options.dense = {.planning = dense::Planning::measure, .backend = Backend::cuda, .batch = 512};
-  const CompactPlan measured(Shape(960), false, options);
+  options.dense = {.planning = dense::Planning::measure, .device = Device::gpu(), .batch = 512};
+  const CompactPlan measured(Shape(960), Domain::complex, options);
   EXPECT_NE(measured.reason().find("measured"), std::string::npos) << measured.reason();
   options.dense.planning = dense::Planning::estimate;
-  const CompactPlan again(Shape(960), false, options);
+  const CompactPlan again(Shape(960), Domain::complex, options);
   EXPECT_EQ(again.engine(), measured.engine());
   dense::forget_wisdom();
-  const CompactPlan unknown(Shape(960), false, options);
+  const CompactPlan unknown(Shape(960), Domain::complex, options);
   EXPECT_EQ(unknown.engine(), Engine::tuned) << unknown.reason();
   EXPECT_EQ(unknown.reason().find("measured"), std::string::npos) << unknown.reason();
 }

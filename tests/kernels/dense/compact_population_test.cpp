@@ -115,11 +115,11 @@ struct Transforms {
   CompactPlan plan;
   dense::Plan<double> reference;
   explicit Transforms(const Case& c)
-      : plan(c.shape, c.real,
+      : plan(c.shape, c.real ? Domain::real : Domain::complex,
              {.signal = c.signal,
               .spectrum = c.spectrum,
               .dense = {.normalization = c.normalization, .batch = static_cast<std::int64_t>(c.batch)}}),
-        reference(c.shape, c.real, {.normalization = c.normalization}) {}
+        reference(c.shape, c.real ? Domain::real : Domain::complex, {.normalization = c.normalization}) {}
 
   std::vector<double> exact_forward(const std::vector<double>& signal, bool real) const {
     ComplexSignal out(reference.spectrum_points());

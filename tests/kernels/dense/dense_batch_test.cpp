@@ -32,8 +32,8 @@ using test::random_signal;
 using test::relative_l2;
 
 std::vector<Engine> engines() {
-  return dense::available(Engine::fftw) ? std::vector{Engine::built_in, Engine::fftw}
-                                        : std::vector{Engine::built_in};
+  return dense::availability(Engine::fftw) ? std::vector{Engine::built_in, Engine::fftw}
+                                           : std::vector{Engine::built_in};
 }
 
 std::vector<Shape> shapes() {
@@ -56,7 +56,7 @@ void check(const Shape& shape, bool real, const Options& options, const dense::S
   }
   const auto packed = as_samples<T>(drawn);
   const auto signals = test::spread(packed, shape, layout, options.batch, T(-77));
-  const Plan<Real> plan(shape, real, options);
+  const Plan<Real> plan(shape, real ? Domain::real : Domain::complex, options);
   EXPECT_EQ(plan.signal_points(), points);
   std::vector<std::complex<Real>> spectra(plan.spectrum_points());
   plan.forward(signals.data(), element_type_of<T>::value, spectra);
@@ -125,7 +125,8 @@ TYPED_TEST(DenseBatchTest, ASignalThatIsNotFiniteSpoilsNoOther) {
     auto signals = as_samples<TypeParam>(random_signal(points * kBatch, 15));
     signals[kBad * points] = std::numeric_limits<TypeParam>::quiet_NaN();
     for (const bool real : {false, true}) {
-      const Plan<TypeParam> plan(shape, real, {.engine = Engine::built_in, .batch = kBatch});
+      const Plan<TypeParam> plan(shape, real ? Domain::real : Domain::complex,
+                                 {.engine = Engine::built_in, .batch = kBatch});
       std::vector<std::complex<TypeParam>> spectra(plan.spectrum_points());
       plan.forward(signals.data(), element_type_of<TypeParam>::value, spectra);
       const std::size_t each = spectra.size() / kBatch;
@@ -162,7 +163,7 @@ TYPED_TEST(DenseBatchTest, NormalizationsMultiplyBothWays) {
                {Normalization::forward_by_n, 1.0 / 60, 1},
                {Normalization::unitary, 1 / root, 1}};
   for (const auto& [kind, forward, round_trip] : cases) {
-    const Plan<TypeParam> plan(shape, true, {.normalization = kind, .batch = 2});
+    const Plan<TypeParam> plan(shape, Domain::real, {.normalization = kind, .batch = 2});
     std::vector<std::complex<TypeParam>> spectra(plan.spectrum_points());
     std::vector<TypeParam> back(120), expected;
     plan.forward(signals.data(), element_type_of<TypeParam>::value, spectra);
@@ -181,7 +182,7 @@ TYPED_TEST(DenseBatchTest, InPlaceAndGivenWorkspace) {
     const auto count = static_cast<std::size_t>(shape.points() * batch);
     const auto signals = as_samples<std::complex<TypeParam>>(random_signal(count, 13));
     for (const Engine engine : engines()) {
-      const Plan<TypeParam> plan(shape, false, {.engine = engine, .threads = 2, .batch = batch});
+      const Plan<TypeParam> plan(shape, Domain::complex, {.engine = engine, .threads = 2, .batch = batch});
       std::vector<std::byte> memory(plan.workspace_bytes() + 64);
       const std::size_t skip = 64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64;
       const std::span workspace(memory.data() + skip, plan.workspace_bytes());
@@ -197,7 +198,7 @@ TYPED_TEST(DenseBatchTest, InPlaceAndGivenWorkspace) {
 TYPED_TEST(DenseBatchTest, OptionsThatMakeNoSense) {
   const Shape shape({4, 6});
   const auto planned = [&](const Options& options) {
-    return code_of([&] { Plan<TypeParam>(shape, true, options); });
+    return code_of([&] { Plan<TypeParam>(shape, Domain::real, options); });
   };
   const auto with = [&](std::array<std::int64_t, 3> dims, std::int64_t pitch, std::int64_t batch = 2) {
     return planned({.batch = batch, .signal = {dims, pitch}});
@@ -218,7 +219,8 @@ TYPED_TEST(DenseBatchTest, OptionsThatMakeNoSense) {
 
 TYPED_TEST(DenseBatchTest, CallsThatDoNotFitThePlan) {
   const Shape shape({4, 6});
-  const Plan<TypeParam> plan(shape, false, {.batch = 2}), strided(shape, false, {.signal = {{8, 1, 0}, 0}});
+  const Plan<TypeParam> plan(shape, Domain::complex, {.batch = 2}),
+      strided(shape, Domain::complex, {.signal = {{8, 1, 0}, 0}});
   std::vector<std::complex<TypeParam>> values(48), others(48), few(24);
   std::vector<std::byte> workspace(1 << 16);
   const auto type = element_type_of<std::complex<TypeParam>>::value;
@@ -242,27 +244,29 @@ TYPED_TEST(DenseBatchTest, CallsThatDoNotFitThePlan) {
 TYPED_TEST(DenseBatchTest, MeasuringTeachesWisdom) {
   dense::forget_wisdom();
   const Shape shape(360);
-  const Plan<TypeParam> before(shape, false);
+  const Plan<TypeParam> before(shape, Domain::complex);
   EXPECT_EQ(before.engine(), Engine::built_in);
   EXPECT_NE(before.reason().find("no wisdom"), std::string::npos) << before.reason();
-  const Plan<TypeParam> measured(shape, false, {.planning = Planning::measure, .batch = 3});
+  const Plan<TypeParam> measured(shape, Domain::complex, {.planning = Planning::measure, .batch = 3});
   EXPECT_EQ(measured.reason().find("measured: built_in"), 0u) << measured.reason();
-  const Plan<TypeParam> after(shape, false);
+  const Plan<TypeParam> after(shape, Domain::complex);
   EXPECT_EQ(after.engine(), measured.engine());
   EXPECT_EQ(after.reason().find("wisdom: "), 0u) << after.reason();
-  EXPECT_EQ(Plan<TypeParam>(shape, true).reason().find("no wisdom"), 0u) << "real transforms are others";
+  EXPECT_EQ(Plan<TypeParam>(shape, Domain::real).reason().find("no wisdom"), 0u)
+      << "real transforms are others";
   dense::forget_wisdom();
 }
 
 TEST(DenseEngines, GpuEnginesSayWhyNot) {
   for (const Engine engine : {Engine::cufft, Engine::vkfft, Engine::tuned}) {
-    if (!dense::available(engine)) {
-      EXPECT_EQ(code_of([&] { Plan<float>(Shape(8), true, {.engine = engine}); }),
+    if (!dense::availability(engine)) {
+      EXPECT_EQ(code_of([&] { Plan<float>(Shape(8), Domain::real, {.engine = engine}); }),
                 ErrorCode::backend_unavailable);
     }
   }
-  EXPECT_EQ(Plan<float>(Shape(8), true, {.engine = Engine::built_in, .backend = Backend::cuda}).engine(),
-            Engine::built_in)
+  EXPECT_EQ(
+      Plan<float>(Shape(8), Domain::real, {.engine = Engine::built_in, .device = Device::gpu()}).engine(),
+      Engine::built_in)
       << "an engine that is named decides by itself";
 }
 

@@ -56,7 +56,7 @@ TEST_F(DenseCallsCuda, StreamsOfSeveralThreads) {
 
 /// Kernels that read at misaligned addresses would end the process's CUDA context.
 TEST_F(DenseCallsCuda, RefusesPointersOffTheirAlignment) {
-  const Plan<float> plan(Shape(1000), false, {.backend = Backend::cuda});
+  const Plan<float> plan(Shape(1000), Domain::complex, {.device = Device::gpu()});
   const OnDevice<C> there(2 * plan.signal_points()), spectra(2 * plan.spectrum_points());
   const Workspace workspace(plan.device_workspace_bytes());
   const auto moved = []<class T>(T* pointer, std::size_t bytes) {
@@ -123,8 +123,8 @@ TEST_F(DenseCallsCuda, GraphsRepeatForwardAndInverse) {
 TEST_F(DenseCallsCuda, HostMemoryIsCopiedInParts) {
   const Shape shape({256, 300});
   for (const std::int64_t batch : {1, 5, 100}) {
-    const Plan<float> plan(shape, true, {.engine = Engine::cufft, .batch = batch});
-    const Plan<float> reference(shape, true, {.batch = batch});
+    const Plan<float> plan(shape, Domain::real, {.engine = Engine::cufft, .batch = batch});
+    const Plan<float> reference(shape, Domain::real, {.batch = batch});
     const auto x = as_samples<float>(random_signal(plan.signal_points(), 50));
     std::vector<C> spectra(plan.spectrum_points()), expected(plan.spectrum_points());
     std::vector<float> back(x.size());
@@ -147,7 +147,7 @@ TEST_F(DenseCallsCuda, HostMemoryIsCopiedInParts) {
 TEST_F(DenseCallsCuda, HostMemoryInStridesAndInPlace) {
   const Shape shape({40, 50});
   for (const auto& [name, strides] : strided_cases(shape, 3)) {
-    const Plan<float> plan(shape, false, {.engine = Engine::cufft, .batch = 3, .signal = strides});
+    const Plan<float> plan(shape, Domain::complex, {.engine = Engine::cufft, .batch = 3, .signal = strides});
     const auto packed = as_samples<C>(random_signal(plan.signal_points(), 51));
     const auto x = spread(packed, shape, strides, 3, C(-77));
     std::vector<C> spectra(plan.spectrum_points()), back(x.size(), C(-77));
@@ -158,7 +158,7 @@ TEST_F(DenseCallsCuda, HostMemoryInStridesAndInPlace) {
     plan.inverse(spectra, std::span(back));
     EXPECT_LE(relative_l2(back, x), 2 * gpu_bound<float>(Engine::cufft, 2000)) << name;
   }
-  const Plan<float> plan(shape, false, {.engine = Engine::cufft, .batch = 3});
+  const Plan<float> plan(shape, Domain::complex, {.engine = Engine::cufft, .batch = 3});
   const auto x = as_samples<C>(random_signal(plan.signal_points(), 52));
   auto values = x;
   plan.forward(values.data(), ElementType::c64, values);
@@ -174,7 +174,7 @@ TEST_F(DenseCallsCuda, NoMemoryIsAnErrorAndNothingLeaks) {
     const std::vector<float> x(2 * 64 * 64, 1);
     std::vector<C> spectra(2 * 64 * 33);
     for (std::int64_t n = 1; n <= 3; ++n) {  // memory of the signals, the spectra and the workspace
-      const Plan<float> plan(shape, true, {.engine = Engine::cufft, .batch = 2});
+      const Plan<float> plan(shape, Domain::real, {.engine = Engine::cufft, .batch = 2});
       detail::cuda::fail_allocation(n);
       EXPECT_EQ(code_of([&] { plan.forward(x.data(), ElementType::f32, spectra); }),
                 ErrorCode::out_of_memory);
@@ -188,8 +188,8 @@ TEST_F(DenseCallsCuda, NoMemoryIsAnErrorAndNothingLeaks) {
 
 TEST_F(DenseCallsCuda, CallsThatDoNotFitThePlan) {
   const Shape shape({16, 16});
-  const Plan<float> plan(shape, true, {.engine = Engine::cufft}),
-      complex(shape, false, {.engine = Engine::cufft});
+  const Plan<float> plan(shape, Domain::real, {.engine = Engine::cufft}),
+      complex(shape, Domain::complex, {.engine = Engine::cufft});
   const OnDevice<float> signal(256);
   const OnDevice<C> spectrum(256);
   const Workspace memory(plan.device_workspace_bytes() + complex.device_workspace_bytes() + 256);
@@ -214,7 +214,9 @@ TEST_F(DenseCallsCuda, CallsThatDoNotFitThePlan) {
             ErrorCode::type_mismatch);
   EXPECT_EQ(code_of([&] { complex.enqueue_inverse(spectrum.get(), signal.get(), good, nullptr); }),
             ErrorCode::type_mismatch);
-  EXPECT_EQ(code_of([&] { Plan<float>(shape, true, {.engine = Engine::cufft, .device = 99}); }),
+  EXPECT_EQ(code_of([&] {
+              Plan<float>(shape, Domain::real, {.engine = Engine::cufft, .device = Device::gpu(99)});
+            }),
             ErrorCode::backend_unavailable);
   EXPECT_EQ(forward(plan, signal.get(), f32, spectrum.get(), good), std::nullopt);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
@@ -223,16 +225,16 @@ TEST_F(DenseCallsCuda, CallsThatDoNotFitThePlan) {
 TEST_F(DenseCallsCuda, MeasuringTeachesWisdom) {
   dense::forget_wisdom();
   const Shape shape({24, 36});
-  const Options automatic{.backend = Backend::cuda, .batch = 4};
-  const Plan<float> before(shape, true, automatic);
+  const Options automatic{.device = Device::gpu(), .batch = 4};
+  const Plan<float> before(shape, Domain::real, automatic);
   EXPECT_EQ(before.engine(), Engine::cufft);
   EXPECT_EQ(before.engine_name().find("cuFFT "), 0u) << before.engine_name();
   EXPECT_EQ(before.reason().find("no wisdom"), 0u) << before.reason();
   Options measuring = automatic;
   measuring.planning = Planning::measure;
-  const Plan<float> measured(shape, true, measuring);
+  const Plan<float> measured(shape, Domain::real, measuring);
   EXPECT_EQ(measured.reason().find("measured: cufft"), 0u) << measured.reason();
-  const Plan<float> after(shape, true, automatic);
+  const Plan<float> after(shape, Domain::real, automatic);
   EXPECT_EQ(after.engine(), measured.engine()) << after.reason();
   EXPECT_EQ(after.reason().find("wisdom: "), 0u) << after.reason();
   dense::forget_wisdom();
@@ -240,12 +242,12 @@ TEST_F(DenseCallsCuda, MeasuringTeachesWisdom) {
 
 TEST_F(DenseCallsCuda, CufftMayCompileItsKernels) {
   const Shape shape(5000);
-  const Options options{.backend = Backend::cuda, .batch = 64};
+  const Options options{.device = Device::gpu(), .batch = 64};
   dense::forget_wisdom();
   detail::Wisdom::global().add(detail::gpu_platform(0),
                                detail::wisdom_problem<float>(detail::make_problem(shape, false, options)),
                                {"cufft", detail::kCompiledKernels, 1});
-  const Plan<float> plan(shape, false, options);
+  const Plan<float> plan(shape, Domain::complex, options);
   EXPECT_EQ(plan.engine(), Engine::cufft);
   EXPECT_NE(plan.engine_name().find("compiled"), std::string::npos) << plan.engine_name();
   const auto x = as_samples<std::complex<float>>(random_signal(plan.signal_points(), 9));
@@ -257,7 +259,7 @@ TEST_F(DenseCallsCuda, CufftMayCompileItsKernels) {
 TEST_F(DenseCallsCuda, WisdomOfWhatIsMissingFallsBackToCufft) {
   dense::forget_wisdom();
   detail::Wisdom::global().add(detail::gpu_platform(0), {"f32 c2c 96", 1}, {"no such engine", "", 1});
-  const Plan<float> plan(Shape(96), false, {.backend = Backend::cuda});
+  const Plan<float> plan(Shape(96), Domain::complex, {.device = Device::gpu()});
   EXPECT_EQ(plan.engine(), Engine::cufft);
   EXPECT_EQ(plan.reason().find("wisdom names no such engine"), 0u) << plan.reason();
   dense::forget_wisdom();
@@ -267,11 +269,11 @@ TEST_F(DenseCallsCuda, WisdomOfWhatIsMissingFallsBackToCufft) {
 void plan_without_nvrtc() {
   setenv("SFFT_NVRTC", "/nonexistent/libnvrtc.so", 1);
   const auto refused = [](Engine engine) {
-    return code_of([&] { Plan<float>(Shape(96), false, {.engine = engine}); }) ==
+    return code_of([&] { Plan<float>(Shape(96), Domain::complex, {.engine = engine}); }) ==
            ErrorCode::backend_unavailable;
   };
   detail::Wisdom::global().add(detail::gpu_platform(0), {"f32 c2c 96", 1}, {"tuned", "", 1});
-  const Plan<float> plan(Shape(96), false, {.backend = Backend::cuda});
+  const Plan<float> plan(Shape(96), Domain::complex, {.device = Device::gpu()});
   const bool fell_back = plan.engine() == Engine::cufft && plan.reason().find("wisdom names tuned") == 0;
   std::exit(refused(Engine::vkfft) && refused(Engine::tuned) && fell_back ? 0 : 1);
 }

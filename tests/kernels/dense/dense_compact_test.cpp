@@ -53,7 +53,7 @@ void expect_reported(const std::vector<dense::CompactScale>& scales, double inpu
 void expect_right(const Case& c) {
   SCOPED_TRACE(c.shape.to_string() + (c.real ? " real " : " complex ") + to_string(c.signal) + " " +
                to_string(c.spectrum) + " " + std::to_string(c.size));
-  const CompactPlan plan(c.shape, c.real,
+  const CompactPlan plan(c.shape, c.real ? Domain::real : Domain::complex,
                          {.signal = c.signal, .spectrum = c.spectrum, .dense = {.batch = c.batch}});
   ComplexSignal noise = random_signal(static_cast<std::size_t>(c.batch * c.shape.points()), 3);
   for (auto& value : noise) value *= c.size;
@@ -102,7 +102,7 @@ TEST(DenseCompact, ValuesOfEverySize) {
 TEST(DenseCompact, NothingOverflows) {
   for (const Storage storage : kAll) {
     for (const std::int64_t n : {1, 2, 17, 1024, 1 << 16, 1 << 20}) {
-      const CompactPlan plan(Shape(n), false, {.signal = storage, .spectrum = storage});
+      const CompactPlan plan(Shape(n), Domain::complex, {.signal = storage, .spectrum = storage});
       // The largest number of the format, without an exponent.
       CompactArray signal = room_for_signals(plan);
       if (is_16_bit(storage)) {
@@ -130,7 +130,7 @@ TEST(DenseCompact, Normalizations) {
   const ComplexSignal noise = random_signal(60, 4);
   for (const auto normalization :
        {dense::Normalization::none, dense::Normalization::forward_by_n, dense::Normalization::unitary}) {
-    const CompactPlan plan(Shape(60), false, {.dense = {.normalization = normalization}});
+    const CompactPlan plan(Shape(60), Domain::complex, {.dense = {.normalization = normalization}});
     const CompactArray signal = stored(parts_of(noise, false), 1, Storage::f16);
     const double factor = normalization == dense::Normalization::none           ? 1
                           : normalization == dense::Normalization::forward_by_n ? 1.0 / 60
@@ -147,7 +147,8 @@ TEST(DenseCompact, PredictedErrorsAreThoseOfUsualSignals) {
   for (const bool real : {false, true}) {
     for (const Storage storage : {Storage::f16, Storage::bf16, Storage::block16}) {
       const Shape shape({40, 50});
-      const CompactPlan plan(shape, real, {.signal = storage, .spectrum = storage});
+      const CompactPlan plan(shape, real ? Domain::real : Domain::complex,
+                             {.signal = storage, .spectrum = storage});
       CompactArray signal = stored(parts_of(random_signal(2000, 5), real), 1, storage);
       const ComplexSignal exact = complex_of(loaded(signal, storage), real);
       // The largest of 32 values lie within a part of an octave, and how well they fill it depends on their
@@ -165,8 +166,8 @@ TEST(DenseCompact, PredictedErrorsAreThoseOfUsualSignals) {
 TEST(DenseCompact, ThreadsAndWorkspacesChangeNothing) {
   const Shape shape({12, 10});
   const CompactArray signal = stored(parts_of(random_signal(120 * 7, 6), true), 7, Storage::f16);
-  const CompactPlan one(shape, true, {.dense = {.batch = 7}}),
-      three(shape, true, {.dense = {.threads = 3, .batch = 7}});
+  const CompactPlan one(shape, Domain::real, {.dense = {.batch = 7}}),
+      three(shape, Domain::real, {.dense = {.threads = 3, .batch = 7}});
   const CompactArray expected = forward(one, signal), found = forward(three, signal);
   EXPECT_EQ(found.bytes, expected.bytes);
   CompactArray again = room_for_spectra(one);

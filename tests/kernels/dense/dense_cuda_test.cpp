@@ -71,7 +71,7 @@ void check_large(const Shape& shape, Engine engine) {
   if (!plan) return;
   SCOPED_TRACE(plan->engine_name() + " " + shape.to_string() + (real ? " real" : " complex"));
   const auto x = as_samples<T>(random_signal(static_cast<std::size_t>(shape.points()), 22));
-  const Plan<double> exact(shape, real, {.engine = Engine::built_in});
+  const Plan<double> exact(shape, real ? Domain::real : Domain::complex, {.engine = Engine::built_in});
   std::vector<std::complex<double>> expected(exact.spectrum_points());
   exact.forward(SignalView(x, shape), expected);
   const auto spectrum = forward_on_device(*plan, x);

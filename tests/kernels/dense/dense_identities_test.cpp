@@ -89,7 +89,7 @@ class DenseIdentitiesTest : public testing::Test {
   static void for_all(const Check& check) {
     for (const Shape& shape : random_shapes()) {
       for (const Engine engine : {Engine::built_in, Engine::fftw}) {
-        if (!available(engine)) continue;
+        if (!availability(engine)) continue;
         SCOPED_TRACE(shape.to_string() + " " + to_string(engine));
         check(shape, engine, fft_bound<Real>(static_cast<double>(shape.points())));
       }
@@ -101,7 +101,7 @@ TYPED_TEST_SUITE(DenseIdentitiesTest, Reals);
 
 TYPED_TEST(DenseIdentitiesTest, Linear) {
   this->for_all([](const Shape& shape, Engine engine, double bound) {
-    const Plan<TypeParam> plan(shape, false, {.engine = engine});
+    const Plan<TypeParam> plan(shape, sfft::Domain::complex, {.engine = engine});
     const auto x = random_values<TypeParam>(shape, 1), y = random_values<TypeParam>(shape, 2);
     auto sum = x;  // exact: the samples are multiples of 2^-16
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] = TypeParam(3) * x[i] - TypeParam(2) * y[i];
@@ -117,7 +117,7 @@ TYPED_TEST(DenseIdentitiesTest, Linear) {
 
 TYPED_TEST(DenseIdentitiesTest, AShiftTurnsThePhases) {
   this->for_all([](const Shape& shape, Engine engine, double bound) {
-    const Plan<TypeParam> plan(shape, false, {.engine = engine});
+    const Plan<TypeParam> plan(shape, sfft::Domain::complex, {.engine = engine});
     const auto x = random_values<TypeParam>(shape, 3);
     const Position shift{shape[0] / 3 + 1, 5, 2};
     auto shifted = x;
@@ -144,8 +144,8 @@ TYPED_TEST(DenseIdentitiesTest, RealSignalsHaveConjugateHalves) {
   this->for_all([](const Shape& shape, Engine engine, double bound) {
     std::vector<TypeParam> x;
     for (const auto& value : random_values<TypeParam>(shape, 4)) x.push_back(value.real());
-    const Plan<TypeParam> whole_plan(shape, false, {.engine = engine}),
-        half_plan(shape, true, {.engine = engine});
+    const Plan<TypeParam> whole_plan(shape, sfft::Domain::complex, {.engine = engine}),
+        half_plan(shape, sfft::Domain::real, {.engine = engine});
     const auto whole = forward(whole_plan, SignalView(x, shape)),
                half = forward(half_plan, SignalView(x, shape));
 

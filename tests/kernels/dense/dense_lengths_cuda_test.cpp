@@ -30,7 +30,8 @@ void check(std::int64_t n, Engine engine) {
   const auto plan = plan_if_possible<Real>(Shape(n), real, {.engine = engine, .batch = 3});
   if (!plan) return;
   const auto x = as_samples<T>(random_signal(plan->signal_points(), static_cast<unsigned>(n)));
-  const Plan<double> exact(Shape(n), real, {.engine = Engine::built_in, .batch = 3});
+  const Plan<double> exact(Shape(n), real ? Domain::real : Domain::complex,
+                           {.engine = Engine::built_in, .batch = 3});
   std::vector<std::complex<double>> expected(exact.spectrum_points());
   exact.forward(x.data(), element_type_of<T>::value, expected);
   const auto spectra = forward_on_device(*plan, x);

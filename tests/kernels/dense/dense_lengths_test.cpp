@@ -105,7 +105,8 @@ double energy_error(const Case& expected, const std::vector<std::complex<Real>>&
 /// The errors that exceed their bounds, as text; empty when there are none.
 template <class Value, class Real>
 std::string problem_of(const Case& expected, Engine engine, bool real) {
-  const Plan<Real> plan(Shape(expected.n), real, {.engine = engine});
+  const Plan<Real> plan(Shape(expected.n), real ? sfft::Domain::real : sfft::Domain::complex,
+                        {.engine = engine});
   std::vector<Value> signal, back(expected.signal.size());
   for (const Complex& value : expected.signal) {
     if constexpr (std::is_same_v<Value, Real>) {
@@ -132,7 +133,7 @@ std::string problem_of(const Case& expected, Engine engine, bool real) {
 void expect_right(std::int64_t n, bool real) {
   const Case expected(n, real);
   for (const Engine engine : {Engine::built_in, Engine::fftw}) {
-    if (!available(engine)) continue;
+    if (!availability(engine)) continue;
     if (real) {
       EXPECT_EQ((problem_of<float, float>(expected, engine, true)), "");
       EXPECT_EQ((problem_of<double, double>(expected, engine, true)), "");

@@ -40,14 +40,15 @@ TEST_F(DenseSelectiveCuda, LongLinesByOneTransformAfterTheOther) {
   // compare with direct sums.
   constexpr std::int64_t kPoints = 1 << 16, kBatch = 2;
   const auto x = as_samples<std::complex<float>>(random_signal(kBatch * kPoints, 4));
-  const dense::Plan<double> exact(Shape(kPoints), false, {.engine = Engine::built_in, .batch = kBatch});
+  const dense::Plan<double> exact(Shape(kPoints), Domain::complex,
+                                  {.engine = Engine::built_in, .batch = kBatch});
   std::vector<std::complex<double>> spectra(exact.spectrum_points());
   exact.forward(x.data(), ElementType::c64, spectra);
   std::vector<std::int64_t> support;
   for (std::int64_t element = 5; element < kPoints; element += 97) support.push_back(element);
   for (const Engine engine : gpu_engines()) {
-    const auto plan =
-        SelectivePlan<float>::at(Shape(kPoints), false, support, {.engine = engine, .batch = kBatch});
+    const auto plan = SelectivePlan<float>::at(Shape(kPoints), Domain::complex, support,
+                                               {.engine = engine, .batch = kBatch});
     EXPECT_EQ(plan.stores_spectrum(), engine != Engine::tuned);
     std::vector<std::complex<float>> values(support.size() * kBatch);
     plan.forward_at(x.data(), ElementType::c64, values);
@@ -64,7 +65,8 @@ TEST_F(DenseSelectiveCuda, MoreThanTheCapacityIsCountedAndNotWritten) {
   const SelectiveCase<float> c(Shape({32, 32}), 2);
   const OnDevice<float> input(c.samples);
   for (const Engine engine : gpu_engines()) {
-    const auto plan = SelectivePlan<float>::above(Shape({32, 32}), true, {.engine = engine, .batch = 2});
+    const auto plan =
+        SelectivePlan<float>::above(Shape({32, 32}), Domain::real, {.engine = engine, .batch = 2});
     const Workspace workspace(plan.device_workspace_bytes());
     constexpr std::int64_t kCapacity = 10;
     const OnDevice<std::int64_t> indices(kCapacity + 1);
@@ -92,7 +94,7 @@ TEST_F(DenseSelectiveCuda, GraphsRepeat) {
   for (const Engine engine : gpu_engines()) {
     if (engine == Engine::vkfft) continue;
     const auto plan =
-        SelectivePlan<float>::at(Shape({32, 48}), true, support, {.engine = engine, .batch = 2});
+        SelectivePlan<float>::at(Shape({32, 48}), Domain::real, support, {.engine = engine, .batch = 2});
     const Workspace workspace(plan.device_workspace_bytes());
     const OnDevice<std::complex<float>> values(2 * support.size());
     const detail::cuda::OwnedStream stream;
@@ -112,8 +114,8 @@ TEST_F(DenseSelectiveCuda, GraphsRepeat) {
 
 TEST_F(DenseSelectiveCuda, CallsThatDoNotFitAreRefused) {
   const std::vector<std::int64_t> support{1, 2};
-  const auto at = SelectivePlan<float>::at(Shape(64), true, support, {.engine = Engine::cufft});
-  const auto above = SelectivePlan<float>::above(Shape(64), true, {.engine = Engine::cufft});
+  const auto at = SelectivePlan<float>::at(Shape(64), Domain::real, support, {.engine = Engine::cufft});
+  const auto above = SelectivePlan<float>::above(Shape(64), Domain::real, {.engine = Engine::cufft});
   const OnDevice<float> x(65);
   const OnDevice<std::complex<float>> values(2);
   const OnDevice<std::uint64_t> count(1);

@@ -18,7 +18,7 @@ using test::expect_selects;
 
 TEST(DenseSelective, KeepsWhatSumsSay) {
   for (const Engine engine : {Engine::built_in, Engine::fftw}) {
-    if (!dense::available(engine)) continue;
+    if (!dense::availability(engine)) continue;
     const Options options{.engine = engine};
     expect_selects<float>(Shape({12, 10}), 3, options);
     expect_selects<double>(Shape({5, 7}), 2, options);
@@ -32,8 +32,8 @@ TEST(DenseSelective, KeepsWhatSumsSay) {
 
 TEST(DenseSelective, NormalizationScalesBeforeTheMagnitudeIsCompared) {
   const test::SelectiveCase<double> c(Shape(40), 1);
-  const auto plan =
-      SelectivePlan<double>::above(Shape(40), true, {.normalization = dense::Normalization::forward_by_n});
+  const auto plan = SelectivePlan<double>::above(Shape(40), Domain::real,
+                                                 {.normalization = dense::Normalization::forward_by_n});
   const double magnitude = c.magnitude(0.5);
   const auto kept = plan.forward_above(c.samples.data(), ElementType::f64, magnitude / 40);
   auto expected = kept;
@@ -46,30 +46,30 @@ TEST(DenseSelective, NormalizationScalesBeforeTheMagnitudeIsCompared) {
 TEST(DenseSelective, NanIsKept) {
   std::vector<float> x(16, 0.0f);
   x[3] = std::numeric_limits<float>::quiet_NaN();
-  const auto plan = SelectivePlan<float>::above(Shape(16), true);
+  const auto plan = SelectivePlan<float>::above(Shape(16), Domain::real);
   EXPECT_EQ(plan.forward_above(x.data(), ElementType::f32, 1e30f).indices.size(), 9u);
 }
 
 TEST(DenseSelective, WhatMakesNoSenseIsRefused) {
   const std::vector<std::int64_t> support{0, 3}, twice{1, 1}, outside{2, 9}, negative{-1};
   const auto make = [](const std::vector<std::int64_t>& chosen) {
-    return code_of([&] { SelectivePlan<float>::at(Shape(16), true, chosen); });
+    return code_of([&] { SelectivePlan<float>::at(Shape(16), Domain::real, chosen); });
   };
   EXPECT_EQ(make({}), ErrorCode::invalid_support);
   EXPECT_EQ(make(twice), ErrorCode::invalid_support);
   EXPECT_EQ(make(outside), ErrorCode::invalid_support);
   EXPECT_EQ(make(negative), ErrorCode::invalid_support);
   EXPECT_EQ(make({8}), std::nullopt);
-  for (const Backend backend : {Backend::cpu, Backend::cuda}) {  // refused before a GPU is queried
-    const Options options{.threads = -1, .backend = backend};
-    EXPECT_EQ(code_of([&] { SelectivePlan<float>::above(Shape(16), true, options); }),
+  for (const Device& device : {Device::cpu(), Device::gpu()}) {  // refused before a GPU is queried
+    const Options options{.threads = -1, .device = device};
+    EXPECT_EQ(code_of([&] { SelectivePlan<float>::above(Shape(16), Domain::real, options); }),
               ErrorCode::invalid_argument);
   }
 
   const std::vector<float> x(16);
   std::vector<std::complex<float>> values(2);
-  const auto above = SelectivePlan<float>::above(Shape(16), true);
-  const auto at = SelectivePlan<float>::at(Shape(16), true, support);
+  const auto above = SelectivePlan<float>::above(Shape(16), Domain::real);
+  const auto at = SelectivePlan<float>::at(Shape(16), Domain::real, support);
   const auto f32 = ElementType::f32;
   EXPECT_EQ(code_of([&] { above.forward_at(x.data(), f32, values); }), ErrorCode::invalid_argument);
   EXPECT_EQ(code_of([&] { at.forward_above(x.data(), f32, 1); }), ErrorCode::invalid_argument);

@@ -31,7 +31,7 @@ using Signal = std::vector<std::complex<double>>;
 
 std::vector<Engine> engines() {
   std::vector<Engine> all{Engine::built_in};
-  if (available(Engine::fftw)) all.push_back(Engine::fftw);
+  if (availability(Engine::fftw)) all.push_back(Engine::fftw);
   return all;
 }
 
@@ -94,7 +94,7 @@ TYPED_TEST(DenseTest, ComplexForwardEqualsTheSumAndInverseReturns) {
     const Signal expected = direct_dft(x, shape.extents());
     const auto signal = as_complex<TypeParam>(x);
     for (const Engine engine : engines()) {
-      const Plan<TypeParam> plan(shape, false, {.engine = engine});
+      const Plan<TypeParam> plan(shape, sfft::Domain::complex, {.engine = engine});
       EXPECT_EQ(plan.engine(), engine);
       std::vector<std::complex<TypeParam>> spectrum(plan.spectrum_points()), back(size(shape));
       plan.forward(SignalView(signal, shape), spectrum);
@@ -118,7 +118,7 @@ TYPED_TEST(DenseTest, RealForwardIsHalfTheComplexSpectrumAndInverseReturns) {
     const std::vector<TypeParam> signal = real_parts<TypeParam>(random_signal(size(shape), 2));
     const Signal expected = half(direct_dft(Signal(signal.begin(), signal.end()), shape.extents()), shape);
     for (const Engine engine : engines()) {
-      const Plan<TypeParam> plan(shape, true, {.engine = engine});
+      const Plan<TypeParam> plan(shape, sfft::Domain::real, {.engine = engine});
       ASSERT_EQ(plan.spectrum_points(), expected.size());
       std::vector<std::complex<TypeParam>> spectrum(plan.spectrum_points());
       std::vector<TypeParam> back(size(shape));
@@ -149,7 +149,8 @@ TYPED_TEST(DenseTest, EveryElementType) {
     for (const Engine engine : engines()) {
       for (const bool real : {false, true}) {
         if (real && is_complex) continue;
-        const Plan<TypeParam> plan(shape, real, {.engine = engine});
+        const Plan<TypeParam> plan(shape, real ? sfft::Domain::real : sfft::Domain::complex,
+                                   {.engine = engine});
         std::vector<std::complex<TypeParam>> spectrum(plan.spectrum_points());
         plan.forward(SignalView(samples, shape), spectrum);
         EXPECT_LE(relative_l2(spectrum, real ? half(expected, shape) : expected), fft_bound<TypeParam>(210))
@@ -172,14 +173,15 @@ TYPED_TEST(DenseTest, EveryElementType) {
 }
 
 TYPED_TEST(DenseTest, EnginesAgreeOnLargeSizes) {
-  if (!available(Engine::fftw)) GTEST_SKIP() << "this build has no FFTW";
+  if (!availability(Engine::fftw)) GTEST_SKIP() << "this build has no FFTW";
   for (const Shape& shape : {Shape(65536), Shape(65537), Shape(99999), Shape({768, 432}), Shape({257, 509}),
                              Shape({31, 64, 45})}) {
     const double bound = 2 * fft_bound<TypeParam>(static_cast<double>(shape.points()));
     const auto signal = as_complex<TypeParam>(random_signal(size(shape), 4));
     for (const bool real : {false, true}) {
-      const Plan<TypeParam> own(shape, real, {.engine = Engine::built_in}),
-          fftw(shape, real, {.engine = Engine::fftw});
+      const Plan<TypeParam> own(shape, real ? sfft::Domain::real : sfft::Domain::complex,
+                                {.engine = Engine::built_in}),
+          fftw(shape, real ? sfft::Domain::real : sfft::Domain::complex, {.engine = Engine::fftw});
       std::vector<std::complex<TypeParam>> a(own.spectrum_points()), b(own.spectrum_points());
       if (real) {
         const auto samples = real_parts<TypeParam>(Signal(signal.begin(), signal.end()));
@@ -201,7 +203,8 @@ TYPED_TEST(DenseTest, UnalignedArraysAndGivenWorkspace) {
   const auto parts = real_parts<TypeParam>(x);
   const Signal expected = direct_dft(Signal(x.begin() + 1, x.end()), shape.extents());
   for (const Engine engine : engines()) {
-    const Plan<TypeParam> plan(shape, false, {.engine = engine}), real_plan(shape, true, {.engine = engine});
+    const Plan<TypeParam> plan(shape, sfft::Domain::complex, {.engine = engine}),
+        real_plan(shape, sfft::Domain::real, {.engine = engine});
     const std::size_t bytes = std::max(plan.workspace_bytes(), real_plan.workspace_bytes());
     std::vector<std::byte> memory(bytes + 64);
     const std::size_t skip = 64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64;
@@ -223,7 +226,8 @@ TYPED_TEST(DenseTest, UnalignedArraysAndGivenWorkspace) {
 TYPED_TEST(DenseTest, NormalizationNoneLeavesN) {
   const Shape shape({6, 10});
   for (const Engine engine : engines()) {
-    const Plan<TypeParam> plan(shape, true, {.engine = engine, .normalization = Normalization::none});
+    const Plan<TypeParam> plan(shape, sfft::Domain::real,
+                               {.engine = engine, .normalization = Normalization::none});
     const std::vector<TypeParam> ones(60, TypeParam(1));
     std::vector<std::complex<TypeParam>> spectrum(plan.spectrum_points());
     std::vector<TypeParam> back(60);
@@ -237,7 +241,8 @@ TYPED_TEST(DenseTest, OnePlanForManyThreads) {
   const Shape shape({40, 54});
   const auto signal = as_complex<TypeParam>(random_signal(size(shape), 6));
   for (const Engine engine : engines()) {
-    const Plan<TypeParam> plan(shape, false, {.engine = engine, .planning = Planning::measure, .threads = 0});
+    const Plan<TypeParam> plan(shape, sfft::Domain::complex,
+                               {.engine = engine, .planning = Planning::measure, .threads = 0});
     std::vector<std::vector<std::complex<TypeParam>>> back(4, signal);
     std::vector<std::thread> threads;
     for (auto& mine : back) {
@@ -258,7 +263,8 @@ TYPED_TEST(DenseTest, BadInputIsAnErrorThatSaysWhy) {
   std::vector<std::complex<TypeParam>> complex_values(24), short_values(23), half_values(16);
   std::vector<TypeParam> real_values(24), few(20);
   for (const Engine engine : engines()) {
-    const Plan<TypeParam> plan(shape, false, {.engine = engine}), real_plan(shape, true, {.engine = engine});
+    const Plan<TypeParam> plan(shape, sfft::Domain::complex, {.engine = engine}),
+        real_plan(shape, sfft::Domain::real, {.engine = engine});
     const auto forward = [&](const Plan<TypeParam>& p, const SignalView& signal, auto& spectrum) {
       return code_of([&] { p.forward(signal, spectrum); });
     };
@@ -294,20 +300,24 @@ TYPED_TEST(DenseTest, BadInputIsAnErrorThatSaysWhy) {
     EXPECT_EQ(code_of([&] { plan.forward(SignalView(std::span(inside, 24), shape), complex_values); }),
               ErrorCode::invalid_argument);
   }
-  EXPECT_EQ(code_of([&] { Plan<TypeParam>(shape, true, {.threads = -1}); }), ErrorCode::invalid_argument);
-  if (!available(Engine::fftw)) {
-    EXPECT_EQ(code_of([&] { Plan<TypeParam>(shape, true, {.engine = Engine::fftw}); }),
+  EXPECT_EQ(code_of([&] { Plan<TypeParam>(shape, sfft::Domain::real, {.threads = -1}); }),
+            ErrorCode::invalid_argument);
+  if (!availability(Engine::fftw)) {
+    EXPECT_EQ(code_of([&] { Plan<TypeParam>(shape, sfft::Domain::real, {.engine = Engine::fftw}); }),
               ErrorCode::backend_unavailable);
   }
 }
 
 TYPED_TEST(DenseTest, NamesItsEngine) {
-  EXPECT_EQ(Plan<TypeParam>(Shape(8), true, {.engine = Engine::built_in}).engine_name().find("built-in "),
+  EXPECT_EQ(Plan<TypeParam>(Shape(8), sfft::Domain::real, {.engine = Engine::built_in})
+                .engine_name()
+                .find("built-in "),
             0u);
-  EXPECT_EQ(Plan<TypeParam>(Shape(8), true).engine(), Engine::built_in);
-  if (!available(Engine::fftw)) return;
+  EXPECT_EQ(Plan<TypeParam>(Shape(8), sfft::Domain::real).engine(), Engine::built_in);
+  if (!availability(Engine::fftw)) return;
   const std::string name =
-      Plan<TypeParam>(Shape(8), true, {.engine = Engine::fftw, .planning = Planning::measure}).engine_name();
+      Plan<TypeParam>(Shape(8), sfft::Domain::real, {.engine = Engine::fftw, .planning = Planning::measure})
+          .engine_name();
   EXPECT_EQ(name.find("FFTW 3."), 0u) << name;
   EXPECT_NE(name.find(" (measure)"), std::string::npos) << name;
 }
@@ -317,7 +327,7 @@ TYPED_TEST(DenseTest, NotANumberGoesThrough) {
   std::vector<TypeParam> signal(54, TypeParam(1));
   signal[20] = std::numeric_limits<TypeParam>::quiet_NaN();
   for (const Engine engine : engines()) {
-    const Plan<TypeParam> plan(shape, true, {.engine = engine});
+    const Plan<TypeParam> plan(shape, sfft::Domain::real, {.engine = engine});
     std::vector<std::complex<TypeParam>> spectrum(plan.spectrum_points());
     plan.forward(SignalView(signal, shape), spectrum);
     for (const auto& value : spectrum) EXPECT_TRUE(std::isnan(value.real()) || std::isnan(value.imag()));

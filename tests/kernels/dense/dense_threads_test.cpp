@@ -56,7 +56,8 @@ TYPED_TEST_SUITE(DenseThreadsTest, Reals);
 template <class Real, class T>
 void check_equal(const Shape& shape, bool real) {
   const auto signal = samples_of<T>(shape);
-  const Plan<Real> alone(shape, real, with(1)), two(shape, real, with(2));
+  const Plan<Real> alone(shape, real ? Domain::real : Domain::complex, with(1)),
+      two(shape, real ? Domain::real : Domain::complex, with(2));
   // A single thread may transform a long line in one piece.
   const auto expected = forward(two, signal);
   const auto by_one = forward(alone, signal);
@@ -71,7 +72,7 @@ void check_equal(const Shape& shape, bool real) {
   if (returns) two.inverse(expected, std::span(expected_back));
   for (const int threads : {3, 4, 5}) {
     SCOPED_TRACE(shape.to_string() + (real ? " real " : " complex ") + std::to_string(threads));
-    const Plan<Real> plan(shape, real, with(threads));
+    const Plan<Real> plan(shape, real ? Domain::real : Domain::complex, with(threads));
     EXPECT_EQ(forward(plan, signal), expected);
     if (!returns) continue;
     plan.inverse(expected, std::span(back));
@@ -97,10 +98,10 @@ TYPED_TEST(DenseThreadsTest, LongLinesEqualSums) {
     // passes, and both ends.
     const auto signal = samples_of<std::complex<TypeParam>>(shape);
     const ComplexSignal wide(signal.begin(), signal.end());
-    const auto complex = forward(Plan<TypeParam>(shape, false, with(3)), signal);
+    const auto complex = forward(Plan<TypeParam>(shape, Domain::complex, with(3)), signal);
     const auto reals = samples_of<TypeParam>(shape);
     const ComplexSignal wide_reals(reals.begin(), reals.end());
-    const auto half = forward(Plan<TypeParam>(shape, true, with(3)), reals);
+    const auto half = forward(Plan<TypeParam>(shape, Domain::real, with(3)), reals);
     std::vector<std::int64_t> frequencies, low;
     std::vector<std::complex<TypeParam>> got, half_got;
     for (std::int64_t f = 0; f < n; f += n / 97 + 1) {
@@ -115,10 +116,10 @@ TYPED_TEST(DenseThreadsTest, LongLinesEqualSums) {
     EXPECT_LE(relative_l2(got, sums), bound);
     EXPECT_LE(relative_l2(half_got, half_sums), bound);
     std::vector<std::complex<TypeParam>> back(signal.size());
-    Plan<TypeParam>(shape, false, with(2)).inverse(complex, std::span(back));
+    Plan<TypeParam>(shape, Domain::complex, with(2)).inverse(complex, std::span(back));
     EXPECT_LE(relative_l2(back, signal), 2 * bound);
     std::vector<TypeParam> real_back(reals.size());
-    Plan<TypeParam>(shape, true, with(2)).inverse(half, std::span(real_back));
+    Plan<TypeParam>(shape, Domain::real, with(2)).inverse(half, std::span(real_back));
     EXPECT_LE(relative_l2(real_back, reals), 2 * bound);
   }
 }
@@ -128,7 +129,7 @@ TYPED_TEST(DenseThreadsTest, InPlaceStridedAndScaled) {
     const auto signal = samples_of<std::complex<TypeParam>>(shape);
     Options options = with(4);
     options.normalization = dense::Normalization::unitary;
-    const Plan<TypeParam> plan(shape, false, options);
+    const Plan<TypeParam> plan(shape, Domain::complex, options);
     auto values = signal;
     plan.forward(values.data(), element_type_of<std::complex<TypeParam>>::value, values);
     plan.inverse(values, std::span(values));
@@ -141,16 +142,16 @@ TYPED_TEST(DenseThreadsTest, InPlaceStridedAndScaled) {
       const auto two = as_samples<std::complex<TypeParam>>(
           random_signal(2 * static_cast<std::size_t>(shape.points()), 32));
       const auto spread = test::spread(two, shape, strides, 2, std::complex<TypeParam>(-7));
-      const auto shared = forward(Plan<TypeParam>(shape, false, options), spread);
+      const auto shared = forward(Plan<TypeParam>(shape, Domain::complex, options), spread);
       options.threads = 3;
-      EXPECT_EQ(shared, forward(Plan<TypeParam>(shape, false, options), spread));
+      EXPECT_EQ(shared, forward(Plan<TypeParam>(shape, Domain::complex, options), spread));
     }
   }
 }
 
 TEST(DenseThreads, SeveralCallersOfOnePlan) {
   const Shape shape({256, 256});
-  const Plan<float> plan(shape, false, with(3));
+  const Plan<float> plan(shape, Domain::complex, with(3));
   const auto signal = samples_of<std::complex<float>>(shape);
   const auto expected = forward(plan, signal);
   std::atomic<int> equal = 0;

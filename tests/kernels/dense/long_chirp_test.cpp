@@ -35,7 +35,8 @@ class LongChirpTest : public testing::Test {
     const auto n = static_cast<std::int64_t>(signal.size());
     constexpr bool kReal = !is_complex(element_type_of<Sample>::value);
     SCOPED_TRACE(testing::Message() << n << (kReal ? " real" : " complex") << ", " << threads << " threads");
-    const dense::Plan<Real> plan(Shape(n), kReal, {.engine = dense::Engine::built_in, .threads = threads});
+    const dense::Plan<Real> plan(Shape(n), kReal ? Domain::real : Domain::complex,
+                                 {.engine = dense::Engine::built_in, .threads = threads});
     std::vector<Complex> spectrum(plan.spectrum_points()), picked;
     plan.forward(signal.data(), element_type_of<Sample>::value, spectrum);
     std::vector<std::int64_t> frequencies = drawn_frequencies(n);
@@ -79,7 +80,7 @@ TYPED_TEST(LongChirpTest, EveryElementTypeAndNumberOfThreads) {
   for (auto& value : bytes) value = static_cast<std::uint8_t>(generator() % 256);
   std::vector<std::complex<TypeParam>> expected;
   for (const int threads : {1, 2, 5}) {
-    const dense::Plan<TypeParam> plan(Shape(kPoints), false,
+    const dense::Plan<TypeParam> plan(Shape(kPoints), Domain::complex,
                                       {.engine = dense::Engine::built_in, .threads = threads});
     const auto check = [&](const auto& signal) {
       using T = std::remove_cvref_t<decltype(signal[0])>;

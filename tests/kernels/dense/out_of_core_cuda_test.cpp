@@ -23,7 +23,7 @@ class OutOfCoreCuda : public GpuTest {};
 constexpr std::int64_t kMegabyte = 1 << 20;
 
 Options with(std::int64_t budget, double share) {
-  return {.threads = 3, .backend = Backend::cuda, .device_memory = budget, .host_share = share};
+  return {.threads = 3, .device = Device::gpu(), .device_memory = budget, .host_share = share};
 }
 
 template <class Real>
@@ -34,7 +34,7 @@ void check(const Shape& shape, std::int64_t budget, double share, bool page_lock
   const auto signal = as_samples<Value>(random_signal(points, 51));
   const ComplexSignal sums = expected_spectra(signal, shape, false);
   const double bound = 2 * fft_bound<Real>(static_cast<double>(points));
-  const Plan<Real> plan(shape, false, with(budget, share));
+  const Plan<Real> plan(shape, Domain::complex, with(budget, share));
   SCOPED_TRACE(plan.explain());
   std::vector<Value> apart(points), own = signal;
   const PageLockedMemory locked(page_locked ? points * sizeof(Value) : 0);
@@ -66,9 +66,10 @@ TEST_F(OutOfCoreCuda, EqualsThePlanInDeviceMemoryWithManyPieces) {
     const auto points = static_cast<std::size_t>(shape.points());
     const auto signal = as_samples<std::complex<float>>(random_signal(points, 52));
     std::vector<std::complex<float>> expected(points), values = signal;
-    Plan<float>(shape, false, {.backend = Backend::cuda}).forward(signal.data(), ElementType::c64, expected);
+    Plan<float>(shape, Domain::complex, {.device = Device::gpu()})
+        .forward(signal.data(), ElementType::c64, expected);
     for (const double share : {0.0, 0.25}) {
-      const Plan<float> plan(shape, false, with(4 * kMegabyte, share));
+      const Plan<float> plan(shape, Domain::complex, with(4 * kMegabyte, share));
       SCOPED_TRACE(plan.explain());
       values = signal;
       plan.forward(values.data(), ElementType::c64, values);
@@ -86,7 +87,7 @@ void check_packed(const Shape& shape, std::int64_t budget, double share) {
   const ComplexSignal sums = expected_spectra(signal, shape, kReal);
   Options options = with(budget, share);
   options.exchange = dense::Storage::block16;
-  const Plan<float> plan(shape, kReal, options);
+  const Plan<float> plan(shape, kReal ? Domain::real : Domain::complex, options);
   SCOPED_TRACE(shape.to_string() + "\n" + plan.explain());
   EXPECT_NE(plan.explain().find("block16"), std::string::npos);
   std::vector<std::complex<float>> spectrum(sums.size());
@@ -108,7 +109,10 @@ TEST_F(OutOfCoreCuda, PackedValuesKeepFifteenBits) {
   }
   Options options = with(kMegabyte, 0);
   options.exchange = dense::Storage::block16;
-  EXPECT_EQ(code_of([&] { Plan<double>(Shape{256, 256}, false, options); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] {
+              Plan<double>(Shape{256, 256}, Domain::complex, options);
+            }),
+            ErrorCode::invalid_argument);
 }
 
 /// Runs on the first GPU named twice and, if there is another one, on both.
@@ -122,10 +126,11 @@ TEST_F(OutOfCoreCuda, SeveralGpusShareAnArray) {
     const auto signal = as_samples<std::complex<float>>(random_signal(points, 59));
     const double bound = 2 * fft_bound<float>(static_cast<double>(points));
     std::vector<std::complex<float>> expected(points), apart(points), own = signal;
-    Plan<float>(shape, false, {.backend = Backend::cuda}).forward(signal.data(), ElementType::c64, expected);
+    Plan<float>(shape, Domain::complex, {.device = Device::gpu()})
+        .forward(signal.data(), ElementType::c64, expected);
     Options options = with(2 * kMegabyte, share);
-    options.devices = devices;
-    const Plan<float> plan(shape, false, options);
+    options.device = Device::gpus(devices);
+    const Plan<float> plan(shape, Domain::complex, options);
     SCOPED_TRACE(plan.explain());
     EXPECT_NE(plan.explain().find("2 × "), std::string::npos);
     const PageLockedMemory locked(page_locked ? points * sizeof(own[0]) : 0);
@@ -146,17 +151,17 @@ TEST_F(OutOfCoreCuda, SeveralGpusShareAnArray) {
         for (const bool page_locked : {false, true}) check_on(devices, shape, share, page_locked);
     }
     Options options = with(kMegabyte, 0);
-    options.devices = devices;
+    options.device = Device::gpus(devices);
     options.exchange = dense::Storage::block16;
     const Shape shape({256, 1000});
     const std::vector<float> real(256 * 1000, 0.5F);
     std::vector<std::complex<float>> spectrum(256 * 501);
-    const Plan<float> packed(shape, true, options);
+    const Plan<float> packed(shape, Domain::real, options);
     packed.forward(real.data(), ElementType::f32, spectrum);
     EXPECT_NEAR(spectrum[0].real(), 128000, 128000 * 2e-4) << packed.explain();
     options.planning = dense::Planning::measure;
     options.exchange = dense::Storage::f32;
-    const Plan<float> measured(shape, true, options);
+    const Plan<float> measured(shape, Domain::real, options);
     measured.forward(real.data(), ElementType::f32, spectrum);
     EXPECT_NEAR(spectrum[0].real(), 128000, 1) << measured.explain();
     EXPECT_NEAR(std::abs(spectrum[777]), 0, 1);
@@ -167,7 +172,7 @@ TEST_F(OutOfCoreCuda, StaysWithinItsBudgetAndGivesItBack) {
   const Shape shape({256, 512});
   const std::int64_t before = detail::cuda::allocated_bytes();
   {
-    const Plan<double> plan(shape, false, with(kMegabyte, 0));
+    const Plan<double> plan(shape, Domain::complex, with(kMegabyte, 0));
     PageLockedMemory locked(static_cast<std::size_t>(shape.points()) * sizeof(std::complex<double>));
     const std::span values(reinterpret_cast<std::complex<double>*>(locked.data()),
                            static_cast<std::size_t>(shape.points()));
@@ -188,19 +193,20 @@ TEST_F(OutOfCoreCuda, AnyThreadRecognisesPageLockedMemory) {
 
 TEST_F(OutOfCoreCuda, FittingTransformsStayInDeviceMemory) {
   const Shape shape({64, 64});
-  const Plan<float> fits(shape, false, {.backend = Backend::cuda, .device_memory = 64 * kMegabyte});
+  const Plan<float> fits(shape, Domain::complex, {.device = Device::gpu(), .device_memory = 64 * kMegabyte});
   EXPECT_GT(fits.engine_name().find("out of core"), fits.engine_name().size());
-  const Plan<float> exceeds(shape, false, {.backend = Backend::cuda, .device_memory = 60'000});
+  const Plan<float> exceeds(shape, Domain::complex, {.device = Device::gpu(), .device_memory = 60'000});
   EXPECT_EQ(exceeds.engine_name().find("out of core"), 0u) << exceeds.engine_name();
-  EXPECT_EQ(code_of([&] { Plan<float>(shape, false, with(1000, 0)); }), ErrorCode::out_of_memory);
-  EXPECT_EQ(code_of([&] { Plan<float>(shape, true, with(100, 0)); }), ErrorCode::out_of_memory);
+  EXPECT_EQ(code_of([&] { Plan<float>(shape, Domain::complex, with(1000, 0)); }), ErrorCode::out_of_memory);
+  EXPECT_EQ(code_of([&] { Plan<float>(shape, Domain::real, with(100, 0)); }), ErrorCode::out_of_memory);
 }
 
 TEST_F(OutOfCoreCuda, FailedAllocationsLeaveTheArraysAlone) {
   const Shape shape({64, 96});
   const auto signal = as_samples<std::complex<float>>(random_signal(6144, 53));
   for (int n = 1; n < 20; ++n) {
-    const Plan<float> plan(shape, false, with(200'000, 0.3));  // the plan keeps what a call has allocated
+    const Plan<float> plan(shape, Domain::complex,
+                           with(200'000, 0.3));  // the plan keeps what a call has allocated
     auto values = signal;
     detail::cuda::fail_allocation(n);
     bool done = false;
@@ -234,7 +240,7 @@ void check_real(const Shape& shape, std::int64_t batch, bool padded, std::int64_
   const auto signal = as_samples<Real>(random_signal(static_cast<std::size_t>(rows * row), 54));
   const ComplexSignal sums = expected_spectra(signal, shape, true);
   const double bound = 2 * fft_bound<Real>(static_cast<double>(shape.points()));
-  const Plan<Real> plan(shape, true, options);
+  const Plan<Real> plan(shape, Domain::real, options);
   SCOPED_TRACE(plan.explain());
   std::vector<std::complex<Real>> spectrum(plan.spectrum_points());
   std::vector<Real> lying(std::max(static_cast<std::size_t>(rows * pitch), 2 * spectrum.size()), Real(-7));
@@ -286,7 +292,7 @@ TEST_F(OutOfCoreCuda, LongLinesAndBatchesEqualSums) {
         const auto signal = as_samples<std::complex<float>>(random_signal(points, 55));
         const ComplexSignal sums = expected_spectra(signal, shape, false);
         const double bound = 2 * fft_bound<float>(static_cast<double>(shape.points()));
-        const Plan<float> plan(shape, false, options);
+        const Plan<float> plan(shape, Domain::complex, options);
         SCOPED_TRACE(plan.explain());
         std::vector<std::complex<float>> apart(points), values = signal;
         plan.forward(signal.data(), ElementType::c64, apart);
@@ -308,8 +314,8 @@ TEST_F(OutOfCoreCuda, LinesApartEqualThePlanInTheDevice) {
     const std::vector<float> samples = as_samples<float>(random_signal(points, 57));
     const double bound = 2 * fft_bound<float>(static_cast<double>(n));
     for (const double share : {0.0, 0.25}) {
-      const Plan<float> known(Shape(n), false, {.backend = Backend::cuda}),
-          plan(Shape(n), false, with(3 * kMegabyte, share));
+      const Plan<float> known(Shape(n), Domain::complex, {.device = Device::gpu()}),
+          plan(Shape(n), Domain::complex, with(3 * kMegabyte, share));
       SCOPED_TRACE(plan.explain());
       std::vector<std::complex<float>> expected(points), spectrum(points), back(points);
       known.forward(signal.data(), ElementType::c64, expected);
@@ -318,8 +324,8 @@ TEST_F(OutOfCoreCuda, LinesApartEqualThePlanInTheDevice) {
       plan.inverse(spectrum, std::span(back));
       EXPECT_LE(relative_l2(back, signal), bound);
 
-      const Plan<float> known_real(Shape(n), true, {.backend = Backend::cuda}),
-          real_plan(Shape(n), true, with(3 * kMegabyte, share));
+      const Plan<float> known_real(Shape(n), Domain::real, {.device = Device::gpu()}),
+          real_plan(Shape(n), Domain::real, with(3 * kMegabyte, share));
       SCOPED_TRACE(real_plan.explain());
       std::vector<std::complex<float>> half(points / 2 + 1), expected_half(points / 2 + 1);
       std::vector<float> samples_back(points);
@@ -339,12 +345,12 @@ TEST_F(OutOfCoreCuda, LinesInPlaceEqualThePlanInTheDevice) {
     const auto signal = as_samples<std::complex<float>>(random_signal(points, 58));
     const double bound = 2 * fft_bound<float>(static_cast<double>(n));
     std::vector<std::complex<float>> expected(points);
-    Plan<float>(Shape(n), false, {.backend = Backend::cuda})
+    Plan<float>(Shape(n), Domain::complex, {.device = Device::gpu()})
         .forward(signal.data(), ElementType::c64, expected);
     for (const double share : {0.0, -1.0, 0.25}) {
       for (const std::int64_t budget : {n * 4, n * 6, n * 12}) {
         for (const bool page_locked : {false, true}) {
-          const Plan<float> plan(Shape(n), false, with(budget, share));
+          const Plan<float> plan(Shape(n), Domain::complex, with(budget, share));
           SCOPED_TRACE(plan.explain());
           std::vector<std::complex<float>> own = signal;
           const PageLockedMemory locked(page_locked ? points * sizeof(own[0]) : 0);
@@ -366,11 +372,11 @@ TEST_F(OutOfCoreCuda, MeasuredSharesAreRemembered) {
   dense::forget_wisdom();
   const Shape shape({256, 512});
   Options options = with(kMegabyte, -1);  // half of what would let it stay on the device
-  EXPECT_NE(Plan<float>(shape, false, options).reason().find("assumed"), std::string::npos);
+  EXPECT_NE(Plan<float>(shape, Domain::complex, options).reason().find("assumed"), std::string::npos);
   options.planning = dense::Planning::measure;
-  EXPECT_NE(Plan<float>(shape, false, options).reason().find("measured"), std::string::npos);
+  EXPECT_NE(Plan<float>(shape, Domain::complex, options).reason().find("measured"), std::string::npos);
   options.planning = dense::Planning::estimate;
-  EXPECT_NE(Plan<float>(shape, false, options).reason().find("wisdom"), std::string::npos);
+  EXPECT_NE(Plan<float>(shape, Domain::complex, options).reason().find("wisdom"), std::string::npos);
   dense::forget_wisdom();
 }
 

@@ -25,16 +25,16 @@ using test::random_signal;
 using test::relative_l2;
 
 dense::Options host_alone(std::int64_t batch = 1) {
-  return {.threads = 2, .backend = Backend::cuda, .batch = batch, .host_share = 1};
+  return {.threads = 2, .device = Device::gpu(), .batch = batch, .host_share = 1};
 }
 
 TEST(OutOfCorePlan, AShareOfOneNeedsNoGpu) {
   const Shape shape({40, 6, 10});
   const auto signal = as_samples<std::complex<float>>(random_signal(2400, 44));
-  const dense::Plan<float> plan(shape, false,
+  const dense::Plan<float> plan(shape, Domain::complex,
                                 {.normalization = dense::Normalization::unitary,
                                  .threads = 3,
-                                 .backend = Backend::cuda,
+                                 .device = Device::gpu(),
                                  .host_share = 1});
   std::vector<std::complex<float>> values = signal;
   plan.forward(values.data(), ElementType::c64, values);
@@ -59,30 +59,34 @@ TEST(OutOfCorePlan, ListsOfGpus) {
   const Shape shape({24, 40});
   const auto signal = as_samples<std::complex<float>>(random_signal(960, 48));
   std::vector<std::complex<float>> spectrum(960);
-  const dense::Plan<float> plan(shape, false, {.threads = 2, .devices = {0, 1}, .host_share = 1});
+  const dense::Plan<float> plan(shape, Domain::complex,
+                                {.threads = 2, .device = Device::gpus({0, 1}), .host_share = 1});
   plan.forward(signal.data(), ElementType::c64, spectrum);
   EXPECT_LE(relative_l2(spectrum, expected_spectra(signal, shape, false)), 2 * fft_bound<float>(960));
   EXPECT_NE(plan.explain().find("host alone"), std::string::npos) << plan.explain();
   EXPECT_EQ(code_of([&] {
-              dense::Plan<float>(shape, false, {.devices = {0, 1000}, .device_memory = 1000});
+              dense::Plan<float>(shape, Domain::complex,
+                                 {.device = Device::gpus({0, 1000}), .device_memory = 1000});
             }),
             ErrorCode::backend_unavailable)
       << "no machine has so many";
   EXPECT_EQ(code_of([&] {
-              dense::SlabPlan<float>(shape, false, {.devices = {0, 1}, .device_memory = 1000});
+              dense::SlabPlan<float>(shape, Domain::complex,
+                                     {.device = Device::gpus({0, 1}), .device_memory = 1000});
             }),
             ErrorCode::invalid_argument)
       << "its arrays are in GPU memory";
-  EXPECT_EQ(code_of([&] {
-              dense::SlabPlan<float>(shape, false, {.devices = {0, 1}, .host_share = 0.5});
-            }),
-            ErrorCode::invalid_argument);
+  EXPECT_EQ(
+      code_of([&] {
+        dense::SlabPlan<float>(shape, Domain::complex, {.device = Device::gpus({0, 1}), .host_share = 0.5});
+      }),
+      ErrorCode::invalid_argument);
 }
 
 TEST(OutOfCorePlan, OptionsThatMakeNoSense) {
   const auto planned = [](const Shape& shape, bool real, dense::Options options) {
-    options.backend = Backend::cuda;
-    return code_of([&] { dense::Plan<float>(shape, real, options); });
+    options.device = Device::gpu();
+    return code_of([&] { dense::Plan<float>(shape, real ? Domain::real : Domain::complex, options); });
   };
   const Shape shape({8, 8});
   EXPECT_EQ(planned(shape, false, {.host_share = 1.5}), ErrorCode::invalid_argument);
@@ -109,7 +113,7 @@ TEST(OutOfCorePlan, RealBatchesApartAndInPlace) {
     const auto signal = as_samples<double>(random_signal(static_cast<std::size_t>(rows * row), 46));
     const ComplexSignal sums = expected_spectra(signal, shape, true);
     const double bound = 2 * fft_bound<double>(static_cast<double>(shape.points()));
-    const dense::Plan<double> plan(shape, true, host_alone(kBatch));
+    const dense::Plan<double> plan(shape, Domain::real, host_alone(kBatch));
     std::vector<std::complex<double>> spectra(plan.spectrum_points());
     std::vector<double> back(plan.signal_points());
     plan.forward(signal.data(), ElementType::f64, spectra);
@@ -125,7 +129,7 @@ TEST(OutOfCorePlan, RealBatchesApartAndInPlace) {
     options.signal.batch = 2 * kept;
     for (int d = shape.rank() - 2; d >= 0; options.signal.batch *= shape[d--])
       options.signal.dims[static_cast<std::size_t>(d)] = options.signal.batch;
-    const dense::Plan<double> in_place(shape, true, options);
+    const dense::Plan<double> in_place(shape, Domain::real, options);
     auto* const reals = reinterpret_cast<double*>(spectra.data());
     for (std::int64_t r = 0; r < rows; ++r) std::copy_n(signal.begin() + r * row, row, reals + r * 2 * kept);
     in_place.forward(reals, ElementType::f64, std::span(spectra));
@@ -244,7 +248,8 @@ TEST(OutOfCorePlan, LongLinesEqualSumsAtDrawnFrequencies) {
     };
     // The error is spread evenly over the outputs; a few of them may have four times as much.
     const double bound = 4 * fft_bound<float>(static_cast<double>(n));
-    const dense::Plan<float> plan(Shape(n), false, host_alone()), real_plan(Shape(n), true, host_alone());
+    const dense::Plan<float> plan(Shape(n), Domain::complex, host_alone()),
+        real_plan(Shape(n), Domain::real, host_alone());
     auto values = as_samples<std::complex<float>>(signal);
     plan.forward(values.data(), ElementType::c64, std::span(values));
     EXPECT_LE(relative_l2(picked(values), direct_coefficients(signal, frequencies)), bound);
@@ -265,8 +270,8 @@ TEST(OutOfCorePlan, EqualsThePlanInMemory) {
   for (const bool real : {false, true}) {
     for (const Shape& shape : {Shape({300, 700}), Shape({64, 60, 50}), Shape({2, 131072})}) {
       const auto signal = random_signal(static_cast<std::size_t>(shape.points()), 49);
-      const dense::Plan<double> plan(shape, real, host_alone()),
-          known(shape, real, {.engine = dense::Engine::built_in});
+      const dense::Plan<double> plan(shape, real ? Domain::real : Domain::complex, host_alone()),
+          known(shape, real ? Domain::real : Domain::complex, {.engine = dense::Engine::built_in});
       std::vector<std::complex<double>> spectrum(plan.spectrum_points()), expected(plan.spectrum_points());
       const auto reals = as_samples<double>(signal);
       const void* const data = real ? static_cast<const void*>(reals.data()) : signal.data();

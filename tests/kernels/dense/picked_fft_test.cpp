@@ -71,7 +71,7 @@ TEST(PickedFft, IsForFewColumnsOfPictures) {
   const std::vector<std::int64_t> few{0, 1, 2};
   EXPECT_TRUE(PickedFft<float>::worthwhile({64, 256}, true, few));
   EXPECT_FALSE(PickedFft<float>::worthwhile({64, 20}, true, few)) << "16 of 11 columns";
-  EXPECT_FALSE(PickedFft<float>::worthwhile({16384}, true, few));
+  EXPECT_FALSE(PickedFft<float>::worthwhile(Shape{16384}, true, few));
   EXPECT_FALSE(PickedFft<float>::worthwhile({1, 16384}, true, few));
   EXPECT_FALSE(PickedFft<float>::worthwhile({8, 8, 256}, true, few));
   std::vector<std::int64_t> many;
@@ -96,10 +96,10 @@ void expect_tail(const Shape& shape, const std::vector<std::int64_t>& support) {
                       std::ranges::find(support, mirrored(shape, f)) != support.end();
     if (!held) tail += std::norm(frame.exact[static_cast<std::size_t>(f)]);
   }
-  const Plan<Real> plan(Template::from_support(shape, true, support),
-                        {.backend = Backend::cpu, .path = Path::dense});
+  const Plan<Real> plan(Template::from_support(shape, Domain::real, support),
+                        {.device = Device::cpu(), .path = Path::dense});
   const Spectrum<Real> spectrum = plan.execute(frame.view());
-  EXPECT_NEAR(spectrum.tail_energy, tail, 1e-3 * tail);
+  EXPECT_NEAR(spectrum.quality.tail_energy, tail, 1e-3 * tail);
   Values truth;
   for (const std::int64_t f : *spectrum.support) truth.push_back(frame.exact[static_cast<std::size_t>(f)]);
   // Amplitudes are alike except at f = 0, which is a hundred times larger.
@@ -127,14 +127,14 @@ TEST(PickedFft, LeavesSmallTailsToTheWholeSpectrum) {
   for (std::int64_t t = 0; t < shape.points(); ++t)
     samples.push_back(
         static_cast<float>(100 + 50 * std::cos(2 * std::numbers::pi * static_cast<double>(t % 96) / 96)));
-  const Plan<float> plan(Template::from_support(shape, true, std::vector<std::int64_t>{0, 1}),
-                         {.backend = Backend::cpu, .path = Path::dense});
+  const Plan<float> plan(Template::from_support(shape, Domain::real, std::vector<std::int64_t>{0, 1}),
+                         {.device = Device::cpu(), .path = Path::dense});
   const Spectrum<float> spectrum = plan.execute(SignalView(samples, shape));
-  EXPECT_LE(spectrum.residual, 1e-5);
+  EXPECT_LE(spectrum.quality.residual, 1e-5);
   std::vector<std::uint8_t> constant(samples.size(), 77);
-  EXPECT_EQ(plan.execute(SignalView(constant, shape)).tail_energy, 0);
+  EXPECT_EQ(plan.execute(SignalView(constant, shape)).quality.tail_energy, 0);
   samples[1000] = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_FALSE(plan.execute(SignalView(samples, shape)).finite);
+  EXPECT_FALSE(plan.execute(SignalView(samples, shape)).quality.finite);
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ void expect_right(const Lines& lines, std::size_t offset) {
   const auto points = static_cast<double>(lines.points);
   const std::vector<F16> signal = rounded(parts_of(random_signal(lines.values(), 7), false));
   const std::vector<double> exact = widened(signal);
-  const dense::Plan<double> plan(Shape(lines.points), false,
+  const dense::Plan<double> plan(Shape(lines.points), Domain::complex,
                                  {.normalization = dense::Normalization::none, .batch = lines.batch});
   ComplexSignal expected(lines.values());
   plan.forward(exact.data(), ElementType::c128, expected);
@@ -165,8 +165,8 @@ TEST_F(ProductsCuda, Rules) {
 void expect_right_plan(std::int64_t points, std::int64_t batch, Storage storage) {
   SCOPED_TRACE(std::to_string(points) + " " + to_string(storage));
   dense::CompactOptions options{.signal = storage, .spectrum = storage, .signal_peak = 65504};
-  options.dense = {.normalization = dense::Normalization::none, .backend = Backend::cuda, .batch = batch};
-  const dense::CompactPlan plan(Shape(points), false, options);
+  options.dense = {.normalization = dense::Normalization::none, .device = Device::gpu(), .batch = batch};
+  const dense::CompactPlan plan(Shape(points), Domain::complex, options);
   EXPECT_EQ(plan.reason().find("products on tensor cores") != std::string::npos, storage == Storage::f16)
       << plan.reason();
   const auto count = static_cast<std::size_t>(batch);
@@ -175,7 +175,7 @@ void expect_right_plan(std::int64_t points, std::int64_t batch, Storage storage)
   CompactArray signal = stored(noise, count, storage);
   signal.scales.assign(count, {});
   const std::vector<double> exact = loaded(signal, storage);
-  const dense::Plan<double> reference(Shape(points), false,
+  const dense::Plan<double> reference(Shape(points), Domain::complex,
                                       {.normalization = dense::Normalization::none, .batch = batch});
   ComplexSignal expected(reference.spectrum_points());
   reference.forward(exact.data(), ElementType::c128, expected);

@@ -29,10 +29,10 @@ void check(const Shape& shape, const Options& options) {
   const auto other = as_samples<Sample>(random_signal(points, 82));
   const ComplexSignal sums = expected_spectra(signal, shape, real);
   const double bound = 4 * fft_bound<Real>(static_cast<double>(shape.points()));
-  const SlabPlan<Real> plan(shape, real, options);
+  const SlabPlan<Real> plan(shape, real ? Domain::real : Domain::complex, options);
   SCOPED_TRACE(plan.explain());
-  EXPECT_EQ(plan.signal_slabs().size(), options.devices.size());
-  const auto bytes = [&](std::size_t s) { return plan.workspace_bytes(s); };
+  EXPECT_EQ(plan.signal_slabs().size(), options.device.gpus().size());
+  const auto bytes = [&](std::size_t s) { return plan.device_workspace_bytes(s); };
   SlabMemory<Real, Sample> a(plan.signal_slabs(), plan.spectrum_slabs(), bytes);
   SlabMemory<Real, Sample> b(plan.signal_slabs(), plan.spectrum_slabs(), bytes);
   plan.scatter_signal(signal.data(), element_type_of<Sample>::value, a.places());
@@ -66,7 +66,7 @@ TEST_F(SlabCuda, OneTransformInSlabsEqualsSums) {
   for (const Shape& shape : {Shape{64, 96}, Shape{61, 50}, Shape{13, 127}, Shape{12, 20, 18},
                              Shape{13, 9, 31}, Shape{32, 32, 64}, Shape{4, 5, 1}, Shape{8, 4, 2}}) {
     for (const auto& devices : device_lists()) {
-      const Options options{.devices = devices};
+      const Options options{.device = Device::gpus(devices)};
       if (detail::SlabGrid::max_devices(shape, true) < static_cast<int>(devices.size())) continue;
       check<float, std::complex<float>>(shape, options);
       check<float, float>(shape, options);
@@ -81,9 +81,10 @@ TEST_F(SlabCuda, ScalesAsRequested) {
     const Shape shape{16, 12, 10};
     const auto signal = as_samples<std::complex<float>>(random_signal(1920, 83));
     std::vector<std::complex<float>> expected(1920), result(1920), again(1920);
-    Plan<float>(shape, false, {.normalization = normalization})
+    Plan<float>(shape, Domain::complex, {.normalization = normalization})
         .forward(signal.data(), ElementType::c64, expected);
-    const Plan<float> plan(shape, false, {.normalization = normalization, .devices = kFour});
+    const Plan<float> plan(shape, Domain::complex,
+                           {.normalization = normalization, .device = Device::gpus(kFour)});
     plan.forward(signal.data(), ElementType::c64, result);
     plan.inverse(result, again);
     EXPECT_LE(relative_l2(result, expected), 4 * fft_bound<float>(1920));
@@ -96,7 +97,7 @@ TEST_F(SlabCuda, SharedBatchesEqualSums) {
     for (const std::int64_t batch : {4, 7}) {
       for (const auto& devices : device_lists()) {
         if (static_cast<std::int64_t>(devices.size()) > batch) continue;
-        const Options options{.devices = devices, .batch = batch};
+        const Options options{.device = Device::gpus(devices), .batch = batch};
         check<float, std::complex<float>>(shape, options);
         check<double, double>(shape, options);
       }
@@ -105,8 +106,8 @@ TEST_F(SlabCuda, SharedBatchesEqualSums) {
 }
 
 TEST_F(SlabCuda, OneDeviceHoldsAll) {
-  check<float, std::complex<float>>(Shape{24, 18, 10}, {.devices = {0}});
-  check<float, float>(Shape{100}, {.devices = {0}});
+  check<float, std::complex<float>>(Shape{24, 18, 10}, {.device = Device::gpus({0})});
+  check<float, float>(Shape{100}, {.device = Device::gpus({0})});
 }
 
 /// Transforms samples of any type from and to host memory.
@@ -122,7 +123,7 @@ void check_host(const Shape& shape, const Options& options) {
   const auto signal = as_samples<Sample>(samples);
   const ComplexSignal sums = expected_spectra(signal, shape, real);
   const double bound = 4 * fft_bound<float>(static_cast<double>(shape.points()));
-  const Plan<float> plan(shape, real, options);
+  const Plan<float> plan(shape, real ? Domain::real : Domain::complex, options);
   SCOPED_TRACE(plan.explain());
   std::vector<std::complex<float>> result(sums.size());
   for (int call = 0; call < 2; ++call) {
@@ -144,7 +145,7 @@ void check_host(const Shape& shape, const Options& options) {
 TEST_F(SlabCuda, PlansTakeHostMemory) {
   for (const Shape& shape : {Shape{40, 36}, Shape{9, 14, 11}}) {
     for (const std::int64_t batch : {1, 5}) {
-      const Options options{.devices = kThree, .batch = batch};
+      const Options options{.device = Device::gpus(kThree), .batch = batch};
       check_host<std::complex<float>>(shape, options);
       check_host<float>(shape, options);
       check_host<std::uint8_t>(shape, options);
@@ -163,7 +164,7 @@ void check_slots(const Shape& shape, bool real, const std::vector<int>& devices,
   const auto points = static_cast<std::size_t>(shape.points());
   const bool packed = exchange == dense::Storage::block16;
   detail::DenseRequest request =
-      detail::make_request(shape, real, {.devices = devices, .exchange = exchange});
+      detail::make_request(shape, real, {.device = Device::gpus(devices), .exchange = exchange});
   const detail::CudaSlabs<Real> slabs(request, detail::choose_devices<Real>(request), {.staged = staged});
   EXPECT_EQ(slabs.explain().find("page-locked") != std::string::npos, staged) << slabs.explain();
   EXPECT_EQ(slabs.explain().find("block16") != std::string::npos, packed) << slabs.explain();
@@ -224,8 +225,9 @@ TEST_F(SlabCuda, PackedValuesKeepFifteenBits) {
 }
 
 TEST_F(SlabCuda, PackedExchangeIsForFloats) {
-  EXPECT_THROW(
-      SlabPlan<double>(Shape{16, 16}, false, {.devices = kFour, .exchange = dense::Storage::block16}), Error);
+  EXPECT_THROW(SlabPlan<double>(Shape{16, 16}, Domain::complex,
+                                {.device = Device::gpus(kFour), .exchange = dense::Storage::block16}),
+               Error);
 }
 
 /// Checks a transform whose streams all take part in a capture, before (`capture_first`) or after a call
@@ -236,7 +238,7 @@ void check_captured(const Shape& shape, const std::vector<int>& devices, bool st
   SCOPED_TRACE(shape.to_string());
   const auto points = static_cast<std::size_t>(shape.points());
   detail::DenseRequest request =
-      detail::make_request(shape, false, {.devices = devices, .exchange = exchange});
+      detail::make_request(shape, false, {.device = Device::gpus(devices), .exchange = exchange});
   const detail::CudaSlabs<float> slabs(request, detail::choose_devices<float>(request), {.staged = staged});
   SlabMemory<float, Value> memory(slabs.signal_slabs(), slabs.spectrum_slabs(),
                                   [&](std::size_t s) { return slabs.workspace_bytes(s); });
@@ -309,7 +311,7 @@ void check_samples(const Shape& shape, const std::vector<int>& devices) {
   const auto points = static_cast<std::size_t>(shape.points());
   const std::int64_t kept = kReal ? shape[2] / 2 + 1 : shape[2];
   const auto signal = as_samples<Sample>(random_signal(points, 86));
-  const Plan<float> plan(shape, kReal, {.devices = devices});
+  const Plan<float> plan(shape, kReal ? Domain::real : Domain::complex, {.device = Device::gpus(devices)});
   SCOPED_TRACE(plan.explain());
   EXPECT_EQ(plan.explain().find("in 1 chunks"), std::string::npos) << plan.explain();
   std::vector<std::complex<float>> result(static_cast<std::size_t>(shape[0] * shape[1] * kept));
@@ -362,12 +364,12 @@ TEST_F(SlabCuda, ManyChunksAtSampledOutputs) {
 TEST_F(SlabCuda, OneGpuIsTakenWhereItWasMeasuredToBeFaster) {
   if (detail::cuda::device_count() < 2) return;
   const Shape shape{384, 380, 400};
-  const Options options{.devices = {0, 1}};
-  EXPECT_EQ(SlabPlan<float>(shape, false, options).signal_slabs().size(), 2u);
+  const Options options{.device = Device::gpus({0, 1})};
+  EXPECT_EQ(SlabPlan<float>(shape, Domain::complex, options).signal_slabs().size(), 2u);
   const detail::DenseRequest request = detail::make_request(shape, false, options);
   detail::Wisdom::global().add(detail::gpu_platform(0), detail::wisdom_problem<float>(request.problem),
                                {"cufft", "", 1.0});
-  const SlabPlan<float> plan(shape, false, options);
+  const SlabPlan<float> plan(shape, Domain::complex, options);
   EXPECT_EQ(plan.signal_slabs().size(), 1u);
   EXPECT_NE(plan.explain().find("1 of 2 devices: measured"), std::string::npos) << plan.explain();
 }

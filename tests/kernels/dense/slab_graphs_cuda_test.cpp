@@ -18,7 +18,7 @@ void check(const Shape& shape, const std::vector<int>& devices, const detail::Sl
   constexpr bool kReal = std::is_same_v<Sample, Real>;
   constexpr std::size_t kArrays = 10;  // more arrays than graphs
   SCOPED_TRACE(shape.to_string() + (kReal ? " real" : " complex"));
-  const detail::DenseRequest request = detail::make_request(shape, kReal, {.devices = devices});
+  const detail::DenseRequest request = detail::make_request(shape, kReal, {.device = Device::gpus(devices)});
   const detail::CudaSlabs<Real> slabs(request, detail::choose_devices<Real>(request), trial);
   SCOPED_TRACE(slabs.explain());
   EXPECT_EQ(slabs.explain().find("one graph") != std::string::npos, !trial.staged);

@@ -133,8 +133,8 @@ TEST(SlabModel, TheLargestSlabsNeedMemory) {
 }
 
 TEST(DeviceLists, OneDeviceIsThatDevice) {
-  const detail::DenseRequest request = detail::make_request({8, 8}, false, {.devices = {3}});
-  EXPECT_TRUE(request.options.devices.empty());
+  const detail::DenseRequest request = detail::make_request({8, 8}, false, {.device = Device::gpus({3})});
+  EXPECT_FALSE(request.options.device.several());
   EXPECT_EQ(request.problem.device, 3);
   EXPECT_TRUE(detail::for_gpu(request.options));
 }
@@ -143,11 +143,13 @@ TEST(DeviceLists, AreOfGpus) {
   const auto code = [](const dense::Options& options) {
     return code_of([&] { static_cast<void>(detail::make_request({8, 8}, false, options)); });
   };
-  EXPECT_EQ(code({.devices = {0, 1}}), std::nullopt);
-  EXPECT_EQ(code({.devices = {0, -1}}), ErrorCode::invalid_argument);
-  EXPECT_EQ(code({.engine = dense::Engine::built_in, .devices = {0, 1}}), ErrorCode::invalid_argument);
-  EXPECT_EQ(code({.devices = {0, 1}, .device_memory = 1000}), std::nullopt) << "an array goes through both";
-  EXPECT_EQ(code({.devices = {0, 1}, .host_share = 0.5}), std::nullopt);
+  EXPECT_EQ(code({.device = Device::gpus({0, 1})}), std::nullopt);
+  EXPECT_EQ(code({.device = Device::gpus({0, -1})}), ErrorCode::invalid_argument);
+  EXPECT_EQ(code({.engine = dense::Engine::built_in, .device = Device::gpus({0, 1})}),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(code({.device = Device::gpus({0, 1}), .device_memory = 1000}), std::nullopt)
+      << "an array goes through both";
+  EXPECT_EQ(code({.device = Device::gpus({0, 1}), .host_share = 0.5}), std::nullopt);
 }
 
 TEST(DeviceLists, ExchangeFloatsOrBlocks) {
@@ -155,18 +157,21 @@ TEST(DeviceLists, ExchangeFloatsOrBlocks) {
                                            {dense::Storage::block16, {}},
                                            {dense::Storage::f16, ErrorCode::invalid_argument},
                                            {dense::Storage::bf16, ErrorCode::invalid_argument}}) {
-    const dense::Options options{.devices = {0, 1}, .exchange = exchange};
+    const dense::Options options{.device = Device::gpus({0, 1}), .exchange = exchange};
     EXPECT_EQ(code_of([&] { static_cast<void>(detail::make_request({8, 8}, false, options)); }), expected);
   }
 }
 
 TEST(DeviceLists, AreRefusedWherePlansRunOnOne) {
-  const dense::Options options{.devices = {0, 1}};
-  EXPECT_EQ(code_of([&] { dense::CompactPlan(Shape{64}, false, {.dense = options}); }),
+  const dense::Options options{.device = Device::gpus({0, 1})};
+  EXPECT_EQ(code_of([&] { dense::CompactPlan(Shape{64}, Domain::complex, {.dense = options}); }),
             ErrorCode::backend_unavailable);
-  EXPECT_EQ(code_of([&] { dense::SelectivePlan<float>::above(Shape{64}, false, options); }),
+  EXPECT_EQ(code_of([&] { dense::SelectivePlan<float>::above(Shape{64}, Domain::complex, options); }),
             ErrorCode::backend_unavailable);
-  EXPECT_EQ(code_of([&] { dense::SlabPlan<float>(Shape{8, 8}, false, {}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] {
+              dense::SlabPlan<float>(Shape{8, 8}, Domain::complex, {});
+            }),
+            ErrorCode::invalid_argument);
 }
 
 }  // namespace

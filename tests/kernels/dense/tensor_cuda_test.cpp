@@ -22,19 +22,20 @@ class TensorCuda : public GpuTest {};
 dense::Options options(Engine engine, std::size_t batch) {
   return {.engine = engine,
           .normalization = dense::Normalization::none,
-          .backend = Backend::cuda,
+          .device = Device::gpu(),
           .batch = static_cast<std::int64_t>(batch)};
 }
 
 /// Computed on the GPU, because some transforms are large.
 Exact exact_spectra(const Values& signals, std::size_t n) {
-  const dense::Plan<double> plan(Shape{static_cast<std::int64_t>(n)}, false,
+  const dense::Plan<double> plan(Shape{static_cast<std::int64_t>(n)}, Domain::complex,
                                  options(Engine::cufft, signals.size() / n));
   return forward_on_device(plan, Exact(signals.begin(), signals.end()));
 }
 
 dense::Plan<float> tensor_plan(std::size_t n, std::size_t batch) {
-  return dense::Plan<float>(Shape{static_cast<std::int64_t>(n)}, false, options(Engine::tensor, batch));
+  return dense::Plan<float>(Shape{static_cast<std::int64_t>(n)}, Domain::complex,
+                            options(Engine::tensor, batch));
 }
 
 TEST_F(TensorCuda, SplitIsThatOfTheHost) {
@@ -118,8 +119,9 @@ TEST_F(TensorCuda, SeveralDimensions) {
         Shape({16, 16}), Shape({16, 16, 16}), Shape({64, 64, 64}), Shape({8, 64}), Shape({64, 32}),
         Shape({32, 8, 32}), Shape({32, 16, 256}), Shape({128, 128, 128}), Shape({64, 64, 1024})}) {
     const Values x = uniform_noise(2 * static_cast<std::size_t>(shape.points()), 6);
-    const Values got = forward_on_device(dense::Plan<float>(shape, false, options(Engine::tensor, 2)), x);
-    const dense::Plan<double> exact(shape, false, options(Engine::cufft, 2));
+    const Values got =
+        forward_on_device(dense::Plan<float>(shape, Domain::complex, options(Engine::tensor, 2)), x);
+    const dense::Plan<double> exact(shape, Domain::complex, options(Engine::cufft, 2));
     EXPECT_LE(relative_l2(got, forward_on_device(exact, Exact(x.begin(), x.end()))), kTensorBound)
         << shape.to_string();
   }
@@ -130,7 +132,7 @@ TEST_F(TensorCuda, InversesAndNormalization) {
     const std::size_t n = std::size_t{1} << log;
     dense::Options asked = options(Engine::tensor, 2);
     asked.normalization = dense::Normalization::unitary;
-    const dense::Plan<float> plan(Shape{static_cast<std::int64_t>(n)}, false, asked);
+    const dense::Plan<float> plan(Shape{static_cast<std::int64_t>(n)}, Domain::complex, asked);
     const Values x = uniform_noise(2 * n, 3), there = forward_on_device(plan, x);
     EXPECT_LE(relative_l2(inverse_on_device<std::complex<float>, float>(plan, there, Values(2 * n)), x),
               2 * kTensorBound)
@@ -175,7 +177,9 @@ TEST_F(TensorCuda, NanAndInfinityStayInTheirVector) {
 
 TEST_F(TensorCuda, WhatItDoesNotDoIsRefused) {
   const auto refused = [](const Shape& shape, bool real) {
-    EXPECT_EQ(code_of([&] { dense::Plan<float>(shape, real, options(Engine::tensor, 1)); }),
+    EXPECT_EQ(code_of([&] {
+                dense::Plan<float>(shape, real ? Domain::real : Domain::complex, options(Engine::tensor, 1));
+              }),
               ErrorCode::backend_unavailable);
   };
   refused(Shape{1000}, false);
@@ -185,7 +189,7 @@ TEST_F(TensorCuda, WhatItDoesNotDoIsRefused) {
   refused(Shape({64, 60}), false);
   refused(Shape({2048, 64}), false);
   refused(Shape({16, 4}), false);
-  EXPECT_EQ(code_of([&] { dense::Plan<double>(Shape{1024}, false, options(Engine::tensor, 1)); }),
+  EXPECT_EQ(code_of([&] { dense::Plan<double>(Shape{1024}, Domain::complex, options(Engine::tensor, 1)); }),
             ErrorCode::backend_unavailable);
 }
 
@@ -210,7 +214,7 @@ TEST_F(TensorCuda, OtherTypesAndStridesAreConverted) {
     mixed[2 * i] = x[i];
     mixed[2 * i + 1] = x[n + i];
   }
-  const dense::Plan<float> plan(Shape{static_cast<std::int64_t>(n)}, false, strided);
+  const dense::Plan<float> plan(Shape{static_cast<std::int64_t>(n)}, Domain::complex, strided);
   const Values got = forward_on_device(plan, mixed);
   EXPECT_LE(relative_l2(got, expected), kTensorBound);
   Values back = inverse_on_device<std::complex<float>, float>(plan, got, Values(2 * n));

@@ -20,11 +20,11 @@ class TensorFoldedCuda : public GpuTest {};
 dense::Options options(Engine engine, std::size_t batch) {
   return {.engine = engine,
           .normalization = dense::Normalization::none,
-          .backend = Backend::cuda,
+          .device = Device::gpu(),
           .batch = static_cast<std::int64_t>(batch)};
 }
 dense::Plan<float> folded_plan(int points, std::size_t batch) {
-  return dense::Plan<float>(Shape{points}, false, options(Engine::tensor, batch));
+  return dense::Plan<float>(Shape{points}, Domain::complex, options(Engine::tensor, batch));
 }
 
 TEST_F(TensorFoldedCuda, EveryLengthAgainstDouble) {
@@ -66,7 +66,7 @@ TEST_F(TensorFoldedCuda, InversesAndNormalization) {
   for (const int points : {3, 24, 61, 130, 250}) {
     dense::Options asked = options(Engine::tensor, 20);
     asked.normalization = dense::Normalization::unitary;
-    const dense::Plan<float> plan(Shape{points}, false, asked);
+    const dense::Plan<float> plan(Shape{points}, Domain::complex, asked);
     const Values x = uniform_noise(static_cast<std::size_t>(20 * points), 3),
                  there = forward_on_device(plan, x);
     EXPECT_LE(relative_l2(inverse_on_device<std::complex<float>, float>(plan, there, Values(x.size())), x),

@@ -10,9 +10,9 @@
 #include <thread>
 
 #include "kernels/base/embedded.hpp"
-#include "kernels/base/error.hpp"
 #include "kernels/base/host_resources.hpp"
 #include "kernels/cuda/runtime/driver.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail {
 

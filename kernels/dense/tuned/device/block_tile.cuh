@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stores results as block-scaled integers (base/storage.hpp). A block is 16 complex values that share an
+// Stores results as block-scaled integers (sfft/storage.hpp). A block is 16 complex values that share an
 // exponent: neighbours in a line, or the same element of 16 neighbouring lines. The exponents follow the
 // integers of their transform.
 #pragma once

@@ -9,9 +9,9 @@
 #include <cmath>
 #include <utility>
 
-#include "kernels/base/error.hpp"
 #include "kernels/dense/tuned/plan/layout.hpp"
 #include "kernels/dense/tuned/plan/needs.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail::tuned {
 

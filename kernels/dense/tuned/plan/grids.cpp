@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "kernels/base/error.hpp"
 #include "kernels/dense/tuned/plan/layout.hpp"
 #include "kernels/dense/tuned/policy/limits.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail::tuned {
 

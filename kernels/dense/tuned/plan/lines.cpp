@@ -2,7 +2,7 @@
 // The launch counts groups, so a step has the strides of a single group.
 #include "kernels/dense/tuned/plan/lines.hpp"
 
-#include "kernels/base/error.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail::tuned {
 

@@ -2,8 +2,8 @@
 // Makes the steps of lines that do not fit in a block, from two or three factors of their length.
 #include <fmt/format.h>
 
-#include "kernels/base/error.hpp"
 #include "kernels/dense/tuned/plan/layout.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail::tuned {
 

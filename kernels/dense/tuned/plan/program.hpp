@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/base/types.hpp"
 #include "kernels/dense/tuned/plan/step.hpp"
+#include "sfft/types.hpp"
 
 namespace sfft::detail::tuned {
 

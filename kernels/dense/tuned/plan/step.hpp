@@ -5,9 +5,9 @@
 // NVRTC also compiles this file: C++17 without standard headers.
 #pragma once
 
-#include "kernels/base/storage.hpp"
 #include "kernels/cuda/spectrum/kept_part.cuh"
 #include "kernels/dense/tuned/policy/kernel_policy.hpp"
+#include "sfft/storage.hpp"
 
 namespace sfft::detail::tuned {
 

@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <complex>
 
-#include "kernels/base/error.hpp"
 #include "kernels/dense/tuned/run/bank_slots.hpp"
 #include "kernels/dense/tuned/run/product_tables.hpp"
 #include "kernels/dense/tuned/run/tables.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail::tuned {
 

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "kernels/base/error.hpp"
 #include "kernels/dense/tuned/codegen/compiler.hpp"
 #include "kernels/dense/tuned/codegen/source.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail::tuned {
 

@@ -8,13 +8,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/base/error.hpp"
 #include "kernels/cuda/stages/pack.hpp"
 #include "kernels/cuda/stages/stored_values.hpp"
 #include "kernels/dense/problem/problem.hpp"
 #include "kernels/dense/tuned/codegen/compiler.hpp"
 #include "kernels/dense/tuned/codegen/source.hpp"
 #include "kernels/dense/tuned/search/timing.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail::tuned {
 

@@ -11,12 +11,12 @@
 #include <mutex>
 #include <optional>
 
-#include "kernels/base/error.hpp"
 #include "kernels/dense/tuned/policy/policy_text.hpp"
 #include "kernels/dense/tuned/search/candidates.hpp"
 #include "kernels/dense/tuned/search/products.hpp"
 #include "kernels/dense/tuned/search/trial_bench.hpp"
 #include "kernels/dense/tuned/search/variations.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft::detail {
 

@@ -51,7 +51,7 @@ void expect_right(const Case& c, const Programs& programs, const EmulatedKernels
   }
   const auto x = as_samples<T>(noise);
   std::vector<std::complex<double>> expected(values);
-  dense::Plan<double>(problem.shape, problem.real,
+  dense::Plan<double>(problem.shape, problem.real ? Domain::real : Domain::complex,
                       {.engine = dense::Engine::built_in, .batch = problem.batch})
       .forward(x.data(), element_type_of<T>::value, expected);
 

@@ -26,9 +26,9 @@ TEST(Shape, HoldsOneToThreeExtents) {
 }
 
 TEST(Shape, RefusesWhatIsNoShape) {
-  EXPECT_EQ(code_of([] { Shape({0}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([] { Shape{0}; }), ErrorCode::invalid_argument);
   EXPECT_EQ(code_of([] { Shape({4, -1}); }), ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of([] { Shape({2, 2, 2, 2}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([] { Shape(std::vector<std::int64_t>{2, 2, 2, 2}); }), ErrorCode::invalid_argument);
   EXPECT_EQ(code_of([] { Shape(std::span<const std::int64_t>()); }), ErrorCode::invalid_argument);
 }
 

@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks shapes, strides and pointers once, when a view is made.
-#include "kernels/base/types.hpp"
+#include "sfft/types.hpp"
 
 #include <fmt/format.h>
 
 #include <limits>
 
-#include "kernels/base/error.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft {
 
 namespace {
 constexpr std::int64_t kMaxPoints = std::int64_t{1} << 62;
 }
-
-Shape::Shape(std::initializer_list<std::int64_t> extents)
-    : Shape(std::span<const std::int64_t>(extents.begin(), extents.size())) {}
 
 Shape::Shape(std::span<const std::int64_t> extents) : rank_(static_cast<int>(extents.size())) {
   if (extents.empty() || extents.size() > 3) {
@@ -145,6 +142,10 @@ SignalView::SignalView(const void* first, ElementType type, const Shape& shape,
     strides_[at] = strides[at];
     span += (shape[d] - 1) * strides[at];
   }
+}
+
+const char* to_string(Domain domain) noexcept {
+  return domain == Domain::real ? "real" : "complex";
 }
 
 const char* to_string(Backend backend) noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names the error codes. The switch has no default case, so that the compiler reports a code without a name.
-#include "kernels/base/error.hpp"
+#include "sfft/error.hpp"
 
 namespace sfft {
 

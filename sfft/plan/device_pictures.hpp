@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames decoded by a GPU, for programs that do not use the CUDA runtime themselves.
+// Frames decoded by a GPU. The library exports this for sfft-video; it is not part of the installed API.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 
-#include "kernels/base/export.hpp"
+#include "sfft/export.hpp"
 
 namespace sfft {
 

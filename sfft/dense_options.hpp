@@ -5,11 +5,13 @@
 #include <array>
 #include <complex>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "../../base/storage.hpp"  // relative, so that installed headers also find it
-#include "../../base/types.hpp"
+#include "sfft/device.hpp"
+#include "sfft/storage.hpp"
+#include "sfft/types.hpp"
 
 namespace sfft::dense {
 
@@ -53,14 +55,12 @@ struct Options {
   Planning planning = Planning::estimate;
   /// Factors of forward and inverse transforms.
   Normalization normalization = Normalization::inverse_by_n;
-  int threads = 1;  ///< CPU engines: host threads that share a batch or a transform; 0: one per core
-  Backend backend = Backend::cpu;  ///< cuda for a GPU; a named engine overrides this
-  int device = 0;                  ///< GPU, numbered as by the driver
-  /// Several GPUs of this machine. They share a batch, the slabs of one 2D or 3D transform, or the pieces of
-  /// an array that exceeds their memory. If not empty, the plan runs on them and `device` is ignored. Plan
-  /// then takes host memory, SlabPlan memory of the GPUs. Tests may name one GPU several times
-  /// (docs/dense.md).
-  std::vector<int> devices{};
+  int threads = 1;  ///< CPU engines: host threads that share a batch or a transform, or kAllCores
+  /// Where to compute; automatic is the CPU, or a GPU for an engine that runs on GPUs. Several GPUs share a
+  /// batch, the slabs of one 2D or 3D transform, or the pieces of an array that exceeds their memory. Plan
+  /// then takes host memory, SlabPlan memory of the GPUs (docs/dense.md). A named engine that does not run
+  /// there throws invalid_argument.
+  Device device = Device::automatic();
   /// The format in which float values are sent between GPUs that share one transform, and over the buses of
   /// an out-of-core transform. block16 halves the bytes and adds a relative error of about 4e-5; it is faster
   /// than f32 only over slow links (docs/dense.md). A shared batch, or a transform that fits one GPU, sends
@@ -68,15 +68,15 @@ struct Options {
   Storage exchange = Storage::f32;
   std::int64_t batch = 1;  ///< transforms per call
   Strides signal{};        ///< what forward reads and inverse writes; spectra are contiguous
-  /// For plans on GPUs: bytes of each GPU's memory that a call may use; 0: all free memory. If signal and
-  /// spectrum together need more (0: more than the GPUs have), the transform streams through the GPUs in
-  /// pieces, from and to host memory (docs/dense.md). This needs a build with CUDA; others throw
+  /// For plans on GPUs: bytes of each GPU's memory that a call may use; not set: all free memory. If signal
+  /// and spectrum together need more (not set: more than the GPUs have), the transform streams through the
+  /// GPUs in pieces, from and to host memory (docs/dense.md). This needs a build with CUDA; others throw
   /// backend_unavailable.
-  std::int64_t device_memory = 0;
-  /// The share of an out-of-core transform that host threads do, 0 to 1; negative: chosen by the load model
-  /// or a measurement. A share of 1 needs no GPU. If not negative, the transform streams through the GPU in
-  /// pieces even if it would fit.
-  double host_share = -1;
+  std::optional<std::int64_t> device_memory = std::nullopt;
+  /// The share of an out-of-core transform that host threads do, 0 to 1; not set: chosen by the load model or
+  /// a measurement. A share of 1 needs no GPU. If set, the transform streams through the GPU in pieces even
+  /// if it would fit.
+  std::optional<double> host_share = std::nullopt;
 };
 
 /// The part of a SlabPlan's signals or spectra that is stored on one of several GPUs: whole signals of a
@@ -102,12 +102,12 @@ struct CompactOptions {
   /// Format of intermediate values in GPU memory, for transforms in several steps. 16-bit formats are faster,
   /// and add an error as large as that of the results' format. Only the engine `tuned` uses it.
   Storage between = Storage::f32;
-  /// For GPUs: the largest stored real or imaginary part of the input; larger ones may overflow. 0: 65504 for
-  /// f16; for other formats the transform reads its input an extra time to find it
+  /// For GPUs: the largest stored real or imaginary part of the input; larger ones may overflow. Not set:
+  /// 65504 for f16; for other formats the transform reads its input an extra time to find it
   /// (CompactPlan::finds_exponents()).
-  double signal_peak = 0;
-  double spectrum_peak = 0;  ///< the same for the input of inverse transforms
-  Options dense{};           ///< engine, backend, batch, normalization
+  std::optional<double> signal_peak = std::nullopt;
+  std::optional<double> spectrum_peak = std::nullopt;  ///< the same for the input of inverse transforms
+  Options dense{};                                     ///< engine, device, batch, normalization
 };
 
 /// How to read the stored values of one transform, and their error.
@@ -128,7 +128,7 @@ struct CompactExponents {
 SFFT_EXPORT const char* to_string(Engine engine) noexcept;
 SFFT_EXPORT const char* to_string(Storage storage) noexcept;
 /// Whether this build has the engine. A GPU engine may still find no GPU; plans then throw.
-SFFT_EXPORT bool available(Engine engine) noexcept;
+SFFT_EXPORT Availability availability(Engine engine);
 
 /// The result of reading a wisdom file or text.
 struct WisdomReport {

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where plans run, and views of arrays in GPU memory.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sfft/export.hpp"
+#include "sfft/types.hpp"
+
+struct CUstream_st;  // cudaStream_t is a pointer to it
+
+namespace sfft {
+
+/// Where something runs: on the CPU, on one GPU, on several, or where the library chooses. GPUs are numbered
+/// as by the driver. The options that contain a Device say what `automatic` means. The driver is asked only
+/// when a plan is made.
+class SFFT_EXPORT Device {
+ public:
+  /// As automatic().
+  Device() = default;
+  /// The library chooses between the CPU and this GPU.
+  static Device automatic(int gpu = 0) { return {Backend::automatic, {gpu}}; }
+  /// The CPU.
+  static Device cpu() { return {Backend::cpu, {}}; }
+  /// One GPU.
+  static Device gpu(int number = 0) { return {Backend::cuda, {number}}; }
+  /// Several GPUs of this machine, which share the work; the first one counts where one is needed. Tests may
+  /// name one GPU several times. Throws invalid_argument without any.
+  static Device gpus(std::vector<int> numbers);
+
+  /// automatic, cpu or cuda.
+  Backend backend() const noexcept { return backend_; }
+  /// The GPUs; empty for the CPU, and the candidate for `automatic`.
+  std::span<const int> gpus() const noexcept { return gpus_; }
+  /// The first GPU; 0 for the CPU.
+  int gpu_number() const noexcept { return gpus_.empty() ? 0 : gpus_.front(); }
+  /// Whether several GPUs share the work.
+  bool several() const noexcept { return gpus_.size() > 1; }
+  /// Equal in backend and GPUs.
+  friend bool operator==(const Device&, const Device&) = default;
+
+ private:
+  Device(Backend backend, std::vector<int> gpus) : backend_(backend), gpus_(std::move(gpus)) {}
+
+  Backend backend_ = Backend::automatic;
+  std::vector<int> gpus_{0};
+};
+
+/// "automatic", "cpu", "GPU 1", "GPUs 0 and 1".
+SFFT_EXPORT std::string to_string(const Device& device);
+
+/// Whether something can be used here, and if not, why.
+struct Availability {
+  std::string reason;  ///< what is missing: the driver, the GPU, the code in this build; empty if usable
+  /// True if usable.
+  explicit operator bool() const noexcept { return reason.empty(); }
+};
+
+/// Whether plans can run there. `automatic` always can.
+SFFT_EXPORT Availability availability(const Device& device);
+
+/// Row-major, contiguous signals in the memory of one GPU, one after another. Managed memory counts, and
+/// page-locked host memory at its device address. The view owns nothing.
+struct DeviceView {
+  const void* data;  ///< the first element
+  /// Type of one element.
+  ElementType type;
+  /// Extents of one signal, in elements.
+  Shape shape;
+  std::int64_t count = 1;  ///< signals
+  std::optional<std::int64_t> pitch =
+      std::nullopt;  ///< elements from one signal's start to the next's; none: shape.points()
+  int gpu = 0;       ///< number of the GPU; a plan's own GPU in calls of a plan
+};
+
+}  // namespace sfft

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names devices, and asks the driver about them.
+#include "sfft/device.hpp"
+
+#include <fmt/format.h>
+
+#include "sfft/error.hpp"
+#include "sfft/plan/device_plan.hpp"
+
+namespace sfft {
+
+Device Device::gpus(std::vector<int> numbers) {
+  if (numbers.empty()) throw Error(ErrorCode::invalid_argument, "Device::gpus() needs at least one GPU");
+  return {Backend::cuda, std::move(numbers)};
+}
+
+std::string to_string(const Device& device) {
+  if (device.backend() != Backend::cuda) return to_string(device.backend());
+  std::string text = device.several() ? "GPUs " : "GPU ";
+  const std::span<const int> gpus = device.gpus();
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    if (i > 0) text += i + 1 == gpus.size() ? " and " : ", ";
+    text += fmt::format("{}", gpus[i]);
+  }
+  return text;
+}
+
+Availability availability(const Device& device) {
+  if (device.backend() != Backend::cuda) return {};
+  for (const int gpu : device.gpus()) {
+    if (std::string problem = detail::device_problem(gpu); !problem.empty()) return {std::move(problem)};
+  }
+  return {};
+}
+
+}  // namespace sfft
