@@ -28,7 +28,8 @@ void noise(benchmark::State& state, std::int64_t n, std::int64_t k, double snr_d
       const auto frame = truth.samples<float>(sigma, static_cast<std::uint64_t>(2000 + seed));
       const Template tmpl = learn(SignalView::line(first), {.keep = Largest{k}});
       learned_right += std::equal(truth.support.begin(), truth.support.end(), tmpl.support().begin());
-      const Plan<float> plan(tmpl, {.max_samples = max_samples});
+      const Plan<float> plan(tmpl,
+                             {.max_samples = max_samples > 0 ? std::optional(max_samples) : std::nullopt});
       const Spectrum<float> spectrum = plan.execute(SignalView::line(frame));
       samples = static_cast<double>(plan.info().samples);
       // With m samples and orthogonal columns, E|error|² = N² sigma²/m per coefficient.

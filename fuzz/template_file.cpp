@@ -58,7 +58,7 @@ void use(const sfft::Template& tmpl) {
   if (!tmpl.data()->plans.empty()) {
     const sfft::detail::PlanKey& key = tmpl.data()->plans[0].key;
     options.accuracy = key.accuracy;
-    options.max_samples = key.max_samples;
+    if (key.max_samples > 0) options.max_samples = key.max_samples;
     options.seed = key.seed;
     options.path = key.path;
   }

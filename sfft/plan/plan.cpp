@@ -31,16 +31,6 @@ template <class Real>
 Workspace<Real>& Workspace<Real>::operator=(Workspace&&) noexcept = default;
 
 template <class Real>
-detail::WorkspaceImpl<Real>& detail::PlanAccess<Real>::inside(const Workspace<Real>& workspace) {
-  if (workspace.impl_ == nullptr) {
-    throw Error(
-        ErrorCode::invalid_argument,
-        "the workspace was moved from: use the one it went to, or make another with make_workspace()");
-  }
-  return *workspace.impl_;
-}
-
-template <class Real>
 std::size_t Workspace<Real>::bytes() const noexcept {
   if (impl_ == nullptr) return 0;
   std::size_t total = 0;

@@ -14,6 +14,7 @@
 #include "kernels/cpu/executors/executor.hpp"
 #include "kernels/cpu/platform/thread_pool.hpp"
 #include "kernels/cpu/stages/witness.hpp"
+#include "sfft/error.hpp"
 #include "sfft/plan.hpp"
 #include "sfft/plan/device_plan.hpp"
 #include "sfft/template_access.hpp"
@@ -117,7 +118,14 @@ class PlanImpl {
 template <class Real>
 struct PlanAccess {
   /// Throws invalid_argument for a workspace that was moved from.
-  static WorkspaceImpl<Real>& inside(const Workspace<Real>& workspace);
+  static WorkspaceImpl<Real>& inside(const Workspace<Real>& workspace) {
+    if (workspace.impl_ == nullptr) {
+      throw Error(
+          ErrorCode::invalid_argument,
+          "the workspace was moved from: use the one it went to, or make another with make_workspace()");
+    }
+    return *workspace.impl_;
+  }
   static const PlanImpl<Real>& inside(const Plan<Real>& plan) noexcept { return *plan.impl_; }
   static Plan<Real> plan_of(std::shared_ptr<const PlanImpl<Real>> inside) {
     return Plan<Real>(std::move(inside));

@@ -98,7 +98,8 @@ TEST(KeptPlan, LearnedTemplatesWithAndWithoutReference) {
     for (const Path path : {Path::comb, Path::flat_window, Path::automatic}) {
       if (path == Path::flat_window && reference) continue;
       SCOPED_TRACE(std::string(to_string(path)) + (reference ? " with reference" : ""));
-      const PlanOptions options{.max_samples = path == Path::flat_window ? 0.9 : 0.0, .path = path};
+      const PlanOptions options{.max_samples = path == Path::flat_window ? std::optional(0.9) : std::nullopt,
+                                .path = path};
       const auto spectrum = expect_round_trip<float>(tmpl, options, later);
       const auto truth = test::direct_at(std::vector<double>(later.begin(), later.end()), shape,
                                          {tmpl.support().begin(), tmpl.support().end()});
@@ -124,7 +125,7 @@ TEST(KeptPlan, RandomRequestsOnRandomShapes) {
     const PlanOptions options{
         .batch = static_cast<int>(side(9)),
         .accuracy = random() % 2 == 0 ? 0.0 : 1e-3,
-        .max_samples = random() % 2 == 0 ? 0.0 : 0.7,
+        .max_samples = random() % 2 == 0 ? std::nullopt : std::optional(0.7),
         .witness = random() % 2 == 0 ? PlanOptions::Witness::scattered : PlanOptions::Witness::none,
         .seed = random()};
     const auto x = signal.samples();

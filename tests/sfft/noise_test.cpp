@@ -40,7 +40,8 @@ Tally run(const Shape& shape, bool real, std::int64_t k, Path path, double max_s
     const auto frame = noisy();
     const Template learned = real ? learn(SignalView(as_real(first), shape), {.keep = Largest{k}})
                                   : learn(SignalView(first, shape), {.keep = Largest{k}});
-    const Plan<float> plan(learned, {.max_samples = max_samples, .path = path});
+    const Plan<float> plan(
+        learned, {.max_samples = max_samples > 0 ? std::optional(max_samples) : std::nullopt, .path = path});
     const Spectrum<float> spectrum =
         real ? plan.execute(SignalView(as_real(frame), shape)) : plan.execute(SignalView(frame, shape));
     const auto points = static_cast<double>(shape.points());

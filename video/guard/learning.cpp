@@ -59,7 +59,7 @@ std::shared_ptr<const Learned> Learning::finish() const {
   options.device = Device::cpu();
   options.path = Path::automatic;
   options.use_reference = false;
-  options.max_samples = max_samples_;
+  if (max_samples_ > 0) options.max_samples = max_samples_;
   const Template tmpl = learn_at(view, layout.support);
   auto learned = std::make_shared<Learned>(
       Learned{std::move(layout), Plan<float>(tmpl, options), {}, {}, {}, std::move(mean_frame)});

@@ -115,7 +115,7 @@ struct RegionMotion::Impl {
     learning.reference = true;
     const Template tmpl = learn(view, learning);
     PlanOptions planning;
-    planning.max_samples = options.max_samples;
+    if (options.max_samples > 0) planning.max_samples = options.max_samples;
     planning.effort = PlanEffort::quick;
     // Coefficients are exact unless fewer pixels are requested. A sparse plan with a prior underestimates
     // motions of a noisy picture.

@@ -75,11 +75,12 @@ json time_adaptive(const Recording& recording, double max_samples, int threads) 
     const Template tmpl =
         learn(DeviceView{frames.data(), recording.frame(0).type(), shape}, {.keep = Largest{1000}});
     const auto learned = std::chrono::steady_clock::now();
-    plans.emplace_back(tmpl, PlanOptions{.device = Device::gpu(),
-                                         .batch = static_cast<int>(kChunk),
-                                         .max_samples = max_samples,
-                                         .effort = PlanEffort::quick,
-                                         .threads = threads});
+    plans.emplace_back(tmpl,
+                       PlanOptions{.device = Device::gpu(),
+                                   .batch = static_cast<int>(kChunk),
+                                   .max_samples = max_samples > 0 ? std::optional(max_samples) : std::nullopt,
+                                   .effort = PlanEffort::quick,
+                                   .threads = threads});
     workspaces.push_back(plans.back().make_workspace());
     preparation.learn_s.push_back(tmpl.learn_seconds());
     preparation.plan_s.push_back(

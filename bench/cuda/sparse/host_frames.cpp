@@ -60,12 +60,13 @@ json time_host_frames(const Recording& recording, double max_samples) {
   std::vector<Spectrum<float>> reference;
   for (const auto& [name, transfer, threads, frames_in] : ways) {
     const bool own = frames_in == FramesIn::page_locked;  // the plan then also sets its sample budget
-    const Plan<float> plan(tmpl, {.device = Device::gpu(),
-                                  .batch = static_cast<int>(kChunk),
-                                  .max_samples = own ? 0 : max_samples,
-                                  .threads = threads,
-                                  .transfer = transfer,
-                                  .frames_in = frames_in});
+    const Plan<float> plan(
+        tmpl, {.device = Device::gpu(),
+               .batch = static_cast<int>(kChunk),
+               .max_samples = !own && max_samples > 0 ? std::optional(max_samples) : std::nullopt,
+               .threads = threads,
+               .transfer = transfer,
+               .frames_in = frames_in});
     auto workspace = plan.make_workspace();
     std::vector<Spectrum<float>> spectra(views.size(), plan.make_spectrum());
     plan.execute(views, spectra, workspace);

@@ -68,7 +68,7 @@ json time_preparation(Timer& timer, const Recording& recording, double max_sampl
     trace.add("learn: return");
     plan.emplace(tmpl, PlanOptions{.device = Device::gpu(),
                                    .batch = kBatch,
-                                   .max_samples = max_samples,
+                                   .max_samples = max_samples > 0 ? std::optional(max_samples) : std::nullopt,
                                    .effort = PlanEffort::quick,
                                    .threads = threads});
     trace.add("plan: return");

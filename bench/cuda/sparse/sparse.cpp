@@ -104,8 +104,9 @@ class Bench {
     const Shape& shape = recording.shape;
     const std::int64_t points = shape.points();
     const Template tmpl = learn(recording.frame(0), {.keep = Largest{k}, .reference = true});
-    const PlanOptions options{
-        .device = Device::gpu(), .batch = static_cast<int>(batch), .max_samples = max_samples};
+    const PlanOptions options{.device = Device::gpu(),
+                              .batch = static_cast<int>(batch),
+                              .max_samples = max_samples > 0 ? std::optional(max_samples) : std::nullopt};
     const Plan<float> plan(tmpl, options);
     auto workspace = plan.make_workspace();
     // The batch consists of the frames after the first. It starts over if the recording is too short.

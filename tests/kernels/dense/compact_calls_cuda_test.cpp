@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests calls of compact plans on a GPU: capture into a graph, and refusals.
 #include <cmath>
+#include <optional>
 
 #include "tests/support/compact.hpp"
 #include "tests/support/dense_device.hpp"
@@ -58,14 +59,14 @@ TEST_F(CompactCallsCuda, BadArgumentsAreRefused) {
   EXPECT_EQ(code(input.get(), output.get(), {}), ErrorCode::invalid_argument);
   std::vector<std::byte> host(plan.signal_bytes()), result(plan.spectrum_bytes());
   EXPECT_EQ(code_of([&] { plan.forward(host, {}, result, {}); }), ErrorCode::backend_unavailable);
-  const auto made = [&](Storage signal, double peak) {
+  const auto made = [&](Storage signal, std::optional<double> peak) {
     CompactOptions asked = options;
     asked.signal = signal;
     asked.signal_peak = peak;
     return code_of([&] { CompactPlan(Shape(64), Domain::complex, asked); });
   };
   EXPECT_EQ(made(Storage::bf16, 1), std::nullopt);
-  EXPECT_EQ(made(Storage::bf16, 0), std::nullopt);
+  EXPECT_EQ(made(Storage::bf16, std::nullopt), std::nullopt);
   EXPECT_EQ(made(Storage::bf16, 1e38), ErrorCode::invalid_argument) << "sums beyond the range of float";
   CompactOptions unknown = options;
   unknown.signal = Storage::bf16;
@@ -84,6 +85,7 @@ TEST_F(CompactCallsCuda, BadArgumentsAreRefused) {
   handing.between = Storage::block16;
   EXPECT_EQ(code_of([&] { CompactPlan(Shape(64), Domain::complex, handing); }),
             ErrorCode::backend_unavailable);
+  EXPECT_EQ(made(Storage::f16, 0), ErrorCode::invalid_argument);
   EXPECT_EQ(made(Storage::f16, -1), ErrorCode::invalid_argument);
   EXPECT_EQ(made(Storage::f16, std::nan("")), ErrorCode::invalid_argument);
 }

@@ -22,8 +22,11 @@ class OutOfCoreCuda : public GpuTest {};
 
 constexpr std::int64_t kMegabyte = 1 << 20;
 
+/// A negative share: the plan chooses it.
 Options with(std::int64_t budget, double share) {
-  return {.threads = 3, .device = Device::gpu(), .device_memory = budget, .host_share = share};
+  Options options{.threads = 3, .device = Device::gpu(), .device_memory = budget};
+  if (share >= 0) options.host_share = share;
+  return options;
 }
 
 template <class Real>
