@@ -2,6 +2,7 @@
 // White noise: the error relative to the least-squares floor for the samples read, and how often the standard
 // errors cover it. Name: noise/N:<N>/k:<k>/snr_db:<dB>; one iteration is `seeds` independent signals.
 #include <fmt/format.h>
+#include <optional>
 
 #include "bench/main.hpp"
 #include "bench/signals.hpp"

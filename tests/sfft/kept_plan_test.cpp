@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 
 #include "bench/known_signals.hpp"
 #include "sfft/error.hpp"

@@ -3,6 +3,7 @@
 // coverage.
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <random>
 
 #include "bench/known_signals.hpp"

@@ -8,6 +8,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "bench/break_even.hpp"
 #include "bench/cuda/device_signals.hpp"

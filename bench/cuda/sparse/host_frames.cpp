@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include <cstring>
+#include <optional>
 #include <thread>
 
 #include "bench/cuda/sparse/copy_and_cufft.hpp"
