@@ -123,7 +123,8 @@ TEST_F(PlanDevicesCuda, RefusesDevicesThatAreNotThere) {
             ErrorCode::backend_unavailable);
   EXPECT_EQ(code_of([&] { Plan<float>(tmpl, {.device = Device::gpus({-1})}); }),
             ErrorCode::backend_unavailable);
-  EXPECT_EQ(code_of([&] { Plan<float>(tmpl, {.device = Device::gpus({0})}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { Plan<float>(tmpl, {.device = Device::gpus({})}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(Plan<float>(tmpl, {.device = Device::gpus({0})}).options().device, Device::gpu(0));
 }
 
 }  // namespace
