@@ -14,6 +14,7 @@
 #include <cmath>
 
 #include "streams.hpp"
+#include "video/events/json_text.hpp"
 #include "video/sources/thread.hpp"
 
 extern char** environ;
@@ -40,6 +41,7 @@ std::vector<std::string> environment(const video::Event& event, video::EventPhas
   all.push_back("SFFT_START_S=" + number(event.start_s));
   all.push_back("SFFT_WALL_CLOCK=" + event.wall_clock);
   all.push_back("SFFT_SNAPSHOT=" + event.snapshot);
+  all.push_back("SFFT_ZONES=" + video::zone_list(event.zones));
   all.push_back("SFFT_END_S=" + number(event.end_s));
   all.push_back(fmt::format("SFFT_START_FRAME={}", event.start_frame));
   all.push_back("SFFT_CONFIDENCE=" + number(event.confidence));

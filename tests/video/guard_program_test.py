@@ -61,6 +61,10 @@ class Guard(unittest.TestCase):
         zones = ("--zone", "left=0,0 0.4,0 0.4,1 0,1", "--zone", "right=0.6,0 1,0 1,1 0.6,1")
         events = [json.loads(line) for line in guard(covered, *zones).stdout.splitlines()]
         self.assertEqual([(e["kind"], e["zones"]) for e in events if e["event"] == "start"], [("covered", ["left"])])
+        out = self.path("zones.txt")
+        guard(covered, *zones, "--on-event", f'echo "$SFFT_EVENT $SFFT_ZONES" >> "{out}"')
+        with open(out) as file:
+            self.assertIn("start left", file.read().splitlines())
         self.assertEqual(guard(covered, "--mask", "0,0 0.55,0 0.55,1 0,1").stdout, "")
         mask = self.path("mask.pgm")
         with open(mask, "wb") as file:

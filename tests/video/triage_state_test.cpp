@@ -58,6 +58,21 @@ TEST(Triage, ReportsQuoteNames) {
   EXPECT_EQ(triage_svg(files, 6).find("<script>"), std::string::npos);
 }
 
+TEST(Triage, ReportsNameTheZonesOfAnEvent) {
+  std::vector<TriageFile> files{result("yard.mp4"), result("gate.mp4")};
+  files[0].events[0].zones = {"yard", "\"gate\" <1>"};
+  const auto json = nlohmann::json::parse(triage_json(files, 1));
+  EXPECT_EQ(json["events"][0]["zones"], nlohmann::json({"yard", "\"gate\" <1>"}));
+  EXPECT_FALSE(json["events"][1].contains("zones"));
+  const std::string csv = triage_csv(files);
+  EXPECT_NE(csv.find(",wall_clock,zones\n"), std::string::npos) << csv;
+  EXPECT_NE(csv.find(",\"yard;\"\"gate\"\" <1>\"\n"), std::string::npos) << csv;
+  EXPECT_EQ(csv.substr(csv.size() - 3), ",,\n") << "no date and no zone";
+  const std::string page = triage_page(files, 1, 6);
+  EXPECT_NE(page.find(", in yard;"), std::string::npos);
+  EXPECT_EQ(page.find("<1>"), std::string::npos);
+}
+
 TEST(Triage, StateKeepsResults) {
   const auto folder = std::filesystem::temp_directory_path() / "sfft_triage_state_test";
   std::filesystem::create_directories(folder);

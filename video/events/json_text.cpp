@@ -30,4 +30,10 @@ std::string zones_member(const std::vector<std::string>& zones) {
   return list.empty() ? list : fmt::format(",\"zones\":[{}]", list);
 }
 
+std::string zone_list(const std::vector<std::string>& zones) {
+  std::string list;
+  for (const std::string& zone : zones) list += (list.empty() ? "" : ";") + zone;
+  return list;
+}
+
 }  // namespace sfft::video

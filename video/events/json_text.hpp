@@ -15,5 +15,7 @@ std::string json_number(double value);
 
 /// `,"zones":["yard","gate"]`, or nothing where there are none.
 std::string zones_member(const std::vector<std::string>& zones);
+/// "yard;gate", for a table's field or an environment variable.
+std::string zone_list(const std::vector<std::string>& zones);
 
 }  // namespace sfft::video

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "sfft/sfft.hpp"
+#include "video/events/json_text.hpp"
 #include "video/report/page_parts.hpp"
 #include "video/report/text.hpp"
 #include "video/triage/triage_report.hpp"
@@ -166,10 +167,12 @@ std::string event_card(const TriageFile& file, const TriageEvent& event, const s
     text += fmt::format("<img alt='the picture at {}' src='{}'>", tenths(event.peak_s), event.thumbnail);
   return text + fmt::format(
                     "<figcaption>{} – {}</figcaption><p class='note'>{}peak {:.1f} at {}, near ({:.0f}, "
-                    "{:.0f}){}</p></figure>",
+                    "{:.0f}){}{}</p></figure>",
                     tenths(event.start_s), tenths(event.end_s),
                     file.begin.known() ? iso_8601(file.begin, event.start_s) + "<br>" : "", event.peak,
-                    tenths(event.peak_s), event.peak_x, event.peak_y, clip_links(event, page));
+                    tenths(event.peak_s), event.peak_x, event.peak_y,
+                    event.zones.empty() ? "" : ", in " + escape(zone_list(event.zones)),
+                    clip_links(event, page));
 }
 
 }  // namespace

@@ -93,13 +93,15 @@ std::string triage_json(std::span<const TriageFile> files, double sensitivity) {
 }
 
 std::string triage_csv(std::span<const TriageFile> files) {
-  std::string text = "file,id,start_s,end_s,start_frame,end_frame,peak,peak_s,peak_x,peak_y,wall_clock\n";
+  std::string text =
+      "file,id,start_s,end_s,start_frame,end_frame,peak,peak_s,peak_x,peak_y,wall_clock,zones\n";
   for (const TriageFile& file : files) {
     for (const TriageEvent& event : file.events)
       text +=
-          fmt::format("{},{},{:.3f},{:.3f},{},{},{:.3f},{:.3f},{:.0f},{:.0f},{}\n", csv_field(file.path),
+          fmt::format("{},{},{:.3f},{:.3f},{},{},{:.3f},{:.3f},{:.0f},{:.0f},{},{}\n", csv_field(file.path),
                       event.id, event.start_s, event.end_s, event.start_frame, event.end_frame, event.peak,
-                      event.peak_s, event.peak_x, event.peak_y, iso_8601(file.begin, event.start_s));
+                      event.peak_s, event.peak_x, event.peak_y, iso_8601(file.begin, event.start_s),
+                      event.zones.empty() ? "" : csv_field(zone_list(event.zones)));
   }
   return text;
 }
