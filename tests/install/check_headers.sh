@@ -13,3 +13,18 @@ for header in $expected; do
   echo "#include \"sfft/$header\"" | "$2" -std=c++20 -Wall -Wextra -Wshadow -Werror -I"$1/include" -fsyntax-only -x c++ -
 done
 ! grep -rniE 'cuda_runtime|__device__|__global__' "$1/include"
+
+# What a compiler says about an older standard and about unsupported samples: one sentence that says what to change.
+says() {
+  local text
+  text=$("$2" "-std=$1" -I"$prefix/include" -fsyntax-only -x c++ - 2>&1) && { echo "it compiles: $3"; exit 1; }
+  grep -q "$3" <<<"$text" || { echo "no word of '$3' in:"; echo "$text"; exit 1; }
+  [ "$(wc -l <<<"$text")" -le 30 ] || { echo "more than 30 lines:"; echo "$text"; exit 1; }
+}
+prefix=$1
+says c++17 "$2" "sfft needs C++20" <<<'#include <sfft/sfft.hpp>'
+says c++20 "$2" "sfft takes samples of" <<<'#include <sfft/sfft.hpp>
+#include <vector>
+auto view = sfft::SignalView::line(std::vector<int>(8));'
+says c++20 "$2" "one to three dimensions" <<<'#include <sfft/sfft.hpp>
+sfft::Shape shape{1, 2, 3, 4};'
