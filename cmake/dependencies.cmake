@@ -1,9 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # Finds what the build uses, and reports once what is missing.
 find_package(Threads REQUIRED)
-find_package(Eigen3 3.3 REQUIRED NO_MODULE)
-find_package(fmt REQUIRED)
-find_package(nlohmann_json 3.9 REQUIRED)  # header-only, like {fmt} here: for wisdom files and reports
+
+# _sfft_need(PACKAGE VERSION DEBIAN-PACKAGE WHAT-FOR): find_package(), and one sentence if there is none.
+macro(_sfft_need package version debian purpose)
+  find_package(${package} ${version} QUIET CONFIG)
+  if(NOT ${package}_FOUND)
+    message(FATAL_ERROR "sfft needs ${package} ${version} for ${purpose}: install ${debian} (Debian, Ubuntu), or set "
+                        "${package}_DIR to the folder of its CMake files")
+  endif()
+endmacro()
+_sfft_need(Eigen3 3.3 libeigen3-dev "the small linear systems of the planner")
+_sfft_need(fmt 8 libfmt-dev "texts; it is compiled into the library")
+_sfft_need(nlohmann_json 3.9 nlohmann-json3-dev "wisdom files and reports; it is header-only")
 
 # FFTW is GPL. SFFT_HAVE_FFTW: the library contains it, because SFFT_WITH_FFTW requests it. SFFT_HAVE_FFTW_PEER: tests
 # and benchmarks, which are never installed, link it for comparison.

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # What to build. A subproject builds only the library.
-option(BUILD_SHARED_LIBS "Build sfft as a shared library" ON)
+if(PROJECT_IS_TOP_LEVEL)
+  option(BUILD_SHARED_LIBS "Build sfft as a shared library" ON)
+elseif(NOT DEFINED BUILD_SHARED_LIBS)
+  set(BUILD_SHARED_LIBS ON)  # a variable of this folder: the cache of the enclosing project has no say in it, and no entry
+endif()
 option(SFFT_BUILD_APPS "Build sfft-video" ${PROJECT_IS_TOP_LEVEL})
 option(SFFT_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(SFFT_BUILD_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
@@ -10,7 +14,7 @@ option(SFFT_PEER_FFTW "Let tests and benchmarks compare with FFTW when it is fou
 option(SFFT_WITH_LIBAV "Read recordings and streams with FFmpeg's libraries when they are found" ON)
 option(SFFT_WITH_OPENCV "Read cameras and image sequences with OpenCV when it is found; recordings, too, without FFmpeg's libraries" ON)
 option(SFFT_WITH_HDF5 "Write spectra as HDF5 when it is found" ON)
-option(SFFT_WITH_CUDA "Build the GPU backend when a CUDA compiler is found" ON)
+option(SFFT_WITH_CUDA "Build the GPU backend when a CUDA compiler is found" ${PROJECT_IS_TOP_LEVEL})
 option(SFFT_WITH_MPI "Build sfft-mpi, dense transforms over several processes, when MPI is found" ${PROJECT_IS_TOP_LEVEL})
 option(SFFT_WITH_VKFFT "Offer VkFFT for dense transforms on GPUs when its header is found" ON)
 option(SFFT_BASELINE_ONLY "Compile the hot loops for the baseline instruction set alone: shorter builds" OFF)
@@ -33,7 +37,12 @@ function(sfft_precompile target)
   endif()
 endfunction()
 
+# A subproject's warnings are not the enclosing project's business, and its -Werror is not for them.
 function(sfft_warnings target)
+  if(NOT PROJECT_IS_TOP_LEVEL AND NOT SFFT_WERROR)
+    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-w>" "$<$<COMPILE_LANGUAGE:CUDA>:-w>")
+    return()
+  endif()
   target_compile_options(${target} PRIVATE
     "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wshadow;-Wnon-virtual-dtor;$<$<BOOL:${SFFT_WERROR}>:-Werror>>"
     "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wno-unknown-pragmas;$<$<BOOL:${SFFT_WERROR}>:-Werror=all-warnings>>")
