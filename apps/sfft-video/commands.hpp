@@ -81,6 +81,7 @@ struct GuardCommand {
   std::string on_event;         ///< a shell command; empty: none
   std::string snapshots;        ///< a folder; empty: none
   std::array<bool, video::kEventKinds> fail_on{};
+  bool separate = false;  ///< treat recordings that continue each other as unrelated
   video::WatchOptions options;
   bool quiet = false;
 };

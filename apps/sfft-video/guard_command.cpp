@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <mutex>
 #include <optional>
 #include <tuple>
@@ -13,6 +14,7 @@
 #include "report_files.hpp"
 #include "streams.hpp"
 #include "video/guard/guard_report.hpp"
+#include "video/sources/sequence.hpp"
 #include "video/sources/thread.hpp"
 
 namespace sfft::apps {
@@ -29,13 +31,42 @@ bool asked_for(const GuardCommand& command, const std::vector<video::WatchReport
   return false;
 }
 
+/// The sources of the command: recordings that continue each other are one, unless parts of them or each for
+/// itself are wanted. Other inputs are alone.
+std::vector<std::vector<std::string>> sources_of(const GuardCommand& command, const std::atomic<bool>& stop) {
+  std::vector<std::string> recordings;
+  std::vector<std::vector<std::string>> sources;
+  video::Selection frames = command.options.source.selection;
+  frames.roi.reset();
+  const bool whole = frames.all() && command.options.frames == 0 && !command.separate;
+  for (const std::string& input : command.inputs) {
+    if (whole && std::filesystem::is_regular_file(input)) {
+      recordings.push_back(input);
+    } else {
+      sources.push_back({input});
+    }
+  }
+  if (recordings.size() < 2) {
+    sources.clear();
+    for (const std::string& input : command.inputs) sources.push_back({input});
+    return sources;
+  }
+  for (std::vector<std::string>& sequence :
+       video::find_sequences(recordings, command.options.source.track, stop))
+    sources.push_back(std::move(sequence));
+  return sources;
+}
+
 }  // namespace
 
 int guard_command(const GuardCommand& command, const std::atomic<bool>& stop) {
   ReportFiles outputs(command.inputs, {{"json", command.json}, {"html", command.html}, {"svg", command.svg}});
   if (!command.snapshots.empty()) make_folder(command.snapshots);
-  const std::vector<std::string> names = short_names(command.inputs);
-  std::vector<video::WatchReport> reports(command.inputs.size());
+  const std::vector<std::vector<std::string>> sources = sources_of(command, stop);
+  std::vector<std::string> firsts;
+  for (const std::vector<std::string>& source : sources) firsts.push_back(source.front());
+  const std::vector<std::string> names = short_names(firsts);
+  std::vector<video::WatchReport> reports(sources.size());
   {
     std::optional<Hook> hook;
     if (!command.on_event.empty()) hook.emplace(command.on_event);
@@ -55,10 +86,10 @@ int guard_command(const GuardCommand& command, const std::atomic<bool>& stop) {
       return options;
     };
     video::ThreadGroup threads;
-    for (std::size_t i = 0; i < command.inputs.size(); ++i) {
+    for (std::size_t i = 0; i < sources.size(); ++i) {
       try {  // if no thread can be started for an input, the others still run
         threads.start("an input",
-                      [&, i] { reports[i] = video::watch(command.inputs[i], options_for(i), tell, stop); });
+                      [&, i] { reports[i] = video::watch(sources[i], options_for(i), tell, stop); });
       } catch (const std::exception&) {
         std::tie(reports[i].status, reports[i].message) = video::thrown_status();
       }

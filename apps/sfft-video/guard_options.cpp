@@ -89,6 +89,8 @@ void add_guard(CLI::App& app, GuardCommand& command) {
   guard->add_option("--json", command.json, "Write the report for scripts; - for standard output");
   guard->add_option("--html", command.html, "Write a page with plots and events; - for standard output");
   guard->add_option("--svg", command.svg, "Write a picture of the first source's measurements");
+  guard->add_flag("--separate", command.separate,
+                  "Guard each recording for itself, also where it continues another one");
   guard->add_flag("--quiet", command.quiet, "No summary");
 }
 

@@ -165,8 +165,8 @@ class Segments(base.Recordings):
     """The recording of containers_test.py, whose event is from 4.0 to 5.2 s, in pieces."""
     CUT = 4.8
 
-    def cut(self, folder, names, times, *options, kind="mp4", codec="h264b"):
-        whole = self.record(f"whole.{kind}", codec)
+    def cut(self, folder, names, times, *options, kind="mp4", codec="h264b", pictures=None):
+        whole = self.record(f"whole.{kind}", codec, pictures=pictures)
         os.makedirs(self.path(folder), exist_ok=True)
         ffmpeg_list = ",".join(str(time) for time in times)
         base.ffmpeg("-i", whole, "-map", "0", "-c", "copy", "-f", "segment", "-segment_times", ffmpeg_list, *options, self.path(f"{folder}/piece%d.{kind}"))
@@ -270,6 +270,49 @@ class Segments(base.Recordings):
         self.assertEqual([file["status"] for file in report["files"]], ["complete", "input_damaged", "complete"])
         self.assertTrue(report["events"])
         self.assertGreater(report["files"][2]["frames"], 40)
+
+    def turned_between(self):
+        """A camera that is turned between two recordings: the scene stands 12 pixels further left in the second one."""
+        size, rows = base.WIDTH * base.HEIGHT, base.WIDTH * base.BLOCK
+        for i in range(base.COUNT):
+            picture = base.picture(i, event=range(0))
+            by = 12 if i >= round(self.CUT * base.RATE) else 0
+            scene = [picture[at:at + base.WIDTH] for at in range(rows, size, base.WIDTH)]
+            yield picture[:rows] + b"".join(row[by:] + row[:by] for row in scene)
+
+    def guard(self, *arguments, code=0):
+        done = subprocess.run([PROGRAM, "guard", *arguments, "--roi", base.SCENE, "--json", self.path("g.json")], capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, code, done.stderr)
+        with open(self.path("g.json"), encoding="utf-8") as file:
+            return json.load(file), done
+
+    def test_guard_knows_the_scene_of_the_recording_before(self):
+        paths = self.cut("turned", ["cam_20261128_003310", "cam_20261128_003315"], [self.CUT], "-reset_timestamps", "1", pictures=b"".join(self.turned_between()))
+        report, done = self.guard(*reversed(paths))
+        [source], [event] = report["sources"], report["events"]
+        self.assertEqual((source["source"], source["status"], source["frames"]), (paths[0], "complete", base.COUNT))
+        self.assertEqual([(file["file"], file["frames"]) for file in source["files"]], [(paths[0], 120), (paths[1], 80)])
+        self.assertAlmostEqual(source["files"][1]["start_s"], self.CUT, delta=0.25)  # names have whole seconds
+        self.assertEqual((event["kind"], event["source"], event["file"]), ("moved", paths[0], paths[1]))
+        self.assertAlmostEqual(event["file_s"], event["start_s"] - source["files"][1]["start_s"], delta=1e-3)
+        self.assertLess(event["file_s"], 1)
+        self.assertAlmostEqual(event["shift_px"], 12, delta=1.5)
+        self.assertEqual(time_of(event["wall_clock"]), datetime(2026, 11, 28, 0, 33, 10) + timedelta(seconds=round(event["start_s"], 3)))
+        self.assertIn("in 2 recordings", done.stderr)
+        separate, _ = self.guard(*paths, "--separate")
+        self.assertEqual([(source["frames"], "files" in source) for source in separate["sources"]], [(120, False), (80, False)])
+        self.assertEqual(separate["events"], [])
+
+    def test_guard_goes_on_after_a_damaged_recording(self):
+        paths = self.cut("broken", ["cam_20261128_003310", "cam_20261128_003312", "cam_20261128_003316"], [2.4, 6.0], "-reset_timestamps", "1", kind="mkv")
+        with open(paths[1], "r+b") as file:
+            file.truncate(os.path.getsize(paths[1]) * 2 // 3)
+        report, _ = self.guard(*paths, code=3)
+        [source] = report["sources"]
+        self.assertEqual(source["status"], "input_damaged")
+        self.assertEqual([file["file"] for file in source["files"]], paths)
+        self.assertEqual(source["frames"], sum(file["frames"] for file in source["files"]))
+        self.assertEqual(source["files"][2]["frames"], 50)
 
 
 if __name__ == "__main__":

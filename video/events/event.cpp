@@ -28,7 +28,7 @@ std::optional<EventKind> event_kind(std::string_view name) noexcept {
 std::string event_line(const Event& event, EventPhase phase) {
   return fmt::format(
       R"({{"event":"{}","id":{},"kind":"{}","source":{},"start_s":{},"end_s":{},"start_frame":{},)"
-      R"("end_frame":{},"confidence":{},"shift_px":{},"shift_x":{},"shift_y":{}{},"detail":{},"wall_clock":{},"snapshot":{}}})"
+      R"("end_frame":{},"confidence":{},"shift_px":{},"shift_x":{},"shift_y":{}{},"detail":{},"wall_clock":{},"snapshot":{}{}}})"
       "\n",
       phase == EventPhase::start ? "start" : "end", event.id, to_string(event.kind),
       json_string(event.source), json_number(event.start_s), json_number(event.end_s), event.start_frame,
@@ -36,7 +36,10 @@ std::string event_line(const Event& event, EventPhase phase) {
       json_number(event.shift_px), json_number(event.shift_x), json_number(event.shift_y),
       zones_member(event.zones), json_string(event.detail),
       event.wall_clock.empty() ? "null" : json_string(event.wall_clock),
-      event.snapshot.empty() ? "null" : json_string(event.snapshot));
+      event.snapshot.empty() ? "null" : json_string(event.snapshot),
+      event.file.empty()
+          ? ""
+          : fmt::format(R"(,"file":{},"file_s":{})", json_string(event.file), json_number(event.file_s)));
 }
 
 }  // namespace sfft::video

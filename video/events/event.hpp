@@ -47,6 +47,8 @@ struct Event {
   std::string detail;                ///< a short sentence for people
   std::string wall_clock{};          ///< date and time of its start, as iso_8601() writes it; empty: unknown
   std::string snapshot{};            ///< a file with a picture of it; empty: none
+  std::string file{};  ///< of recordings that continue each other: the one in which it begins; else empty
+  double file_s = 0;   ///< where in it
 
   bool open() const noexcept { return end_frame < 0; }
 };

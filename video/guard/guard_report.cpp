@@ -132,6 +132,15 @@ std::string table(const WatchReport& report, const std::string& page) {
   return text;
 }
 
+/// The recordings of a source that has several.
+std::string files_of(const WatchReport& report) {
+  std::string list;
+  for (const WatchReport::Recording& recording : report.recordings)
+    list += fmt::format(R"({}{{"file":{},"start_s":{},"frames":{}}})", list.empty() ? "" : ",",
+                        json_string(recording.path), json_number(recording.start_s), recording.frames);
+  return list.empty() ? list : fmt::format(",\"files\":[{}]", list);
+}
+
 std::string event_object(const Event& event) {
   std::string line = event_line(event, event.open() ? EventPhase::start : EventPhase::end);
   line.pop_back();
@@ -160,9 +169,10 @@ std::string guard_json(std::span<const WatchReport> reports, double sensitivity)
     for (std::size_t n = 0; n < report.warnings.size(); ++n)
       text += fmt::format("{}{}", n == 0 ? "" : ",", json_string(report.warnings[n]));
     text += fmt::format(
-        "],\"frames_made_up\":{},\"lost_frames\":{},\"gaps\":{},\"changes\":{},\"timing\":{},{}}}",
+        "],\"frames_made_up\":{},\"lost_frames\":{},\"gaps\":{},\"changes\":{},\"timing\":{},{}{}}}",
         report.made_up, report.input_log.lost_frames, gaps_json(report.input_log),
-        changes_json(report.input_log), timing_json(report.input_log), wall_clock_json(report.input.begin));
+        changes_json(report.input_log), timing_json(report.input_log), wall_clock_json(report.input.begin),
+        files_of(report));
   }
   text += "\n],\n\"events\": [";
   bool first = true;
@@ -185,6 +195,7 @@ std::string guard_summary(std::span<const WatchReport> reports) {
     text += fmt::format("{}: {} frames of {}x{}, {:.1f} s, {:.0f} us per frame after decoding",
                         printable(report.input.path), report.frames, report.input.width, report.input.height,
                         report.seconds, report.us_per_frame);
+    if (report.recordings.size() > 1) text += fmt::format(", in {} recordings", report.recordings.size());
     if (report.status != RunStatus::complete) text += fmt::format("  [{}]", printable(report.message));
     text += "\n";
     std::string kinds;

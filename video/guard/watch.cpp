@@ -9,11 +9,13 @@
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
+#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
 #include <tuple>
+#include <utility>
 
 #include "sfft/error.hpp"
 #include "video/guard/snapshots.hpp"
@@ -28,6 +30,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMaxEvents = 20000;
+/// Time between two recordings, in seconds, above which something happened between them that nobody saw.
+constexpr double kLongestSeam = 2;
 
 /// Sets a flag again and again until it is destroyed, and at once when the run is to stop.
 class Waker {
@@ -65,33 +69,28 @@ class Waker {
 
 class Watch {
  public:
-  Watch(const std::string& input, const WatchOptions& options, const EventCallback& on_event,
+  Watch(std::span<const std::string> inputs, const WatchOptions& options, const EventCallback& on_event,
         const std::atomic<bool>& stop, WatchReport& report)
-      : input_(input), options_(options), on_event_(on_event), stop_(stop), report_(report) {}
+      : inputs_(inputs), options_(options), on_event_(on_event), stop_(stop), report_(report) {}
 
   void run() {
-    report_.input.path = masked_url(input_);
+    report_.input.path = masked_url(inputs_.front());
     if (!options_.snapshots.empty()) snapshots_.emplace(options_.snapshots, options_.may_write);
     GuardOptions guard_options = options_.guard;
     guard_options.source = report_.input.path;
     guard_.emplace(guard_options);
     areas_.emplace(options_.areas);
-    const auto source = open();
-    if (!source) return;
-    const WallClock waited = report_.input.begin;
-    report_.input = source->info();
-    report_.input.begin = waited;
-    try {
-      read(*source);
-    } catch (...) {
-      take_notes(*source);
-      throw;
+    std::exception_ptr failure;  // of the first recording that was damaged
+    for (const std::string& input : inputs_) {
+      if (stop_ || done()) break;
+      try {
+        watch(input);
+      } catch (const InputError&) {
+        if (inputs_.size() == 1) throw;
+        if (!failure) failure = std::current_exception();
+      }
     }
-    take_notes(*source);
-    if (report_.frames == 0 && !stop_)
-      throw InputError(fmt::format("'{}' holds no frames", report_.input.path));
-    // Cameras and streams do not end by themselves.
-    if (source->live() && input_ != "-" && !stop_ && !done()) go_offline(report_.seconds);
+    if (failure) std::rethrow_exception(failure);
   }
 
   /// A stream that broke is no longer there.
@@ -104,8 +103,46 @@ class Watch {
   }
 
  private:
+  void watch(const std::string& input) {
+    const auto source = open(input);
+    if (!source) return;
+    if (report_.frames == 0) {
+      const WallClock waited = report_.input.begin;
+      report_.input = source->info();
+      report_.input.begin = waited;
+    }
+    frames_before_ = report_.frames;
+    recording_begins_ = true;
+    try {
+      read(*source, input);
+    } catch (...) {
+      take_notes(*source);
+      throw;
+    }
+    take_notes(*source);
+    if (report_.frames == frames_before_ && !stop_)
+      throw InputError(fmt::format("'{}' holds no frames", masked_url(input)));
+    // Cameras and streams do not end by themselves.
+    if (source->live() && input != "-" && !stop_ && !done()) go_offline(report_.seconds);
+  }
+
+  /// Puts a recording behind those before it: where its date says, else right behind them.
+  void begin_recording(const FrameSource& source, const std::string& input, const Frame& frame) {
+    const WallClock begin = begin_of(source, input);
+    if (frames_before_ == 0 && !report_.input.begin.known()) report_.input.begin = begin;
+    if (inputs_.size() == 1) return;
+    const double fps = report_.input.fps > 0 ? report_.input.fps : 25;
+    const double behind = frames_before_ == 0 ? 0 : report_.seconds + 1 / fps;
+    const WallClock& first = report_.input.begin;
+    const bool dated = begin.known() && begin.source == first.source && begin.utc == first.utc;
+    offset_s_ = dated ? std::max(behind, begin.seconds - first.seconds) : behind;
+    segment_ = frame.segment;  // recordings that continue each other are coded alike
+    if (frames_before_ > 0 && offset_s_ - report_.seconds > kLongestSeam) guard_->gap();
+    report_.recordings.push_back({masked_url(input), offset_s_, 0});
+  }
+
   /// Opens the source, and waits for one that may come later. Null: the run is to stop.
-  std::unique_ptr<FrameSource> open() {
+  std::unique_ptr<FrameSource> open(const std::string& input) {
     constexpr double kFirstPause = 0.25, kLongestPause = 15;  // seconds
     SourceOptions source = options_.source;
     source.stop = &stop_;
@@ -114,13 +151,13 @@ class Watch {
     Gap absent;
     for (double pause = kFirstPause; !stop_; pause = std::min(2 * pause, kLongestPause)) {
       try {
-        auto opened = open_source(input_, source);
+        auto opened = open_source(input, source);
         absent.seconds = waited();
         if (absent.attempts > 0) absent_ = absent;
         return opened;
       } catch (const InputError& error) {
         const double left = options_.source.reconnect_seconds - waited();
-        if (!may_come_later(input_) || !(left > 0)) {
+        if (!may_come_later(input) || !(left > 0)) {
           if (absent.attempts == 0 || stop_) throw;
           throw InputError(
               fmt::format("{} ({} attempts in {:.0f} s)", error.what(), absent.attempts + 1, waited()));
@@ -140,10 +177,18 @@ class Watch {
   }
 
   void take_notes(const FrameSource& source) {
-    report_.warnings = source.warnings();
-    report_.input_log = source.log();
+    for (std::string& warning : source.warnings())
+      if (std::ranges::find(report_.warnings, warning) == report_.warnings.end())
+        report_.warnings.push_back(std::move(warning));
+    SourceLog log = source.log();
+    if (frames_before_ == 0) {
+      report_.input_log = std::move(log);
+    } else {
+      add_log(std::move(log));
+    }
     if (absent_) report_.input_log.gaps.insert(report_.input_log.gaps.begin(), *absent_);
-    if (report_.made_up > 0) {
+    if (report_.made_up > 0 && !told_of_concealment_) {
+      told_of_concealment_ = true;
       report_.warnings.push_back(
           fmt::format("The decoder made up parts of {} frames, or of those that they were predicted from: no "
                       "event begins "
@@ -152,12 +197,33 @@ class Watch {
     }
   }
 
+  /// Adds what a later recording's source noted.
+  void add_log(SourceLog log) {
+    SourceLog& all = report_.input_log;
+    for (Gap& gap : log.gaps) {
+      gap.frame += frames_before_;
+      gap.start_seconds += offset_s_;
+      all.gaps.push_back(std::move(gap));
+    }
+    for (FormatChange& change : log.changes) {
+      change.frame += frames_before_;
+      change.seconds += offset_s_;
+      all.changes.push_back(std::move(change));
+    }
+    all.damaged_packets += log.damaged_packets;
+    all.damaged_frames += log.damaged_frames;
+    all.lost_frames += log.lost_frames;
+    all.frames_without_time += log.frames_without_time;
+    all.min_interval_seconds = std::fmin(all.min_interval_seconds, log.min_interval_seconds);
+    all.max_interval_seconds = std::fmax(all.max_interval_seconds, log.max_interval_seconds);
+  }
+
   bool done() const { return options_.frames > 0 && report_.frames >= options_.frames; }
 
-  void read(FrameSource& source) {
+  void read(FrameSource& source, const std::string& input) {
     live_ = source.live();
     std::atomic<bool> wake{false};
-    Decoder decoder(source, {.limit = options_.frames});
+    Decoder decoder(source, {.limit = options_.frames > 0 ? options_.frames - report_.frames : 0});
     const Waker waker(wake, stop_);
     last_arrival_ = Clock::now();
     while (!stop_) {
@@ -168,7 +234,7 @@ class Watch {
         if (live_) look_for_silence();
         continue;
       }
-      if (report_.frames == 0 && !report_.input.begin.known()) report_.input.begin = begin_of(source, input_);
+      if (std::exchange(recording_begins_, false)) begin_recording(source, input, frames[0].frame);
       take(frames[0].frame);
     }
   }
@@ -176,10 +242,11 @@ class Watch {
   /// Time of a frame: the source's, else by number and rate. It begins with the first frame, or before with
   /// the silence that was an event.
   double seconds_of(const Frame& frame) const {
-    const double begin = absent_ && absent_->seconds >= options_.silence_s ? absent_->seconds : 0;
+    const double begin =
+        offset_s_ + (absent_ && absent_->seconds >= options_.silence_s ? absent_->seconds : 0);
     if (std::isfinite(frame.seconds)) return begin + frame.seconds;
     const double fps = report_.input.fps > 0 ? report_.input.fps : 25;
-    return begin + static_cast<double>(report_.frames) / fps;
+    return begin + static_cast<double>(report_.frames - frames_before_) / fps;
   }
 
   void take(const Frame& frame) {
@@ -198,6 +265,7 @@ class Watch {
     const GuardFrame& result = guard_->push(areas_->masked(frame), seconds, frame.made_up);
     busy_us_ += std::chrono::duration<double, std::micro>(Clock::now() - start).count();
     ++report_.frames;
+    if (!report_.recordings.empty()) ++report_.recordings.back().frames;
     if (frame.made_up) ++report_.made_up;
     report_.seconds = std::max(report_.seconds, seconds);
     last_arrival_ = Clock::now();
@@ -238,6 +306,11 @@ class Watch {
   Event completed(Event event, EventPhase phase) {
     event.zones = areas_->names(zones_of_[event.id]);
     event.wall_clock = iso_8601(report_.input.begin, event.start_s);
+    for (const WatchReport::Recording& recording : report_.recordings) {
+      if (recording.start_s > event.start_s + 1e-6 && !event.file.empty()) break;
+      event.file = recording.path;
+      event.file_s = std::max(0.0, event.start_s - recording.start_s);
+    }
     if (phase == EventPhase::start && snapshots_) {
       event.snapshot = snapshots_->write(event);
       report_.snapshot_problem = snapshots_->problem();
@@ -287,7 +360,7 @@ class Watch {
     if (kept != report_.events.end()) *kept = event;
   }
 
-  const std::string& input_;
+  std::span<const std::string> inputs_;
   const WatchOptions& options_;
   const EventCallback& on_event_;
   const std::atomic<bool>& stop_;
@@ -297,7 +370,10 @@ class Watch {
   std::optional<Areas> areas_;
   std::map<std::int64_t, std::uint64_t> zones_of_;  ///< events that last, by id
   bool live_ = false;
-  std::int64_t segment_ = 0;  ///< of the latest frame
+  std::int64_t segment_ = 0;        ///< of the latest frame
+  std::int64_t frames_before_ = 0;  ///< of earlier recordings
+  double offset_s_ = 0;             ///< time of the recording's first frame
+  bool recording_begins_ = true, told_of_concealment_ = false;
   double busy_us_ = 0;
   std::optional<Gap> absent_;  ///< before the first frame
   Clock::time_point last_arrival_;
@@ -305,11 +381,11 @@ class Watch {
 
 }  // namespace
 
-WatchReport watch(const std::string& input, const WatchOptions& options, const EventCallback& on_event,
-                  const std::atomic<bool>& stop) noexcept {
+WatchReport watch(std::span<const std::string> inputs, const WatchOptions& options,
+                  const EventCallback& on_event, const std::atomic<bool>& stop) noexcept {
   WatchReport report;
   try {
-    Watch run(input, options, on_event, stop, report);
+    Watch run(inputs, options, on_event, stop, report);
     try {
       run.run();
     } catch (const InputError&) {

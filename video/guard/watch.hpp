@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,9 +17,18 @@
 
 namespace sfft::video {
 
-/// What became of a source. Of its events the latest are kept.
+/// What became of a source. Of its events the latest are kept. Recordings that continue each other are one
+/// source: times and frames count on from its first recording.
 struct WatchReport {
-  SourceInfo input;
+  /// One of several recordings.
+  struct Recording {
+    std::string path;
+    double start_s = 0;  ///< of its first frame
+    std::int64_t frames = 0;
+  };
+
+  SourceInfo input;                   ///< of the first recording
+  std::vector<Recording> recordings;  ///< if there are several
   RunStatus status = RunStatus::complete;
   std::string message;  ///< why, when not complete
   std::vector<std::string> warnings;
@@ -48,10 +58,11 @@ struct WatchOptions {
 /// Called for every event that begins or ends, from the thread that watches.
 using EventCallback = std::function<void(const Event& event, EventPhase phase)>;
 
-/// Opens and guards the input until it ends, breaks, or `stop` is set. A stream or camera that is not there
-/// is opened again and again like one that was lost. Never throws: what was seen until a failure is in the
-/// report.
-WatchReport watch(const std::string& input, const WatchOptions& options, const EventCallback& on_event,
-                  const std::atomic<bool>& stop) noexcept;
+/// Opens and guards the input until it ends, breaks, or `stop` is set. Several inputs are recordings that
+/// continue each other (find_sequences()); a damaged one does not end the others. A stream or camera that is
+/// not there is opened again and again like one that was lost. Never throws: what was seen until a failure is
+/// in the report.
+WatchReport watch(std::span<const std::string> inputs, const WatchOptions& options,
+                  const EventCallback& on_event, const std::atomic<bool>& stop) noexcept;
 
 }  // namespace sfft::video
