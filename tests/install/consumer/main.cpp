@@ -21,7 +21,7 @@ int main() {
   };
   const std::vector<float> first = tone(1);
   const std::vector<float> second = tone(3);
-  const sfft::Template tmpl = sfft::learn(sfft::SignalView::line(first), {.keep = Largest{1}});
+  const sfft::Template tmpl = sfft::learn(sfft::SignalView::line(first), {.keep = sfft::Largest{1}});
   const sfft::Spectrum<double> spectrum = sfft::transform(sfft::SignalView::line(second), tmpl);
   const double error = std::abs(spectrum.values[0] - std::complex<double>(3.0 * n / 2, 0));
   std::printf("sfft %s: X[%lld] = %.3f, error %.2g\n", sfft::version(),

@@ -264,10 +264,16 @@ TEST(DenseEngines, GpuEnginesSayWhyNot) {
                 ErrorCode::backend_unavailable);
     }
   }
+  // Neither the engine nor the device outranks the other.
+  EXPECT_EQ(code_of([] {
+              Plan<float>(Shape(8), Domain::real, {.engine = Engine::built_in, .device = Device::gpu()});
+            }),
+            ErrorCode::invalid_argument);
   EXPECT_EQ(
-      Plan<float>(Shape(8), Domain::real, {.engine = Engine::built_in, .device = Device::gpu()}).engine(),
-      Engine::built_in)
-      << "an engine that is named decides by itself";
+      code_of(
+          [] { Plan<float>(Shape(8), Domain::real, {.engine = Engine::tuned, .device = Device::cpu()}); }),
+      dense::availability(Engine::tuned) ? ErrorCode::invalid_argument : ErrorCode::backend_unavailable);
+  EXPECT_EQ(Plan<float>(Shape(8), Domain::real, {.engine = Engine::built_in}).engine(), Engine::built_in);
 }
 
 }  // namespace
