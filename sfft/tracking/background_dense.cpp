@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread sends the frames that are begun to the GPU, several at a time, and the caller transforms those
-// that were not while the thread has nothing to do.
+// A thread sends submitted frames to the GPU, several at a time. The caller itself transforms a frame that
+// was not submitted if the thread is idle.
 #include "sfft/tracking/background_dense.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace sfft::detail {
 
 namespace {
 
-/// Dense transforms of a stream for which a GPU's fastest engine pays, however long it takes to make.
+/// After this many dense transforms, a GPU's fastest engine pays off however long its creation takes.
 constexpr std::int64_t kManyDense = 1024;
 
 template <class Real>
@@ -33,7 +33,7 @@ PlanOptions BackgroundDense<Real>::options() const {
   PlanOptions options;
   options.device = where_.device.several() ? Device::gpu(where_.device.gpu_number()) : where_.device;
   options.path = Path::dense;
-  // Compiling kernels takes a quarter of a second, longer than some thousand comparisons without them.
+  // Compiling kernels takes a quarter of a second, longer than about a thousand comparisons without them.
   if (executed_ < kManyDense) options.effort = PlanEffort::quick;
   options.threads = where_.threads;
   return options;
@@ -64,7 +64,7 @@ void BackgroundDense<Real>::attend() noexcept {
   }
 }
 
-/// end_ if it has not been pending.
+/// Returns end_ if the frame is not pending.
 template <class Real>
 std::size_t BackgroundDense<Real>::find(const void* samples) noexcept {
   std::size_t at = first_;
@@ -84,14 +84,14 @@ void BackgroundDense<Real>::begin(const SignalView& frame) noexcept {
     place.sent = place.failed = false;
     worker_.give([this, at = end_.load(), frame] { transform(at, frame); });
     ++end_;
-  } catch (const std::exception&) {  // the frame fails in its turn, if it does
+  } catch (const std::exception&) {  // execute() reports a failure that persists
   }
 }
 
-/// On the thread: sends the frame, and waits for those that were sent until another one can follow.
+/// Runs on the thread: sends the frame, then waits for sent frames until another one can follow.
 template <class Real>
 void BackgroundDense<Real>::transform(std::size_t at, const SignalView& frame) noexcept {
-  constexpr std::size_t kOnGpu = 3;  // one that is transformed, others that are copied or launched
+  constexpr std::size_t kOnGpu = 3;  // one is transformed while others are copied or launched
   send(at, frame);
   ++awaited_;
   while (awaited_ > 0) {
@@ -120,7 +120,7 @@ void BackgroundDense<Real>::send(std::size_t at, const SignalView& frame) noexce
   }
 }
 
-/// Takes the oldest frame, which has this place, if it is done.
+/// Fetches the oldest frame, which is at this position, if it is done.
 template <class Real>
 void BackgroundDense<Real>::receive(std::size_t at) noexcept {
   const DevicePlan<Real>& device = *inside(*plan_).design->device;
@@ -134,10 +134,10 @@ void BackgroundDense<Real>::receive(std::size_t at) noexcept {
     }
   }
   --awaited_;
-  done_ = at + 1;  // the caller may count again after the last one
+  done_ = at + 1;  // after the last frame, the caller may reset the counters
 }
 
-/// Leaves nothing on the GPU. The frames fail again, or not, when they are asked for.
+/// Discards all frames on the GPU. execute() transforms them again and reports a failure that persists.
 template <class Real>
 void BackgroundDense<Real>::fail(std::size_t first, std::size_t end) noexcept {
   const WorkspaceImpl<Real>& workspace = inside(workspace_);
@@ -148,7 +148,7 @@ void BackgroundDense<Real>::fail(std::size_t first, std::size_t end) noexcept {
   }
 }
 
-/// Waits for a frame that was pending. False: it failed. To be woken up takes about as long as the transform.
+/// Waits for a pending frame. False: it failed. Polls, because waking up takes as long as the transform.
 template <class Real>
 bool BackgroundDense<Real>::await(std::size_t at) noexcept {
   while (done_ <= at) std::this_thread::yield();
@@ -161,7 +161,7 @@ const Spectrum<Real>* BackgroundDense<Real>::found(const SignalView& frame) noex
   return at < end_ && at < done_ && !pending(at).failed ? &pending(at).spectrum : nullptr;
 }
 
-/// Makes room where frames that nobody asks for are done.
+/// Makes room by dropping the oldest frames that are done and no longer needed.
 template <class Real>
 void BackgroundDense<Real>::drop_passed() noexcept {
   while (first_ < done_ && pending(first_).samples == nullptr) ++first_;
@@ -189,10 +189,10 @@ void BackgroundDense<Real>::keep_only(std::span<const SignalView> frames) noexce
   drop_passed();
 }
 
-/// False: it was not begun and the thread has nothing to do, or it failed.
+/// Waits for the frame. False: it failed, or it was not submitted and the thread is idle.
 template <class Real>
 bool BackgroundDense<Real>::take_begun(const SignalView& frame, Spectrum<Real>& spectrum) noexcept {
-  if (done_ < end_) begin(frame);  // behind the others
+  if (done_ < end_) begin(frame);  // queued behind the others
   const std::size_t at = find(frame.data());
   if (at == end_ || !await(at)) return false;
   std::swap(spectrum, pending(at).spectrum);

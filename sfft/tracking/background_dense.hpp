@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames of a stream that are also transformed densely, to compare or in place of a sparse transform.
+// Dense transforms of a stream's frames, for comparison or in place of sparse transforms.
 #pragma once
 
 #include <array>
@@ -14,9 +14,9 @@
 
 namespace sfft::detail {
 
-/// Dense transforms at a template's support. On a GPU, those of frames which will be compared run
-/// concurrently, on a thread of its own, while others go through their sparse transforms. One frame's copy to
-/// the GPU overlaps with the transform of another.
+/// Dense transforms at a template's support. On a GPU, a separate thread transforms the frames that will be
+/// compared, at the same time as sparse transforms of other frames. One frame's copy to the GPU overlaps with
+/// the transform of another.
 template <class Real>
 class BackgroundDense {
  public:
@@ -26,35 +26,36 @@ class BackgroundDense {
   BackgroundDense(const BackgroundDense&) = delete;
   BackgroundDense& operator=(const BackgroundDense&) = delete;
 
-  /// Frames that can be under way, or done and not asked for yet.
+  /// Maximum number of frames that are in flight, or done and not yet taken.
   static constexpr std::size_t kMax = 8;
 
-  /// The template is another: `plan` is for it, made with options(), or will be made when it is needed.
+  /// Changes to another template. `plan` is for that template, made with options(); without one, the plan is
+  /// made when it is needed.
   void renew(std::optional<Plan<Real>> plan = std::nullopt) noexcept;
-  /// The options of its plans.
+  /// The options for the plans of this class.
   PlanOptions options() const;
-  /// Throws what Plan and Plan::execute() throw.
+  /// Throws as the constructor of Plan and Plan::execute() do.
   void execute(const Template& tmpl, const SignalView& frame, Spectrum<Real>& spectrum);
-  /// Begins with a frame, unless it has been begun, whose samples must stay what they are until keep_only()
-  /// without it or forget() returns. Does nothing on a CPU, before the first frame and while others take all
-  /// the room.
+  /// Submits a frame, unless it was submitted before. Its samples must not change until forget() or a
+  /// keep_only() without this frame returns. Does nothing on a CPU, before a plan exists, and while kMax
+  /// frames are pending.
   void begin(const SignalView& frame) noexcept;
-  /// The spectrum of a frame that was begun, if it is there; else null.
+  /// The spectrum of a submitted frame if it is ready; else null.
   const Spectrum<Real>* found(const SignalView& frame) noexcept;
-  /// How many are there that nobody has asked for.
+  /// Number of frames that are transformed and not yet taken.
   std::size_t found() const noexcept { return done_ - first_; }
   /// This frame is no longer needed.
   void pass(const SignalView& frame) noexcept;
-  /// Nobody asks for other frames than these any more: waits for those that are under way.
+  /// Discards all frames but these. Waits for discarded frames that are in flight.
   void keep_only(std::span<const SignalView> frames) noexcept;
   /// Waits for work in progress and discards it.
   void forget() noexcept;
-  /// Announces that frames whose transforms the caller will wait for are submitted soon.
+  /// Announces that the caller will soon submit frames and wait for their transforms.
   void attend() noexcept;
 
  private:
   struct Pending {
-    const void* samples = nullptr;  ///< of the frame; null: nobody asks for it any more
+    const void* samples = nullptr;  ///< samples of the frame; null: it is no longer needed
     Spectrum<Real> spectrum;
     bool sent = false;  ///< to the GPU
     bool failed = false;
@@ -72,17 +73,18 @@ class BackgroundDense {
   bool take_begun(const SignalView& frame, Spectrum<Real>& spectrum) noexcept;
 
   PlanOptions where_;
-  std::optional<Plan<Real>> plan_;  ///< the thread's while frames are under way, like the workspace
+  /// While frames are in flight, only the thread uses the plan and the workspace.
+  std::optional<Plan<Real>> plan_;
   Workspace<Real> workspace_;
   std::int64_t executed_ = 0;
-  /// A ring; frames are counted from when none was under way: those before first_ are gone, those before
-  /// done_ transformed, those before end_ under way.
+  /// A ring. Frames are numbered from 0 again whenever none is pending. Those before first_ are discarded,
+  /// those before done_ are transformed, and those before end_ are in flight.
   std::array<Pending, kMax> pending_;
   std::size_t first_ = 0;
   std::atomic<std::size_t> done_{0}, end_{0};
-  std::size_t awaited_ = 0;              ///< the thread's: frames that it has taken and that are not done
-  std::atomic<bool> forgetting_{false};  ///< frames that are under way need not be transformed
-  Worker worker_{kAwake};                ///< the last one: its jobs use the others
+  std::size_t awaited_ = 0;              ///< frames sent to the GPU and not yet done; only the thread uses it
+  std::atomic<bool> forgetting_{false};  ///< frames in flight need not be transformed
+  Worker worker_{kAwake};                ///< the last member, because its jobs use the others
 };
 
 extern template class BackgroundDense<float>;

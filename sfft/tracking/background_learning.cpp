@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The caller copies the frame: that takes less time than to wake up the thread, for which it would wait.
+// The caller copies the frame, because that takes less time than to wake up the thread and wait for its copy.
 #include "sfft/tracking/background_learning.hpp"
 
 #include <algorithm>
@@ -18,10 +18,10 @@ namespace sfft::detail {
 
 namespace {
 
-/// Points per frequency of a signal that is sparse enough, whatever its criterion.
+/// A signal with at least this many points per frequency of the support is sparse, whatever the criterion.
 constexpr std::int64_t kSparsePoints = 64;
 
-/// A frame of zeros, or of noise alone, may have no frequency that meets the criterion.
+/// Empty if no frequency meets the criterion, as in a frame of zeros or pure noise.
 std::optional<Template> learned_from(const SignalView& frame, const LearnOptions& options) {
   try {
     return learn(frame, options);
@@ -31,7 +31,7 @@ std::optional<Template> learned_from(const SignalView& frame, const LearnOptions
   }
 }
 
-/// A requested path may have no plan for a wider support.
+/// Empty if the requested path has no plan for this support, which may be wider than the old one.
 template <class Real>
 std::optional<Plan<Real>> plan_of(const Template& tmpl, const PlanOptions& options) {
   try {
@@ -42,7 +42,7 @@ std::optional<Plan<Real>> plan_of(const Template& tmpl, const PlanOptions& optio
   }
 }
 
-/// The exact values of a frame at the union of some supports.
+/// The exact values of a frame at the union of several supports.
 template <class Real>
 class ExactValues {
  public:
@@ -89,12 +89,13 @@ std::vector<DriftSupport> drift_supports(const TemplateData& fresh, std::span<co
   return supports;
 }
 
-/// The fresh template with the frequencies that drifting tones will use. The first support for which a plan
-/// is sparse and accurate enough is the one that lasts longest; without one, the answer stays as it is.
+/// Widens the fresh template by the frequencies that drifting tones will use. The supports are ordered by how
+/// long they last, longest first; the first with a sparse and accurate plan is taken. If none has one, the
+/// answer does not change.
 template <class Real>
 void follow_drift(const SignalView& frame, const LearnRequest<Real>& request, LearnAnswer<Real>& answer) {
-  /// The largest error that a plan predicts, and the part of the accuracy asked for that it may use: levels
-  /// swing while tones pass from bin to bin.
+  /// The largest acceptable predicted error, and the fraction of the requested accuracy that a plan is made
+  /// for. The fraction is below 1 because errors fluctuate while tones pass from bin to bin.
   constexpr double kLargestError = 0.2, kRoom = 0.7;
   const Template learned = *answer.fresh;
   const TemplateData& fresh = *data_of(learned);
@@ -141,7 +142,7 @@ LearnAnswer<Real> learn_where_tones_are(const SignalView& frame, const LearnRequ
   std::optional<Template> fresh = learned_from(frame, request.learn);
   if (!fresh) return answer;
   take(std::move(*fresh));
-  // A tone between two bins may put more frequencies above a threshold than a sparse transform is good for.
+  // A tone between two bins may raise more frequencies above a threshold than a sparse transform can handle.
   const auto dense = [&] { return answer.plan && answer.plan->info().path == Path::dense; };
   if (!dense() || !request.sparse || std::holds_alternative<Largest>(*request.learn.keep)) return answer;
   const LearnAnswer<Real> all = answer;
@@ -194,7 +195,7 @@ void BackgroundLearning<Real>::begin(const SignalView& frame, LearnRequest<Real>
       return outcome;
     });
     due_ = due;
-  } catch (const std::exception&) {  // no memory, or no thread
+  } catch (const std::exception&) {  // no memory or no thread
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fits a robust line to the logarithms of (true error / reported error) against the reported level, recent
-// and nearby comparisons first, near in level and in the shape of the change; comparisons are spaced ever
-// wider unless one is a surprise.
+// Fits a robust line to log(true error / reported error) against the reported level. Recent comparisons weigh
+// more, as do those with a similar level and shape of change. Intervals between comparisons grow until one
+// comparison is surprising.
 #include "sfft/tracking/calibration.hpp"
 
 #include <algorithm>
@@ -15,58 +15,61 @@ namespace sfft::detail {
 
 namespace {
 
-/// Below this relative error there is nothing to calibrate: rounding, or an exactly sparse signal.
+/// Relative errors below this are not calibrated: they are rounding, or the signal is exactly sparse.
 constexpr double kNegligible = 1e-5;
-/// A report above this is not believed where nothing like it was compared before: in noise such errors were a
-/// third of the true ones.
+/// A report above this is not trusted if nothing similar was compared before: in noise, such reports were a
+/// third of the true errors.
 constexpr double kUnproved = 0.25;
-/// Errors that differ by less than this factor, given as a logarithm, are of one level.
+/// Errors whose logarithms differ by less than this have one level.
 constexpr double kOneLevel = std::numbers::ln2;
-/// The same for the numbers of a change's shape: frames of one kind of change scatter by 0.05 to 0.4, kinds
-/// whose factors differ are mostly 1 to 5 apart.
+/// The same for the components of a change's shape. Within one kind of change they scatter by 0.05 to 0.4;
+/// between kinds with different factors they mostly differ by 1 to 5.
 constexpr double kOneShape = 0.6;
-/// The same in units of the scatter of a true error, where changes are sums over few coefficients too.
+/// The same in units of the scatter of a true error. Changes are also sums over the coefficients, and with
+/// few of these they scatter as well.
 constexpr double kShapeScatters = 6;
-/// A frame is unlike a comparison beyond this distance, in units of the two above; far beyond the second, one
-/// frame suffices. Both grow to twice as much as the budget for comparisons out of turn is used up.
+/// A frame is unlike a comparison if their distance, in the units above, exceeds kUnlike. Several such frames
+/// in a row cause a comparison, or a single one beyond kFar. Both limits double as the budget for unscheduled
+/// comparisons is used up.
 constexpr double kUnlike = 1.3, kFar = 2.5;
 constexpr int kUnlikeFrames = 3;
-/// Frames after which another comparison out of turn may be made, in the long run.
+/// Frames per unscheduled comparison in the long run.
 constexpr double kRefill = 64;
-/// Comparisons that are kept for other changes before a second one of a new kind is made.
+/// Unscheduled comparisons that must remain in reserve when a kind of change is compared again.
 constexpr double kSpare = 2;
 constexpr std::size_t kMemory = 16;
-/// Comparisons that are taken for those of the present kinds of change.
+/// The last comparisons, which represent the present kinds of change.
 constexpr std::size_t kRecent = 4;
-/// Factor on a comparison's weight each time another one is made nearby.
+/// Factor on a comparison's weight for each later comparison nearby.
 constexpr double kFading = 0.75;
-/// A full memory gives up the oldest comparison that has this many others nearby.
+/// A full memory drops the oldest comparison that has this many others nearby.
 constexpr int kReplaced = 3;
-/// Frames scatter by some tenths about their median, and erring on the safe side costs little.
+/// Errors of single frames scatter by some tenths about their median, and a report that is slightly too large
+/// does little harm.
 constexpr double kMargin = 1.1;
-/// Factors beyond these are not a matter of calibration.
+/// Logarithms of the smallest and largest factor. Anything beyond is not a matter of calibration.
 const double kMin = std::log(0.02), kMax = std::log(64.0);
-/// A report that looks larger than this allows is more likely a lucky frame, unless the last comparisons at
-/// its level, `kWitnesses` at least, all say so.
+/// Log of the smallest factor that needs no evidence. A smaller one more likely stems from a lucky frame,
+/// unless the last kWitnesses comparisons nearby all agree.
 const double kMinAlone = std::log(0.35);
 constexpr int kWitnesses = 5;
-/// Weight of what is assumed where nothing near was compared, in comparisons, and the log of that factor: of
-/// kinds of change, few have a larger one by more than twice.
+/// The factor that is assumed if nothing similar was compared: its weight, as a number of comparisons, and
+/// its log. Few kinds of change have a factor more than twice as large.
 constexpr double kIgnorance = 0.25, kMinWeight = 1e-6;
 const double kUnknown = std::log(1.5);
-/// The fit: its passes, the scatter of ratios, and the squared spread of levels below which they determine no
-/// slope.
+/// The fit: number of passes, scatter of the log ratios, and the squared spread of levels below which they do
+/// not determine a slope.
 constexpr int kPasses = 3;
 constexpr double kScatter = 0.15, kRidge = 0.05;
-/// Comparisons from which a scatter can be told, and the largest one that is not instability.
+/// Minimum number of comparisons for an estimate of the scatter, and its upper limit: more is instability.
 constexpr int kEnough = 4;
 constexpr double kLargestScatter = 0.4;
-/// How far a true error may be above what is expected if the interval to the next comparison is to grow;
-/// after a surprise it shrinks. Below, where reports are on the safe side, it may be as far off as a
-/// contradiction.
+/// The interval to the next comparison grows if the log of the true error exceeds the expected one by less
+/// than this. After a surprise, the interval shrinks. An error below the expected one, where reports are on
+/// the safe side, is a surprise only beyond kContradiction.
 const double kAgreement = std::log(1.3);
 constexpr std::int64_t kMinStep = 4, kShortStep = 8, kNextStep = 2, kManyFrames = 16, kNewKindStep = 32;
-/// A true error this many times the reported one means that earlier comparisons no longer hold.
+/// If the true error is this factor (as a log) above the expected one, earlier comparisons no longer hold.
 const double kContradiction = std::log(1.7);
 
 }  // namespace
@@ -77,13 +80,13 @@ void Calibration::restart() {
   scatter_ = scatter;
 }
 
-/// A comparison and one that may follow it are affordable.
+/// Ensures that one comparison, and a second one after it, are within the budget.
 void Calibration::referenced() noexcept {
   budget_ = std::max(budget_, kSpare + 1);
 }
 
 /// For Gaussian errors, the variance of log Σ|error|² over `count` complex coefficients is the trigamma
-/// function.
+/// function at `count`.
 void Calibration::coefficients(std::int64_t count) noexcept {
   const double k = static_cast<double>(std::max<std::int64_t>(count, 1));
   const double trigamma =
@@ -103,8 +106,8 @@ double Calibration::distance(const Comparison& a, const Comparison& b) const noe
   return std::sqrt(level * level + held * held + shared * shared + known * known);
 }
 
-/// How much the logs of true over reported errors scatter among comparisons of such frames. Where few
-/// coefficients have most of the error, that is more than their number alone suggests.
+/// Standard deviation of log(true error / reported error) over comparisons of similar frames. If a few
+/// coefficients have most of the error, it is larger than the number of coefficients suggests.
 double Calibration::scatter(const Comparison& frame) const {
   double sum = 0, squares = 0;
   int count = 0;
@@ -127,7 +130,7 @@ double Calibration::nearest(const Comparison& frame, std::size_t count) const {
   return min;
 }
 
-/// The smallest log of a factor that is believed of such a frame.
+/// Log of the smallest factor that is trusted for this frame.
 double Calibration::min(const Comparison& frame) const {
   double largest = kMin;
   int witnesses = 0;
@@ -144,9 +147,9 @@ bool Calibration::due(const Report& report) {
   budget_ = std::min(kBudget, budget_ + 1 / kRefill);
   if (interval_ == 0 || !(report.error > kNegligible)) return false;
   const Comparison frame(report);
-  const double distance = nearest(frame, kMemory);  // infinite where nothing was compared at all
+  const double distance = nearest(frame, kMemory);  // infinite if nothing was compared
   if (frames_ >= next_ || (distance > kUnlike && report.error > kUnproved)) return true;
-  // A kind of change that comes back, or looks like one that did, may be another one.
+  // A change that looks like one from long ago may be of another kind.
   const double moved = nearest(frame, kRecent);
   const double strictness = 2 - budget_ / kBudget;
   const bool unlike = !known_.empty() && moved > strictness * kUnlike;
@@ -158,12 +161,13 @@ bool Calibration::due(const Report& report) {
   return true;
 }
 
-/// Counts a frame of which nothing is known; true: it is due. One that is overdue has errors to wait for.
+/// Counts a frame about which nothing is known. True: its comparison is scheduled. An overdue comparison is
+/// not predicted, because it waits for a frame whose error is not negligible.
 bool Calibration::scheduled() noexcept {
   return ++frames_ == next_ && interval_ != 0;
 }
 
-/// A comparison that found what is expected.
+/// Records a comparison that found the expected error.
 void Calibration::agreed(const Report& report) {
   compared(factor(report) / kMargin, 1, report);
 }
@@ -182,10 +186,9 @@ double Calibration::factor(const Report& report) const {
     const double off = distance(known_[i], frame), near = std::exp(-0.5 * off * off);
     nearness[i] = fresh * near;
     nearest = std::max(nearest, near);
-    fresh *= 1 - (1 - kFading) * near;  // comparisons far away say nothing of those that are near
+    fresh *= 1 - (1 - kFading) * near;  // a distant comparison does not make nearby ones outdated
   }
-  // A line through the comparisons, weighted towards nearby ones and fitted so that an outlier hardly moves
-  // it.
+  // Fits a line through the comparisons. Nearby ones weigh more, and an outlier hardly moves the line.
   double mean = 0, slope = 0, all = 0, scatter = 0;
   for (int pass = 0; pass < kPasses; ++pass) {
     double weights = 0, levels = 0, ratios = 0, squares = 0, products = 0;
@@ -205,12 +208,12 @@ double Calibration::factor(const Report& report) const {
     if (!(weights > kMinWeight)) return kMargin * std::exp(kUnknown);
     squares -= levels * levels / weights;
     products -= levels * ratios / weights;
-    // The slope lies between 0, true errors follow the report, and −1, they stay the same whatever is
-    // reported.
+    // The slope is between 0 (true errors are proportional to reported ones) and −1 (true errors do not
+    // depend on reported ones).
     slope = std::clamp(products / (squares + kRidge), -1.0, 0.0);
     mean = (ratios - slope * levels) / weights;
   }
-  // Where comparisons of like frames differ, the next frame may be as far off as they are.
+  // If comparisons of similar frames differ, the next frame may be as far off as they are.
   const double caution = std::max(0.0, scatter / all - kScatter);
   const double belief = (all * (mean + caution) + kIgnorance * (1 - nearest) * kUnknown) / (all + kIgnorance);
   return std::exp(std::clamp(belief, min(frame), kMax)) * kMargin;
@@ -234,8 +237,8 @@ void Calibration::remember(const Comparison& comparison) {
 }
 
 void Calibration::compared(double true_l2, double reported_l2, const Report& report) {
-  // Where the caller requests comparisons at short intervals, a report that was too large is no reason for
-  // more, and one that was too small cannot wait for them.
+  // If the caller requests comparisons at short intervals, a report that was too large is no reason for more.
+  // After a report that was too small, the next comparison comes soon and does not wait for the caller.
   const bool more_come = std::exchange(brought_forward_, false) && frames_ - last_ <= kManyFrames;
   last_ = frames_;
   elsewhere_ = 0;
@@ -258,8 +261,8 @@ void Calibration::compared(double true_l2, double reported_l2, const Report& rep
     remember(now);
   }
   if (frames_ < next_) {
-    // Out of turn. One comparison may have met a rare frame of a new kind of change: others follow, if they
-    // can be afforded.
+    // Unscheduled. The comparison may have met an unusual frame of a new kind of change, so others follow if
+    // the budget allows.
     if (!surprising && (of_known_kind || budget_ < kSpare)) return;
     if (!surprising) budget_ -= 1;
     step_ = std::min(step_, kNewKindStep);

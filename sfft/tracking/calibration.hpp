@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Learns how far a tracker's reported errors are off, from frames that are also transformed densely.
+// Learns correction factors for a tracker's reported errors, from frames that are also transformed densely.
 #pragma once
 
 #include <cstddef>
@@ -11,42 +11,44 @@
 
 namespace sfft::detail {
 
-/// A plan's error estimate rests on a model of what changes from frame to frame. On a given stream the model
-/// is off by a factor that hardly varies while errors are of one size and changes of one kind; a few
-/// comparisons with the truth tell it. Comparisons are made soon after the plan is new, ever more rarely
-/// after that, and again when a frame reports an error or shows a change unlike those that were compared,
-/// lately or at all, or a comparison contradicts what was reported. Until then reports carry the spread over
-/// kinds of change.
+/// A plan's error estimate rests on a model of what changes from frame to frame. On a given stream, the model
+/// is off by a factor that hardly varies while errors have one level and changes are of one kind. A few
+/// comparisons with exact spectra determine it. The first comparisons come soon after a new plan, and the
+/// interval then grows. A frame is also compared if its reported error or its kind of change differs from
+/// those of all known or of recent comparisons. A comparison that contradicts its report shortens the
+/// interval. If nothing similar was compared, reports are multiplied by a factor that suits most kinds of
+/// change.
 class Calibration {
  public:
-  /// `interval`: frames between comparisons in the long run; 0: none.
+  /// `interval`: frames between comparisons in the long run; 0: no comparisons.
   explicit Calibration(int interval) : interval_(interval) {}
 
-  /// What is known of a frame without a comparison: the uncalibrated relative error, and its change.
+  /// What is known about a frame without a comparison: its uncalibrated relative error and shape of change.
   struct Report {
     double error;
     ChangeShape shape;
     Report(double relative_error, ChangeShape change = {}) : error(relative_error), shape(change) {}
   };
 
-  /// Call when the plan has changed: what was learned says little about a new one.
+  /// Call when the plan has changed: comparisons with the old plan say little about a new one.
   void restart();
-  /// Call when the reference has changed: the same change has another shape now.
+  /// Call when the reference has changed: the same kind of change now has another shape.
   void referenced() noexcept;
-  /// The number of coefficients over which errors are summed: sums over few scatter.
+  /// Sets the number of coefficients over which errors are summed. Sums over few coefficients scatter.
   void coefficients(std::int64_t count) noexcept;
-  /// Counts a frame; true: compare this one.
+  /// Counts a frame. True: compare this one.
   bool due(const Report& report);
-  /// Frames from here to the next scheduled comparison, that one included; a large number when none is
-  /// scheduled or when it is overdue, because errors are negligible.
+  /// Frames up to and including the next scheduled comparison. A large number if none is scheduled, or if it
+  /// is overdue because errors are negligible.
   std::int64_t frames_to_next() const noexcept;
-  /// What a comparison found: ‖X̂ − X‖₂ and what was reported for it.
+  /// What a comparison found: the true ‖X̂ − X‖₂ and the reported one.
   struct KnownErrors {
     double true_l2, reported_l2;
   };
-  /// The comparisons of the next `frames` frames: calls `take` with the number of each, counted from 0 on,
-  /// until that returns false. `reported` gives what a frame reports, and `found` what its comparison found,
-  /// as far as these are known. A comparison of which nothing is known finds what is expected.
+  /// Predicts the comparisons of the next `frames` frames. Calls `take` with the number of each compared
+  /// frame, counted from 0, until `take` returns false. `reported` returns a frame's report, and `found` the
+  /// result of its comparison, if they are known. A comparison with an unknown result is assumed to find the
+  /// expected error.
   template <class Reported, class Finding, class Take>
   void expected(std::size_t frames, const Reported& reported, const Finding& found, const Take& take) const {
     Calibration ahead = *this;
@@ -60,7 +62,7 @@ class Calibration {
         ahead.agreed(report.value_or(Report(0)));
     }
   }
-  /// The comparison of this frame, which the caller requested, takes the place of the next scheduled one.
+  /// The caller requested the comparison of this frame; it replaces the next scheduled one.
   void bring_forward() noexcept;
   /// Records the outcome of a comparison, in ‖X̂ − X‖₂.
   void compared(double true_l2, double reported_l2, const Report& report);
@@ -88,15 +90,15 @@ class Calibration {
 
   static constexpr double kBudget = 5;
   int interval_;
-  std::int64_t frames_ = 0;       ///< frames since the plan was new
-  std::int64_t next_ = 2;         ///< scheduled comparison
-  std::int64_t step_ = 2;         ///< frames from it to the one after
-  std::int64_t last_ = 0;         ///< frame of the last comparison
-  double budget_ = kBudget;       ///< comparisons out of turn that may be made now; refills with time
-  bool brought_forward_ = false;  ///< the comparison of this frame
-  double scatter_ = 0;            ///< standard deviation of the log of a true error, for its few coefficients
-  int elsewhere_ = 0;             ///< frames in a row unlike all that were compared
-  std::vector<Comparison> known_;  ///< the last few, and the last of each kind of change
+  std::int64_t frames_ = 0;        ///< frames since the plan was new
+  std::int64_t next_ = 2;          ///< frame of the next scheduled comparison
+  std::int64_t step_ = 2;          ///< frames from that to the following one
+  std::int64_t last_ = 0;          ///< frame of the last comparison
+  double budget_ = kBudget;        ///< unscheduled comparisons that may be made now; refills with time
+  bool brought_forward_ = false;   ///< the comparison of this frame was requested by the caller
+  double scatter_ = 0;             ///< standard deviation of the log of a true error over k coefficients
+  int elsewhere_ = 0;              ///< consecutive frames unlike all recent comparisons
+  std::vector<Comparison> known_;  ///< the most recent ones, and the last ones of each kind of change
 };
 
 }  // namespace sfft::detail

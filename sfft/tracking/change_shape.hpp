@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shape of what changed since the last renewal: tells kinds of change apart.
+// The shape of the change since the last renewal, which distinguishes kinds of change.
 #pragma once
 
 #include <algorithm>
@@ -13,24 +13,25 @@
 
 namespace sfft::detail {
 
-/// Three logarithms that hardly vary while a change is of one kind, whatever its size, and differ between a
-/// shadow, sensor noise, a texture or rain. They cost one pass over the coefficients. Frames that do not
-/// repeat all have the shape {0, 0, 0}: their coefficients change by as much as they are.
+/// Three logarithms that hardly vary while changes are of one kind, whatever their size. They differ between
+/// shadows, sensor noise, textures and rain. They cost one pass over the coefficients. All frames of a stream
+/// that does not repeat have the shape {0, 0, 0}: their coefficients change by their whole magnitude.
 struct ChangeShape {
-  double held = 0;    ///< log of Σ|Δ_i|² over the tail's energy; Δ is the change of the coefficients
+  double held = 0;    ///< log of Σ|Δ_i|² over the tail's energy; Δ_i is the change of a coefficient
   double shared = 0;  ///< log of (Σ|Δ_i|²)² / Σ|Δ_i|⁴: how many coefficients share the change
-  /// log of a tenth plus the share of Σ|Δ_i|² that is new since the frame before: 2 for noise, which is new
-  /// in every frame, nearly 0 for a slow motion. NaN where that frame is not known.
+  /// log(0.1 + r), where r is the energy of the change since the previous frame over Σ|Δ_i|². r is nearly 0
+  /// for slow motion. For noise, which is independent in every frame, r is 2 if Δ is relative to a noise-free
+  /// spectrum and 1 if that is as noisy. NaN if the previous frame is not known.
   double fresh = 0;
 };
 
-/// `before` holds the coefficients of the last renewal, which is the reference if there is one; `previous`
-/// those of the frame before this one, or nothing. `mean` is the index of f = 0, which does not count, or -1.
+/// `before`: the coefficients of the last renewal, which is the reference if there is one. `previous`: those
+/// of the previous frame, or empty. `mean`: the position of f = 0, which is left out, or -1.
 template <class Real>
 ChangeShape change_shape(const Spectrum<Real>& spectrum, std::span<const std::complex<double>> before,
                          std::span<const std::complex<Real>> previous, std::int64_t mean) {
   const auto square = [](double re, double im) { return re * re + im * im; };
-  // Several sums, because one would wait for each addition.
+  // Several sums, because in a single one each addition would wait for the one before.
   constexpr std::size_t kLanes = 4;
   double sums[kLanes] = {}, squares[kLanes] = {}, steps[kLanes] = {};
   const auto add = [&](std::size_t begin, std::size_t end) {

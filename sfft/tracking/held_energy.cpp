@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over one of each conjugate pair, counted twice.
+// Sums contain one of each conjugate pair, with weight 2.
 #include "sfft/tracking/held_energy.hpp"
 
 #include <algorithm>
@@ -80,7 +80,8 @@ bool worth_replacing(double held, double all, double below, double outside_below
   const std::vector<double> multiplicity = multiplicities(fresh);
   const double chosen = std::accumulate(multiplicity.begin(), multiplicity.end(), 0.0);
   if (!(chosen < points)) return true;
-  // The k largest of n independent exponential powers of mean p sum to about k p (1 + log(n/k)).
+  // The k largest of n independent, exponentially distributed powers with mean p sum to about
+  // k p (1 + log(n/k)).
   constexpr double kMargin = 2;
   const double power = std::max(0.0, all - fresh_held) / (points - chosen);
   return fresh_held - held > kMargin * chosen * power * (1 + std::log(points / chosen));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What part of a frame's energy a template's support holds.
+// The share of a frame's energy in a template's support.
 #pragma once
 
 #include <complex>
@@ -11,17 +11,17 @@
 
 namespace sfft::detail {
 
-/// For each coefficient: 2 where the spectrum of a real signal holds a distinct conjugate, else 1.
+/// For each coefficient: 2 if the spectrum of a real signal contains a distinct conjugate, else 1.
 std::vector<double> multiplicities(const Template& tmpl);
-/// Energy of a spectrum's coefficients at the template's support without f = 0, both halves of a real
-/// signal's.
+/// Energy Σ|X|² of `values`, a spectrum at the template's support, without f = 0. Counts both halves of a
+/// real signal's spectrum.
 double held_energy(const Template& tmpl, std::span<const std::complex<double>> values);
-/// Energy of all of a frame's coefficients but f = 0, by Parseval's theorem from the samples.
+/// Energy Σ|X|² of a whole frame without f = 0, from the samples by Parseval's theorem.
 double whole_energy(const SignalView& frame);
-/// Whether a template learned from a frame should replace one that holds `held` of the frame's energy `all`
-/// without f = 0. The old one has to hold less than `below` times what the fresh one holds, or the fresh one
-/// has to leave less than `outside_below` times as much outside. What it gains has to be more than the
-/// largest of a white noise's coefficients hold by chance.
+/// Whether `fresh`, a template learned from a frame, should replace a template that holds `held` of the
+/// frame's energy `all` without f = 0. Either the old one holds less than `below` times the energy in the
+/// fresh one, or the fresh one leaves less than `outside_below` times as much energy outside. In addition,
+/// the gain must exceed what the largest coefficients of white noise hold by chance.
 bool worth_replacing(double held, double all, double below, double outside_below, const Template& fresh);
 
 }  // namespace sfft::detail

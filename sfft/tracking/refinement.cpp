@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A future per search; one that fails says why, and nothing else changes.
+// One future per search. A search that fails reports why and has no other effect.
 #include "sfft/tracking/refinement.hpp"
 
 #include "sfft/template_access.hpp"
@@ -23,7 +23,7 @@ void Refinement<Real>::begin(const Request& request) {
   };
   try {
     search_ = std::async(std::launch::async, search);
-  } catch (const std::system_error&) {  // no further thread: the plan in force stays
+  } catch (const std::system_error&) {  // thread creation failed: the plan in force stays
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Searches for a better plan on a thread of its own, while frames go through the one that is there.
+// Searches for a better plan on a separate thread, while frames use the plan in force.
 #pragma once
 
 #include <future>
@@ -11,20 +11,20 @@
 
 namespace sfft::detail {
 
-/// One search at a time. Not thread-safe itself. The destructor waits for a search under way.
+/// Runs one search at a time. Not thread-safe. The destructor waits for a search in progress.
 template <class Real>
 class Refinement {
  public:
   struct Outcome {
-    std::shared_ptr<const TemplateData> source;  ///< of the template that the plan is for
-    std::optional<Plan<Real>> plan;              ///< nothing when the search failed
-    std::string problem;                         ///< why
+    std::shared_ptr<const TemplateData> source;  ///< the template that the plan is for
+    std::optional<Plan<Real>> plan;              ///< empty if the search failed
+    std::string problem;                         ///< why the search failed
   };
 
-  /// Asks for a plan. It is searched for now, or as soon as the search under way has ended, in place of
-  /// whatever was asked for in between.
+  /// Starts a search. If another one is in progress, the new search starts when that has ended, and replaces
+  /// any other that is waiting.
   void start(const Template& tmpl, const PlanOptions& options);
-  /// What has been found since the last call, if anything; does not wait.
+  /// The outcome of a search that has ended since the last call, if any. Does not wait.
   std::optional<Outcome> poll();
   bool searching() const noexcept { return search_.valid(); }
 

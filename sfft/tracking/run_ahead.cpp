@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the ring of a GPU's workspace full: parts are submitted whenever it has room, before the spectrum of
-// the frame under way is waited for.
+// Keeps the ring of a GPU's workspace full: submits parts whenever it has room, before it waits for the
+// current frame's spectrum.
 #include "sfft/tracking/run_ahead.hpp"
 
 #include <algorithm>
@@ -14,9 +14,9 @@ namespace sfft::detail {
 
 namespace {
 
-/// The most frames that a CPU plan takes together.
+/// Maximum number of frames that a CPU plan transforms together.
 constexpr std::size_t kLongestRun = 256;
-/// Room for spectra, in parts: a push of a usual number of frames may be ready before the first is taken.
+/// Capacity of the ring in parts. All frames of a typical push may be ready before the first is taken.
 constexpr std::size_t kParts = 4;
 
 template <class Real>
@@ -38,7 +38,8 @@ void RunAhead<Real>::use(const Plan<Real>& plan) {
   plan_ = plan;
 }
 
-/// Transforms what is ahead by a plan of another reference. False: it has to be sent once more.
+/// Transforms the frames that are ahead again, with a plan that has another reference. False: they must be
+/// submitted again.
 template <class Real>
 bool RunAhead<Real>::again(const Plan<Real>& plan) noexcept {
   if (first_ == end_ || !overlaps() || inside(plan).design != inside(plan_).design) return false;
@@ -46,7 +47,7 @@ bool RunAhead<Real>::again(const Plan<Real>& plan) noexcept {
     const std::size_t count = inside(plan).design->device->again(
         spectra_[first_ % spectra_.size()], inside(plan).device_reference.get(), *inside(workspace_).device);
     if (count != end_ - first_) return false;
-  } catch (const std::exception&) {  // they fail again, or not, when they are sent
+  } catch (const std::exception&) {  // take() reports a failure that persists
     return false;
   }
   plan_ = plan;
@@ -54,7 +55,7 @@ bool RunAhead<Real>::again(const Plan<Real>& plan) noexcept {
   return true;
 }
 
-/// Frames of a part that goes on by itself; 0: there are none.
+/// Number of frames in a part that the GPU transforms asynchronously; 0: the plan does not overlap.
 template <class Real>
 std::size_t RunAhead<Real>::part() const noexcept {
   const auto& device = inside(plan_).design->device;
@@ -84,7 +85,7 @@ void RunAhead<Real>::collect() noexcept {
   }
 }
 
-/// Makes room while nothing is ahead.
+/// Allocates the ring. Call only while nothing is ahead.
 template <class Real>
 void RunAhead<Real>::fit(std::size_t spectra) {
   first_ = done_ = end_ = 0;
@@ -143,14 +144,14 @@ void RunAhead<Real>::begin_parts(std::span<const SignalView> frames, std::size_t
 template <class Real>
 void RunAhead<Real>::fill_ring(std::span<const SignalView> frames, std::size_t wanted, std::size_t max) {
   if (first_ == end_) {
-    if (max < 2) return;  // one by itself has less to wait for
+    if (max < 2) return;  // execute() has less latency for a single frame
     fit(kParts * part());
   }
   while (end_ - first_ < max) {
     const std::size_t known = end_ - first_, size = spectra_.size();
     const std::size_t to_wrap = size - end_ % size;
     std::size_t count = std::min({max - known, size - known, to_wrap, part()});
-    // A part of a few frames takes as long as a whole one: those that are not the last wait for more room.
+    // A part of a few frames takes as long as a whole one, so all parts but the last wait for more room.
     if (count < std::min({part(), max - known, to_wrap})) return;
     if (known >= wanted && count < std::min(part(), to_wrap)) return;
     count = begin_part(frames.subspan(known, count));
@@ -171,7 +172,7 @@ void RunAhead<Real>::prepare(std::span<const SignalView> frames) {
   }
 }
 
-/// Returns how many of the frames are under way now.
+/// Returns how many of the frames were submitted.
 template <class Real>
 std::size_t RunAhead<Real>::begin_part(std::span<const SignalView> frames) {
   frames = frames.first(usable(frames));
@@ -189,13 +190,13 @@ std::size_t RunAhead<Real>::begin_part(std::span<const SignalView> frames) {
   return begun;
 }
 
-/// Frames before the first that the plan refuses.
+/// Number of frames before the first one that the plan rejects.
 template <class Real>
 std::size_t RunAhead<Real>::usable(std::span<const SignalView> frames) const noexcept {
   std::size_t count = 0;
   try {
     for (; count < frames.size(); ++count) inside(plan_).check(frames[count]);
-  } catch (const std::exception&) {  // told when that frame is taken
+  } catch (const std::exception&) {  // take() reports the error
   }
   return count;
 }

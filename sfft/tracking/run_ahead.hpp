@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frames that a tracker will come to next, transformed ahead of its decisions.
+// Transforms the next frames of a tracker before it has decided about the current one.
 #pragma once
 
 #include <algorithm>
@@ -11,9 +11,9 @@
 
 namespace sfft::detail {
 
-/// A GPU's copies and transforms go on while the host decides about frames before them, in parts; a CPU plan
-/// takes the frames of a call together. A failure ahead is no failure of the frame under way: frames are then
-/// taken one by one, and the one that is to blame fails in its turn.
+/// A GPU copies and transforms frames in parts, while the host decides about earlier frames. A CPU plan
+/// transforms the frames of a call together. A failure ahead does not make the current frame fail: frames are
+/// then transformed one by one, and only the frame that caused the failure reports it.
 template <class Real>
 class RunAhead {
  public:
@@ -22,38 +22,36 @@ class RunAhead {
   RunAhead(const RunAhead&) = delete;
   RunAhead& operator=(const RunAhead&) = delete;
 
-  /// From here on the frames go through this plan. What is ahead is transformed again: without another copy
-  /// to the GPU if the two plans differ in nothing but the reference. Throws as make_workspace() does: frames
-  /// then go through the plan before.
+  /// Changes to this plan. Frames that are ahead are transformed again, without another copy to the GPU if
+  /// the plans differ only in the reference. Throws as make_workspace() does, and then keeps the old plan.
   void use(const Plan<Real>& plan);
-  /// Whether transforms run concurrently with the host's work, so that those that turn out useless cost it
-  /// nothing.
+  /// Whether transforms run at the same time as the host's work. Unused ones then cost the host nothing.
   bool overlaps() const noexcept;
-  /// Puts the spectrum of the first frame into `spectrum`, and may begin with those of the first `max`: the
-  /// first `wanted` of them are taken next, and others, which may be joined by more, in whole parts. Throws
-  /// what Plan::execute() throws for that frame.
+  /// Moves the spectrum of the first frame into `spectrum`, and may submit up to `max` frames. The first
+  /// `wanted` frames will be taken next, so they need not fill their last part. Later ones are submitted only
+  /// in whole parts, because more frames may join them. Throws as Plan::execute() does for the first frame.
   void take(std::span<const SignalView> frames, std::size_t wanted, std::size_t max,
             Spectrum<Real>& spectrum);
-  /// Begins with the first `max` frames, which are the next to be taken, without waiting for any: as far as
-  /// they fill whole parts, for others may come. Their samples must stay what they are until they are taken
-  /// or forgotten. Plans that do not overlap do nothing.
+  /// Submits up to `max` frames, which are the next to be taken, and does not wait for them. Submits only
+  /// whole parts, because more frames may come. Samples must not change until they are taken or forgotten.
+  /// Does nothing for plans that do not overlap.
   void begin(std::span<const SignalView> frames, std::size_t max) noexcept;
-  /// How many spectra of the next of these frames are there.
+  /// How many spectra of these frames, from the first on, are ready.
   std::size_t ready(std::span<const SignalView> frames) const noexcept {
     const bool same = first_ < done_ && !frames.empty() && owner(first_) == frames[0].data();
     return same ? std::min(done_ - first_, frames.size()) : 0;
   }
-  /// One of those; 0: the first.
+  /// One of the ready spectra; 0: the first.
   const Spectrum<Real>& spectrum(std::size_t next) const noexcept {
     return spectra_[(first_ + next) % spectra_.size()];
   }
-  /// Fetches what is there already.
+  /// Fetches the spectra that the GPU has finished. Does not wait.
   void collect() noexcept;
-  /// Waits for what is under way; nothing is ahead after that.
+  /// Waits for frames in flight and discards everything that is ahead.
   void forget() noexcept;
-  /// Does for frames like these what the first ones would have to wait for.
+  /// Does, for frames like these, one-time work that the first frames would otherwise wait for.
   void prepare(std::span<const SignalView> frames);
-  /// After a failure: runs ahead again.
+  /// Lets transforms run ahead again after a failure.
   void try_again() noexcept { alone_ = false; }
 
  private:
@@ -71,11 +69,11 @@ class RunAhead {
 
   Plan<Real> plan_;
   Workspace<Real> workspace_;
-  bool alone_ = false;
-  /// A ring; frames are counted from when nothing was ahead: those before first_ are taken, those before
-  /// done_ transformed, those before end_ under way.
+  bool alone_ = false;  ///< after a failure: frames are transformed one by one
+  /// A ring. Frames are numbered from 0 again whenever nothing is ahead. Those before first_ are taken, those
+  /// before done_ are transformed, and those before end_ are in flight.
   std::vector<Spectrum<Real>> spectra_;
-  std::vector<const void*> owners_;  ///< the samples that they are of
+  std::vector<const void*> owners_;  ///< samples of each spectrum's frame
   std::size_t first_ = 0, done_ = 0, end_ = 0;
 };
 

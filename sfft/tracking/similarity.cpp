@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over the union of two supports. A real signal's frequency and its negative are one: whichever of the
-// two a template names, the smaller index stands for both.
+// Sums over the union of two supports. For real signals, a frequency and its negative count as one: the
+// smaller index represents both, whichever of them a template contains.
 #include "sfft/tracking/similarity.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-/// A frequency of a template, and how often it stands in the whole spectrum.
+/// A frequency of a template, and how often it occurs in the whole spectrum.
 struct Place {
   std::int64_t index;
   double multiplicity;
@@ -30,7 +30,7 @@ Place place(const Template& tmpl, std::int64_t flat) {
   return {std::min(flat, mirrored), mirrored == flat ? 1.0 : 2.0};
 }
 
-/// Energy of a whole frame without f = 0, of which its largest coefficients hold `held`.
+/// Energy of a whole frame without f = 0. `held`: the energy in its largest coefficients.
 double whole_energy(const Template& largest, double held) {
   return held > 0 ? held / largest.energy_captured() : largest.tail_energy();
 }
@@ -50,7 +50,7 @@ Similarity similarity(const OldSupport& coefficients, const Template& largest) {
     held_by_old += at.multiplicity * std::norm(coefficients.now[i]);
     if (coefficients.before.empty()) continue;
     const std::complex<double> one = coefficients.before[i] * std::conj(coefficients.now[i]);
-    // The two of a conjugate pair add up to twice the real part.
+    // The two products of a conjugate pair add up to twice the real part.
     product += old.domain() == Domain::real ? at.multiplicity * one.real() : one;
     norm_before += at.multiplicity * std::norm(coefficients.before[i]);
   }
@@ -85,7 +85,7 @@ std::optional<Template> largest_of(const SignalView& frame, std::int64_t k, cons
   try {
     return learn(frame, options);
   } catch (const Error& error) {
-    // NaN where the plan does not look, or powers beyond double precision.
+    // The frame has NaN in samples that the plan does not read, or powers beyond double precision.
     if (error.code() != ErrorCode::invalid_argument) throw;
     return std::nullopt;
   }

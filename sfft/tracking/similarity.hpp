@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of an old template a new frame still has.
+// How similar a new frame's spectrum is to an old template.
 #pragma once
 
 #include <complex>
@@ -13,15 +13,16 @@ namespace sfft::detail {
 /// The exact coefficients of two frames at the support of `old`.
 struct OldSupport {
   const Template& old;
-  std::span<const std::complex<double>> before;  ///< of the frame that it was renewed from; empty: unknown
-  std::span<const std::complex<double>> now;     ///< of the new frame
+  std::span<const std::complex<double>> before;  ///< frame that `old` was renewed from; empty: unknown
+  std::span<const std::complex<double>> now;     ///< new frame
 };
 
-/// As Similarity defines it. `largest` holds the k largest of the new frame, k that of the old template, as
-/// learned from it densely.
+/// Computes what Similarity defines. `largest` holds the k largest coefficients of the new frame, learned
+/// densely, where k is that of the old template.
 Similarity similarity(const OldSupport& coefficients, const Template& largest);
 
-/// The k largest of a frame, learned as `how` says where; nothing for a frame that cannot be learned from.
+/// The k largest coefficients of a frame, learned on the device and with the threads of `how`. Empty if the
+/// frame has NaN or powers beyond double precision.
 std::optional<Template> largest_of(const SignalView& frame, std::int64_t k, const LearnOptions& how);
 
 }  // namespace sfft::detail

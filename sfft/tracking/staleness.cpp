@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The level of errors is the median of the first ones; the wait between renewals doubles up to a limit and is
-// reset by a long calm.
+// The level of errors is the median of the first ones. The wait between renewals doubles up to a limit, and a
+// long time without renewals resets it.
 #include "sfft/tracking/staleness.hpp"
 
 #include <fmt/format.h>

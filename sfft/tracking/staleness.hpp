@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether what a tracker works with has grown stale, and how patient it is with renewals that do not help.
+// Decides whether a tracker's template or reference is stale, and how long to wait after useless renewals.
 #pragma once
 
 #include <string>
@@ -9,32 +9,33 @@
 
 namespace sfft::detail {
 
-/// Judges relative errors against what was asked for and against their own level after the last renewal.
-/// Renewals that follow each other closely do not help: each doubles the wait for the next.
+/// Compares relative errors with the requested accuracy and with their level after the last renewal. Renewals
+/// in close succession do not help, so each doubles the wait for the next.
 class Staleness {
  public:
   explicit Staleness(const TrackerOptions& options) : options_(options), hold_(options.hold) {}
 
-  /// The plan or its reference is new: errors have another level.
+  /// Call when the plan or its reference is new, because errors then have another level.
   void forget_level();
-  /// Whether an error is too large for any frame.
+  /// Whether an error is above the accuracy, or too large for any use.
   bool unacceptable(double error);
-  /// Whether an error is above the level of the first frames.
+  /// Whether an error is above TrackerOptions::drift times the level of the first frames.
   bool drifted(double error);
-  /// Whether errors have risen above their level for good; takes note of this one.
+  /// Records an error. True: errors have been above their level for `patience` frames in a row, and learning
+  /// is allowed again.
   bool suspect(double error);
-  /// What the last of these that was true found; `say` puts another finding in its place.
+  /// Explains the last of these functions that returned true. say() replaces it.
   const std::string& reason() const noexcept { return reason_; }
   void say(std::string reason) { reason_ = std::move(reason); }
 
   bool may_learn() const noexcept { return since_renewal_ >= hold_; }
   bool renewed_lately() const noexcept { return since_renewal_ < 2 * hold_; }
-  /// A frame that was compared and needed no renewal; one that was answered by a sparse transform.
+  /// Call for a frame that was compared and needed no renewal.
   void compared() noexcept { ++since_renewal_; }
+  /// Call for a frame whose result is a sparse transform.
   void accepted() noexcept;
   void learned() noexcept { since_renewal_ = 0; }
-  /// After a renewal: the number of frames that are to be transformed densely before a sparse one is tried
-  /// again.
+  /// Call after a renewal. Returns how many frames to transform densely before the next sparse transform.
   int renewed(bool lately) noexcept;
   void try_again() noexcept { dense_in_a_row_ = 0; }
 
@@ -48,7 +49,7 @@ class Staleness {
   int since_renewal_ = 0;
   int above_in_a_row_ = 0;
   int dense_in_a_row_ = 0;
-  int hold_;  ///< frames between two renewals
+  int hold_;  ///< minimum number of frames between two renewals
 };
 
 }  // namespace sfft::detail

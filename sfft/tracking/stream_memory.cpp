@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gets the change over the whole spectrum from the samples by Parseval; what the known coefficients do not
-// account for lies outside the support.
+// Computes the change of the whole spectrum from the samples by Parseval's theorem. The part that the known
+// coefficients do not explain is outside the support.
 #include "sfft/tracking/stream_memory.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ double square_distance(const T* a, const T* b, std::size_t count) {
   return sum;
 }
 
-/// In integers, many samples per instruction, and in blocks whose sums fit 32 bits.
+/// Uses integers, which allow more samples per instruction, and blocks whose sums fit 32 bits.
 double square_distance(const std::uint8_t* a, const std::uint8_t* b, std::size_t count) {
   constexpr std::size_t kBlock = 1 << 15;
   double sum = 0;
@@ -66,7 +66,7 @@ double square_distance(const void* a, const void* b, ElementType type, std::size
 
 void StreamMemory::keep(const SignalView& frame, std::span<const std::complex<double>> values,
                         bool in_background) {
-  /// Takes longer to copy than a thread to start.
+  /// A frame of this many bytes takes longer to copy than a thread to start.
   constexpr std::size_t kLarge = std::size_t{1} << 19;
   settle();
   type_ = frame.type();
@@ -120,7 +120,7 @@ void StreamMemory::prepare() noexcept {
   }
 }
 
-/// The kept frame is not read where it came from after this.
+/// After this, nothing reads the kept frame's original samples.
 void StreamMemory::await_copy() noexcept {
   if (original_ == nullptr) return;
   for (const Pending& pending : pending_) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Remembers a frame that a tracker has transformed densely, to see whether frames repeat.
+// Keeps a frame that a tracker has transformed densely, to find out whether frames repeat.
 #pragma once
 
 #include <array>
@@ -33,31 +33,31 @@ class StreamMemory {
   }
 
   struct Change {
-    double support = 0;  ///< Σ|ΔX|² over the support, both halves of a real signal's
+    double support = 0;  ///< Σ|ΔX|² over the support; both halves of a real signal's spectrum count
     double outside = 0;  ///< Σ|ΔX|² over the rest of the spectrum
   };
-  /// The change from the kept frame to this one, whose exact coefficients are `values`; `multiplicity` is 2
-  /// where the spectrum holds a distinct conjugate. The frames have one shape; if their types differ,
-  /// everything counts as changed.
+  /// The change from the kept frame to this one, whose exact coefficients are `values`. `multiplicity` is 2
+  /// where the spectrum contains a distinct conjugate. The frames must have the same shape. If their types or
+  /// numbers of coefficients differ, both energies are infinite.
   Change change(const SignalView& frame, std::span<const std::complex<double>> values,
                 std::span<const double> multiplicity);
 
-  /// Begins, on another thread, with what change() to this frame takes most of its time for; nothing
-  /// while many are under way. The samples must stay what they are until change(), keep_only() without the
-  /// frame or settle() returns.
+  /// Starts the slow part of change() to this frame, the distance of the samples, on another thread. Does
+  /// nothing while six are in progress. The samples must not change until change(), settle() or a keep_only()
+  /// without this frame returns.
   void begin(const SignalView& frame) noexcept;
   /// Starts the threads that begin() and keep() would start.
   void prepare() noexcept;
-  /// Nobody asks for the change to other frames than these any more: waits for what is under way with others.
+  /// Discards distances to all frames but these; waits for those in progress.
   void keep_only(std::span<const SignalView> frames) noexcept;
-  /// Waits for all that is under way and forgets distances.
+  /// Waits for all background work and discards its distances.
   void settle() noexcept;
 
  private:
-  /// A distance that is being worked out.
+  /// A distance that another thread computes.
   struct Pending {
     const void* samples;
-    bool from_original;  ///< reads the kept frame where it came from
+    bool from_original;  ///< reads the kept frame from its original samples, not from the copy
     std::future<double> distance;
   };
 
@@ -68,7 +68,8 @@ class StreamMemory {
 
   ElementType type_ = ElementType::u8;
   std::vector<std::byte> frame_;
-  const std::byte* original_ = nullptr;  ///< the samples that frame_ is being copied from; null: nowhere
+  const std::byte* original_ =
+      nullptr;  ///< samples that are being copied to frame_; null: no copy in progress
   std::vector<std::complex<double>> values_;
   std::future<void> copied_;  ///< the copy from original_
   std::vector<Pending> pending_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Levels are the lowest median of eight frames. A wait doubles after each dense transform or learning that
-// did not help.
+// A level is the lowest median over windows of eight frames. A wait doubles after each dense transform or
+// learning that did not help.
 #include "sfft/tracking/support_watch.hpp"
 
 #include <algorithm>
@@ -11,19 +11,20 @@ namespace sfft::detail {
 namespace {
 
 constexpr int kLongestWait = 256;
-/// The longest between looks without a reference: a slow drift gives a look nothing to gain at first.
+/// Maximum wait between dense transforms without a reference. It is short because a slow drift gives the
+/// first of them nothing to gain.
 constexpr int kShortWait = 32;
 /// Frames per dense transform in the long run.
 constexpr double kSpacing = 32;
-/// A level is exceeded by this many times the scatter of single frames about it, and by this factor. Before a
-/// scatter is known, it is taken for a share of the level.
+/// A sample is above a level if it exceeds the level by kScatters times the scatter of single frames and by
+/// kFactor. An unknown scatter is assumed to be kUnknownScatter times the level.
 constexpr double kScatters = 6, kFactor = 1.25, kUnknownScatter = 0.15;
-/// Times the energy outside that matters where errors are too large.
+/// If errors are too large, an increase of the share outside by this factor matters.
 constexpr double kMuchMore = 4;
-/// Below this part of what the support held, learning does not wait, if the last try was made when things
-/// were better.
+/// If the support holds less than this fraction of what it held before, learning does not wait, unless the
+/// last try was made at a similar loss.
 constexpr double kBadLoss = 0.8;
-/// Beyond this share outside the support, the share says little and the energy has to tell.
+/// If the share outside the support is larger than this, it says little, and the energy decides.
 constexpr double kNearlyAll = 0.5;
 
 int longer(int wait, int first) {
@@ -88,7 +89,7 @@ bool SupportWatch::above(const Sample& sample) const noexcept {
     return sample.*part > kFactor * (level_.*part) &&
            sample.*part > level_.*part + kScatters * (scatter_.*part);
   };
-  // A level that rose before it was known tells nothing.
+  // The level may have risen before it was measured, so the share is first compared with the known one.
   if (falls_short(bias_ * (1 - sample.share))) return true;
   if (exceeds(&Sample::share) && 1 - sample.share < worth_asking_ * (1 - level_.share)) return true;
   return sample.share > kNearlyAll && exceeds(&Sample::energy);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a template's support still holds the energy of its stream, and how often that may be asked.
+// Decides whether a template's support still holds the energy of its stream, and limits how often to check.
 #pragma once
 
 #include <array>
@@ -10,11 +10,11 @@
 
 namespace sfft::detail {
 
-/// Shares are of a frame's energy without f = 0. A sparse transform estimates the share outside the support,
-/// Spectrum::residual². Where it stays above the level that it had since the template was learned, the frame
-/// is worth a dense transform, which gives the exact share. Where that is below what the support held before,
-/// a new template is worth learning. Both wait longer after each time that did not help, and dense transforms
-/// for this reason stay below 1 frame in 32 in the long run.
+/// A share is a share of a frame's energy without f = 0. A sparse transform estimates the share outside the
+/// support, Quality::residual². If that stays above its level since the template was learned, the frame is
+/// worth a dense transform, which gives the exact share. If the support holds less than it did before, a new
+/// template is worth learning. Both wait longer each time they did not help. In the long run, at most 1 frame
+/// in 32 is transformed densely for this reason.
 class SupportWatch {
  public:
   explicit SupportWatch(const TrackerOptions& options)
@@ -22,37 +22,40 @@ class SupportWatch {
 
   static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-  /// A new template, of which `share` of a frame's energy is known to lie in the support, or kUnknown.
+  /// Call when the template is new. `share`: the share of a frame's energy in its support, or kUnknown.
   /// `estimates_follow`: the residuals of sparse transforms measure the same share. With a reference they
-  /// measure only what changed.
+  /// measure only the change.
   void renewed(double share, bool estimates_follow) noexcept;
-  /// Another plan for the same template, perhaps with a reference: residuals have another level.
+  /// Call when another plan for the same template, perhaps with a reference, is in force. Residuals then have
+  /// another level.
   void replanned() noexcept;
   /// Call once per frame.
   void pass() noexcept;
-  /// The share in the support that a sparse transform without a reference estimates, and the exact one.
+  /// Records a frame's share in the support: the estimate of a sparse transform without a reference, and the
+  /// exact value.
   void estimated(double share, double exact) noexcept { bias_ = share > 0 ? exact / share : kUnknown; }
-  /// Takes note of a sparse frame's estimates. True: more energy lies outside the support than before,
-  /// for several frames.
+  /// Records a sparse frame's estimates. True: for `patience` frames in a row, more energy was outside the
+  /// support than before.
   bool suspects(double residual, double tail_energy) noexcept;
-  /// The same for an exact share that the support holds, of a frame that needs no estimate.
+  /// Whether an exact share in the support is below the share that it held before.
   bool falls_short(double share) const noexcept { return share < worth_asking_ * expected_; }
-  /// Whether a dense transform because of a suspicion is affordable now.
+  /// Whether a dense transform because of a suspicion is allowed now.
   bool may_look() const noexcept { return since_look_ >= look_wait_ && affordable_ >= 1; }
-  /// A dense transform because of a suspicion. The levels after it are the ones to compare with.
+  /// Call for a dense transform because of a suspicion. Later frames are compared with the levels after it.
   void looked() noexcept;
-  /// Takes note of the exact share of a frame. True: the support holds less than it did, and it is time to
-  /// try to learn. `missed`: errors are too large, so that even little energy outside matters.
+  /// Records the exact share of a frame. True: the support holds less than before, and learning may be tried
+  /// again. `missed`: errors are too large, so a small share outside the support matters if it has grown
+  /// fourfold.
   bool outdated(double share, bool missed = false) noexcept;
-  /// The share that the support held before, for reasons.
+  /// The share that the support held before, for messages.
   double expected() const noexcept { return expected_; }
-  /// Learning has begun from a frame of which the support holds `share`.
+  /// Call when learning begins. `share`: the share of the frame's energy in the support.
   void trying(double share) noexcept;
-  /// Whether the template that was learned is better.
+  /// Call when learning has ended. `helped`: the new template is better.
   void tried(bool helped) noexcept;
 
  private:
-  /// Frames whose median is one level.
+  /// Number of frames whose median gives a level.
   static constexpr std::size_t kWindow = 8;
   struct Sample {
     double share = 0;  ///< outside the support
@@ -64,21 +67,21 @@ class SupportWatch {
   bool above(const Sample& sample) const noexcept;
 
   int hold_, patience_;
-  double worth_asking_;  ///< part of the share held before, below which a new support may be worth its while
+  double worth_asking_;  ///< below this fraction of the share held before, a new support may be worthwhile
   double expected_ = kUnknown;  ///< share of the energy that the support holds while it is up to date
 
-  double bias_ = kUnknown;            ///< exact share in the support over an estimated one
-  Sample level_{kUnknown, kUnknown};  ///< the lowest median since the template or its reference is new
-  Sample scatter_;                    ///< median distance from the median, a mean over windows
-  int windows_ = 0;                   ///< since then, a few at most
+  double bias_ = kUnknown;            ///< exact share in the support over the estimated one
+  Sample level_{kUnknown, kUnknown};  ///< the lowest median since a renewal, a new plan or looked()
+  Sample scatter_;                    ///< median absolute deviation, averaged over windows
+  int windows_ = 0;                   ///< windows since then; limited
   std::array<Sample, kWindow> window_{};
   std::size_t in_window_ = 0;
   int above_in_a_row_ = 0;
 
-  static constexpr double kBurst = 4;  ///< dense transforms in short order, after a long calm
-  double affordable_ = kBurst;         ///< dense transforms that may be asked for now
+  static constexpr double kBurst = 4;  ///< maximum of affordable_, after many frames without a suspicion
+  double affordable_ = kBurst;         ///< dense transforms that are allowed now
   int longest_look_wait_ = 0;
-  int since_look_ = 0, look_wait_ = 0;  ///< frames since the last one, and frames from one to the next
+  int since_look_ = 0, look_wait_ = 0;  ///< frames since the last dense transform, and the wait for the next
   int since_try_ = 0, try_wait_ = 0;    ///< the same for learning
   double tried_ = 1;                    ///< share that the support held when learning was last tried
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tone at position p has |X[f]|² = E ∏ (sin πd / πd)² over the axes, d = f − p.
+// A tone of energy E at position p has |X[f]|² = E ∏ (sin πd / πd)², a product over the axes with d = f − p.
 #include "sfft/tracking/tone_drift.hpp"
 
 #include <algorithm>
@@ -14,9 +14,11 @@ namespace {
 using Position = std::array<double, 3>;
 
 constexpr double kSmallestShare = 0.02;
-/// Slower tones do not leave their bins soon; positions are known to a part of a bin.
+/// Minimum velocity (bins per frame) and displacement (bins) of a drifting tone. Slower tones do not leave
+/// their bins soon, and positions are accurate to a fraction of a bin.
 constexpr double kSlowest = 0.005, kDisplaced = 0.3;
-/// Bins per frame of a tone that is followed, and bins that it may have moved when nothing is known of it.
+/// Maximum velocity (bins per frame) of a tone that is followed, and how far (bins) a tone of unknown
+/// velocity may have moved.
 constexpr double kFastest = 1.5, kFirstStep = 12;
 
 double wrapped(double distance, std::int64_t extent) {
@@ -27,13 +29,13 @@ std::int64_t stored_index(const TemplateData& data, std::int64_t flat) {
   return data.real ? pair_representative(data.shape, flat) : flat;
 }
 
-/// Largest |X|² at a distance from a tone of energy 1 that is anywhere between two bins.
+/// Upper bound of |X|² at a distance from a tone of energy 1, whatever its position between two bins.
 double envelope(double distance) {
   const double x = std::numbers::pi * std::fabs(distance);
   return x > 1 ? 1 / (x * x) : 1;
 }
 
-/// |X|² that a tone has at a distance, from the fraction of a bin that it is off.
+/// |X|² at a distance from a tone of energy 1 at this position.
 double leakage(double distance, double position) {
   const double sine = std::sin(std::numbers::pi * position), x = std::numbers::pi * std::fabs(distance);
   return x > 1 ? sine * sine / (x * x) : 1;
@@ -83,7 +85,7 @@ std::vector<DriftingTone> find_tones(const TemplateData& data, std::span<const s
   }
   std::ranges::sort(tones, std::ranges::greater{}, &DriftingTone::energy);
   if (tones.size() > kMaxTones) tones.resize(kMaxTones);
-  // Sidelobes are peaks as well where some of the bins between are not in the support.
+  // Sidelobes also look like peaks if some bins between them and the tone are not in the support.
   std::vector<DriftingTone> kept;
   for (const DriftingTone& tone : tones) {
     const bool explained = std::ranges::any_of(kept, [&](const DriftingTone& strong) {

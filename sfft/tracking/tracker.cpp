@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public tracker: refuses what was moved from and calls from two threads, and passes everything else on.
+// The public tracker. Rejects moved-from trackers and calls from two threads; forwards all other calls.
 #include "sfft/tracker.hpp"
 
 #include <utility>

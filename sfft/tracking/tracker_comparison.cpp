@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparisons with a dense transform: those that the calibration asks for, whose exact spectrum is handed
-// out, and those that the caller asks for, which leave the answer as it is.
+// Comparisons with a dense transform. If the calibration requests one, the exact spectrum becomes the result.
+// If the caller requests one, the result does not change.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// ‖a − b‖ and ‖b‖ without f = 0; no `a`: that of exact values.
+/// ‖a − b‖ and ‖b‖ without f = 0. If `a` is null, the error is 0.
 template <class Real>
 ErrorCheck distance(const Spectrum<Real>* a, const Spectrum<Real>& b) {
   double error = 0, norm = 0;
@@ -32,7 +32,7 @@ ErrorCheck distance(const Spectrum<Real>* a, const Spectrum<Real>& b) {
 
 }  // namespace
 
-/// `previous`: what the same plan found for the frame before, or nothing.
+/// `previous`: the values that the same plan found for the previous frame, or empty.
 template <class Real>
 Calibration::Report TrackerImpl<Real>::report_of(const Spectrum<Real>& spectrum,
                                                  std::span<const std::complex<Real>> previous) const {
@@ -43,7 +43,7 @@ Calibration::Report TrackerImpl<Real>::report_of(const Spectrum<Real>& spectrum,
   return {spectrum.quality.relative_error, change_shape<Real>(spectrum, renewed_values_, previous, mean)};
 }
 
-/// The report of one of the next frames, whose sparse spectrum is there.
+/// The report of one of the next frames. Its sparse spectrum must be ready.
 template <class Real>
 Calibration::Report TrackerImpl<Real>::report_ahead(std::size_t next) {
   const std::int64_t number = frames_ + static_cast<std::int64_t>(next);
@@ -53,8 +53,8 @@ Calibration::Report TrackerImpl<Real>::report_ahead(std::size_t next) {
   return reports_.emplace(number, report_of(ahead_.spectrum(next), previous)).first->second;
 }
 
-/// What the comparison of one of the next frames, whose sparse spectrum is there, will find; nothing before
-/// its dense transform is there as well.
+/// What the comparison of one of the next frames will find. Its sparse spectrum must be ready. Empty until
+/// its dense transform is also ready.
 template <class Real>
 std::optional<Calibration::KnownErrors> TrackerImpl<Real>::known_errors_ahead(
     std::span<const SignalView> frames, std::size_t next) {
@@ -66,13 +66,13 @@ std::optional<Calibration::KnownErrors> TrackerImpl<Real>::known_errors_ahead(
   return found_[number] = {distance(&sparse, *exact).error_l2, sparse.quality.error_l2};
 }
 
-/// Compares the sparse spectrum of a frame with the exact one, which becomes the result; renews what is
-/// stale. True if the plan goes on as it was and the result can be either of the two.
+/// Compares the sparse spectrum of a frame with the exact one, which becomes the result. Renews a stale
+/// template or reference. True: at most the plan's reference is new, and either spectrum can be the result.
 template <class Real>
 bool TrackerImpl<Real>::compare(const SignalView& frame) {
   std::swap(sparse_, result_.spectrum);
   transform_densely(frame);
-  if (!result_.spectrum.quality.finite) {  // by a sample that the plan does not read
+  if (!result_.spectrum.quality.finite) {  // NaN or infinite in a sample that the sparse plan does not read
     std::swap(sparse_, result_.spectrum);
     return false;
   }
@@ -86,8 +86,8 @@ bool TrackerImpl<Real>::compare(const SignalView& frame) {
   result_.action = TrackAction::calibrated;
   result_.reason = fmt::format("compared with a dense transform: the error was {:.3g}, reported as {:.3g}",
                                relative, sparse_.quality.relative_error);
-  // Comparisons come thick while something passes through the scene. That is no reason for another reference
-  // or template: these are reconsidered ever more rarely.
+  // Comparisons are frequent while something passes through the scene. That is no reason for another
+  // reference or template, so these are reconsidered at growing intervals.
   const bool reconsider = may_decide();
   const bool unacceptable = staleness_.unacceptable(relative);
   if (unacceptable || (reconsider && staleness_.drifted(relative))) {
@@ -110,8 +110,8 @@ bool TrackerImpl<Real>::compare(const SignalView& frame) {
   return true;
 }
 
-/// Finds out the true error of a frame with a sparse spectrum, which stays the result. False if the frame
-/// gave rise to a renewal.
+/// Measures the true error of a frame's sparse spectrum, which remains the result. False: it caused a
+/// renewal.
 template <class Real>
 bool TrackerImpl<Real>::compare_for_check(const SignalView& frame) {
   const auto begin = Clock::now();
@@ -129,7 +129,7 @@ bool TrackerImpl<Real>::compare_for_check(const SignalView& frame) {
   return true;
 }
 
-/// Fills in the check of a frame whose result is exact.
+/// Sets the check of a frame whose result is exact.
 template <class Real>
 void TrackerImpl<Real>::note_check() {
   const bool dense = result_.action != TrackAction::sparse || plan_.info().path == Path::dense;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens to a frame: a sparse transform, for some frames a dense one as well, and then the decisions
-// about reference, template and trust. The sparse transforms of several frames run ahead of the decisions.
+// Processes frames: a sparse transform, for some frames also a dense one, and then decisions about reference,
+// template and calibration. Sparse transforms of several frames run ahead of the decisions.
 #include "sfft/tracking/tracker_impl.hpp"
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Frames after which a calibration may start again because of a new template.
+/// Minimum number of frames between two restarts of the calibration because of a new template.
 constexpr std::int64_t kSettled = 512;
 
 double microseconds_since(Clock::time_point begin) {
@@ -66,7 +66,7 @@ void TrackerImpl<Real>::install(Plan<Real> plan, std::optional<Plan<Real>> exact
 
 template <class Real>
 void TrackerImpl<Real>::replace(Plan<Real> plan, std::optional<Plan<Real>> exact) {
-  // A plan for the same template is no renewal: what was remembered of the last one stays.
+  // A plan for the same template is no renewal, so the values of the last renewal remain valid.
   const bool renewal = frames_ == 0 || data_of(plan.source()) != data_of(plan_.source());
   const bool other_support =
       frames_ == 0 || data_of(plan.source())->support != data_of(plan_.source())->support;
@@ -86,15 +86,14 @@ void TrackerImpl<Real>::replace(Plan<Real> plan, std::optional<Plan<Real>> exact
     watch_.renewed(plan_.source().energy_captured(), !differencing());
   else
     watch_.replanned();
-  // Where templates follow each other closely, each of them would have its first comparisons in short order.
+  // If templates change in close succession, each of them would start with frequent comparisons again.
   const bool closely = frames_ - calibration_began_ < kSettled && frames_ > 0;
   if (other_support && closely && !differenced && !differencing()) return;
   calibration_.restart();
   calibration_began_ = frames_;
 }
 
-/// To free memory that a GPU may read takes until it has done all that it was told to do: another thread
-/// waits.
+/// Freeing memory that a GPU may still read blocks until the GPU is idle, so a worker does it.
 template <class Real>
 void TrackerImpl<Real>::use(Plan<Real> plan) {
   reports_.clear();
@@ -128,13 +127,13 @@ void TrackerImpl<Real>::forget_ahead() noexcept {
   dense_.forget();
   memory_.settle();
   similar_.clear();
-  found_.clear();  // the next frame of the same number may be another one
+  found_.clear();  // another frame may get the same number
   reports_.clear();
 }
 
-/// How many of the next frames to transform before the first of them is decided about: up to the next that
-/// will be compared with a dense transform, because a comparison may change the plan. Where that costs the
-/// host no time, all: few comparisons change more than the reference.
+/// How many of the next frames to transform before the decision about the first: up to the next that will be
+/// compared with a dense transform, because a comparison may change the plan. All, if that costs the host no
+/// time, because few comparisons change more than the reference.
 template <class Real>
 std::size_t TrackerImpl<Real>::run_length() const {
   constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
@@ -145,8 +144,8 @@ std::size_t TrackerImpl<Real>::run_length() const {
   return static_cast<std::size_t>(calibration_.frames_to_next());
 }
 
-/// Begins with what the comparisons need that are expected of the next frames: those that are scheduled, and
-/// those that the errors of spectra ahead will call for.
+/// Starts the background work for the comparisons that are expected among the next frames: dense transforms,
+/// and the changes that decisions about the reference need.
 template <class Real>
 void TrackerImpl<Real>::begin_comparisons(std::span<const SignalView> frames) noexcept {
   if (!ahead_.overlaps() || exact_ || skip_sparse_ > 0) return;
@@ -164,7 +163,8 @@ void TrackerImpl<Real>::begin_comparisons(std::span<const SignalView> frames) no
   }
 }
 
-/// Finds out which of the next frames will need a dense transform, as far as that is known.
+/// Predicts which of the next frames will need a dense transform: for scheduled comparisons, and for those
+/// that spectra ahead will cause.
 template <class Real>
 void TrackerImpl<Real>::look_ahead(std::span<const SignalView> frames) noexcept {
   if (!ahead_.overlaps()) return;
@@ -177,7 +177,7 @@ void TrackerImpl<Real>::look_ahead(std::span<const SignalView> frames) noexcept 
   expected_.clear();
   try {
     expect_comparisons(frames, ready);
-  } catch (const std::exception&) {  // they are begun when they are due
+  } catch (const std::exception&) {  // dense transforms then start when they are due
     expected_.clear();
   }
 }
@@ -199,7 +199,7 @@ void TrackerImpl<Real>::expect_comparisons(std::span<const SignalView> frames, s
   });
 }
 
-/// Puts the sparse spectrum of the first frame into the result, and may begin with some that follow.
+/// Moves the sparse spectrum of the first frame into the result, and may submit some of the following frames.
 template <class Real>
 void TrackerImpl<Real>::find_spectrum(std::span<const SignalView> frames) {
   const auto begin = Clock::now();
@@ -243,8 +243,8 @@ void TrackerImpl<Real>::transform_sparsely(std::span<const SignalView> frames) {
     compare(frame);
     return;
   }
-  // A drift alone calls for a comparison only where that may lead to a renewal: until then, the calibration
-  // knows better which frames it needs.
+  // A drift alone calls for a comparison only if that may lead to a renewal. Until then, the calibration
+  // alone chooses the frames that it needs.
   const bool drifted = staleness_.suspect(error) && may_decide();
   if (drifted && differencing()) {
     compare(frame);
@@ -263,21 +263,21 @@ void TrackerImpl<Real>::transform_sparsely(std::span<const SignalView> frames) {
   staleness_.accepted();
 }
 
-/// Whether the support of a frame just transformed sparsely seems to have lost tones.
+/// Whether the support seems to have lost tones of the frame, which was just transformed sparsely.
 template <class Real>
 bool TrackerImpl<Real>::seems_lost(const SignalView& frame) {
   const Spectrum<Real>& spectrum = result_.spectrum;
   if (plan_.info().path != Path::direct)
     return watch_.suspects(spectrum.quality.residual, spectrum.quality.tail_energy);
-  // Direct sums know nothing of other frequencies.
+  // Direct sums do not measure energy outside the support.
   constexpr std::int64_t kSpacing = 8;
   if (frames_ % kSpacing != 0) return false;
   const double all = whole_energy(frame);
   return all > 0 && watch_.falls_short(held_energy(plan_.source(), in_double(spectrum)) / all);
 }
 
-/// Compares a frame on a suspicion. If that is unfounded, errors and residuals as they are now are the level
-/// that later ones are compared with.
+/// Compares a frame because of a suspicion. If the suspicion is unfounded, present errors and residuals
+/// become the level that later ones are compared with.
 template <class Real>
 void TrackerImpl<Real>::look(const SignalView& frame) {
   calibration_.bring_forward();
@@ -285,7 +285,7 @@ void TrackerImpl<Real>::look(const SignalView& frame) {
   if (compare(frame)) staleness_.forget_level();
 }
 
-/// Transforms and decides about the first of the frames; those after it are the next to come.
+/// Transforms the first of the frames and decides about it. The others are the next frames.
 template <class Real>
 void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
   const SignalView& frame = frames.front();
@@ -329,8 +329,8 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
   ++frames_;
 }
 
-/// Frames that went through sparse transforms in one push share the time of those, and what was spent on some
-/// of them before.
+/// Divides the time of sparse transforms equally among the frames of a push that went through them. This
+/// includes time that was spent on them before the push.
 template <class Real>
 void TrackerImpl<Real>::share_out() {
   if (sharing_us_.empty()) return;
@@ -354,7 +354,7 @@ const TrackedFrame<Real>& TrackerImpl<Real>::push(const SignalView& frame) {
     throw;
   }
   take_similarities({&result_, 1});
-  forget_ahead();  // nothing is known of the samples of other frames after this
+  forget_ahead();  // the caller may change samples after this
   result_.us += std::exchange(sparse_us_, 0);
   sharing_us_.clear();
   return result_;
@@ -375,12 +375,12 @@ std::span<const TrackedFrame<Real>> TrackerImpl<Real>::push(std::span<const Sign
       track(std::span<const SignalView>(known_).subspan(results_done_));
       TrackedFrame<Real>& kept = results_[results_done_];
       std::swap(kept, result_);
-      result_.calibration = kept.calibration;  // it holds until another is found
+      result_.calibration = kept.calibration;  // valid until the next sparse frame
     }
     take_similarities(std::span(results_).first(results_done_));
   } catch (...) {
     take_similarities(std::span(results_).first(results_done_));
-    forget_ahead();  // of frames that may never be pushed again
+    forget_ahead();  // these frames may never be pushed
     share_out();
     throw;
   }
@@ -422,13 +422,14 @@ void TrackerImpl<Real>::prepare(const SignalView& like) {
   for (TrackedFrame<Real>& result : results_) result.spectrum = plan_.make_spectrum();
   try {
     retired_.wake();
-  } catch (const std::system_error&) {  // plans are then freed by the caller
+  } catch (const std::system_error&) {  // the caller's thread then frees plans
   }
   if (options_.background_learning) learning_.prepare(like.bytes());
   if (options_.calibrate == 0) return;
   memory_.prepare();
   Spectrum<Real> spectrum;
-  for (const SignalView& frame : frames) {  // the second one on the thread that the first made a plan for
+  for (const SignalView& frame :
+       frames) {  // the first makes the plan that the thread then uses for the second
     dense_.begin(frame);
     dense_.execute(plan_.source(), frame, spectrum);
   }

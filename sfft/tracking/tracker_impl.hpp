@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tracker behind the public one: transforms frames, compares some with the truth, renews what has grown
-// stale.
+// The implementation of Tracker: transforms frames, compares some with dense transforms, and renews a stale
+// template or reference.
 #pragma once
 
 #include <algorithm>
@@ -63,22 +63,22 @@ class TrackerImpl {
   std::int64_t refreshed_count = 0, relearned_count = 0, dense_count = 0, calibrated_count = 0,
                refined_count = 0;
   std::string refinement_note;
-  std::atomic<bool> in_use{false};  ///< by a push under way
+  std::atomic<bool> in_use{false};  ///< a push is in progress
 
  private:
-  /// Below this relative error there is nothing to gain.
+  /// A smaller relative error leaves nothing to gain.
   static constexpr double kExact = 1e-5;
-  /// Frames from one decision about the reference to the next, after so many.
+  /// Frames from one decision about the reference to the next, given the last such interval.
   static int next_step(int step) noexcept {
     constexpr int kLongestWait = 256;
     return std::min(2 * step, kLongestWait);
   }
 
-  /// `room`: part of the accuracy that the plan is made for.
+  /// `room`: fraction of the accuracy that the plan is made for.
   PlanOptions plan_options(bool reference, double room) const;
   PlanOptions plan_options(bool reference) const { return plan_options(reference, room_); }
   bool differencing() const { return plan_.info().reference; }
-  /// Whether frames are still compared to see if they repeat.
+  /// Whether frames are still compared to find out if they repeat.
   bool looking() const {
     return options_.reference && !differencing() && looks_ < 2 && options_.calibrate > 0;
   }
@@ -92,9 +92,8 @@ class TrackerImpl {
                                                              std::size_t next);
   /// Whether a comparison may change the reference.
   bool may_decide() const { return !differencing() || frames_ >= next_decision_; }
-  /// `exact`: a plan of dense_ for the same template, if there is one.
-  void install(Plan<Real> plan,
-               std::optional<Plan<Real>> exact = std::nullopt);  ///< and asks for a better one
+  /// Replaces the plan and starts a search for a better one. `exact`: a plan of dense_ for the same template.
+  void install(Plan<Real> plan, std::optional<Plan<Real>> exact = std::nullopt);
   void replace(Plan<Real> plan, std::optional<Plan<Real>> exact = std::nullopt);
   void use(Plan<Real> plan);
   void ask_for_better();
@@ -138,44 +137,44 @@ class TrackerImpl {
   void note_similarity_of_any(const SignalView& frame);
 
   TrackerOptions options_;
-  double room_ = 1;           ///< part of the accuracy that plans for this template are made for
-  bool room_is_left_ = true;  ///< a smaller part may do
+  double room_ = 1;           ///< fraction of the accuracy that plans for this template are made for
+  bool room_is_left_ = true;  ///< a plan for a smaller fraction may be possible
   Plan<Real> plan_;
-  RunAhead<Real> ahead_;         ///< the sparse transforms, by the same plan
-  BackgroundDense<Real> dense_;  ///< at the same template
+  RunAhead<Real> ahead_;         ///< sparse transforms with the same plan
+  BackgroundDense<Real> dense_;  ///< dense transforms at the same template's support
   TrackedFrame<Real> result_;
-  Spectrum<Real> sparse_;                             ///< of a frame that is compared
+  Spectrum<Real> sparse_;                             ///< sparse spectrum of a frame that is compared
   ErrorCheck compared_;                               ///< what the latest comparison found
-  Calibration::Report report_{0};                     ///< of the frame under way, if it is sparse
-  std::vector<std::complex<Real>> previous_;          ///< what the plan found for the frame before; or empty
-  std::vector<std::complex<double>> renewed_values_;  ///< X of the last renewal at the support; or empty
+  Calibration::Report report_{0};                     ///< report of the current frame, if it is sparse
+  std::vector<std::complex<Real>> previous_;          ///< the plan's values for the previous frame, or empty
+  std::vector<std::complex<double>> renewed_values_;  ///< X at the support at the last renewal, or empty
   std::optional<Template> largest_;                   ///< the k largest of this frame, if they were learned
   std::int64_t frames_ = 0;
 
-  std::vector<TrackedFrame<Real>> results_;  ///< of the latest push of several frames
+  std::vector<TrackedFrame<Real>> results_;  ///< results of the latest push of several frames
   std::size_t results_done_ = 0;
   std::size_t pushed_ = 0;               ///< frames of the latest push of several
-  std::vector<SignalView> known_;        ///< frames of this push and those that come after it
-  double sparse_us_ = 0;                 ///< time of sparse transforms that no frame has been charged with
-  std::vector<std::size_t> sharing_us_;  ///< results of frames that went through them
+  std::vector<SignalView> known_;        ///< frames of this push and those announced after it
+  double sparse_us_ = 0;                 ///< time of sparse transforms that is not yet assigned to frames
+  std::vector<std::size_t> sharing_us_;  ///< results of the frames that share this time
   bool exact_ = false;                   ///< the latest sparse transform left nothing to gain
 
-  /// What was there at the latest look ahead: the spectra and the samples of all frames before one, and dense
-  /// transforms.
+  /// State at the latest look ahead: all frames before `ready` had their sparse spectra, those before `known`
+  /// were known, and `dense` dense transforms were done.
   struct Seen {
     std::int64_t ready = 0, known = 0;
     std::size_t dense = 0;
     bool operator==(const Seen&) const = default;
   };
   Seen seen_;
-  bool look_again_ = true;              ///< what was expected may be so no more
+  bool look_again_ = true;              ///< expected_ may be out of date
   std::vector<std::int64_t> expected_;  ///< frames that will be transformed densely, as far as is known
-  /// What comparisons will find whose spectra are there, by the frame's number.
+  /// Results of future comparisons whose spectra are ready, by frame number.
   std::map<std::int64_t, Calibration::KnownErrors> found_;
-  std::map<std::int64_t, Calibration::Report> reports_;  ///< of spectra that are there, by the frame's number
+  std::map<std::int64_t, Calibration::Report> reports_;  ///< reports of ready spectra, by frame number
 
   Calibration calibration_;
-  /// The similarity of a frame that was renewed, which is computed in the background of those after it.
+  /// The similarity of a frame that caused a renewal, computed in the background.
   struct Similar {
     std::int64_t frame;
     std::future<std::optional<Similarity>> found;
@@ -183,30 +182,30 @@ class TrackerImpl {
   std::vector<Similar> similar_;
 
   StreamMemory memory_;              ///< the reference, or the last frame transformed densely
-  int looks_ = 0;                    ///< frames compared to see whether frames repeat
+  int looks_ = 0;                    ///< frames compared to find out whether frames repeat
   int departures_ = 0;               ///< decisions in a row that found a frame unlike its reference
-  int failures_ = 0;                 ///< frames, one soon after the other, that differences did not help
-  std::int64_t failed_at_ = 0;       ///< the last of these
-  std::int64_t next_reference_ = 0;  ///< frame from which another reference may be taken
-  std::int64_t next_decision_ = 0;   ///< frame from which a comparison may change the reference
-  int decision_step_ = 1;            ///< frames from one such to the next
-  double fresh_share_ = 0;           ///< of a frame's energy, in the support last learned from one
-  std::int64_t learned_at_ = std::numeric_limits<std::int64_t>::min() / 2;  ///< that frame
+  int failures_ = 0;                 ///< frames in close succession for which differences failed
+  std::int64_t failed_at_ = 0;       ///< the last of these frames
+  std::int64_t next_reference_ = 0;  ///< first frame that may become another reference
+  std::int64_t next_decision_ = 0;   ///< first frame whose comparison may change the reference
+  int decision_step_ = 1;            ///< frames from one decision to the next
+  double fresh_share_ = 0;  ///< share of a frame's energy in the support last learned from that frame
+  std::int64_t learned_at_ = std::numeric_limits<std::int64_t>::min() / 2;  ///< the number of that frame
 
-  std::vector<DriftingTone> tones_;             ///< that were there when a template was last learned
-  std::int64_t tones_at_ = -1;                  ///< that frame
-  std::optional<LearnRequest<Real>> to_learn_;  ///< from the frame under way
+  std::vector<DriftingTone> tones_;             ///< tones of a frame that a template was learned from
+  std::int64_t tones_at_ = -1;                  ///< the number of that frame
+  std::optional<LearnRequest<Real>> to_learn_;  ///< request to learn from the current frame
   BackgroundLearning<Real> learning_;
   Refinement<Real> refinement_;
   std::shared_ptr<const TemplateData> searched_for_;  ///< template of the latest search
 
   SupportWatch watch_;
-  bool missed_ = false;                 ///< errors of the frame under way are too large
-  std::int64_t calibration_began_ = 0;  ///< frame from which the calibration has learned
+  bool missed_ = false;                 ///< errors of the current frame are too large
+  std::int64_t calibration_began_ = 0;  ///< frame at which the calibration started
 
-  Worker retired_;  ///< gives plans away that are in force no more
+  Worker retired_;  ///< destroys plans that are no longer in force
   Staleness staleness_;
-  int skip_sparse_ = 0;  ///< frames to come that go straight to dense
+  int skip_sparse_ = 0;  ///< how many of the next frames get only a dense transform
 };
 
 }  // namespace sfft::detail

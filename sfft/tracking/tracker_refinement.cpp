@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Better plans for a stream that started with a quick one: asking for them, and taking over between two
-// frames.
+// Better plans for a stream that started with a quick one: starts their searches and switches to them between
+// two frames.
 #include <fmt/format.h>
 
 #include <exception>
@@ -12,7 +12,7 @@ namespace sfft::detail {
 
 namespace {
 
-/// Whether a plan is worth a swap: a smaller error, or the same one sooner.
+/// Whether a plan is worth a switch: its error is smaller, or it is faster at the same error.
 bool better(const PlanInfo& found, const PlanInfo& in_force) {
   if (found.path != in_force.path) return false;
   constexpr double kMargin = 0.02;
@@ -41,7 +41,7 @@ template <class Real>
 void TrackerImpl<Real>::take_better() {
   if (!options_.refine) return;
   auto outcome = refinement_.poll();
-  if (!outcome || outcome->source != searched_for_) return;  // none yet, or for a template that has gone
+  if (!outcome || outcome->source != searched_for_) return;  // no outcome, or for a template out of force
   if (!outcome->plan) {
     refinement_note = fmt::format("the search for a better plan failed: {}", outcome->problem);
     return;
@@ -54,7 +54,7 @@ void TrackerImpl<Real>::take_better() {
     Plan<Real> plan = std::move(*outcome->plan);
     const Template current = plan_.source();
     const TemplateData& data = *data_of(current);
-    if (data_of(current) != searched_for_) {  // another frame has become the reference since
+    if (data_of(current) != searched_for_) {  // another frame has become the reference in the meantime
       const SignalView frame(data.reference.data(), static_cast<std::size_t>(data.shape.points()),
                              data.reference_type, data.shape);
       plan = PlanAccess<Real>::with_exact_reference(plan, frame, data.values);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// New references and new templates: when a frame becomes one, and when neither would help.
+// New references and new templates: decides when a frame becomes one, and when neither would help.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,27 +15,28 @@ namespace sfft::detail {
 
 namespace {
 
-/// A difference pays when it has less than this share of the energy that frames have outside the support, and
-/// no longer when it has this much.
+/// Differences are worthwhile if their energy outside the support is less than kRepeats times that of frames,
+/// and no longer if it is more than kRepeatsNoMore times that of frames.
 constexpr double kRepeats = 0.3, kRepeatsNoMore = 1;
-/// A relative error that comes from the differences themselves, if the support changes by more energy than
-/// there is outside it: a plan for them expects small ones. Frames within which three of these count.
+/// A larger relative error is caused by the differences themselves if the support changes by more energy than
+/// there is outside it, because a plan for differences expects small ones. Differences fail after three such
+/// frames, each within kLately frames of the one before.
 constexpr double kLargeError = 0.25;
 constexpr std::int64_t kLately = 64;
 /// Frames after which differences that failed are tried again.
 constexpr std::int64_t kTryAgain = 1024;
-/// Part of the share that a support held before, below which a template cannot wait to be replaced.
+/// If a support holds less than this fraction of its former share, the template is replaced at once.
 constexpr double kBearable = 0.9;
-/// Part of the energy outside that a fresh support may leave there to be worth its while where errors are too
-/// large: they are halved.
+/// If errors are too large, a fresh support is also worthwhile if it leaves less than this fraction of the
+/// energy outside. That halves errors.
 constexpr double kLittleOutside = 0.25;
-/// Frames for which the share of the energy that fresh frequencies would hold is taken for known.
+/// Number of frames for which the share of the energy in fresh frequencies is trusted.
 constexpr std::int64_t kLongestTrust = 256;
 
 }  // namespace
 
-/// Takes a reference where frames repeat and gives it up where they do not. The frame has just been
-/// transformed densely; `error` is what the plan's was.
+/// Takes a reference if frames repeat, and gives it up if they do not. The frame was just transformed
+/// densely. `error`: relative error of the plan for this frame. True: the plan or template has changed.
 template <class Real>
 bool TrackerImpl<Real>::reconsider_reference(const SignalView& frame, double error) {
   if (!options_.reference) return false;
@@ -58,7 +59,8 @@ bool TrackerImpl<Real>::reconsider_reference(const SignalView& frame, double err
         return true;
       }
     }
-    // Once is a cut, after which frames may repeat again; twice, something that passed and was taken for one.
+    // One departure is a cut, after which frames may repeat again. Two are an object that passed and became
+    // the reference.
     if (departures_ < 3 && !fails) return false;
     give_up_reference();
     return true;
@@ -85,8 +87,8 @@ void TrackerImpl<Real>::give_up_reference() {
   result_.reason += "; frames do not repeat: transformed without a reference from here on";
 }
 
-/// Whether, on several of the last frames, differences led to errors that transforms without a reference
-/// would not have. `change`: of the frame under way, which has been transformed densely.
+/// Whether differences caused errors on several recent frames that transforms without a reference would not
+/// have. `change`: that of the current frame, which was transformed densely.
 template <class Real>
 bool TrackerImpl<Real>::differences_fail(const StreamMemory::Change& change, double error) {
   if (!(error > kLargeError && change.support > result_.spectrum.quality.tail_energy)) return false;
@@ -97,7 +99,8 @@ bool TrackerImpl<Real>::differences_fail(const StreamMemory::Change& change, dou
   return true;
 }
 
-/// The same for a frame on which the reference is not reconsidered otherwise: true if it was given up.
+/// The same for a frame at which the reference is not otherwise reconsidered. True: the reference is given
+/// up.
 template <class Real>
 bool TrackerImpl<Real>::give_up_failing_reference(const SignalView& frame, double error) {
   if (!options_.reference || !differencing() || memory_.empty() || !(error > kLargeError)) return false;
@@ -107,7 +110,7 @@ bool TrackerImpl<Real>::give_up_failing_reference(const SignalView& frame, doubl
   return true;
 }
 
-/// Envelopes and powers from a frame, for a template that is a bare support.
+/// Sets the envelopes and powers of a template that is only a support, from a frame.
 template <class Real>
 void TrackerImpl<Real>::learn_amplitudes(TemplateData& data, const SignalView& frame) const {
   if (!data.power.empty()) return;
@@ -120,10 +123,10 @@ void TrackerImpl<Real>::learn_amplitudes(TemplateData& data, const SignalView& f
   data.change_envelope = data_of(learned)->change_envelope;
   data.tail_energy = result_.spectrum.quality.tail_energy;
   for (const std::complex<double>& value : data.values) data.power.push_back(std::norm(value));
-  data.plans.clear();  // they were made knowing less
+  data.plans.clear();  // they were made without powers
 }
 
-/// Frames repeat: this one, just transformed densely, becomes what the following ones are compared with.
+/// Frames repeat: this one, just transformed densely, becomes the reference of the following ones.
 template <class Real>
 void TrackerImpl<Real>::take_reference(const SignalView& frame) {
   note_similarity(frame);
@@ -152,9 +155,9 @@ void TrackerImpl<Real>::refresh(const SignalView& frame) {
   look_again_ = true;
 }
 
-/// Whether a support learned from this frame, just transformed densely, may hold enough more than the one
-/// there is. Learning takes several dense transforms, and what share of a scene's energy fresh frequencies
-/// hold changes slowly: while the support still holds nearly that share, it is not asked for again soon.
+/// Whether a support learned from this frame, just transformed densely, may hold enough more than the present
+/// one. Learning takes several dense transforms, and the share of a scene's energy in fresh frequencies
+/// changes slowly. So learning is not repeated soon if the present support holds nearly the last known share.
 template <class Real>
 bool TrackerImpl<Real>::worth_learning(std::span<const std::complex<double>> values) const {
   if (frames_ - learned_at_ >= kLongestTrust) return true;
@@ -163,7 +166,7 @@ bool TrackerImpl<Real>::worth_learning(std::span<const std::complex<double>> val
   return !(held >= halfway * fresh_share_ * (held + result_.spectrum.quality.tail_energy));
 }
 
-/// Without a criterion: the one that the template was learned by, or its k.
+/// If no criterion is set, uses the one that the template was learned with, or its k.
 template <class Real>
 LearnOptions TrackerImpl<Real>::relearn_options() const {
   LearnOptions learn_options = options_.learn;
@@ -182,14 +185,14 @@ LearnOptions TrackerImpl<Real>::relearn_options() const {
   return learn_options;
 }
 
-/// The share of the energy of a frame, just transformed densely, that the support holds.
+/// The share of the energy of a frame, just transformed densely, in the support.
 template <class Real>
 double TrackerImpl<Real>::exact_share() const {
   return 1 - result_.spectrum.quality.residual * result_.spectrum.quality.residual;
 }
 
-/// After a dense transform, whatever it was for: a new template if the support holds less of the energy than
-/// before and a fresh one would hold more.
+/// Call after any dense transform. Learns a new template if the support holds less of the energy than before
+/// and a fresh one would hold more. True: the template is new.
 template <class Real>
 bool TrackerImpl<Real>::relearn_if_outdated(const SignalView& frame, bool missed) {
   const double share = exact_share(), before = watch_.expected();
@@ -205,7 +208,7 @@ bool TrackerImpl<Real>::relearn_if_outdated(const SignalView& frame, bool missed
   return true;
 }
 
-/// A frame that the plan transforms densely: there may be a template, or a reference, by which it need not.
+/// For a frame that the plan transforms densely: seeks a template or reference that allows sparse ones.
 template <class Real>
 void TrackerImpl<Real>::review_dense(const SignalView& frame) {
   if (!result_.spectrum.quality.finite || options_.calibrate == 0 || relearn_if_outdated(frame)) return;
@@ -227,7 +230,7 @@ void TrackerImpl<Real>::review_dense(const SignalView& frame) {
   next_decision_ = frames_ + decision_step_;
 }
 
-/// What to ask about the frame that was just transformed densely.
+/// The request to learn from the frame that was just transformed densely.
 template <class Real>
 LearnRequest<Real> TrackerImpl<Real>::learn_request() const {
   const double held = held_energy(plan_.source(), in_double(result_.spectrum));
@@ -245,7 +248,8 @@ LearnRequest<Real> TrackerImpl<Real>::learn_request() const {
           plan_options(differencing(), 1)};
 }
 
-/// Positions of one frame tell a velocity once tones have moved.
+/// Keeps the tones of a frame. If none drifts, earlier tones are kept for a while, because a velocity can be
+/// measured only after tones have moved.
 template <class Real>
 void TrackerImpl<Real>::note_tones(const LearnAnswer<Real>& answer, std::int64_t frame) {
   constexpr std::int64_t kLongEnough = 64;
@@ -256,7 +260,7 @@ void TrackerImpl<Real>::note_tones(const LearnAnswer<Real>& answer, std::int64_t
   tones_at_ = frame;
 }
 
-/// The same as relearn_if_better() without waiting: learning begins when this frame is done with, and
+/// Does what relearn_if_better() does, but without waiting. Learning begins at the end of this frame, and
 /// take_learned() does the rest.
 template <class Real>
 void TrackerImpl<Real>::learn_in_background() {
@@ -265,8 +269,8 @@ void TrackerImpl<Real>::learn_in_background() {
   to_learn_ = learn_request();
 }
 
-/// Changes to the template that was learned in the background of the frames before this one, if it is better
-/// than the one that is still in force. The frame is then transformed densely and becomes the reference.
+/// Changes to the template that was learned in the background, if it is better than the one in force. The
+/// frame is then transformed densely and becomes the reference.
 template <class Real>
 bool TrackerImpl<Real>::take_learned(const SignalView& frame) {
   auto outcome = learning_.take();
@@ -292,8 +296,8 @@ bool TrackerImpl<Real>::take_learned(const SignalView& frame) {
   ++dense_count;
   staleness_.learned();
   departures_ = 0;
-  // A tone that moved on while the template was learned is not in it. Then the template holds no more of this
-  // frame than the old one did.
+  // If a tone moved on while the template was learned, the template does not contain it and holds no more of
+  // this frame than the old one did.
   constexpr double kDelivered = 0.125;
   const double promised = (answer.fresh_held - request.held) / request.all;
   const double share = exact_share();
@@ -302,7 +306,7 @@ bool TrackerImpl<Real>::take_learned(const SignalView& frame) {
   return true;
 }
 
-/// Learns afresh from a frame just transformed densely; keeps the old support when it holds nearly as much.
+/// Learns from a frame just transformed densely. Keeps the old support if that holds nearly as much.
 template <class Real>
 bool TrackerImpl<Real>::relearn_if_better(const SignalView& frame) {
   const LearnRequest<Real> request = learn_request();
@@ -321,11 +325,11 @@ bool TrackerImpl<Real>::relearn_if_better(const SignalView& frame) {
   note_similarity(frame);
   install(std::move(*answer.plan));
   remember_reference();
-  transform_densely(frame);  // the result is on the template in force after this frame
+  transform_densely(frame);  // the result belongs to the template in force after this frame
   return true;
 }
 
-/// False: the template stays, for now.
+/// False: the template does not change for now.
 template <class Real>
 bool TrackerImpl<Real>::learn_or_begin(const SignalView& frame, bool bearable) {
   if (!options_.background_learning || !bearable) return relearn_if_better(frame);
@@ -333,8 +337,8 @@ bool TrackerImpl<Real>::learn_or_begin(const SignalView& frame, bool bearable) {
   return false;
 }
 
-/// A plan is the cheapest one that keeps the accuracy on average. Where errors scatter about it, many frames
-/// miss it narrowly: a plan with room to spare makes up for that.
+/// A plan is the fastest one that meets the accuracy on average. If errors scatter about the accuracy, many
+/// frames miss it narrowly, and a plan for smaller errors prevents that.
 template <class Real>
 bool TrackerImpl<Real>::plan_with_room(double error) {
   constexpr double kStep = 0.7, kMin = 0.3, kNarrowly = 2;
@@ -349,22 +353,24 @@ bool TrackerImpl<Real>::plan_with_room(double error) {
   return true;
 }
 
-/// After a dense transform of a stale frame: new reference, new template, or neither. `error`: what the
-/// plan's was. `bearable`: frames that follow may be like it until a new template is there.
+/// Call after the dense transform of a stale frame: takes a new reference, a new template, or neither.
+/// `error`: relative error of the plan for this frame. `bearable`: following frames may have such errors
+/// until a new template is ready.
 template <class Real>
 void TrackerImpl<Real>::renew(const SignalView& frame, double error, bool bearable) {
   const bool lately = staleness_.renewed_lately();
   result_.action = TrackAction::dense;
   result_.reason = staleness_.reason();
   if (relearn_if_outdated(frame, true)) {
-    // what the reason says
+    // relearn_if_outdated() has set the action and the reason
   } else if (plan_with_room(error)) {
     ++dense_count;
     return staleness_.try_again();
   } else if (!differencing() && reconsider_reference(frame, 1)) {
     ++refreshed_count;
   } else if (plan_.source().power().empty()) {
-    // Least squares, which a bare support asks for, does not work here: what amplitudes are like helps.
+    // The plan uses least squares, because its template is only a support. That fails here; typical
+    // amplitudes help.
     auto data = std::make_shared<TemplateData>(*data_of(plan_.source()));
     data->values = in_double(result_.spectrum);
     learn_amplitudes(*data, frame);
@@ -374,7 +380,7 @@ void TrackerImpl<Real>::renew(const SignalView& frame, double error, bool bearab
     result_.action = TrackAction::relearned;
     ++relearned_count;
   } else if (differencing()) {
-    if (reconsider_reference(frame, 1)) {  // another plan, which has not missed anything yet
+    if (reconsider_reference(frame, 1)) {  // the plan is new and has not missed the accuracy yet
       ++dense_count;
       return staleness_.try_again();
     }
@@ -389,7 +395,7 @@ void TrackerImpl<Real>::renew(const SignalView& frame, double error, bool bearab
   if (!bearable)
     skip_sparse_ = skip;
   else if (result_.action == TrackAction::dense)
-    staleness_.forget_level();  // nothing helps: errors like these are the level now
+    staleness_.forget_level();  // nothing helps, so present errors become the level
 }
 
 template bool TrackerImpl<float>::give_up_failing_reference(const SignalView&, double);

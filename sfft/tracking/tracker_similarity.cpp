@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a tracker works out the similarity of a frame, and from what: the exact coefficients at the support,
-// and the largest ones, which a renewal has mostly learned already.
+// Computes the similarity of frames from the exact coefficients at the support and the largest coefficients,
+// which a renewal has usually learned already.
 #include <algorithm>
 #include <chrono>
 #include <exception>
@@ -22,7 +22,7 @@ double microseconds_since(Clock::time_point start) {
 
 }  // namespace
 
-/// Compares a frame that has just been transformed densely with the template, before that is renewed.
+/// Compares a frame, just transformed densely, with the template. Call before the template is renewed.
 template <class Real>
 void TrackerImpl<Real>::note_similarity(const SignalView& frame) {
   if (result_.similarity || !result_.spectrum.quality.finite) return;
@@ -40,8 +40,7 @@ void TrackerImpl<Real>::note_similarity(const SignalView& frame) {
   result_.similarity->us = microseconds_since(start);
 }
 
-/// The same on a thread of its own; take_similarities() waits for it. The samples stay what they are until
-/// then.
+/// The same on a separate thread. The samples must not change until take_similarities(), which waits for it.
 template <class Real>
 void TrackerImpl<Real>::begin_similarity(const SignalView& frame) {
   LearnOptions how = options_.learn;
@@ -52,7 +51,7 @@ void TrackerImpl<Real>::begin_similarity(const SignalView& frame) {
     try {
       const std::optional<Template> largest = largest_of(frame, old.k(), how);
       if (largest) return similarity({old, before, now}, *largest);
-    } catch (const std::exception&) {  // the frame's spectrum is there all the same
+    } catch (const std::exception&) {  // the frame has its spectrum nevertheless
     }
     return std::nullopt;
   };
@@ -63,7 +62,7 @@ void TrackerImpl<Real>::begin_similarity(const SignalView& frame) {
   }
 }
 
-/// Fills in what begin_similarity() began. `results`: of this push.
+/// Waits for similarities in progress and stores them in `results`, the results of this push.
 template <class Real>
 void TrackerImpl<Real>::take_similarities(std::span<TrackedFrame<Real>> results) {
   for (Similar& similar : std::exchange(similar_, {})) {
@@ -79,7 +78,7 @@ void TrackerImpl<Real>::take_similarities(std::span<TrackedFrame<Real>> results)
   }
 }
 
-/// The same for a frame that was not renewed, and may have been transformed sparsely.
+/// The same as note_similarity() for any frame, including one that was transformed sparsely.
 template <class Real>
 void TrackerImpl<Real>::note_similarity_of_any(const SignalView& frame) {
   if (result_.similarity || !result_.spectrum.quality.finite) return;

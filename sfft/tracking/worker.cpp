@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue under a mutex. A job is taken out before it is done, so that giving never waits for one.
+// A queue under a mutex. A job runs outside the mutex, so give() never waits for one.
 #include "sfft/tracking/worker.hpp"
 
 namespace sfft::detail {

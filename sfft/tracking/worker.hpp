@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread for background work of a stream: to start one takes as long as some ten frames, and on
-// virtual machines to wake one up takes longer than a dense transform.
+// A thread for background work of a stream. Starting a thread takes as long as about ten frames. On virtual
+// machines, waking one up takes longer than a dense transform.
 #pragma once
 
 #include <atomic>
@@ -16,28 +16,28 @@
 
 namespace sfft::detail {
 
-/// For how long a thread of a stream stays awake: while frames of a batch are awaited and decided about.
+/// How long a stream's thread stays awake after a job: long enough to wait for the frames of a batch and
+/// decide about them.
 constexpr std::chrono::microseconds kAwake{2000};
 
-/// Does one job after another, in the order in which they were given. The thread is started by the first.
-/// The destructor waits for all.
+/// Runs jobs one after another, in the order in which they were given. The first job starts the thread. The
+/// destructor waits for all jobs.
 class Worker {
  public:
   Worker() = default;
-  /// For jobs that follow each other closely and that the caller will wait for: stays awake for this time
-  /// after each.
+  /// For jobs in close succession that the caller waits for: the thread stays awake for this time after each.
   explicit Worker(std::chrono::microseconds awake) : awake_(awake) {}
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  /// Has the thread stay awake from now on, as after a job.
+  /// Starts or wakes up the thread, which then stays awake as after a job.
   void wake() {
     give([] {});
   }
-  /// The job may not throw. Throws std::system_error if no thread can be created.
+  /// Enqueues a job, which must not throw. Throws std::system_error if no thread can be created.
   void give(std::function<void()> job);
-  /// The same for a job with a result, or an exception.
+  /// The same for a job that returns a result or throws; the future delivers either.
   template <class Job>
   auto ask(Job job) -> std::future<decltype(job())> {
     auto task = std::make_shared<std::packaged_task<decltype(job())()>>(std::move(job));
@@ -55,7 +55,7 @@ class Worker {
   std::condition_variable given_;
   std::deque<std::function<void()>> jobs_;
   bool ends_ = false;
-  std::atomic<bool> called_{false};  ///< there are jobs, or it ends
+  std::atomic<bool> called_{false};  ///< there are jobs, or the worker is ending
   std::thread thread_;
 };
 

@@ -25,10 +25,10 @@ struct Alias {
   std::string reason;
 };
 
-/// The likeliest frequency of which a peak may be an alias; the frames alone cannot decide it. The
+/// The most likely true frequency of a peak that may be an alias; frames alone cannot decide this. The
 /// candidates, in order, are a known frequency that folds to the peak, a multiple of another peak that does,
 /// and rate - hz if the peak is close to half the frame rate. Returns nothing if an unfolded multiple of
-/// another peak explains it. `error_hz` is the peak's standard error, `resolution_hz` the minimum tolerance.
+/// another peak explains the peak. `error_hz`: its standard error. `resolution_hz`: the minimum tolerance.
 std::optional<Alias> likely_alias(double hz, double error_hz, double resolution_hz, double rate_hz,
                                   std::span<const KnownFrequency> known,
                                   std::span<const KnownFrequency> stronger);

@@ -77,8 +77,8 @@ VibrationPeak describe(const Peak& line, double duration, double pixel_aspect) {
   return peak;
 }
 
-/// Sorts the most certain peaks first, and doubtful vibrations last. Amplitude would not do as a criterion:
-/// drift has large amplitudes, but equally large ones at neighbouring frequencies.
+/// Sorts the most certain peaks first, and doubtful vibrations last. Amplitude is no criterion, because drift
+/// has large amplitudes, but equally large ones at neighbouring frequencies.
 bool before(const VibrationPeak& a, const VibrationPeak& b) {
   const auto doubt = [](const VibrationPeak& peak) {
     return peak.slow ? 2 : peak.coding || peak.perhaps_brightness ? 1 : 0;
@@ -178,8 +178,7 @@ class Analysis {
            std::max(0.5 / report_.duration_s, 3 * std::hypot(a.standard_error_hz, b.standard_error_hz));
   }
 
-  /// Compares motions with light at the same frequency. Those that light explains are sorted behind the
-  /// others.
+  /// Compares motions with light at the same frequency. Sorts motions that light explains behind the others.
   void hold_against(const std::vector<VibrationPeak>& lights, double unevenness_px,
                     std::vector<VibrationPeak>& motions) const {
     for (VibrationPeak& motion : motions) {
@@ -230,7 +229,7 @@ class Analysis {
     }
   }
 
-  /// Notes the frequencies of motion and brightness peaks at which strong light was found.
+  /// Records the frequencies of motion and brightness peaks at which strong light was found.
   void note_lights(const LocalChanges& changes, const RegionVibration& region) {
     for (const VibrationPeak& motion : region.motion.peaks) note_light(motion.evidence, motion);
     for (const VibrationPeak& light : region.brightness.peaks)
@@ -242,7 +241,7 @@ class Analysis {
   }
 
   /// Light is not quite a sine, and its effect on a place is not quite linear. Weak motions at multiples of
-  /// strong light's frequency are therefore put down to the light.
+  /// strong light's frequency are therefore attributed to the light.
   void hold_against_multiples(std::vector<VibrationPeak>& motions) const {
     constexpr int kMultiples = 8;
     constexpr double kWeak = 60;       // power over the noise

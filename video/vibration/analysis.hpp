@@ -74,8 +74,8 @@ struct TileVibration {
   bool structured = false;
   double noise_px = 0, detectable_px = 0;
   std::vector<VibrationPeak> peaks;
-  double amplitude_px = 0;      ///< at the frequency of the map
-  double phase_rad = 0;         ///< of the motion along its main axis at the map's frequency
+  double amplitude_px = 0;      ///< amplitude at the frequency of the map
+  double phase_rad = 0;         ///< phase of the motion along its main axis at the map's frequency
   bool moves = false;           ///< whether it has a peak at the map's frequency
   std::vector<float> spectrum;  ///< amplitude of both components together; empty to save memory
 };

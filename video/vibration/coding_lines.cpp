@@ -2,7 +2,7 @@
 // An encoder's harmonics all have about the same height, or fall like those of a sawtooth, because a drifting
 // picture lags behind until the next key frame. A real vibration at one of these frequencies stands out. The
 // lag is proportional to the drift, so slow changes of the drift split the lines. Some encoders treat every
-// second group alike, which adds lines halfway between. Encoders that choose the kinds of frames adaptively
+// second group of frames alike, which adds lines halfway between. Encoders that choose frame kinds adaptively
 // leave broad lines.
 #include "video/vibration/coding_lines.hpp"
 
@@ -90,7 +90,7 @@ void mark_coding(std::vector<VibrationPeak>& peaks, double spacing, std::span<co
                  double rate_hz, double tolerance_hz, double detectable) {
   struct Line {
     std::size_t peak;
-    double harmonic;  ///< multiple of the key frames' rate, in halves; 0: from the sequence of kinds
+    double harmonic;  ///< n or n + 1/2 times the key frames' rate; 0: from the sequence of frame kinds
     bool exact;
   };
   std::vector<Line> lines;
@@ -117,8 +117,7 @@ void mark_coding(std::vector<VibrationPeak>& peaks, double spacing, std::span<co
   for (const Line& line : lines) {
     std::vector<double> heights;
     std::vector<double> of_sawtooth;
-    // Lines split off by drift are weaker than the exact lines, so exact lines are compared with exact ones
-    // only.
+    // Lines split by drift are weaker than exact ones, so exact lines are compared only with exact lines.
     const bool exact_alone = line.exact && exact > kSeveral;
     for (const Line& other : lines) {
       if (other.peak == line.peak || (line.harmonic > 0 && other.harmonic == line.harmonic)) continue;

@@ -11,21 +11,21 @@
 
 namespace sfft::video {
 
-/// The number of frames between key frames, if nearly all intervals are equal and the recording is at least
-/// eight of them long, so that several spectral lines lie between two of the encoder's. Otherwise 0.
+/// The number of frames between key frames, if nearly all intervals are equal and the recording spans at
+/// least eight of them. Several spectral lines then lie between two of the encoder's. Otherwise 0.
 /// `key_frames`: their frame numbers, ascending.
 std::int64_t coding_period(std::span<const std::int64_t> key_frames, std::int64_t frames);
 
-/// A range of frequencies, in cycles per frame, of a line in the sequence of frames that are coded from both
-/// earlier and later frames.
+/// The frequency range of a spectral line, in cycles per frame.
 struct CodingBand {
   double lowest, highest;
 };
+/// The lines in the spectrum of `between`, which marks frames coded from both earlier and later frames.
 std::vector<CodingBand> coding_rhythm(const std::vector<bool>& between);
 
 /// Marks peaks at multiples of `spacing` (0: none) and in the bands of `rhythm`, both in cycles per frame,
-/// within `tolerance_hz` or the peaks' errors. `rate_hz`: frames per second. A peak that stands out among
-/// them is not marked, nor is one far above the `detectable` amplitude if there are few.
+/// within `tolerance_hz` or the peaks' errors. `rate_hz`: frames per second. A peak that stands out among the
+/// others is not marked. If there are few others, a peak far above the `detectable` amplitude is not marked.
 void mark_coding(std::vector<VibrationPeak>& peaks, double spacing, std::span<const CodingBand> rhythm,
                  double rate_hz, double tolerance_hz, double detectable);
 

@@ -201,7 +201,7 @@ bool LightEvidence::light_explains(double height, double amplitude_px) const noe
   // The cells do not have the measured motion, although they would show it.
   constexpr double kFew = 16, kMany = 100;
   if (motion < (claimed < kFew ? 0.12 : claimed < kMany ? 0.22 : 0.5) * claimed) return true;
-  // Or the cells do not show the motion, because more than noise changes there.
+  // Alternatively, the cells do not show the motion because more than noise changes there.
   return motion < 0.07 * height;
 }
 

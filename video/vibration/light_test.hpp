@@ -10,19 +10,20 @@
 
 namespace sfft::video {
 
-/// Energies of the changes at a frequency, minus those at neighbouring frequencies, in units of the noise of
-/// one coordinate.
+/// Energies of the cells' changes at a frequency, in units of the noise of one coordinate. Each is the part
+/// of the changes that a pattern explains. All but `band` and `claimed` are relative to the median at
+/// neighbouring frequencies.
 struct LightEvidence {
-  double motion = 0;       ///< along slopes: each cell independently, or all together if that is more
+  double motion = 0;       ///< the larger of `along` and `rigid`, of those that are significant
   double light = 0;        ///< gains, offsets and lost detail, each cell independently
   double light_error = 0;  ///< scatter of `light` among neighbouring frequencies
   double chance = 1;       ///< expected scatter from noise alone
-  double band = 0;         ///< of the band of light, along rows or columns, that explains most
-  double rigid = 0;        ///< of one common motion of all cells
-  double along = 0;        ///< along slopes: each cell independently
-  double local = 0;        ///< of one common motion per 2 x 2 cells
-  double whole = 0;        ///< of all changes
-  double claimed = 0;      ///< expected from the measured motion if all cells have it
+  double band = 0;         ///< the band of light, along rows or columns, that explains most
+  double rigid = 0;        ///< one common motion of all cells
+  double along = 0;        ///< motions along slopes, each cell independently
+  double local = 0;        ///< one common motion per 2 x 2 cells
+  double whole = 0;        ///< sum of `along` and `light`
+  double claimed = 0;      ///< the measured motion, if all cells have it
 
   /// If parts of the region move, their motion has at least this many times the energy of the apparent light
   /// at their edges.

@@ -12,8 +12,8 @@ namespace sfft::video {
 /// A Hann taper of n samples and its moments; time counts from the middle, in samples.
 struct Taper {
   std::vector<double> weight;
-  double sum = 0;           ///< of the weights
-  double squares = 0;       ///< of their squares
+  double sum = 0;           ///< sum of weight
+  double squares = 0;       ///< sum of weight^2
   double time_spread = 0;   ///< sum of weight * t^2
   double noise_spread = 0;  ///< sum of weight^2 * t^2
 

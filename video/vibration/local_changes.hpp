@@ -65,8 +65,8 @@ class LocalChangesWatch {
   Region region_;
   Region inner_;  ///< rectangle of all cells
   std::vector<Region> cells_;
-  Picture reference_;                 ///< of the region
-  Picture mean_;                      ///< of the latest frames, at the reference's place
+  Picture reference_;                 ///< reference picture of the region
+  Picture mean_;                      ///< mean of the latest frames, at the reference's place
   std::vector<float> usual_;          ///< indexed by cell, coordinate: mean of the latest frames
   double frames_ = 0, since_ = 0;     ///< number of frames, in all and since the reference was taken
   double place_x_ = 0, place_y_ = 0;  ///< mean place over the latest frames, relative to the reference

@@ -19,7 +19,7 @@ struct FittedMotion {
   std::array<double, 3> covariance{};  ///< xx, xy, yy
   double gain = 1;                     ///< contrast relative to the reference
   double unlike = 0;                   ///< residual amplitude relative to the coefficients
-  double explained = 0;   ///< share of the change since the start's place that the motion explains
+  double explained = 0;   ///< share of the residual at the start of the fit that the motion explains
   double left_power = 0;  ///< weighted residual power
 };
 

@@ -49,7 +49,7 @@ struct VibrationSeries {
   std::string message;
   SourceInfo input;
   std::int64_t frames = 0;
-  std::vector<double> seconds;           ///< of every frame; NaN if it has no time
+  std::vector<double> seconds;           ///< time of every frame; NaN if unknown
   bool fields = false;                   ///< samples are fields, two per frame, and `frames` counts fields
   std::vector<std::int64_t> key_frames;  ///< numbers of frames coded without others
   std::vector<bool> between;             ///< for every frame: coded from frames before and after it

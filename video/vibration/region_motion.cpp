@@ -95,7 +95,7 @@ struct RegionMotion::Impl {
   double x = 0, y = 0;            ///< latest place, relative to the reference
   std::int64_t renewals = 0;
   int worn = 0;        ///< consecutive frames that the reference no longer explains well
-  int frames = 0;      ///< number since the reference was taken
+  int frames = 0;      ///< number of frames since the reference was taken
   double usual = 1e9;  ///< minimum residual among the first of these frames
   double unevenness = 0;
   double rounding = 0;
@@ -137,8 +137,7 @@ struct RegionMotion::Impl {
       slopes += (wx * wx + wy * wy) * static_cast<double>(std::norm(reference[i]));
     }
     // A change of light of size 1 everywhere, with any sign, has the power of the picture, and a shift by one
-    // pixel has half the power of the slopes. By the Cauchy-Schwarz inequality the apparent motion is at most
-    // this.
+    // pixel has half the power of the slopes. The Cauchy-Schwarz inequality thus bounds the apparent motion.
     unevenness = slopes > 0 ? std::sqrt(2 * power / slopes) : 0;
     // Rounding samples to whole levels has the variance 1/12. A coefficient's variance is this times the
     // number of samples, and half of it changes the phase. Half of the slopes' power is that of x.

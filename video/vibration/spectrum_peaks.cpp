@@ -227,11 +227,10 @@ class Search {
     return result_.noise > 0 ? std::sqrt(sum) / result_.noise : 1;
   }
 
-  /// Power of the noise that a line at `bin` is measured in, per channel. An unsteady line leaves more than
-  /// noise at its place and around it, which counts as noise of its own measures. The fit of a steady one has
-  /// taken the noise at its place away, so that the mean around it counts where it is larger. The mean of few
-  /// bins is uncertain: errors that are measured by it follow Student's t, whose variance is degrees /
-  /// (degrees - 2).
+  /// Noise power per channel for the errors of a line at `bin`. An unsteady line leaves a residual at its
+  /// frequency and around it, which counts as noise. The fit of a steady line also removes the noise at its
+  /// frequency, so the mean around it is used if that is larger. The mean of few bins is uncertain: errors
+  /// relative to it follow Student's t, whose variance is degrees / (degrees - 2).
   std::vector<double> noise_around(std::size_t bin) const {
     const auto reach = static_cast<std::size_t>(kSkirt / 2 * padding_);
     const auto taken = static_cast<std::size_t>(kApart / 2 * padding_);
