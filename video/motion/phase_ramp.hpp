@@ -16,8 +16,8 @@ inline std::complex<float> times(std::complex<float> a, std::complex<float> b) n
 }
 
 /// Computes exp(2 pi i turns f) for f = 0 … `last`, or for f = -last … last. Each value is the previous one
-/// times the first, in double precision. This is several times cheaper than a sine per value, and adds an
-/// error of about 1e-16 per step.
+/// times the value at f = 1, in double precision. This is several times cheaper than a sine per value, and
+/// adds an error of about 1e-16 per step.
 inline void phase_ramp(double turns, int last, bool both_signs, std::vector<std::complex<float>>& ramp) {
   const auto max = static_cast<std::size_t>(last);
   const std::size_t zero = both_signs ? max : 0;

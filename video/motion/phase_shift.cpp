@@ -25,7 +25,7 @@ std::int64_t folded(std::int64_t f, std::int64_t n) {
 /// One coefficient, linearised at the current shift, in units of its noise.
 struct Phase {
   double ahead;             ///< difference from the model, at right angles to the model's phase
-  double slope_x, slope_y;  ///< derivatives of the model in that direction by the shift
+  double slope_x, slope_y;  ///< derivatives of that part of the model with respect to the shift
   double magnitude;         ///< of the model
 };
 
@@ -348,7 +348,7 @@ EdgeTerms PhaseShiftEstimator::edge_terms(const SignalView& frame) const {
   const std::vector<Complex> by_column = transform(end_steps(frame, false));
   EdgeTerms terms;
   for (std::size_t i = 0; i < size(); ++i) {
-    // The steps are half a pixel before the first sample.
+    // The steps lie half a pixel before the first sample.
     const auto at = [](std::int64_t f, std::size_t n) {
       return f < 0 ? n - static_cast<std::size_t>(-f) : static_cast<std::size_t>(f);
     };

@@ -17,7 +17,7 @@ struct PhaseShift {
   double x = 0, y = 0;  ///< pixels; positive: the picture moved to the right, downwards
   /// Covariance of x and y: xx, xy, yy in square pixels, from the scatter of the phases about the fit.
   std::array<double, 3> covariance{};
-  double gain = 1;         ///< common factor of all magnitudes: change of contrast, not of place
+  double gain = 1;         ///< common factor of all magnitudes: the change of contrast
   double phase_rms = 0;    ///< weighted root mean square of the residual phases, radians
   double weight_used = 0;  ///< share of the weight that was not rejected as outlying, 0 to 1
   /// Number of directions that the phases determine. 0: x and y are those of the start. 1: all structure is
@@ -26,9 +26,9 @@ struct PhaseShift {
   int directions = 0;
 };
 
-/// The contribution of a picture's edges to the derivatives of its coefficients by a shift. The shift theorem
-/// lacks it: the discrete transform treats the picture as periodic, but the step between opposite edges stays
-/// where it is when the picture moves.
+/// The contribution of a picture's edges to the derivatives of its coefficients with respect to a shift. The
+/// shift theorem lacks it: the discrete transform treats the picture as periodic, but the step between
+/// opposite edges stays where it is when the picture moves.
 struct EdgeTerms {
   std::vector<std::complex<float>> x, y;  ///< a value per coefficient
 };
@@ -42,7 +42,7 @@ struct PhaseShiftOptions {
   /// errors.
   std::span<const float> noise{};
   const EdgeTerms* edges =
-      nullptr;         ///< of the reference; without them, structured edges make shifts too small
+      nullptr;         ///< those of the reference; without them, structured edges make shifts too small
   bool robust = true;  ///< give less weight to phases that disagree with the others
   /// Expected root mean square displacement from the start, in pixels. Components that the phases hardly
   /// determine then stay near the start instead of following noise. 0: unknown.
@@ -59,8 +59,9 @@ struct FrequencyGrid {
 };
 
 /// Estimates shifts between spectra of one support, by weighted least squares over phases. A motion by d
-/// rotates the coefficient at f by -2 pi (f_x d_x / width + f_y d_y / height), and a phase is as accurate as
-/// the ratio of its coefficient to the noise. Immutable: one estimator may serve many threads.
+/// rotates the coefficient at f by -2 pi (f_x d_x / width + f_y d_y / height). The error of a phase is
+/// proportional to the noise over the magnitude of its coefficient. Immutable: one estimator may serve many
+/// threads.
 ///
 /// It is meant for motions of a few pixels. Larger ones need a start, or steps from frame to frame.
 class PhaseShiftEstimator {
@@ -76,7 +77,8 @@ class PhaseShiftEstimator {
                       std::span<const std::complex<float>> frame,
                       const PhaseShiftOptions& options = {}) const;
 
-  /// The edge terms of a reference frame: 8- or 16-bit or floating-point samples of the estimator's shape.
+  /// The edge terms of a reference frame. Throws Error(shape_mismatch) if it is not of the estimator's shape,
+  /// and Error(type_mismatch) if its samples are not 8- or 16-bit integers, float or double.
   EdgeTerms edge_terms(const SignalView& frame) const;
 
   std::size_t size() const noexcept { return grid_.rows.size(); }

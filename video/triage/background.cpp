@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kept pictures are brought to the light of the background before medians are taken.
+// Brings kept pictures to the light of the background before it takes medians.
 #include "video/triage/background.hpp"
 
 #include <algorithm>
@@ -13,24 +13,27 @@ namespace {
 
 constexpr std::int64_t kUsualPictures = 40;
 constexpr std::int64_t kRecentPictures = 9;
-/// Where more than this share of the picture changes by more than these grey levels all the time, something
-/// happens all the time.
+/// If more than kLargeShare of the points have a spread above kLargeSpread (grey levels), something happens
+/// all the time. The spread is then limited to kLargeSpread.
 constexpr float kLargeSpread = 8;
 constexpr double kLargeShare = 0.25;
-/// Usual share of the quick changes, and that quantile of a normal distribution's difference.
+/// The quantile of the quick changes that counts as usual, and the factor from it to a standard deviation. Of
+/// the differences between two normal values, 70 % are below 1.036 √2 standard deviations.
 constexpr double kQuickShare = 0.7;
 constexpr float kQuickToSpread = 1 / (1.036F * 1.414F);
 constexpr std::size_t kFewestPairs = 16;
-/// Weather changes some points in every part of the picture, in most of this many by this many parts. What is
-/// usual there is a part of the most that it changes in a typical pair of pictures.
+/// Weather shows in most parts of the picture. Of kParts by kParts parts, the one at the quantile
+/// kWeatherParts counts. The spread is kWeatherToSpread times the largest change there in a typical pair of
+/// pictures.
 constexpr int kParts = 4;
 constexpr double kWeatherParts = 0.25;
 constexpr float kWeatherToSpread = 0.5F;
-/// Slow deviations are no noise: lamps are on for half of the time, and leave what is no smooth light.
+/// From the median of slow deviations to the spread. They are not normal noise, for which 1.4826 would do: a
+/// lamp may be on for half of the time, and its light is not all smooth.
 constexpr float kMedianToSpread = 1.5F * 1.4826F;
 constexpr float kMaxSlowSpread = 6.5F;  ///< grey levels
 
-/// The value of this rank among the `count` that `value(n, i)` gives, for every point i.
+/// Selects, for every point i, the value of this rank among value(0, i) … value(count - 1, i).
 template <class Value>
 void select_ranks(std::size_t count, std::size_t rank, std::span<float> result, const Value& value) {
   constexpr std::size_t kLanes = RankNetwork::kLanes;
@@ -85,7 +88,7 @@ std::vector<float> Background::median_of(std::span<const Kept* const> kept, cons
   return median;
 }
 
-/// Points that are white in most pictures.
+/// Marks the points that are white in at least half of the pictures.
 void Background::find_overexposed(std::span<Kept* const> chosen) {
   overexposed_.resize(usual_.size());
   for (std::size_t i = 0; i < usual_.size(); ++i) {
@@ -97,7 +100,7 @@ void Background::find_overexposed(std::span<Kept* const> chosen) {
 
 void Background::make_usual(std::int64_t frame) {
   const std::int64_t last = kept_.back().frame;
-  // The same length everywhere: at its ends a recording has one side only.
+  // The window has the same length everywhere, so it is not centred near the ends of a recording.
   const std::int64_t from =
       std::max<std::int64_t>(0, std::min(frame - options_.window / 2, last - options_.window));
   while (kept_.size() > 1 && kept_.front().frame < from) kept_.pop_front();
@@ -120,7 +123,7 @@ void Background::make_usual(std::int64_t frame) {
   measure_spread(chosen);
 }
 
-/// How a picture differs from the usual one.
+/// Computes how a picture differs from the usual one.
 void Background::deviation_of(const Kept& one, std::vector<float>& deviation) const {
   const auto gain = static_cast<float>(1 / one.light.gain);
   const auto offset = static_cast<float>(-one.light.offset / one.light.gain);
@@ -144,8 +147,8 @@ void Background::remove_light(std::span<Kept* const> from) {
   }
 }
 
-/// Root mean square change of the tile of 3 by 3 points that changes most in a part of the picture: the
-/// median over pairs, and the least of most parts.
+/// The root mean square change of the tile of 3 by 3 points that changes most in a part of the picture: the
+/// median over pairs, then the quantile kWeatherParts over the parts.
 float Background::weather_of(std::span<const Pair> pairs) const {
   std::vector<std::vector<float>> max(kParts * kParts);
   std::vector<float> squares(usual_.size());
@@ -184,8 +187,9 @@ float Background::weather_of(std::span<const Pair> pairs) const {
   return std::sqrt(*at / 9);
 }
 
-/// What rain, flags and flicker change shows within a second, apart from smooth light. What comes and stays
-/// differs from the usual for long, which is no reason to overlook it, but codecs wander slowly, too.
+/// Rain, flags and flicker show within a second, so quick changes without smooth light count in full. Slow
+/// deviations count up to kMaxSlowSpread: codecs drift slowly, but what comes and stays must not be
+/// overlooked.
 void Background::measure_spread(std::span<Kept* const> chosen) {
   for (Kept& one : kept_) one.left.clear();
   std::vector<Kept*> looked_at;
@@ -231,7 +235,7 @@ void Background::measure_spread(std::span<Kept* const> chosen) {
   }
   const float weather = std::min(kLargeSpread, kWeatherToSpread * weather_of(fast));
   for (float& max : spread_) max = std::max(max, weather);
-  // What is usual is small, such as rain, or local, such as a flag.
+  // Usual changes are either small, such as rain, or local, such as a flag.
   const auto large = std::ranges::count_if(spread_, [](float max) { return max > kLargeSpread; });
   if (static_cast<double>(large) > kLargeShare * static_cast<double>(spread_.size()))
     for (float& max : spread_) max = std::min(max, kLargeSpread);
@@ -239,7 +243,7 @@ void Background::measure_spread(std::span<Kept* const> chosen) {
 
 void Background::make_recent(std::int64_t frame) {
   std::vector<const Kept*> chosen;
-  // At the beginning of a recording, what comes first.
+  // At the beginning of a recording, the first pictures take the place of the recent ones.
   const std::int64_t last = std::max(frame, options_.recent);
   for (const Kept& one : kept_) {
     if (one.frame > last) break;
@@ -262,7 +266,7 @@ void Background::move_to(std::int64_t frame) {
     next_recent_ = frame;
   }
   if (frame < next_recent_) return;
-  for (Kept& one : kept_) {  // those that came since the background was made
+  for (Kept& one : kept_) {  // pictures that came since the last update
     if (one.frame > frame) break;
     if (one.frame > frame - every_) one.light = fit_light(one.picture, usual_, one.light);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a scene usually looks like and how much it usually changes, from pictures before and after.
+// Learns what a scene usually looks like and how much it usually changes, from pictures before and after.
 #pragma once
 
 #include <cstdint>
@@ -12,42 +12,43 @@
 
 namespace sfft::video {
 
-/// How long backgrounds reach, in frames.
+/// Lengths of the windows of a background, in frames.
 struct BackgroundOptions {
-  std::int64_t window = 1500;  ///< pictures before and after, in all
-  std::int64_t recent = 100;   ///< what has stayed for half of this is usual, too
+  std::int64_t window = 1500;  ///< length; half before the frame, half after it
+  std::int64_t recent = 100;   ///< what has stayed for half of this time is in recent()
 };
 
-/// Medians over pictures of a window: they stay clear of what passes by. The spread of a point is how much it
-/// usually changes apart from smooth light, so that rain, flags and flicker raise it where they are.
+/// Computes medians over the pictures of a window, which ignore what passes by. The spread of a point is how
+/// much it usually changes, without changes of smooth light. Rain, flags and flicker raise it where they are.
 class Background {
  public:
-  /// Grey levels of 255 that no point is steadier than: codecs and rounding.
+  /// Lower bound of the spread, in grey levels of 255: the noise of codecs and rounding.
   static constexpr float kMinSpread = 1.05F;
 
   Background(int width, int height, const BackgroundOptions& options);
 
-  /// Frames come in order; some of them are kept.
+  /// Takes the pictures of frames in order, and keeps some of them.
   void add(std::int64_t frame, const std::vector<float>& picture);
-  /// The smooth change of light relative to usual().
+  /// Removes smooth changes of light relative to usual().
   LocalLight& light() noexcept { return light_; }
-  /// Makes the background for this frame, if it is time. Frames up to half a window later have been added,
-  /// as far as there are any.
+  /// Updates the background for this frame if an update is due. Add the frames up to half a window later, as
+  /// far as they exist, before the call.
   void move_to(std::int64_t frame);
 
-  /// In the light of usual(): the medians over the window and over the recent past, and the spread.
+  /// The medians over the window and over the recent past, and the spread: grey levels in the light of
+  /// usual().
   std::span<const float> usual() const noexcept { return usual_; }
   std::span<const float> recent() const noexcept { return recent_; }
   std::span<const float> spread() const noexcept { return spread_; }
-  /// Whether a point is white in most pictures: usual() is then the least that it may be.
+  /// Whether a point is white in at least half of the pictures. usual() is then only a lower bound.
   std::span<const std::uint8_t> overexposed() const noexcept { return overexposed_; }
 
-  /// All that add() and move_to() have left behind.
+  /// All state that add() and move_to() change.
   template <class Archive>
   void archive(Archive& bytes) {
     bytes(kept_, next_usual_, next_recent_, usual_, overexposed_, recent_, spread_);
   }
-  /// To be called when it was read from an archive. Returns whether it is of this size.
+  /// Call this after reading from an archive. Returns whether the state is of this picture size.
   bool restored();
 
  private:
@@ -55,7 +56,7 @@ class Background {
     std::int64_t frame = 0;
     std::vector<float> picture{};
     Light light{};
-    std::vector<float> left{};  ///< of the deviation, by LocalLight, when the spread was measured
+    std::vector<float> left{};  ///< deviation without smooth light, when the spread was measured
 
     template <class Archive>
     void archive(Archive& bytes) {
@@ -72,7 +73,7 @@ class Background {
   void remove_light(std::span<Kept* const> from);
   float weather_of(std::span<const Pair> pairs) const;
   void measure_spread(std::span<Kept* const> chosen);
-  /// Median of what `level` gives for a picture, brought to the light of usual(), and a point.
+  /// For every point, the median over pictures of level(point, grey level, the same in the light of usual()).
   template <class Level>
   std::vector<float> median_of(std::span<const Kept* const> kept, const Level& level) const;
 
@@ -83,7 +84,7 @@ class Background {
   std::deque<Kept> kept_;
   std::int64_t next_usual_ = 0, next_recent_ = 0;
   std::vector<float> usual_, recent_, spread_;
-  std::vector<std::uint8_t> overexposed_;  ///< in most of the pictures that usual_ is the median of
+  std::vector<std::uint8_t> overexposed_;  ///< in at least half of the pictures behind usual_
 };
 
 }  // namespace sfft::video

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A search ends as soon as the thing has lasted long enough, so it looks at other times before other places.
+// A search ends as soon as the thing has lasted long enough, so it visits other times before other places.
 #include "video/triage/brief_light.hpp"
 
 #include <algorithm>
@@ -10,19 +10,19 @@ namespace sfft::video {
 
 namespace {
 
-/// Seconds that an insect is before the lens; seconds for which averages hold what was there.
+/// Max. seconds that an insect is in front of the lens; seconds for which averages contain what was there.
 constexpr double kBrief_s = 0.55;
 constexpr double kHeld_s = 0.35;
-/// Where pictures are farther apart, a thing may be anywhere that it reaches at this speed, in widths of the
-/// picture per second.
+/// If pictures are farther apart than kApart_s, a thing may be anywhere within reach at kSpeed, in widths of
+/// the picture per second.
 constexpr double kApart_s = 0.12, kSpeed = 1.5;
-/// Brightness of a tile that belongs to a thing: of its peak, and of the usual spread.
+/// Min. brightness of a tile that belongs to a thing: relative to the thing's peak, and to the usual spread.
 constexpr float kOfPeak = 0.3F, kOfSpread = 2;
 
-/// Seconds from one picture to the next that is another one: streams are padded to a constant rate.
+/// Mean seconds between pictures that differ: some streams repeat pictures to keep a constant rate.
 double seconds_apart(const Moments& around) {
-  constexpr std::size_t kStep = 7;     // points that are compared
-  constexpr float kUnchanged = 0.02F;  // grey levels in the mean
+  constexpr std::size_t kStep = 7;     // compares every seventh point
+  constexpr float kUnchanged = 0.02F;  // mean difference in grey levels
   int others = 0;
   for (std::size_t m = 1; m < around.size(); ++m) {
     const std::span<const float> before = around.picture(m - 1), now = around.picture(m);
@@ -109,7 +109,7 @@ bool BriefLight::gone_at_once(const Place& first, float peak) {
     latest = std::max(latest, at.moment);
     left = std::min(left, at.x);
     right = std::max(right, at.x);
-    // Before the first picture and after the last one it may have been there, too.
+    // It may also have been there before the first picture or after the last one.
     if (earliest == 0 || latest + 1 == around_->size() ||
         around_->seconds(latest) - around_->seconds(earliest) >= kBrief_s)
       return false;
@@ -141,7 +141,7 @@ bool BriefLight::find(int x, int y) {
     }
   }
   if (!bright(brightest, peak) || !gone_at_once(brightest, peak)) return false;
-  // Its neighbours belong to it.
+  // The neighbours of its tiles belong to it.
   for (const Place& at : part_) {
     if (at.moment < first_ || at.moment > now_) continue;
     for (int v = at.y - 1; v <= at.y + 1; ++v)

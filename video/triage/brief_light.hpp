@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bright things that are gone at once: insects and drops before an infrared lamp.
+// Detects bright things that are soon gone: insects and drops in front of an infrared lamp.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +12,20 @@
 
 namespace sfft::video {
 
-/// Follows a bright thing through the pictures before and after, wherever it goes: points that are brighter
-/// than a while ago and touch in place or from one picture to the next are one thing. One per thread.
+/// Follows a bright thing through the pictures before and after, wherever it goes. Tiles that are brighter
+/// than a while ago belong to one thing if they touch, within a picture or from one picture to the next. Use
+/// one object per thread.
 class BriefLight {
  public:
   BriefLight(int width, int height);
 
-  /// Pictures around the one at `now`, whose `light` brings it to that of the `recent` ones. `spread`: how
-  /// much points usually differ. All must stay valid.
+  /// Prepares for searches in the pictures `around` the one at index `now`. `light`: that picture's light
+  /// relative to the `recent` one. `spread`: how much points usually differ, in grey levels. `around`,
+  /// `recent` and `spread` must stay valid.
   void begin(const Moments& around, std::size_t now, const Light& light, std::span<const float> recent,
              std::span<const float> spread);
-  /// Whether all that is bright in a tile now, or was just before, so that averages still hold it, lasts for
-  /// so short a time and does not cross the picture from side to side.
+  /// Whether the bright thing in the tile around (x, y) is soon gone and does not cross the picture from side
+  /// to side. The thing may have been there shortly before now, because averages still contain it.
   bool find(int x, int y);
 
  private:
@@ -38,12 +40,12 @@ class BriefLight {
   int width_, height_;
   const Moments* around_ = nullptr;
   std::size_t now_ = 0, first_ = 0;
-  /// Points by which a thing moves from one picture to the next, where these are far apart; -1: to be found.
+  /// Max. points by which a thing moves between pictures; 0 if these are close in time; -1: not known yet.
   int reach_ = -1;
   float gain_ = 1, offset_ = 0;
   std::span<const float> recent_, spread_;
-  std::vector<std::vector<float>> brightness_;  ///< of tiles, mean; empty: not known
-  std::vector<std::uint32_t> visited_;          ///< by which search, by place and moment
+  std::vector<std::vector<float>> brightness_;  ///< mean of each tile, by moment; empty: not known
+  std::vector<std::uint32_t> visited_;          ///< the last search there, by moment and place
   std::uint32_t search_ = 0;
   enum class Verdict : char { unknown, brief, lasting };
   std::vector<Verdict> verdicts_;

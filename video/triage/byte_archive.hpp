@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers and arrays as bytes and back, for state that the same program reads again. A class that has
-// `template <class Archive> void archive(Archive& bytes) { bytes(first_, second_, …); }` is written and read
-// by the same list of members.
+// Converts numbers and arrays to bytes and back, for state that the same program reads again. A class has one
+// list of members for writing and reading:
+// `template <class Archive> void archive(Archive& bytes) { bytes(first_, second_, …); }`.
 #pragma once
 
 #include <cstdint>
@@ -56,7 +56,8 @@ class ByteWriter {
   std::string bytes_;
 };
 
-/// Throws Error(file_corrupt) where bytes are missing. It believes no count before it has seen as many bytes.
+/// Throws Error(file_corrupt) if bytes are missing. It rejects counts above the number of bytes that are
+/// left, so damaged input causes no large allocation.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : left_(bytes) {}

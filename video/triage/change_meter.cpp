@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A frame is brought to the light of the background and averaged with the few frames before it. Its
-// change is that of the tile that differs most.
+// Brings a frame to the light of the background and averages it with the few frames before it. The change of
+// a frame is that of the tile that differs most.
 #include "video/triage/change_meter.hpp"
 
 #include <algorithm>
@@ -15,10 +15,10 @@ namespace {
 
 constexpr std::int64_t kMinWindow = 120, kMaxWindow = 1600;  ///< frames
 constexpr double kUnknownRate = 25;
-constexpr std::int64_t kMaxAround = 128;  ///< frames before and after, to be looked at for a switch
+constexpr std::int64_t kMaxAround = 128;  ///< max. frames on each side that a search for switched light uses
 
-/// A small picture is periodic. Its first row and column lie on the border, so that half of what they show is
-/// at the opposite one; of their neighbours it is a 25th.
+/// Replaces the first row and column by their neighbours. A small picture is periodic, and they lie on the
+/// border: half of what they show belongs to the opposite border. In their neighbours that share is a 25th.
 void copy_to_border(std::vector<float>& picture, int width) {
   std::copy_n(picture.begin() + width, width, picture.begin());
   for (auto row = picture.begin(); row != picture.end(); row += width) row[0] = row[1];
@@ -33,7 +33,7 @@ ChangeMeter::ChangeMeter(const ChangeOptions& options, double fps) : options_(op
   interval_s_ = 1 / rate;
   around_ =
       std::min(kMaxAround, recent_ / 2 + static_cast<std::int64_t>(2 * options.thresholds.switched_s * rate));
-  // Rain and sensor noise differ from frame to frame, objects stay for some frames.
+  // Rain and sensor noise differ from frame to frame, but objects stay for some frames.
   smoothing_ = static_cast<float>(2 / (std::clamp(options.thresholds.change_s * rate, 1.0, 8.0) + 1));
 }
 
@@ -45,7 +45,7 @@ void ChangeMeter::begin(const SignalView& first) {
   search_.emplace(view_->width(), view_->height());
   moments_.emplace(view_->width());
   brief_.emplace(view_->width(), view_->height());
-  // Where frames are further apart than half of the time that a light takes, things appear as suddenly.
+  // With frames further apart than half of the time that a light takes, objects appear just as suddenly.
   if (interval_s_ <= 0.5 * options_.thresholds.switched_s)
     switched_.emplace(frames_in(options_.thresholds.switched_s, interval_s_), kWhite);
 }
@@ -70,8 +70,8 @@ void ChangeMeter::resume(const SignalView& first, std::int64_t next, ByteReader&
   frames_ = next;
 }
 
-/// The background is made of pictures that are averaged as the one is that is held against it, so that what
-/// is usual is that of averages.
+/// The background consists of pictures that are averaged like the one that is compared with it, so that its
+/// spread is that of averages.
 void ChangeMeter::take_in(const std::vector<float>& picture) {
   if (frames_ < averaged_) return;
   average_.resize(picture.size());
@@ -91,7 +91,7 @@ void ChangeMeter::push(const SignalView& frame, double seconds, std::vector<Chan
   copy_to_border(picture, view_->width());
   take_in(picture);
   pending_.push_back({frames_++, seconds, std::move(picture)});
-  // The first background waits for a whole window.
+  // The first background needs a whole window.
   if (frames_ < window_) return;
   while (static_cast<std::int64_t>(pending_.size()) > window_ / 2) measure(out);
 }
@@ -100,7 +100,7 @@ void ChangeMeter::finish(std::vector<Change>& out) {
   while (!pending_.empty()) measure(out);
 }
 
-/// Pictures before and after the next one.
+/// Collects the pictures before and after the next one.
 void ChangeMeter::look_around() {
   std::vector<Moments::Moment> moments;
   double last = past_.empty() ? pending_.front().seconds : past_.front().seconds;
@@ -136,7 +136,7 @@ void ChangeMeter::measure(std::vector<Change>& out) {
     smooth_[i] = first ? level : smooth_[i] + smoothing_ * (level - smooth_[i]);
     deviation_[i] = smooth_[i] - usual[i];
     recent_deviation_[i] = smooth_[i] - recent[i];
-    // In faint light codecs and rounding take more of the contrast.
+    // In faint light, codecs and rounding destroy more of the contrast.
     spread_[i] = std::max(spread[i], min);
   }
   look_around();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much each frame differs from what the scene usually looks like.
+// Measures how much each frame differs from the usual scene.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@
 namespace sfft::video {
 
 struct ChangeOptions {
-  int k = 1000;            ///< about this many coefficients per frame
-  double max_samples = 0;  ///< share of the pixels that may be read; 0: automatic
-  double window_s = 60;    ///< the scene is what is seen for half of this time
-  double settle_s = 3;     ///< what stays for about half of this time is no change any more
+  int k = 1000;            ///< approximate number of coefficients per frame
+  double max_samples = 0;  ///< max. share of the pixels to read; 0: automatic
+  double window_s = 60;    ///< what is visible for half of this time is the usual scene
+  double settle_s = 3;     ///< what stays for about half of this time is no longer a change
   Thresholds thresholds{};
 };
 
@@ -38,26 +38,28 @@ struct Change {
   }
 };
 
-/// Frames of one size in order. Half a window of small pictures is held, because a background comes from
-/// frames before and after: changes come with that delay. Memory is bounded.
+/// Takes frames of one size in order. A background needs frames before and after, so the meter keeps half a
+/// window of small pictures, and changes come with that delay (the first ones after a whole window). Memory
+/// is bounded.
 class ChangeMeter {
  public:
-  /// `fps`: frames per second that will be pushed; 0: unknown.
+  /// `fps`: rate of the frames that will be pushed, per second; 0: unknown, 25 is assumed.
   ChangeMeter(const ChangeOptions& options, double fps);
   ~ChangeMeter();
 
-  /// Takes the next frame, shown at `seconds`. Appends the changes that are known now.
+  /// Takes the next frame, displayed at `seconds`. Appends the changes that are known now.
   void push(const SignalView& frame, double seconds, std::vector<Change>& out);
-  /// Returns the changes of the remaining frames.
+  /// Appends the changes of the remaining frames.
   void finish(std::vector<Change>& out);
 
-  /// The first frame whose change is not known yet, for whoever wants to go on with it later; none before
-  /// changes come one by one.
+  /// The first frame whose change is not known yet, where resume() can go on later; none until the first
+  /// window is complete.
   std::optional<Change> next_unknown() const;
-  /// State needed to go on with that frame.
+  /// Writes the state that resume() needs to go on with that frame.
   void save(ByteWriter& bytes);
-  /// Goes on where another meter with the same options was saved. `first` is the frame that it began with.
-  /// The next frame to push is `next`, and the changes are the same to the bit. Throws Error(file_corrupt).
+  /// Goes on where a meter with the same options was saved. `first` is the frame with which that meter began.
+  /// The next frame to push is number `next`. The changes are the same to the bit. Throws Error(file_corrupt)
+  /// for damaged state and for pictures of another size.
   void resume(const SignalView& first, std::int64_t next, ByteReader& bytes);
 
   const SmallView* view() const noexcept { return view_ ? &*view_ : nullptr; }
@@ -87,8 +89,8 @@ class ChangeMeter {
   std::deque<Pending> pending_, past_;
   std::vector<std::vector<float>> spare_;
   std::int64_t frames_ = 0;
-  std::int64_t averaged_ = 0;   ///< frames that average_ and the background have taken in
-  std::vector<float> average_;  ///< of the last few frames, as they are
+  std::int64_t averaged_ = 0;   ///< frames that are in average_ and in the background
+  std::vector<float> average_;  ///< of the last few frames, each in its original light
   Light light_;
   std::optional<TileSearch> search_;
   std::optional<Moments> moments_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One pass over the recording copies the packets of all clips. Times come from the recording's index;
-// decoding times are derived from the display order, because containers may lack them or let them fall.
+// One pass over the recording copies the packets of all clips. Times come from the recording's index.
+// Decoding times are derived from the display order, because in containers they may be missing or run
+// backwards.
 #include "video/triage/clips.hpp"
 
 #include <fmt/format.h>
@@ -31,7 +32,7 @@ namespace sfft::video {
 namespace {
 
 constexpr AVRational kMicroseconds{1, 1000000};
-/// Packets of one time lie at most this far apart in a file.
+/// Max. seconds between packets of different tracks that are neighbours in a file.
 constexpr double kInterleaving = 5;
 
 struct FreeOutput {
@@ -48,13 +49,13 @@ void require(int code, const std::string& path) {
                 fmt::format("the clip '{}' cannot be written: {}", path, libav::error_text(code)));
 }
 
-/// Libavformat's Matroska keeps no rotation before version 60.15.
+/// Libavformat's Matroska stores no rotation before version 60.15.
 bool needs_quicktime(const AVStream& stream) {
   return avformat_version() < AV_VERSION_INT(60, 15, 100) && !orientation_of(stream).upright();
 }
 
-/// Decoding times from the order of display: the n-th packet is decoded when the picture is displayed that is
-/// n places from the first, less the pictures that a decoder holds back.
+/// Computes decoding times from the display order. A decoder that holds back h pictures decodes packet n when
+/// picture n - h of the display order is displayed.
 std::vector<double> decode_times(std::span<const RecordingIndex::Packet> packets, double interval) {
   std::vector<std::size_t> shown(packets.size());
   for (std::size_t i = 0; i < shown.size(); ++i) shown[i] = i;
@@ -92,7 +93,7 @@ class ClipFile {
 
   bool takes(int stream) const { return to_[static_cast<std::size_t>(stream)] >= 0; }
 
-  /// `decoded` and `shown` in seconds from the clip's beginning.
+  /// `decoded` and `shown`: decoding and presentation time in seconds from the clip's beginning.
   void write(const AVPacket& packet, double decoded, double shown) {
     const libav::Packet copy(libav::allocated(av_packet_clone(&packet)));
     const auto from = static_cast<std::size_t>(packet.stream_index);
@@ -133,7 +134,7 @@ class ClipFile {
     return stream->index;
   }
 
-  /// The date moves with the clip's beginning; a time code and a duration would be wrong.
+  /// Moves the date to the clip's beginning. Leaves out time code and duration, which would be wrong.
   static void copy_metadata(const AVDictionary* from, AVDictionary*& to, double start_s) {
     const AVDictionaryEntry* entry = nullptr;
     while ((entry = av_dict_get(from, "", entry, AV_DICT_IGNORE_SUFFIX)) != nullptr) {
@@ -146,7 +147,7 @@ class ClipFile {
     }
   }
 
-  /// Empty for what is no date.
+  /// The date, moved by `seconds`; empty if `date` is not a date.
   static std::string later(const char* date, double seconds) {
     std::int64_t microseconds = 0;
     if (av_parse_time(&microseconds, date, 0) < 0) return "";
@@ -160,14 +161,15 @@ class ClipFile {
 
   detail::OutputFile whole_;
   std::unique_ptr<AVFormatContext, FreeOutput> out_;
-  std::vector<int> to_;             ///< output streams; -1: none
-  std::vector<std::int64_t> last_;  ///< decoding times
+  std::vector<int> to_;             ///< output stream of each input stream; -1: none
+  std::vector<std::int64_t> last_;  ///< latest decoding times, by input stream
 };
 
-/// Gives sound the times of the pictures. Its clock restarts with theirs, but not at the same packet.
+/// Converts stamps of sound to times of the pictures. Both clocks restart together, but not at the same
+/// packet.
 class SoundClock {
  public:
-  /// A stamp's time, near the present picture's.
+  /// The time of a stamp in seconds: the candidate nearest to the time of the current picture.
   double at(double stamp, double duration, const RecordingIndex::Packet& picture) {
     const double offset = picture.seconds - picture.stamp;
     if (offsets_.empty() || std::fabs(offsets_.back() - offset) > 0.5) offsets_.push_back(offset);
@@ -175,14 +177,14 @@ class SoundClock {
     for (const double one : offsets_) {
       if (std::fabs(stamp + one - picture.seconds) < std::fabs(best - picture.seconds)) best = stamp + one;
     }
-    // Sound whose clock alone has restarted goes on.
+    // If only the clock of the sound has restarted, the sound goes on without a gap.
     if (std::fabs(best - picture.seconds) > 2 * kInterleaving && std::isfinite(next_)) best = next_;
     next_ = best + duration;
     return best;
   }
 
  private:
-  std::vector<double> offsets_;  ///< of the recording's clocks so far
+  std::vector<double> offsets_;  ///< time less stamp, for the recording's clocks so far
   double next_ = std::numeric_limits<double>::quiet_NaN();
 };
 
@@ -200,7 +202,7 @@ class Cutter {
 
   void run() {
     const libav::Packet packet(libav::allocated(av_packet_alloc()));
-    std::size_t number = 0;  // of the next packet of pictures
+    std::size_t number = 0;  // of the video track's next packet
     while (!stop_ && !parts_.empty() && av_read_frame(in_.get(), packet.get()) >= 0) {
       const bool shown = packet->stream_index == picture_;
       if (shown && number >= index_.packets().size()) break;
@@ -219,8 +221,8 @@ class Cutter {
  private:
   struct Part {
     Clip* clip;
-    std::size_t begin, end;      ///< packets of pictures
-    double start_s, end_s;       ///< what they show
+    std::size_t begin, end;      ///< packets of the video track
+    double start_s, end_s;       ///< when they are displayed
     std::vector<double> decode;  ///< decoding times
     std::unique_ptr<ClipFile> file{};
     bool over = false;
@@ -244,7 +246,7 @@ class Cutter {
         {&clip, begin, end, packets[0].seconds, clip.end_s, decode_times(packets, index_.interval())});
   }
 
-  /// A failure of one clip leaves the others alone.
+  /// Runs an action for one clip, whose failure does not affect the other clips.
   template <class Action>
   void guarded(Part& part, Action&& action) {
     if (part.over) return;
@@ -290,7 +292,7 @@ class Cutter {
     const RecordingIndex::Packet& shown = index_.packets()[number];
     for (Part& part : parts_) {
       if (number < part.begin || number >= part.end || !part.file) continue;
-      // Pictures before the first key frame refer to earlier ones.
+      // Pictures displayed before the first key frame refer to earlier ones.
       if (index_.packets()[part.begin].key && shown.seconds < part.start_s) continue;
       guarded(part, [&] {
         part.file->write(packet, part.decode[number - part.begin] - part.start_s,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts stretches out of a recording as they are stored, without decoding them.
+// Cuts clips out of a recording without decoding it.
 #pragma once
 
 #include <atomic>
@@ -12,16 +12,18 @@ namespace sfft::video {
 struct Clip {
   double start_s = 0, end_s = 0;  ///< seconds from the first frame (Frame::seconds)
   std::string path;               ///< without extension
-  std::string written{};          ///< the file, once it is complete
-  std::string problem{};          ///< why it is not, if it could not be written
+  std::string written{};          ///< path of the file, which may not exist after a `problem` or a stop
+  std::string problem{};          ///< why the clip is not complete; empty if nothing failed
 };
 
-/// Writes what is shown in each clip's time, with sound, as Matroska (.mkv), or as QuickTime (.mov) where
-/// FFmpeg's Matroska cannot say how the pictures are rotated. A clip begins at the key frame at or before its
-/// start, and appears whole or not at all. It is one continuous timeline even where the recording's clock
-/// restarts. `track` as in SourceOptions. `may_write` is called with each file's name before it is opened,
-/// and may throw Error. The recording is read twice for all clips. Throws InputError for an input that is no
-/// file with a picture, or a build without FFmpeg's libraries.
+/// Writes the pictures and sound of each clip's time as Matroska (.mkv), or as QuickTime (.mov) if FFmpeg's
+/// Matroska cannot store how the pictures are rotated. A clip begins at the key frame at or before its start.
+/// Its file appears whole or not at all, and has one continuous timeline even if the recording's clock
+/// restarts. All clips together read the recording twice.
+///
+/// `track`: as in SourceOptions. `may_write` is called with each file's name before the file is opened. An
+/// Error that it throws becomes the clip's `problem`, like other failures of one clip. Throws InputError if
+/// the input is not a file with a picture, or if the build lacks FFmpeg's libraries.
 void write_clips(const std::string& input, int track, std::vector<Clip>& clips, const std::atomic<bool>& stop,
                  const std::function<void(const std::string&)>& may_write = {});
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seconds become a file's own time stamps, or time codes (SMPTE ST 12-1).
+// Converts seconds to the time stamps of a file, or to time codes (SMPTE ST 12-1).
 #include "video/triage/cut_list.hpp"
 
 #include <fmt/format.h>
@@ -32,8 +32,8 @@ std::string quoted_path(const std::string& path) {
   return name;
 }
 
-/// With three decimals, or up to six where the value has them. Rounded up: FFmpeg seeks to stamps of at most
-/// this.
+/// Writes three decimals, or up to six if the value has them. It rounds up, because FFmpeg seeks to a stamp
+/// at or before this one.
 std::string stamp_text(double seconds) {
   const auto micro = static_cast<std::int64_t>(std::ceil(seconds * 1e6 - 0.01));
   std::string text =
@@ -50,7 +50,7 @@ std::string entry(const std::string& path, double from, double to) {
 using Parts = std::vector<EventPart>;
 
 #if SFFT_HAVE_LIBAV
-/// Nothing for what is no file that FFmpeg reads.
+/// Returns nothing if this is not a file that FFmpeg can read.
 std::optional<RecordingIndex> index_of(const TriageFile& file, const Parts& parts, int track) {
   std::error_code code;
   if (!std::filesystem::is_regular_file(file.path, code)) return std::nullopt;
@@ -96,10 +96,10 @@ std::string entries_of(std::span<const TriageFile> files, std::size_t number, co
     for (const EventPart& part : parts) {
       const std::size_t begin = index->begin_for(part.start_s);
       const RecordingIndex::Packet& key = index->packets()[begin];
-      // FFmpeg ends at the first packet of any track that is to be decoded then or later.
+      // FFmpeg ends at the first packet, of any track, whose decoding stamp is at or after the end.
       const double sound = index->packets()[index->end_for(begin, part.end_s) - 1].others + 1e-3;
       const double end = index->stamp_at(key, part.end_s);
-      // FFmpeg searches files without an index by decoding times.
+      // FFmpeg seeks by decoding stamps in files without an index.
       const bool earlier = !index->indexed() && key.decode_stamp < key.stamp;
       const double from = (earlier ? key.decode_stamp : key.stamp) - index->search_error();
       text += entry(file.path, from, sound > end ? sound : end);
@@ -118,8 +118,8 @@ std::string entries_of(std::span<const TriageFile> files, std::size_t number, co
 struct TimeCode {
   double frames_per_second = 25;
   std::int64_t base = 25;  ///< frame numbers per second of time code
-  bool drop = false;       ///< two of each 30 numbers are left out each minute, but for every tenth
-  std::int64_t first = 0;  ///< of the first frame, in frames
+  bool drop = false;       ///< every minute but each tenth skips two numbers per 30 of `base`
+  std::int64_t first = 0;  ///< number of the first frame
 
   std::int64_t dropped_per_minute() const { return drop ? base / 15 : 0; }
   std::int64_t frame_at(double seconds) const { return std::llround(seconds * frames_per_second); }
@@ -137,7 +137,7 @@ struct TimeCode {
                        drop ? ';' : ':', frame % base);
   }
 
-  /// "HH:MM:SS:FF", or with another sign before the frames where some are dropped.
+  /// Parses "HH:MM:SS:FF". Another separator before the frames marks drop-frame time code.
   void begin_at(const std::string& code) {
     int hours = 0;
     int minutes = 0;
@@ -222,7 +222,7 @@ std::string triage_ffconcat(std::span<const TriageFile> files, int track,
 std::string triage_edl(std::span<const TriageFile> files) {
   std::string text = "TITLE: sfft-video triage\n";
   const auto mode = [](bool drop) { return drop ? "FCM: DROP FRAME\n\n" : "FCM: NON-DROP FRAME\n\n"; };
-  std::optional<TimeCode> record;  // the first file's, from 0
+  std::optional<TimeCode> record;  // numbering of the first file, but from 0
   std::int64_t recorded = 0;       // frames
   std::int64_t number = 0;
   bool drop = false;

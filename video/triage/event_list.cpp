@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An event stays open until a change that begins now could no longer overlap it.
+// An event stays open until a change that begins now can no longer overlap it.
 #include "video/triage/event_list.hpp"
 
 #include <algorithm>
@@ -99,7 +99,7 @@ std::optional<TriageEvent> EventList::finish() {
   if (condition_.stop(past_.back().frame + 1) == Hysteresis::Change::ends)
     current_->event.change_end_s = past_.back().seconds + interval_s_;
   std::optional<TriageEvent> last = current_ ? close() : std::nullopt;
-  past_.clear();  // events of what follows do not reach back
+  past_.clear();  // later events do not reach back
   return last;
 }
 

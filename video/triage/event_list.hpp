@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events of a recording: where changes last, with margins, merged where these overlap.
+// Turns changes that last into events of a recording, with margins, and merges events that then overlap.
 #pragma once
 
 #include <cstdint>
@@ -17,52 +17,52 @@ struct EventOptions {
   double threshold = 4;        ///< of Change::score
   double margin_before_s = 1;  ///< added to each event
   double margin_after_s = 1;
-  double min_length_s = 0.2;  ///< shorter changes are no events
+  double min_length_s = 0.2;  ///< shorter changes do not count
 };
 
 /// A stretch of a recording in which something changes.
 struct TriageEvent {
   std::int64_t id = 0;  ///< counts the events of a file from 1
   double start_s = 0, end_s = 0;
-  std::int64_t start_frame = 0;                 ///< counts the frames that are read
+  std::int64_t start_frame = 0;                 ///< by number among the frames that are read
   std::int64_t end_frame = 0;                   ///< the first frame after it
   double change_start_s = 0, change_end_s = 0;  ///< without the margins
   double peak = 0;                              ///< the largest score
   double peak_s = 0;
   std::int64_t peak_frame = 0;
-  double peak_x = 0, peak_y = 0;     ///< where in the frame, in pixels
-  std::string thumbnail;             ///< the frame at the peak, as a data URI; empty: none was asked for
-  std::vector<std::string> zones{};  ///< in which something changed
-  /// Files that it was cut out as: one for each recording that it is in.
+  double peak_x = 0, peak_y = 0;     ///< the place in the frame, in pixels
+  std::string thumbnail;             ///< the frame at the peak as a data URI; empty: none
+  std::vector<std::string> zones{};  ///< the zones in which something changed
+  /// Paths of its clips, one for each recording that it is in; an empty one was not written.
   std::vector<std::string> clips{};
-  /// Where it ends in a recording that continues this one; empty: in this one. `end_s` and `end_frame` then
-  /// count on beyond this one.
+  /// The recording in which it ends, if that continues this one; empty: this one. `end_s` and `end_frame`
+  /// still count from the beginning of this one.
   std::string end_file{};
   double end_file_s = 0;  ///< from that recording's first frame
 };
 
-/// Takes changes in order. One list per recording.
+/// Takes changes in order. Use one list per recording.
 class EventList {
  public:
-  /// Part of its starting threshold down to which an event goes on.
+  /// An event goes on while scores are above this fraction of the threshold.
   static constexpr double kRelease = 0.9;
 
   EventList(const EventOptions& options, double fps);
 
-  /// Returns the event that is over and that no later change can extend, if there is one.
+  /// Takes the next change. Returns an event that no later change can extend, if there is one.
   std::optional<TriageEvent> add(const Change& change);
-  /// The last event, if it is not over. Changes that follow are a stretch of their own.
+  /// Returns the last event, if it has not been returned. Later changes belong to other events.
   std::optional<TriageEvent> finish();
 
-  /// Whether no change has begun that could still become an event, or part of one.
+  /// Whether no change has begun that could still belong to an event.
   bool idle() const noexcept { return !current_ && !condition_.active() && !condition_.pending(); }
-  /// All state of an idle list.
+  /// The whole state of an idle list.
   template <class Archive>
   void archive(Archive& bytes) {
     bytes(past_, ids_);
   }
 
-  /// The change at the peak of the present event; null while nothing happens.
+  /// The change at the peak of the current event; null if there is none.
   const Change* peak() const noexcept { return current_ ? &current_->peak : nullptr; }
 
  private:

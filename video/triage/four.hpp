@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Four points side by side: a sum of one part waits for itself, and compilers do not split it.
+// A vector of four floats, for sums. In a single sum each addition waits for the one before, and compilers
+// may not split it into four.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +22,7 @@ inline float total(Four sum) {
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-/// Product of spans that are padded to whole fours.
+/// Dot product of two spans of equal length, a multiple of four.
 inline float product(std::span<const float> a, std::span<const float> b) {
   Four sum{};
   for (std::size_t i = 0; i < a.size(); i += kFour) sum += four(a, i) * four(b, i);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tukey's weights, whose scale is the median deviation: points that do not follow the others lose their say.
+// Uses Tukey's weights, scaled by the median deviation: points that do not follow the others get no weight.
 #include "video/triage/light.hpp"
 
 #include <algorithm>
@@ -15,15 +15,16 @@ namespace sfft::video {
 namespace {
 
 constexpr int kIterations = 5;
-constexpr std::size_t kPoints = 700;  ///< so many take part, or up to twice as many
-/// A scene without contrast cannot tell a gain from an offset: grey levels of contrast that count half.
+constexpr std::size_t kPoints = 700;  ///< points that take part; of large pictures, 2/3 to 2 times as many
+/// A scene without contrast cannot tell a gain from an offset, so a prior pulls the gain to 1. At this
+/// contrast, in grey levels, data and prior count half each.
 constexpr double kContrast = 2;
-/// Pictures with a lower correlation show different scenes, or most of it is hidden: their light is unknown.
+/// Below this correlation the scenes differ, or most of the scene is hidden: the light is unknown.
 constexpr double kAlike = 0.6;
 constexpr double kMinScale = 0.5;  ///< grey levels
 constexpr double kClose = 0.03;    ///< grey levels
 
-/// Points that take part, less the means that all of them have, in whole fours.
+/// The points that take part, less their means, padded to a multiple of four.
 class Points {
  public:
   Points(std::span<const float> picture, std::span<const float> reference) {
@@ -64,7 +65,7 @@ class Points {
   struct Sums {
     double w = 0, x = 0, y = 0, xx = 0, xy = 0, yy = 0;
   };
-  /// With Tukey's weights, which end at `reach` from the light.
+  /// Sums with Tukey's weights, which are 0 for deviations of `reach` or more.
   Sums weigh(const Light& light, double reach) const {
     const auto [gain, offset] = among_these(light);
     const auto per_reach = static_cast<float>(1 / reach);
@@ -87,7 +88,7 @@ class Points {
   }
 
  private:
-  static constexpr float kFar = 1e9F;  ///< no light reaches what fills up the last four
+  static constexpr float kFar = 1e9F;  ///< padding: far enough for weight 0
 
   struct Line {
     float gain, offset;
@@ -97,8 +98,8 @@ class Points {
             static_cast<float>(light.offset + light.gain * mean_x_ - mean_y_)};
   }
 
-  /// The deviation of the middle rank. Numbers that are not negative are in the order of their bits, of which
-  /// the upper ones tell a drawer for each: one of them holds the middle.
+  /// The median deviation. Floats that are not negative sort like their bits, so a histogram of the upper
+  /// bits finds the bin that holds the median.
   float middle() {
     constexpr int kShift = 21;
     constexpr std::uint32_t kSize = 0x7FFFFFFF;  // all but the sign
@@ -146,7 +147,7 @@ Light fit_light(std::span<const float> picture, std::span<const float> reference
     light.gain = std::clamp((covariance + prior) / (variance + prior), 0.05, 20.0);
     const double level = points.mean_x() + x;
     light.offset = points.mean_y() + y - light.gain * level;
-    // From one frame to the next little changes: the next frame goes on from here.
+    // Light changes little between frames, and the next frame starts from this result.
     const double moved = (light.gain - before.gain) * level + light.offset - before.offset;
     if (std::abs(moved) < kClose && std::abs(light.gain - before.gain) * std::sqrt(variance) < kClose) break;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The change of light between two small pictures of a scene.
+// Estimates the change of light between two small pictures of a scene.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,8 @@
 
 namespace sfft::video {
 
-/// Grey levels that may be overexposed. White is 235 in the usual range of video, and edges ring.
+/// Points from this grey level on may be overexposed. White is 235 in the usual range of video, and edges
+/// ring.
 inline constexpr float kWhite = 228;
 
 /// grey level = gain * reference + offset, for most of the picture.
@@ -20,13 +21,13 @@ struct Light {
   }
 };
 
-/// Fits the light by iterated weighted least squares, so that up to about half of the picture may show
-/// something else. A picture that is not of the same scene tells no light: its gain is 1, its offset 0.
-/// `start`: where to begin, the light of the frame before.
+/// Fits the light by iteratively reweighted least squares, so up to about half of the picture may show
+/// something else. Returns gain 1 and offset 0 for a picture of another scene. `start`: initial value, such
+/// as the light of the previous frame.
 Light fit_light(std::span<const float> picture, std::span<const float> reference, const Light& start);
 
-/// A grey level that was `scaled` to the light of a reference. What was white may be any brighter, and so may
-/// the reference where it is overexposed: they differ as far as they cannot be alike.
+/// Moves a grey level, which was `scaled` to the light of the reference, as close to the reference as it may
+/// be: a white point may be brighter than its level, and so may an overexposed reference.
 inline float within_limits(float scaled, bool white, float reference, bool overexposed) {
   if (white) scaled = std::max(scaled, reference);
   if (overexposed) scaled = std::min(scaled, reference);

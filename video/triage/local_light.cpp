@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two pictures need four sliding sums in either of two passes: they lie side by side.
+// Two pictures need four sliding sums in each of two passes. The four share a vector.
 #include "video/triage/local_light.hpp"
 
 #include <algorithm>
@@ -10,9 +10,9 @@ namespace sfft::video {
 
 namespace {
 
-constexpr int kReach = 5;          ///< points from the middle of a square to its limits
-constexpr float kPrior = 1;        ///< variance of structure that says nothing
-constexpr float kMinGain = -0.7F;  ///< light that leaves less of the structure's contrast is no light
+constexpr int kReach = 5;          ///< points from the middle of a square to its edges
+constexpr float kPrior = 1;        ///< variance of structure that determines no contrast
+constexpr float kMinGain = -0.7F;  ///< light leaves at least 30 % of the structure's contrast
 
 }  // namespace
 
@@ -25,7 +25,7 @@ LocalLight::LocalLight(int width, int height) : width_(width), height_(height) {
   means_.resize(points);
 }
 
-/// Means over squares, which the borders cut off.
+/// Computes means over squares, clipped at the borders.
 void LocalLight::average(const Picture& of, Picture& means) {
   const auto row = [this, &of](int y) { return of.data() + static_cast<std::ptrdiff_t>(y) * width_; };
   columns_.assign(static_cast<std::size_t>(width_), Four{});
@@ -50,7 +50,7 @@ void LocalLight::average(const Picture& of, Picture& means) {
 }
 
 void LocalLight::set_usual(std::span<const float> usual) {
-  // Levels count from their mean, so that squares stay small.
+  // Levels are relative to their mean, so that their squares stay small.
   const float middle = std::accumulate(usual.begin(), usual.end(), 0.0F) /
                        static_cast<float>(std::max<std::size_t>(1, usual.size()));
   for (std::size_t i = 0; i < usual.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes smooth light out of whole pictures at once.
+// Removes smooth light from whole pictures.
 #pragma once
 
 #include <span>
@@ -9,17 +9,17 @@
 
 namespace sfft::video {
 
-/// Around every point, a brightness and a change of contrast are fitted to the deviations in a square; what
-/// the fits of all squares that hold a point say of it, in the mean, is taken from its deviation. This is the
-/// guided filter (He, Sun and Tang, IEEE PAMI 35, 2013), with the usual picture as the guide. Sliding sums
-/// make it as cheap as a few passes over the picture. One per thread.
+/// Fits a brightness and a change of contrast to the deviations in a square around every point. From the
+/// deviation of a point it subtracts the mean of the fits of all squares that contain the point. This is the
+/// guided filter (He, Sun and Tang, IEEE PAMI 35, 2013), with the usual picture as the guide. With sliding
+/// sums it costs a few passes over the picture. Use one object per thread.
 class LocalLight {
  public:
   LocalLight(int width, int height);
 
   void set_usual(std::span<const float> usual);
 
-  /// What is left of the deviations of two pictures from the usual one.
+  /// Computes what is left of the deviations of two pictures from the usual one.
   void remove(std::span<const float> first, std::span<const float> second, std::vector<float>& first_left,
               std::vector<float>& second_left);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The squares of all moments lie one after the other.
+// Stores the squares of all moments one after another.
 #include "video/triage/moments.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small pictures before and after a moment, seen one square at a time.
+// Gives access to one square of the small pictures before and after a moment.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ class Moments {
   struct Moment {
     std::span<const float> picture;  ///< row-major; must stay valid
     double seconds = 0;
-    bool gap = false;  ///< frames are missing before it: nothing is known about how it came
+    bool gap = false;  ///< frames are missing before it, so how a change came is unknown
   };
 
   explicit Moments(int width) : width_(width) {}
@@ -36,9 +36,9 @@ class Moments {
 
   /// Selects the square that shown() returns.
   void cut_out(const PointSquare& square);
-  /// Row by row, padded with zeros to whole fours.
+  /// The square at that moment row by row, padded with zeros to a multiple of four.
   std::span<const float> shown(std::size_t moment) const;
-  /// The same square of another picture of this size.
+  /// Copies a square of another picture of this size, in the layout of shown().
   void cut_out(std::span<const float> picture, const PointSquare& square, std::vector<float>& to) const;
 
  private:

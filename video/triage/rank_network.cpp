@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows are of fixed length, so that an exchange is a few vector instructions.
+// Rows have a fixed length, so that an exchange is a few vector instructions.
 #include "video/triage/rank_network.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace sfft::video {
 namespace {
 
 #if defined(__x86_64__)
-/// All rows at once, by vectors of eight.
+/// Runs all exchanges with vectors of eight floats.
 [[gnu::target("avx2")]] void exchange_avx2(std::span<const RankNetwork::Exchange> exchanges, float* rows) {
   static_assert(RankNetwork::kLanes == 16);
   for (const auto [low, high] : exchanges) {
@@ -33,7 +33,7 @@ namespace {
 }
 #endif
 
-/// Compilers do not make vector minima of rows by themselves.
+/// The same with vectors of four. Compilers do not vectorise minima of rows by themselves.
 void exchange_fours(std::span<const RankNetwork::Exchange> exchanges, float* rows) {
   constexpr std::size_t kFours = RankNetwork::kLanes / kFour;
   for (const auto [low, high] : exchanges) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The value of a given rank among many, for all points of pictures at once.
+// Selects the value of a given rank among many, for several points of pictures at once.
 #pragma once
 
 #include <cstddef>
@@ -8,20 +8,20 @@
 
 namespace sfft::video {
 
-/// Selects by compare-exchanges in a fixed order (Batcher's merge exchange: Knuth, The Art of Computer
-/// Programming, volume 3, algorithm 5.2.2M), of which those that cannot reach the wanted rank are left out.
-/// Several points go through it side by side, without branches.
+/// A selection network: compare-exchanges in a fixed order (Batcher's merge exchange: Knuth, The Art of
+/// Computer Programming, volume 3, algorithm 5.2.2M), without those that cannot affect the wanted rank. It
+/// processes one point per lane, without branches.
 class RankNetwork {
  public:
-  static constexpr std::size_t kLanes = 16;  ///< points side by side
+  static constexpr std::size_t kLanes = 16;  ///< points that are processed at once
 
   RankNetwork(std::size_t count, std::size_t rank);
 
-  /// `values`: `count` times kLanes numbers, those of a point kLanes apart. They are moved about. Returns the
-  /// row of the wanted rank, where 0 is the smallest.
+  /// `values`: `count` rows of kLanes numbers, with a point per column. They are reordered. Returns the row
+  /// of the wanted rank within them; rank 0 is the smallest.
   std::span<const float, kLanes> select(std::span<float> values) const;
 
-  /// Two rows, of which the smaller values go to the first.
+  /// Two rows to compare; the smaller values go to `low`.
   struct Exchange {
     std::size_t low, high;
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decoder reads ahead on a thread of its own. Changes come half a window after their frames, so that
-// small copies of frames wait for the events whose peak they may show.
+// The decoder reads ahead on another thread. Changes come half a window after their frames, so small copies
+// of frames are kept until it is known whether an event has its peak there.
 #include "video/triage/recording.hpp"
 
 #include <fmt/format.h>
@@ -29,14 +29,14 @@ constexpr std::int64_t kThumbnailSide = 200;
 constexpr double kThumbnailsPerSecond = 5;
 constexpr std::size_t kMaxThumbnails = 640;
 
-/// Time that this thread has computed for, which other programs do not lengthen.
+/// CPU time of this thread in microseconds, which does not grow with the load of the machine.
 double thread_us() noexcept {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return 1e6 * static_cast<double>(time.tv_sec) + 1e-3 * static_cast<double>(time.tv_nsec);
 }
 
-/// A frame reduced to at most kThumbnailSide, each point the mean of a few pixels.
+/// Reduces a frame to at most kThumbnailSide points per side. Each point is the mean of a few pixels.
 Image thumbnail_of(const SignalView& frame) {
   const std::int64_t height = frame.shape()[0];
   const std::int64_t width = frame.shape()[1];
@@ -81,7 +81,7 @@ class Reading {
       SourceOptions reading = options_.source;
       reading.stop = &stop_;
       source = open_source(file_.path, reading);
-      if (!meter_ || pieces_.empty()) {  // a part that cannot be used may have left them as they were
+      if (!meter_ || pieces_.empty()) {  // a part that cannot be used may have changed them
         file_.fps = source->frame_rate();
         meter_.emplace(options_.change, judged_rate(file_.fps));
         events_.emplace(options_.event, judged_rate(file_.fps));
@@ -98,8 +98,8 @@ class Reading {
     if (file_.frames == 0 && !stop_) throw InputError(fmt::format("'{}' holds no frames", file_.path));
   }
 
-  /// The same for one of several recordings, of which this one continues the one before. Damage ends only
-  /// this one; returns whether others can be read.
+  /// Reads the next recording of a sequence, which continues the one before. Damage ends only this one.
+  /// Returns whether others can be read.
   bool continue_with(const std::string& path) {
     if (callbacks_.on_recording) callbacks_.on_recording(pieces_.size());
     TriageFile& one = pieces_.emplace_back();
@@ -149,7 +149,7 @@ class Reading {
     return std::move(pieces_);
   }
 
-  /// What was read is judged however the reading ended.
+  /// Analyses all that was read, no matter how the reading ended.
   void finish() {
     if (!meter_) return;
     const double start = thread_us();
@@ -197,7 +197,7 @@ class Reading {
     return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.part_every_s));
   }
 
-  /// The numbers that a part has in addition to the file's and the state of the meter and the events.
+  /// The state in a part that is neither a result of the file nor the state of the meter.
   template <class Archive>
   void archive(Archive& bytes) {
     std::uint32_t format = kFormat;
@@ -207,7 +207,7 @@ class Reading {
   }
 
   void save_part() {
-    // A part goes on with pictures like the first.
+    // A part can only go on with pictures like the first.
     if (!callbacks_.on_part || !pieces_.empty() || !meter_ || !events_->idle() || segment_ > 0 || thinned_)
       return;
     const auto next = meter_->next_unknown();
@@ -219,12 +219,12 @@ class Reading {
     archive(bytes);
     meter_->save(bytes);
     TriagePart part{file_, bytes.take()};
-    part.file.timeline.clear();  // it is in the memory, exactly
+    part.file.timeline.clear();  // `memory` has it with full precision
     callbacks_.on_part(std::move(part));
   }
 
-  /// The source at the part's next frame, with everything as it was; null where that frame is not found
-  /// again.
+  /// Restores all state and opens the source at the part's next frame. Returns null if that frame is not
+  /// found again.
   std::unique_ptr<FrameSource> open_at(const TriagePart& part) {
     const TriageFile fresh = file_;
     try {
@@ -250,7 +250,7 @@ class Reading {
       for (const TriageEvent& event : file_.events)
         if (callbacks_.on_event) callbacks_.on_event(file_, event);
       return source;
-    } catch (const std::exception&) {  // whatever is wrong with it, the file itself is there
+    } catch (const std::exception&) {  // whatever is wrong with the part, the file can be read again
       file_ = fresh;
       last_seconds_ = busy_us_ = 0;
       timeline_ = Timeline(kMaxPoints);
@@ -277,7 +277,7 @@ class Reading {
     height_ = frame.height;
     deep_ = frame.bit_depth16;
     changes_.clear();
-    // Where the rate is high, some frames say enough.
+    // At high rates, some of the frames are enough.
     if (judged_rate(file_.fps) < file_.fps) {
       thinned_ = true;
       if (!pace_.due(seconds)) {
@@ -300,7 +300,7 @@ class Reading {
     take_changes();
   }
 
-  /// Pictures of another size: what the scene usually looks like is learned again.
+  /// Learns the usual scene again, because the pictures have another size or depth.
   void begin_segment() {
     changes_.clear();
     meter_->finish(changes_);
@@ -326,7 +326,7 @@ class Reading {
     }
   }
 
-  /// The zones of what changes enough to belong to an event.
+  /// Notes the zones of a change that is large enough for an event.
   void note_zones(const Change& change) {
     if (areas_->zones() == 0) return;
     if (events_->idle())
@@ -335,7 +335,7 @@ class Reading {
       zones_.emplace_back(change.seconds, areas_->zones_at(change.x, change.y));
   }
 
-  /// The small copy that is nearest to the peak of the event that lasts.
+  /// Selects the small copy that is nearest to the peak of the current event.
   void note_thumbnail(const Change& change) {
     const Change* const peak = events_->peak();
     if (peak == nullptr) {
@@ -361,7 +361,7 @@ class Reading {
     if (callbacks_.on_event) callbacks_.on_event(file, file.events.back());
   }
 
-  /// The recording in which the event begins, from whose beginning it is timed from now on.
+  /// Returns the recording in which the event begins, and makes the event's times relative to it.
   TriageFile& place(TriageEvent& event) {
     const auto piece_at = [this](double seconds) {
       std::size_t piece = pieces_.size() - 1;
@@ -387,14 +387,14 @@ class Reading {
 
   static constexpr std::uint32_t kFormat = 0x54524933;
   static constexpr double kNever = std::numeric_limits<double>::quiet_NaN();
-  static constexpr std::int64_t kHeld = 64;  ///< frames after which nothing behind becomes a peak
+  static constexpr std::int64_t kHeld = 64;  ///< a new event has its peak at most this many frames back
 
   const TriageOptions& options_;
   const TriageCallbacks& callbacks_;
   const std::atomic<bool>& stop_;
   TriageFile& file_;
   std::optional<Areas> areas_;
-  std::deque<std::pair<double, std::uint64_t>> zones_;  ///< by time
+  std::deque<std::pair<double, std::uint64_t>> zones_;  ///< with the time of their change in seconds
   std::optional<ChangeMeter> meter_;
   std::optional<EventList> events_;
   std::vector<Change> changes_;
@@ -404,17 +404,17 @@ class Reading {
   std::int64_t shown_frame_ = -1;
   std::int64_t segment_ = 0;
   std::int64_t meter_begin_ = 0;            ///< the first frame of the segment
-  std::vector<TriageFile> pieces_;          ///< that continue each other; none: there is one recording
+  std::vector<TriageFile> pieces_;          ///< recordings of a sequence; none: a single recording
   std::vector<std::int64_t> first_frames_;  ///< of the pieces
-  double offset_s_ = 0;                     ///< where the present piece begins
+  double offset_s_ = 0;                     ///< where the current piece begins
   bool piece_begins_ = false;
   std::int64_t width_ = 0, height_ = 0;  ///< of the latest frame
   bool deep_ = false;
   Pace pace_;
   bool thinned_ = false;             ///< frames are left out
-  std::deque<std::int64_t> judged_;  ///< the others, whose changes are not known yet
+  std::deque<std::int64_t> judged_;  ///< frames that are not left out, with unknown changes
   double next_thumbnail_ = 0, last_seconds_ = 0, busy_us_ = 0;
-  std::int64_t next_frame_ = 0;  ///< the first whose change is not known, when a part is made
+  std::int64_t next_frame_ = 0;  ///< in a part: the first whose change is not known
   double next_seconds_ = 0;
   Clock::time_point next_part_{};
 };

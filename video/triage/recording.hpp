@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Triage of one recording from its first frame to its last.
+// Finds the events of a recording, or of several that continue each other.
 #pragma once
 
 #include <atomic>
@@ -18,28 +18,28 @@
 
 namespace sfft::video {
 
-/// What became of a file.
+/// The result of triage for one file.
 struct TriageFile {
   std::string path;
   RunStatus status = RunStatus::not_read;
-  std::string message;  ///< why, when not complete
+  std::string message;  ///< why it is not complete
   std::vector<std::string> warnings;
-  SourceLog input_log;  ///< not of what an earlier run read
+  SourceLog input_log;  ///< without what an earlier run read
   std::int64_t frames = 0;
-  double seconds = 0;  ///< length: time of the last frame and its interval
+  double seconds = 0;  ///< length: time of the last frame plus its interval
   std::int64_t width = 0, height = 0;
-  WallClock begin{};                    ///< of its first frame
-  double fps = 0;                       ///< of the frames that were read; 0: unknown
-  double us_per_frame = 0;              ///< computing time of a thread after decoding
+  WallClock begin{};                    ///< date and time of its first frame
+  double fps = 0;                       ///< rate of the frames that were read; 0: unknown
+  double us_per_frame = 0;              ///< CPU time after decoding
   bool resumed = false;                 ///< taken from the state of an earlier run
-  std::int64_t resumed_at_frame = -1;   ///< read from there, after an earlier run; -1: from the beginning
+  std::int64_t resumed_at_frame = -1;   ///< the first that this run read, after an earlier one; -1: all
   std::string follows{};                ///< the recording that it continues; empty: none
-  double sequence_s = 0;                ///< its beginning, from that of the first recording of the sequence
-  std::vector<TriageEvent> events;      ///< that begin in it
-  std::vector<TimelinePoint> timeline;  ///< of the score
+  double sequence_s = 0;                ///< its beginning, from the beginning of the sequence
+  std::vector<TriageEvent> events;      ///< those that begin in it
+  std::vector<TimelinePoint> timeline;  ///< of the scores
 };
 
-/// Where an interrupted reading can go on: what was found until then, and what the analysis remembers.
+/// The state from which an interrupted run can go on: the result until then, and the state of the analysis.
 struct TriagePart {
   TriageFile file;
   std::string memory;
@@ -50,28 +50,30 @@ struct TriageOptions {
   EventOptions event;
   SourceOptions source;
   AreaOptions areas{};
-  std::int64_t frames = 0;  ///< stop after this many of each file; 0: all
+  std::int64_t frames = 0;  ///< stop after this many frames of each file; 0: all
   bool thumbnails = false;
-  double part_every_s = 5;  ///< seconds of this machine's clock between two calls of on_part
+  double part_every_s = 5;  ///< min. seconds of real time between two calls of on_part
 };
 
-/// Called for each event when it is over, with the number of frames read and expected (-1: unknown), and now
-/// and then, while no event lasts, with what it takes to go on from there.
+/// `on_event` is called for each event when it is over, and `on_progress` with the numbers of frames read and
+/// expected (-1: unknown). Between events, `on_part` is called now and then with the state from which a run
+/// can go on.
 struct TriageCallbacks {
   std::function<void(const TriageFile& file, const TriageEvent& event)> on_event;
   std::function<void(std::int64_t read, std::int64_t expected)> on_progress;
   std::function<void(TriagePart part)> on_part;
-  std::function<void(std::size_t recording)> on_recording{};  ///< of a sequence: the next one begins
+  std::function<void(std::size_t recording)> on_recording{};  ///< the next one of a sequence begins
 };
 
-/// Reads the file until it ends, breaks, or `stop` is set. Never throws: what was found until a failure is in
-/// the result. With a `part` of an earlier reading with the same options it goes on from there and finds the
-/// same as if it had not been interrupted; where the part cannot be used, it begins again.
+/// Reads the file until its end, a failure, or `stop`. Never throws: the result has what was found until
+/// then. With a `part` of an earlier run with the same options it goes on from there, and finds the same as
+/// if it had not been interrupted. If the part cannot be used, it starts at the beginning.
 TriageFile triage(const std::string& path, const TriageOptions& options, const TriageCallbacks& callbacks,
                   const std::atomic<bool>& stop, const TriagePart* part = nullptr) noexcept;
 
-/// Reads recordings that continue each other (find_sequences()) as one, and returns what became of each. An
-/// event belongs to the recording in which it begins. What cannot be read is left out. Never throws.
+/// Reads recordings that continue each other (find_sequences()) as one, and returns a result for each. An
+/// event belongs to the recording in which it begins. Recordings that cannot be read are skipped. Never
+/// throws.
 std::vector<TriageFile> triage_sequence(std::span<const std::string> paths, const TriageOptions& options,
                                         const TriageCallbacks& callbacks,
                                         const std::atomic<bool>& stop) noexcept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The block is tapered towards its limits, so that edges ring little, and goes through a small inverse FFT.
+// Tapers the block towards its limits, so that edges ring little, and applies a small inverse FFT.
 #include "video/triage/small_view.hpp"
 
 #include <fmt/format.h>
@@ -19,12 +19,12 @@ namespace sfft::video {
 namespace {
 
 constexpr std::int64_t kSmallestSide = 32;
-/// Pixels that a plan reads by default: more lower the noise of aliasing, and take time.
+/// Pixels that a plan reads by default. More of them lower the noise of aliasing, but take longer.
 constexpr double kSamples = 64e3;
-/// Share of the block's radius from which it is tapered.
+/// The taper begins at this share of the block's radius.
 constexpr double kTaperFrom = 0.4;
 
-/// The largest grey level: 255, or what as many bits hold as the first frame needs.
+/// The largest grey level: 255. For 16-bit samples, that of the bits that the frame uses, at least 10.
 double full_scale(const SignalView& frame) {
   if (frame.type() != ElementType::u16) return 255;
   const auto* samples = static_cast<const std::uint16_t*>(frame.data());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small picture of each frame, drawn from the lowest frequencies of its spectrum.
+// Draws a small picture of each frame from the lowest frequencies of its spectrum.
 #pragma once
 
 #include <complex>
@@ -12,26 +12,27 @@
 
 namespace sfft::video {
 
-/// Reads frames of one size through a sparse plan at every frequency of a low block. The first frame tells
-/// the planner what aliases. One thread at a time.
+/// Reads frames of one size with a sparse plan for a block of the lowest frequencies. The planner learns from
+/// the first frame what aliases. Use an object from one thread at a time.
 class SmallView {
  public:
-  /// About `k` coefficients, from at most `max_samples` of the pixels (0: automatic). Throws
-  /// Error(invalid_argument) for a picture too small to have tiles, Error(type_mismatch) for one that is not
-  /// of 8 or 16 bits.
+  /// `k`: approximate number of coefficients; `max_samples`: max. share of the pixels to read (0: automatic).
+  /// Throws Error(invalid_argument) for pictures below 32 by 32 pixels, and Error(type_mismatch) if samples
+  /// do not have 8 or 16 bits.
   SmallView(const SignalView& first_frame, int k, double max_samples);
 
-  /// Points of the small picture, which lie at equal distances over the frame.
+  /// Size of the small picture in points, which are evenly spaced over the frame.
   int width() const noexcept { return width_; }
   int height() const noexcept { return height_; }
   std::size_t points() const noexcept {
     return static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_);
   }
-  /// Place in the frame, in pixels, of a point of the small picture.
+  /// Converts a coordinate of the small picture to pixels of the frame.
   double frame_x(double x) const noexcept;
   double frame_y(double y) const noexcept;
 
-  /// Grey levels on a scale to 255, row-major. Throws Error(shape_mismatch) for a frame unlike the first.
+  /// Draws a frame: grey levels on a scale of 255, row-major. Throws Error(shape_mismatch) for a frame that
+  /// differs from the first in size or type.
   void read(const SignalView& frame, std::vector<float>& picture);
 
  private:
@@ -49,7 +50,7 @@ class SmallView {
   /// Where a coefficient goes in the small picture's half spectrum, and with which factor.
   struct Place {
     std::size_t at;
-    std::ptrdiff_t mirrored;  ///< of its conjugate; -1: none is kept
+    std::ptrdiff_t mirrored;  ///< index of its conjugate; -1: not stored
     bool conjugate;
     float factor;
   };

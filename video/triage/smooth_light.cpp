@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The square is cut out of both pictures and multiplied by all terms at once.
+// Copies the square out of both pictures and multiplies it by all terms in one pass.
 #include "video/triage/smooth_light.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace sfft::video {
 
 namespace {
 
-/// Light that leaves a smaller part of the structure's contrast does not count.
+/// Lower limit of the change of contrast: light leaves at least 30 % of the structure's contrast.
 constexpr double kMinContrast = -0.7;
 
 }  // namespace
@@ -84,7 +84,7 @@ void SmoothLight::cut_out(const float* off, const float* level, float middle) {
 
 double SmoothLight::leaves(std::span<const float> deviation, std::span<const float> usual, int left,
                            int top) {
-  // The terms have the mean of the levels: one of these is taken off, so that products stay small.
+  // The constant term takes up any offset of the levels: subtracting one of them keeps the products small.
   const float middle = usual[static_cast<std::size_t>((top + down_ / 2) * width_ + left + across_ / 2)];
   const float* const off = deviation.data() + top * width_ + left;
   const float* const level = usual.data() + top * width_ + left;

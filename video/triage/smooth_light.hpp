@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deviation that smooth light does not explain, in squares of one size.
+// Measures the deviation that smooth light does not explain, in squares of one size.
 #pragma once
 
 #include <cstddef>
@@ -10,19 +10,20 @@
 
 namespace sfft::video {
 
-/// The light is a plane or a polynomial of second degree, whose terms are orthogonal on the square, and a
-/// change of contrast. One per thread.
+/// Models light as a plane or a polynomial of second degree, plus a change of contrast. The terms are
+/// orthogonal on the square. Use one object per thread.
 class SmoothLight {
  public:
   static constexpr std::size_t kPlane = 3, kBent = 6;  ///< numbers of terms
   /// Light is never quite smooth: this share of the energy that it explains may remain.
   static constexpr double kImperfect = 0.05;
-  static constexpr double kPrior = 1;  ///< grey levels of structure that say nothing
+  static constexpr double kPrior = 1;  ///< grey levels of structure that determine no contrast
 
-  /// Squares of `across` by `down` points in pictures that are `width` wide. `terms`: kPlane or kBent.
+  /// For squares of `across` by `down` points in pictures of `width` columns. `terms`: kPlane or kBent.
   SmoothLight(int width, int across, int down, std::size_t terms);
 
-  /// Energy of the deviation in the square that begins there, less what light explains.
+  /// Returns the energy of the deviation that light does not explain in the square with this first column and
+  /// row.
   double leaves(std::span<const float> deviation, std::span<const float> usual, int left, int top);
 
  private:
@@ -37,7 +38,7 @@ class SmoothLight {
 
   int width_, across_, down_;
   std::size_t terms_, padded_ = 0;
-  std::vector<float> basis_;  ///< term by term, row by row, filled up with zeros to whole fours
+  std::vector<float> basis_;  ///< by term, then row; padded with zeros to a multiple of four
   double per_norm_[kBent] = {};
   std::vector<float> off_, level_;  ///< of the square, in the same order
 };

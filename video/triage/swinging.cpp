@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deviations are compared in what an even light and a change of contrast leave of them, so that the light of
+// Removes even light and a change of contrast from deviations before it compares them, so that the light of
 // the moments need not be known.
 #include "video/triage/swinging.hpp"
 
@@ -13,14 +13,14 @@ namespace sfft::video {
 namespace {
 
 constexpr std::size_t kFewestMoments = 10;
-constexpr float kOpposite = -0.5F;  ///< correlation with the opposite
-/// How large the opposite is, as a multiple of the deviation.
+constexpr float kOpposite = -0.5F;  ///< max. correlation of opposite deviations
+/// Bounds on the size of the opposite, as multiples of the deviation.
 constexpr float kSmallest = 0.3F, kLargest = 3;
-/// Least share of the moments in which it must be seen.
+/// Min. share of the moments that must show it.
 constexpr float kShare = 0.04F;
-/// A deviation of which light explains more may be a thing that fills the square.
+/// Min. share of the energy that light does not explain. With less, an object may fill the square.
 constexpr float kMinOfDeviation = 0.5F;
-constexpr float kPrior = 1;  ///< grey levels of structure that say nothing
+constexpr float kPrior = 1;  ///< grey levels of structure that determine no contrast
 
 void remove(std::span<const float> direction, std::span<float> from) {
   const float part = product(direction, from);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Structure that moves to and fro in its place, as branches in the wind do.
+// Detects structure that moves to and fro in its place, as branches in the wind do.
 #pragma once
 
 #include <span>
@@ -9,13 +9,13 @@
 
 namespace sfft::video {
 
-/// What swings leaves its place to one side and to the other: it shows a deviation, and soon the opposite of
-/// it. Things that come, and people who move, do not. One per thread.
+/// Swinging structure leaves its place to one side and to the other: it shows a deviation, and soon the
+/// opposite. Objects that arrive and people who move do not. Use one object per thread.
 class Swinging {
  public:
-  /// Whether the opposite of `deviation` is seen at other moments, in the square that is cut out of them.
-  /// What a change of light does to the `usual` picture has no say. All are of one square, as
-  /// Moments::shown().
+  /// Whether other moments show the opposite of `deviation` in the `square` that Moments::cut_out() selected.
+  /// What a change of light does to the `usual` picture does not count. `deviation` and `usual` are of that
+  /// square, in the layout of Moments::shown().
   bool find(const Moments& moments, const PointSquare& square, std::span<const float> deviation,
             std::span<const float> usual);
 

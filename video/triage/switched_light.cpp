@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The largest jump gives the pattern. All pictures are then held against it: how much of it does each show,
-// and what is left?
+// The largest jump gives the pattern. A multiple of it is then fitted to each picture, and what is left must
+// be small.
 #include "video/triage/switched_light.hpp"
 
 #include <algorithm>
@@ -13,9 +13,9 @@ namespace sfft::video {
 namespace {
 
 constexpr float kMinJump = 1;         ///< grey levels, root mean square
-constexpr float kLeftAtMost = 0.05F;  ///< share of the pattern's energy, in the mean over the period
-constexpr float kLeftAtOnce = 0.3F;   ///< the same in any picture
-/// How much of the pattern shows may range over this much of what the jump takes: what drifts ranges further.
+constexpr float kLeftAtMost = 0.05F;  ///< share of the pattern's energy, mean over the moments
+constexpr float kLeftAtOnce = 0.3F;   ///< the same at any moment
+/// Max. range of the pattern's strength, where the jump is 1. What drifts ranges further.
 constexpr float kRange = 1.6F;
 
 float distance(std::span<const float> a, std::span<const float> b) {
@@ -29,8 +29,8 @@ float distance(std::span<const float> a, std::span<const float> b) {
 
 }  // namespace
 
-/// How much of the pattern a picture shows, and the energy that this leaves. White points hide how bright
-/// they would be: they have no say, and may be less bright than the others make expect.
+/// Computes how much of the pattern a picture shows, and the energy that remains. The true brightness of
+/// white points is unknown: the fit ignores them, and they count only if they are brighter than it predicts.
 SwitchedLight::Fit SwitchedLight::fit(std::span<const float> shown, std::span<const float> before,
                                       std::span<const float> pattern) const {
   const Four white = {white_, white_, white_, white_};

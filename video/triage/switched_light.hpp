@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Switched light: a part of the picture changes from one moment to the next, and then stays.
+// Detects switched light: a part of the picture changes from one moment to the next, and then stays.
 #pragma once
 
 #include <span>
@@ -9,16 +9,16 @@
 
 namespace sfft::video {
 
-/// Small pictures around a moment, in order of time. Things come into a place in several steps, of which each
-/// shows something else. A lamp or a flash shows one pattern, more or less of it, and jumps.
+/// Tells lamps and flashes from objects by the small pictures around a moment. Objects arrive in several
+/// steps, each of which shows something else. A lamp or a flash jumps, and shows more or less of one pattern.
 class SwitchedLight {
  public:
-  /// `step`: frames that a switch may take. Points from `white` on may be overexposed.
+  /// `step`: max. frames that switching takes. Points from the grey level `white` on may be overexposed.
   SwitchedLight(int step, float white) : step_(step), white_(white) {}
 
-  /// Whether what differs between the moments in the square, which is cut out of them, was switched. If so,
-  /// `pattern` begins with what came or went, row by row. `noise`: variance of the difference of two points
-  /// of pictures that are alike.
+  /// Whether switched light explains the differences between the moments, in the `square` that
+  /// Moments::cut_out() selected. If so, `pattern` begins with the light that came or went, row by row.
+  /// `noise`: variance of the difference of a point between two pictures of the same content.
   bool find(const Moments& moments, const PointSquare& square, float noise,
             std::vector<float>& pattern) const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Energies of all tiles come from sliding sums. The few that are large are looked at with their surroundings:
-// a shadow or a lamp has no edges there, and leaves the structure as it was, unless it makes it white.
+// Sliding sums give the energies of all tiles. The few large ones are compared with their surroundings: a
+// shadow or a lamp has no edges there, and leaves the structure as it was, unless it overexposes it.
 #include "video/triage/tile_search.hpp"
 
 #include <algorithm>
@@ -15,23 +15,23 @@ namespace sfft::video {
 
 namespace {
 
-constexpr int kSide = 3;          ///< points of a tile
-constexpr int kSurroundings = 7;  ///< points of the square around it, where light is a plane
-constexpr int kWide = 11;         ///< points of the square where light is a polynomial of second degree
+constexpr int kSide = 3;          ///< points per side of a tile
+constexpr int kSurroundings = 7;  ///< side of the square around it in which light is a plane
+constexpr int kWide = 11;         ///< side of the square in which light is a polynomial of second degree
 constexpr std::size_t kPlane = SmoothLight::kPlane;
 constexpr double kImperfect = SmoothLight::kImperfect;
 constexpr double kPrior = SmoothLight::kPrior;
-/// Tiles below this score need no closer look, because no threshold is as low.
+/// Tiles below this score are not examined further, because no threshold is as low.
 constexpr double kPlain = 0.5;
-/// Share of what is across the border that the second point from it holds, of that of the first.
+/// Leakage from the opposite border into the second point from a border, relative to that into the first.
 constexpr double kSecondPoint = 0.4;
 constexpr double kNoWhite = std::numeric_limits<double>::infinity();
 constexpr double kUnexplained = std::numeric_limits<double>::infinity();
-/// Scores above which the pictures before and after are worth a look.
+/// The pictures before and after are used only above this score.
 constexpr double kAsk = 3;
 
-/// A tile by the energy of its deviation, which is not negative, so that its bits are in its order, and then
-/// by its place.
+/// A sort key: the energy of a tile's deviation, then its place. Energies are not negative, so that they sort
+/// like their bits.
 std::uint64_t candidate(float energy, std::size_t place) {
   return std::uint64_t{std::bit_cast<std::uint32_t>(energy)} << 32 | place;
 }
@@ -44,7 +44,7 @@ struct Place {
   int x, y;
 };
 
-/// Blocks of a tile's size, adjacent to each other.
+/// The number of adjacent blocks of a tile's size in `extent` points.
 int blocks(int extent) {
   return (extent + kSide - 1) / kSide;
 }
@@ -64,8 +64,8 @@ TileSearch::Square TileSearch::surroundings(int x, int y, int side) const {
           down};
 }
 
-/// Energy that the pattern of a switched light leaves of a deviation. The deviation is in the light that most
-/// of the picture has: a change of gain and offset is fitted together with the pattern.
+/// The energy of a deviation that the pattern of a switched light does not explain. The deviation is in the
+/// light of most of the picture, so a change of gain and offset is fitted together with the pattern.
 double TileSearch::beside_pattern(std::span<const float> deviation, std::span<const float> usual,
                                   const Square& square) const {
   constexpr std::size_t kTerms = 3;
@@ -74,7 +74,7 @@ double TileSearch::beside_pattern(std::span<const float> deviation, std::span<co
   for (int y = square.top; y < square.top + square.down; ++y) {
     for (int x = square.left; x < square.left + square.across; ++x, ++at) {
       const auto i = static_cast<std::size_t>(y * width_ + x);
-      if (usual[i] + deviation[i] >= white_) continue;  // it may hide any more of the light
+      if (usual[i] + deviation[i] >= white_) continue;  // its true brightness is unknown
       const double values[kTerms + 1] = {1, usual[i], pattern_[at], deviation[i]};
       for (std::size_t a = 0; a <= kTerms; ++a)
         for (std::size_t b = a; b <= kTerms; ++b) products[a][b] += values[a] * values[b];
@@ -102,9 +102,10 @@ bool TileSearch::has_white(std::span<const float> deviation, std::span<const flo
   return false;
 }
 
-/// The same by a plane, with what is peculiar to borders and to overexposure. A small picture is periodic:
-/// its outermost points also hold a part of what is at the opposite border. How bright a white point would be
-/// is not known: the rest of the square tells the light, and a white point may hide any more of it.
+/// The energy that a plane of light does not explain, with terms for borders and overexposure. A small
+/// picture is periodic: its outermost points also contain a part of the opposite border. The true brightness
+/// of a white point is unknown: the other points determine the light, and a white point counts only if it is
+/// brighter.
 double TileSearch::unexplained_at_limits(std::span<const float> deviation, std::span<const float> usual,
                                          const Square& square, double white) const {
   constexpr std::size_t kTerms = 6;
@@ -164,7 +165,7 @@ double TileSearch::unexplained_at_limits(std::span<const float> deviation, std::
   return std::max(0.0, left_over);
 }
 
-/// The least energy that one of the explanations leaves, or some that is not above `enough`.
+/// The smallest energy that a model of light leaves. Stops at the first that is not above `enough`.
 double TileSearch::unexplained(std::span<const float> deviation, std::span<const float> usual, int x, int y,
                                double enough) {
   const Square square = surroundings(x, y, kSurroundings);
@@ -204,7 +205,7 @@ bool TileSearch::swings(std::span<const float> deviation, std::span<const float>
   return known == Swings::yes;
 }
 
-/// Energy that switched light leaves in a square; infinite where no light was switched.
+/// The energy that switched light leaves in a square; infinite if no light was switched.
 double TileSearch::beside_switched(const Pictures& pictures, const Square& square, float noise,
                                    Moments& around, const SwitchedLight& switched) {
   around.cut_out(square);
@@ -213,7 +214,8 @@ double TileSearch::beside_switched(const Pictures& pictures, const Square& squar
                   beside_pattern(pictures.recent_deviation, pictures.usual, square));
 }
 
-/// The same around a tile, unless what is left around its block is not above `enough`.
+/// The same for a tile, by the square around its block, and if that leaves more than `enough`, also by the
+/// square around it.
 double TileSearch::beside_switched(const Pictures& pictures, int x, int y, double enough, float noise,
                                    Moments& around, const SwitchedLight& switched) {
   std::optional<double>& known = block_of(x, y).beside_switched;
@@ -243,7 +245,7 @@ ChangedTile TileSearch::find(std::span<const float> deviation, std::span<const f
   }
   blocks_.assign(static_cast<std::size_t>(blocks(width_) * blocks(height_)), {});
   candidates_.clear();
-  float plain = 0;  // the most of those that need no second look
+  float plain = 0;  // the largest energy of tiles that are not examined further
   ChangedTile tile{0, kReach, kReach};
   for (int y = kReach; y + kReach < height_; ++y) {
     for (int x = kReach; x + kReach < width_; ++x) {

@@ -17,32 +17,33 @@ namespace sfft::video {
 
 struct ChangedTile {
   double score = 0;  ///< root mean square deviation in units of the usual spread
-  int x = 0, y = 0;  ///< its middle
+  int x = 0, y = 0;  ///< its middle, in points
 };
 
-/// What the pictures before and after a moment say of it; null: they are not asked.
+/// Tests that use the pictures before and after a moment; null: skipped.
 struct Surroundings {
   Moments* moments = nullptr;
   const SwitchedLight* switched = nullptr;
   BriefLight* brief = nullptr;
 };
 
-/// Tiles of 3 by 3 points everywhere. One search per thread.
+/// Searches the tiles of 3 by 3 points around all points. Use one object per thread.
 class TileSearch {
  public:
   TileSearch(int width, int height);
 
-  /// A picture's deviations from the `usual` one and from a recent one, of which the smaller counts, and the
-  /// usual size of them, per point. Points from `white` on may be overexposed. What a light that changes
-  /// smoothly over the picture would do to the structure that is there does not count. Nor does what the
-  /// pictures `around` it show to swing, to be gone at once, or to be light that was switched.
+  /// Returns the tile with the largest score. `deviation` and `recent_deviation` are a picture's differences
+  /// from the `usual` one and from a recent one; per point, the smaller counts. `spread` is their usual size.
+  /// Points from the grey level `white` on may be overexposed. Changes that smooth light would make to the
+  /// existing structure do not count. Nor do tiles that swing, are soon gone, or show switched light, as far
+  /// as the pictures `around` tell.
   ChangedTile find(std::span<const float> deviation, std::span<const float> recent_deviation,
                    std::span<const float> usual, std::span<const float> spread, float white,
                    const Surroundings& around = {});
 
  private:
   using Square = PointSquare;
-  /// The surroundings of a tile.
+  /// The square of `side` by `side` points around a tile, moved into the picture.
   Square surroundings(int x, int y, int side) const;
   double unexplained(std::span<const float> deviation, std::span<const float> usual, int x, int y,
                      double enough);
@@ -66,7 +67,7 @@ class TileSearch {
   Swinging swinging_;
   SmoothLight plane_, bent_;
   enum class Swings : char { unknown, yes, no };
-  /// What is known of the tiles of 3 by 3 neighbouring places.
+  /// What is known about the tiles around the 3 by 3 points of a block.
   struct Block {
     Swings swings = Swings::unknown;
     std::optional<double> beside_switched{};

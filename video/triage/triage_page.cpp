@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The timeline of all files, one after another on a common axis, and the events with their pictures. A small
-// script stretches the timeline around the pointer.
+// Draws the timeline of all files, one after another on a common axis, and lists the events with their
+// pictures. A small script zooms the timeline around the pointer.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,9 +17,9 @@ namespace sfft::video {
 namespace {
 
 constexpr double kWidth = 960, kHeight = 260, kLeft = 46, kRight = 12, kTop = 22, kBottom = 40;
-constexpr double kLowest = 0.3;           ///< of the logarithmic axis of scores
-constexpr std::size_t kMaxDrawn = 24000;  ///< points of the line
-constexpr std::size_t kMaxShown = 500;    ///< events with their rows
+constexpr double kLowest = 0.3;           ///< lower end of the logarithmic axis of scores
+constexpr std::size_t kMaxDrawn = 24000;  ///< max. points of the line, about
+constexpr std::size_t kMaxShown = 500;    ///< events that are listed
 constexpr std::size_t kMaxPictured = 200;
 
 std::string clock(double seconds) {
@@ -33,7 +33,7 @@ std::string tenths(double seconds) {
   return fmt::format("{}.{}", clock(static_cast<double>(count / 10)), count % 10);
 }
 
-/// A round step of time of which about eight make `length`.
+/// A round step of time; `length` has at most ten of them.
 double time_step(double length) {
   for (const double step :
        {0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0, 7200.0, 21600.0})
@@ -53,7 +53,7 @@ class Chart {
     max_ = std::max(max_, 10 * threshold) * 1.2;
   }
 
-  /// Everything that zooming stretches: bands, line, file limits.
+  /// Everything that zooming stretches: bands of events, line of scores, limits of files.
   std::string content() const {
     std::string text;
     std::string line;
@@ -88,7 +88,7 @@ class Chart {
                       line);
   }
 
-  /// Levels of the score, which do not move.
+  /// The levels of the score, which do not move.
   std::string levels() const {
     std::string text;
     for (double score = 1; score <= max_; score *= 10)
@@ -130,7 +130,7 @@ class Chart {
   std::size_t points_ = 0;
 };
 
-/// The wheel zooms around the pointer, dragging moves, a double click shows everything again.
+/// The wheel zooms around the pointer, dragging moves, and a double click shows everything again.
 constexpr const char* kScript = R"js(
 (function(){
 const inner=document.getElementById('inner'),marks=document.getElementById('times'),left=46,wide=902;

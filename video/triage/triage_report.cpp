@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines that are written one after another; names from outside are quoted as each format wants them.
+// Writes one line after another. Names from outside are quoted as each format requires.
 #include "video/triage/triage_report.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace sfft::video {
 
 namespace {
 
-/// Keys that few events have.
+/// The keys that few events have.
 std::string more_of(const TriageEvent& event) {
   std::string text;
   if (!event.end_file.empty())
@@ -63,7 +63,7 @@ std::string file_object(const TriageFile& file) {
                             changes_json(file.input_log), timing_json(file.input_log));
 }
 
-/// "H:MM:SS.s", for people who look for the place.
+/// "H:MM:SS.s", for people.
 std::string clock(double seconds) {
   const auto tenths = static_cast<std::int64_t>(std::llround(std::max(0.0, seconds) * 10));
   return fmt::format("{}:{:02}:{:02}.{}", tenths / 36000, tenths / 600 % 60, tenths / 10 % 60, tenths % 10);

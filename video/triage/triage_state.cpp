@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON that holds every result in full, so that reports of a resumed run are those of an uninterrupted one.
+// Stores every result as JSON, so that a resumed run reports the same events as an uninterrupted one.
 #include "video/triage/triage_state.hpp"
 
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ std::string fingerprint(const TriageOptions& options) {
                      to_string(options.areas));
 }
 
-/// File names may be any bytes: those go through JSON as numbers.
+/// File names may contain any bytes, so they are stored as arrays of numbers.
 Json bytes_of(const std::string& text) {
   Json bytes = Json::array();
   for (const char c : text) bytes.push_back(static_cast<unsigned char>(c));
@@ -90,7 +90,7 @@ TriageEvent event_from(const Json& json) {
     event.end_file = text_of(json.at("end_file_bytes"));
     json.at("end_file_s").get_to(event.end_file_s);
   }
-  // The page takes it as it is.
+  // The page inserts it without escaping.
   const bool picture = event.thumbnail.starts_with("data:image/png;base64,") &&
                        event.thumbnail.find_first_of("'\"<>&") == std::string::npos;
   if (!event.thumbnail.empty() && !picture) throw Error(ErrorCode::file_corrupt, "no picture");
@@ -157,7 +157,7 @@ TriageState::TriageState(std::string path, const TriageOptions& options)
     : path_(std::move(path)), options_(fingerprint(options)) {
   std::error_code code;
   if (path_.empty() || !std::filesystem::exists(path_, code)) return;
-  if (!std::filesystem::is_regular_file(path_, code))  // devices may never end
+  if (!std::filesystem::is_regular_file(path_, code))  // a device may never end
     throw Error(ErrorCode::file_unreadable, fmt::format("the state file '{}' is no regular file", path_));
   std::ifstream file(path_, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
@@ -174,7 +174,7 @@ TriageState::TriageState(std::string path, const TriageOptions& options)
       std::string name = result.path;
       entries_[std::move(name)] = {std::move(result), entry.at("stamp").get<std::string>()};
     }
-    if (!json.contains("parts")) return;  // as an earlier version wrote it
+    if (!json.contains("parts")) return;  // an earlier version wrote none
     for (const Json& entry : json.at("parts")) {
       TriagePart part{file_from(entry), bytes_from_base64(entry.at("memory").get<std::string>())};
       if (crc32_of(part.memory) != entry.at("crc32").get<std::uint32_t>())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run over many files has finished, kept in a file so that a later run goes on from there.
+// Keeps what a run over many files has finished in a file, so that a later run goes on from there.
 #pragma once
 
 #include <chrono>
@@ -12,31 +12,32 @@
 
 namespace sfft::video {
 
-/// Changes with the names, sizes and times of the files; empty for a single one.
+/// A string that changes with the names, sizes and times of the files; empty for a single file.
 std::string sequence_stamp(std::span<const std::string> files);
 
-/// Results of files that were read to their end, and parts of those that were not, by path. Both count as
-/// long as the file's size and time of modification stay as they were, and as the options do.
+/// The results of files that were read to their end, and the parts of others, by path. Both are valid as long
+/// as the options and the file's size and time of modification stay the same.
 class TriageState {
  public:
-  /// An empty path: nothing is kept. Reads the file if there is one. Throws Error(file_unreadable) if it
-  /// cannot be read, and Error(file_corrupt) if it is something else: nothing writes over that.
+  /// Reads the file if there is one. With an empty path nothing is kept. Throws Error(file_unreadable) if the
+  /// file cannot be read, and Error(file_corrupt) if it is damaged or something else, which is never
+  /// overwritten.
   TriageState(std::string path, const TriageOptions& options);
 
   /// Returns the result of an earlier run, marked as resumed.
-  /// `context`: files that the result depends on as well, by sequence_stamp().
+  /// `context`: sequence_stamp() of all files on which the result depends.
   std::optional<TriageFile> find(const std::string& file, const std::string& context = {}) const;
-  /// Returns how far an earlier run had read an unfinished file; null if it had not begun.
+  /// Returns how far an unfinished file was read; null if it was not begun or has changed.
   const TriagePart* find_part(const std::string& file) const;
-  /// Keeps how far a file has been read, until its result comes.
+  /// Keeps how far a file has been read, until keep() gets its result. Writes the file like keep().
   void keep_part(TriagePart part);
-  /// Keeps a complete result, and writes the file unless that would take a good part of the time. Throws
-  /// Error(file_unreadable) if that fails.
+  /// Keeps a result if it is complete. Writes the file, unless that would take over 5 % of the time. Throws
+  /// Error(file_unreadable) if writing fails.
   void keep(const TriageFile& file, const std::string& context = {});
-  /// Writes the whole file, if it lacks anything.
+  /// Writes the whole file if anything has changed.
   void save();
 
-  /// Whether the file was written with other options, so that its results do not count.
+  /// Whether the file was written with other options, so that its results are not used.
   bool other_options() const noexcept { return other_options_; }
 
  private:
