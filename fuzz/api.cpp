@@ -35,6 +35,10 @@ Shape any_shape(Input& input) {
   return Shape(std::span<const std::int64_t>(extents).first(static_cast<std::size_t>(rank)));
 }
 
+sfft::Domain any_domain(Input& input) {
+  return input.flip() ? sfft::Domain::real : sfft::Domain::complex;
+}
+
 template <class T>
 std::vector<T> samples(Input& input, std::int64_t points) {
   std::vector<T> values(static_cast<std::size_t>(points));
@@ -92,8 +96,7 @@ sfft::Template any_template(Input& input, const Shape& shape) {
   std::vector<std::int64_t> support(static_cast<std::size_t>(input.between(0, 12)));
   for (auto& f : support)
     f = input.between(0, 31) != 0 ? input.between(0, shape.points() - 1) : input.number<std::int64_t>();
-  return sfft::Template::from_support(shape, input.flip() ? sfft::Domain::real : sfft::Domain::complex,
-                                      support);
+  return sfft::Template::from_support(shape, any_domain(input), support);
 }
 
 sfft::LearnOptions learn_options(Input& input) {
@@ -141,7 +144,8 @@ struct Ready {
             continue;  // planning this one takes longest
           add(tmpl, {.device = sfft::Device::cpu(), .batch = real ? 2 : 1, .path = path});
         }
-        dense.emplace_back(shape, real, sfft::dense::Options{.engine = sfft::dense::Engine::built_in});
+        dense.emplace_back(shape, real ? sfft::Domain::real : sfft::Domain::complex,
+                           sfft::dense::Options{.engine = sfft::dense::Engine::built_in});
       }
     }
     for (const std::size_t first : {0, 3}) trackers.emplace_back(plans[first].source());
@@ -218,7 +222,7 @@ void dense_made(Input& input) {
   options.batch = static_cast<int>(input.between(-1, 4));
   options.threads = input.between(0, 31) == 0 ? static_cast<int>(input.between(-1, 2)) : 1;
   const Shape shape = any_shape(input);
-  const sfft::dense::Plan<float> plan(shape, input.flip(), options);
+  const sfft::dense::Plan<float> plan(shape, any_domain(input), options);
   const std::vector<std::complex<double>> signal(plan.signal_points(), {1, 2});  // the largest element
   std::vector<std::complex<float>> spectrum(plan.spectrum_points() - (input.between(0, 9) == 0 ? 1 : 0));
   plan.forward(signal.data(), any_type(input), spectrum);
@@ -230,14 +234,14 @@ void selective(Input& input) {
   options.batch = static_cast<int>(input.between(0, 2));
   const std::vector<std::complex<double>> signal(static_cast<std::size_t>(2 * shape.points()), {1, 2});
   if (input.flip()) {
-    const auto plan = sfft::dense::SelectivePlan<float>::above(shape, input.flip(), options);
+    const auto plan = sfft::dense::SelectivePlan<float>::above(shape, any_domain(input), options);
     static_cast<void>(plan.forward_above(signal.data(), any_type(input), input.number<float>()));
     return;
   }
   std::vector<std::int64_t> support(static_cast<std::size_t>(input.between(0, 8)));
   for (auto& f : support)
     f = input.between(0, 15) != 0 ? input.between(0, shape.points() - 1) : input.number<std::int64_t>();
-  const auto plan = sfft::dense::SelectivePlan<float>::at(shape, input.flip(), support, options);
+  const auto plan = sfft::dense::SelectivePlan<float>::at(shape, any_domain(input), support, options);
   std::vector<std::complex<float>> values(support.size() * static_cast<std::size_t>(options.batch));
   plan.forward_at(signal.data(), any_type(input), values);
 }

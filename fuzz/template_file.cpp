@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "sfft/sfft.hpp"
+#include "sfft/template_access.hpp"
 #include "template/data/template_file.hpp"
 
 namespace {
@@ -55,8 +56,8 @@ void use(const sfft::Template& tmpl) {
   if (tmpl.shape().points() > 4096 || tmpl.k() > 256) return;
   // As the plan in the file requests, so that it is used.
   sfft::PlanOptions options;
-  if (!tmpl.data()->plans.empty()) {
-    const sfft::detail::PlanKey& key = tmpl.data()->plans[0].key;
+  if (!sfft::detail::data_of(tmpl)->plans.empty()) {
+    const sfft::detail::PlanKey& key = sfft::detail::data_of(tmpl)->plans[0].key;
     options.accuracy = key.accuracy;
     if (key.max_samples > 0) options.max_samples = key.max_samples;
     options.seed = key.seed;
@@ -96,8 +97,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t cou
     // Plans and files take a thousand times as long, so one input in 128 tests them, chosen by the file's
     // contents.
     const auto chosen = std::hash<std::string_view>()({file.data(), file.size()}) % 256;
-    if (chosen == 0) use(sfft::Template(data));
-    if (chosen == 1) save_and_load(sfft::Template(data));
+    if (chosen == 0) use(sfft::detail::make_template(data));
+    if (chosen == 1) save_and_load(sfft::detail::make_template(data));
   } catch (const sfft::Error&) {
   }
   return 0;

@@ -55,9 +55,10 @@ class SFFT_EXPORT CompactPlan {
   /// Plan::enqueue_forward() is. `exponents.output` receives one exponent per transform:
   /// exponent(direction), plus the input's own, plus the one found in the data if
   /// finds_exponents(direction). Nothing overflows while no part of the input exceeds the peak in
-  /// the options. Without `exponents.output` no exponent is found: results other than f16 then have
-  /// exponent 0, and sums from 2^102 on may overflow; f16 results are refused. Throws
-  /// invalid_argument, backend_unavailable (a CPU plan), device (the launch failed).
+  /// the options. Without `exponents.output` no exponent is found. If finds_exponents(direction), results
+  /// have exponent 0 then and sums from 2^102 on may overflow; a transform whose results or values between
+  /// steps are f16 is refused (invalid_argument). Throws invalid_argument, backend_unavailable (a CPU plan),
+  /// device (the launch failed).
   void enqueue_forward(const void* signals, void* spectra, std::span<std::byte> workspace,
                        CUstream_st* stream, const CompactExponents& exponents = {}) const;
   /// The reverse of enqueue_forward(); the same rules.

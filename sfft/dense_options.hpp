@@ -70,11 +70,12 @@ struct Options {
   Strides signal{};        ///< what forward reads and inverse writes; spectra are contiguous
   /// For plans on GPUs: bytes of each GPU's memory that a call may use; not set: all free memory. If signal
   /// and spectrum together need more (not set: more than the GPUs have), the transform streams through the
-  /// GPUs in pieces, from and to host memory (docs/dense.md). This needs a build with CUDA; others throw
-  /// backend_unavailable.
+  /// GPUs in pieces, from and to host memory (docs/dense.md). Needs `device` = Device::gpu() or gpus();
+  /// builds without CUDA throw backend_unavailable.
   std::optional<std::int64_t> device_memory = std::nullopt;
   /// The share of an out-of-core transform that host threads do, 0 to 1; not set: chosen by the load model or
-  /// a measurement. A share of 1 needs no GPU. If set, the transform streams through the GPU in pieces even
+  /// a measurement. Needs such a device too, but with a share of 1 neither a GPU nor a build with CUDA is
+  /// used. If set, the transform streams through the GPU in pieces even
   /// if it would fit.
   std::optional<double> host_share = std::nullopt;
 };
@@ -107,7 +108,7 @@ struct CompactOptions {
   /// (CompactPlan::finds_exponents()).
   std::optional<double> signal_peak = std::nullopt;
   std::optional<double> spectrum_peak = std::nullopt;  ///< the same for the input of inverse transforms
-  Options dense{};                                     ///< engine, device, batch, normalization
+  Options dense{};  ///< engine, planning, threads, device, batch and normalization count
 };
 
 /// How to read the stored values of one transform, and their error.

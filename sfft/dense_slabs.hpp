@@ -16,7 +16,7 @@ template <class Real>
 class SlabImpl;
 }
 
-/// Transforms of one shape on the GPUs of Options::devices, in their memory. Two layouts:
+/// Transforms of one shape on the GPUs of Options::device, in their memory. Two layouts:
 /// | batch    | signals                           | spectra                                     |
 /// |----------|-----------------------------------|---------------------------------------------|
 /// | 1        | slabs along the first dimension   | slabs along the second dimension            |
@@ -29,15 +29,15 @@ class SlabImpl;
 template <class Real>
 class SFFT_EXPORT SlabPlan {
  public:
-  /// Throws invalid_argument (no devices), backend_unavailable (a GPU that is missing, a single 1D
-  /// transform), out_of_memory (slabs that do not fit on a GPU).
+  /// Throws invalid_argument (a device that is not a GPU, device_memory, host_share), backend_unavailable (a
+  /// GPU that is missing, a single 1D transform), out_of_memory (slabs that do not fit on a GPU).
   SlabPlan(const Shape& shape, Domain domain, const Options& options);
   /// Shares the data; never throws.
   SlabPlan(const SlabPlan&) noexcept = default;  // declared, so that a move is a copy
   /// Shares the data; never throws.
   SlabPlan& operator=(const SlabPlan&) noexcept = default;
 
-  /// One for each GPU in use, in the order of Options::devices.
+  /// One for each GPU in use, in the order of Options::device.gpus().
   std::span<const Slab> signal_slabs() const noexcept;
   /// The same of spectra.
   std::span<const Slab> spectrum_slabs() const noexcept;

@@ -34,8 +34,9 @@ class SFFT_EXPORT Device {
 
   /// automatic, cpu or cuda.
   Backend backend() const noexcept { return backend_; }
-  /// The GPUs; empty for the CPU, and the candidate for `automatic`.
-  std::span<const int> gpus() const noexcept { return gpus_; }
+  /// The GPUs; empty for the CPU, and the candidate for `automatic`. Valid as long as this object.
+  std::span<const int> gpus() const& noexcept { return gpus_; }
+  std::span<const int> gpus() const&& = delete;  ///< would dangle
   /// The first GPU; 0 for the CPU.
   int gpu_number() const noexcept { return gpus_.empty() ? 0 : gpus_.front(); }
   /// Whether several GPUs share the work.
@@ -50,7 +51,7 @@ class SFFT_EXPORT Device {
   std::vector<int> gpus_{0};
 };
 
-/// "automatic", "cpu", "GPU 1", "GPUs 0 and 1".
+/// "auto", "cpu", "GPU 1", "GPUs 0 and 1".
 SFFT_EXPORT std::string to_string(const Device& device);
 
 /// Whether something can be used here, and if not, why.
@@ -66,15 +67,17 @@ SFFT_EXPORT Availability availability(const Device& device);
 /// Row-major, contiguous signals in the memory of one GPU, one after another. Managed memory counts, and
 /// page-locked host memory at its device address. The view owns nothing.
 struct DeviceView {
-  const void* data;  ///< the first element
-  /// Type of one element.
-  ElementType type;
+  const void* data = nullptr;  ///< the first element
+  /// Type of one element; must be set, because every call refuses this value.
+  ElementType type = static_cast<ElementType>(0xff);
   /// Extents of one signal, in elements.
-  Shape shape;
+  Shape shape{1};
   std::int64_t count = 1;  ///< signals
-  std::optional<std::int64_t> pitch =
-      std::nullopt;  ///< elements from one signal's start to the next's; none: shape.points()
-  int gpu = 0;       ///< number of the GPU; a plan's own GPU in calls of a plan
+  /// Elements from one signal's start to the next's; not set: shape.points().
+  std::optional<std::int64_t> pitch = std::nullopt;
+  /// Number of the GPU; not set: the plan's in calls of a plan, that of LearnOptions::device in learn(), else
+  /// 0.
+  std::optional<int> gpu = std::nullopt;
 };
 
 }  // namespace sfft

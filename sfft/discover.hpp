@@ -35,7 +35,7 @@ struct DiscoverOptions {
   double noise_gain = 2.6;
   /// automatic, comb or flat_window; dense skips discovery.
   Path path = Path::automatic;
-  int threads = 1;  ///< threads of a dense transform
+  int threads = 1;  ///< of a dense transform that may follow, or kAllCores
   /// Sets the number of scattered check samples: a disturbance of one position in forty, wherever it is, goes
   /// unnoticed with at most this probability (docs/accuracy.md, Discovery). In (0, 1).
   double confidence = 1e-9;
@@ -43,11 +43,11 @@ struct DiscoverOptions {
   Check check = Check::automatic;
 };
 
-/// A spectrum whose support was found. `verified` says that it explains, up to noise, fresh
-/// samples that had no part in finding it, some at random positions. No coefficient outside the support
-/// exceeds `missed_bound`, whether it was missed or not requested; `tail_energy` (Quality) is all that lies
-/// outside. Discovery cannot see what happens only between the samples that it read: see `shortest_burst`.
-/// `reason` says which share of the samples that is.
+/// The result of discovery: a spectrum at the support that was found, and how it was checked. `verified` says
+/// that it explains, up to noise, fresh samples that had no part in finding it, some at random positions. No
+/// coefficient outside the support exceeds `missed_bound`, whether it was missed or not requested;
+/// `tail_energy` (Quality) is all that lies outside. Discovery cannot see what happens only between the
+/// samples that it read: see `shortest_burst`. `reason` says which share of the samples that is.
 struct Discovery {
   /// X at the support that was found, with standard errors.
   Spectrum<double> spectrum;

@@ -15,7 +15,7 @@ enum class ErrorCode {
   shape_mismatch,       ///< the signal's shape or length is not the one the template or plan was made for
   size_overflow,        ///< a shape whose number of points cannot be addressed
   type_mismatch,        ///< a complex signal for a real template, or the reverse
-  not_sparse,           ///< the requested path cannot reach the requested accuracy
+  not_sparse,           ///< the path cannot reach the accuracy, or learning by discovery was not verified
   file_unreadable,      ///< cannot be opened, read or written
   file_corrupt,         ///< truncated, damaged or not one of our files
   file_version,         ///< written by a version of the library that this one cannot read

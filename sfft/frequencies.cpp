@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -44,6 +45,11 @@ void check_box(const Shape& shape, std::span<const std::int64_t> begin, const Sh
   for (int d = 0; inside && d < shape.rank(); ++d) {
     const std::int64_t first = begin[static_cast<std::size_t>(d)];
     inside = first >= 0 && extent[d] <= shape[d] && first <= shape[d] - extent[d];
+  }
+  if (begin.size() != rank || extent.rank() != shape.rank()) {
+    throw Error(ErrorCode::shape_mismatch,
+                fmt::format("a box of {} from {} coordinates on, in a signal of {}", extent.to_string(),
+                            begin.size(), shape.to_string()));
   }
   if (!inside) {
     throw Error(ErrorCode::invalid_argument, fmt::format("the box of {} is not within the signal of {}",
@@ -106,7 +112,9 @@ std::array<std::int64_t, 3> signed_frequencies(const Shape& shape, std::int64_t 
 }
 
 std::int64_t linear_index(const Shape& shape, std::span<const std::int64_t> frequencies) {
-  if (frequencies.size() != static_cast<std::size_t>(shape.rank())) {
+  const auto rank = static_cast<std::size_t>(shape.rank());
+  if (frequencies.size() < rank ||
+      std::ranges::any_of(frequencies.subspan(rank), [](std::int64_t f) { return f != 0; })) {
     throw Error(ErrorCode::shape_mismatch, fmt::format("{} frequencies for a signal of {} dimensions",
                                                        frequencies.size(), shape.rank()));
   }
@@ -132,8 +140,8 @@ template <class Real>
 std::array<double, 3> Spectrum<Real>::frequency(std::size_t i, std::span<const double> sample_rates) const {
   const std::int64_t index = index_at(*this, i);
   if (sample_rates.size() != static_cast<std::size_t>(shape.rank())) {
-    throw Error(ErrorCode::invalid_argument, fmt::format("{} sample rates for a signal of {} dimensions",
-                                                         sample_rates.size(), shape.rank()));
+    throw Error(ErrorCode::shape_mismatch, fmt::format("{} sample rates for a signal of {} dimensions",
+                                                       sample_rates.size(), shape.rank()));
   }
   const auto f = signed_frequencies(shape, index);
   std::array<double, 3> result{0, 0, 0};

@@ -15,7 +15,7 @@ namespace sfft {
 /// the power outside them, so plans can predict aliasing; with Template::from_support() they assume an
 /// exactly sparse signal. `support` holds distinct linear (row-major) indices in [0, N), in any order; for a
 /// real signal, either frequency of a conjugate pair but not both. The template's support is ascending and
-/// names each pair by the frequency that learn() would keep. `threads`: 0 for one per core. Throws
+/// names each pair by the frequency that learn() would keep. `threads`: of the CPU, or kAllCores. Throws
 /// invalid_support, and invalid_argument for a frame with NaN or infinities.
 SFFT_EXPORT Template learn_at(const SignalView& frame, std::span<const std::int64_t> support,
                               int threads = 1);

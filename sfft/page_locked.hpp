@@ -10,8 +10,8 @@
 namespace sfft {
 
 /// Host memory that every GPU of the machine reads in place. GPU plans transform frames in it without a copy
-/// by the host, and adjacent frames of one block share kernel launches: see Transfer. Allocation takes
-/// milliseconds per frame, so keep it while frames come.
+/// by the host, and adjacent frames of one block share kernel launches: see PlanOptions::Transfer. Allocation
+/// takes milliseconds per frame, so keep it while frames come.
 class SFFT_EXPORT PageLockedMemory {
  public:
   PageLockedMemory() = default;  ///< holds nothing

@@ -157,6 +157,7 @@ struct DeviceSpectra {
 template <class Real>
 class SFFT_EXPORT Workspace {
  public:
+  /// Empty: the first execute() fits it. enqueue() never allocates and refuses it.
   Workspace();
   ~Workspace();
   /// Leaves the other one empty.
@@ -190,7 +191,7 @@ class SFFT_EXPORT Plan {
   /// and direct plans read those in place, dense plans copy them into the workspace, GPU plans gather or copy
   /// them. After the first call with the same workspace and spectra nothing is allocated. Throws
   /// shape_mismatch, type_mismatch, invalid_argument, in_use before anything is written. NaN and infinities
-  /// mark only their own frame's spectrum (finite = false).
+  /// mark only their own frame's spectrum (`quality.finite` is 0).
   void execute(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra,
                Workspace<Real>& workspace) const;
   /// The same for a single frame.
@@ -236,10 +237,12 @@ class SFFT_EXPORT Plan {
   const Shape& shape() const noexcept { return source().shape(); }
   /// What the samples of frames are.
   Domain domain() const noexcept { return source().domain(); }
-  /// The options of the constructor.
+  /// The options of the constructor, with `device` as chosen: never automatic.
   const PlanOptions& options() const noexcept;
   /// What runs, as in PlanInfo.
-  const std::string& engine() const noexcept { return info().engine; }
+  const std::string& engine_name() const noexcept { return info().engine; }
+  /// Why this path, in one sentence.
+  const std::string& reason() const noexcept { return info().reason; }
   /// What the plan does and promises.
   const PlanInfo& info() const noexcept;
   std::string explain() const;  ///< several lines: path, buckets, delays, samples, cost, error, rejections

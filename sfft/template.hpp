@@ -64,7 +64,8 @@ struct LearnOptions {
   int threads = 1;                      ///< CPU threads, or kAllCores; the result does not depend on it
   /// How the frequencies are found.
   Method method = Method::dense;
-  /// What a method with discovery does if discovery is not verified; `none` throws not_sparse.
+  /// What Method::discovery does if discovery is not verified; `none` throws not_sparse. Method::automatic
+  /// always transforms densely then.
   Fallback fallback = Fallback::dense;
   std::uint64_t seed = 1;  ///< seed of discovery
 };
@@ -131,15 +132,16 @@ class SFFT_EXPORT Template {
 /// options.device. Both give the same template within rounding, and each gives the same bits every time.
 /// Equal magnitudes are ordered by ascending index. Throws invalid_argument for options without `keep`, k < 1
 /// or above the number of distinct frequencies, several GPUs, a frame with NaN, infinities or a power beyond
-/// double, and an all-zero frame under Energy or AboveNoise; backend_unavailable, device and out_of_memory
-/// for a GPU that is missing, fails or is full.
+/// double, and an all-zero frame under Energy or AboveNoise; not_sparse (Fallback::none);
+/// backend_unavailable, device and out_of_memory for a GPU that is missing, fails or is full.
 ///
 /// After a verified discovery (LearnOptions::Method::discovery and automatic) the template holds fewer than k
 /// frequencies if an exactly sparse frame has no more. Its envelopes are flat, because discovery knows how
 /// much lies outside the support but not where.
 SFFT_EXPORT Template learn(const SignalView& first_frame, const LearnOptions& options);
 /// Learns from the mean power of several frames of one shape and type. Values and reference come from the
-/// first frame; the frame-to-frame variance sharpens the error prediction.
+/// first frame; the frame-to-frame variance sharpens the error prediction. Also throws shape_mismatch and
+/// type_mismatch for frames that differ, and invalid_argument for none.
 SFFT_EXPORT Template learn(std::span<const SignalView> frames, const LearnOptions& options);
 /// Learns from one frame in GPU memory, on the GPU that holds it. Only the template comes to the host, and
 /// the frame if options.reference is set. The k largest of up to 2^24 points, in dimensions that factor into

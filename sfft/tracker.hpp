@@ -65,10 +65,12 @@ struct ErrorCheck {
 
 /// When a tracker renews its template, and how it checks itself.
 struct TrackerOptions {
-  /// Options of the plans for sparse frames.
+  /// Options of the plans for sparse frames. `use_reference` is ignored (see `reference`), and so is `effort`
+  /// with `refine`. Plans are made for plan.accuracy if it is not 0; frames are judged by `accuracy`.
   PlanOptions plan{};
-  /// How to relearn. If `keep` is not set, the criterion is the one that the template was learned with; for a
-  /// template from a file or from from_support(), its own k.
+  /// How to relearn. `reference` and `threads` are ignored. `device` is independent of plan.device: automatic
+  /// relearns on the CPU. If `keep` is not set: the share or the number of standard deviations that the
+  /// template was learned with, else its own k().
   LearnOptions learn{};
   /// Transform differences to a reference frame where that helps: from the start if the template holds one,
   /// otherwise once frames are seen to repeat and until they stop. False: never. Recordings of a fixed camera

@@ -41,7 +41,7 @@ class SFFT_EXPORT Shape {
 
   /// Number of dimensions, 1 to 3.
   int rank() const noexcept { return rank_; }
-  /// Extent of a dimension; 1 beyond the rank.
+  /// Extent of a dimension, 0 to 2; 1 beyond the rank. Not checked.
   std::int64_t operator[](int dimension) const noexcept {
     return extents_[static_cast<std::size_t>(dimension)];
   }
@@ -140,7 +140,8 @@ constexpr void refuse_elements() {
 /// or use line() for a 1D signal.
 class SFFT_EXPORT SignalView {
  public:
-  /// shape.points() contiguous samples, row-major: a vector, a span, an array, which must outlive the view.
+  /// shape.points() contiguous samples, row-major: a vector, a span, an array, which must outlive the view. A
+  /// temporary does so within one expression only.
   /// Throws shape_mismatch, invalid_argument.
   template <detail::Elements R>
   requires Sample<detail::Element<R>> SignalView(const R& samples, const Shape& shape)
@@ -149,7 +150,8 @@ class SFFT_EXPORT SignalView {
   /// `count` elements of `type` at `data`.
   SignalView(const void* data, std::size_t count, ElementType type, const Shape& shape);
 
-  /// A 1D signal as long as the samples: a vector, a span, an array, which must outlive the view.
+  /// A 1D signal as long as the samples: a vector, a span, an array, which must outlive the view. A temporary
+  /// does so within one expression only.
   template <detail::Elements R>
   requires Sample<detail::Element<R>>
   static SignalView line(const R& samples) { return {samples, Shape(std::ranges::size(samples))}; }
@@ -260,8 +262,10 @@ struct OffGridTone {
 /// How wrong a spectrum may be, by its own estimate. All sums but `tail_energy` are over the support without
 /// f = 0.
 struct Quality {
-  double error_l2 = 0;        ///< estimated ‖X̂ − X‖₂
-  double relative_error = 0;  ///< error_l2 / ‖X̂‖₂ (0 when that norm is 0)
+  double error_l2 = 0;  ///< estimated ‖X̂ − X‖₂
+  /// error_l2 / ‖X‖₂ (0 when that norm is 0). ‖X‖₂² is ‖X̂‖₂² less the noise that the estimate finds in it,
+  /// and at least ‖X̂‖₂²/16; a Discovery subtracts nothing.
+  double relative_error = 0;
   /// Estimated energy outside the template (with a reference: what changed there since), Σ|X[f]|² over f not
   /// in the support; both halves of a real signal's spectrum count.
   double tail_energy = 0;
@@ -295,14 +299,19 @@ struct SFFT_EXPORT Spectrum {
   double transfer_us = 0;
 
   /// The frequency of values[i] in the unit of `sample_rate`, in [−rate/2, rate/2): Hz for samples per
-  /// second. For 1D signals; throws invalid_argument for others and for i out of range.
+  /// second. n/2 of an even extent is −rate/2, also for real signals. For 1D signals; throws invalid_argument
+  /// for others and for i out of range.
   double frequency(std::size_t i, double sample_rate) const;
-  /// The same per dimension, slowest first, for as many rates as the signal has dimensions.
+  /// The same per dimension, slowest first; throws shape_mismatch unless there are as many rates as
+  /// dimensions.
   std::array<double, 3> frequency(std::size_t i, std::span<const double> sample_rates) const;
   /// The amplitude of the tone at values[i]: |X|/N of a complex one, and of a real one A in
   /// A cos(2πft + φ), 2|X|/N, where the conjugate counts; f = 0 and frequencies that are their own conjugates
   /// count once. Throws invalid_argument for i out of range.
   double amplitude(std::size_t i) const;
 };
+
+extern template struct Spectrum<float>;
+extern template struct Spectrum<double>;
 
 }  // namespace sfft

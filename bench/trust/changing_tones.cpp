@@ -129,7 +129,7 @@ void ChangingTones::draw_learning() {
     }
     default:
       learning_.keep = AboveNoise{6};
-      words_ += ", threshold_sigma 6";
+      words_ += ", above noise 6";
   }
 }
 

@@ -20,12 +20,14 @@ using detail::DeviceSignal;
 
 void check(const DeviceView& frame, const LearnOptions& options) {
   const Device& device = options.device;
+  const bool named = device.backend() == Backend::cuda;
   if (device.backend() == Backend::cpu ||
-      (device.backend() == Backend::cuda && device.gpu_number() != frame.gpu)) {
+      (named && frame.gpu.value_or(device.gpu_number()) != device.gpu_number())) {
     throw Error(
         ErrorCode::invalid_argument,
-        "the frame is in the memory of another device: leave LearnOptions::device automatic, or copy the "
-        "frame to the host and pass a SignalView");
+        fmt::format("the frame is in the memory of GPU {}, and LearnOptions::device is {}: leave it "
+                    "automatic, set DeviceView::gpu, or copy the frame to the host and pass a SignalView",
+                    frame.gpu.value_or(0), to_string(device)));
   }
   detail::check_criteria(options);
 }
@@ -57,13 +59,14 @@ detail::DeviceSignal detail::checked_signal(const DeviceView& view, CUstream_st*
     throw Error(ErrorCode::invalid_argument, fmt::format("the {}'s data pointer is null", what));
   if (view.count != 1)
     throw Error(ErrorCode::invalid_argument, fmt::format("the view has {} signals: give one", view.count));
-  return {view.data, view.type, view.shape, view.gpu, stream};
+  return {view.data, view.type, view.shape, view.gpu.value_or(0), stream};
 }
 
 Template learn(const DeviceView& view, const LearnOptions& options, CUstream_st* stream) {
   const auto start = std::chrono::steady_clock::now();
-  const DeviceSignal frame = detail::checked_signal(view, stream, "frame");
   check(view, options);
+  DeviceSignal frame = detail::checked_signal(view, stream, "frame");
+  if (!view.gpu) frame.device = options.device.gpu_number();
   detail::step_done("learn: checks");
   std::string why = why_dense(options.method);
   std::shared_ptr<detail::TemplateData> data;

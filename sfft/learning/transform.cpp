@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sfft/error.hpp"
+#include "sfft/learning/discover_impl.hpp"
 #include "sfft/learning/learning.hpp"
 #include "sfft/sfft.hpp"
 #include "sfft/template_access.hpp"
@@ -24,23 +25,9 @@ Discovery transform(const SignalView& signal, const Criterion& keep, const Disco
     largest.k = k;
     return discover(signal, largest);
   }
-  const Template tmpl = learn(signal, learning);
-  Discovery result;
-  Spectrum<double>& spectrum = result.spectrum;
-  spectrum.shape = tmpl.shape();
-  spectrum.domain = tmpl.domain();
-  spectrum.support = detail::data_of(tmpl)->support;
-  spectrum.values.assign(tmpl.values().begin(), tmpl.values().end());
-  spectrum.standard_error.assign(spectrum.values.size(), 0.0);
-  spectrum.quality.tail_energy = tmpl.tail_energy();
-  spectrum.quality.residual = std::sqrt(std::max(0.0, 1 - tmpl.energy_captured()));
-  spectrum.path = Path::dense;
-  spectrum.backend = Backend::cpu;
-  result.support_learned_densely = true;
-  result.reason = "how many frequencies to keep follows from all of them: a dense transform found them";
-  result.samples = tmpl.shape().points();
-  result.shortest_burst = 1;
-  return result;
+  return detail::from_dense(
+      detail::learn_on_cpu({&signal, 1}, learning, true), signal.type(), Backend::cpu, options,
+      "how many frequencies to keep follows from all of them: a dense transform found them");
 }
 
 Spectrum<double> transform(const SignalView& frame, const Template& tmpl, const PlanOptions& options) {

@@ -55,7 +55,9 @@ Difference difference(const PlanKey& made_for, const PlanKey& asked) {
     compare(std::string(name(made_for.effort)), std::string(name(asked.effort)),
             "it was made with effort = {}, not {}");
   compare(made_for.accuracy, asked.accuracy, "it was made with accuracy = {}, not {}");
-  compare(made_for.max_samples, asked.max_samples, "it was made with max_samples = {}, not {}");
+  const auto budget = [](double share) { return share > 0 ? fmt::format("{}", share) : "automatic"; };
+  compare(budget(made_for.max_samples), budget(asked.max_samples),
+          "it was made with max_samples = {}, not {}");
   const auto place_of_frames = [](const PlanKey& key) {
     return std::string(key.frames_in == FramesIn::page_locked ? "in page-locked memory" : "anywhere");
   };

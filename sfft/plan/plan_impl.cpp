@@ -106,9 +106,10 @@ void PlanImpl<Real>::check(const DeviceView& frames, const DeviceSpectra<Real>& 
     throw Error(ErrorCode::shape_mismatch, fmt::format("the frames are {}, the template was learned for {}",
                                                        frames.shape.to_string(), source.shape().to_string()));
   }
-  if (const int gpu = design->options.device.gpu_number(); frames.gpu != gpu) {
+  if (const int gpu = design->options.device.gpu_number(); frames.gpu.value_or(gpu) != gpu) {
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("the frames are on GPU {}, and the plan runs on GPU {}", frames.gpu, gpu));
+                fmt::format("the frames are on GPU {}, and the plan runs on GPU {}: set DeviceView::gpu",
+                            *frames.gpu, gpu));
   }
   if (frames.pitch && *frames.pitch < source.shape().points()) {
     throw Error(ErrorCode::invalid_argument, fmt::format("frames of {} elements at a pitch of {} overlap",

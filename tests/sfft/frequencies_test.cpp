@@ -27,10 +27,10 @@ TEST(Frequencies, SignedIndicesAreThoseOfFftfreq) {
   for (std::size_t i = 0; i < odd.size(); ++i)
     EXPECT_EQ(signed_frequencies(Shape{5}, static_cast<std::int64_t>(i))[0], odd[i]);
   EXPECT_EQ(signed_frequencies(Shape{1}, 0)[0], 0);
-  const Shape shape{4, 5, 6};
-  for (std::int64_t index = 0; index < shape.points(); ++index)
-    EXPECT_EQ(linear_index(shape, signed_frequencies(shape, index)), index);
-  EXPECT_EQ(linear_index(Shape{8, 9}, std::vector<std::int64_t>{-1, 10}), 7 * 9 + 1);
+  for (const Shape& shape : {Shape{7}, Shape{4, 5}, Shape{4, 5, 6}})
+    for (std::int64_t index = 0; index < shape.points(); ++index)
+      EXPECT_EQ(linear_index(shape, signed_frequencies(shape, index)), index);
+  EXPECT_EQ(linear_index(Shape{8, 9}, {-1, 10}), 7 * 9 + 1);
 }
 
 TEST(Frequencies, BadArgumentsAreRefused) {
@@ -43,10 +43,12 @@ TEST(Frequencies, BadArgumentsAreRefused) {
   const std::vector<float> x(64, 1.0F);
   const Spectrum<double> spectrum = transform(SignalView(x, Shape{8, 8}), Largest{1}).spectrum;
   EXPECT_EQ(code_of([&] { static_cast<void>(spectrum.frequency(0, 1.0)); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { static_cast<void>(spectrum.frequency(0, std::vector<double>{1})); }),
+            ErrorCode::shape_mismatch);
   EXPECT_EQ(code_of([&] { static_cast<void>(spectrum.amplitude(1)); }), ErrorCode::invalid_argument);
   const std::vector<std::int64_t> begin{4, 4};
   EXPECT_EQ(code_of([&] { reconstruct(spectrum, begin, Shape{4, 5}); }), ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of([&] { reconstruct(spectrum, begin, Shape{4}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { reconstruct(spectrum, begin, Shape{4}); }), ErrorCode::shape_mismatch);
   EXPECT_EQ(code_of([] { static_cast<void>(Spectrum<float>{}.amplitude(0)); }), ErrorCode::invalid_argument);
 }
 

@@ -330,6 +330,26 @@ TEST(Plan, ExplainsItself) {
   }
 }
 
+/// A share of the energy: what is left out is bounded, by the largest coefficient that a direct sum finds
+/// there.
+TEST(Transform, AShareOfTheEnergyBoundsWhatIsLeftOut) {
+  const SparseSignal signal = SparseSignal::random(Shape{600}, false, 12, 7);
+  const auto x = signal.as<std::complex<double>>();
+  const Discovery found = transform(SignalView::line(x), Energy{0.8});
+  ASSERT_LT(found.spectrum.values.size(), signal.support.size());
+  EXPECT_TRUE(found.support_learned_densely);
+  EXPECT_EQ(found.samples, 600);
+  double largest = 0, outside = 0;
+  for (std::size_t i = 0; i < signal.support.size(); ++i) {
+    if (std::ranges::count(*found.spectrum.support, signal.support[i]) > 0) continue;
+    largest = std::max(largest, std::abs(signal.values[i]));
+    outside += std::norm(signal.values[i]);
+  }
+  EXPECT_NEAR(found.missed_bound, largest, 1e-9 * largest);
+  EXPECT_NEAR(found.spectrum.quality.tail_energy, outside, 1e-9 * outside);
+  EXPECT_EQ(found.spectrum.shape, Shape{600});
+}
+
 TEST(Transform, UnknownSupportSaysHowItWasFound) {
   const SparseSignal signal = SparseSignal::random(Shape{1000}, false, 5, 3);
   const auto x = signal.as<std::complex<float>>();

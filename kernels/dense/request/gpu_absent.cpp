@@ -15,7 +15,7 @@ namespace {
 
 [[noreturn]] void no_backend() {
   throw Error(ErrorCode::backend_unavailable,
-              "this build has no GPU backend: use Device::cpu(), or build with a CUDA toolkit");
+              "this build has no GPU backend: use dense::Plan, or build with a CUDA toolkit");
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ DenseRequest make_request(const Shape& shape, bool real, const dense::Options& o
   }
   if (options.threads < 0) {
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("threads is {}: give a positive number, or 0 for one per core", options.threads));
+                fmt::format("threads is {}: give a positive number, or kAllCores", options.threads));
   }
   if (options.device_memory && *options.device_memory < 1) {
     throw Error(ErrorCode::invalid_argument,
@@ -108,13 +108,24 @@ DenseRequest make_request(const Shape& shape, bool real, const dense::Options& o
                             to_string(options.engine)));
   }
   check_device(options);
+  if ((options.device_memory || options.host_share) && !for_gpu(options)) {
+    throw Error(ErrorCode::invalid_argument,
+                "device_memory and host_share are for plans on GPUs: set Options::device to Device::gpu()");
+  }
   check_memory(request.problem, request.options);
   return request;
 }
 
 void refuse_several(const DenseRequest& request, const char* plan) {
+  if (request.options.device_memory || request.options.host_share) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("a {} does not go through the GPU in pieces: leave device_memory and host_share out",
+                    plan));
+  }
   if (!request.options.device.several()) return;
-  throw Error(ErrorCode::backend_unavailable, fmt::format("a {} runs on one GPU: name one device", plan));
+  throw Error(ErrorCode::backend_unavailable,
+              fmt::format("a {} runs on one GPU: set Options::device to Device::gpu()", plan));
 }
 
 bool for_gpu(const dense::Options& options) noexcept {

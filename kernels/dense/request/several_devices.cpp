@@ -146,13 +146,14 @@ ChosenDevices choose_devices(const DenseRequest& request) {
   }
   if (problem.shape.rank() == 1) {
     throw Error(ErrorCode::backend_unavailable,
-                "one transform of one dimension is not shared by several GPUs: name one device, or plan a "
+                "one transform of one dimension is not shared by several GPUs: set Options::device to "
+                "Device::gpu(), or plan a "
                 "batch");
   }
   if (!problem.contiguous()) {
-    throw Error(
-        ErrorCode::backend_unavailable,
-        "one transform in slabs takes contiguous signals: leave the strides at 0, or name one device");
+    throw Error(ErrorCode::backend_unavailable,
+                "one transform in slabs takes contiguous signals: leave the strides at 0, or set "
+                "Options::device to Device::gpu()");
   }
   chosen.rates = rates_of(chosen.devices, request.options.exchange, chosen.notes);
   choose_for_slabs<Real>(request, chosen, repeated);

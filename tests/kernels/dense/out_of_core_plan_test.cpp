@@ -7,6 +7,7 @@
 
 #include "kernels/dense/out_of_core/real_fft.hpp"
 #include "sfft/dense.hpp"
+#include "sfft/dense_compact.hpp"
 #include "sfft/dense_slabs.hpp"
 #include "tests/support/dense_reference.hpp"
 #include "tests/support/throws.hpp"
@@ -84,6 +85,16 @@ TEST(OutOfCorePlan, ListsOfGpus) {
 }
 
 TEST(OutOfCorePlan, OptionsThatMakeNoSense) {
+  EXPECT_EQ(code_of([] {
+              dense::Plan<float>({8, 8}, Domain::complex, {.host_share = 1});
+            }),
+            ErrorCode::invalid_argument)
+      << "such a plan is on the CPU";
+  EXPECT_EQ(code_of([] {
+              dense::CompactPlan({8, 8}, Domain::complex,
+                                 {.dense = {.device = Device::gpu(), .device_memory = 1000}});
+            }),
+            ErrorCode::invalid_argument);
   const auto planned = [](const Shape& shape, bool real, dense::Options options) {
     options.device = Device::gpu();
     return code_of([&] { dense::Plan<float>(shape, real ? Domain::real : Domain::complex, options); });
