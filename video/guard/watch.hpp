@@ -16,7 +16,7 @@
 
 namespace sfft::video {
 
-/// What became of a source. Of its events the latest are kept.
+/// The result for a source. Only its latest events are kept.
 struct WatchReport {
   SourceInfo input;
   RunStatus status = RunStatus::complete;
@@ -24,7 +24,7 @@ struct WatchReport {
   std::vector<std::string> warnings;
   SourceLog input_log;
   std::int64_t frames = 0;
-  std::int64_t made_up = 0;  ///< of them: Frame::made_up
+  std::int64_t made_up = 0;  ///< frames with Frame::made_up
   double seconds = 0;        ///< time of the last frame
   double us_per_frame = 0;
   std::vector<Event> events;  ///< in the order of their starts
@@ -41,16 +41,16 @@ struct WatchOptions {
   AreaOptions areas{};
   double silence_s = 5;     ///< a live source without frames for this time is offline
   std::int64_t frames = 0;  ///< stop after this many; 0: all
-  std::string snapshots{};  ///< Snapshots: prefix of their files; empty: none are written
+  std::string snapshots{};  ///< prefix of the files of Snapshots; empty: none are written
   std::function<void(const std::string&)> may_write{};
 };
 
-/// Called for every event that begins or ends, from the thread that watches.
+/// Called for every event that begins or ends, on the thread that calls watch().
 using EventCallback = std::function<void(const Event& event, EventPhase phase)>;
 
-/// Opens and guards the input until it ends, breaks, or `stop` is set. A stream or camera that is not there
-/// is opened again and again like one that was lost. Never throws: what was seen until a failure is in the
-/// report.
+/// Opens and guards the input until it ends, breaks, or `stop` is set. A stream or camera that is not
+/// available is opened repeatedly, like one that was lost. Never throws: the report holds what was seen until
+/// a failure.
 WatchReport watch(const std::string& input, const WatchOptions& options, const EventCallback& on_event,
                   const std::atomic<bool>& stop) noexcept;
 
