@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Polygons are filled by the even-odd rule at the middles of pixels.
+// Polygons are filled by the even-odd rule at the centres of pixels.
 #include "video/events/areas.hpp"
 
 #include <fmt/format.h>
@@ -18,11 +18,11 @@ namespace sfft::video {
 namespace {
 
 constexpr std::size_t kMaxZones = 64, kMaxCorners = 1000;
-/// Pixels whose light ignored ones follow.
+/// Approximate number of pixels whose light the ignored ones follow.
 constexpr std::size_t kPlaces = 1009;
 constexpr const char* kHow = "x,y x,y x,y with pixels, or with shares of the picture from 0 to 1";
 
-/// None where the text is no list of corners.
+/// None if the text is not a list of corners.
 std::optional<Polygon> parse_polygon(const std::string& text) {
   Polygon polygon;
   const char* at = text.data();
@@ -88,7 +88,7 @@ void fill(const Polygon& polygon, double across, double down, std::int64_t width
   }
 }
 
-/// The middle one of what is left of the light at some places.
+/// Median ratio of the light at some pixels to what it was before.
 template <class Sample>
 double light_at(const std::vector<std::size_t>& places, const std::vector<double>& before,
                 const Sample* samples) {
@@ -167,7 +167,7 @@ void Areas::fit(const Frame& frame) {
   width_ = frame.width;
   height_ = frame.height;
   const auto points = static_cast<std::size_t>(width_ * height_);
-  // Pixels of the first frames.
+  // Scale from pixels of the first frame.
   const double across = static_cast<double>(width_) / static_cast<double>(first_width_);
   const double down = static_cast<double>(height_) / static_cast<double>(first_height_);
   const auto filled = [&](const Polygon& polygon, std::vector<std::uint8_t>& area) {
@@ -187,7 +187,7 @@ void Areas::fit(const Frame& frame) {
     for (std::int64_t y = 0; y < height_; ++y) {
       for (std::int64_t x = 0; x < width_; ++x) {
         const std::int64_t from = y * picture.height / height_ * picture.width + x * picture.width / width_;
-        // The upper byte of two.
+        // The high byte of a 16-bit sample.
         const auto level =
             std::to_integer<int>(picture.samples[(static_cast<std::size_t>(from) + 1) * bytes - 1]);
         if (level < 128) ignored_[static_cast<std::size_t>(y * width_ + x)] = 1;
@@ -199,7 +199,7 @@ void Areas::fit(const Frame& frame) {
     throw Error(ErrorCode::invalid_argument,
                 "masks and zones leave nothing of the picture: make the masks smaller, or the zones larger");
   anything_ignored_ = left < points;
-  // Evenly over the others, in no step with columns.
+  // Spread evenly over the other pixels, with a step that seldom fits the width.
   places_.clear();
   before_.clear();
   const std::size_t every = std::max<std::size_t>(1, left / kPlaces);

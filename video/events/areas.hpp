@@ -20,7 +20,7 @@ struct Polygon {
   bool shares = false;
 };
 
-/// What `--mask` and `--zone` name. Several masks are ignored together.
+/// The areas of `--mask` and `--zone`. All masks are ignored together.
 struct AreaOptions {
   struct Zone {
     std::string name{};
@@ -29,30 +29,31 @@ struct AreaOptions {
   std::vector<Polygon> masks{};
   std::vector<std::string> mask_pictures{};  ///< files; black is ignored
   std::vector<Zone> zones{};
-  bool only_zones = false;  ///< what is in no zone is ignored
+  bool only_zones = false;  ///< everything outside the zones is ignored
   bool empty() const noexcept { return masks.empty() && mask_pictures.empty() && zones.empty(); }
 };
 
 /// Adds a mask, "x,y x,y x,y" or the path of a picture, or a zone, "NAME=x,y x,y x,y". Numbers are pixels, or
-/// shares where none is above 1. Throws Error(invalid_argument) that says what would be right.
+/// shares if none is above 1. Throws Error(invalid_argument) that says what would be right.
 void add_mask(AreaOptions& options, const std::string& text);
 void add_zone(AreaOptions& options, const std::string& text);
-/// All settings in one line, equal if and only if they are; for state files.
+/// All settings as text that is equal if and only if they are; for state files.
 std::string to_string(const AreaOptions& options);
 
-/// Areas of the frames of one input. Pixels count in its first frames, and follow later ones of another size.
+/// Areas of the frames of one input. Pixel coordinates refer to the first frame, and are scaled for later
+/// frames of another size.
 class Areas {
  public:
-  /// Throws InputError where the picture of a mask cannot be read.
+  /// Throws InputError if the picture of a mask cannot be read.
   explicit Areas(const AreaOptions& options);
 
-  /// The frame with everything ignored of one brightness, which follows the light of most of the rest; the
-  /// frame itself where there is nothing to ignore. Valid until the next call. Throws
-  /// Error(invalid_argument) where all of it is ignored.
+  /// The frame with all ignored pixels at one level, which follows the light of most of the rest; the frame
+  /// itself if nothing is ignored. Valid until the next call. Throws Error(invalid_argument) if everything is
+  /// ignored.
   SignalView masked(const Frame& frame);
 
   int zones() const noexcept { return static_cast<int>(options_.zones.size()); }
-  /// One bit per zone in which this place of the latest frame lies, and per zone that touches a rectangle.
+  /// One bit per zone that contains this point of the latest frame, or that touches a rectangle; in pixels.
   std::uint64_t zones_at(double x, double y) const;
   std::uint64_t zones_in(double x, double y, double width, double height) const;
   std::vector<std::string> names(std::uint64_t zones) const;
@@ -63,15 +64,15 @@ class Areas {
   SignalView without_ignored();
 
   AreaOptions options_;
-  std::vector<Frame> pictures_;  ///< of the masks
+  std::vector<Frame> pictures_;  ///< pictures of the masks
   std::int64_t width_ = 0, height_ = 0;
   std::int64_t first_width_ = 0, first_height_ = 0;
   std::vector<std::uint8_t> ignored_;
-  std::vector<std::vector<std::uint8_t>> inside_;  ///< of each zone
+  std::vector<std::vector<std::uint8_t>> inside_;  ///< pixels inside each zone
   bool anything_ignored_ = false;
-  std::vector<std::size_t> places_;  ///< that are not ignored
-  std::vector<double> before_;       ///< what they showed in the first frame
-  double level_ = 0;                 ///< their mean then
+  std::vector<std::size_t> places_;  ///< some of the pixels that are not ignored
+  std::vector<double> before_;       ///< their levels in the first frame of this size, plus 1
+  double level_ = 0;                 ///< their mean level in that frame
   std::vector<std::byte> samples_;
 };
 

@@ -43,7 +43,7 @@ struct Event {
   double shift_px = std::numeric_limits<double>::quiet_NaN();
   double shift_x = std::numeric_limits<double>::quiet_NaN();
   double shift_y = std::numeric_limits<double>::quiet_NaN();
-  std::vector<std::string> zones{};  ///< in which it is seen
+  std::vector<std::string> zones{};  ///< zones in which it is seen
   std::string detail;                ///< a short sentence for people
   std::string wall_clock{};          ///< date and time of its start, as iso_8601() writes it; empty: unknown
   std::string snapshot{};            ///< a file with a picture of it; empty: none

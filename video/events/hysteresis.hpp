@@ -7,7 +7,7 @@
 namespace sfft::video {
 
 struct HysteresisOptions {
-  int begin = 5;   ///< set frames within `window` that start an event
+  int begin = 5;   ///< frames with the condition, within `window`, that start an event
   int window = 6;  ///< at most 32
   int end = 15;    ///< consecutive frames without the condition that end it
 };
@@ -19,7 +19,7 @@ class Hysteresis {
 
   explicit Hysteresis(const HysteresisOptions& options = {}) : options_(options) {}
 
-  /// Another rate of frames: the same times are other numbers of frames.
+  /// Call this when the frame rate changes, because the same times are then other numbers of frames.
   void set_options(const HysteresisOptions& options) noexcept { options_ = options; }
   /// `frame` increases. During an event the caller may judge `holds` by a lower threshold.
   Change update(std::int64_t frame, bool holds) noexcept;

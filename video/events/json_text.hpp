@@ -13,7 +13,7 @@ std::string json_string(std::string_view text);
 /// Enough digits for a microsecond within a week; null for NaN and infinities.
 std::string json_number(double value);
 
-/// `,"zones":["yard","gate"]`, or nothing where there are none.
+/// `,"zones":["yard","gate"]`, or nothing if there are none.
 std::string zones_member(const std::vector<std::string>& zones);
 /// "yard;gate", for a table's field or an environment variable.
 std::string zone_list(const std::vector<std::string>& zones);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rate at which an analysis takes frames, whatever the rate at which they come.
+// The rate at which an analysis takes frames, whatever the rate of the input.
 #pragma once
 
 #include <algorithm>
@@ -9,11 +9,13 @@
 
 namespace sfft::video {
 
-/// Rates above this are thinned out: what a person would notice lasts longer than a frame of it.
+/// Frames above this rate per second are skipped: what a person would notice lasts longer than one frame at
+/// this rate.
 inline constexpr double kMaxJudgedRate = 30;
 
-/// Says which frames are due, and how far apart those usually are. Stamps that stand still or jump back count
-/// as the usual interval: a stream whose clock is broken goes by its frames.
+/// Decides which frames are due, and measures their usual interval. A timestamp that stands still or jumps
+/// back counts as one step after the previous one, as long as the latest step forward: a stream with a broken
+/// clock is paced by its frames.
 class Pace {
  public:
   explicit Pace(double max_rate = kMaxJudgedRate) : min_(kEarly / max_rate) {}
@@ -36,7 +38,7 @@ class Pace {
   }
   /// Seconds between the last two frames that were due.
   double elapsed() const noexcept { return elapsed_; }
-  /// The median of the latest of them.
+  /// Median of the latest of these intervals; 0.04 s while there are none.
   double interval() const noexcept {
     const std::size_t known = std::min(count_ > 0 ? count_ - 1 : 0, kKept);
     if (known == 0) return kUnknown;
@@ -49,7 +51,7 @@ class Pace {
  private:
   static constexpr std::size_t kKept = 15;
   static constexpr double kUnknown = 0.04;
-  /// Part of an interval before whose end a frame counts as in time: stamps are rounded.
+  /// Part of the minimum interval after which a frame is due: timestamps are rounded.
   static constexpr double kEarly = 0.9;
 
   double min_;
@@ -58,18 +60,18 @@ class Pace {
   double stamp_ = 0, clock_ = 0, latest_ = 0, step_ = kUnknown, elapsed_ = kUnknown;
 };
 
-/// The rate that is left of another one.
+/// Rate of the judged frames of a stream with `fps` frames per second.
 inline double judged_rate(double fps) noexcept {
   return fps / std::max(1.0, std::ceil(0.9 * fps / kMaxJudgedRate - 1e-9));
 }
 
-/// Frames that last this many seconds, but at least the given number.
+/// Number of frames in this time, but at least `min`.
 inline int frames_in(double seconds, double interval_s, int min = 1) noexcept {
   const double frames = std::min(seconds / std::max(interval_s, 1e-6), 1e6);
   return std::max(min, static_cast<int>(std::lround(frames)));
 }
 
-/// The share of a difference that is left behind in an interval, where `share` of it is in a 25th of a
+/// The share of a difference that is covered in an interval, if `share` of it is covered in a 25th of a
 /// second.
 inline double share_in(double share, double interval_s) noexcept {
   return 1 - std::pow(1 - share, 25 * interval_s);

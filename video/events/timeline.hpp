@@ -18,7 +18,7 @@ struct TimelinePoint {
   }
 };
 
-/// The maximum over each of equally long intervals. When full, it merges neighbours.
+/// Keeps the maximum over each of equally long intervals. When full, it merges neighbours.
 class Timeline {
  public:
   explicit Timeline(std::size_t max_points = 1200) : max_(max_points) {}

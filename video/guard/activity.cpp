@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums, over tiles, the differences of the rows that are read anyway.
+// Sums the differences of sampled rows over tiles. The same rows are read for RowStatistics.
 #include "video/guard/activity.hpp"
 
 #include <algorithm>
@@ -13,41 +13,43 @@ namespace sfft::video {
 
 namespace {
 
-/// Share of the least usual activity below which a tile is still.
+/// A tile is still if its activity is below this share of its usual minimum.
 constexpr float kStill = 0.25F;
-/// Factor per frame by which the least activity is forgotten.
+/// Factor per frame by which the remembered minimum of the activity grows.
 constexpr float kForget = 1.001F;
-/// Activity that can be missed, and the least that shows noise; share of the frames that show noise.
+/// Minimum usual activity whose loss can be noticed; activity above which a tile shows noise; share of the
+/// frames in which a lively tile shows noise.
 constexpr float kNoise = 0.01F;
 constexpr float kSome = 0.01F;
 constexpr double kNoiseFrames = 0.75;
-/// Share of the tiles that have to have noise, and that of those which have to be still: the others may show
-/// a clock.
+/// Number of tiles that have to have noise, and the share of them that has to be still: the others may show a
+/// clock.
 constexpr std::size_t kNoisy = kTiles / 2;
 constexpr double kMax = 0.75;
-/// Share of the frames that have to have noise.
+/// Minimum share of frames with noise in at least kNoisy tiles.
 constexpr double kBusy = 0.3;
-/// Tiles that a clock or a name may cover, and tiles that a key frame renews.
+/// Number of tiles that a clock or a caption may cover; a key frame renews more than kWhole tiles.
 constexpr std::size_t kOverlay = kTiles / 4;
 constexpr std::size_t kWhole = 3 * kTiles / 4;
-/// Least number of frames between key frames.
+/// Minimum number of frames between key frames.
 constexpr std::int64_t kApart = 8;
-/// Activity of a tile in which any value has changed.
+/// A tile with more activity than this has changed in at least one value.
 constexpr float kAny = 1e-9F;
-/// Times the longest usual quiet run that is one too long, and the part of that which is left after a frame.
+/// A quiet run of kLonger times the longest usual one is too long. The longest usual one decays by kForgetRun
+/// per frame.
 constexpr double kLonger = 2;
 constexpr double kForgetRun = 0.99998;
-/// Frames of a window that do not count, those with the most activity: key frames make a still picture again.
+/// Number of frames of a window that do not count, those with the most activity: a key frame encodes a still
+/// picture again.
 constexpr std::size_t kKeyFrames = 2;
-/// Frames from which a window has two of them, and from which it has one.
+/// Minimum lengths of a window in which two such frames, or one, are left out.
 constexpr std::int64_t kLongWindow = 13;
 constexpr std::int64_t kShortWindow = 5;
-/// Quiet runs of a padded stream differ by no more than this factor, and are no shorter than this number of
-/// frames.
+/// Quiet runs of a padded stream differ by at most this factor and last at least kPadded frames.
 constexpr double kRegular = 1.5;
 constexpr double kPadded = 3;
-/// Smallest activity that counts, for levels: one pixel in 300 has changed by a grey level. Frames of
-/// which a level is the mean.
+/// Added to each activity before its logarithm is taken: one pixel in 300 has changed by a grey level. A
+/// level is the mean over kLevelFrames frames.
 constexpr double kHardlyAny = 0.003;
 constexpr std::int64_t kLevelFrames = 8;
 
@@ -62,7 +64,8 @@ struct Sums {
 
 template <class T>
 void add_changes(const T* now, const std::uint16_t* before, std::int64_t length, Sums& sums) {
-  // Squares of 8 bits fit into 32 for a run of 66,000 pixels; vectors of those are twice as long.
+  // Squares of 8-bit differences fit into 32 bits for a run of 33,000 pixels. Vectors have twice as many
+  // 32-bit lanes.
   using Wide = std::conditional_t<sizeof(T) == 1, std::int32_t, std::int64_t>;
   std::int32_t sum = 0;
   Wide squares = 0;
@@ -165,7 +168,7 @@ void Stillness::add(const TileActivity& activity) {
   add_run(activity);
   since_held_ = held_ ? 0 : since_held_ + 1;
   if (since_held_ < 2 * window_ || frames_ < 2 * window_) return;
-  // What happens now is compared with what was before it.
+  // The present window is compared with what is usual, so only the window before it is learned.
   for (std::size_t t = 0; t < usual_.size(); ++t) {
     const float before = mean(t, window_, window_);
     usual_[t] = windows_ == 0 ? before : std::min(kForget * usual_[t], before);
@@ -180,7 +183,7 @@ void Stillness::add_run(const TileActivity& activity) {
   usual_run_ *= kForgetRun;
   if (frames_ <= known()) usual_run_ = std::max(usual_run_, now);
   if (!(now < before)) return;
-  // Where something happens again, pauses of this length are usual.
+  // Something happens again, so pauses of this length are usual.
   usual_run_ = std::max(usual_run_, std::min(before, min_run()));
   if (before >= kPadded) runs_[ended_runs_++ % kRuns] = before;
 }
@@ -196,7 +199,7 @@ double Stillness::min_run() const noexcept {
 }
 
 double Stillness::strength() const noexcept {
-  // Where nothing ever happens nothing is missed.
+  // In a scene where nothing ever happens, a quiet run means nothing.
   const bool eventful = frames_ >= known() && (usual_run_ <= static_cast<double>(window_) || regular());
   return std::max(lost_noise(), eventful ? static_cast<double>(run_.frames()) / min_run() : 0);
 }
@@ -241,9 +244,9 @@ ActivityStep Stillness::step(std::int64_t frames) const {
 }
 
 double Stillness::lost_noise() const noexcept {
-  // Of a stream that was padded to a higher rate few frames have noise, and by turns.
+  // In a stream that was padded to a higher rate, only every few frames show noise.
   if (frames_ < guessed() || busy_ < kBusy) return 0;
-  // The least of a few windows is not yet the least of many.
+  // The minimum over a few windows is not yet the minimum over many.
   const double sure =
       std::min(1.0, static_cast<double>(windows_ + window_) / static_cast<double>(known() - window_));
   std::array<double, kTiles> ratios{};

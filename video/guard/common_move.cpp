@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One Gauss-Newton step of all landmarks together (Lucas and Kanade, IJCAI 1981) with Tukey's biweight over
-// landmarks, so that what moves by itself has no say.
+// One Gauss-Newton step of all landmarks together (Lucas and Kanade, IJCAI 1981). Tukey's biweight over
+// landmarks removes the influence of moving objects.
 #include "video/guard/common_move.hpp"
 
 #include <algorithm>
@@ -17,10 +17,10 @@ namespace {
 constexpr double kTukey = 4.685;
 /// Pixels from the common move within which a landmark agrees.
 constexpr double kTogether = 1;
-/// Pixels: error that interpolation and the last step leave.
+/// Error in pixels that interpolation and the last step leave.
 constexpr double kInexact = 0.006;
-/// Landmarks that can tell a turn, the pixels that it takes at the picture's corners, and the median distance
-/// from a mere shift from which it is looked for.
+/// A turn needs at least kTurnCount landmarks and has to move the picture's corners by kTurn pixels. It is
+/// looked for if the landmarks' median distance from a pure shift exceeds kApart pixels.
 constexpr std::size_t kTurnCount = 12;
 constexpr double kTurn = 0.6;
 constexpr double kApart = 0.08;
@@ -99,7 +99,8 @@ class Votes {
   std::vector<Vote> votes_;
 };
 
-/// How a landmark moves with each unknown: x, y, and for N = 4 the turn and the enlargement of the corners.
+/// Derivatives of a landmark's position by each unknown: x, y, and for N = 4 rotation and zoom as shifts of
+/// the picture's corners.
 template <std::size_t N>
 std::array<std::array<double, N>, 2> motion(const Landmark& landmark, double reach) {
   if constexpr (N == 2) {
@@ -111,8 +112,8 @@ std::array<std::array<double, N>, 2> motion(const Landmark& landmark, double rea
   }
 }
 
-/// The landmarks' normal equations, each as two rows by Cholesky's factors, and the error of x and y from the
-/// scatter of the landmarks, whatever it comes from (White, 1980).
+/// Solves the landmarks' normal equations, each entered as two rows by its Cholesky factor. The error of x
+/// and y comes from the scatter of the landmarks, whatever its cause (White, 1980).
 template <std::size_t N>
 bool solve(const Votes& votes, double reach, Pose& move, double& error) {
   SmallLeastSquares<N> equations;
@@ -183,7 +184,7 @@ CommonMove common_move(std::span<const Landmark> landmarks, bool turning, double
     Pose turned = result.step;
     double error = 0;
     bool solved = true;
-    // A first guess of the turn separates it from what moves by itself.
+    // After a first guess of the turn, new weights exclude moving objects.
     for (int pass = 0; pass < 2 && solved; ++pass) {
       solved = solve<4>(votes, reach, turned, error);
       if (!solved) break;

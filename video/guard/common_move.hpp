@@ -9,22 +9,22 @@
 
 namespace sfft::video {
 
-/// From the positions where the landmarks were compared to their present ones.
+/// Leads from the positions where the landmarks were compared to their present ones.
 struct CommonMove {
   Pose step;
   double standard_error = 0;  ///< pixels, of the larger of x and y
   int agreeing = 0;           ///< landmarks that are there and within a pixel of the move
-  bool found = false;         ///< otherwise there are too few
+  bool found = false;         ///< false: there are too few landmarks
 };
 
 /// Landmarks with a lower correlation are ignored.
 inline constexpr double kMinCorrelation = 0.3;
 
-/// `turning`: with rotation and zoom in any case, otherwise if they explain twice as much. `reach`: half a
-/// diagonal of the picture, in pixels. `unit`: a 255th of the full range.
+/// `turning`: always fits rotation and zoom; otherwise only if they halve the mean square distance. `reach`:
+/// half a diagonal of the picture, in pixels. `unit`: a 255th of the full range.
 CommonMove common_move(std::span<const Landmark> landmarks, bool turning, double reach, double unit);
 
-/// Sorts its argument.
+/// Sorts its argument. Returns 0 if it is empty.
 double weighted_median(std::vector<std::array<double, 2>>& values_and_weights);
 
 }  // namespace sfft::video

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts how often the light turns round, for larger and larger swings. What rises or falls on the whole, as
-// an exposure does, turns seldom.
+// Counts how often the light reverses, for larger and larger swings. Light that rises or falls overall, as it
+// does with the exposure, seldom reverses.
 #include "video/guard/flicker.hpp"
 
 #include <algorithm>
@@ -12,21 +12,21 @@ namespace sfft::video {
 
 namespace {
 
-/// Frames that are looked at, at low rates for this many seconds, but at least this number.
+/// Number of frames examined; at low rates as many as last kLongest_s, but at least kMinFrames.
 constexpr std::size_t kFrames = 24;
 constexpr double kLongest_s = 3;
 constexpr int kMinFrames = 12;
 constexpr std::size_t kTurns = kFrames / 3;
-/// The smallest swing, and the factor between one trial and the next.
+/// The smallest swing that is tried, and the factor from one trial to the next.
 constexpr double kMinSwing = 0.005;
 constexpr double kFiner = 1.1;
 
 struct Turns {
   std::size_t count = 0;
-  std::size_t first = 0, last = 0;  ///< places of the level before the first swing, and of the last turn
+  std::size_t first = 0, last = 0;  ///< indices: before the first swing, at the last reversal
 };
 
-/// Where a series turns round and goes back by at least `swing`.
+/// Counts the reversals of a series by at least `swing`.
 Turns turns(const std::vector<double>& levels, double swing) {
   Turns found;
   std::size_t low = 0;

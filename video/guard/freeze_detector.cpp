@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames that differ in nothing, and frames that hardly differ where they did.
+// Looks for frames that are identical, and for frames that hardly differ where they used to.
 #include "video/guard/freeze_detector.hpp"
 
 #include <algorithm>
@@ -12,27 +12,31 @@ namespace sfft::video {
 
 namespace {
 
-/// Repeats that are a stop at any rate, and the least that are one at low rates.
+/// More repeats than this are a stop at any rate; at low rates the limit is lower, but at least kMinRepeats.
 constexpr int kRepeats = 7;
 constexpr int kMinRepeats = 3;
-/// Part of the longest usual run of repeats that is left after a frame, and how many times it is too long.
+/// The longest usual run of repeats decays by kForgetRun per frame that is not a repeat. A run of more than
+/// kLonger times that length is a stop.
 constexpr double kForgetRun = 0.9995;
 constexpr double kLonger = 3;
-/// Stops in a row that are as long as each other, within this factor: the stream's rate has fallen.
+/// After kSameRuns successive stops of equal length, within the factor kRegular, the stream's rate has
+/// fallen.
 constexpr int kSameRuns = 3;
 constexpr double kRegular = 1.3;
-/// Share of the tiles that have noise in a scene that should not repeat.
+/// In a scene that should not repeat, more than this share of the tiles has noise.
 constexpr double kLively = 0.15;
-/// Share of the full range, and of the pixels: a picture that shows nothing may repeat.
+/// A picture that shows nothing may repeat: its spread is below this share of the full range, or more than
+/// the share kAllWhite of its pixels is near white.
 constexpr double kFlat = 0.02;
 constexpr double kAllWhite = 0.9;
 /// Gain below which the noise may vanish with the light.
 constexpr double kDimmed = 0.7;
-/// Logarithm of the factor on the light from one frame to the next, from which noise has to be learned again.
+/// Change of the light between two frames, as a natural logarithm, after which noise has to be learned again.
 constexpr double kOtherLight = 0.15;
-/// The same from which what changes says nothing of noise.
+/// The same, above which changes of the picture say nothing about noise.
 constexpr double kUnsteadyLight = 0.03;
-/// Share of the scene that is hidden, and part of the detail that is left, with which noise may be gone, too.
+/// Noise may be gone as well if this share of the scene is hidden, or if no more than this part of the detail
+/// is left.
 constexpr double kHidden = 0.6;
 constexpr double kSoft = 0.8;
 
@@ -52,10 +56,10 @@ double FreezeDetector::judge(const Observation& seen, double usual_detail) {
   stillness_.add(seen.activity);
   const bool plain_picture = seen.spread < kFlat || seen.bright > kAllWhite;
   const double repeats = repeating(seen);
-  // What hides the scene, dims it or takes its detail away takes noise away, too.
+  // Whatever hides or dims the scene, or removes its detail, also removes noise.
   const bool visible =
       seen.changed < kHidden && seen.gain > kDimmed && seen.detail > kSoft * usual_detail && !plain_picture;
-  // What has just moved again is not still because it was.
+  // A picture that has just moved again is not judged by the frames of the freeze.
   ++frames_;
   const bool known = frozen_ || frames_ > stillness_.window();
   const double standing = visible && known ? sensitivity_ * stillness_.strength() : 0;
@@ -78,7 +82,7 @@ double FreezeDetector::remain(const Observation& seen, double strength, bool pla
   if (!plain_picture) {
     if (replayed_ ? seen.returning > 0 || strength > 1 : stillness_.level() < moves_)
       return std::max(strength, 1.0);
-    // Two pictures in turn may follow one that has stood still.
+    // A picture that stood still may be followed by two that alternate.
     if (!replayed_ && seen.returning > 0) {
       replayed_ = true;
       return std::max(strength, 1.0);
@@ -97,17 +101,17 @@ void FreezeDetector::freeze(bool repeats) {
   moves_ = 0.5 * (step.before + step.after);
   // An encoder goes on refining a stopped picture for a while before it repeats it.
   const bool refined = step.frames >= repeats_ && step.frames <= repeats_ + stillness_.window();
-  // The first frame is the one that the others are like.
+  // The first frozen frame is the one that the others repeat.
   frames_ = 1 + (!repeats || refined ? step.frames : repeats_);
 }
 
 double FreezeDetector::repeating(const Observation& seen) {
-  // A scene without motion whose noise the encoder removes repeats by itself.
+  // A scene without motion repeats by itself if the encoder removes its noise.
   const int min = lively_ > kLively
                       ? std::min(kRepeats, frames_in(thresholds_.repeats_s, seen.interval_s, kMinRepeats))
                       : frames_in(thresholds_.unheard_s, seen.interval_s);
   const double limit = std::max(min / sensitivity_, kLonger * usual_repeats_);
-  if (!seen.repeats) {  // a run has ended; one that was no event is usual here
+  if (!seen.repeats) {  // a run has ended; a run that was not an event is usual here
     const double run = repeats_;
     if (run > limit) {
       same_runs_ = run < kRegular * long_run_ && kRegular * run > long_run_ ? same_runs_ + 1 : 1;

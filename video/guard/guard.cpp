@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Learns from the first frames, then observes, judges, and lets conditions that last become events.
+// Learns from the first frames, then observes, judges, and turns lasting conditions into events.
 #include "video/guard/guard.hpp"
 
 #include <fmt/format.h>
@@ -14,28 +14,29 @@ namespace sfft::video {
 
 namespace {
 
-/// Judged frames whose times are kept: a replay is dated back by as many as it lasts before it is known.
+/// Number of judged frames whose times are kept. The start of a replay is dated back by all the frames that
+/// it lasts before it is recognised.
 constexpr std::size_t kMoments = 1300;
-/// Times the shift of a camera that has come to rest that are another move.
+/// A camera that has come to rest has moved further if its shift grows by this factor.
 constexpr double kFurther = 1.25;
-/// Logarithm of the factor on the light from one frame to the next of a switch to infrared and back, whose
-/// other wavelength many lenses do not focus; seconds within which that shows.
+/// A change of the light between two frames by more than this natural logarithm may be a switch to infrared
+/// or back. Many lenses do not focus the other wavelength, which shows within kFocusing_s.
 constexpr double kSwitched = 0.25;
 constexpr double kFocusing_s = 1;
-/// The same for the levels of most tiles, some of which infrared light may make darker. What passes close to
-/// the camera does that, too, so the picture has to be out of focus at once; in the same light tiles would
-/// keep their levels.
+/// The same for the median change of a tile's level, up or down: infrared light may make some tiles darker.
+/// An object that passes close to the camera does that as well, so the picture has to be out of focus within
+/// kAtOnce_s. In unchanged light, tiles would keep their levels.
 constexpr double kRelit = 0.1;
 constexpr double kAtOnce_s = 0.1;
 constexpr int kForgetSwitched = 3;
-/// Share of a window in which a condition holds, and the least number of frames of one.
+/// A condition has to hold in this share of a window of at least kMinWindow frames.
 constexpr double kHolds = 5.0 / 6;
 constexpr int kMinWindow = 3;
-/// Pixels that a plan reads by default: more lower the noise of aliasing, and take time.
+/// Number of pixels that a plan reads by default. More pixels lower the aliasing noise but take more time.
 constexpr double kSamples = 64e3;
 
 HysteresisOptions hysteresis_of(EventKind kind, const Thresholds& thresholds, double interval_s) {
-  if (kind == EventKind::frozen || kind == EventKind::offline) return {1, 1, 1};  // count themselves
+  if (kind == EventKind::frozen || kind == EventKind::offline) return {1, 1, 1};  // they count frames
   const int window = std::min(32, frames_in(thresholds.window_s, interval_s, kMinWindow));
   const int holds = static_cast<int>(std::ceil(kHolds * window - 1e-6));
   if (kind == EventKind::flicker)
@@ -160,7 +161,7 @@ const GuardFrame& Guard::push(const SignalView& frame, double seconds, bool made
     moments_.push_back({frames_, seconds});
     if (moments_.size() > kMoments) moments_.pop_front();
     set_pace();
-    // After a loss pictures are good again by then; where all are damaged, they must do.
+    // After kMaxMadeUp frames the pictures should be good again. If all are damaged, they have to do.
     const bool doubtful = made_up_ > 0 && made_up_ <= kMaxMadeUp;
     missed_s_ = std::max(missed_s_, missed_seconds());
     const SignalView region = region_of(frame);
@@ -265,12 +266,13 @@ void Guard::update_events() {
     const Finding& finding = latest_.findings[static_cast<std::size_t>(i)];
     Hysteresis& condition = conditions_[static_cast<std::size_t>(i)];
     const double limit = condition.active() ? kRelease : 1;
-    // A replay says nothing of the camera.
+    // A replay says nothing about the camera.
     bool told = kind == EventKind::frozen || !judge_->replayed() || condition.active();
     if (kind == EventKind::defocused && !condition.active()) told = told && !other_light(finding.strength);
     const Hysteresis::Change change = condition.update(judged_, told && finding.strength > limit);
     if (change == Hysteresis::Change::begins) {
-      // What has to last before it is an event began before; glare was white before it was one that stays.
+      // Some conditions have to last before they are an event, and began earlier. Lasting glare, for example,
+      // was white before.
       std::int64_t lasts = judged_ + 1 - condition.start();
       if (kind == EventKind::frozen) lasts = judge_->still_frames();
       if (kind == EventKind::flicker) lasts = judge_->flickering_frames();
@@ -291,7 +293,7 @@ void Guard::update_events() {
     if (open == open_.end()) continue;
     const double sure = confidence(finding.strength);
     open->confidence = std::max(open->confidence, sure);
-    // A scene that sways after it was moved has not been moved further.
+    // A scene that sways after a move has not moved further.
     const bool settles = moments_.back().seconds - open->start_s < options_.thresholds.settling_s;
     if (std::isfinite(finding.shift_px) && finding.strength > 1 &&
         (settles || !(finding.shift_px < kFurther * open->shift_px))) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The guard of one camera: takes its frames, tells what has happened to it.
+// The guard of one camera: takes its frames and reports what has happened to it.
 #pragma once
 
 #include <array>
@@ -27,21 +27,21 @@ struct GuardOptions {
   int learn_frames = 8;
   double sensitivity = 1;  ///< 2: half the thresholds, 0.5: twice
   double settle_s = 120;   ///< a moved picture becomes the scene after this many seconds
-  std::string source{};    ///< for the events
-  int presets = 0;         ///< views of a camera on patrol that are learned; moves between them are none
+  std::string source{};    ///< name of the source in events
+  int presets = 0;         ///< views to learn of a camera on patrol; moves between them are not events
   Thresholds thresholds{};
 };
 
-/// What became of the latest frame.
+/// Result for the latest frame.
 struct GuardFrame {
-  std::optional<Observation> seen;  ///< none while the guard learns, and of frames that it leaves out
+  std::optional<Observation> seen;  ///< none while the guard learns, and for frames that it skips
   Findings findings{};
-  std::vector<std::pair<EventPhase, Event>> events;  ///< those that began or ended with this frame
+  std::vector<std::pair<EventPhase, Event>> events;  ///< events that began or ended with this frame
 };
 
-/// Frames of one size in order, of which about kMaxJudgedRate are judged per second; throws
-/// Error(shape_mismatch) for others. Memory is bounded. One guard per stream, one thread at a time; copies
-/// continue independently. Frames have 8 or 16 bits.
+/// Takes frames of one size in order, and judges about kMaxJudgedRate of them per second. Frames have 8 or 16
+/// bits; others throw Error(type_mismatch), and a change of size or depth throws Error(shape_mismatch).
+/// Memory is bounded. Use one guard per stream, from one thread at a time; copies continue independently.
 class Guard {
  public:
   explicit Guard(const GuardOptions& options);
@@ -50,20 +50,22 @@ class Guard {
   Guard& operator=(const Guard&) = delete;
   ~Guard();
 
-  /// Takes the next frame, shown `seconds` after the first one. Valid until the next call. The scene is
-  /// followed through frames that the decoder has `made_up` in parts, but for a while they bring no events.
+  /// Takes the next frame, shown `seconds` after the first one. The result is valid until the next call.
+  /// `made_up`: the decoder has concealed damage in parts of the frame. The guard follows the scene through
+  /// such frames, but for a while they cause no events.
   const GuardFrame& push(const SignalView& frame, double seconds, bool made_up = false);
-  /// Frames are missing before the next: a camera that is back may show what it showed before, which is no
-  /// replay.
+  /// Call this if frames are missing before the next one. A camera that comes back may show what it showed
+  /// before, and that is not a replay.
   void gap() {
     if (replay_) replay_.emplace(full_);
   }
-  /// What comes next is another scene, perhaps of another size: events that last end, and the guard learns
-  /// again.
+  /// Call this if the next frame shows another scene, perhaps of another size. Open events end, except
+  /// `offline`, which ends with the next frame; the guard learns again.
   const GuardFrame& restart(double seconds);
-  /// No frames have come since `silent_since`; the event ends with the next frame.
+  /// Call this if no frames have come since `silent_since`. Begins the event `offline`, with `why` as its
+  /// detail; it ends with the next frame.
   const GuardFrame& offline(double silent_since, const std::string& why = {});
-  /// Events that still last. Those of a stream that has ended have no end.
+  /// Events that have not ended. When the stream ends, they stay open.
   const std::vector<Event>& open_events() const noexcept { return open_; }
 
   bool learned() const noexcept { return observer_ != nullptr; }
@@ -71,7 +73,7 @@ class Guard {
   const Learned* scene() const noexcept { return observer_ ? &observer_->learned() : nullptr; }
 
  private:
-  /// An event goes on down to this part of the threshold that it began at.
+  /// An event continues down to this part of the threshold at which it began.
   static constexpr double kRelease = 0.7;
 
   SignalView region_of(const SignalView& frame) const;
@@ -81,7 +83,7 @@ class Guard {
     double seconds = 0;
   };
 
-  /// A view that the camera comes back to.
+  /// A view that the camera returns to.
   struct Preset {
     std::unique_ptr<Observer> observer;
     Judge judge;
@@ -89,7 +91,7 @@ class Guard {
   };
 
   void start(const SignalView& frame);
-  /// Whether the camera is on its way between presets, so that what is seen brings no event.
+  /// Whether the camera is moving between presets, so that no events begin.
   bool patrols(const SignalView& region);
   bool return_to_preset(const SignalView& region);
   void keep_preset();
@@ -100,9 +102,11 @@ class Guard {
   void update_events();
   /// Whether the picture is out of focus because the light was switched.
   bool other_light(double strength);
-  /// What is seen is the scene: events of the picture end, and the next frames are learned from.
+  /// Accepts the present picture as the scene: events of the picture end, and the guard learns from the next
+  /// frames.
   void begin_again();
-  /// The frame since which something is so, by the number of judged frames since then, with the latest.
+  /// The frame in which a condition began that has lasted for this number of judged frames, including the
+  /// latest.
   const Moment& since(std::int64_t judged_frames) const;
   int frames(double seconds, int min = 1) const { return frames_in(seconds, pace_.interval(), min); }
   void begin(EventKind kind, std::int64_t frame, double seconds);
@@ -111,10 +115,10 @@ class Guard {
   void check_move(const SignalView& region);
   void adapt(const SignalView& region);
   void follow();
-  /// Before the latest frame, if the pace of those before was another.
+  /// Seconds without a frame before the latest one; 0 if that is the usual interval.
   double missed_seconds() const;
   bool hidden() const;
-  /// Takes what a scene has drifted while it was not seen for no move.
+  /// Does not count a drift of the scene as a move if it happened while the scene was not seen.
   void follow_missed();
   GuardOptions options_;
   std::optional<Shape> shape_;
@@ -128,24 +132,24 @@ class Guard {
   std::array<Hysteresis, kEventKinds> conditions_;
   std::vector<Event> open_;
   Pace pace_;
-  double interval_s_ = 0.04;    ///< usual one, before the latest frame
-  std::int64_t judged_ = 0;     ///< frames that were not left out
-  std::deque<Moment> moments_;  ///< of the latest of them
+  double interval_s_ = 0.04;    ///< usual interval before the latest frame
+  std::int64_t judged_ = 0;     ///< frames judged so far
+  std::deque<Moment> moments_;  ///< the latest judged frames
   std::optional<Replay> replay_;
-  std::vector<Preset> presets_;  ///< but the present one
+  std::vector<Preset> presets_;  ///< all except the present one
   int since_jump_ = 1 << 20;     ///< frames since the light was switched
   int since_relit_ = 1 << 20;    ///< frames since most tiles became brighter or darker
-  int switched_ = 0;             ///< frames that are out of focus since it was
-  int away_ = 0;                 ///< frames since the view is not the present preset's
-  int resting_ = 0;              ///< of these, the latest in a row in which the picture stood
-  double usual_activity_ = 0;    ///< median of the tiles, while the camera stands
+  int switched_ = 0;             ///< frames out of focus since the light was switched
+  int away_ = 0;                 ///< frames since the view left the present preset
+  int resting_ = 0;              ///< successive latest ones of these in which the picture stood still
+  double usual_activity_ = 0;    ///< median over the tiles while the camera rests
   GuardFrame latest_;
-  int quiet_ = 0;        ///< frames in a row without anything
-  int made_up_ = 0;      ///< frames in a row that the decoder has made up in parts
-  double missed_s_ = 0;  ///< time in which frames were missed, or hid the scene, since it was last seen
+  int quiet_ = 0;        ///< successive frames without events
+  int made_up_ = 0;      ///< successive frames that the decoder has concealed in parts
+  double missed_s_ = 0;  ///< seconds since the scene was last seen: frames were missing, or did not show it
   std::optional<MoveCheck> check_;
-  int unchecked_ = 0;  ///< frames since the check has taken one
-  int denied_ = 0;     ///< frames in a row with the same move that is none
+  int unchecked_ = 0;  ///< frames since the move check last kept one
+  int denied_ = 0;     ///< successive frames with the same rejected move
   Pose denied_pose_;
 };
 

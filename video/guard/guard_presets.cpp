@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A camera on patrol: while its view is none that is known, events wait until it rests. Then the view is a
-// known one, is learned, or, once there are enough, is a move.
+// A camera on patrol: while its view is unknown, events wait until it rests. Then the view is recognised, or
+// learned, or reported as a move if there are enough presets.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,21 +11,22 @@ namespace sfft::video {
 
 namespace {
 
-/// Seconds that a camera may be on its way, between two looks for known views, and that it has to rest before
-/// a view is learned, or is none that is known.
+/// Times in seconds: the longest way between presets; the interval between searches for known views; the rest
+/// after which a view is learned or counts as unknown.
 constexpr double kLongestWay_s = 8;
 constexpr double kLook_s = 0.2;
 constexpr double kRest_s = 0.8;
-/// Times the usual activity up to which a picture stands, and its least, in squares of a 255th.
+/// A picture stands still up to this multiple of the usual activity, which counts as kMinActivity or more, in
+/// units of (full range / 255)². It follows each frame by the share kActivityShare.
 constexpr double kStands = 3;
 constexpr double kMinActivity = 0.5;
 constexpr double kActivityShare = 0.02;
-/// Share of the landmarks that may be hidden in a view that is known, and of the picture's width by which the
-/// camera may miss it.
+/// In a known view, this share of the landmarks may be hidden, and the camera may miss it by the share kNear
+/// of the picture's width.
 constexpr double kHidden = 0.5;
 constexpr double kNear = 0.05;
-/// Share of the full range: differences of neighbouring pixels of a view that may be learned. A cover has
-/// less.
+/// Minimum difference of neighbouring pixels in a view that may be learned, as a share of the full range. A
+/// cover has less.
 constexpr double kScenery = 2 / 255.0;
 constexpr std::array kWithheld{EventKind::moved, EventKind::covered, EventKind::defocused, EventKind::light};
 
@@ -76,7 +77,7 @@ bool Guard::return_to_preset(const SignalView& region) {
     std::swap(preset.observer, observer_);
     std::swap(preset.judge, *judge_);
     std::swap(preset.check, *check_);
-    // It does not come back to the pixel.
+    // The camera does not return to the exact pixel.
     check_->follow(observer_->pose());
     judge_->resume(observer_->pose());
     observer_->follow();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the reference follows the scene: where it is while nothing happens, and what it looks like.
+// Updates the reference: to the scene's position while nothing happens, and to its appearance.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,26 +10,27 @@ namespace sfft::video {
 
 namespace {
 
-/// Seconds between two steps of the reference: to where the scene is, and to what it looks like. The share is
-/// that of the way within so long; a change of light takes some four seconds, and about two and a half once
-/// it is an event. Sooner would make a part of the scene of whatever has come before it meanwhile.
+/// Seconds between two updates of the reference, to the scene's position and to its appearance. The latter
+/// covers the given share of the difference each time; a change of light takes some four seconds, and about
+/// two and a half once it is an event. Faster updates would absorb an object that has meanwhile come into
+/// view.
 constexpr double kFollowEvery_s = 0.08;
 constexpr double kAdaptEvery_s = 0.24;
 constexpr double kAdaptShare = 0.04;
 constexpr double kLightShare = 0.1;
-/// What passes by is not to become part of the reference: share of the picture that may be changed.
+/// Passing objects must not become part of the reference: share of the picture that may have changed.
 constexpr double kCalm = 0.12;
-/// Coherence of the phases from which a frame may give new landmarks.
+/// Phase coherence above which new landmarks may be taken from a frame.
 constexpr double kSameScene = 0.3;
-/// Part of the threshold of a move up to which the reference follows the scene.
+/// The reference follows the scene up to this part of the threshold of a move.
 constexpr double kFollow = 0.9;
-/// What is left of the strength of a move that is none: the reference does not follow it either.
+/// Strength that a rejected move is set to. The reference does not follow it either.
 constexpr double kDenied = 0.95;
-/// Pixels within which it is the same move.
+/// Two moves that differ by less than this, in pixels, are the same.
 constexpr double kSamePlace = 1;
-/// Seconds after which a picture that another light has put out of focus is the scene.
+/// Seconds after which a picture becomes the scene if a switch of light has put it out of focus.
 constexpr double kRefocused_s = 3;
-/// Seconds between two frames that are kept to check moves by.
+/// Seconds between two frames that are kept to check moves against.
 constexpr double kRemember_s = 1;
 
 }  // namespace
@@ -53,7 +54,7 @@ void Guard::check_move(const SignalView& region) {
   denied_ = denied_ > 0 && std::hypot(off.x, off.y) < kSamePlace ? denied_ + 1 : 1;
   if (denied_ == 1) denied_pose_ = pose;
   if (denied_ < frames(options_.thresholds.rearranged_s)) return;
-  // Things that are elsewhere now are the scene.
+  // Objects that were carried elsewhere become part of the scene.
   observer_->accept(region, before);
   denied_ = 0;
 }
@@ -81,7 +82,7 @@ void Guard::adapt(const SignalView& region) {
   const Hysteresis& moved = conditions_[static_cast<std::size_t>(EventKind::moved)];
   if (moved.active()) {
     const auto open = std::ranges::find(open_, EventKind::moved, &Event::kind);
-    // The camera stays where it is: what it shows now is the scene.
+    // The camera stays where it is, so its present view becomes the scene.
     if (open != open_.end() && moments_.back().seconds - open->start_s > options_.settle_s) {
       begin_again();
       return;
@@ -104,14 +105,14 @@ void Guard::adapt(const SignalView& region) {
   }
   if (Judge::usual(latest_.findings, seen)) {
     judge_->learn(seen);
-    // Landmarks that are worn are not to be replaced by those of what has come before the scene.
+    // Worn landmarks must not be replaced by those of an object in front of the scene.
     observer_->note_usual(share_in(0.02, pace_.interval()),
                           seen.changed < kCalm && seen.registration.coherence > kSameScene);
   }
   observer_->note_noise(std::max(share_in(0.01, pace_.interval()), 1.0 / (quiet_ + 1)));
   const bool light = conditions_[static_cast<std::size_t>(EventKind::light)].active();
-  // What came to stay, or was taken away, becomes a part of it; what moves does not, and objects that hold
-  // still for a while would leave a blur of all their places.
+  // Objects that came to stay, or were taken away, change the reference. Moving objects do not, and objects
+  // that rest for a while would leave a blur at all their places.
   const bool stays = seen.changed - seen.struck < 0.4 * kCalm && !seen.rearranged;
   const bool calm_picture = seen.changed < kCalm || stays;
   const int every = frames(kAdaptEvery_s);
@@ -120,11 +121,11 @@ void Guard::adapt(const SignalView& region) {
     observer_->adapt(share_in(light ? kLightShare : kAdaptShare, step_s));
 }
 
-/// Whatever else happens, a scene that sways or drifts is followed.
+/// Follows a scene that sways or drifts, whatever else happens.
 void Guard::follow() {
   const Observation& seen = *latest_.seen;
   const Hysteresis& moved = conditions_[static_cast<std::size_t>(EventKind::moved)];
-  // A blurred scene seems to be slightly displaced.
+  // A blurred scene appears slightly displaced.
   const Hysteresis& defocused = conditions_[static_cast<std::size_t>(EventKind::defocused)];
   if (defocused.active() || defocused.pending()) return;
   if (judged_ % frames(kFollowEvery_s) != 0 || !judge_->believes(seen) || moved.active() || moved.pending() ||
@@ -140,7 +141,7 @@ double Guard::missed_seconds() const {
   return missed > std::max(options_.thresholds.missed_s, interval_s_) ? missed : 0;
 }
 
-/// What the scene does behind a cover, or out of focus, is not seen.
+/// Whether something conceals what the scene does: a cover, darkness, glare or defocus.
 bool Guard::hidden() const {
   return std::ranges::any_of(
       std::array{EventKind::covered, EventKind::dark, EventKind::blinded, EventKind::defocused},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Assembles JSON line by line from the events' own schema. The page shows each source's first frame,
-// its measurements over time and a table of its latest events.
+// Writes JSON line by line, with events in their own schema. The page shows each source's first frame, its
+// measurements over time and a table of its latest events.
 #include "video/guard/guard_report.hpp"
 
 #include <fmt/format.h>
@@ -46,8 +46,8 @@ const char* colour(EventKind kind) {
 struct Track {
   const char* label;
   const Timeline* line;
-  double scale;  ///< of the values
-  double min;    ///< the axis reaches at least so far
+  double scale;  ///< factor on the values
+  double min;    ///< the axis reaches at least this value
 };
 
 /// The body of the chart: one row per measurement over a common time axis, events as bands.

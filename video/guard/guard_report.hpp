@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reports of guarded sources: for scripts, for people, and a picture of the measurements.
+// Reports of guarded sources: JSON for scripts, text and HTML for people, and an SVG of the measurements.
 #pragma once
 
 #include <span>
@@ -13,7 +13,8 @@ namespace sfft::video {
 std::string guard_json(std::span<const WatchReport> reports, double sensitivity);
 /// A few lines for a terminal.
 std::string guard_summary(std::span<const WatchReport> reports);
-/// One self-contained HTML page, to be written to `path`, from which it refers to the events' pictures.
+/// One HTML page with its figures inside. `path`: the file that it will be written to; links to the events'
+/// pictures are relative to its folder.
 std::string guard_page(std::span<const WatchReport> reports, double sensitivity,
                        const std::string& path = {});
 /// The measurements and events of one source as an SVG file.

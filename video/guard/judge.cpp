@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Thresholds are what a person sees at a glance, divided by the sensitivity, or several times what is usual
-// here, whichever is more.
+// A threshold is what a person sees at a glance, divided by the sensitivity, or several times what is usual
+// in the scene, whichever is larger.
 #include "video/guard/judge.hpp"
 
 #include <algorithm>
@@ -10,91 +10,96 @@ namespace sfft::video {
 
 namespace {
 
-/// Strength of what has to last before it counts.
+/// Strength of a condition that has to last before it counts.
 constexpr double kNotYet = 0.95;
-/// What comes at once was hardly a cover just before, or hides this part of what could be seen then.
+/// A cover comes at once if its strength was below kLow just before, or if it hides the part kSudden of what
+/// was visible.
 constexpr double kLow = 0.5;
 constexpr double kSudden = 0.25;
-/// Seconds between frames up to which that holds, and the share that came at once whatever their distance.
+/// At intervals above kFrameOfSudden_s, in seconds, that part grows in proportion, up to kAllAtOnce.
 constexpr double kFrameOfSudden_s = 0.075;
 constexpr double kAllAtOnce = 0.8;
-/// Seconds between frames from which one that grows as in the frame before tells how it comes: this part of
-/// the growth.
+/// At intervals above kFarApart_s, in seconds, a cover is gradual if the previous frame's growth was more
+/// than the part kSteady of the present one.
 constexpr double kFarApart_s = 0.06;
 constexpr double kSteady = 0.5;
-/// Share of a cover that keeps still above which it is not passing by.
+/// A cover is not passing by if what keeps still exceeds this part of its threshold.
 constexpr double kHalfStill = 0.5;
-/// Share of the pixels near white with which there may be a trace of the scene.
+/// Share of the pixels near white above which the picture is white even if it shows a trace of the scene.
 constexpr double kAllWhite = 0.9;
-/// Part of the scene's contrast with which there is nothing to be seen.
+/// Part of the scene's contrast below which nothing can be seen.
 constexpr double kNoLight = 0.12;
+/// Losses of sharpness and of detail that together mean defocus.
 constexpr double kLostSharpness = 0.32;
 constexpr double kLostDetail = 0.18;
-/// Part of the threshold on the landmarks' lost fine structure that suffices where coefficients confirm it,
-/// and the error with which it counts as known.
+/// Factor on the threshold for the landmarks' lost fine structure if the coefficients confirm the loss, and
+/// the error below which the fine structure counts as known.
 constexpr double kLostBoth = 0.65 / 0.75;
 constexpr double kFineKnown = 0.1;
 /// Share of landmarks as sharp as before above which nothing is out of focus.
 constexpr double kCrisp = 0.2;
 /// Remaining fine structure below which landmarks cannot show a move.
 constexpr double kBlurred = 0.35;
-/// Lost detail that suffices without the coefficients' evidence, whatever else is visible.
+/// Loss of detail that suffices without the coefficients' evidence; loss that suffices whatever hides the
+/// scene, if sharpness is below the part kSoft of the usual; loss of sharpness that suffices alone.
 constexpr double kLostAlone = 0.4;
 constexpr double kLostEverywhere = 0.7;
 constexpr double kSoft = 0.8;
 constexpr double kLostHalf = 0.5;
-/// Part of the threshold down to which much of the scene counts as hidden, once it was.
+/// Once hidden, much of the scene counts as hidden down to this part of the threshold.
 constexpr double kReleased = 0.7;
-/// However unsteady a scene is, thresholds stay below what a person sees at a glance: these times theirs.
+/// Upper limits of the adaptive thresholds, as multiples of their minimum. Even in an unsteady scene they
+/// stay below what a person sees at a glance.
 constexpr double kMaxShift = 1.35;
 constexpr double kMaxCovered = 1.0;
 constexpr double kMaxLost = 1.5;
-/// Share of the usual below which nothing is left of the phases, or of the amplitudes.
+/// Share of the usual coherence below which nothing is left of the phases.
 constexpr double kNoCoherence = 0.35;
 /// With this many landmarks, phases alone do not prove a move.
 constexpr int kManyLandmarks = 20;
-/// Coherence above which they do.
+/// Coherence above which phases alone do prove a move.
 constexpr double kMostly = 0.5;
 /// Pixels: standard error above which landmarks need the phases' confirmation.
 constexpr double kInexact = 0.1;
-/// How much better phases must agree with a move than with none.
+/// Difference by which the coherence for a move must exceed that for no move.
 constexpr double kAgrees = 0.03;
-/// Energy of coarse structure, of the reference's, of which most is not the scene's.
+/// Energy of coarse structure, relative to the reference's, above which most of it is not the scene's.
 constexpr double kForeign = 3;
+/// Share of the usual sharpness below which nothing is left of the amplitudes.
 constexpr double kNoSharpness = 0.3;
-/// A picture is plain without these landmarks, of so many, and with that part of the structure's energy that
-/// the light would leave.
+/// A picture is plain if, of at least kFewLandmarks, more than the share kMaxLandmarks is lost, and less than
+/// the part kPlain is left of the structure's energy that the light would leave.
 constexpr int kFewLandmarks = 6;
 constexpr double kMaxLandmarks = 0.6;
 constexpr double kPlain = 0.15;
-/// Pixels from its place, and frames of the last few with which a scene is seen on its way out of the
-/// picture.
+/// A scene was seen on its way out of the picture if it was more than kAway pixels from its place in
+/// kOnItsWay recent frames.
 constexpr double kAway = 5;
 constexpr int kOnItsWay = 2;
-/// Share of the picture that has changed when it has left, without that; what was calm just before has
-/// changed at once.
+/// Share of the picture that has changed when the scene has left: kLeft if it was seen on its way, otherwise
+/// kLeftAtOnce, if less than kCalmPicture had changed just before.
 constexpr double kLeft = 0.5;
 constexpr double kLeftAtOnce = 0.6;
 constexpr double kCalmPicture = 0.25;
-/// Structure and detail that another scene has, and that what is close to a lens has not; a camera that turns
-/// blurs what it sees.
+/// Minimum structure and detail of another scene; an object close to the lens has less. A turning camera
+/// blurs what it sees, so kBlurredScenery suffices then.
 constexpr double kScenery = 0.4;
 constexpr double kSharpScenery = 0.6;
 constexpr double kBlurredScenery = 0.25;
-/// Share of the full range: differences of neighbouring pixels above the noise.
+/// Differences of neighbouring pixels that are above the noise, as a share of the full range.
 constexpr double kSharpTexture = 4 / 255.0;
 /// Share of hidden landmarks above which the light is unknown.
 constexpr double kHiddenLandmarks = 0.5;
-/// More clipped pixels than usual hide detail.
+/// Share of clipped pixels, beyond the usual, that hides detail.
 constexpr double kClipped = 0.2;
-/// Frames in the first of which nothing is usual yet.
+/// Minimum number of frames until it is known what is usual.
 constexpr int kMinWarmUp = 5;
-/// Frames with less than this part of any threshold tell what is usual.
+/// Frames whose strengths are all below this tell what is usual.
 constexpr double kUsual = 0.6;
 /// Number of spreads beyond the usual that still count as usual.
 constexpr double kFar = 6;
 
-/// What is changed is the scene's own objects elsewhere, before a camera that has not moved.
+/// Whether only the scene's own objects have moved, and the camera has not.
 bool objects_moved(const Observation& seen) noexcept {
   return seen.rearranged && seen.landmarks.located;
 }
@@ -109,7 +114,7 @@ void Usual::add(double value, double share) noexcept {
   const double off = value - level_;
   const double bounded = std::clamp(off, -2.5 * spread_, 2.5 * spread_);
   level_ += share * bounded;
-  // Four thirds: the mean |off| of a normal distribution, with room for its bounds.
+  // Standard deviation over mean |off| is 1.25 for a normal distribution; 1.33 allows for the clamping.
   spread_ += share * (1.33 * std::abs(bounded) - spread_);
   spread_ = std::max(spread_, min_);
 }
@@ -143,7 +148,8 @@ void Judge::learn(const Observation& seen) {
 }
 
 bool Judge::usual(const Findings& findings, const Observation& seen) noexcept {
-  // People who walk are no landmarks, however many: learning shows which landmarks are real.
+  // Learning goes on when objects have moved, because it shows which landmarks are real: walking people are
+  // not, however many.
   const Finding& covered = findings[static_cast<std::size_t>(EventKind::covered)];
   return std::ranges::all_of(findings, [&](const Finding& finding) {
     return finding.strength < (&finding == &covered && objects_moved(seen) ? kNotYet : kUsual);
@@ -207,8 +213,8 @@ bool Judge::blurred(const Observation& seen) const {
 }
 
 bool Judge::phases_agree(const Observation& seen) const {
-  // Before a plain scene, phases of something richer say where that went. Where many landmarks can be seen,
-  // they would know.
+  // In front of a plain scene, the phases of a richer object say where that object went. Where many landmarks
+  // are visible, they decide.
   const Registration& r = seen.registration;
   return r.sure && r.coherence > r.still_coherence + std::max(kAgrees, kUnlikely * r.chance) &&
          r.coherence > kNoCoherence * coherence_.level() && seen.richness < kForeign &&
@@ -216,7 +222,7 @@ bool Judge::phases_agree(const Observation& seen) const {
 }
 
 bool Judge::landmarks_know(const Observation& seen) const {
-  // Blurred landmarks, and those along edges, hardly tell places apart.
+  // Blurred landmarks, and those along edges, hardly distinguish places.
   const Registration& r = seen.registration;
   // A scene that was turned has no common phase.
   const bool exact = seen.landmarks.standard_error < kInexact || r.coherence >= r.still_coherence ||
@@ -260,7 +266,7 @@ Finding Judge::moved(const Observation& seen) const {
     }
     finding.shift_px = std::hypot(finding.shift_x, finding.shift_y);
   }
-  // Landmarks show a turn. Without them, a scene that was turned or enlarged loses its common phase, and the
+  // Landmarks show a turn. Without them, a turn is inferred if the scene has lost its common phase and the
   // small picture agrees with the turn.
   const bool seen_turn = by_landmarks && r.turned;
   const double turn = half_diagonal_ * std::hypot(r.rotation, r.zoom);
@@ -286,12 +292,13 @@ bool Judge::plain(const Observation& seen) const {
 
 double Judge::covered(const Observation& seen) {
   if (elsewhere_ > 0) return 0;
-  // A cover is not as rich as what it hides. Objects are, that turn or go elsewhere before a camera that has
-  // not moved.
+  // A cover has less structure than what it hides. Objects that turn or move in front of a still camera have
+  // as much.
   const double struck = objects_moved(seen) ? 0 : seen.struck;
   const double passing = seen.changed / limit(limits_.hidden, kMaxCovered, changed_);
   hidden_ = passing > 1 ? hidden_ + 1 : 0;
-  // Whoever passes close to the camera is gone in a second; a hand or a cloth before the lens is not.
+  // A person who passes close to the camera is gone within a second; a hand or a cloth in front of the lens
+  // is not.
   const bool stays = hidden_ > frames(limits_.passing_s) || struck > kHalfStill * limits_.covered;
   const double moving = stays ? passing : std::min(passing, kNotYet);
   const double strength = std::max(struck / limit(limits_.covered, kMaxCovered, still_), moving);
@@ -302,17 +309,17 @@ double Judge::covered(const Observation& seen) {
 double Judge::lasting_cover(double strength, double changed) {
   const double more = changed - changed_before_;
   changed_before_ = changed;
-  // The further frames are apart, the more comes between two of them without haste.
+  // The longer the interval, the more can come gradually between two frames.
   const double at_once = std::min(kAllAtOnce, kSudden * std::max(1.0, interval_s_ / kFrameOfSudden_s));
   const bool grows = interval_s_ > kFarApart_s && more_before_ > kSteady * more;
   more_before_ = more;
   const bool sudden = strength < kLow || (more > at_once * (1 - changed + more) && !grows);
   since_sudden_ = sudden ? 0 : since_sudden_ + 1;
-  // Noise in front of nothing resembles the scene now and then.
+  // Noise in an empty picture resembles the scene now and then.
   since_hidden_ = strength > (covering_ > 0 ? kReleased : 1) ? 0 : since_hidden_ + 1;
   covering_ =
       since_hidden_ == 0 || (covering_ > 0 && since_hidden_ <= frames(limits_.sudden_s)) ? covering_ + 1 : 0;
-  // Behind something that passes, too.
+  // What comes at once behind something that passes counts as well.
   if (passing_ && more > at_once && !grows) covering_ = std::min(covering_, 1);
   if (covering_ == 1) passing_ = since_sudden_ > frames(limits_.sudden_s);
   passing_ = passing_ && covering_ > 0 && covering_ <= frames(limits_.leaving_s);
@@ -328,16 +335,16 @@ double Judge::defocused(const Observation& seen) const {
                       seen.registration.coherence > kMostly * coherence_.level();
     return std::max(0.0, lost / (limits_.defocused * (both ? kLostBoth : 1) / options_.sensitivity));
   }
-  // Objects that were taken away leave the others as sharp as they were.
+  // When objects are taken away, the remaining landmarks stay as sharp as before.
   if (landmarks.crisp > kCrisp) return 0;
-  // What is hidden, gone or clipped cannot be judged.
+  // Hidden, lost or clipped parts cannot be judged.
   if (seen.struck > 1.3 * limits_.covered) return 0;
   if (seen.bright + seen.dark > clipped_.level() + 3 * clipped_.spread() + kClipped) return 0;
   const auto lost = [&](double share, double now, const Usual& usual) {
     const double min = share * usual.level() / options_.sensitivity;
     return (usual.level() - now) / std::clamp(kFar * usual.spread(), min, kMaxLost * min);
   };
-  // Nothing is as smooth as that but a blur, or what hides the scene and keeps still.
+  // Only a blur is this smooth, or something that hides the scene and keeps still.
   const bool soft = seen.struck < limits_.covered && seen.sharpness < kSoft * sharpness_.level();
   const double everywhere = soft ? lost(kLostEverywhere, seen.detail, detail_) : 0;
   if (everywhere > 1) return everywhere;
@@ -345,13 +352,12 @@ double Judge::defocused(const Observation& seen) const {
   const double uncertain = 4 * seen.sharpness_error / std::max(0.05, sharpness_.level());
   const double lost_sharpness = lost(std::max(kLostSharpness, uncertain), seen.sharpness, sharpness_);
   const double lost_detail = lost(kLostDetail, seen.detail, detail_);
-  // Amplitudes that something in front of the scene makes uncertain leave the word to the detail of its
-  // parts.
+  // If something in front of the scene makes the amplitudes uncertain, the detail of the tiles decides.
   const double clear_loss = lost(kLostAlone, seen.detail, detail_);
   const double together = std::min(lost_sharpness, lost_detail);
   const bool unsure = uncertain > 0.5 || !seen.registration.sure;
   if (unsure) return std::max({0.0, together, clear_loss});
-  // The noise of a camera is detail that no blur takes away: half of the amplitude is enough by itself.
+  // Camera noise is detail that no blur removes, so a loss of half the amplitude suffices alone.
   const double half =
       seen.changed < limits_.covered ? lost(std::max(kLostHalf, uncertain), seen.sharpness, sharpness_) : 0;
   return std::max({0.0, together, half});
@@ -368,12 +374,12 @@ Findings Judge::judge(const Observation& seen) {
   if (seen.level < limits_.dark_level && seen.dark > 0.9 && no_structure)
     at(EventKind::dark).strength =
         std::min(3.0, seen.dark / 0.9 * limits_.dark_level / std::max(0.01, seen.level));
-  // The scene may be there, with next to no contrast.
+  // The scene may be present with hardly any contrast.
   const bool faint = seen.bright > kAllWhite && seen.detail * seen.gain < kNoLight;
   const bool white = seen.bright > limits_.white && (no_structure || faint);
   white_ = white ? white_ + 1 : 0;
   since_dim_ = seen.bright < 0.5 * limits_.white ? 0 : since_dim_ + 1;
-  // Headlights approach; what turns white at once is something else.
+  // Headlights approach gradually; a picture that turns white at once has another cause.
   if (white_ == 1) glare_ = since_dim_ > frames(limits_.sudden_s);
   if (white)
     at(EventKind::blinded).strength =
@@ -387,12 +393,12 @@ Findings Judge::judge(const Observation& seen) {
   }
   at(EventKind::covered).strength = lasting_cover(white ? 0 : covered(seen), seen.changed);
   at(EventKind::defocused).strength = defocused(seen);
-  // What hides most landmarks is no change of light.
+  // A change of light does not hide most landmarks.
   const bool hidden = !seen.landmarks.located && seen.landmarks.count >= kFewLandmarks &&
                       seen.landmarks.lost > kHiddenLandmarks;
   if (seen.changed < limits_.covered && !hidden && !plain(seen))
     at(EventKind::light).strength = std::abs(seen.light) / (limits_.light / options_.sensitivity);
-  // The first frames set the noise; until then only what is far above it counts.
+  // The first frames show the noise. Until then, thresholds are twice as high.
   if (learned_ < frames(limits_.warm_up_s, kMinWarmUp)) {
     for (const EventKind kind : {EventKind::moved, EventKind::covered, EventKind::defocused})
       at(kind).strength /= 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From measurements to conditions: which of them a person would notice.
+// Decides from the measurements which conditions hold: those that a person would notice.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace sfft::video {
 
-/// A level that follows what is usual: its mean size and how far it strays, both robust against bursts.
+/// Tracks the usual value of a measurement and its spread, both robust against bursts.
 class Usual {
  public:
   explicit Usual(double first, double first_spread, double min_spread)
@@ -33,7 +33,7 @@ class Usual {
 
 /// One condition in one frame.
 struct Finding {
-  double strength = 0;  ///< 1 at the threshold: the condition holds above
+  double strength = 0;  ///< 1 at the threshold; above it the condition holds
   double shift_px = std::numeric_limits<double>::quiet_NaN();
   double shift_x = std::numeric_limits<double>::quiet_NaN();
   double shift_y = std::numeric_limits<double>::quiet_NaN();
@@ -46,7 +46,7 @@ struct JudgeOptions {
   Thresholds thresholds{};
 };
 
-/// Compares observations with thresholds that follow the noise of the scene. Copies continue independently.
+/// Compares observations with thresholds that adapt to the noise of the scene. Copies continue independently.
 class Judge {
  public:
   Judge(const JudgeOptions& options, double half_diagonal_px);
@@ -55,29 +55,29 @@ class Judge {
   Findings judge(const Observation& seen);
   /// Adds the observation to what is usual.
   void learn(const Observation& seen);
-  /// The reference has followed the scene by this shift.
+  /// Call this when the reference has followed the scene by this pose.
   void followed(const Pose& pose);
-  /// The same after frames were missed: where the scene was before says nothing of how fast it drifts.
+  /// The same after missed frames: earlier poses then say nothing about the speed of a drift.
   void resume(const Pose& pose);
 
-  /// The camera was on its way: what changed then says nothing of noise.
+  /// Call this when a camera on patrol has arrived: changes on the way say nothing about noise.
   void arrived() { freeze_ = FreezeDetector(options_.sensitivity, limits_); }
 
-  /// An apparent move was none.
+  /// Call this when an apparent move was rejected.
   void deny() noexcept { displaced_ = 0; }
 
-  /// Whether a frame may change what is usual: one half way to an event may not.
+  /// Whether a frame may change what is usual. A frame that is more than half way to an event may not.
   static bool usual(const Findings& findings, const Observation& seen) noexcept;
 
   /// Whether the scene is where the observation says, so that the reference may follow.
   bool believes(const Observation& seen) const;
 
-  /// Frames since which the picture stands still, where it does, or moves again.
+  /// Frames since the picture froze, or since it began to move again.
   std::int64_t still_frames() const noexcept { return freeze_.frames(); }
-  /// What is seen was seen before, and is not what the camera sees.
+  /// Whether a replay is shown instead of the live picture.
   bool replayed() const noexcept { return freeze_.replayed(); }
 
-  /// Frames since the light began to go up and down, where it does, and since it last turned round.
+  /// Frames since flicker began, and since the light last reversed.
   std::int64_t flickering_frames() const noexcept { return flicker_.frames(); }
   std::int64_t steady_frames() const noexcept { return flicker_.steady_frames(); }
 
@@ -86,13 +86,14 @@ class Judge {
 
   /// Number of successive frames in which much of the scene is hidden.
   int covering_frames() const noexcept { return covering_ > 0 ? std::max(covering_, hidden_) : 0; }
-  /// Something hides the scene that may be about to leave.
+  /// Whether something hides the scene but may be about to leave.
   bool passing() const noexcept { return passing_; }
 
  private:
-  /// How many frames of the present rate last this many seconds, but at least the given number.
+  /// Number of frames in this time at the present rate, but at least `min`.
   int frames(double seconds, int min = 1) const noexcept { return frames_in(seconds, interval_s_, min); }
-  /// What is usual and several times its spread, between `min` and `max` times that.
+  /// A threshold of the usual value plus several times its spread. It is at least `min`, divided by the
+  /// sensitivity, and at most `max` times that.
   double limit(double min, double max, const Usual& usual) const;
   /// Neither phases nor amplitudes of the scene are left.
   bool gone(const Observation& seen) const;
@@ -104,12 +105,12 @@ class Judge {
   bool phases_agree(const Observation& seen) const;
   bool landmarks_know(const Observation& seen) const;
   bool another_scene(const Observation& seen) const;
-  /// Learns whether the scene has left the picture, be it as it was seen to leave or from one frame to the
-  /// next.
+  /// Detects that the scene has left the picture, either seen on its way or from one frame to the next.
   void look_for_leaving(const Observation& seen);
   Finding moved(const Observation& seen) const;
   double covered(const Observation& seen);
-  /// Holds back what has come gradually, a lorry or a person who looks into the camera, until it stays.
+  /// Holds back a cover that came gradually, such as a lorry or a person who looks into the camera, until it
+  /// has stayed.
   double lasting_cover(double strength, double changed);
   double defocused(const Observation& seen) const;
 
@@ -120,27 +121,27 @@ class Judge {
   int learned_ = 0;
   Usual shift_, turn_, changed_, still_, sharpness_, detail_, coherence_, clipped_;
   FreezeDetector freeze_;
-  Pose home_;                  ///< where the reference is, from its first place
-  std::deque<Pose> places_;    ///< of the scene in the latest frames, from there, too
-  int displaced_ = 0;          ///< latest frames that showed the scene far from where it was
+  Pose home_;                  ///< pose of the reference relative to its first one
+  std::deque<Pose> places_;    ///< poses of the scene in the latest frames, relative to the same
+  int displaced_ = 0;          ///< recent frames that showed the scene far from where it was
   int since_displaced_ = 0;    ///< frames since the last of them
   int since_calm_ = 0;         ///< frames since most of the scene was seen in its place
-  int elsewhere_ = 0;          ///< frames in a row without the scene, since it has left
-  bool seen_leaving_ = false;  ///< it was seen on its way
-  int white_ = 0;              ///< frames in a row that are white
-  int since_dim_ = 0;          ///< frames since they were not half as white
-  bool glare_ = false;         ///< it has come gradually
-  int covering_ = 0;           ///< frames in a row in which much is hidden, be it by what passes
+  int elsewhere_ = 0;          ///< successive frames without the scene since it left
+  bool seen_leaving_ = false;  ///< the scene was seen on its way out
+  int white_ = 0;              ///< successive white frames
+  int since_dim_ = 0;          ///< frames since the share of white pixels was below half its threshold
+  bool glare_ = false;         ///< the white came gradually
+  int covering_ = 0;           ///< successive frames in which much is hidden, also by passing objects
   int since_hidden_ = 0;       ///< frames since the last of them
-  bool passing_ = false;       ///< it has come gradually, and may be about to leave
+  bool passing_ = false;       ///< the cover came gradually and may be about to leave
   int since_sudden_ = 0;       ///< frames since hardly anything was hidden, or much more than just before
-  double changed_before_ = 0;  ///< share of the picture that was changed then
-  double more_before_ = 0;     ///< by how much it had grown
-  int hidden_ = 0;             ///< frames in a row in which what moves hides much of the picture
+  double changed_before_ = 0;  ///< Observation::changed in the previous frame
+  double more_before_ = 0;     ///< its growth in the previous frame
+  int hidden_ = 0;             ///< successive frames in which much is hidden when moving objects count
   Flicker flicker_;
 };
 
-/// 0.5 at the threshold, towards 1 above.
+/// 0.5 at the threshold, and towards 1 above it.
 double confidence(double strength) noexcept;
 
 }  // namespace sfft::video

@@ -12,7 +12,7 @@ namespace sfft::video {
 namespace {
 
 constexpr int kCellColumns = 12, kCellRows = 7;
-/// Least number of pixels between the rim and a patch.
+/// Minimum number of pixels between the picture's edge and a patch.
 constexpr int kRim = 6;
 
 /// The smaller eigenvalue of [xx xy; xy yy].
@@ -48,7 +48,7 @@ void Landmark::compare(const Patch& patch) {
   correlation = own > 0 && energy > 0 ? same / std::sqrt(own * energy) : 0;
   gain = energy > 0 ? same / energy : 0;
   rest = own - same * gain;
-  // seen(p) = gain * expected(p - step), about.
+  // seen(p) = gain * expected(p - step), approximately.
   const double contrast = std::max(0.05, gain);
   tx = along_x - on_x / contrast;
   ty = along_y - on_y / contrast;
@@ -62,7 +62,7 @@ void Landmark::compare(const Patch& patch) {
 
 std::vector<Landmark> choose_landmarks(std::span<const float> scene, std::int64_t width, std::int64_t height,
                                        double unit) {
-  // Structure tensors of blocks of four pixels, added up over patches.
+  // Structure tensors of blocks of 4x4 pixels, summed over patches.
   constexpr int kBlock = 4;
   constexpr int kBlocks = kPatchSide / kBlock;
   const std::int64_t columns = width / kBlock;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All landmarks are aligned together. Whole pixels are quickly read: a climb goes from pixel to pixel until
-// it is near, and between them at its end.
+// All landmarks are aligned together. Patches at whole pixels are fast to read, so the climb goes from pixel
+// to pixel and interpolates only at its end.
 #include "video/guard/landmarks.hpp"
 
 #include <algorithm>
@@ -11,33 +11,33 @@ namespace sfft::video {
 namespace {
 
 constexpr int kMinCount = 10;
-/// Usual frames after which new landmarks say what is sharp.
+/// Number of usual frames after which new landmarks can measure sharpness.
 constexpr int kKnown = 12;
-/// Tiles whose median is taken, the error from which they have the same say, and that of a median over that
-/// of a mean.
+/// Minimum number of tiles for a median; error below which tiles have similar weights; ratio of the error of
+/// a median to that of a mean.
 constexpr std::size_t kTilesThatTell = 4;
 constexpr double kSameSay = 0.1;
 constexpr double kMedianError = 1.25;
-/// Fine detail over the coarse, by which a landmark is as sharp as it was.
+/// Ratio of fine to coarse amplitude above which a landmark is as sharp as before.
 constexpr double kCrisp = 0.5;
-/// Share of a landmark's energy, of its own and the noise's, from which it can be seen.
+/// A landmark is visible if its energy is at least this share of the sum of that and the noise's.
 constexpr double kVisible = 0.5;
-/// Mean correlation, of the usual, that promises nothing.
+/// Mean correlation, relative to the usual, below which a guess is given up.
 constexpr double kHopeless = 0.5;
-/// Landmarks, and their share, whose agreement on a pose is no accident.
+/// Number and share of landmarks whose agreement on a pose is not accidental.
 constexpr int kMinAgreeing = 7;
 constexpr double kAgreed = 0.25;
-/// Mean correlation, of the usual, and share of the landmarks with which a shift needs no second guess. Along
-/// edges most landmarks look alike, and few know better.
+/// Mean correlation, relative to the usual, and share of the landmarks with which a pose needs no second
+/// guess. Along edges most landmarks match in many places, and only a few decide.
 constexpr double kClear = 0.9;
 constexpr double kNearlyAll = 0.95;
-/// Pixels: the standard error with which they do know.
+/// Standard error in pixels below which they do decide.
 constexpr double kExact = 0.06;
-/// Pixels: a shorter step ends the climb. What it leaves over is a tenth of it.
+/// A shorter step, in pixels, ends the climb. The remaining error is a tenth of it.
 constexpr double kNear = 0.05;
-/// Pixels: a longer step is followed to the nearest whole pixel first.
+/// After a longer step, in pixels, the climb continues at the nearest whole pixel.
 constexpr double kFar = 0.7;
-/// Pixels at the picture's corners: a smaller turn is none.
+/// A turn that moves the picture's corners by less, in pixels, counts as none.
 constexpr double kUnturned = 0.15;
 
 /// Energy of the structure that smoothing removes.
@@ -104,7 +104,7 @@ Landmarks::Agreement Landmarks::climb(Pose pose, bool patient) {
   const Pose from = home_ + pose;
   if (reach_ * std::hypot(from.rotation, from.zoom) < kUnturned) pose = Pose{from.x, from.y} - home_;
   bool turning = (home_ + pose).turned();
-  bool exact = turning;  // not only to the nearest pixel
+  bool exact = turning;  // with interpolation
   for (int step = 0; step < kSteps; ++step) {
     if (!exact) pose = rounded(home_ + pose) - home_;
     measure(pose);
@@ -153,8 +153,8 @@ Landmarks::Visibility Landmarks::visibility() const {
     rests.push_back({landmark.rest, 1.0});
   }
   if (gains.size() >= kMinCount / 2) return {weighted_median(gains), weighted_median(rests)};
-  // Where hardly any is seen, noise hides them or something else does. Noise is as fine as pixels are, and
-  // what is close to the lens is not.
+  // If hardly any are visible, they are hidden by noise or by an object. Noise is fine structure, and an
+  // object close to the lens has none.
   rests.clear();
   for (const Landmark& landmark : landmarks_) {
     if (landmark.usable()) rests.push_back({fine_energy(landmark.seen), 1.0});
@@ -179,7 +179,7 @@ std::optional<Landmarks::Fineness> Landmarks::Amplitudes::fineness() const noexc
   const double fine = (cc * sf - cf * sc) / determinant;
   const double residual = std::max(0.0, own - coarse * sc - fine * sf) / std::max(1.0, samples);
   if (!(coarse > 0.05)) return std::nullopt;
-  // Neighbouring pixels are smoothed: some six to a degree of freedom.
+  // Smoothing correlates neighbouring pixels: some six of them make one degree of freedom.
   return Fineness{fine / coarse, std::sqrt(6 * residual * cc / determinant) / coarse};
 }
 
@@ -189,7 +189,7 @@ std::optional<Landmarks::Fineness> Landmarks::usual_fineness(const std::array<Am
   for (const Amplitudes& tile : tiles) {
     all.add(tile, 1);
     const std::optional<Fineness> own = tile.fineness();
-    // Landmarks of similar precision get similar weights.
+    // Tiles of similar precision get similar weights.
     if (own) values.push_back({own->value, 1 / (own->error * own->error + kSameSay * kSameSay)});
   }
   const std::optional<Fineness> together = all.fineness();
@@ -247,7 +247,8 @@ LandmarkReport Landmarks::finish() {
   double lost = 0;
   report.count = 0;
   const auto [gain, noise] = visibility();
-  // What one frame was taken for, noise and all, has to be seen once more, be the picture calm or not.
+  // Landmarks from a single frame contain its noise. They have to be seen once more, even if the picture is
+  // not calm.
   if (renewed_ && noted_ == 0) note_usual();
   const bool proven = !renewed_ || noted_ > 0;
   for (Landmark& landmark : landmarks_) {
@@ -257,7 +258,7 @@ LandmarkReport Landmarks::finish() {
     if (signal < kVisible * (signal + noise)) continue;
     ++report.count;
     ++report.usable[static_cast<std::size_t>(landmark.tile)];
-    const double same = landmark.gain * landmark.energy;  // of `expected` with `seen`
+    const double same = landmark.gain * landmark.energy;  // product of `expected` and `seen`
     const double own = landmark.rest + landmark.gain * same;
     const double c2 = landmark.coarse_energy;
     const double f2 = landmark.energy - 2 * landmark.coarse_product + c2;

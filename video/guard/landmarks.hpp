@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Landmarks of the scene: where they are in a frame, whether they are there at all, and how much of their
+// Landmarks of the scene: where they are in a frame, whether they are present at all, and how much of their
 // fine detail is left.
 #pragma once
 
@@ -18,20 +18,21 @@
 
 namespace sfft::video {
 
-/// What the landmarks say of one frame.
+/// What the landmarks say about one frame.
 struct LandmarkReport {
-  bool located = false;       ///< enough of them agree on one pose; otherwise it and its error are void
-  Pose pose;                  ///< its rotation and zoom are 0 where they do not show
-  double standard_error = 0;  ///< of the larger of x and y
-  int count = 0;              ///< usable landmarks inside the frame
-  std::array<int, kTiles> usable{}, gone{};  ///< of each tile: usable landmarks, and those that are not there
-  std::array<double, kTiles> contrast{};  ///< of those that are there, over the reference's; 0 where none is
-  double lost = 0;                        ///< share of all that are not there, 0 to 1
-  /// Amplitude of their fine detail over the reference's, relative to that of their coarse structure and to
-  /// what is usual; noise has no part in it. 1 where it is not known.
+  bool located = false;  ///< enough of them agree on one pose; otherwise it and its error are meaningless
+  Pose pose;             ///< its rotation and zoom are 0 if they are not significant
+  double standard_error = 0;                 ///< of the larger of x and y
+  int count = 0;                             ///< usable landmarks inside the frame
+  std::array<int, kTiles> usable{}, gone{};  ///< per tile: usable landmarks, and those missing
+  /// Per tile: contrast of those present, relative to the reference's; 0 if there are none.
+  std::array<double, kTiles> contrast{};
+  double lost = 0;  ///< share of all landmarks that are missing, 0 to 1
+  /// Amplitude of their fine detail relative to the reference's, to that of their coarse structure and to
+  /// what is usual. Noise does not contribute. 1 if unknown.
   double fine = 1;
   double fine_error = 1;
-  /// Share of all that by themselves show most of their fine detail, 0 to 1: no blur leaves them so.
+  /// Share of all landmarks that each show most of their fine detail, 0 to 1; a blur leaves none like that.
   double crisp = 0;
 };
 
@@ -43,56 +44,59 @@ class Landmarks {
   /// `full`: the largest grey level.
   Landmarks(std::span<const float> scene, std::int64_t width, std::int64_t height, double full);
 
-  /// Begins with the next frame, of 8 or 16 bits and the scene's size; it has to stay until finish().
+  /// Begins with the next frame, of 8 or 16 bits and the scene's size. The samples have to stay valid until
+  /// finish().
   void begin(const SignalView& frame);
-  /// Looks near a guess, a pose since the reference. True: the landmarks are there, and no other guess is
-  /// needed. `patient`: even if nothing there looks like the scene at first.
+  /// Searches near a guess, a pose relative to the reference. Returns true if the landmarks are found so
+  /// clearly that no other guess is needed. `patient`: searches even if nothing there resembles the scene at
+  /// first.
   bool try_at(const Pose& guess, bool patient = false);
-  /// Mean correlation of landmarks there, of the usual; leaves the guesses as they are.
+  /// Mean correlation of the landmarks at a pose, relative to the usual; does not change the best guess.
   double likeness_at(const Pose& guess);
-  /// The pose that the latest guesses led to.
+  /// The best pose to which the guesses have led.
   const Pose& pose() const noexcept { return best_.pose; }
   /// Whether enough landmarks agree on it.
   bool agreed() const noexcept;
   bool converged() const noexcept { return best_.converged; }
-  /// Mean correlation there, of the usual, and the share of the landmarks that are there.
+  /// At that pose: mean correlation relative to the usual, and the share of landmarks that are present.
   double likeness() const noexcept { return best_.likeness; }
   double share() const noexcept { return best_.share; }
   /// Result of the best guess.
   LandmarkReport finish();
 
-  /// Later shifts count from the scene's place in the latest frame.
+  /// Makes later poses relative to the scene's pose in the latest frame.
   void follow();
   /// Moves the patches towards those of the latest frame by a share of the difference.
   void adapt(double share);
-  /// Later poses are counted as if the scene had this one in the frame that the landmarks were taken from.
+  /// Sets the pose, relative to the reference, of the scene in the frame that the landmarks were taken from.
   void rebase(const Pose& pose) {
     renewed_ = true;
     home_ = Pose{} - pose;
   }
-  /// Whether fewer landmarks are reliable than such a scene offers, so that new ones should be taken.
+  /// Whether less than half of the landmarks are reliable, so that new ones should be taken.
   bool worn() const noexcept;
-  /// Learns from the latest frame which landmarks are reliable; after the first frames it counts this share.
+  /// Learns from the latest frame which landmarks are reliable. `min_share`: weight of a frame after the
+  /// first ones.
   void note_usual(double min_share = 0.02);
 
  private:
   struct Agreement {
     Pose pose;
     double standard_error = 0;
-    double share = 0;     ///< of the landmarks that are there
-    double likeness = 0;  ///< mean correlation, of the usual
+    double share = 0;     ///< share of the landmarks that are present
+    double likeness = 0;  ///< mean correlation relative to the usual
     int count = 0, agreeing = 0;
     bool converged = false;
-    /// Which of two places is the better one: they look alike, and know it from each other.
+    /// Ranks poses: the landmarks resemble the scene there, and agree with each other.
     double score() const noexcept { return likeness + agreeing / std::max(1.0, static_cast<double>(count)); }
   };
 
-  /// Medians over the visible landmarks of their gains and of their noise, as energies of patches.
+  /// Medians over the visible landmarks of their gain and of the energy of a patch's noise.
   struct Visibility {
     double gain = 1, noise = 0;
   };
 
-  /// Sharpness of landmarks: the amplitude of fine structure over that of coarse structure.
+  /// Sharpness of landmarks: the ratio of the amplitudes of fine and of coarse structure.
   struct Fineness {
     double value = 1, error = 1;
   };
@@ -100,9 +104,9 @@ class Landmarks {
   struct Amplitudes {
     double cc = 0, cf = 0, ff = 0, sc = 0, sf = 0, own = 0, samples = 0;
     void add(const Amplitudes& other, double weight) noexcept;
-    std::optional<Fineness> fineness() const noexcept;  ///< none where they do not tell
+    std::optional<Fineness> fineness() const noexcept;  ///< none if they do not determine it
   };
-  /// The median of the tiles: a clock in the picture stays sharp whatever the lens does.
+  /// The median over the tiles, because a clock in the picture stays sharp whatever the lens does.
   static std::optional<Fineness> usual_fineness(const std::array<Amplitudes, kTiles>& tiles);
 
   Visibility visibility() const;
@@ -113,11 +117,11 @@ class Landmarks {
   std::int64_t width_ = 0, height_ = 0;
   double unit_ = 1;   ///< a 255th of the full range
   double reach_ = 1;  ///< half a diagonal, pixels
-  Pose home_;         ///< of the reference in the scene's coordinates
-  Pose at_;           ///< of the latest frame, from there
+  Pose home_;         ///< pose of the reference in the landmarks' coordinates
+  Pose at_;           ///< pose of the latest frame relative to the reference
   double fine_ = 1, usual_fine_ = 1;
-  bool renewed_ = false;  ///< taken from one frame, noise and all
-  int noted_ = 0;         ///< usual frames until now
+  bool renewed_ = false;  ///< taken from a single frame, with its noise
+  int noted_ = 0;         ///< usual frames so far
   bool located_ = false, current_ = false;
   Agreement best_;
   std::optional<SignalView> frame_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The low block has about the same finest wavelength in both directions. Rings leave out frequencies near the
-// axes: those belong to the jump between opposite rims of the picture, which stays where it is when the scene
+// axes, which contain the jump between opposite edges of the picture. That jump stays in place when the scene
 // moves or blurs.
 #include "video/guard/layout.hpp"
 
@@ -16,7 +16,7 @@ namespace sfft::video {
 namespace {
 
 constexpr std::int64_t kSmallestSide = 48;
-/// Frequencies this close to an axis are not taken for detail.
+/// Frequencies this close to an axis do not count as detail.
 constexpr int kAxis = 2;
 
 bool smooth(std::int64_t n) {

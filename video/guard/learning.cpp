@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums frames and the powers of their spectra. The mean frame's spectrum is that of what stays: its strongest
+// Sums frames and their power spectra. The spectrum of the mean frame shows what stays, and its strongest
 // frequencies make the template.
 #include "video/guard/learning.hpp"
 

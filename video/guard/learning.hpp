@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The guard's template: learned from the first frames of a stream, in bounded memory.
+// Learns the guard's template from the first frames of a stream, in bounded memory.
 #pragma once
 
 #include <complex>
@@ -12,22 +12,23 @@
 
 namespace sfft::video {
 
-/// What learning leaves: immutable, shared by copies of a guard.
+/// The result of learning. It is immutable and shared by copies of a guard.
 struct Learned {
   Layout layout;
   Plan<float> plan;
-  /// What is added to the plan's values of a frame: the exact coefficients of the mean learning frame less
-  /// the plan's. What aliases into the plan's values from a scene that stays the same is thus taken out.
+  /// Added to the plan's values of a frame: the exact coefficients of the mean learning frame minus the
+  /// plan's. This removes the aliasing from a scene that stays the same.
   std::vector<std::complex<float>> correction;
   std::vector<std::complex<float>> mean;  ///< exact coefficients of the mean learning frame
-  std::vector<float> weights;     ///< of each coefficient, 0 to 1: how steady it is from frame to frame
-  std::vector<float> mean_frame;  ///< of the region, row-major
+  std::vector<float> weights;             ///< how steady each coefficient is from frame to frame, 0 to 1
+  std::vector<float> mean_frame;          ///< mean learning frame of the region, row-major
 };
 
-/// Takes frames until there are enough. Copies continue independently.
+/// Sums frames until finish(). Copies continue independently.
 class Learning {
  public:
-  /// `region`: of frames whose samples have this type.
+  /// `region`: the part of the frames that is learned. `k`: about this many coefficients. `max_samples`:
+  /// share of the pixels that the plan may read; 0: the plan's default.
   Learning(const Region& region, int k, double max_samples);
 
   void add(const SignalView& region_of_frame);
@@ -41,7 +42,7 @@ class Learning {
   double max_samples_;
   int frames_ = 0;
   dense::Plan<float> plan_;
-  std::vector<float> samples_;  ///< sum of the frames
+  std::vector<float> samples_;  ///< sum of the frames, row-major
   std::vector<float> power_;    ///< sum of |X|²
   std::vector<std::complex<float>> spectrum_;
 };

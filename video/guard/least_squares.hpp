@@ -20,16 +20,16 @@ class SmallLeastSquares {
     }
   }
 
-  /// Returns false, and leaves `solution` as it was, where the rows do not determine it.
+  /// Returns false and leaves `solution` unchanged if the rows do not determine it.
   bool solve(std::array<double, N>& solution) noexcept {
     if (!factorise()) return false;
     solution = solved(right_);
     return true;
   }
 
-  /// Variance of unknown i for values of variance 1 and weights near 1; after solve().
+  /// Variance of unknown i for values of variance 1 and weights near 1; valid after solve().
   double variance(std::size_t i) const noexcept { return influence(i)[i]; }
-  /// By how much unknown i changes with each sum of the right side; after solve().
+  /// Derivatives of unknown i by each element of the right-hand side; valid after solve().
   std::array<double, N> influence(std::size_t i) const noexcept {
     std::array<double, N> unit{};
     unit[i] = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each patch compares two explanations by the likelihood ratio of their residuals, whose size is not known:
-// n/2 * log(R0 / R1), n being the independent samples of a patch.
+// Each patch compares two explanations by the likelihood ratio of their residuals, whose variance is unknown:
+// n/2 * log(R0 / R1), where n is the number of independent samples of a patch.
 #include "video/guard/move_check.hpp"
 
 #include <algorithm>
@@ -14,23 +14,24 @@ namespace sfft::video {
 namespace {
 
 constexpr std::int64_t kColumns = 28, kRows = 16;
-/// Rows at the top and at the bottom that are left out: recorders write the time there, and it stays.
+/// Number of rows of patches left out at the top and at the bottom, where recorders write the time, which
+/// stays in place.
 constexpr std::int64_t kWritten = 2;
-/// Neighbouring pixels are smoothed: some six to an independent sample.
+/// Smoothing correlates neighbouring pixels: some six of them make one independent sample.
 constexpr double kSamples = kPatchPixels / 6.0;
 /// Log-likelihood ratio above which a patch counts as evidence: one in 150 exceeds it by chance.
 constexpr double kClear = 5;
-/// Largest share of a patch's energy that the better explanation may leave.
+/// Maximum share of a patch's energy that the better explanation may leave over.
 constexpr double kExplained = 0.5;
-/// Energy of residuals that rounding and compression leave, of a patch, in squares of a 255th.
+/// Energy of the residuals that rounding and compression leave in a patch, in units of (full range / 255)².
 constexpr double kFloor = 0.25 * kPatchPixels;
-/// Number and share of patches whose evidence rejects a move.
+/// Minimum number of patches, and their share kStayed, whose evidence rejects a move.
 constexpr int kMinStayed = 10;
-/// Number that suffices where fewer have moved.
+/// Number that suffices if fewer patches have moved.
 constexpr int kAFew = 3;
 constexpr double kStayed = 0.25;
 
-/// Removes the mean and the slope: shades of bodies and walls look alike anywhere.
+/// Removes the mean and the slope, because smooth shading of bodies and walls looks alike anywhere.
 void remove_plane(Patch& patch) {
   remove_mean(patch);
   constexpr float kMiddle = 0.5F * (kPatchSide - 1);
@@ -92,7 +93,7 @@ MoveCheck::Votes MoveCheck::vote(const SignalView& frame, const Pose& pose, cons
     return x >= kPatchReach && y >= kPatchReach && x + kPatchSide + kPatchReach <= width_ &&
            y + kPatchSide + kPatchReach <= height_;
   };
-  // What the kept frame shows where the patch at (x, y) comes from, if the scene has moved so since.
+  // The patch of the kept frame that is now at (x, y), if the scene has made this move since then.
   const auto origin = [&](std::int64_t x, std::int64_t y, const Pose& move) -> std::optional<Patch> {
     const auto [by_x, by_y] =
         move.shift_at(static_cast<double>(x) + 0.5 * static_cast<double>(kPatchSide - width_),
@@ -124,10 +125,10 @@ MoveCheck::Votes MoveCheck::vote(const SignalView& frame, const Pose& pose, cons
         remove_plane(seen);
         const double moved = unexplained(seen, *there) + floor;
         double stayed = unexplained(seen, *here) + floor;
-        // The scene may not have swayed in the way its landmarks have.
+        // The scene may have stayed in place although its landmarks have swayed.
         if (const std::optional<Patch> same = origin(x, y, {}))
           stayed = std::min(stayed, unexplained(seen, *same) + floor);
-        // What neither explanation covers is something else.
+        // A patch that neither explains shows something else.
         if (std::min(moved, stayed) > kExplained * (product(seen, seen) + floor)) continue;
         const double ratio = 0.5 * kSamples * std::log(stayed / moved);
         if (ratio > kClear) ++votes.moved;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the picture has moved as a whole, or only what stood out in it.
+// Checks whether the picture has moved as a whole, or only its most prominent objects.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,10 @@
 
 namespace sfft::video {
 
-/// Landmarks are the strongest structure of a scene, which may be a few things that people carry around. A
-/// camera that moves shifts everything alike, the faint structure of walls and floors, too. So patches all
-/// over the picture say which explains them better: a frame from before, moved, or the same frame as it is.
+/// Landmarks are the strongest structure of a scene, which may be a few objects that people carry around. A
+/// moving camera shifts everything alike, including the faint structure of walls and floors. Therefore
+/// patches all over the picture vote on which explains them better: an earlier frame that is moved, or the
+/// same frame unmoved.
 class MoveCheck {
  public:
   /// `full`: the largest value that samples take.
@@ -25,19 +26,19 @@ class MoveCheck {
     bool deny() const noexcept;
   };
 
-  /// Takes a frame in which nothing happens, whose scene has this pose.
+  /// Keeps a copy of a frame in which nothing happens and whose scene has this pose.
   void remember(const SignalView& frame, const Pose& pose);
   bool ready() const noexcept { return !pixels_.empty(); }
-  /// Later poses count from this one.
+  /// Makes later poses relative to this one.
   void follow(const Pose& pose) noexcept { place_ = place_ - pose; }
-  /// `pose`: of the scene in this frame, if it has moved; `before`: if it has not.
+  /// `pose`: pose of the scene in this frame if it has moved; `before`: if it has not.
   Votes vote(const SignalView& frame, const Pose& pose, const Pose& before) const;
 
  private:
   double unit_;  ///< a 255th of the full range
   std::vector<std::uint16_t> pixels_;
   std::int64_t width_ = 0, height_ = 0;
-  Pose place_;  ///< of the scene in the frame that is kept
+  Pose place_;  ///< pose of the scene in the kept frame
 };
 
 }  // namespace sfft::video

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A frame goes through the plan, is registered with the reference, and is compared with it where it lies.
+// Executes the plan on a frame, registers it with the reference, and compares both where the scene lies.
 #include "video/guard/observer.hpp"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// Logarithms of the factors on the levels of tiles that are not black.
+/// Logarithms of the ratios of levels, for tiles that are not black.
 std::vector<double> level_changes(std::span<const double> before, std::span<const double> now, double full) {
   std::vector<double> changes;
   for (std::size_t t = 0; t < now.size(); ++t) {
@@ -289,7 +289,7 @@ void Observer::note_usual(double share, bool renew) {
 void Observer::note_noise(double share) {
   for (std::size_t t = 0; t < noise_.size(); ++t) {
     const TileComparison& tile = tiles_[t];
-    // The tile's own change since the frame before, in which bursts count little.
+    // The tile's change since the previous frame, with a limit on bursts.
     const double energy = std::min(tile.moving, 9 * noise_[t] + 0.05);
     noise_[t] += share * (energy - noise_[t]);
   }

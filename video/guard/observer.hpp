@@ -28,28 +28,28 @@ class Observer {
   /// Measures the next frame; `region` is the learned region of it.
   Observation observe(const SignalView& region);
 
-  /// Lets the reference follow the scene to where the latest frame has it, as it does in the wind or from a
-  /// mast: later shifts count from there.
+  /// Moves the reference to the scene's position in the latest frame, because scenes sway in the wind or on a
+  /// mast. Later shifts are relative to it.
   void follow();
-  /// The scene's place in the latest frame, relative to the reference's; zero after follow().
+  /// Pose of the scene in the latest frame, relative to the reference; zero after follow().
   Pose pose() const noexcept { return last_.pose(); }
   /// Makes the latest frame, whose scene has this pose, the reference.
   void accept(const SignalView& region, const Pose& pose);
-  /// Moves the reference towards the latest frame by a share of the difference: light and season.
+  /// Moves the reference towards the latest frame by a share of the difference, as light and seasons change.
   void adapt(double share);
   /// Learns from the latest frame how much tiles change by themselves.
   void note_noise(double share);
-  /// Adds a share of the latest frame's landmarks to what is usual. `renew`: the next frame may have new
-  /// ones.
+  /// Updates by this share what is usual for landmarks, from the latest frame. `renew`: the next frame may
+  /// choose new landmarks if these are worn.
   void note_usual(double share, bool renew);
 
   const Learned& learned() const noexcept { return *learned_; }
-  /// Small picture of the latest frame and of the reference, with lighting, for the page.
+  /// Draws small pictures of the scene.
   SmallPictures& pictures() noexcept { return registrar_.pictures(); }
 
  private:
   void choose_landmarks(const SignalView& region, const Pose& pose);
-  /// `x`, `y`: where the scene is now, in widths and heights of the picture.
+  /// `x`, `y`: shift of the scene, in widths and heights of the picture.
   void mark_outside(double x, double y);
   void measure_rings(Observation& out) const;
   double relative_detail(double gain) const;

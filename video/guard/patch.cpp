@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic on patches. Sums have four parts, because additions to a single one wait for each other.
+// Arithmetic on patches. Sums have four partial sums, because additions to a single one wait for each other.
 #include "video/guard/patch.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace sfft::video {
 
 namespace {
 
-/// Compilers do not make vector code of four sums by themselves.
+/// Compilers do not vectorise four partial sums by themselves.
 using Four = float __attribute__((vector_size(16)));
 
 Four four(const Patch& patch, std::size_t at) {

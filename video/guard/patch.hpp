@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small squares of pixels, read at fractions of pixels and smoothed a little.
+// Small squares of pixels, read at subpixel positions and slightly smoothed.
 #pragma once
 
 #include <array>
@@ -16,11 +16,11 @@ inline constexpr int kPatchReach = 4;
 
 using Patch = std::array<float, kPatchPixels>;
 
-/// Weights of samples -3 ... 4 for a place between 0 and 1: Lanczos' kernel of six samples, smoothed by 1
-/// 2 1.
+/// Weights of samples -3 ... 4 for a position between 0 and 1: a Lanczos kernel of six samples, convolved
+/// with (1 2 1) / 4.
 using Taps = std::array<float, 8>;
 Taps taps(double fraction);
-/// The same to a 512th of a pixel, from a table.
+/// The same from a table, exact to a 512th of a pixel.
 const Taps& taps_near(double fraction);
 
 /// Reads the patch whose corner lies at (x, y) plus the taps' fractions.
@@ -64,9 +64,9 @@ void remove_mean(Patch& patch);
 double product(const Patch& a, const Patch& b);
 /// Products of `a` with itself and with three others.
 std::array<double, 4> products(const Patch& a, const Patch& b, const Patch& c, const Patch& d);
-/// Differences of neighbours across, or down.
+/// Half the difference of both neighbours, along rows or, if `down`, along columns.
 Patch gradient(const Patch& patch, bool down);
-/// Smooths by about two pixels.
+/// Smooths strongly, with a standard deviation of about 2.4 pixels.
 Patch smoothed(const Patch& patch);
 
 }  // namespace sfft::video

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Phase correlation (Kuglin and Hines, 1975) at a template's frequencies: Newton's method on the sum of
-// cosines, which is a robust least squares over phases for it bounds what one phase can add.
+// Phase correlation (Kuglin and Hines, 1975) at a template's frequencies. Newton's method maximises the sum
+// of cosines, a robust form of least squares over phases, because it bounds what one phase can add.
 #include "video/guard/phase_match.hpp"
 
 #include <algorithm>
@@ -15,9 +15,9 @@ namespace sfft::video {
 namespace {
 
 constexpr int kAxis = 2;
-/// Radians per pixel up to which each stage of the climb looks.
+/// Highest frequency of each stage of the climb, in radians per pixel.
 constexpr double kStages[] = {0.22, 0.5, 10};
-/// Pixels: a shorter step ends a stage. Newton's method leaves a small part of it over.
+/// A shorter step, in pixels, ends a stage. The remaining error of Newton's method is a small part of it.
 constexpr double kNear = 0.02;
 
 }  // namespace

@@ -12,13 +12,13 @@ namespace sfft::video {
 
 struct PhaseAgreement {
   double x = 0, y = 0;        ///< pixels
-  double coherence = 0;       ///< weighted mean of the cosines of the phases that are left over, -1 to 1
+  double coherence = 0;       ///< weighted mean of the cosines of the residual phases, -1 to 1
   double standard_error = 0;  ///< pixels, of the larger of x and y
 };
 
-/// Every frequency has the same say, whatever its strength, but for its weight: something that moves in front
-/// of the scene spoils the strong low frequencies and leaves the sum over all. Frequencies near the axes have
-/// none: those hold the jump between opposite rims, which does not move.
+/// Each frequency counts by its weight, whatever its amplitude: an object that moves in front of the scene
+/// spoils the strong low frequencies but not the sum over all. Frequencies near the axes are left out,
+/// because they contain the jump between opposite edges of the picture, which does not move.
 class PhaseMatch {
  public:
   explicit PhaseMatch(const Layout& layout);
@@ -28,11 +28,11 @@ class PhaseMatch {
                std::span<const float> weights);
   /// The agreement at this shift.
   PhaseAgreement at(double x, double y);
-  /// Climbs to the nearest maximum, by low frequencies first: from up to about six pixels away.
+  /// Climbs to the nearest maximum, with low frequencies first. It may be up to about six pixels away.
   PhaseAgreement climb(double x, double y);
-  /// The same by low frequencies alone: to a fraction of a pixel, and without coherence and error.
+  /// The same with low frequencies alone: accurate to a fraction of a pixel, and without coherence and error.
   PhaseAgreement approach(double x, double y);
-  /// What the coherence of frames that have nothing in common strays by.
+  /// Standard deviation of the coherence of unrelated frames.
   double chance() const noexcept { return chance_; }
 
  private:
@@ -47,9 +47,9 @@ class PhaseMatch {
   std::vector<std::size_t> places_;
   std::vector<int> fx_, fy_;
   std::vector<float> omega_x_, omega_y_;
-  std::vector<std::complex<float>> turns_;  ///< unit phases times weight
+  std::vector<std::complex<float>> turns_;  ///< unit phase differences times weight
   std::vector<float> weights_;
-  std::vector<std::size_t> stages_;  ///< counts of frequencies
+  std::vector<std::size_t> stages_;  ///< number of frequencies of each stage
   std::vector<std::complex<float>> ramp_x_, ramp_y_;
   int max_x_ = 0, max_y_ = 0;
   double width_, height_;

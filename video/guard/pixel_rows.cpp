@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads about forty rows, spread evenly: sums over runs of neighbouring pixels, which the compiler turns into
-// vector code.
+// Reads about forty evenly spaced rows, in sums over runs of neighbouring pixels, which the compiler
+// vectorises.
 #include "video/guard/pixel_rows.hpp"
 
 #include <algorithm>
@@ -19,7 +19,8 @@ struct Sums {
 
 template <class T>
 Sums sum_run(const T* pixels, std::int64_t count, int black, int white) {
-  // Squares of 8 bits fit into 32 for a run of 66,000 pixels; vectors of those are twice as long.
+  // Squares of 8-bit values fit into 32 bits for a run of 66,000 pixels. Vectors have twice as many 32-bit
+  // lanes.
   using Wide = std::conditional_t<sizeof(T) == 1, std::uint32_t, std::uint64_t>;
   std::int32_t difference = 0;
   std::int32_t dark = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a few rows of a frame say about fine detail and levels, tile by tile.
+// Fine detail and levels of each tile, from a few rows of a frame.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace sfft::video {
 inline constexpr int kTileColumns = 6, kTileRows = 4;
 inline constexpr int kTiles = kTileColumns * kTileRows;
 
-/// Visits about ten rows of each row of tiles, spread evenly: visit(tile, row, left, length) for each tile's
-/// part of such a row. Two pixels to the right of it are in the picture.
+/// Visits about ten evenly spaced rows per row of tiles, and calls visit(tile, row, left, length) for each
+/// tile's part of such a row. The two pixels to the right of each part lie inside the picture.
 template <class Visit>
 void each_run(std::int64_t height, std::int64_t width, const Visit& visit) {
   constexpr std::int64_t kRowsPerTile = 10;
@@ -35,9 +35,9 @@ void each_run(std::int64_t height, std::int64_t width, const Visit& visit) {
 
 /// Grey levels are in units of the samples.
 struct RowStatistics {
-  std::vector<double> detail;    ///< mean |difference| of pixels two apart, of each tile, row-major
-  std::vector<double> mean;      ///< grey level of each tile
-  double level = 0, spread = 0;  ///< of all
+  std::vector<double> detail;    ///< per tile: mean |difference| of pixels two apart, row-major
+  std::vector<double> mean;      ///< mean grey level of each tile
+  double level = 0, spread = 0;  ///< mean and standard deviation of all pixels read
   double dark = 0, bright = 0;   ///< shares of pixels below 1/16 and above 15/16 of `full`
 };
 

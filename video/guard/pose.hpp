@@ -6,8 +6,8 @@
 
 namespace sfft::video {
 
-/// Where the scene went: the shift of the picture's centre in pixels, x to the right and y down, and a turn
-/// and an enlargement about it. Small turns: poses add up.
+/// Where the scene went: the shift at the picture's centre in pixels, x to the right and y down, and the
+/// rotation and zoom about the centre. Turns are small, so poses add up.
 struct Pose {
   double x = 0, y = 0;
   double rotation = 0;  ///< radians, clockwise as seen

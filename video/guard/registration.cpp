@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coarse: the peak of the correlation of small pictures. Fine: Gauss-Newton steps on the small picture
-// (Lucas and Kanade, IJCAI 1981; the shift itself is taken out exactly, in the phases) with Tukey's biweight,
-// so that what moves by itself in a part of the picture has no say. Last: the phases of all frequencies, the
-// fine ones too.
+// Coarse: the peak of the correlation of small pictures. Fine: Gauss-Newton steps on the small picture (Lucas
+// and Kanade, IJCAI 1981; the shift itself is removed exactly, in the phases) with Tukey's biweight, which
+// removes the influence of objects that move in a part of the picture. Last: the phases of all frequencies,
+// including the fine ones.
 #include "video/guard/registration.hpp"
 
 #include <algorithm>
@@ -21,33 +21,37 @@ constexpr int kSteps = 4;
 
 /// Coherence, in units of chance, that no search reaches by accident.
 constexpr double kSure = 5.5;
-/// Largest difference in pixels between phases and small pictures.
+/// Maximum difference in pixels between phases and small pictures.
 constexpr double kNear = 0.5;
 constexpr double kTukey = 4.685;
-/// Frames after which a search confirms where the scene is.
+/// Frames after which a search has to confirm the pose again.
 constexpr int kTrusted = 50;
-/// Largest shift in pixels from frame to frame that is no jump.
+/// Maximum shift in pixels from frame to frame that is not a jump.
 constexpr double kStep = 1.2;
-/// Likeness, or share of the landmarks, that may be lost since then.
+/// Likeness, or share of the landmarks, that may be lost since the latest search.
 constexpr double kLessAlike = 0.06;
-/// Frames in which landmarks that are nowhere are looked for, and every how many afterwards.
+/// Lost landmarks are searched for in each of the first kSearchEveryFrame frames, and then in every
+/// kGlance-th.
 constexpr int kSearchEveryFrame = 25;
 constexpr int kGlance = 4;
-/// Later a longer part of that time, and at most so many: searching costs as much as twenty frames.
+/// Later the interval is a kRarely-th of the time since they were lost, but at most kLongestGlance frames: a
+/// search costs as much as twenty frames.
 constexpr int kRarely = 16;
 constexpr int kLongestGlance = 32;
 /// How much better phases agree with an unmoved scene than with a wrong place.
 constexpr double kContradiction = 0.3;
-/// What they leave there, of their agreement with a scene that has not moved.
+/// Phases contradict a place if at most this part of their agreement with an unmoved scene is left there.
 constexpr double kDenied = 0.5;
-/// Radians, or shares, between turns that are tried, and how many either way.
+/// Step between the rotations that are tried, in radians, and between the zooms; number of steps in each
+/// direction.
 constexpr double kTurnStep = 0.015;
 constexpr int kTurnSteps = 14;
-/// Turns, of those, at which the small pictures correlate best and landmarks are looked for.
+/// Number of these turns at which landmarks are searched for: those with the best correlation of the small
+/// pictures.
 constexpr int kTurns = 6;
-/// Peaks of the correlation of small pictures that are looked at.
+/// Number of peaks of the small pictures' correlation that are examined.
 constexpr std::size_t kPeaks = 6;
-/// Grey levels that the residuals of a small picture are taken to have at least.
+/// Minimum spread of a small picture's residuals, in grey levels.
 constexpr double kMinSpread = 0.05;
 
 float median_of(std::vector<float>& values) {
@@ -66,14 +70,14 @@ double peak_offset(float before, float at, float after) {
 }  // namespace
 
 bool phases_contradict(double coherence, double still, double chance) noexcept {
-  // Phases without agreement, as where most of the picture moves by itself, are ignored.
+  // Phases that do not agree anyway, as when most of the picture moves, are ignored.
   const double min = std::max(std::min(kContradiction, (1 - kDenied) * still), kUnlikely * chance);
   return still - coherence > min;
 }
 
 Registrar::Registrar(const Layout& layout) : layout_(layout), pictures_(layout), phases_(layout) {
-  // Neighbouring points of the tapered picture are not independent, about two to a degree of freedom: every
-  // other one says as much.
+  // Neighbouring points of the tapered picture are correlated, about two per degree of freedom, so every
+  // other point suffices.
   for (int row = kRim; row < pictures_.height() - kRim; ++row) {
     for (int column = kRim + row % 2; column < pictures_.width() - kRim; column += 2) {
       points_.push_back(row * pictures_.width() + column);
@@ -144,7 +148,7 @@ Registrar::Step Registrar::step(const ReferencePicture& reference, double x, dou
     step.found.inliers = whole > 0 ? inside / whole : 0;
     if (!equations.solve(p)) return step;
   }
-  // The gradients stand for those of the frame, whose contrast is p[0] times theirs.
+  // The gradients are the reference's; the frame's are p[0] times as large.
   const double contrast = std::max(0.05, p[0]);
   step.found.contrast = p[0];
   step.found.x += p[2] / contrast;
@@ -204,7 +208,7 @@ void Registrar::search(const ReferencePicture& reference, PhaseAgreement& best, 
     const PhaseAgreement other = phases_.climb(x, y);
     if (other.coherence > best.coherence) best = other;
   };
-  // Along edges landmarks look alike in many places, at which phases would not agree.
+  // Along edges, landmarks match in many places where phases do not agree.
   const auto try_near = [&](const Pose& place, bool patient) {
     const PhaseAgreement near = phases_.approach(place.x, place.y);
     if (phases_contradict(phases_.at(near.x, near.y).coherence, still, phases_.chance())) return false;
@@ -218,14 +222,14 @@ void Registrar::search(const ReferencePicture& reference, PhaseAgreement& best, 
   if (settled() || landmarks.try_at(start.pose(), true)) return;
   consider(start.x, start.y);
   if (start.x != 0 || start.y != 0) {
-    // Phases may have followed something that moves before a scene that has stayed.
+    // Phases may have followed an object that moves in front of a still scene.
     if (!landmarks.agreed() && landmarks.try_at({})) return;
     consider(0, 0);
   }
   if (settled()) return;
   const Registration coarse = fit(reference, peak.x, peak.y).found;
   consider(coarse.x, coarse.y);
-  // Turned or enlarged, a scene has no common phase: the small picture still shows where it is.
+  // A turned or enlarged scene has no common phase, but the small picture still shows where it is.
   if (best.coherence < kSure * phases_.chance() && coarse.inliers > 0.7) {
     best.x = coarse.x;
     best.y = coarse.y;
@@ -234,7 +238,7 @@ void Registrar::search(const ReferencePicture& reference, PhaseAgreement& best, 
   if (landmarks.try_at({best.x, best.y}, true)) return;
   const Pose turned{coarse.x, coarse.y, coarse.rotation, coarse.zoom};
   if (landmarks.try_at({coarse.x, coarse.y}, true) || landmarks.try_at(turned, true)) return;
-  // Much that moves in front of the scene has peaks of its own.
+  // Large objects that move in front of the scene have peaks themselves.
   for (std::size_t i = 1; i < peaks.size() && !landmarks.agreed(); ++i) try_near(peaks[i].place, true);
   if (!landmarks.agreed() && (without_ >= kSearchEveryFrame || without_ % kGlance == 0))
     search_turns(reference, start.pose(), landmarks);
@@ -304,8 +308,8 @@ Registration Registrar::locate(const ReferencePicture& reference, std::span<cons
     trust_ = {landmarks.likeness(), landmarks.share(), 0};
   }
   without_ = landmarks.agreed() ? 0 : without_ + 1;
-  // Opposite rims do not move with the scene, and pull the phases of the whole picture back. Small pictures
-  // leave the rim out: where the scene is clear, they have the last word.
+  // Opposite edges of the picture do not move with the scene, and bias the phases of the whole picture
+  // towards no shift. Small pictures leave the edges out, so they decide where the scene is clear.
   Step fine = step(reference, best.x, best.y);
   const double far = std::max(kNear, 0.35 * std::hypot(best.x, best.y));
   const bool known = landmarks.agreed();
@@ -345,7 +349,7 @@ Registrar::Step Registrar::fit(const ReferencePicture& reference, double x, doub
     if (!next.good) return next;
     const double moved = std::hypot(next.found.x - x, next.found.y - y);
     found = next;
-    // A step longer than the picture's finest waves is a guess.
+    // A step longer than the picture's finest waves is unreliable, so it is shortened.
     const double longest = 0.5 * (pictures_.step_x() + pictures_.step_y());
     const double part = std::min(1.0, longest / std::max(1e-9, moved));
     x += part * (next.found.x - x);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A few pixels of each tile stand for a frame. Most lags are ruled out by the first tiles.
+// A few pixels of each tile represent a frame. Most lags are ruled out by the first tiles.
 #include "video/guard/replay.hpp"
 
 #include <algorithm>
@@ -13,36 +13,41 @@ namespace {
 
 /// Seconds between two searches.
 constexpr double kSearchEvery_s = 0.1;
-/// Share of the usual noise below which a tile is a copy, and variance that can be missed.
+/// A tile is a copy if its variance is at most this share of the usual noise; variance above which noise can
+/// be missed.
 constexpr double kCopy = 0.25;
 constexpr double kNoise = 0.05;
-/// Noise that no encoder has taken away, and that would not return with what moves.
+/// Noise that no encoder has removed, and that would not return with moving objects. Not used.
 constexpr double kLive = 0.7;
-/// Tiles that have to have noise, and the share of them that have to be copies: others may show a clock.
+/// Number of tiles that have to have noise, and the share of them that have to be copies: others may show a
+/// clock.
 constexpr std::size_t kNoisy = kTiles / 2;
 constexpr double kMax = 0.75;
-/// Frames that have to return, and whose mean noise is learned; factor per frame by which that is forgotten.
+/// Minimum number of frames that have to return. Noise is a running mean with weight kShare; its minimum
+/// counts after kFirst frames, is trusted after kLearned, and grows by kForget per frame.
 constexpr int kMinRun = 8;
 constexpr std::int64_t kFirst = 8, kLearned = 32;
 constexpr double kShare = 1.0 / 16;
 constexpr double kForget = 1.0005;
-/// Lags among which the least difference is noise: lamps flicker with periods of up to this number of frames.
+/// Noise is the minimum difference over lags up to this: lamps flicker with periods of up to this number of
+/// frames.
 constexpr std::int64_t kFlicker = 6;
-/// Frames that have to be copies when a period is found.
+/// Number of successive frames that have to be copies for a period to be found.
 constexpr std::int64_t kAgree = 3;
-/// Variance of the change in a tile in which something moves; tiles that may be other than they were.
+/// Variance of the change in a tile above which something moves there; number of still tiles that may
+/// nevertheless differ.
 constexpr double kMotion = 6;
 constexpr int kOthers = 2;
-/// Of motion that returns: tiles that move when it is looked for, that it has been seen in, the share of the
-/// frames in which anything moves, the seconds that it has to return for, and the shortest period.
+/// Minima for motion that returns: tiles that move when a search begins, tiles in which motion was seen,
+/// share of the frames with motion, seconds for which it has to return, and period in seconds.
 constexpr int kMovingNow = 1;
 constexpr std::size_t kMovingTiles = 3;
 constexpr double kMovingShare = 0.3;
 constexpr double kMotion_s = 1.5;
 constexpr double kMinPeriod_s = 3;
-/// Share of the frames that are no copies of those before: where noise is gone, every lag would do.
+/// Minimum share of the frames that do not repeat the previous one: without noise, every lag would match.
 constexpr double kLively = 0.5;
-/// Frames in a row that may be spoilt, as key frames are.
+/// Successive frames that may fail to match, as key frames do.
 constexpr std::int64_t kSpoilt = 2;
 
 }  // namespace
@@ -111,7 +116,7 @@ void Replay::learn_noise() noexcept {
     for (std::int64_t lag = 1; lag <= std::min(kFlicker, frames_ - 1); ++lag)
       min = std::min(min, difference(t, lag).variance);
     mean_[t] += std::max(kShare, 1.0 / static_cast<double>(learned_ + 1)) * (min - mean_[t]);
-    // What passes by meanwhile is no noise.
+    // Objects that pass by meanwhile are not noise.
     usual_[t] = learned_ < kFirst ? mean_[t] : std::min(kForget * usual_[t], mean_[t]);
   }
   ++learned_;
@@ -123,7 +128,7 @@ void Replay::learn_noise() noexcept {
 bool Replay::motion_returns(std::int64_t lag, std::int64_t ago) const noexcept {
   int others = 0;
   for (std::size_t t = 0; t < kTiles; ++t) {
-    // What moved then has to move now, too.
+    // What moved then has to move now as well.
     const double motion = std::max(difference(t, 1, ago).variance, difference(t, 1, ago + lag).variance);
     const double other = difference(t, lag, ago).variance;
     if (motion > kMotion) {
@@ -139,7 +144,7 @@ bool Replay::copy(std::int64_t lag, std::int64_t ago) const noexcept {
   return by_motion_ ? motion_returns(lag, ago) : returns(lag, ago);
 }
 
-/// Several frames have to agree, or a picture that is shown for long would seem to return too soon.
+/// Several frames have to agree; otherwise a picture that is shown for long would seem to return too soon.
 std::int64_t Replay::search() const noexcept {
   const std::int64_t max = std::min(longest_, frames_ - 2 - kAgree);
   for (std::int64_t lag = 2; lag <= max; ++lag) {
@@ -197,7 +202,7 @@ void Replay::add(const SignalView& frame, double interval_s, double min_s, bool 
                        static_cast<double>(moving_frames_) > kMovingShare * static_cast<double>(run_)
       : noisy_ >= kNoisy ? static_cast<double>(lively_frames_) > kLively * static_cast<double>(run_)
                          : frames_ - latest_change_ <= lag_;
-  // What has told once goes on while it lasts.
+  // Once recognised, a replay continues while pictures return.
   if (tells || strength_ > 1) strength_ = static_cast<double>(run_) / static_cast<double>(needed);
 }
 
@@ -210,12 +215,13 @@ void Replay::look(double interval_s, int moving) noexcept {
   if (lag_ == 0 && !live_ && moving >= kMovingNow) {
     by_motion_ = true;
     lag_ = search();
-    // What swings returns after a short time by itself.
+    // Swinging objects return after a short time by themselves.
     if (lag_ < frames_in(kMinPeriod_s, interval_s)) lag_ = 0;
   }
   if (lag_ == 0) return;
   run_ = kAgree;
-  // It may have begun before the search. What stands still tells nothing of that.
+  // The replay may have begun before the search. Motion alone cannot tell, because a still picture always
+  // matches.
   while (!by_motion_ && run_ < lag_ && run_ + lag_ + 2 < std::min(frames_, kMaxFrames) && copy(lag_, run_))
     ++run_;
   misses_ = 0;

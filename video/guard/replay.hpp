@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells pictures that were shown before and return in the same order: a recording that is played in a loop
-// instead of the camera, or a recorder that sends its last two buffers in turn.
+// Detects pictures that were shown before and return in the same order: a recording played in a loop instead
+// of the live picture, or a recorder that alternates between its last two buffers.
 #pragma once
 
 #include <array>
@@ -13,45 +13,46 @@
 
 namespace sfft::video {
 
-/// Noise never returns. So a frame that equals an earlier one more closely than neighbouring frames of a live
-/// camera equal each other is a copy of it, even if it was encoded again. Where an encoder leaves no noise,
-/// frames count that are equal to the bit, and motion that returns after seconds, wherever it is. Copies
+/// Noise never returns. A frame that is closer to an earlier one than neighbouring frames of a live camera
+/// are to each other is therefore a copy, even if it was encoded again. If an encoder leaves no noise, only
+/// identical frames count as copies, and motion that returns after seconds in all places. Copies of a Replay
 /// continue independently.
 class Replay {
  public:
   /// `full`: the largest value that samples take.
   explicit Replay(double full) : unit_(full / 255) {}
 
-  /// Takes the next frame; `interval_s`: since the one before, usually. `min_s`: how long pictures have to
-  /// return. `hold`: what is seen now is not what is usual.
+  /// Takes the next frame. `interval_s`: usual time between frames. `min_s`: how long pictures have to
+  /// return. `hold`: do not learn noise from this frame.
   void add(const SignalView& frame, double interval_s, double min_s, bool hold);
-  /// Frames that have returned in a row, over those that make an event; 0 where none does.
+  /// Number of successive frames that have returned, over the number that makes an event; 0 if none has.
   double strength() const noexcept { return strength_; }
-  /// Frames since which pictures return, where they do, or since they have ceased to; with the latest.
+  /// Frames since pictures began to return, or since they ceased to, including the latest.
   std::int64_t frames() const noexcept { return run_ > 0 ? run_ + misses_ : misses_; }
-  /// Frames after which they return; 0 where none does.
+  /// Number of frames after which pictures return; 0 if they do not.
   std::int64_t period() const noexcept { return lag_; }
 
  private:
   static constexpr std::size_t kRuns = 10, kPerRun = 6, kPerTile = kRuns * kPerRun;
   static constexpr std::size_t kSamples = kPerTile * kTiles;
-  /// Periods up to this are found.
+  /// Longest period that is found.
   static constexpr double kLongest_s = 20;
   static constexpr std::int64_t kMaxFrames = 640;
 
   using Levels = std::array<std::uint16_t, kSamples>;
   struct Difference {
-    double variance = 0;  ///< squares of a 255th of the full range
+    double variance = 0;  ///< in units of (full range / 255)²
     bool equal = true;
   };
 
   void read(const SignalView& frame);
   const Levels& before(std::int64_t lag) const noexcept;
-  /// Of a tile in the frame `ago` frames before the latest one, and `lag` frames before that.
+  /// Difference of a tile between the frame `ago` frames before the latest one and the frame `lag` frames
+  /// before that.
   Difference difference(std::size_t tile, std::int64_t lag, std::int64_t ago = 0) const noexcept;
   /// Whether the frame `ago` frames before the latest one is a copy of the one `lag` frames before that.
   bool returns(std::int64_t lag, std::int64_t ago = 0) const noexcept;
-  /// The same by motion alone: what moves in either has moved in both.
+  /// The same by motion alone: what moves in either frame has to move in both.
   bool motion_returns(std::int64_t lag, std::int64_t ago) const noexcept;
   bool copy(std::int64_t lag, std::int64_t ago) const noexcept;
   void note_motion() noexcept;
@@ -62,17 +63,17 @@ class Replay {
   double unit_;
   std::vector<Levels> kept_;
   std::int64_t frames_ = 0;
-  std::int64_t longest_ = 0;  ///< lag, at the present rate
+  std::int64_t longest_ = 0;  ///< longest lag in frames, at the present rate
   std::int64_t lag_ = 0, run_ = 0, misses_ = 0;
-  std::int64_t lively_frames_ = 0;  ///< of the run, those that are no copies of the frame before
-  bool by_motion_ = false;          ///< only what moves tells
-  std::int64_t moving_frames_ = 0;  ///< of the run, those in which something moves
-  std::bitset<kTiles> moved_;       ///< where it did
-  std::int64_t latest_change_ = 0;  ///< frame in which most of the picture was another than before
+  std::int64_t lively_frames_ = 0;  ///< frames of the run that are not copies of the previous one
+  bool by_motion_ = false;          ///< the replay was recognised by motion alone
+  std::int64_t moving_frames_ = 0;  ///< frames of the run in which something moves
+  std::bitset<kTiles> moved_;       ///< tiles in which something has moved
+  std::int64_t latest_change_ = 0;  ///< latest frame in which at least half of the tiles changed
   double strength_ = 0;
-  std::array<double, kTiles> mean_{}, usual_{};  ///< noise: now, and the least until now, forgotten slowly
+  std::array<double, kTiles> mean_{}, usual_{};  ///< noise: running mean, and its minimum with slow decay
   std::int64_t learned_ = 0;
-  bool live_ = false;      ///< there is noise in most of the picture
+  bool live_ = false;      ///< there is noise in most of the picture; never set
   std::size_t noisy_ = 0;  ///< tiles whose noise is known and large enough to be missed
 };
 

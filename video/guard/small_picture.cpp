@@ -44,7 +44,7 @@ SmallPictures::SmallPictures(const Layout& layout)
       const double taper = (0.5 + 0.5 * std::cos(std::numbers::pi * fall)) /
                            static_cast<double>(layout.region.width) /
                            static_cast<double>(layout.region.height);
-      // Both filters reach only a few points far: what opposite rims mix stays near the rim.
+      // Both filters reach only a few points, so the mixing of opposite edges of the picture stays near them.
       const double coarse = std::hypot(fx, fy) / kLightingCycles;
       taper_[layout.at(fx, fy)] = static_cast<float>(taper);
       structure_taper_[layout.at(fx, fy)] =
@@ -134,7 +134,7 @@ void SmallPictures::window(std::span<const std::complex<float>> low,
   for (std::size_t i = 1; i + 1 < points; ++i) lines_[i] = 0.5F * low[i] - 0.25F * (low[i - 1] + low[i + 1]);
   for (std::size_t i = lines; i + lines < points; ++i)
     windowed[i] = 0.5F * lines_[i] - 0.25F * (lines_[i - lines] + lines_[i + lines]);
-  // Left of the first column are the conjugates of the second.
+  // Column -1 holds the conjugates of column 1.
   for (std::size_t i = 0; i < lines && i + lines < points; ++i)
     windowed[i] = 0.5F * lines_[i] - 0.25F * (std::conj(lines_[2 * lines - 1 - i]) + lines_[i + lines]);
 }

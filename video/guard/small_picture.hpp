@@ -25,18 +25,18 @@ class SmallPictures {
   double step_x() const noexcept { return step_x_; }
   double step_y() const noexcept { return step_y_; }
 
-  /// The scene moved back by (x, y) pixels. `low` is in the order of Layout::block. `structure`: less its own
-  /// blur over a few points, which is the lighting.
+  /// Draws the scene moved back by (x, y) pixels. `low` is in the order of Layout::block. `structure`:
+  /// subtracts the picture blurred over a few points, which is the lighting.
   void draw(std::span<const std::complex<float>> low, double x, double y, bool structure,
             std::vector<float>& picture);
-  /// Derivatives by x and y, per pixel of the frame, of the structure.
+  /// Derivatives of the structure by x and y, per pixel of the frame.
   void gradients(std::span<const std::complex<float>> low, std::vector<float>& by_x,
                  std::vector<float>& by_y);
-  /// The low block, up to a factor, of the structure in `low` with a turn and an enlargement taken out.
+  /// The low block of the structure in `low`, up to a factor, with a rotation and a zoom removed.
   void turn_back(std::span<const std::complex<float>> low, const Pose& turn,
                  std::vector<std::complex<float>>& turned);
-  /// Correlation of two scenes over shifts of whole steps, both under a Hann window, of which every
-  /// frequency counts by the root of its strength. Row-major, shift (0, 0) first, negative shifts wrapped.
+  /// Correlation of two scenes over shifts of whole steps. Both are under a Hann window, and each frequency
+  /// is weighted by the square root of its amplitude. Row-major, shift (0, 0) first, negative shifts wrapped.
   void correlate(std::span<const std::complex<float>> reference, std::span<const std::complex<float>> low,
                  std::vector<float>& surface);
 
@@ -46,7 +46,7 @@ class SmallPictures {
   std::size_t half_at(int fx, int fy) const noexcept {
     return static_cast<std::size_t>((fy < 0 ? fy + height_ : fy) * (width_ / 2 + 1) + fx);
   }
-  /// A scene's low block under a Hann window, in the same order; void at the block's limits.
+  /// A scene's low block under a Hann window, in the same order; invalid at the block's limits.
   void window(std::span<const std::complex<float>> low, std::vector<std::complex<float>>& windowed);
 
   int columns_, rows_;
@@ -54,7 +54,8 @@ class SmallPictures {
   double step_x_, step_y_;
   std::int64_t region_width_, region_height_;
   dense::Plan<float> plan_;
-  /// In the order of Layout::block, divided by the points of the region; of all, and of the structure.
+  /// Tapers in the order of Layout::block, divided by the number of points of the region: for the whole
+  /// picture, and for the structure.
   std::vector<float> taper_, structure_taper_;
   std::vector<float> upright_, turned_;
   std::vector<std::complex<float>> half_, ramp_x_, ramp_y_, lines_, windowed_, reference_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two pictures per second are held, for as long as memory is left for them.
+// Keeps two pictures per second, up to kHeld seconds and kMaxBytes.
 #include "video/guard/snapshots.hpp"
 
 #include <fmt/format.h>

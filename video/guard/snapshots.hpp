@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A picture of each event.
+// Writes a picture of each event.
 #pragma once
 
 #include <deque>
@@ -12,17 +12,18 @@
 
 namespace sfft::video {
 
-/// Holds pictures of the last seconds, because events are recognised after they begin. One source.
+/// Keeps pictures of the last seconds, because events are recognised after they begin. For one source.
 class Snapshots {
  public:
-  /// Files are PREFIX-ID-KIND.png. `may_write` is called with each name before, and may throw Error.
+  /// Files are named PREFIX-ID-KIND.png. `may_write` is called with each name before it is written, and may
+  /// throw Error to prevent that.
   Snapshots(std::string prefix, std::function<void(const std::string&)> may_write);
 
   void take(const Frame& frame, double seconds);
-  /// Writes the first picture from the event's start on, or else the latest one. Returns the file's name;
-  /// empty if there is none.
+  /// Writes the first picture at or after the event's start, or else the latest one. Returns the name of the
+  /// file, or an empty string if none was written.
   std::string write(const Event& event);
-  /// Why a picture could not be written, the first time.
+  /// The first reason why a picture could not be written; empty: none.
   const std::string& problem() const noexcept { return problem_; }
 
  private:

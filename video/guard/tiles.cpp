@@ -13,21 +13,22 @@ namespace sfft::video {
 
 namespace {
 
-/// Grey levels of 255: structure that makes a tile's structure count half.
+/// Structure at which a tile's structure counts half, in 255ths of the full range.
 constexpr double kFaint = 1.5;
-/// Grey levels of 255: least deviation that no change of light explains.
+/// Minimum deviation that no change of light explains, in 255ths of the full range.
 constexpr double kOff = 14;
 
-/// What a tile counts whose structure is gone and whose level has stayed.
+/// Weight of a tile whose structure is gone but whose level has stayed.
 constexpr double kTakenOut = 0.38;
 
-/// Factor within which structure, detail and level are those of the same objects, and of the latter.
+/// Factor within which structure and detail belong to the same objects; the same for levels.
 constexpr double kAlike = 1.7;
 constexpr double kAsBright = 1.25;
-/// Grey levels of structure, in units of the faint, without which there are no objects.
+/// Minimum structure of objects, in units of kFaint.
 constexpr double kObjects = 4;
 
-/// Contrast over level, of what they were: light leaves more, a veil of paint, dirt or plastic leaves less.
+/// Relative contrast over relative level: a veil of paint, dirt or plastic leaves less than kVeiled, light
+/// leaves more than kClearEnough.
 constexpr double kVeiled = 0.25;
 constexpr double kClearEnough = 0.45;
 
@@ -50,14 +51,14 @@ double share_there(const LandmarkReport& landmarks, std::size_t tile) {
   return 1 - static_cast<double>(landmarks.gone[tile]) / landmarks.usable[tile];
 }
 
-/// The change of light that most tiles agree with. Candidates are what single tiles say, as a factor and as
-/// an offset; tiles that show the scene count twice.
+/// Finds the change of light that most tiles agree with. Each tile proposes a factor and an offset. Tiles
+/// that show the scene count twice, or up to three times by their landmarks.
 void common_light(const TileComparisons& tiles, const LandmarkReport& landmarks, double faint, double full,
                   SceneComparison& scene) {
   double max = 0;
   double votes = 0;
   std::array<double, 2> best{1, 0};
-  // A tile whose landmarks are there shows the scene; one that has lost them shows something else.
+  // A tile whose landmarks are present shows the scene; one that has lost them shows something else.
   const auto vote = [&](std::size_t t) {
     const double there = share_there(landmarks, t);
     return 0.1 + (there < 0 ? (shows_the_scene(tiles[t], faint) ? 2 : 1) : 3 * there);
@@ -71,7 +72,7 @@ void common_light(const TileComparisons& tiles, const LandmarkReport& landmarks,
     return sum;
   };
   const auto consider = [&](const std::array<double, 2>& line) {
-    // What explains as much with less change is the better explanation.
+    // If two changes explain equally much, the smaller one is the better explanation.
     const double sum = support(line) - 0.5 * std::abs(std::log(line[0])) - 4 * std::abs(line[1]) / full;
     if (sum <= max) return;
     max = sum;
@@ -100,13 +101,14 @@ void common_light(const TileComparisons& tiles, const LandmarkReport& landmarks,
   scene.offset = best[1];
 }
 
-/// How much of its fine detail a tile has relative to the others, 0 to 1: 1 is all lost.
+/// How much of its fine detail a tile has lost relative to the others, 0 to 1: 1 if three quarters or more
+/// are lost.
 double lost_detail(double ratio, double usual) {
   return usual > 0 ? ramp(-ratio / usual, -0.5, -0.25) : 0;
 }
 
-/// How sure it is, 0 to 1, that something lies over a tile through which the scene can be seen: paint, dirt
-/// or plastic. Its shapes are there, and its landmarks, with less contrast than the light leaves them.
+/// Certainty, 0 to 1, that something transparent lies over a tile: paint, dirt or plastic. The tile's
+/// structure and landmarks are present, with less contrast than the light leaves them.
 double veil(const TileComparison& tile, double landmarks_contrast, double full) {
   const bool clipped = tile.level > 0.9 * full || tile.level < 0.06 * full;
   if (clipped || !(landmarks_contrast > 0)) return 0;
@@ -216,7 +218,7 @@ SceneComparison compare_scene(const TileComparisons& tiles, std::span<const doub
     const double expected_level = std::clamp(gain * tile.expected_level + scene.offset, 0.0, full);
     const double there = share_there(landmarks, t);
     if (tile.outside) continue;
-    // Where the light drives samples to their limit there is nothing to see but landmarks.
+    // If the light drives samples to their limit, only landmarks can be seen.
     if (there < 0 && scene.light_known &&
         ((expected_level > 0.95 * full && tile.level > 0.92 * full) ||
          (expected_level < 0.04 * full && tile.level < 0.06 * full)))
@@ -233,10 +235,10 @@ SceneComparison compare_scene(const TileComparisons& tiles, std::span<const doub
     const double fine = expected_detail[t] < unit
                             ? 0
                             : lost_detail(ratios[t], usual_ratio) * (tile.correlation < 0.8 ? 1 : 0);
-    // Something taken out of the scene leaves the levels as they were, more or less; a cover seldom does.
+    // Taking an object out of the scene leaves the levels more or less as they were; a cover seldom does.
     const double level_moved = ramp(std::abs(tile.level - expected_level),
                                     0.3 * allowance(expected_level, full), allowance(expected_level, full));
-    // A blur takes landmarks away and leaves coarse structure.
+    // A blur removes landmarks and leaves coarse structure.
     const double blurred = ramp(tile.correlation, 0.6, 0.9);
     const double veiled = structured * veil(tile, landmarks.contrast[t], full);
     const double hidden = there < 0

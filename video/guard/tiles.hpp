@@ -37,21 +37,21 @@ class TileGrid {
   std::vector<int> tile_of_;  ///< -1: in the rim
 };
 
-/// What all tiles together say.
+/// The result over all tiles.
 struct SceneComparison {
   double changed = 0;  ///< share of the picture that no longer shows the scene
-  double still = 0;    ///< the same without what moves from frame to frame
+  double still = 0;    ///< the same without parts that move from frame to frame
   /// The common change of light: level = gain * expected + offset, for most tiles.
   double gain = 1, offset = 0;
   bool light_known = false;
-  /// What has changed and keeps still is as bright, as structured and as detailed as what was there: the
-  /// scene's own objects elsewhere, such as a person before the camera.
+  /// The changed parts that keep still are as bright, as structured and as detailed as before: the scene's
+  /// own objects have moved, such as a person in front of the camera.
   bool rearranged = false;
 };
 
-/// Weighs the tiles, each with one vote: structure that is lost or replaced, fine detail that is lost in a
-/// part of the picture, landmarks that are not there, and levels that the common change of light does not
-/// explain. `noise`: energy of ordinary changes of each tile. `full`: the largest grey level.
+/// Gives each tile one vote on lost or replaced structure, locally lost fine detail, missing landmarks, and
+/// levels that the common change of light does not explain. `noise`: energy of ordinary changes of each tile.
+/// `full`: the largest grey level.
 SceneComparison compare_scene(const TileComparisons& tiles, std::span<const double> noise,
                               std::span<const double> detail, std::span<const double> expected_detail,
                               const LandmarkReport& landmarks, double full);

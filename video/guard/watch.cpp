@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decoder reads ahead on a thread of its own. A live source is looked at twice a second, so that silence
-// is an event too.
+// The decoder reads ahead on a separate thread. A live source is checked twice a second, so that silence also
+// becomes an event.
 #include "video/guard/watch.hpp"
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ constexpr std::size_t kMaxEvents = 20000;
 /// Time between two recordings, in seconds, above which something happened between them that nobody saw.
 constexpr double kLongestSeam = 2;
 
-/// Sets a flag again and again until it is destroyed, and at once when the run is to stop.
+/// Sets a flag every 500 ms until it is destroyed, and every 50 ms once the run has to stop.
 class Waker {
  public:
   Waker(std::atomic<bool>& flag, const std::atomic<bool>& stop)
@@ -93,7 +93,7 @@ class Watch {
     if (failure) std::rethrow_exception(failure);
   }
 
-  /// A stream that broke is no longer there.
+  /// A stream that broke is offline.
   void broke() {
     if (guard_ && live_ && report_.frames > 0 && !stop_) go_offline(report_.seconds);
   }
@@ -103,6 +103,7 @@ class Watch {
   }
 
  private:
+<<<<<<< HEAD
   void watch(const std::string& input) {
     const auto source = open(input);
     if (!source) return;
@@ -143,6 +144,10 @@ class Watch {
 
   /// Opens the source, and waits for one that may come later. Null: the run is to stop.
   std::unique_ptr<FrameSource> open(const std::string& input) {
+=======
+  /// Opens the source, and waits for one that may come later. Returns null if the run has to stop.
+  std::unique_ptr<FrameSource> open() {
+>>>>>>> w/guard
     constexpr double kFirstPause = 0.25, kLongestPause = 15;  // seconds
     SourceOptions source = options_.source;
     source.stop = &stop_;
@@ -239,8 +244,8 @@ class Watch {
     }
   }
 
-  /// Time of a frame: the source's, else by number and rate. It begins with the first frame, or before with
-  /// the silence that was an event.
+  /// Time of a frame: the source's, or else by number and rate. It counts from the first frame, or from the
+  /// start of the silence before it if that was an event.
   double seconds_of(const Frame& frame) const {
     const double begin =
         offset_s_ + (absent_ && absent_->seconds >= options_.silence_s ? absent_->seconds : 0);
@@ -295,14 +300,14 @@ class Watch {
       keep(whole, phase);
       on_event_(whole, phase);
     }
-    // What the open events have come to since they began.
+    // Updates open events in the report, because they may have changed since they began.
     for (const Event& open : guard_->open_events()) {
       const auto kept = std::ranges::find(report_.events, open.id, &Event::id);
       if (kept != report_.events.end()) *kept = completed(open, EventPhase::end);
     }
   }
 
-  /// The event with what the guard does not know of it: its date, its zones and its picture.
+  /// The event completed by what the guard does not know: its date, its zones and its picture.
   Event completed(Event event, EventPhase phase) {
     event.zones = areas_->names(zones_of_[event.id]);
     event.wall_clock = iso_8601(report_.input.begin, event.start_s);
@@ -321,8 +326,8 @@ class Watch {
     return event;
   }
 
-  /// What happens to the camera is seen in all of them, but a cover in those where half of the landmarks are
-  /// hidden.
+  /// The zones in which an event is seen: all of them, but for a cover only those in which at least half of
+  /// the landmarks are hidden.
   std::uint64_t zones_of(EventKind kind, const GuardFrame& result) const {
     const auto all = areas_->zones() == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << areas_->zones()) - 1;
     if (kind != EventKind::covered || all == 0 || !result.seen) return all;
@@ -339,7 +344,7 @@ class Watch {
         gone[static_cast<std::size_t>(zone)] += result.seen->landmarks.gone[static_cast<std::size_t>(t)];
       }
     }
-    // Where no landmarks are, a cover may be.
+    // A zone without landmarks may be covered.
     for (int zone = 0; zone < areas_->zones(); ++zone)
       if (2 * gone[static_cast<std::size_t>(zone)] >= usable[static_cast<std::size_t>(zone)])
         hidden |= std::uint64_t{1} << zone;
@@ -368,14 +373,14 @@ class Watch {
   std::optional<Guard> guard_;
   std::optional<Snapshots> snapshots_;
   std::optional<Areas> areas_;
-  std::map<std::int64_t, std::uint64_t> zones_of_;  ///< events that last, by id
+  std::map<std::int64_t, std::uint64_t> zones_of_;  ///< zones of open events, by id
   bool live_ = false;
   std::int64_t segment_ = 0;        ///< of the latest frame
   std::int64_t frames_before_ = 0;  ///< of earlier recordings
   double offset_s_ = 0;             ///< time of the recording's first frame
   bool recording_begins_ = true, told_of_concealment_ = false;
   double busy_us_ = 0;
-  std::optional<Gap> absent_;  ///< before the first frame
+  std::optional<Gap> absent_;  ///< wait before the first frame
   Clock::time_point last_arrival_;
 };
 

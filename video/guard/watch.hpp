@@ -17,7 +17,7 @@
 
 namespace sfft::video {
 
-/// What became of a source. Of its events the latest are kept. Recordings that continue each other are one
+/// The result for a source. Only its latest events are kept. Recordings that continue each other are one
 /// source: times and frames count on from its first recording.
 struct WatchReport {
   /// One of several recordings.
@@ -34,7 +34,7 @@ struct WatchReport {
   std::vector<std::string> warnings;
   SourceLog input_log;
   std::int64_t frames = 0;
-  std::int64_t made_up = 0;  ///< of them: Frame::made_up
+  std::int64_t made_up = 0;  ///< frames with Frame::made_up
   double seconds = 0;        ///< time of the last frame
   double us_per_frame = 0;
   std::vector<Event> events;  ///< in the order of their starts
@@ -51,17 +51,17 @@ struct WatchOptions {
   AreaOptions areas{};
   double silence_s = 5;     ///< a live source without frames for this time is offline
   std::int64_t frames = 0;  ///< stop after this many; 0: all
-  std::string snapshots{};  ///< Snapshots: prefix of their files; empty: none are written
+  std::string snapshots{};  ///< prefix of the files of Snapshots; empty: none are written
   std::function<void(const std::string&)> may_write{};
 };
 
-/// Called for every event that begins or ends, from the thread that watches.
+/// Called for every event that begins or ends, on the thread that calls watch().
 using EventCallback = std::function<void(const Event& event, EventPhase phase)>;
 
 /// Opens and guards the input until it ends, breaks, or `stop` is set. Several inputs are recordings that
 /// continue each other (find_sequences()); a damaged one does not end the others. A stream or camera that is
-/// not there is opened again and again like one that was lost. Never throws: what was seen until a failure is
-/// in the report.
+/// not available is opened repeatedly, like one that was lost. Never throws: the report holds what was seen
+/// until a failure.
 WatchReport watch(std::span<const std::string> inputs, const WatchOptions& options,
                   const EventCallback& on_event, const std::atomic<bool>& stop) noexcept;
 
