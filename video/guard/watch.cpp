@@ -103,7 +103,6 @@ class Watch {
   }
 
  private:
-<<<<<<< HEAD
   void watch(const std::string& input) {
     const auto source = open(input);
     if (!source) return;
@@ -144,10 +143,6 @@ class Watch {
 
   /// Opens the source, and waits for one that may come later. Null: the run is to stop.
   std::unique_ptr<FrameSource> open(const std::string& input) {
-=======
-  /// Opens the source, and waits for one that may come later. Returns null if the run has to stop.
-  std::unique_ptr<FrameSource> open() {
->>>>>>> w/guard
     constexpr double kFirstPause = 0.25, kLongestPause = 15;  // seconds
     SourceOptions source = options_.source;
     source.stop = &stop_;
