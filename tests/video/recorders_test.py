@@ -5,6 +5,7 @@ Standard library and the program ffmpeg."""
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 import unittest
@@ -118,6 +119,16 @@ class Links(base.Recordings):
         with open(self.path("pages/p.html"), encoding="utf-8") as page:
             [link] = re.findall(r"<a href='([^']*)'>clip</a>", page.read())
         self.assertTrue(os.path.samefile(os.path.join(self.path("pages"), unquote(link)), os.path.join(clips, os.listdir(clips)[0])))
+
+    def test_a_clip_that_cannot_be_written_is_not_named(self):
+        path, clips = self.record("a.mkv", "ffv1", sound=False), self.path("clips")
+        done = subprocess.run([PROGRAM, "triage", path, "--roi", base.SCENE, "--quiet", "--json", "-", "--clips", clips], capture_output=True, text=True, timeout=60,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (30000, 30000)))
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("cannot be written", done.stderr)
+        [event] = json.loads(done.stdout)["events"]
+        self.assertNotIn("clip", event)
+        self.assertEqual(os.listdir(clips), [])
 
     def guard(self, path, *arguments, code=0):
         done = subprocess.run([PROGRAM, "guard", path, "--quiet", "--json", self.path("r.json"), "--html", self.path("r.html"), *arguments], capture_output=True, text=True, timeout=60)

@@ -224,6 +224,7 @@ class Cutter {
     std::size_t begin, end;      ///< packets of the video track
     double start_s, end_s;       ///< when they are displayed
     std::vector<double> decode;  ///< decoding times
+    std::string path{};          ///< of the file
     std::unique_ptr<ClipFile> file{};
     bool over = false;
   };
@@ -271,19 +272,19 @@ class Cutter {
   void open(Part& part) {
     guarded(part, [&] {
       const bool quicktime = needs_quicktime(*in_->streams[picture_]);
-      const std::string path = part.clip->path + (quicktime ? ".mov" : ".mkv");
-      if (may_write_) may_write_(path);
-      part.file = std::make_unique<ClipFile>(*in_, picture_, quicktime, part.start_s, path);
-      part.clip->written = path;
+      part.path = part.clip->path + (quicktime ? ".mov" : ".mkv");
+      if (may_write_) may_write_(part.path);
+      part.file = std::make_unique<ClipFile>(*in_, picture_, quicktime, part.start_s, part.path);
     });
-    if (!part.file) part.clip->written.clear();
   }
 
   void close(Part& part) {
     if (part.over) return;
     if (!part.file) open(part);
-    guarded(part, [&] { part.file->commit(); });
-    if (part.over) part.clip->written.clear();
+    guarded(part, [&] {
+      part.file->commit();
+      part.clip->written = part.path;
+    });
     part.over = true;
     part.file.reset();
   }

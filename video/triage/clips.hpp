@@ -12,7 +12,7 @@ namespace sfft::video {
 struct Clip {
   double start_s = 0, end_s = 0;  ///< seconds from the first frame (Frame::seconds)
   std::string path;               ///< without extension
-  std::string written{};          ///< path of the file, which may not exist after a `problem` or a stop
+  std::string written{};          ///< path of the file; empty if there is none, after a `problem` or a stop
   std::string problem{};          ///< why the clip is not complete; empty if nothing failed
 };
 
