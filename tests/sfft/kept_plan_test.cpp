@@ -156,7 +156,7 @@ TEST(KeptPlan, AnotherRequestIsPlannedAgainWithAReason) {
   };
   using Options = PlanOptions;
   EXPECT_NE(note([](Options& o) { o.accuracy = 0.25; }).find("accuracy = 0, not 0.25"), std::string::npos);
-  EXPECT_NE(note([](Options& o) { o.max_samples = 0.3; }).find("max_samples = 0, not 0.3"),
+  EXPECT_NE(note([](Options& o) { o.max_samples = 0.3; }).find("max_samples = automatic, not 0.3"),
             std::string::npos);
   EXPECT_NE(note([](Options& o) { o.batch = 8; }).find("batch = 1, not 8"), std::string::npos);
   EXPECT_NE(note([](Options& o) { o.seed = 7; }).find("seed = 1, not 7"), std::string::npos);
