@@ -144,7 +144,7 @@ class ProgramTest(FolderTest):
         self.assertIn(b"kept in the template file", kept["summary"])
         asked = plan_of("--template", file, "--samples", "0.3")
         self.assertFalse(asked["kept"])
-        self.assertEqual(asked["kept_note"], "it was made with max_samples = 0, not 0.3")
+        self.assertEqual(asked["kept_note"], "it was made with max_samples = automatic, not 0.3")
         # The template is saved with the plan that was used, to a file or to standard output, and both are used again.
         plan_of("--template", file, "--samples", "0.3", "--save-template", other)
         self.assertTrue(plan_of("--template", other, "--samples", "0.3")["kept"])
