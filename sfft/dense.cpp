@@ -201,7 +201,7 @@ const Shape& Plan<Real>::shape() const noexcept {
 }
 template <class Real>
 Domain Plan<Real>::domain() const noexcept {
-  return impl_->problem.real ? Domain::real : Domain::complex;
+  return impl_->problem.domain();
 }
 template <class Real>
 const Options& Plan<Real>::options() const noexcept {

@@ -190,7 +190,7 @@ const Shape& CompactPlan::shape() const noexcept {
   return impl_->request.dense.problem.shape;
 }
 Domain CompactPlan::domain() const noexcept {
-  return impl_->request.dense.problem.real ? Domain::real : Domain::complex;
+  return impl_->request.dense.problem.domain();
 }
 const CompactOptions& CompactPlan::options() const noexcept {
   return impl_->options;

@@ -192,7 +192,7 @@ const Shape& SelectivePlan<Real>::shape() const noexcept {
 }
 template <class Real>
 Domain SelectivePlan<Real>::domain() const noexcept {
-  return impl_->problem.real ? Domain::real : Domain::complex;
+  return impl_->problem.domain();
 }
 template <class Real>
 const Options& SelectivePlan<Real>::options() const noexcept {

@@ -211,7 +211,7 @@ const Shape& SlabPlan<Real>::shape() const noexcept {
 }
 template <class Real>
 Domain SlabPlan<Real>::domain() const noexcept {
-  return impl_->request.problem.real ? Domain::real : Domain::complex;
+  return impl_->request.problem.domain();
 }
 template <class Real>
 const Options& SlabPlan<Real>::options() const noexcept {

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
+#include "kernels/base/roots.hpp"
 #include "sfft/error.hpp"
 #include "template/data/template_data.hpp"
 
@@ -24,37 +24,25 @@ std::int64_t index_at(const Spectrum<Real>& spectrum, std::size_t i) {
   return (*spectrum.support)[i];
 }
 
-/// exp(2πi f t / n) for t = begin, begin + 1, …
-std::vector<std::complex<double>> roots(std::int64_t f, std::int64_t n, std::int64_t begin,
-                                        std::int64_t count) {
-  std::vector<std::complex<double>> table(static_cast<std::size_t>(count));
-  std::int64_t cycles = 0;  // f t modulo n
-  for (std::int64_t t = begin, bit = f; t > 0; t >>= 1, bit = (bit + bit) % n)
-    if ((t & 1) != 0) cycles = (cycles + bit) % n;
-  for (std::complex<double>& root : table) {
-    const double angle = 2 * std::numbers::pi * static_cast<double>(cycles) / static_cast<double>(n);
-    root = {std::cos(angle), std::sin(angle)};
-    cycles = (cycles + f) % n;
-  }
-  return table;
-}
-
 void check_box(const Shape& shape, std::span<const std::int64_t> begin, const Shape& extent) {
-  const auto rank = static_cast<std::size_t>(shape.rank());
-  bool inside = begin.size() == rank && extent.rank() == shape.rank();
-  for (int d = 0; inside && d < shape.rank(); ++d) {
-    const std::int64_t first = begin[static_cast<std::size_t>(d)];
-    inside = first >= 0 && extent[d] <= shape[d] && first <= shape[d] - extent[d];
-  }
-  if (begin.size() != rank || extent.rank() != shape.rank()) {
+  if (begin.size() != static_cast<std::size_t>(shape.rank()) || extent.rank() != shape.rank()) {
     throw Error(ErrorCode::shape_mismatch,
                 fmt::format("a box of {} from {} coordinates on, in a signal of {}", extent.to_string(),
                             begin.size(), shape.to_string()));
   }
-  if (!inside) {
-    throw Error(ErrorCode::invalid_argument, fmt::format("the box of {} is not within the signal of {}",
-                                                         extent.to_string(), shape.to_string()));
+  for (int d = 0; d < shape.rank(); ++d) {
+    const std::int64_t first = begin[static_cast<std::size_t>(d)];
+    if (first < 0 || extent[d] > shape[d] || first > shape[d] - extent[d]) {
+      throw Error(ErrorCode::invalid_argument, fmt::format("the box of {} is not within the signal of {}",
+                                                           extent.to_string(), shape.to_string()));
+    }
   }
+}
+
+/// Whether the conjugate of a coefficient counts as well.
+template <class Real>
+bool is_pair(const Spectrum<Real>& spectrum, std::int64_t index) noexcept {
+  return spectrum.domain == Domain::real && detail::conjugate_index(spectrum.shape, index) != index;
 }
 
 template <class Real>
@@ -63,30 +51,25 @@ std::vector<std::complex<double>> values_in_box(const Spectrum<Real>& spectrum,
   const Shape& shape = spectrum.shape;
   check_box(shape, begin, extent);
   std::vector<std::complex<double>> box(static_cast<std::size_t>(extent.points()));
-  std::array<std::int64_t, 3> first{0, 0, 0}, count{1, 1, 1}, n{1, 1, 1};
-  for (int d = 0; d < shape.rank(); ++d) {
-    const auto at = static_cast<std::size_t>(3 - shape.rank() + d);
-    first[at] = begin[static_cast<std::size_t>(d)];
-    count[at] = extent[d];
-    n[at] = shape[d];
-  }
+  const detail::Roots roots[] = {detail::Roots(shape[0]), detail::Roots(shape[1]), detail::Roots(shape[2])};
+  std::array<std::vector<std::complex<double>>, 3> phases;  // exp(2πi f_d t_d / n_d) along each dimension
   for (std::size_t i = 0; i < spectrum.values.size(); ++i) {
     const std::int64_t index = index_at(spectrum, i);
     const auto f = detail::coordinates(shape, index);
-    std::array<std::int64_t, 3> aligned{0, 0, 0};
-    for (int d = 0; d < shape.rank(); ++d)
-      aligned[static_cast<std::size_t>(3 - shape.rank() + d)] = f[static_cast<std::size_t>(d)];
-    const bool pair = spectrum.domain == Domain::real && detail::conjugate_index(shape, index) != index;
+    for (std::size_t d = 0; d < phases.size(); ++d) {
+      const std::int64_t first = d < begin.size() ? begin[d] : 0;
+      phases[d].clear();
+      for (std::int64_t t = 0; t < extent[static_cast<int>(d)]; ++t)
+        phases[d].push_back(roots[d](f[d], first + t));
+    }
+    const bool pair = is_pair(spectrum, index);
     const std::complex<double> value(spectrum.values[i]);
-    const auto plane = roots(aligned[0], n[0], first[0], count[0]);
-    const auto row = roots(aligned[1], n[1], first[1], count[1]);
-    const auto column = roots(aligned[2], n[2], first[2], count[2]);
     std::size_t at = 0;
-    for (const std::complex<double>& p : plane) {
-      for (const std::complex<double>& r : row) {
-        const std::complex<double> factor = value * p * r;
-        for (const std::complex<double>& c : column) {
-          const std::complex<double> term = factor * c;
+    for (const std::complex<double>& a : phases[0]) {
+      for (const std::complex<double>& b : phases[1]) {
+        const std::complex<double> factor = detail::times(value, detail::times(a, b));
+        for (const std::complex<double>& c : phases[2]) {
+          const std::complex<double> term = detail::times(factor, c);
           box[at++] += pair ? std::complex<double>(2 * term.real()) : term;
         }
       }
@@ -118,12 +101,9 @@ std::int64_t linear_index(const Shape& shape, std::span<const std::int64_t> freq
     throw Error(ErrorCode::shape_mismatch, fmt::format("{} frequencies for a signal of {} dimensions",
                                                        frequencies.size(), shape.rank()));
   }
-  std::int64_t index = 0;
-  for (int d = 0; d < shape.rank(); ++d) {
-    const std::int64_t f = frequencies[static_cast<std::size_t>(d)] % shape[d];
-    index = index * shape[d] + (f < 0 ? f + shape[d] : f);
-  }
-  return index;
+  std::array<std::int64_t, 3> f{0, 0, 0};
+  std::ranges::copy(frequencies.first(rank), f.begin());
+  return detail::linear_index(shape, f);
 }
 
 template <class Real>
@@ -153,8 +133,8 @@ std::array<double, 3> Spectrum<Real>::frequency(std::size_t i, std::span<const d
 template <class Real>
 double Spectrum<Real>::amplitude(std::size_t i) const {
   const std::int64_t index = index_at(*this, i);
-  const bool pair = domain == Domain::real && detail::conjugate_index(shape, index) != index;
-  return (pair ? 2 : 1) * std::abs(std::complex<double>(values[i])) / static_cast<double>(shape.points());
+  return (is_pair(*this, index) ? 2 : 1) * std::abs(std::complex<double>(values[i])) /
+         static_cast<double>(shape.points());
 }
 
 template <class Real>

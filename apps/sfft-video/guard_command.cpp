@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <mutex>
 #include <optional>
 #include <tuple>
@@ -14,7 +13,6 @@
 #include "report_files.hpp"
 #include "streams.hpp"
 #include "video/guard/guard_report.hpp"
-#include "video/sources/sequence.hpp"
 #include "video/sources/thread.hpp"
 
 namespace sfft::apps {
@@ -31,38 +29,13 @@ bool asked_for(const GuardCommand& command, const std::vector<video::WatchReport
   return false;
 }
 
-/// The sources of the command: recordings that continue each other are one, unless parts of them or each for
-/// itself are wanted. Other inputs are alone.
-std::vector<std::vector<std::string>> sources_of(const GuardCommand& command, const std::atomic<bool>& stop) {
-  std::vector<std::string> recordings;
-  std::vector<std::vector<std::string>> sources;
-  video::Selection frames = command.options.source.selection;
-  frames.roi.reset();
-  const bool whole = frames.all() && command.options.frames == 0 && !command.separate;
-  for (const std::string& input : command.inputs) {
-    if (whole && std::filesystem::is_regular_file(input)) {
-      recordings.push_back(input);
-    } else {
-      sources.push_back({input});
-    }
-  }
-  if (recordings.size() < 2) {
-    sources.clear();
-    for (const std::string& input : command.inputs) sources.push_back({input});
-    return sources;
-  }
-  for (std::vector<std::string>& sequence :
-       video::find_sequences(recordings, command.options.source.track, stop))
-    sources.push_back(std::move(sequence));
-  return sources;
-}
-
 }  // namespace
 
 int guard_command(const GuardCommand& command, const std::atomic<bool>& stop) {
   ReportFiles outputs(command.inputs, {{"json", command.json}, {"html", command.html}, {"svg", command.svg}});
   if (!command.snapshots.empty()) make_folder(command.snapshots);
-  const std::vector<std::vector<std::string>> sources = sources_of(command, stop);
+  const std::vector<std::vector<std::string>> sources = sequences_of(
+      command.inputs, command.options.source, command.separate || command.options.frames > 0, stop);
   std::vector<std::string> firsts;
   for (const std::vector<std::string>& source : sources) firsts.push_back(source.front());
   const std::vector<std::string> names = short_names(firsts);

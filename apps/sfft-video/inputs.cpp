@@ -10,6 +10,7 @@
 
 #include "video/sources/image_list.hpp"
 #include "video/sources/masked_url.hpp"
+#include "video/sources/sequence.hpp"
 
 namespace sfft::apps {
 
@@ -45,6 +46,15 @@ std::vector<std::string> expand_inputs(const std::vector<std::string>& inputs) {
     }
   }
   return all;
+}
+
+std::vector<std::vector<std::string>> sequences_of(const std::vector<std::string>& inputs,
+                                                   const video::SourceOptions& source, bool separate,
+                                                   const std::atomic<bool>& stop) {
+  if (!separate && source.selection.whole()) return video::find_sequences(inputs, source.track, stop);
+  std::vector<std::vector<std::string>> alone;
+  for (const std::string& input : inputs) alone.push_back({input});
+  return alone;
 }
 
 std::vector<std::string> short_names(const std::vector<std::string>& inputs) {

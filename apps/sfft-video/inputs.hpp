@@ -1,15 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handles several inputs of one command: expands folders of recordings, and names each input's outputs.
+// Handles several inputs of one command: expands folders of recordings, joins recordings that continue each
+// other, and names each input's outputs.
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <vector>
+
+#include "video/sources/source.hpp"
 
 namespace sfft::apps {
 
 /// The inputs, with every folder of recordings replaced by its recordings in natural order. A folder of
 /// images remains one input.
 std::vector<std::string> expand_inputs(const std::vector<std::string>& inputs);
+
+/// Recordings that continue each other as one list, in the order of time; every other input alone. All are
+/// alone if `separate`, or if only a part of each is read.
+std::vector<std::vector<std::string>> sequences_of(const std::vector<std::string>& inputs,
+                                                   const video::SourceOptions& source, bool separate,
+                                                   const std::atomic<bool>& stop);
 
 /// A short unique name per input, without folder and extension, usable as a file name.
 std::vector<std::string> short_names(const std::vector<std::string>& inputs);

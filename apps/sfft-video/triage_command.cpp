@@ -14,7 +14,6 @@
 #include "report_files.hpp"
 #include "streams.hpp"
 #include "triage_progress.hpp"
-#include "video/sources/sequence.hpp"
 #include "video/sources/thread.hpp"
 #include "video/triage/clips.hpp"
 #include "video/triage/cut_list.hpp"
@@ -82,21 +81,6 @@ void save_clips(const TriageCommand& command, std::vector<video::TriageFile>& fi
       outputs.guarded([&] { throw Error(ErrorCode::file_unreadable, clips[j].problem); });
     }
   }
-}
-
-/// The sequences of recordings. Each recording is alone with --separate or if only parts of the inputs are
-/// read.
-std::vector<std::vector<std::string>> sequences_of(const TriageCommand& command,
-                                                   const std::vector<std::string>& inputs,
-                                                   const std::atomic<bool>& stop) {
-  const video::Selection& selection = command.options.source.selection;
-  const bool whole = selection.start_seconds <= 0 && std::isinf(selection.end_seconds) &&
-                     selection.start_frame <= 0 && selection.end_frame == video::Selection{}.end_frame &&
-                     command.options.frames == 0;
-  if (whole && !command.separate) return video::find_sequences(inputs, command.options.source.track, stop);
-  std::vector<std::vector<std::string>> alone;
-  for (const std::string& input : inputs) alone.push_back({input});
-  return alone;
 }
 
 /// Reads all files of one call. `lengths`: numbers of files in their sequences.
@@ -263,7 +247,9 @@ class TriageRun {
 int triage_command(const TriageCommand& command, const std::atomic<bool>& stop) {
   std::vector<std::string> inputs;
   std::vector<std::size_t> lengths;
-  for (std::vector<std::string>& sequence : sequences_of(command, expand_inputs(command.inputs), stop)) {
+  for (std::vector<std::string>& sequence :
+       sequences_of(expand_inputs(command.inputs), command.options.source,
+                    command.separate || command.options.frames > 0, stop)) {
     lengths.push_back(sequence.size());
     std::ranges::move(sequence, std::back_inserter(inputs));
   }

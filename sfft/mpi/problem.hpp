@@ -21,6 +21,7 @@ struct Problem {
   Three signal_extents, spectrum_extents;
   Layout signal, spectrum;
 
+  Domain domain() const noexcept { return real ? Domain::real : Domain::complex; }
   /// Boxes of all processes in an array with these extents: dimension `first` is shared by grid[0] and
   /// `second` by grid[1].
   std::vector<Box> shared(const Three& extents, int first, int second) const;

@@ -60,7 +60,7 @@ void Plan<Real>::execute(std::span<const SignalView> frames, std::span<Spectrum<
                 fmt::format("{} frames but {} spectra", frames.size(), spectra.size()));
   }
   for (const SignalView& frame : frames) impl_->check(frame);
-  detail::WorkspaceImpl<Real>& own = detail::PlanAccess<Real>::inside(workspace);
+  detail::WorkspaceImpl<Real>& own = detail::inside(workspace);
   const detail::Exclusive exclusive(own.in_use, kWorkspaceInUse);
   for (Spectrum<Real>& spectrum : spectra) impl_->prepare(spectrum);
   const int threads = impl_->design->threads;
@@ -106,7 +106,7 @@ template <class Real>
 void Plan<Real>::enqueue(const DeviceView& frames, const DeviceSpectra<Real>& spectra,
                          Workspace<Real>& workspace, CUstream_st* stream) const {
   impl_->check(frames, spectra);
-  detail::WorkspaceImpl<Real>& own = detail::PlanAccess<Real>::inside(workspace);
+  detail::WorkspaceImpl<Real>& own = detail::inside(workspace);
   const detail::Exclusive exclusive(own.in_use, kWorkspaceInUse);
   if (own.device_design != impl_->design) {
     throw Error(
@@ -121,7 +121,7 @@ void Plan<Real>::enqueue(const DeviceView& frames, const DeviceSpectra<Real>& sp
 template <class Real>
 Workspace<Real> Plan<Real>::make_workspace() const {
   Workspace<Real> workspace;
-  detail::PlanAccess<Real>::inside(workspace).fit(impl_->design);
+  detail::inside(workspace).fit(impl_->design);
   return workspace;
 }
 

@@ -140,6 +140,15 @@ struct PlanAccess {
   }
 };
 
+template <class Real>
+const PlanImpl<Real>& inside(const Plan<Real>& plan) noexcept {
+  return PlanAccess<Real>::inside(plan);
+}
+template <class Real>
+WorkspaceImpl<Real>& inside(const Workspace<Real>& workspace) {
+  return PlanAccess<Real>::inside(workspace);
+}
+
 /// The number of threads that an option of 0 means.
 int thread_count(int option);
 

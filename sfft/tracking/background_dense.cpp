@@ -17,15 +17,6 @@ namespace {
 /// After this many dense transforms, a GPU's fastest engine pays off however long its creation takes.
 constexpr std::int64_t kManyDense = 1024;
 
-template <class Real>
-const PlanImpl<Real>& inside(const Plan<Real>& plan) noexcept {
-  return PlanAccess<Real>::inside(plan);
-}
-template <class Real>
-WorkspaceImpl<Real>& inside(const Workspace<Real>& workspace) {
-  return PlanAccess<Real>::inside(workspace);
-}
-
 }  // namespace
 
 template <class Real>

@@ -19,15 +19,6 @@ constexpr std::size_t kLongestRun = 256;
 /// Capacity of the ring in parts. All frames of a typical push may be ready before the first is taken.
 constexpr std::size_t kParts = 4;
 
-template <class Real>
-const PlanImpl<Real>& inside(const Plan<Real>& plan) noexcept {
-  return PlanAccess<Real>::inside(plan);
-}
-template <class Real>
-WorkspaceImpl<Real>& inside(const Workspace<Real>& workspace) {
-  return PlanAccess<Real>::inside(workspace);
-}
-
 }  // namespace
 
 template <class Real>

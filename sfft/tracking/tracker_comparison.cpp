@@ -39,7 +39,7 @@ Calibration::Report TrackerImpl<Real>::report_of(const Spectrum<Real>& spectrum,
   const bool known = renewed_values_.size() == spectrum.values.size();
   if (!known || !(spectrum.quality.relative_error > kExact)) return spectrum.quality.relative_error;
   if (previous.size() != spectrum.values.size()) previous = {};
-  const std::int64_t mean = PlanAccess<Real>::inside(plan_).design->mean_coefficient;
+  const std::int64_t mean = inside(plan_).design->mean_coefficient;
   return {spectrum.quality.relative_error, change_shape<Real>(spectrum, renewed_values_, previous, mean)};
 }
 

@@ -208,10 +208,12 @@ struct Selection {
   std::int64_t every = 1;  ///< takes every N-th frame from the start
   std::optional<Region> roi{};
 
-  bool all() const noexcept {
+  /// From the first frame to the last.
+  bool whole() const noexcept {
     return start_seconds <= 0 && std::isinf(end_seconds) && start_frame <= 0 &&
-           end_frame == std::numeric_limits<std::int64_t>::max() && every <= 1 && !roi;
+           end_frame == std::numeric_limits<std::int64_t>::max();
   }
+  bool all() const noexcept { return whole() && every <= 1 && !roi; }
 };
 
 struct SourceOptions {

@@ -26,6 +26,7 @@ struct DenseProblem {
   int device = 0;
   bool forward_only = false;  ///< inverse() is never called
 
+  Domain domain() const noexcept { return real ? Domain::real : Domain::complex; }
   std::int64_t row_points() const noexcept { return shape[shape.rank() - 1]; }
   /// Points of one transform's spectrum.
   std::int64_t spectrum_points() const noexcept {
