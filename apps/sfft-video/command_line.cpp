@@ -67,15 +67,15 @@ std::string version_text() {
                      recordings, cameras, video::has_hdf5() ? "yes" : "no: no --spectra");
 }
 
-void add_backend(CLI::App* command, Backend& backend, int& device) {
+void add_backend(CLI::App* command, DeviceChoice& where) {
   static const std::map<std::string, Backend> names{
       {"auto", Backend::automatic}, {"cpu", Backend::cpu}, {"cuda", Backend::cuda}};
   command
       ->add_option_function<std::string>(
-          "--backend", [&backend](const std::string& name) { backend = names.at(name); }, "Where to run")
+          "--backend", [&where](const std::string& name) { where.backend = names.at(name); }, "Where to run")
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
       ->default_str("auto");
-  command->add_option("--device", device, "Which GPU, as the driver counts them")
+  command->add_option("--device", where.gpu, "Which GPU, as the driver counts them")
       ->check(not_negative())
       ->capture_default_str();
 }
@@ -137,8 +137,8 @@ void add_run(CLI::App& app, RunCommand& command) {
   run->add_option("--samples", command.options.max_samples,
                   "Share of the pixels that may be read, 0 to 1 (default: automatic, at most 1/12)")
       ->check(CLI::Range(1e-9, 1.0));
-  add_backend(run, command.options.backend, command.options.device);
-  run->add_option("--devices", command.options.devices,
+  add_backend(run, command.where);
+  run->add_option("--devices", command.where.gpus,
                   "Several GPUs that share the frames, as 0,1: implies --backend cuda")
       ->delimiter(',')
       ->check(not_negative())
@@ -220,7 +220,7 @@ void add_learn(CLI::App& app, LearnCommand& command) {
   learn->add_option("--threads", command.threads, "Threads, 0 for one per core")
       ->check(not_negative())
       ->capture_default_str();
-  add_backend(learn, command.backend, command.device);
+  add_backend(learn, command.where);
   learn->add_flag("--no-reference", command.no_reference, "Leave the reference frame out of the file");
   learn->add_flag("--no-plan", command.no_plan,
                   "Leave out the plan with which 'run' and its default options start at once");

@@ -72,7 +72,7 @@ int learn_command(const LearnCommand& command, const std::atomic<bool>& stop) {
   std::vector<video::Frame> frames;
   try {
     video::SourceOptions reading = command.source;
-    reading.device = command.device;
+    reading.device = command.where.gpu;
     reading.stop = &stop;
     const auto source = video::open_source(command.input, reading);
     const std::int64_t limit = video::held_frames_limit_bytes();
@@ -111,13 +111,12 @@ int learn_command(const LearnCommand& command, const std::atomic<bool>& stop) {
     options.keep = Largest{command.k > 0 ? command.k : video::default_k(views[0].shape())};
   }
   options.reference = !command.no_reference;
-  options.device = video::device_of(command.backend, command.device);
+  options.device = command.where.device();
   options.threads = command.threads;
   Template tmpl = learn(views, options);
   if (!command.no_plan) {
     video::RunOptions run;
-    run.backend = command.backend;
-    run.device = command.device;
+    run.device = options.device;
     run.threads = command.threads;
     tmpl = video::with_plan(tmpl, run);
   }

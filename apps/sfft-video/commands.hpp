@@ -30,6 +30,16 @@ int exit_code(ErrorCode code) noexcept;
 /// The exit code of a command, from the worst status of its inputs.
 int exit_code(video::RunStatus worst) noexcept;
 
+/// --backend, --device and --devices.
+struct DeviceChoice {
+  Backend backend = Backend::automatic;
+  int gpu = 0;
+  std::vector<int> gpus{};  ///< implies the cuda backend
+
+  /// Throws UsageError if they contradict each other.
+  Device device() const;
+};
+
 struct RunCommand {
   std::vector<std::string> inputs;
   std::string template_path;
@@ -38,7 +48,8 @@ struct RunCommand {
   std::string results;  ///< folder for the shards' files; empty: none
   std::string shard;    ///< "I/N", "auto", or empty for everything; needs results
   video::SourceOptions source;
-  video::RunOptions options;
+  DeviceChoice where;
+  video::RunOptions options;  ///< `device` follows from `where`
   bool no_reference = false;
   bool quiet = false;
   bool keep_json = false;      ///< keep the report as text, to merge it with others
@@ -57,8 +68,7 @@ struct MergeCommand {
 struct LearnCommand {
   std::string input, output;
   video::SourceOptions source;
-  Backend backend = Backend::automatic;
-  int device = 0;
+  DeviceChoice where;
   std::int64_t k = 0;
   double energy = 0, threshold = 0;
   std::int64_t frames = 1;

@@ -18,16 +18,21 @@
 
 namespace sfft::apps {
 
+Device DeviceChoice::device() const {
+  if (!gpus.empty()) {
+    if (backend == Backend::cpu)
+      throw UsageError("--devices names GPUs, and --backend the CPU: leave one of them out");
+    return Device::gpus(gpus);
+  }
+  if (backend == Backend::cpu) return Device::cpu();
+  return backend == Backend::cuda ? Device::gpu(gpu) : Device::automatic(gpu);
+}
+
 RunOutcome run_one(RunCommand command, const std::atomic<bool>& stop) {
   const std::string& input = command.inputs.front();
   Outputs outputs(command);
-  if (!command.options.devices.empty()) {
-    if (command.options.backend == Backend::cpu)
-      throw UsageError("--devices names GPUs, and --backend the CPU: leave one of them out");
-    command.options.backend = Backend::cuda;
-    command.options.device = command.options.devices.front();
-  }
-  command.source.device = command.options.device;
+  command.options.device = command.where.device();
+  command.source.device = command.where.gpus.empty() ? command.where.gpu : command.where.gpus.front();
   command.source.stop = &stop;
   command.options.reference = !command.no_reference;
   command.options.keep_template = !command.save_template.empty();

@@ -55,7 +55,7 @@ std::vector<std::pair<std::string, std::string>> settings_of(const RunCommand& c
           {"refine", text(options.refine)},
           {"similarity", text(options.similarity)},
           {"no-reference", text(command.no_reference)},
-          {"backend", to_string(options.backend)},
+          {"backend", to_string(command.where.backend)},
           {"start", fmt::format("{} s, frame {}", part.start_seconds, part.start_frame)},
           {"end",
            fmt::format("{} s, frame {}", part.end_seconds, to_the_last_frame ? "inf" : text(part.end_frame))},

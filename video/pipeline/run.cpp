@@ -123,7 +123,8 @@ class Reading {
   }
 
   bool surely_on_cpu() const {
-    return options_.backend == Backend::cpu || !availability(Device::gpu(options_.device));
+    return options_.device.backend() == Backend::cpu ||
+           !availability(Device::gpu(options_.device.gpu_number()));
   }
 
   /// Uses one decoder for all frames. It continues while the template is learned.
@@ -184,15 +185,15 @@ class Reading {
                             .like = like()};
     DevicePictures pictures;
     PageLockedMemory memory;
-    if (run_->on_gpu() && source_.on_gpu() && options_.devices.size() < 2) {
-      pictures = picture_slots(batching.slots, frame_bytes, options_.device);
+    if (run_->on_gpu() && source_.on_gpu() && !options_.device.several()) {
+      pictures = picture_slots(batching.slots, frame_bytes, options_.device.gpu_number());
       decoding.memory = {pictures.data(), pictures.bytes()};
       if (!decoding.memory.empty()) decoding.pictures = &pictures;
     }
     std::future<void> preparing;
     if (run_->on_gpu()) preparing = prepare_in_background();
     if (run_->on_gpu() && decoding.memory.empty()) {
-      memory = lock_slots(batching.slots, frame_bytes, options_.device);
+      memory = lock_slots(batching.slots, frame_bytes, options_.device.gpu_number());
       decoding.memory = {memory.data(), memory.bytes()};
     }
     const Expected expected{*run_};
@@ -311,9 +312,7 @@ RunReport run(FrameSource& source, const RunOptions& options, SpectrumSink* sink
   RunReport report;
   report.input = source.info();
   report.threads = options.threads;
-  report.backend = options.backend;
   report.device = options.device;
-  report.devices = options.devices;
   report.similarity = options.similarity;
   Reading reading(source, options, sink, progress, stop, report);
   try {

@@ -27,9 +27,7 @@ struct RunOptions {
   std::int64_t frames = 0;        ///< stop after this many; 0: all
   int batch = 0;                  ///< max. frames handed to the tracker at once; 0: automatic
   std::int64_t learn_frames = 1;  ///< the template is learned from this many first frames, held in memory
-  Backend backend = Backend::automatic;
-  int device = 0;              ///< GPU of the cuda backend
-  std::vector<int> devices{};  ///< GPUs that share the frames; `device` is the first
+  Device device = Device::automatic();                                ///< several GPUs share the frames
   PlanOptions::Transfer transfer = PlanOptions::Transfer::automatic;  ///< how frames are copied to the GPU
   bool reference = true;
   PlanEffort effort = PlanEffort::normal;
@@ -50,9 +48,7 @@ struct RunReport {
   std::vector<std::string> warnings;  ///< warnings of the input
   std::int64_t frames_read = 0;
   int threads = 1;
-  Backend backend = Backend::automatic;  ///< as requested
-  int device = 0;
-  std::vector<int> devices;  ///< GPUs that shared the frames; empty: one
+  Device device = Device::automatic();  ///< as requested
   /// Microseconds that the transforming thread spent in each stage, from the second frame to the end of the
   /// run.
   struct Stages {
@@ -118,8 +114,6 @@ Template with_plan(const Template& tmpl, const RunOptions& options);
 
 /// Options to learn a template from frames of this shape.
 LearnOptions learn_options(const RunOptions& options, const Shape& shape);
-/// Where to run: the GPUs if any are listed, else what the backend says, with this GPU.
-Device device_of(Backend backend, int gpu, const std::vector<int>& gpus = {});
 
 /// The default for k: 1000, but at most one frequency per 64 pixels.
 std::int64_t default_k(const Shape& shape) noexcept;

@@ -7,11 +7,14 @@
 
 namespace sfft::video {
 
-Device device_of(Backend backend, int gpu, const std::vector<int>& gpus) {
-  if (!gpus.empty()) return Device::gpus(gpus);
-  if (backend == Backend::cpu) return Device::cpu();
-  return backend == Backend::cuda ? Device::gpu(gpu) : Device::automatic(gpu);
+namespace {
+
+/// The first of several GPUs, for work that one does.
+Device one_of(const Device& device) {
+  return device.several() ? Device::gpu(device.gpu_number()) : device;
 }
+
+}  // namespace
 
 LearnOptions learn_options(const RunOptions& options, const Shape& shape) {
   LearnOptions learn;
@@ -22,18 +25,19 @@ LearnOptions learn_options(const RunOptions& options, const Shape& shape) {
   }
   learn.reference = options.reference;
   learn.threads = options.threads;
-  learn.device = device_of(options.backend, options.device);
+  learn.device = one_of(options.device);
   return learn;
 }
 
 TrackerOptions tracker_options(const RunOptions& options, bool live, bool on_gpu) {
   TrackerOptions tracking;
-  tracking.plan.device = device_of(options.backend, options.device, options.devices);
+  tracking.plan.device = options.device;
   tracking.plan.transfer = options.transfer;
   if (!on_gpu) tracking.plan.frames_in = FramesIn::page_locked;
-  tracking.plan.batch = plan_batch({options.batch, options.backend == Backend::cuda, live, options.threads,
-                                    static_cast<int>(options.devices.size())});
-  tracking.learn.device = device_of(options.backend, options.device);
+  tracking.plan.batch =
+      plan_batch({options.batch, options.device.backend() == Backend::cuda, live, options.threads,
+                  options.device.several() ? static_cast<int>(options.device.gpus().size()) : 0});
+  tracking.learn.device = one_of(options.device);
   tracking.plan.threads = options.threads;
   if (options.max_samples > 0) tracking.plan.max_samples = options.max_samples;
   tracking.reference = options.reference;
@@ -44,7 +48,7 @@ TrackerOptions tracker_options(const RunOptions& options, bool live, bool on_gpu
   tracking.similarity = options.similarity;
   tracking.plan.effort = options.effort;
   tracking.refine = options.refine;
-  tracking.background_learning = options.backend == Backend::cuda;
+  tracking.background_learning = options.device.backend() == Backend::cuda;
   return tracking;
 }
 

@@ -170,7 +170,7 @@ class SegmentRun {
   BatchingRequest batching_request(bool gpu) const {
     return {options_.batch, gpu, gpu ? one_by_one() : source_.live(),
             options_.threads > 0 ? options_.threads : detail::usable_processors(),
-            static_cast<int>(devices_.size())};
+            shared_ ? static_cast<int>(options_.device.gpus().size()) : 0};
   }
 
  private:
@@ -184,21 +184,21 @@ class SegmentRun {
     if (all.several()) {
       if (const Availability here = availability(all); !here)
         throw Error(ErrorCode::backend_unavailable, here.reason);
-      tracking.plan.device = Device::gpu(options_.device);
+      tracking.plan.device = Device::gpu(all.gpu_number());
     }
     const int shared_batch = std::exchange(tracking.plan.batch, plan_batch(batching_request(on_cuda())));
     tracker_.emplace(tmpl, tracking);
     if (!all.several() || tracker_->plan().info().predicted_us < kEnoughUs) return;
     tracking.plan.device = all;
-    devices_ = options_.devices;
+    shared_ = true;
     tracking.plan.batch = shared_batch;
     tracker_.emplace(tmpl, tracking);
   }
-  bool on_cuda() const { return options_.backend == Backend::cuda; }
+  bool on_cuda() const { return options_.device.backend() == Backend::cuda; }
 
   void note_plan() {
     report_.plan = tracker_->plan().info();
-    if (options_.devices.size() > 1 && devices_.empty())
+    if (options_.device.several() && !shared_)
       report_.plan.engine += ", alone of the GPUs named: others would wait for the host";
     report_.explanation = tracker_->plan().explain();
   }
@@ -217,7 +217,7 @@ class SegmentRun {
   SpectrumSink* sink_;
   RunReport& report_;
   std::int64_t begin_;
-  std::vector<int> devices_;  ///< GPUs that share the frames; empty: one takes all
+  bool shared_ = false;  ///< the GPUs named share the frames; otherwise the first takes all
   std::optional<Tracker<float>> tracker_;
   std::optional<Plan<float>> first_plan_;
   std::optional<DenseCheck> dense_;

@@ -129,9 +129,9 @@ std::string json_report(const RunReport& report) {
       {"stages_us", stages(report)},
       {"bottleneck", *numbers.bottleneck != 0 ? ordered_json(numbers.bottleneck) : ordered_json(nullptr)}};
   json["threads"] = report.threads;
-  json["backend"] = to_string(report.backend);
-  json["device"] = report.device;
-  if (report.devices.size() > 1) json["devices"] = report.devices;
+  json["backend"] = to_string(report.device.backend());
+  json["device"] = report.device.gpu_number();
+  if (report.device.several()) json["devices"] = report.device.gpus();
   json["verified"] = {{"frames", numbers.verified},
                       {"relative_error",
                        {{"median", number_or_null(numbers.error_median)},
@@ -204,9 +204,10 @@ std::string summary(const RunReport& report) {
   if (!report.plan.kept_note.empty())
     text += fmt::format("            the plan in the template file is not used: {}\n", report.plan.kept_note);
   text += fmt::format("runs on     {}", report.plan.engine);
-  const std::string no_gpu = availability(Device::gpu(report.device)).reason;
-  text +=
-      report.backend == Backend::automatic && !no_gpu.empty() ? fmt::format("; no GPU: {}\n", no_gpu) : "\n";
+  const std::string no_gpu = availability(Device::gpu(report.device.gpu_number())).reason;
+  text += report.device.backend() == Backend::automatic && !no_gpu.empty()
+              ? fmt::format("; no GPU: {}\n", no_gpu)
+              : "\n";
   if (report.frames.empty()) return text;
   text += fmt::format("time        {:.1f} us per frame (median; p95 {:.1f})\n", numbers.median_us,
                       numbers.p95_us);
