@@ -3,6 +3,7 @@
 // in help, or in exit code 2. Nothing is opened except by the checks of options.
 #include "command_line.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <sstream>
 #include <string>
@@ -22,9 +23,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t cou
   if (line.command == CommandLine::Command::none && line.exit_code != 0 && line.exit_code != 2) std::abort();
   if (line.command == CommandLine::Command::run) {
     const auto& options = line.run.options;
+    const auto gpus = options.device.gpus();
     if (options.k < 0 || !(options.energy >= 0 && options.energy <= 1) || !(options.accuracy >= 0) ||
         !(options.max_samples >= 0 && options.max_samples <= 1) || options.threads < 0 ||
-        options.verify < 0 || options.frames < 0 || options.device < 0) {
+        options.verify < 0 || options.frames < 0 ||
+        std::ranges::any_of(gpus, [](int gpu) { return gpu < 0; })) {
       std::abort();
     }
   }
