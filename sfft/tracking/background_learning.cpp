@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <complex>
 #include <exception>
 #include <system_error>
@@ -73,6 +74,18 @@ class ExactValues {
   Spectrum<Real> spectrum_;
 };
 
+/// The sum of the largest powers of all frequencies over the energy of one frame, without f = 0. A frequency
+/// has its largest power only while a tone is there.
+double power_over_energy(const TemplateData& data) {
+  double power = 0, energy = 0;
+  for (std::size_t i = 0; i < data.power.size(); ++i) {
+    if ((*data.support)[i] == 0) continue;
+    power += data.power[i];
+    energy += std::norm(data.values[i]);
+  }
+  return energy > 0 ? power / energy : 1;
+}
+
 std::vector<DriftSupport> drift_supports(const TemplateData& fresh, std::span<const DriftingTone> tones,
                                          bool accurate) {
   constexpr std::array<double, 4> kFrames{128, 48, 16, 6};
@@ -102,8 +115,6 @@ void follow_drift(const SignalView& frame, const LearnRequest<Real>& request, Le
   const std::vector<DriftSupport> supports = drift_supports(fresh, answer.tones, request.plan.accuracy > 0);
   if (supports.empty()) return;
   const ExactValues<Real> exact(frame, fresh, supports, request.plan);
-  PlanOptions options = request.plan;
-  options.accuracy *= kRoom;
   for (const DriftSupport& wide : supports) {
     auto data = std::make_shared<TemplateData>(fresh);
     data->learned_k = fresh.learned_k > 0 ? fresh.learned_k : fresh.k();
@@ -120,8 +131,13 @@ void follow_drift(const SignalView& frame, const LearnRequest<Real>& request, Le
     if (fresh.tail_energy > 0) {
       for (double& power : data->tail_envelope.power) power *= data->tail_energy / fresh.tail_energy;
     }
+    // Predicted errors are relative to the sum of all powers, and those of frames to their energy.
+    const double larger = std::sqrt(power_over_energy(*data));
+    PlanOptions options = request.plan;
+    options.accuracy *= kRoom / larger;
     std::optional<Plan<Real>> plan = plan_of<Real>(make_template(std::move(data)), options);
-    if (!plan || plan->info().path == Path::dense || plan->info().predicted_error > kLargestError) continue;
+    if (!plan || plan->info().path == Path::dense || larger * plan->info().predicted_error > kLargestError)
+      continue;
     answer.fresh_held = held;
     answer.fresh = plan->source();
     answer.plan = std::move(plan);
@@ -146,12 +162,16 @@ LearnAnswer<Real> learn_where_tones_are(const SignalView& frame, const LearnRequ
   const auto dense = [&] { return answer.plan && answer.plan->info().path == Path::dense; };
   if (!dense() || !request.sparse || std::holds_alternative<Largest>(*request.learn.keep)) return answer;
   const LearnAnswer<Real> all = answer;
+  const TemplateData& criterion = *data_of(*all.fresh);
   LearnOptions largest = request.learn;
   std::int64_t keep = request.old->shape.points() / kSparsePoints;
   for (const std::int64_t k = request.old->k(); dense() && keep > k;) {
     keep = std::max(k, std::min(keep, answer.fresh->k() / 4));
     largest.keep = Largest{keep};
-    take(learn(frame, largest));
+    auto data = std::make_shared<TemplateData>(*data_of(learn(frame, largest)));
+    data->learned_energy = criterion.learned_energy;  // later templates are learned by the same criterion
+    data->learned_threshold_sigma = criterion.learned_threshold_sigma;
+    take(make_template(std::move(data)));
   }
   return answer.plan && !dense() ? answer : all;
 }

@@ -23,7 +23,7 @@ constexpr double kScatters = 6, kFactor = 1.25, kUnknownScatter = 0.15;
 constexpr double kMuchMore = 4;
 /// If the support holds less than this fraction of what it held before, learning does not wait, unless the
 /// last try was made at a similar loss.
-constexpr double kBadLoss = 0.8;
+constexpr double kBadLoss = 0.95;
 /// If the share outside the support is larger than this, it says little, and the energy decides.
 constexpr double kNearlyAll = 0.5;
 

@@ -300,7 +300,11 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
   to_learn_.reset();
   watch_.pass();
   missed_ = false;
-  if (skip_sparse_ > 0) {
+  const bool learned = learning_.under_way() && frames_ >= learning_.due() && take_learned(frame);
+  if (learned) {
+    skip_sparse_ = 0;
+    staleness_.try_again();
+  } else if (skip_sparse_ > 0) {
     ahead_.forget();
     previous_.clear();
     reports_.clear();
@@ -317,7 +321,7 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
       refresh(frame);
       staleness_.try_again();
     }
-  } else if (!learning_.under_way() || frames_ < learning_.due() || !take_learned(frame)) {
+  } else {
     transform_sparsely(frames);
   }
   if (options_.similarity) note_similarity_of_any(frame);

@@ -152,6 +152,34 @@ std::vector<std::complex<double>> spectrum_of(const std::vector<Tone>& tones) {
   return x;
 }
 
+/// A comb has some hundred buckets here. Within a template's time a drifting tone passes frequencies that
+/// share a bucket with the standing tone, and a plan that cannot tell them apart is wrong in every frame.
+TEST(TrackerTones, AToneThatPassesTheBucketOfAnotherKeepsFramesSparse) {
+  int dense = 0, frames = 0;
+  for (const double distance : {-170.0, -60.0, 60.0, 150.0, 230.0}) {
+    std::mt19937_64 generator(11);
+    const double turn = 0.4, step = 0.73;
+    std::vector<Tone> tones{{1000, 1, turn}, {1000 + distance, 1.2, -turn}};
+    const auto first = frame_of(tones, 0, 0.15, generator);
+    Tracker<float> tracker(learn(SignalView(first, kShape), {.keep = Energy{0.969}, .reference = false}));
+    for (int t = 1; t < 400; ++t, ++frames) {
+      tones[1].frequency += step;
+      const auto x = frame_of(tones, t, 0.15, generator);
+      dense += tracker.push(SignalView(x, kShape)).action != TrackAction::sparse;
+    }
+  }
+  EXPECT_LE(dense, frames / 10);
+}
+
+/// Streams in which a template was learned but never used, or not learned, because frames were dense anyway.
+TEST(TrackerTones, LostTonesAreLearnedWhileFramesAreDense) {
+  for (const auto& [seed, index] : {std::pair{992, 103}, {992, 73}, {501, 73}, {501, 115}}) {
+    trust::ChangingTones stream(static_cast<std::uint64_t>(seed), index, 300);
+    const trust::ToneStreamResult result = watch(stream, 300, {});
+    EXPECT_LE(result.longest, 64) << seed << " " << index << " " << stream.words();
+  }
+}
+
 TEST(TrackerTones, VelocitiesAndTheFrequenciesAheadAreFound) {
   std::vector<std::int64_t> all(kPoints);
   std::iota(all.begin(), all.end(), 0);
