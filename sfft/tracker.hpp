@@ -163,8 +163,8 @@ class SFFT_EXPORT Tracker {
   /// Transforms the next frames and decides about each as if it had been pushed alone, after those before it.
   /// Frames not known to need a dense transform go through the plan together, which shares the cost of a
   /// GPU's launches, copies and waits, and keeps the threads of a CPU plan busy. Where a decision changes the
-  /// plan, the frames after it are transformed again. Plans on one thread give the same bits as single
-  /// pushes, others the same up to rounding. Results stay valid until the next push of several frames. Throws
+  /// plan, the frames after it are transformed again. Results have the same bits as those of single pushes,
+  /// but for long float lines (docs/promises.md). They stay valid until the next push of several. Throws
   /// as the push of a single frame does: frames before the failing one are done, with their results in
   /// results(); it and those after it are not counted.
   ///

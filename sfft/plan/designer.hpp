@@ -352,7 +352,7 @@ class Designer {
         return make_device_plan<Real>(comb_->data, design_->errors, witness_, support_, data_, own);
       }));
     info.engine = fmt::format("built-in {}", cpu::small_fft_isa());
-    design_->executor = std::make_unique<cpu::CombExecutor<Real>>(comb_->data, design_->threads);
+    design_->executor = std::make_unique<cpu::CombExecutor<Real>>(comb_->data);
   }
 
   void use_flat(std::string reason) {

@@ -105,7 +105,7 @@ void check_comb(const Shape& shape, std::int64_t k, int count) {
   const Template tmpl = Template::from_support(shape, real ? Domain::real : Domain::complex, signal.support);
   const SupportSet support(*detail::data_of(tmpl));
   const CombData data = comb_plan<Real>(tmpl, support);
-  const cpu::CombExecutor<Real> host(data, 1);
+  const cpu::CombExecutor<Real> host(data);
   const auto points = static_cast<std::size_t>(shape.points());
   const auto frames = random_frames<T>(points * static_cast<std::size_t>(count), 5);
   const auto reference = random_frames<T>(points, 7);
@@ -135,7 +135,7 @@ void check_compiled(const Shape& shape, std::int64_t k, std::span<const Variant>
   const Template tmpl = Template::from_support(shape, real ? Domain::real : Domain::complex, signal.support);
   const SupportSet support(*detail::data_of(tmpl));
   const CombData data = comb_plan<Real>(tmpl, support);
-  const cpu::CombExecutor<Real> host(data, 1);
+  const cpu::CombExecutor<Real> host(data);
   const auto points = static_cast<std::size_t>(shape.points());
   const auto frames = random_frames<T>(3 * points, 9);
   const auto reference = random_frames<T>(points, 10);
@@ -191,7 +191,7 @@ void check_hidden_tone(bool trimmed) {
   const Template tmpl = Template::from_support(shape, real ? Domain::real : Domain::complex, signal.support);
   const SupportSet support(*detail::data_of(tmpl));
   const CombData data = comb_plan<Real>(tmpl, support);
-  const cpu::CombExecutor<Real> host(data, 1);
+  const cpu::CombExecutor<Real> host(data);
   const std::int64_t hidden = (signal.support[7] + data.buckets[0]) % shape.points();
   ASSERT_EQ(std::count(signal.support.begin(), signal.support.end(), hidden), 0);
   ASSERT_EQ(std::count(signal.support.begin(), signal.support.end(), test::negated(shape, hidden)), 0);

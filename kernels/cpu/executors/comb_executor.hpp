@@ -12,12 +12,11 @@
 
 namespace sfft::detail::cpu {
 
-/// The delays are split into `groups` of lanes that threads can transform in parallel; one thread prefers one
-/// group. A lane carries one delay of a complex frame, two of a real one.
+/// All delays are transformed together, one per lane of a complex frame, two of a real one.
 template <class Real>
 class CombExecutor final : public Executor<Real> {
  public:
-  CombExecutor(const CombData& data, int groups);
+  explicit CombExecutor(const CombData& data);
 
   std::size_t scratch_bytes() const noexcept override;
   std::size_t reference_reals() const noexcept override;
@@ -29,40 +28,40 @@ class CombExecutor final : public Executor<Real> {
                       ThreadPool& pool) const noexcept override;
 
  private:
-  struct Group {
-    std::int64_t lanes;
-    std::int64_t first_delay;
-    std::vector<std::int64_t> offsets;  ///< flat sample offset of each delay
-    std::vector<Real> weights;          ///< k blocks in the layout of RecoverKernels
-    std::vector<Real> power_weight;     ///< bucket × lane, largest 1
-    SmallFft<Real> fft;
-    std::size_t buffer_reals;      ///< size of each of the four arrays in scratch
-    std::size_t scratch_offset;    ///< in reals
-    std::size_t reference_offset;  ///< in reals
-  };
-
   /// The positions of a frame's samples.
   struct Layout {
     std::array<std::int64_t, 2> steps;  ///< elements to the next bucket of the first two dimensions
-    const std::int64_t* offsets;        ///< offsets of a region's delays; nullptr: those of the groups
+    const std::int64_t* offsets;        ///< flat sample offset of each delay
     Real unit = 1;                      ///< FrameData::unit
   };
+  /// Buckets of a part of a line.
+  static constexpr std::int64_t kLinePart = 256;
 
   std::int64_t offset(std::size_t delay, const std::array<std::int64_t, 3>& strides) const noexcept;
   /// For a region, the offsets are written to `scratch`.
   Layout layout(FrameData frame, Real* scratch) const noexcept;
-  void gather_slab(const Group& group, const void* frame, ElementType type, const Layout& layout,
-                   std::int64_t m0, Real* re, Real* im) const noexcept;
-  void transform_group(const Group& group, const void* frame, ElementType type, const Layout& layout,
-                       const Real* reference, Real* scratch) const noexcept;
-  void recover(std::span<std::complex<Real>> values, ExecutionStats& stats,
-               const Real* scratch) const noexcept;
+  /// The parts of a frame that threads can read at the same time: slabs, one for each m of the slowest
+  /// dimension, or parts of a line. Each is contiguous in the grid, from part_begin() on.
+  std::int64_t parts() const noexcept;
+  std::int64_t part_begin(std::int64_t part) const noexcept;
+  void gather_part(std::int64_t part, const void* frame, ElementType type, const Layout& layout, Real* re,
+                   Real* im) const noexcept;
+  /// Gathers a part, subtracts the reference and scales.
+  void read_part(std::int64_t part, const void* frame, ElementType type, const Layout& layout,
+                 const Real* reference, Real* scratch) const noexcept;
+  void transform_slab(std::int64_t slab, Real* scratch) const noexcept;
+  /// Transforms along the first dimension and recovers the values.
+  void recover(std::span<std::complex<Real>> values, ExecutionStats& stats, Real* scratch) const noexcept;
 
-  CombData data_;  ///< without the weights, which the groups hold
+  CombData data_;  ///< without the weights
+  std::int64_t lanes_;
+  SmallFft<Real> fft_;
   std::vector<std::int32_t> bucket_, mirror_;
-  std::vector<Group> groups_;
-  double power_unit_ = 0;  ///< unit of power_weight
-  std::size_t scratch_reals_ = 0;
+  std::vector<std::int64_t> offsets_;  ///< flat sample offset of each delay
+  std::vector<Real> weights_;          ///< k blocks in the layout of RecoverKernels
+  std::vector<Real> power_weight_;     ///< bucket × lane, largest 1
+  double power_unit_ = 0;              ///< unit of power_weight_
+  std::size_t buffer_reals_ = 0;       ///< size of each of the four arrays in scratch
 };
 
 extern template class CombExecutor<float>;
