@@ -26,6 +26,7 @@ check() {
   [ "$gcc" = 0 ] || [ "$(wc -l <<<"$symbols")" -le "$3" ] || { echo "$1 exports $(wc -l <<<"$symbols") symbols, more than $3"; status=1; }
 
   # The lists hold the names of 64-bit platforms with libstdc++ as it is by default. Clang also exports copy constructors.
+  grep -q built_without_GLIBCXX_DEBUG <<<"$exported" && grep -q built_with_GLIBCXX_USE_CXX11_ABI_1 <<<"$exported" || return 0
   [ "$(getconf LONG_BIT)" = 64 ] || return 0
   symbols=$(LC_ALL=C sort <<<"${symbols//@@$2/}")
   [ "${SFFT_ACCEPT_EXPORTS:-0}" != 1 ] || echo "$symbols" >"$lists/$1.txt"
@@ -41,6 +42,7 @@ prefix=$1
 macros=$("$2" -dM -E -x c++ /dev/null)
 gcc=1
 ! grep -q __clang__ <<<"$macros" || gcc=0
-check libsfft "SFFT_$abi" 300
+exported=$(nm -D --defined-only "$(find "$1" -name libsfft.so)")
+check libsfft "SFFT_$abi" 302
 check libsfft-mpi "SFFT_MPI_$abi" 61
 exit "$status"
