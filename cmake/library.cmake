@@ -29,6 +29,8 @@ if(PROJECT_VERSION_MAJOR EQUAL 0)
 endif()
 set_target_properties(sfft PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${SFFT_SOVERSION} LINKER_LANGUAGE CXX)
 sfft_runpath(sfft)
+# Functions, const member functions, type information and virtual tables.
+sfft_symbols(sfft "SFFT_${SFFT_SOVERSION}" "_ZN4sfft*" "_ZNK4sfft*" "_ZT[ISV]N4sfft*")
 if(NOT BUILD_SHARED_LIBS)
   target_compile_definitions(sfft INTERFACE SFFT_STATIC)
 endif()

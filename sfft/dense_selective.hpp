@@ -71,7 +71,8 @@ class SFFT_EXPORT SelectivePlan {
   std::string explain() const;  ///< the engine, what is kept, and whether the spectrum is stored
 
  private:
-  explicit SelectivePlan(std::shared_ptr<const detail::SelectiveImpl<Real>> impl) : impl_(std::move(impl)) {}
+  template <class Impl>  // so that the explicit instantiations do not export it
+  explicit SelectivePlan(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
   std::shared_ptr<const detail::SelectiveImpl<Real>> impl_;
 };
 

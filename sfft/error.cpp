@@ -5,6 +5,7 @@
 namespace sfft {
 
 Error::Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+Error::~Error() = default;
 
 const char* to_string(ErrorCode code) noexcept {
   switch (code) {

@@ -33,6 +33,11 @@ class SFFT_EXPORT Error : public std::runtime_error {
  public:
   /// `message`: one sentence that names the value and says what to change.
   Error(ErrorCode code, const std::string& message);
+  /// Never throws.
+  Error(const Error&) noexcept = default;
+  /// Never throws.
+  Error& operator=(const Error&) noexcept = default;
+  ~Error() override;  // not inline: only this library defines the type information
   /// For programs that react to some errors.
   ErrorCode code() const noexcept { return code_; }
 

@@ -249,7 +249,8 @@ class SFFT_EXPORT Plan {
 
  private:
   friend struct detail::PlanAccess<Real>;
-  explicit Plan(std::shared_ptr<const detail::PlanImpl<Real>> impl) : impl_(std::move(impl)) {}
+  template <class Impl>  // so that the explicit instantiations do not export it
+  explicit Plan(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
   std::shared_ptr<const detail::PlanImpl<Real>> impl_;
 };
 

@@ -194,7 +194,6 @@ class SFFT_EXPORT Tracker {
   const std::string& refinement() const;
 
  private:
-  detail::TrackerImpl<Real>& impl() const;
   std::unique_ptr<detail::TrackerImpl<Real>> impl_;
 };
 

@@ -13,7 +13,16 @@ namespace sfft {
 namespace {
 constexpr const char* kInUse =
     "the tracker is in use by another thread: frames come in order, so push them from one";
+
+template <class Impl>
+Impl& present(const std::unique_ptr<Impl>& impl) {
+  if (impl == nullptr) {
+    throw Error(ErrorCode::invalid_argument,
+                "the tracker was moved from: use the one it went to, or make another from a template");
+  }
+  return *impl;
 }
+}  // namespace
 
 const char* to_string(TrackAction action) noexcept {
   switch (action) {
@@ -42,43 +51,35 @@ template <class Real>
 Tracker<Real>& Tracker<Real>::operator=(Tracker&&) noexcept = default;
 
 template <class Real>
-detail::TrackerImpl<Real>& Tracker<Real>::impl() const {
-  if (impl_ == nullptr) {
-    throw Error(ErrorCode::invalid_argument,
-                "the tracker was moved from: use the one it went to, or make another from a template");
-  }
-  return *impl_;
-}
-template <class Real>
 void Tracker<Real>::prepare(const SignalView& like) {
-  detail::TrackerImpl<Real>& own = impl();
+  detail::TrackerImpl<Real>& own = present(impl_);
   const detail::Exclusive exclusive(own.in_use, kInUse);
   own.prepare(like);
 }
 template <class Real>
 const TrackedFrame<Real>& Tracker<Real>::push(const SignalView& frame) {
-  detail::TrackerImpl<Real>& own = impl();
+  detail::TrackerImpl<Real>& own = present(impl_);
   const detail::Exclusive exclusive(own.in_use, kInUse);
   return own.push(frame);
 }
 template <class Real>
 std::span<const TrackedFrame<Real>> Tracker<Real>::push(std::span<const SignalView> frames,
                                                         std::span<const SignalView> coming) {
-  detail::TrackerImpl<Real>& own = impl();
+  detail::TrackerImpl<Real>& own = present(impl_);
   const detail::Exclusive exclusive(own.in_use, kInUse);
   return own.push(frames, coming);
 }
 template <class Real>
 std::span<const TrackedFrame<Real>> Tracker<Real>::results() const {
-  return impl().results();
+  return present(impl_).results();
 }
 template <class Real>
 const Template& Tracker<Real>::current_template() const {
-  return impl().plan().source();
+  return present(impl_).plan().source();
 }
 template <class Real>
 const Plan<Real>& Tracker<Real>::plan() const {
-  return impl().plan();
+  return present(impl_).plan();
 }
 template <class Real>
 std::int64_t Tracker<Real>::refreshed() const noexcept {
@@ -105,7 +106,7 @@ std::int64_t Tracker<Real>::refined() const noexcept {
 
 template <class Real>
 const std::string& Tracker<Real>::refinement() const {
-  return impl().refinement_note;
+  return present(impl_).refinement_note;
 }
 
 template class Tracker<float>;
