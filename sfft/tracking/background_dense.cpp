@@ -48,7 +48,7 @@ void BackgroundDense<Real>::forget() noexcept {
 }
 
 template <class Real>
-void BackgroundDense<Real>::attend() noexcept {
+void BackgroundDense<Real>::prepare() noexcept {
   try {
     if (plan_) worker_.wake();
   } catch (const std::exception&) {  // thread creation failed
@@ -154,7 +154,7 @@ const Spectrum<Real>* BackgroundDense<Real>::found(const SignalView& frame) noex
 
 /// Makes room by dropping the oldest frames that are done and no longer needed.
 template <class Real>
-void BackgroundDense<Real>::drop_passed() noexcept {
+void BackgroundDense<Real>::drop_discarded() noexcept {
   while (first_ < done_ && pending(first_).samples == nullptr) ++first_;
   if (first_ < end_) return;
   first_ = end_ = 0;
@@ -162,11 +162,11 @@ void BackgroundDense<Real>::drop_passed() noexcept {
 }
 
 template <class Real>
-void BackgroundDense<Real>::pass(const SignalView& frame) noexcept {
+void BackgroundDense<Real>::discard(const SignalView& frame) noexcept {
   if (first_ == end_) return;
   const std::size_t at = find(frame.data());
   if (at < end_) pending(at).samples = nullptr;
-  drop_passed();
+  drop_discarded();
 }
 
 template <class Real>
@@ -177,7 +177,7 @@ void BackgroundDense<Real>::keep_only(std::span<const SignalView> frames) noexce
     await(at);
     pending(at).samples = nullptr;
   }
-  drop_passed();
+  drop_discarded();
 }
 
 /// Waits for the frame. False: it failed, or it was not submitted and the thread is idle.
@@ -188,7 +188,7 @@ bool BackgroundDense<Real>::take_begun(const SignalView& frame, Spectrum<Real>& 
   if (at == end_ || !await(at)) return false;
   std::swap(spectrum, pending(at).spectrum);
   pending(at).samples = nullptr;
-  drop_passed();
+  drop_discarded();
   return true;
 }
 

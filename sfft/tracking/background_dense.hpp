@@ -45,13 +45,13 @@ class BackgroundDense {
   /// Number of frames that are transformed and not yet taken.
   std::size_t found() const noexcept { return done_ - first_; }
   /// This frame is no longer needed.
-  void pass(const SignalView& frame) noexcept;
+  void discard(const SignalView& frame) noexcept;
   /// Discards all frames but these. Waits for discarded frames that are in flight.
   void keep_only(std::span<const SignalView> frames) noexcept;
   /// Waits for work in progress and discards it.
   void forget() noexcept;
   /// Announces that the caller will soon submit frames and wait for their transforms.
-  void attend() noexcept;
+  void prepare() noexcept;
 
  private:
   struct Pending {
@@ -69,7 +69,7 @@ class BackgroundDense {
   void receive(std::size_t at) noexcept;
   void fail(std::size_t first, std::size_t end) noexcept;
   bool await(std::size_t at) noexcept;
-  void drop_passed() noexcept;
+  void drop_discarded() noexcept;
   bool take_begun(const SignalView& frame, Spectrum<Real>& spectrum) noexcept;
 
   PlanOptions where_;

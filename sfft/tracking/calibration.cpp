@@ -50,9 +50,9 @@ constexpr double kMargin = 1.1;
 /// Logarithms of the smallest and largest factor. Anything beyond is not a matter of calibration.
 const double kMin = std::log(0.02), kMax = std::log(64.0);
 /// Log of the smallest factor that needs no evidence. A smaller one more likely stems from a lucky frame,
-/// unless the last kWitnesses comparisons nearby all agree.
+/// unless the last kMinSimilar comparisons nearby all agree.
 const double kMinAlone = std::log(0.35);
-constexpr int kWitnesses = 5;
+constexpr int kMinSimilar = 5;
 /// The factor that is assumed if nothing similar was compared: its weight, as a number of comparisons, and
 /// its log. Few kinds of change have a factor more than twice as large.
 constexpr double kIgnorance = 0.25, kMinWeight = 1e-6;
@@ -133,13 +133,13 @@ double Calibration::nearest(const Comparison& frame, std::size_t count) const {
 /// Log of the smallest factor that is trusted for this frame.
 double Calibration::min(const Comparison& frame) const {
   double largest = kMin;
-  int witnesses = 0;
-  for (auto one = known_.rbegin(); one != known_.rend() && witnesses < kWitnesses; ++one) {
+  int similar = 0;
+  for (auto one = known_.rbegin(); one != known_.rend() && similar < kMinSimilar; ++one) {
     if (distance(*one, frame) > kUnlike) continue;
     largest = std::max(largest, one->log_ratio);
-    ++witnesses;
+    ++similar;
   }
-  return witnesses < kWitnesses ? kMinAlone : std::min(kMinAlone, largest);
+  return similar < kMinSimilar ? kMinAlone : std::min(kMinAlone, largest);
 }
 
 bool Calibration::due(const Report& report) {
@@ -153,10 +153,10 @@ bool Calibration::due(const Report& report) {
   const double moved = nearest(frame, kRecent);
   const double strictness = 2 - budget_ / kBudget;
   const bool unlike = !known_.empty() && moved > strictness * kUnlike;
-  elsewhere_ = unlike ? elsewhere_ + 1 : 0;
+  unlike_in_a_row_ = unlike ? unlike_in_a_row_ + 1 : 0;
   const double needed = distance > strictness * kUnlike ? 1 : kSpare + 1;
   if (!unlike || budget_ < needed) return false;
-  if (elsewhere_ < kUnlikeFrames && distance < strictness * kFar) return false;
+  if (unlike_in_a_row_ < kUnlikeFrames && distance < strictness * kFar) return false;
   budget_ -= 1;
   return true;
 }
@@ -241,7 +241,7 @@ void Calibration::compared(double true_l2, double reported_l2, const Report& rep
   // After a report that was too small, the next comparison comes soon and does not wait for the caller.
   const bool more_come = std::exchange(brought_forward_, false) && frames_ - last_ <= kManyFrames;
   last_ = frames_;
-  elsewhere_ = 0;
+  unlike_in_a_row_ = 0;
   bool surprising = false, of_known_kind = false;
   if (reported_l2 > 0 && report.error > kNegligible) {
     const double log_ratio = std::log(std::max(true_l2, 1e-300) / reported_l2);

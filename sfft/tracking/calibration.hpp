@@ -97,7 +97,7 @@ class Calibration {
   double budget_ = kBudget;        ///< unscheduled comparisons that may be made now; refills with time
   bool brought_forward_ = false;   ///< the comparison of this frame was requested by the caller
   double scatter_ = 0;             ///< standard deviation of the log of a true error over k coefficients
-  int elsewhere_ = 0;              ///< consecutive frames unlike all recent comparisons
+  int unlike_in_a_row_ = 0;        ///< consecutive frames unlike all recent comparisons
   std::vector<Comparison> known_;  ///< the most recent ones, and the last ones of each kind of change
 };
 

@@ -50,14 +50,14 @@ void SupportWatch::renewed(double share, bool estimates_follow) noexcept {
   forget_level();
   expected_ = share;
   bias_ = estimates_follow ? 1 : kUnknown;
-  longest_look_wait_ = estimates_follow ? kShortWait : kLongestWait;
+  longest_compare_wait_ = estimates_follow ? kShortWait : kLongestWait;
   if (!estimates_follow || !(share == share)) return;
   level_.share = 1 - share;
   scatter_.share = kUnknownScatter * level_.share;
 }
 
-void SupportWatch::pass() noexcept {
-  ++since_look_;
+void SupportWatch::next_frame() noexcept {
+  ++since_compared_;
   ++since_try_;
   affordable_ = std::min(kBurst, affordable_ + 1 / kSpacing);
 }
@@ -102,10 +102,10 @@ bool SupportWatch::suspects(double residual, double tail_energy) noexcept {
   return above_in_a_row_ >= patience_;
 }
 
-void SupportWatch::looked() noexcept {
+void SupportWatch::suspicion_compared() noexcept {
   affordable_ -= 1;
-  since_look_ = 0;
-  look_wait_ = std::min(longer(look_wait_, hold_), longest_look_wait_);
+  since_compared_ = 0;
+  compare_wait_ = std::min(longer(compare_wait_, hold_), longest_compare_wait_);
   forget_level();
 }
 
@@ -126,7 +126,7 @@ void SupportWatch::trying(double share) noexcept {
 
 void SupportWatch::tried(bool helped) noexcept {
   try_wait_ = helped ? 0 : longer(try_wait_, hold_);
-  if (helped) look_wait_ = 0;
+  if (helped) compare_wait_ = 0;
 }
 
 }  // namespace sfft::detail

@@ -30,7 +30,7 @@ class SupportWatch {
   /// another level.
   void replanned() noexcept;
   /// Call once per frame.
-  void pass() noexcept;
+  void next_frame() noexcept;
   /// Records a frame's share in the support: the estimate of a sparse transform without a reference, and the
   /// exact value.
   void estimated(double share, double exact) noexcept { bias_ = share > 0 ? exact / share : kUnknown; }
@@ -40,9 +40,9 @@ class SupportWatch {
   /// Whether an exact share in the support is below the share that it held before.
   bool falls_short(double share) const noexcept { return share < worth_asking_ * expected_; }
   /// Whether a dense transform because of a suspicion is allowed now.
-  bool may_look() const noexcept { return since_look_ >= look_wait_ && affordable_ >= 1; }
+  bool may_compare() const noexcept { return since_compared_ >= compare_wait_ && affordable_ >= 1; }
   /// Call for a dense transform because of a suspicion. Later frames are compared with the levels after it.
-  void looked() noexcept;
+  void suspicion_compared() noexcept;
   /// Records the exact share of a frame. True: the support holds less than before, and learning may be tried
   /// again. `missed`: errors are too large, so a small share outside the support matters if it has grown
   /// fourfold.
@@ -70,20 +70,22 @@ class SupportWatch {
   double worth_asking_;  ///< below this fraction of the share held before, a new support may be worthwhile
   double expected_ = kUnknown;  ///< share of the energy that the support holds while it is up to date
 
-  double bias_ = kUnknown;            ///< exact share in the support over the estimated one
-  Sample level_{kUnknown, kUnknown};  ///< the lowest median since a renewal, a new plan or looked()
-  Sample scatter_;                    ///< median absolute deviation, averaged over windows
-  int windows_ = 0;                   ///< windows since then; limited
+  double bias_ = kUnknown;  ///< exact share in the support over the estimated one
+  Sample level_{kUnknown,
+                kUnknown};  ///< the lowest median since a renewal, a new plan or suspicion_compared()
+  Sample scatter_;          ///< median absolute deviation, averaged over windows
+  int windows_ = 0;         ///< windows since then; limited
   std::array<Sample, kWindow> window_{};
   std::size_t in_window_ = 0;
   int above_in_a_row_ = 0;
 
   static constexpr double kBurst = 4;  ///< maximum of affordable_, after many frames without a suspicion
   double affordable_ = kBurst;         ///< dense transforms that are allowed now
-  int longest_look_wait_ = 0;
-  int since_look_ = 0, look_wait_ = 0;  ///< frames since the last dense transform, and the wait for the next
-  int since_try_ = 0, try_wait_ = 0;    ///< the same for learning
-  double tried_ = 1;                    ///< share that the support held when learning was last tried
+  int longest_compare_wait_ = 0;
+  int since_compared_ = 0,
+      compare_wait_ = 0;              ///< frames since the last dense transform, and the wait for the next
+  int since_try_ = 0, try_wait_ = 0;  ///< the same for learning
+  double tried_ = 1;                  ///< share that the support held when learning was last tried
 };
 
 }  // namespace sfft::detail

@@ -81,7 +81,7 @@ bool TrackerImpl<Real>::compare(const SignalView& frame) {
   calibration_.compared(compared_.error_l2, sparse_.quality.error_l2, report_);
   if (!differencing())
     watch_.estimated(1 - sparse_.quality.residual * sparse_.quality.residual, exact_share());
-  look_again_ = true;
+  expectation_outdated_ = true;
   ++calibrated_count;
   result_.action = TrackAction::calibrated;
   result_.reason = fmt::format("compared with a dense transform: the error was {:.3g}, reported as {:.3g}",

@@ -49,19 +49,19 @@ void check(const TrackerOptions& options) {
 }  // namespace
 
 template <class Real>
-PlanOptions TrackerImpl<Real>::plan_options(bool reference, double room) const {
+PlanOptions TrackerImpl<Real>::plan_options(bool reference, double fraction) const {
   check(options_);
   PlanOptions options = options_.plan;
   options.use_reference = reference;
   if (options_.refine) options.effort = PlanEffort::quick;
-  if (options.accuracy == 0) options.accuracy = room * options_.accuracy;
+  if (options.accuracy == 0) options.accuracy = fraction * options_.accuracy;
   return options;
 }
 
 template <class Real>
 void TrackerImpl<Real>::install(Plan<Real> plan, std::optional<Plan<Real>> exact) {
   replace(std::move(plan), std::move(exact));
-  ask_for_better();
+  begin_refinement();
 }
 
 template <class Real>
@@ -75,10 +75,10 @@ void TrackerImpl<Real>::replace(Plan<Real> plan, std::optional<Plan<Real>> exact
   if (renewal) renewed_values_ = {plan_.source().values().begin(), plan_.source().values().end()};
   dense_.renew(std::move(exact));
   found_.clear();
-  look_again_ = true;
+  expectation_outdated_ = true;
   if (other_support) {
-    room_ = 1;
-    room_is_left_ = true;
+    accuracy_fraction_ = 1;
+    smaller_errors_possible_ = true;
   }
   staleness_.forget_level();
   calibration_.coefficients(plan_.source().k());
@@ -139,7 +139,7 @@ std::size_t TrackerImpl<Real>::run_length() const {
   constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
   if (skip_sparse_ > 0) return 0;
   if (plan_.info().path == Path::dense) return kAll;
-  if (looking() && !exact_) return 1;
+  if (testing_repetition() && !exact_) return 1;
   if (ahead_.overlaps() && differencing()) return kAll;
   return static_cast<std::size_t>(calibration_.frames_to_next());
 }
@@ -171,8 +171,8 @@ void TrackerImpl<Real>::look_ahead(std::span<const SignalView> frames) noexcept 
   const std::size_t ready = ahead_.ready(frames);
   const Seen seen{frames_ + static_cast<std::int64_t>(ready),
                   frames_ + static_cast<std::int64_t>(frames.size()), dense_.found()};
-  if (!look_again_ && seen == seen_) return;
-  look_again_ = false;
+  if (!expectation_outdated_ && seen == seen_) return;
+  expectation_outdated_ = false;
   seen_ = seen;
   expected_.clear();
   try {
@@ -203,7 +203,7 @@ void TrackerImpl<Real>::expect_comparisons(std::span<const SignalView> frames, s
 template <class Real>
 void TrackerImpl<Real>::find_spectrum(std::span<const SignalView> frames) {
   const auto begin = Clock::now();
-  sharing_us_.push_back(results_done_);
+  sharing_results_.push_back(results_done_);
   look_ahead(frames);
   begin_comparisons(frames);
   const std::size_t of_push = pushed_ > results_done_ ? pushed_ - results_done_ : 1;
@@ -234,11 +234,11 @@ void TrackerImpl<Real>::transform_sparsely(std::span<const SignalView> frames) {
   const Calibration::Report report = known == reports_.end() ? report_of(spectrum, previous_) : known->second;
   report_ = report;
   previous_.assign(spectrum.values.begin(), spectrum.values.end());
-  const bool due = calibration_.due(report) || (looking() && !exact_);
+  const bool due = calibration_.due(report) || (testing_repetition() && !exact_);
   const double factor = calibration_.factor(report);
   result_.calibration = factor;
   const double error = factor * spectrum.quality.relative_error;
-  const bool lost = options_.calibrate > 0 && seems_lost(frame);
+  const bool lost = options_.calibrate > 0 && tones_seem_lost(frame);
   if (due || staleness_.unacceptable(error)) {
     compare(frame);
     return;
@@ -250,8 +250,8 @@ void TrackerImpl<Real>::transform_sparsely(std::span<const SignalView> frames) {
     compare(frame);
     return;
   }
-  if ((drifted || lost) && watch_.may_look()) {
-    look(frame);
+  if ((drifted || lost) && watch_.may_compare()) {
+    compare_suspect(frame);
     return;
   }
   if (options_.check && options_.check(frames_) && !compare_for_check(frame)) return;
@@ -265,7 +265,7 @@ void TrackerImpl<Real>::transform_sparsely(std::span<const SignalView> frames) {
 
 /// Whether the support seems to have lost tones of the frame, which was just transformed sparsely.
 template <class Real>
-bool TrackerImpl<Real>::seems_lost(const SignalView& frame) {
+bool TrackerImpl<Real>::tones_seem_lost(const SignalView& frame) {
   const Spectrum<Real>& spectrum = result_.spectrum;
   if (plan_.info().path != Path::direct)
     return watch_.suspects(spectrum.quality.residual, spectrum.quality.tail_energy);
@@ -279,9 +279,9 @@ bool TrackerImpl<Real>::seems_lost(const SignalView& frame) {
 /// Compares a frame because of a suspicion. If the suspicion is unfounded, present errors and residuals
 /// become the level that later ones are compared with.
 template <class Real>
-void TrackerImpl<Real>::look(const SignalView& frame) {
+void TrackerImpl<Real>::compare_suspect(const SignalView& frame) {
   calibration_.bring_forward();
-  watch_.looked();
+  watch_.suspicion_compared();
   if (compare(frame)) staleness_.forget_level();
 }
 
@@ -298,7 +298,7 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
   result_.check.reset();
   largest_.reset();
   to_learn_.reset();
-  watch_.pass();
+  watch_.next_frame();
   missed_ = false;
   const bool learned = learning_.under_way() && frames_ >= learning_.due() && take_learned(frame);
   if (learned) {
@@ -325,7 +325,7 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
     transform_sparsely(frames);
   }
   if (options_.similarity) note_similarity_of_any(frame);
-  dense_.pass(frame);
+  dense_.discard(frame);
   note_check();
   if (to_learn_) learning_.begin(frame, std::move(*std::exchange(to_learn_, std::nullopt)), dense_.options());
   result_.differencing = differencing();
@@ -336,38 +336,38 @@ void TrackerImpl<Real>::track(std::span<const SignalView> frames) {
 /// Divides the time of sparse transforms equally among the frames of a push that went through them. This
 /// includes time that was spent on them before the push.
 template <class Real>
-void TrackerImpl<Real>::share_out() {
-  if (sharing_us_.empty()) return;
-  const double each = sparse_us_ / static_cast<double>(std::max<std::size_t>(1, sharing_us_.size()));
-  for (const std::size_t i : sharing_us_) {
+void TrackerImpl<Real>::divide_time() {
+  if (sharing_results_.empty()) return;
+  const double each = sparse_us_ / static_cast<double>(std::max<std::size_t>(1, sharing_results_.size()));
+  for (const std::size_t i : sharing_results_) {
     if (i < results_done_) results_[i].us += each;
   }
   sparse_us_ = 0;
-  sharing_us_.clear();
+  sharing_results_.clear();
 }
 
 template <class Real>
 const TrackedFrame<Real>& TrackerImpl<Real>::push(const SignalView& frame) {
-  take_better();
+  take_refined();
   try {
     track({&frame, 1});
   } catch (...) {
     forget_ahead();
-    sharing_us_.clear();
+    sharing_results_.clear();
     sparse_us_ = 0;
     throw;
   }
   take_similarities({&result_, 1});
   forget_ahead();  // the caller may change samples after this
   result_.us += std::exchange(sparse_us_, 0);
-  sharing_us_.clear();
+  sharing_results_.clear();
   return result_;
 }
 
 template <class Real>
 std::span<const TrackedFrame<Real>> TrackerImpl<Real>::push(std::span<const SignalView> frames,
                                                             std::span<const SignalView> coming) {
-  take_better();
+  take_refined();
   ahead_.try_again();
   pushed_ = frames.size();
   known_.assign(frames.begin(), frames.end());
@@ -385,10 +385,10 @@ std::span<const TrackedFrame<Real>> TrackerImpl<Real>::push(std::span<const Sign
   } catch (...) {
     take_similarities(std::span(results_).first(results_done_));
     forget_ahead();  // these frames may never be pushed
-    share_out();
+    divide_time();
     throw;
   }
-  share_out();
+  divide_time();
   const auto begin = Clock::now();
   dense_.keep_only(coming);
   memory_.keep_only(coming);
@@ -397,7 +397,7 @@ std::span<const TrackedFrame<Real>> TrackerImpl<Real>::push(std::span<const Sign
   look_ahead(coming);
   ahead_.begin(coming, run_length());
   begin_comparisons(coming);
-  if (frames.empty() && !expected_.empty()) dense_.attend();
+  if (frames.empty() && !expected_.empty()) dense_.prepare();
   sparse_us_ += microseconds_since(begin);
   return results();
 }

@@ -74,13 +74,13 @@ class TrackerImpl {
     return std::min(2 * step, kLongestWait);
   }
 
-  /// `room`: fraction of the accuracy that the plan is made for.
-  PlanOptions plan_options(bool reference, double room) const;
-  PlanOptions plan_options(bool reference) const { return plan_options(reference, room_); }
+  /// `fraction`: share of the accuracy that the plan is made for.
+  PlanOptions plan_options(bool reference, double fraction) const;
+  PlanOptions plan_options(bool reference) const { return plan_options(reference, accuracy_fraction_); }
   bool differencing() const { return plan_.info().reference; }
   /// Whether frames are still compared to find out if they repeat.
-  bool looking() const {
-    return options_.reference && !differencing() && looks_ < 2 && options_.calibrate > 0;
+  bool testing_repetition() const {
+    return options_.reference && !differencing() && repetition_tests_ < 2 && options_.calibrate > 0;
   }
   void begin_comparisons(std::span<const SignalView> frames) noexcept;
   void look_ahead(std::span<const SignalView> frames) noexcept;
@@ -96,8 +96,8 @@ class TrackerImpl {
   void install(Plan<Real> plan, std::optional<Plan<Real>> exact = std::nullopt);
   void replace(Plan<Real> plan, std::optional<Plan<Real>> exact = std::nullopt);
   void use(Plan<Real> plan);
-  void ask_for_better();
-  void take_better();
+  void begin_refinement();
+  void take_refined();
   void remember_reference();
   void transform_densely(const SignalView& frame);
   void track(std::span<const SignalView> frames);
@@ -105,10 +105,10 @@ class TrackerImpl {
   void find_spectrum(std::span<const SignalView> frames);
   std::size_t run_length() const;
   void forget_ahead() noexcept;
-  void share_out();
+  void divide_time();
   bool compare(const SignalView& frame);
-  bool seems_lost(const SignalView& frame);
-  void look(const SignalView& frame);
+  bool tones_seem_lost(const SignalView& frame);
+  void compare_suspect(const SignalView& frame);
   bool compare_for_check(const SignalView& frame);
   void review_dense(const SignalView& frame);
   void note_check();
@@ -129,7 +129,7 @@ class TrackerImpl {
   void learn_in_background();
   bool learn_or_begin(const SignalView& frame, bool bearable);
   bool take_learned(const SignalView& frame);
-  bool plan_with_room(double error);
+  bool plan_for_smaller_errors(double error);
   void renew(const SignalView& frame, double error, bool bearable);
   void note_similarity(const SignalView& frame);
   void begin_similarity(const SignalView& frame);
@@ -137,8 +137,8 @@ class TrackerImpl {
   void note_similarity_of_any(const SignalView& frame);
 
   TrackerOptions options_;
-  double room_ = 1;           ///< fraction of the accuracy that plans for this template are made for
-  bool room_is_left_ = true;  ///< a plan for a smaller fraction may be possible
+  double accuracy_fraction_ = 1;  ///< fraction of the accuracy that plans for this template are made for
+  bool smaller_errors_possible_ = true;  ///< a plan for a smaller fraction may be possible
   Plan<Real> plan_;
   RunAhead<Real> ahead_;         ///< sparse transforms with the same plan
   BackgroundDense<Real> dense_;  ///< dense transforms at the same template's support
@@ -153,11 +153,11 @@ class TrackerImpl {
 
   std::vector<TrackedFrame<Real>> results_;  ///< results of the latest push of several frames
   std::size_t results_done_ = 0;
-  std::size_t pushed_ = 0;               ///< frames of the latest push of several
-  std::vector<SignalView> known_;        ///< frames of this push and those announced after it
-  double sparse_us_ = 0;                 ///< time of sparse transforms that is not yet assigned to frames
-  std::vector<std::size_t> sharing_us_;  ///< results of the frames that share this time
-  bool exact_ = false;                   ///< the latest sparse transform left nothing to gain
+  std::size_t pushed_ = 0;         ///< frames of the latest push of several
+  std::vector<SignalView> known_;  ///< frames of this push and those announced after it
+  double sparse_us_ = 0;           ///< time of sparse transforms that is not yet assigned to frames
+  std::vector<std::size_t> sharing_results_;  ///< results of the frames that share this time
+  bool exact_ = false;                        ///< the latest sparse transform left nothing to gain
 
   /// State at the latest look ahead: all frames before `ready` had their sparse spectra, those before `known`
   /// were known, and `dense` dense transforms were done.
@@ -167,7 +167,7 @@ class TrackerImpl {
     bool operator==(const Seen&) const = default;
   };
   Seen seen_;
-  bool look_again_ = true;              ///< expected_ may be out of date
+  bool expectation_outdated_ = true;    ///< expected_ may be out of date
   std::vector<std::int64_t> expected_;  ///< frames that will be transformed densely, as far as is known
   /// Results of future comparisons whose spectra are ready, by frame number.
   std::map<std::int64_t, Calibration::KnownErrors> found_;
@@ -182,7 +182,7 @@ class TrackerImpl {
   std::vector<Similar> similar_;
 
   StreamMemory memory_;              ///< the reference, or the last frame transformed densely
-  int looks_ = 0;                    ///< frames compared to find out whether frames repeat
+  int repetition_tests_ = 0;         ///< frames compared to find out whether frames repeat
   int departures_ = 0;               ///< decisions in a row that found a frame unlike its reference
   int failures_ = 0;                 ///< frames in close succession for which differences failed
   std::int64_t failed_at_ = 0;       ///< the last of these frames

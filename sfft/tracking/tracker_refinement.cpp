@@ -24,7 +24,7 @@ bool better(const PlanInfo& found, const PlanInfo& in_force) {
 }  // namespace
 
 template <class Real>
-void TrackerImpl<Real>::ask_for_better() {
+void TrackerImpl<Real>::begin_refinement() {
   if (!options_.refine || plan_.info().path != Path::comb) return;
   PlanOptions options = plan_options(differencing());
   options.effort = PlanEffort::thorough;
@@ -38,7 +38,7 @@ void TrackerImpl<Real>::ask_for_better() {
 }
 
 template <class Real>
-void TrackerImpl<Real>::take_better() {
+void TrackerImpl<Real>::take_refined() {
   if (!options_.refine) return;
   auto outcome = refinement_.poll();
   if (!outcome || outcome->source != searched_for_) return;  // no outcome, or for a template out of force
@@ -70,9 +70,9 @@ void TrackerImpl<Real>::take_better() {
   }
 }
 
-template void TrackerImpl<float>::ask_for_better();
-template void TrackerImpl<double>::ask_for_better();
-template void TrackerImpl<float>::take_better();
-template void TrackerImpl<double>::take_better();
+template void TrackerImpl<float>::begin_refinement();
+template void TrackerImpl<double>::begin_refinement();
+template void TrackerImpl<float>::take_refined();
+template void TrackerImpl<double>::take_refined();
 
 }  // namespace sfft::detail

@@ -65,7 +65,7 @@ bool TrackerImpl<Real>::reconsider_reference(const SignalView& frame, double err
     give_up_reference();
     return true;
   }
-  ++looks_;
+  ++repetition_tests_;
   bool repeats = !memory_.empty() && error > kExact && frames_ >= next_reference_;
   if (repeats) {
     const auto change = memory_.change(frame, values, multiplicities(plan_.source()));
@@ -152,7 +152,7 @@ void TrackerImpl<Real>::refresh(const SignalView& frame) {
   renewed_values_ = values;
   calibration_.referenced();
   found_.clear();
-  look_again_ = true;
+  expectation_outdated_ = true;
 }
 
 /// Whether a support learned from this frame, just transformed densely, may hold enough more than the present
@@ -342,14 +342,14 @@ bool TrackerImpl<Real>::learn_or_begin(const SignalView& frame, bool bearable) {
 /// A plan is the fastest one that meets the accuracy on average. If errors scatter about the accuracy, many
 /// frames miss it narrowly, and a plan for smaller errors prevents that.
 template <class Real>
-bool TrackerImpl<Real>::plan_with_room(double error) {
+bool TrackerImpl<Real>::plan_for_smaller_errors(double error) {
   constexpr double kStep = 0.7, kMin = 0.3, kNarrowly = 2;
   const bool narrowly = error < kNarrowly * options_.accuracy && options_.plan.accuracy == 0;
-  if (!narrowly || !room_is_left_ || kStep * room_ < kMin) return false;
-  Plan<Real> plan(plan_.source(), plan_options(differencing(), kStep * room_));
-  room_is_left_ = plan.info().path != Path::dense;
-  if (!room_is_left_) return false;
-  room_ *= kStep;
+  if (!narrowly || !smaller_errors_possible_ || kStep * accuracy_fraction_ < kMin) return false;
+  Plan<Real> plan(plan_.source(), plan_options(differencing(), kStep * accuracy_fraction_));
+  smaller_errors_possible_ = plan.info().path != Path::dense;
+  if (!smaller_errors_possible_) return false;
+  accuracy_fraction_ *= kStep;
   install(std::move(plan));
   result_.reason += "; planned for smaller errors from here on";
   return true;
@@ -365,7 +365,7 @@ void TrackerImpl<Real>::renew(const SignalView& frame, double error, bool bearab
   result_.reason = staleness_.reason();
   if (relearn_if_outdated(frame, true)) {
     // relearn_if_outdated() has set the action and the reason
-  } else if (plan_with_room(error)) {
+  } else if (plan_for_smaller_errors(error)) {
     ++dense_count;
     return staleness_.try_again();
   } else if (!differencing() && reconsider_reference(frame, 1)) {

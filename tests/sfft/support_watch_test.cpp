@@ -19,9 +19,9 @@ double residual_of(double share_outside) {
 /// `frames` frames.
 int frames_to_look(SupportWatch& watch, int frames, const auto& share_outside, double energy = 1) {
   for (int i = 0; i < frames; ++i) {
-    watch.pass();
+    watch.next_frame();
     const double share = share_outside(i);
-    if (watch.suspects(residual_of(share), share * energy) && watch.may_look()) return i;
+    if (watch.suspects(residual_of(share), share * energy) && watch.may_compare()) return i;
   }
   return -1;
 }
@@ -73,11 +73,11 @@ TEST(SupportWatch, LooksThatDoNotHelpAreSpaced) {
   int looks = 0;
   // The share steps up and down again, and learning never helps.
   for (int i = 0; i < 4096; ++i) {
-    watch.pass();
+    watch.next_frame();
     const double share = i / 32 % 2 == 0 ? 0.01 : 0.3;
-    if (!watch.suspects(residual_of(share), share) || !watch.may_look()) continue;
+    if (!watch.suspects(residual_of(share), share) || !watch.may_compare()) continue;
     ++looks;
-    watch.looked();
+    watch.suspicion_compared();
     if (!watch.outdated(1 - share)) continue;
     watch.trying(1 - share);
     watch.tried(false);
@@ -94,10 +94,10 @@ TEST(SupportWatch, LooksThatHelpAreNotBlockedAndStayAffordable) {
   // Each template loses its tone after two frames.
   int age = 0;
   for (int i = 0; i < kFrames; ++i, ++age) {
-    watch.pass();
+    watch.next_frame();
     const double share = age < 2 ? 0.01 : 0.6;
-    if (!watch.suspects(residual_of(share), share) || !watch.may_look()) continue;
-    watch.looked();
+    if (!watch.suspects(residual_of(share), share) || !watch.may_compare()) continue;
+    watch.suspicion_compared();
     ASSERT_TRUE(watch.outdated(1 - share)) << i;
     watch.trying(1 - share);
     watch.tried(true);
@@ -117,7 +117,7 @@ TEST(SupportWatch, AnExactShareBelowTheOneBeforeIsOutdated) {
   EXPECT_TRUE(watch.outdated(0.8));
   watch.trying(0.8);
   watch.tried(false);
-  for (int i = 0; i < 300; ++i) watch.pass();
+  for (int i = 0; i < 300; ++i) watch.next_frame();
   EXPECT_FALSE(watch.outdated(0.8)) << "learning found nothing better: this is what the signal is like";
   EXPECT_TRUE(watch.outdated(0.7));
   EXPECT_FALSE(watch.outdated(0.95)) << "a cleaner signal is what later frames are compared with";
@@ -127,14 +127,14 @@ TEST(SupportWatch, AnExactShareBelowTheOneBeforeIsOutdated) {
 TEST(SupportWatch, ALossThatCameBeforeTheLevelWasKnownIsSeen) {
   SupportWatch watch({});
   watch.renewed(0.99, true);
-  for (int i = 0; i < 100; ++i) watch.pass();
+  for (int i = 0; i < 100; ++i) watch.next_frame();
   watch.estimated(0.98, 0.99);
-  watch.looked();  // unfounded, but the tone moves on before there is a level
+  watch.suspicion_compared();  // unfounded, but the tone moves on before there is a level
   EXPECT_EQ(frames_to_look(watch, 64, 0.1), 7) << "the wait after a look";
   SupportWatch biased({});
   biased.renewed(0.99, true);
   biased.estimated(0.9, 0.99);
-  biased.looked();
+  biased.suspicion_compared();
   EXPECT_EQ(frames_to_look(biased, 200, 0.1), -1) << "estimates are known to be low";
 }
 
@@ -145,7 +145,7 @@ TEST(SupportWatch, ALossMuchWorseThanAtTheLastTryDoesNotWait) {
     watch.trying(0.9);
     watch.tried(false);
   }
-  watch.pass();
+  watch.next_frame();
   EXPECT_FALSE(watch.outdated(0.85));
   EXPECT_TRUE(watch.outdated(0.5));
 }
@@ -156,7 +156,7 @@ TEST(SupportWatch, LearningThatDoesNotHelpWaits) {
   double share = 1;
   int tries = 0;
   for (int i = 0; i < 1024; ++i) {  // energy leaves the support for good
-    watch.pass();
+    watch.next_frame();
     share *= 0.99;
     if (!watch.outdated(share)) continue;
     ++tries;

@@ -44,8 +44,6 @@ class Observer {
   void note_usual(double share, bool renew);
 
   const Learned& learned() const noexcept { return *learned_; }
-  /// Draws small pictures of the scene.
-  SmallPictures& pictures() noexcept { return registrar_.pictures(); }
 
  private:
   void choose_landmarks(const SignalView& region, const Pose& pose);

@@ -17,8 +17,6 @@ constexpr double kSearchEvery_s = 0.1;
 /// be missed.
 constexpr double kCopy = 0.25;
 constexpr double kNoise = 0.05;
-/// Noise that no encoder has removed, and that would not return with moving objects. Not used.
-constexpr double kLive = 0.7;
 /// Number of tiles that have to have noise, and the share of them that have to be copies: others may show a
 /// clock.
 constexpr std::size_t kNoisy = kTiles / 2;
@@ -46,9 +44,9 @@ constexpr double kMovingShare = 0.3;
 constexpr double kMotion_s = 1.5;
 constexpr double kMinPeriod_s = 3;
 /// Minimum share of the frames that do not repeat the previous one: without noise, every lag would match.
-constexpr double kLively = 0.5;
+constexpr double kChangingShare = 0.5;
 /// Successive frames that may fail to match, as key frames do.
-constexpr std::int64_t kSpoilt = 2;
+constexpr std::int64_t kMaxMisses = 2;
 
 }  // namespace
 
@@ -180,12 +178,12 @@ void Replay::add(const SignalView& frame, double interval_s, double min_s, bool 
     const bool again = lag_ + 2 < frames_ && copy(lag_, 0);
     misses_ = again ? 0 : misses_ + 1;
     run_ += again ? 1 : 0;
-    lively_frames_ += again && !returns(1) ? 1 : 0;
-    if (misses_ > kSpoilt) lag_ = run_ = 0;
+    changing_frames_ += again && !returns(1) ? 1 : 0;
+    if (misses_ > kMaxMisses) lag_ = run_ = 0;
   }
   if (lag_ == 0) {
     strength_ = 0;
-    look(interval_s, moving);
+    find_period(interval_s, moving);
   }
   if (lag_ == 0) {
     if (!hold) learn_noise();
@@ -200,19 +198,19 @@ void Replay::add(const SignalView& frame, double interval_s, double min_s, bool 
   const bool tells =
       by_motion_ ? moved_.count() >= kMovingTiles &&
                        static_cast<double>(moving_frames_) > kMovingShare * static_cast<double>(run_)
-      : noisy_ >= kNoisy ? static_cast<double>(lively_frames_) > kLively * static_cast<double>(run_)
+      : noisy_ >= kNoisy ? static_cast<double>(changing_frames_) > kChangingShare * static_cast<double>(run_)
                          : frames_ - latest_change_ <= lag_;
   // Once recognised, a replay continues while pictures return.
   if (tells || strength_ > 1) strength_ = static_cast<double>(run_) / static_cast<double>(needed);
 }
 
-void Replay::look(double interval_s, int moving) noexcept {
+void Replay::find_period(double interval_s, int moving) noexcept {
   by_motion_ = false;
   // A picture that stands still returns after any lag.
   const std::int64_t every = frames_in(kSearchEvery_s, interval_s);
   if (frames_ % every != 0 || returns(1)) return;
   lag_ = search();
-  if (lag_ == 0 && !live_ && moving >= kMovingNow) {
+  if (lag_ == 0 && moving >= kMovingNow) {
     by_motion_ = true;
     lag_ = search();
     // Swinging objects return after a short time by themselves.
@@ -226,7 +224,7 @@ void Replay::look(double interval_s, int moving) noexcept {
     ++run_;
   misses_ = 0;
   moving_frames_ = 0;
-  lively_frames_ = run_;
+  changing_frames_ = run_;
   moved_.reset();
 }
 

@@ -58,22 +58,22 @@ class Replay {
   void note_motion() noexcept;
   void learn_noise() noexcept;
   std::int64_t search() const noexcept;
-  void look(double interval_s, int moving) noexcept;
+  /// Sets the lag after which pictures return; it stays 0 if they do not.
+  void find_period(double interval_s, int moving) noexcept;
 
   double unit_;
   std::vector<Levels> kept_;
   std::int64_t frames_ = 0;
   std::int64_t longest_ = 0;  ///< longest lag in frames, at the present rate
   std::int64_t lag_ = 0, run_ = 0, misses_ = 0;
-  std::int64_t lively_frames_ = 0;  ///< frames of the run that are not copies of the previous one
-  bool by_motion_ = false;          ///< the replay was recognised by motion alone
-  std::int64_t moving_frames_ = 0;  ///< frames of the run in which something moves
-  std::bitset<kTiles> moved_;       ///< tiles in which something has moved
-  std::int64_t latest_change_ = 0;  ///< latest frame in which at least half of the tiles changed
+  std::int64_t changing_frames_ = 0;  ///< frames of the run that are not copies of the previous one
+  bool by_motion_ = false;            ///< the replay was recognised by motion alone
+  std::int64_t moving_frames_ = 0;    ///< frames of the run in which something moves
+  std::bitset<kTiles> moved_;         ///< tiles in which something has moved
+  std::int64_t latest_change_ = 0;    ///< latest frame in which at least half of the tiles changed
   double strength_ = 0;
   std::array<double, kTiles> mean_{}, usual_{};  ///< noise: running mean, and its minimum with slow decay
   std::int64_t learned_ = 0;
-  bool live_ = false;      ///< there is noise in most of the picture; never set
   std::size_t noisy_ = 0;  ///< tiles whose noise is known and large enough to be missed
 };
 
