@@ -23,7 +23,7 @@ int main() {
   // Sample t of channel c is element t * channels + c.
   sfft::dense::Options options;
   options.batch = channels;
-  options.signal = {.dims = {channels, 0, 0}, .batch = 1};
+  options.signal_strides = {.dims = {channels, 0, 0}, .batch = 1};
   const sfft::dense::Plan<float> plan(sfft::Shape{samples}, sfft::Domain::real, options);
   std::vector<std::complex<float>> spectra(plan.spectrum_points());
   plan.forward(recording.data(), sfft::ElementType::f32, spectra);

@@ -55,10 +55,10 @@ int main(int count, char** arguments) {
   for (std::size_t s = 0; s < plan.signal_slabs().size(); ++s) {
     const sfft::dense::Slab &in = plan.signal_slabs()[s], &out = plan.spectrum_slabs()[s];
     const std::size_t bytes = plan.device_workspace_bytes(s);
-    signals.push_back(on_device(in.device, static_cast<std::size_t>(in.points()) * sizeof(Value)));
+    signals.push_back(on_device(in.gpu, static_cast<std::size_t>(in.points()) * sizeof(Value)));
     spectra.push_back(
-        static_cast<Value*>(on_device(out.device, static_cast<std::size_t>(out.points()) * sizeof(Value))));
-    workspaces.emplace_back(static_cast<std::byte*>(on_device(in.device, bytes)), bytes);
+        static_cast<Value*>(on_device(out.gpu, static_cast<std::size_t>(out.points()) * sizeof(Value))));
+    workspaces.emplace_back(static_cast<std::byte*>(on_device(in.gpu, bytes)), bytes);
     streams.emplace_back();
     check(cudaStreamCreate(&streams.back()));
   }

@@ -66,8 +66,8 @@ struct Options {
   /// than f32 only over slow links (docs/dense.md). A shared batch, or a transform that fits one GPU, sends
   /// nothing.
   Storage exchange = Storage::f32;
-  std::int64_t batch = 1;  ///< transforms per call
-  Strides signal{};        ///< what forward reads and inverse writes; spectra are contiguous
+  std::int64_t batch = 1;    ///< transforms per call
+  Strides signal_strides{};  ///< what forward reads and inverse writes; spectra are contiguous
   /// For plans on GPUs: bytes of each GPU's memory that a call may use; not set: all free memory. If signal
   /// and spectrum together need more (not set: more than the GPUs have), the transform streams through the
   /// GPUs in pieces, from and to host memory (docs/dense.md). Needs `device` = Device::gpu() or gpus();
@@ -84,7 +84,7 @@ struct Options {
 /// batch, or part of one. Row-major and contiguous: signals, then dimensions as in Shape.
 struct Slab {
   /// GPU, numbered as by the driver.
-  int device = 0;
+  int gpu = 0;
   /// Index of the first signal, and number of signals.
   std::int64_t first_signal = 0, signals = 1;   ///< within the batch
   std::array<std::int64_t, 3> begin{0, 0, 0};   ///< first index in each dimension; 0 beyond the rank

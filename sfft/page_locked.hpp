@@ -15,10 +15,10 @@ namespace sfft {
 class SFFT_EXPORT PageLockedMemory {
  public:
   PageLockedMemory() = default;  ///< holds nothing
-  /// `device`: the GPU whose driver context allocates it, numbered as by the driver.
+  /// `gpu`: the GPU whose driver context allocates it, numbered as by the driver.
   /// Throws backend_unavailable without a usable GPU, and out_of_memory if the
   /// system refuses to lock so much.
-  explicit PageLockedMemory(std::size_t bytes, int device = 0);
+  explicit PageLockedMemory(std::size_t bytes, int gpu = 0);
 
   /// The first byte; null if empty.
   std::byte* data() const noexcept { return data_.get(); }

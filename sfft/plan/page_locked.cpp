@@ -6,7 +6,7 @@
 
 namespace sfft {
 
-PageLockedMemory::PageLockedMemory(std::size_t bytes, int device)
-    : data_(detail::allocate_page_locked(bytes, device)), bytes_(bytes) {}
+PageLockedMemory::PageLockedMemory(std::size_t bytes, int gpu)
+    : data_(detail::allocate_page_locked(bytes, gpu)), bytes_(bytes) {}
 
 }  // namespace sfft

@@ -413,11 +413,11 @@ Call dense_call(Random& random) {
   if (random.one_in(3)) {
     const auto cases = test::strided_cases(shape, batch);
     const auto& drawn = cases[random.below(cases.size())];
-    options.signal = drawn.strides;
+    options.signal_strides = drawn.strides;
     layout = drawn.name;
   }
-  const bool strided = options.signal.batch != 0;
-  const std::size_t span = strided ? test::span_of(shape, options.signal, batch)
+  const bool strided = options.signal_strides.batch != 0;
+  const std::size_t span = strided ? test::span_of(shape, options.signal_strides, batch)
                                    : static_cast<std::size_t>(batch * shape.points());
   const auto signal =
       std::make_shared<const Signal>(noise(random, 1, Shape(static_cast<std::int64_t>(span)), type));

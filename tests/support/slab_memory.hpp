@@ -40,7 +40,7 @@ class SlabMemory {
   SlabMemory(std::span<const dense::Slab> signals, std::span<const dense::Slab> spectra,
              const std::function<std::size_t(std::size_t)>& workspace_bytes) {
     for (std::size_t s = 0; s < signals.size(); ++s) {
-      const detail::cuda::DeviceScope scope(signals[s].device);
+      const detail::cuda::DeviceScope scope(signals[s].gpu);
       signal_.emplace_back(static_cast<std::size_t>(signals[s].points()));
       spectrum_.emplace_back(static_cast<std::size_t>(spectra[s].points()));
       workspace_.emplace_back(workspace_bytes(s));

@@ -72,7 +72,7 @@ dense::Options library_options(const DenseCase& what, dense::Engine engine, dens
           .normalization = dense::Normalization::none,
           .device = Device::gpu(),
           .batch = what.problem.batch,
-          .signal = {}};
+          .signal_strides = {}};
 }
 
 LibraryPlan make_library_plan(const DenseCase& what, dense::Engine engine, dense::Planning planning) {

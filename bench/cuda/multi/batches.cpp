@@ -40,7 +40,7 @@ double dense_on_gpus(const std::vector<int>& devices, std::int64_t frames) {
   std::vector<std::span<std::byte>> workspaces;
   std::vector<CUstream_st*> streams;
   for (std::size_t s = 0; s < plan.signal_slabs().size(); ++s) {
-    const detail::cuda::DeviceScope scope(plan.signal_slabs()[s].device);
+    const detail::cuda::DeviceScope scope(plan.signal_slabs()[s].gpu);
     memory.emplace_back(static_cast<std::size_t>(plan.signal_slabs()[s].points()));
     gpu(cudaMemset(memory.back().data(), 7, memory.back().bytes()));
     signals.push_back(memory.back().data());

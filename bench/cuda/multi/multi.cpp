@@ -90,7 +90,7 @@ class Arrays {
  public:
   explicit Arrays(const dense::SlabPlan<float>& plan) : plan_(plan) {
     for (std::size_t s = 0; s < plan.signal_slabs().size(); ++s) {
-      const detail::cuda::DeviceScope scope(plan.signal_slabs()[s].device);
+      const detail::cuda::DeviceScope scope(plan.signal_slabs()[s].gpu);
       const std::size_t sample = plan.domain() == Domain::real ? sizeof(float) : sizeof(Value);
       memory_.emplace_back(static_cast<std::size_t>(plan.signal_slabs()[s].points()) * sample);
       signals.push_back(memory_.back().data());
@@ -137,7 +137,7 @@ class Graph {
   template <class Call>
   Graph(const Arrays& arrays, const dense::SlabPlan<float>& plan, const Call& call)
       : first_(arrays.streams[0]) {
-    const detail::cuda::DeviceScope on_first(plan.signal_slabs()[0].device);
+    const detail::cuda::DeviceScope on_first(plan.signal_slabs()[0].gpu);
     gpu(cudaStreamBeginCapture(first_, cudaStreamCaptureModeThreadLocal));
     detail::cuda::Event fork;
     fork.record(first_);
@@ -145,7 +145,7 @@ class Graph {
     for (std::size_t s = 1; s < arrays.streams.size(); ++s) fork.block(arrays.streams[s]);
     for (int i = 0; i < kCalls; ++i) call();
     for (std::size_t s = 1; s < arrays.streams.size(); ++s) {
-      const detail::cuda::DeviceScope scope(plan.signal_slabs()[s].device);
+      const detail::cuda::DeviceScope scope(plan.signal_slabs()[s].gpu);
       joins.emplace_back();
       joins.back().record(arrays.streams[s]);
       joins.back().block(first_);
@@ -176,7 +176,7 @@ json time_library(const Shape& shape, const Settings& settings, const std::set<i
   const Waves waves = draw_waves(shape, settings.real, 5);
   const auto fill = [&] {
     for (std::size_t s = 0; s < arrays.signals.size(); ++s) {
-      const detail::cuda::DeviceScope scope(plan.signal_slabs()[s].device);
+      const detail::cuda::DeviceScope scope(plan.signal_slabs()[s].gpu);
       fill_part(waves, part_of(plan.signal_slabs()[s]), arrays.signals[s], arrays.streams[s]);
     }
   };
@@ -185,7 +185,7 @@ json time_library(const Shape& shape, const Settings& settings, const std::set<i
     finish(different);
     double max = 0;
     for (std::size_t s = 0; s < arrays.spectra.size(); ++s) {
-      const detail::cuda::DeviceScope scope(plan.spectrum_slabs()[s].device);
+      const detail::cuda::DeviceScope scope(plan.spectrum_slabs()[s].gpu);
       max = std::max(max, worst_of_part(waves, part_of(plan.spectrum_slabs()[s]), arrays.spectra[s]));
     }
     return max;
@@ -211,7 +211,7 @@ json time_library(const Shape& shape, const Settings& settings, const std::set<i
   for (float& amplitude : scaled.amplitude) amplitude *= static_cast<float>(shape.points());
   double max = 0;
   for (std::size_t s = 0; s < arrays.spectra.size(); ++s) {
-    const detail::cuda::DeviceScope scope(plan.spectrum_slabs()[s].device);
+    const detail::cuda::DeviceScope scope(plan.spectrum_slabs()[s].gpu);
     max = std::max(max, worst_of_part(scaled, part_of(plan.spectrum_slabs()[s]), arrays.spectra[s]));
   }
   row["error_there_and_back"] = max / static_cast<double>(shape.points());

@@ -89,24 +89,24 @@ bool DenseProblem::contiguous() const noexcept {
 }
 
 DenseProblem make_problem(const Shape& shape, bool real, const dense::Options& options) {
-  DenseProblem problem{shape, real, options.batch, options.signal, options.device.gpu_number()};
+  DenseProblem problem{shape, real, options.batch, options.signal_strides, options.device.gpu_number()};
   if (options.batch < 1)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("the batch is {}: give the number of signals, 1 or more", options.batch));
   if (options.batch > kMaxPoints / shape.points())
     throw Error(ErrorCode::size_overflow,
                 fmt::format("{} signals of {} have more than 2^62 points", options.batch, shape.to_string()));
-  const bool given = std::any_of(options.signal.dims.begin(), options.signal.dims.end(),
+  const bool given = std::any_of(options.signal_strides.dims.begin(), options.signal_strides.dims.end(),
                                  [](std::int64_t stride) { return stride != 0; });
-  for (std::size_t d = static_cast<std::size_t>(shape.rank()); d < options.signal.dims.size(); ++d) {
-    if (options.signal.dims[d] != 0)
+  for (std::size_t d = static_cast<std::size_t>(shape.rank()); d < options.signal_strides.dims.size(); ++d) {
+    if (options.signal_strides.dims[d] != 0)
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("there is a stride for dimension {}, the shape {} has {}", d + 1,
                               shape.to_string(), shape.rank()));
   }
   const dense::Strides natural = contiguous_strides(shape);
   if (!given) problem.strides.dims = natural.dims;
-  if (!given && options.signal.batch == 0) problem.strides.batch = natural.batch;
+  if (!given && options.signal_strides.batch == 0) problem.strides.batch = natural.batch;
   check_strides(problem);
   return problem;
 }

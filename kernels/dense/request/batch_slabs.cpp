@@ -16,10 +16,10 @@ BatchSlabs<Real>::BatchSlabs(const DenseRequest& request, const std::vector<int>
       note_(std::move(note)) {
   for (const dense::Slab& slab : signals_) {
     DenseRequest part = request;
-    part.options.device = Device::gpu(slab.device);
-    part.problem.device = slab.device;
+    part.options.device = Device::gpu(slab.gpu);
+    part.problem.device = slab.gpu;
     part.options.batch = part.problem.batch = slab.signals;
-    on_device(slab.device, [&] { parts_.push_back(choose_on_gpu<Real>(part)); });
+    on_device(slab.gpu, [&] { parts_.push_back(choose_on_gpu<Real>(part)); });
   }
 }
 
@@ -28,7 +28,7 @@ void BatchSlabs<Real>::enqueue_forward(std::span<const void* const> signals, Ele
                                        std::span<std::complex<Real>* const> spectra,
                                        const SlabCall& call) const {
   for (std::size_t s = 0; s < parts_.size(); ++s) {
-    on_device(signals_[s].device, [&] {
+    on_device(signals_[s].gpu, [&] {
       parts_[s].runner->enqueue_forward(signals[s], type, spectra[s], call.workspaces[s], call.streams[s]);
     });
   }
@@ -38,7 +38,7 @@ template <class Real>
 void BatchSlabs<Real>::enqueue_inverse(std::span<const std::complex<Real>* const> spectra,
                                        std::span<void* const> signals, const SlabCall& call) const {
   for (std::size_t s = 0; s < parts_.size(); ++s) {
-    on_device(signals_[s].device, [&] {
+    on_device(signals_[s].gpu, [&] {
       parts_[s].runner->enqueue_inverse(spectra[s], signals[s], call.workspaces[s], call.streams[s]);
     });
   }
@@ -49,7 +49,7 @@ std::string BatchSlabs<Real>::explain() const {
   std::string text = parts_[0].reason;
   for (std::size_t s = 0; s < parts_.size(); ++s) {
     text +=
-        fmt::format("\nGPU {}: {} from number {} on, {}", signals_[s].device,
+        fmt::format("\nGPU {}: {} from number {} on, {}", signals_[s].gpu,
                     signals_[s].signals == 1 ? "1 signal" : fmt::format("{} signals", signals_[s].signals),
                     signals_[s].first_signal, parts_[s].runner->name());
   }

@@ -65,7 +65,7 @@ void check_peak(const CompactRequest& request, Direction direction) {
 
 CompactRequest make_compact_request(const Shape& shape, bool real, const dense::CompactOptions& options) {
   for (const Storage storage : {options.signal, options.spectrum, options.between}) check_storage(storage);
-  const dense::Strides& strides = options.dense.signal;
+  const dense::Strides& strides = options.dense.signal_strides;
   if (strides.batch != 0 || std::any_of(strides.dims.begin(), strides.dims.end(),
                                         [](std::int64_t stride) { return stride != 0; })) {
     throw Error(ErrorCode::invalid_argument,

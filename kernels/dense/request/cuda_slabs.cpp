@@ -194,7 +194,7 @@ void CudaSlabs<Real>::plan_planes(const DenseRequest& request) {
         dense::Options options = request.options;
         options.device = Device::gpu(place.device);
         options.batch = count;
-        options.signal = {};
+        options.signal_strides = {};
         const DenseProblem planes = make_problem(plane_shape(problem_.shape), problem_.real, options);
         on_device(place.device, [&] {
           DenseChoice<Real> choice = choose_for_planes<Real>(planes, options, fft_.chunks() > 1);
@@ -324,7 +324,7 @@ std::string CudaSlabs<Real>::explain() const {
                         planes_reason_, first.steps != nullptr ? first.steps->name() : "cuFFT");
   for (std::size_t p = 0; p < places_.size(); ++p) {
     const dense::Slab &signal = signals_[p], &spectrum = spectra_[p];
-    text += fmt::format("GPU {}: planes {} to {}, then rows {} to {} of all planes\n", signal.device,
+    text += fmt::format("GPU {}: planes {} to {}, then rows {} to {} of all planes\n", signal.gpu,
                         signal.begin[0], signal.begin[0] + signal.extent[0] - 1, spectrum.begin[1],
                         spectrum.begin[1] + spectrum.extent[1] - 1);
   }

@@ -43,7 +43,7 @@ void SharedBatchRunner<Real>::on_all(const Job& job) const {
   const auto& shares = slabs_->signal_slabs();
   const cpu::PoolLoan threads(static_cast<int>(shares.size()));
   cpu::for_each(threads.get(), shares.size(), [&](std::size_t s, int) {
-    on_device(shares[s].device, [&] { job(slabs_->part(s), shares[s].first_signal); });
+    on_device(shares[s].gpu, [&] { job(slabs_->part(s), shares[s].first_signal); });
   });
 }
 
@@ -115,9 +115,9 @@ typename HostSlabsRunner<Real>::Memory& HostSlabsRunner<Real>::memory(std::size_
   made->element = element;
   const auto &signals = slabs_->signal_slabs(), &spectra = slabs_->spectrum_slabs();
   for (std::size_t s = 0; s < signals.size(); ++s) {
-    on_device(signals[s].device, [&] {
+    on_device(signals[s].gpu, [&] {
       typename Memory::Part part;
-      part.device = signals[s].device;
+      part.device = signals[s].gpu;
       part.signal = cuda::DeviceBuffer(static_cast<std::size_t>(signals[s].points()) * element);
       part.spectrum =
           cuda::DeviceBuffer(static_cast<std::size_t>(spectra[s].points()) * sizeof(std::complex<Real>));

@@ -16,7 +16,7 @@ void copy_all(const Shape& whole, std::size_t element, const std::vector<dense::
   const auto at = [&](int d) { return d < whole.rank() ? static_cast<std::size_t>(whole[d]) : 1; };
   for (std::size_t s = 0; s < slabs.size(); ++s) {
     const dense::Slab& slab = slabs[s];
-    const cuda::DeviceScope scope(slab.device);
+    const cuda::DeviceScope scope(slab.gpu);
     streams.emplace_back();
     const auto extent = [&](std::size_t d) { return static_cast<std::size_t>(slab.extent[d]); };
     const auto begin = [&](std::size_t d) { return static_cast<std::size_t>(slab.begin[d]); };

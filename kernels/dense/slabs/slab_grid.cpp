@@ -10,7 +10,7 @@ namespace {
 
 dense::Slab whole(const Shape& extents, int device) {
   dense::Slab slab;
-  slab.device = device;
+  slab.gpu = device;
   std::copy(extents.extents().begin(), extents.extents().end(), slab.extent.begin());
   return slab;
 }

@@ -137,7 +137,7 @@ TEST(CompactCalls, BadArgumentsAreRefused) {
     return code_of([&] { CompactPlan(Shape(8), Domain::complex, options); });
   };
   EXPECT_EQ(made({.signal = static_cast<Storage>(9)}), ErrorCode::invalid_argument);
-  EXPECT_EQ(made({.dense = {.signal = {{2, 0, 0}, 16}}}), ErrorCode::invalid_argument);
+  EXPECT_EQ(made({.dense = {.signal_strides = {{2, 0, 0}, 16}}}), ErrorCode::invalid_argument);
   EXPECT_EQ(made({.dense = {.batch = 0}}), ErrorCode::invalid_argument);
 }
 

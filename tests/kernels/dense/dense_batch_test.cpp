@@ -108,7 +108,7 @@ TYPED_TEST(DenseBatchTest, DrawnBatchesEqualSums) {
     dense::Strides layout = test::strided_cases(shape, 1)[1].strides;  // one channel
     layout.batch = shape.points() + (i % 4 == 0 ? drawn(1, 3) : 0);
     Options apart = options;
-    if (layout.batch != shape.points()) apart.signal = layout;
+    if (layout.batch != shape.points()) apart.signal_strides = layout;
     SCOPED_TRACE(shape.to_string() + " x " + std::to_string(options.batch));
     check<TypeParam, TypeParam>(shape, true, apart, layout);
     check<TypeParam, std::uint8_t>(shape, true, apart, layout);
@@ -141,7 +141,7 @@ TYPED_TEST(DenseBatchTest, StridesOfEveryKind) {
     for (const Shape& shape : shapes()) {
       for (const auto& [name, strides] : test::strided_cases(shape, 3)) {
         SCOPED_TRACE(shape.to_string() + " " + name);
-        const Options options{.engine = engine, .threads = 2, .batch = 3, .signal = strides};
+        const Options options{.engine = engine, .threads = 2, .batch = 3, .signal_strides = strides};
         check<TypeParam, TypeParam>(shape, true, options, strides);
         check<TypeParam, std::complex<TypeParam>>(shape, false, options, strides);
         check<TypeParam, std::complex<double>>(shape, false, options, strides);
@@ -201,7 +201,7 @@ TYPED_TEST(DenseBatchTest, OptionsThatMakeNoSense) {
     return code_of([&] { Plan<TypeParam>(shape, Domain::real, options); });
   };
   const auto with = [&](std::array<std::int64_t, 3> dims, std::int64_t pitch, std::int64_t batch = 2) {
-    return planned({.batch = batch, .signal = {dims, pitch}});
+    return planned({.batch = batch, .signal_strides = {dims, pitch}});
   };
   EXPECT_EQ(planned({.batch = 0}), ErrorCode::invalid_argument);
   EXPECT_EQ(planned({.batch = -3}), ErrorCode::invalid_argument);
@@ -220,7 +220,7 @@ TYPED_TEST(DenseBatchTest, OptionsThatMakeNoSense) {
 TYPED_TEST(DenseBatchTest, CallsThatDoNotFitThePlan) {
   const Shape shape({4, 6});
   const Plan<TypeParam> plan(shape, Domain::complex, {.batch = 2}),
-      strided(shape, Domain::complex, {.signal = {{8, 1, 0}, 0}});
+      strided(shape, Domain::complex, {.signal_strides = {{8, 1, 0}, 0}});
   std::vector<std::complex<TypeParam>> values(48), others(48), few(24);
   std::vector<std::byte> workspace(1 << 16);
   const auto type = element_type_of<std::complex<TypeParam>>::value;

@@ -147,7 +147,8 @@ TEST_F(DenseCallsCuda, HostMemoryIsCopiedInParts) {
 TEST_F(DenseCallsCuda, HostMemoryInStridesAndInPlace) {
   const Shape shape({40, 50});
   for (const auto& [name, strides] : strided_cases(shape, 3)) {
-    const Plan<float> plan(shape, Domain::complex, {.engine = Engine::cufft, .batch = 3, .signal = strides});
+    const Plan<float> plan(shape, Domain::complex,
+                           {.engine = Engine::cufft, .batch = 3, .signal_strides = strides});
     const auto packed = as_samples<C>(random_signal(plan.signal_points(), 51));
     const auto x = spread(packed, shape, strides, 3, C(-77));
     std::vector<C> spectra(plan.spectrum_points()), back(x.size(), C(-77));

@@ -132,7 +132,7 @@ TYPED_TEST(DenseCuda, StridesOfEveryKind) {
     for (const Shape& shape : {Shape(20), Shape({6, 10}), Shape({7, 1}), Shape({3, 4, 5})}) {
       for (const auto& [name, strides] : strided_cases(shape, 3)) {
         SCOPED_TRACE(shape.to_string() + " " + name);
-        const Options options{.engine = engine, .batch = 3, .signal = strides};
+        const Options options{.engine = engine, .batch = 3, .signal_strides = strides};
         check_types<TypeParam>(shape, options, strides);
         const auto back = [&](auto gap) {
           using T = decltype(gap);

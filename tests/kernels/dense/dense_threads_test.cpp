@@ -137,7 +137,7 @@ TYPED_TEST(DenseThreadsTest, InPlaceStridedAndScaled) {
     for (const auto& [name, strides] : test::strided_cases(shape, 2)) {
       SCOPED_TRACE(name);
       options.batch = 2;
-      options.signal = strides;
+      options.signal_strides = strides;
       options.threads = 5;
       const auto two = as_samples<std::complex<TypeParam>>(
           random_signal(2 * static_cast<std::size_t>(shape.points()), 32));

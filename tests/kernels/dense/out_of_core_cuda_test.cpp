@@ -235,10 +235,10 @@ void check_real(const Shape& shape, std::int64_t batch, bool padded, std::int64_
   options.batch = batch;
   if (padded) {
     std::int64_t stride = pitch;
-    options.signal.dims[static_cast<std::size_t>(shape.rank() - 1)] = 1;
+    options.signal_strides.dims[static_cast<std::size_t>(shape.rank() - 1)] = 1;
     for (int d = shape.rank() - 2; d >= 0; stride *= shape[d--])
-      options.signal.dims[static_cast<std::size_t>(d)] = stride;
-    options.signal.batch = stride;
+      options.signal_strides.dims[static_cast<std::size_t>(d)] = stride;
+    options.signal_strides.batch = stride;
   }
   const auto signal = as_samples<Real>(random_signal(static_cast<std::size_t>(rows * row), 54));
   const ComplexSignal sums = expected_spectra(signal, shape, true);

@@ -103,10 +103,10 @@ TEST(OutOfCorePlan, OptionsThatMakeNoSense) {
   EXPECT_EQ(planned(shape, false, {.host_share = 1.5}), ErrorCode::invalid_argument);
   EXPECT_EQ(planned(shape, false, {.host_share = std::nan("")}), ErrorCode::invalid_argument);
   EXPECT_EQ(planned(shape, false, {.device_memory = -1}), ErrorCode::invalid_argument);
-  EXPECT_EQ(planned(shape, false, {.signal = {{9, 1, 0}, 0}, .host_share = 1}),
+  EXPECT_EQ(planned(shape, false, {.signal_strides = {{9, 1, 0}, 0}, .host_share = 1}),
             ErrorCode::backend_unavailable)
       << "strides";
-  EXPECT_EQ(planned(shape, true, {.signal = {{12, 1, 0}, 0}, .host_share = 1}),
+  EXPECT_EQ(planned(shape, true, {.signal_strides = {{12, 1, 0}, 0}, .host_share = 1}),
             ErrorCode::backend_unavailable)
       << "not as half spectra lie";
   EXPECT_EQ(planned(Shape(4194319), false, {.host_share = 1}), ErrorCode::backend_unavailable)
@@ -136,10 +136,10 @@ TEST(OutOfCorePlan, RealBatchesApartAndInPlace) {
         << "in place without room";
 
     dense::Options options = host_alone(kBatch);
-    options.signal.dims[static_cast<std::size_t>(shape.rank() - 1)] = 1;
-    options.signal.batch = 2 * kept;
-    for (int d = shape.rank() - 2; d >= 0; options.signal.batch *= shape[d--])
-      options.signal.dims[static_cast<std::size_t>(d)] = options.signal.batch;
+    options.signal_strides.dims[static_cast<std::size_t>(shape.rank() - 1)] = 1;
+    options.signal_strides.batch = 2 * kept;
+    for (int d = shape.rank() - 2; d >= 0; options.signal_strides.batch *= shape[d--])
+      options.signal_strides.dims[static_cast<std::size_t>(d)] = options.signal_strides.batch;
     const dense::Plan<double> in_place(shape, Domain::real, options);
     auto* const reals = reinterpret_cast<double*>(spectra.data());
     for (std::int64_t r = 0; r < rows; ++r) std::copy_n(signal.begin() + r * row, row, reals + r * 2 * kept);

@@ -29,7 +29,7 @@ TEST_F(SlabCallsCuda, RefusesWhatItCannotDo) {
             ErrorCode::invalid_argument);
   EXPECT_EQ(plan_code({8, 8}, {.device = Device::gpus(kTwo), .device_memory = 1000}),
             ErrorCode::invalid_argument);
-  EXPECT_EQ(plan_code({8, 8}, {.device = Device::gpus(kTwo), .signal = {{16, 2, 0}, 0}}),
+  EXPECT_EQ(plan_code({8, 8}, {.device = Device::gpus(kTwo), .signal_strides = {{16, 2, 0}, 0}}),
             ErrorCode::backend_unavailable);
   EXPECT_EQ(plan_code({1 << 16, 1 << 12, 1 << 10}, {.device = Device::gpus(kTwo)}), ErrorCode::out_of_memory);
   // Some extents are smaller than the list of devices.

@@ -262,7 +262,7 @@ void check_captured(const Shape& shape, const std::vector<int>& devices, bool st
   };
   if (!capture_first) check(87, forward);
   const auto first = memory.streams()[0];
-  const detail::cuda::DeviceScope on_first(slabs.signal_slabs()[0].device);
+  const detail::cuda::DeviceScope on_first(slabs.signal_slabs()[0].gpu);
   detail::cuda::Event fork;
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t executable = nullptr;
@@ -272,7 +272,7 @@ void check_captured(const Shape& shape, const std::vector<int>& devices, bool st
   for (int i = 0; i < 2; ++i) forward();
   std::vector<detail::cuda::Event> joins;
   for (std::size_t s = 1; s < memory.streams().size(); ++s) {
-    const detail::cuda::DeviceScope scope(slabs.signal_slabs()[s].device);
+    const detail::cuda::DeviceScope scope(slabs.signal_slabs()[s].gpu);
     joins.emplace_back();
     joins.back().record(memory.streams()[s]);
     joins.back().block(first);

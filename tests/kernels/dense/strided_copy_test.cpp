@@ -39,7 +39,7 @@ std::int64_t place(const Case& kind, std::int64_t b, std::int64_t flat) {
 DenseProblem problem_of(const Case& kind) {
   dense::Options options;
   options.batch = kind.batch;
-  options.signal = kind.strides;
+  options.signal_strides = kind.strides;
   return make_problem(kind.shape, false, options);
 }
 

@@ -208,7 +208,7 @@ TEST_F(TensorCuda, OtherTypesAndStridesAreConverted) {
   EXPECT_LE(relative_l2(forward_on_device(tensor_plan(n, 2), Exact(x.begin(), x.end())), expected),
             kTensorBound);
   dense::Options strided = options(Engine::tensor, 2);
-  strided.signal = {{2, 0, 0}, 1};  // the elements of two signals alternate
+  strided.signal_strides = {{2, 0, 0}, 1};  // the elements of two signals alternate
   Values mixed(2 * n);
   for (std::size_t i = 0; i < n; ++i) {
     mixed[2 * i] = x[i];
