@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "video/triage/eigen_background.hpp"
 #include "video/triage/light.hpp"
 #include "video/triage/local_light.hpp"
 
@@ -42,11 +43,14 @@ class Background {
   std::span<const float> spread() const noexcept { return spread_; }
   /// Whether a point is white in at least half of the pictures. usual() is then only a lower bound.
   std::span<const std::uint8_t> overexposed() const noexcept { return overexposed_; }
+  /// What sways in most of the picture, such as a spider's web before the lens; mostly empty. Remove it from
+  /// deviations from usual() before you compare them with spread() or add them to recent().
+  const EigenBackground& sway() const noexcept { return sway_; }
 
   /// All state that add() and move_to() change.
   template <class Archive>
   void archive(Archive& bytes) {
-    bytes(kept_, next_usual_, next_recent_, usual_, overexposed_, recent_, spread_);
+    bytes(kept_, next_usual_, next_recent_, usual_, overexposed_, recent_, spread_, sway_);
   }
   /// Call this after reading from an archive. Returns whether the state is of this picture size.
   bool restored();
@@ -65,6 +69,7 @@ class Background {
   };
   void find_overexposed(std::span<Kept* const> chosen);
   void make_usual(std::int64_t frame);
+  void learn_sway(std::int64_t last);
   void make_recent(std::int64_t frame);
   struct Pair {
     const Kept *before, *after;
@@ -72,7 +77,7 @@ class Background {
   void deviation_of(const Kept& one, std::vector<float>& deviation) const;
   void remove_light(std::span<Kept* const> from);
   float weather_of(std::span<const Pair> pairs) const;
-  void measure_spread(std::span<Kept* const> chosen);
+  float measure_spread(std::span<Kept* const> chosen);
   /// For every point, the median over pictures of level(point, grey level, the same in the light of usual()).
   template <class Level>
   std::vector<float> median_of(std::span<const Kept* const> kept, const Level& level) const;
@@ -81,6 +86,7 @@ class Background {
   BackgroundOptions options_;
   std::int64_t every_, sparse_;
   LocalLight light_;
+  EigenBackground sway_;
   std::deque<Kept> kept_;
   std::int64_t next_usual_ = 0, next_recent_ = 0;
   std::vector<float> usual_, recent_, spread_;

@@ -78,6 +78,7 @@ class ChangeMeter {
   void begin(const SignalView& first);
   void take_in(const std::vector<float>& picture);
   void look_around();
+  void widen_spread();
   void measure(std::vector<Change>& out);
 
   ChangeOptions options_;
