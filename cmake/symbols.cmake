@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # sfft_symbols(TARGET NODE PATTERN...): a shared library exports what is marked SFFT_EXPORT and matches a PATTERN, with
-# the version NODE, and nothing else. Code that is compiled for hidden symbols still exports std:: templates, and static
-# libraries have symbols of their own.
+# the version NODE, and nothing else. Code that is compiled for hidden symbols still exports std:: templates, and linked
+# static libraries bring global symbols.
 include(CheckLinkerFlag)
 
 set(_sfft_symbol_probe "${CMAKE_CURRENT_BINARY_DIR}/symbols_probe.map")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dense::Options::signal: transforms columns in place in an interleaved array, without copying them to a
-// contiguous array first.
+// dense::Options::signal_strides: transforms columns in place in an interleaved array, without copying them
+// to a contiguous array first.
 #include <cmath>
 #include <complex>
 #include <cstdio>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SFFT_EXPORT, the only macro of the public headers, marks the symbols that a shared library exports.
-// Programs that are compiled for other standard containers than the library do not link, and the name that is
-// missing says why.
+// A program compiled with different container or string settings than the library does not link, and the name
+// that is missing says why. It is also missing from a program that does not link the library at all.
 #pragma once
 
 #include <cstddef>  // macros of the standard library
@@ -19,8 +19,8 @@
 #endif
 
 // Option structs hold standard containers and strings, whose layout depends on these macros. The library
-// defines the functions of the configuration that it was built in, and each program refers to those of its
-// own.
+// defines the functions of the configuration that it was built in, and each program references the one for
+// its own.
 #if defined(__GLIBCXX__)
 #if __has_cpp_attribute(gnu::retain)  // also by linkers that drop unused sections
 #define SFFT_KEPT [[gnu::used, gnu::retain, gnu::visibility("hidden")]]

@@ -102,9 +102,9 @@ struct TrackerOptions {
   /// better plan then depends on the machine's load. plan.effort is ignored.
   bool refine = false;
   /// Relearn on another thread and continue with the old template while it is good enough. The tracker still
-  /// learns at once from a frame whose error is too large for any use, or of whose energy the support holds a
-  /// tenth less than it used to. A better template takes over 64 frames after the frame it was learned from,
-  /// whatever the machine's load, and `relearned` marks that frame.
+  /// learns at once if a frame's error is too large for any use, if the support holds a tenth less of its
+  /// energy than it used to, or while frames are dense because sparse ones missed the accuracy. A better
+  /// template takes over 64 frames after the frame it was learned from; `relearned` marks that frame.
   bool background_learning = false;
   /// Compute the similarity of every frame, not only of renewals. Each frame is then also transformed
   /// densely, which takes longer than everything else (Similarity::us).
@@ -163,9 +163,9 @@ class SFFT_EXPORT Tracker {
   /// Transforms the next frames and decides about each as if it had been pushed alone, after those before it.
   /// Frames not known to need a dense transform go through the plan together, which shares the cost of a
   /// GPU's launches, copies and waits, and keeps the threads of a CPU plan busy. Where a decision changes the
-  /// plan, the frames after it are transformed again. Results have the same bits as those of single pushes,
-  /// but for long float lines (docs/promises.md). They stay valid until the next push of several. Throws
-  /// as the push of a single frame does: frames before the failing one are done, with their results in
+  /// plan, the frames after it are transformed again. On the CPU, results have the same bits as those of
+  /// single pushes (exceptions: docs/promises.md). They stay valid until the next push of several frames.
+  /// Throws as the push of a single frame does: frames before the failing one are done, with their results in
   /// results(); it and those after it are not counted.
   ///
   /// `coming`: the frames that the next push will begin with, as far as they are available;

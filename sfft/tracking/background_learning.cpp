@@ -109,7 +109,7 @@ template <class Real>
 void follow_drift(const SignalView& frame, const LearnRequest<Real>& request, LearnAnswer<Real>& answer) {
   /// The largest acceptable predicted error, and the fraction of the requested accuracy that a plan is made
   /// for. The fraction is below 1 because errors fluctuate while tones pass from bin to bin.
-  constexpr double kLargestError = 0.2, kRoom = 0.7;
+  constexpr double kLargestError = 0.2, kFraction = 0.7;
   const Template learned = *answer.fresh;
   const TemplateData& fresh = *data_of(learned);
   const std::vector<DriftSupport> supports = drift_supports(fresh, answer.tones, request.plan.accuracy > 0);
@@ -134,7 +134,7 @@ void follow_drift(const SignalView& frame, const LearnRequest<Real>& request, Le
     // Predicted errors are relative to the sum of all powers, and those of frames to their energy.
     const double larger = std::sqrt(power_over_energy(*data));
     PlanOptions options = request.plan;
-    options.accuracy *= kRoom / larger;
+    options.accuracy *= kFraction / larger;
     std::optional<Plan<Real>> plan = plan_of<Real>(make_template(std::move(data)), options);
     if (!plan || plan->info().path == Path::dense || larger * plan->info().predicted_error > kLargestError)
       continue;

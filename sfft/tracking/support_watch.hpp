@@ -71,10 +71,10 @@ class SupportWatch {
   double expected_ = kUnknown;  ///< share of the energy that the support holds while it is up to date
 
   double bias_ = kUnknown;  ///< exact share in the support over the estimated one
-  Sample level_{kUnknown,
-                kUnknown};  ///< the lowest median since a renewal, a new plan or suspicion_compared()
-  Sample scatter_;          ///< median absolute deviation, averaged over windows
-  int windows_ = 0;         ///< windows since then; limited
+  /// The lowest median since a renewal, a new plan or suspicion_compared().
+  Sample level_{kUnknown, kUnknown};
+  Sample scatter_;   ///< median absolute deviation, averaged over windows
+  int windows_ = 0;  ///< windows since then; limited
   std::array<Sample, kWindow> window_{};
   std::size_t in_window_ = 0;
   int above_in_a_row_ = 0;
@@ -82,8 +82,8 @@ class SupportWatch {
   static constexpr double kBurst = 4;  ///< maximum of affordable_, after many frames without a suspicion
   double affordable_ = kBurst;         ///< dense transforms that are allowed now
   int longest_compare_wait_ = 0;
-  int since_compared_ = 0,
-      compare_wait_ = 0;              ///< frames since the last dense transform, and the wait for the next
+  /// Frames since the last dense transform because of a suspicion, and the wait for the next.
+  int since_compared_ = 0, compare_wait_ = 0;
   int since_try_ = 0, try_wait_ = 0;  ///< the same for learning
   double tried_ = 1;                  ///< share that the support held when learning was last tried
 };

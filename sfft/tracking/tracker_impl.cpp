@@ -77,7 +77,9 @@ void TrackerImpl<Real>::replace(Plan<Real> plan, std::optional<Plan<Real>> exact
   found_.clear();
   expectation_outdated_ = true;
   if (other_support) {
-    accuracy_fraction_ = 1;
+    // A plan for drifting tones is made for a fraction.
+    const bool asked = options_.accuracy > 0 && options_.plan.accuracy == 0;
+    accuracy_fraction_ = asked ? plan_.options().accuracy / options_.accuracy : 1;
     smaller_errors_possible_ = true;
   }
   staleness_.forget_level();

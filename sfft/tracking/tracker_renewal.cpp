@@ -200,7 +200,7 @@ bool TrackerImpl<Real>::relearn_if_outdated(const SignalView& frame, bool missed
   missed_ = missed;
   staleness_.say(fmt::format("the support holds {:.3g} % of the energy, and held {:.3g} % before",
                              100 * share, 100 * before));
-  // While all frames are transformed densely, nothing is gained by a template that is ready later.
+  // While sparse transforms are skipped, nothing is gained by a template that is ready later.
   const bool bearable = skip_sparse_ == 0 && share > kBearable * before;
   if (!learn_or_begin(frame, bearable)) return false;
   result_.action = TrackAction::relearned;

@@ -132,11 +132,11 @@ TYPED_TEST(PlanTest, BatchesThreadsAndSharedPlansAgreeBitwise) {
   std::vector<SignalView> frames;
   for (int t = 0; t < 9; ++t) films.push_back(test::film_frame(96, 128, t));
   for (const auto& film : films) frames.emplace_back(film, shape);
-  const Plan<Real> plan(tmpl, {.path = Path::comb});
+  const Plan<Real> plan(tmpl, {.device = Device::cpu(), .path = Path::comb});
   std::vector<Spectrum<Real>> one_by_one;
   for (const SignalView& frame : frames) one_by_one.push_back(plan.execute(frame));
 
-  const Plan<Real> threaded(tmpl, {.path = Path::comb, .threads = 3});
+  const Plan<Real> threaded(tmpl, {.device = Device::cpu(), .path = Path::comb, .threads = 3});
   auto workspace = threaded.make_workspace();
   std::vector<Spectrum<Real>> batch(frames.size());
   for (int repeat = 0; repeat < 20; ++repeat) {

@@ -91,6 +91,8 @@ class Results {
     if (parts_.size() != other.parts_.size()) names += " (other parts)";
     return names;
   }
+  /// Whether the call ended with an error.
+  bool refused() const { return parts_.contains("error"); }
   /// FNV-1a of all parts.
   std::uint64_t hash() const {
     std::uint64_t sum = 0xcbf29ce484222325;
@@ -657,12 +659,14 @@ TEST_P(SameBitsTest, AnyNumberOfThreadsAndEveryRun) {
   const auto draw = kKinds[GetParam()].second;
   const int calls = long_factor() == 0 ? 4 : 40 * long_factor();
   const int repeats = long_factor() == 0 ? 2 : 20;
+  int refused = 0;
   for (int number = 0; number < calls; ++number) {
     const std::uint64_t seed = 1000 * GetParam() + static_cast<std::uint64_t>(number);
     Random random(seed);
     const Call call = draw(random);
     SCOPED_TRACE(call.name + ", seed " + std::to_string(seed));
     std::map<int, Results> expected;  // by class
+    refused += call.run(1, 0).refused();
     for (const int threads : kThreads) {
       Results results = call.run(threads, 0);
       const auto [first, added] = expected.try_emplace(call.class_of(threads), results);
@@ -674,6 +678,29 @@ TEST_P(SameBitsTest, AnyNumberOfThreadsAndEveryRun) {
       const std::size_t shift = random.below(4);
       EXPECT_EQ(call.run(threads, shift).different(expected.at(call.class_of(threads))), "")
           << "run again with " << threads << " threads, shift " << shift;
+    }
+  }
+  EXPECT_LT(refused, calls);
+}
+
+/// Threads share the samples of a line in parts of its buckets.
+TEST(SameBits, PartsOfALine) {
+  Random random(5);
+  const SparseSignal truth = SparseSignal::random(Shape(1 << 17), false, 300, 7);
+  const std::vector<Signal> frames = frames_of(random, truth, ElementType::c64, 2, 0.1, 0.01);
+  std::vector<Signal::Copy> copies;
+  for (const Signal& frame : frames) copies.push_back(frame.at(0));
+  for (const bool reference : {false, true}) {
+    const Template tmpl =
+        learn(copies[0].view(), {.keep = Largest{300}, .reference = reference, .device = Device::cpu()});
+    Results expected;
+    for (const int threads : kThreads) {
+      const Plan<float> plan(tmpl, {.device = Device::cpu(), .path = Path::comb, .threads = threads});
+      ASSERT_GT(plan.info().buckets[0], 256);
+      Results results;
+      results.add("spectrum", plan.execute(copies[1].view()));
+      if (threads == 1) expected = results;
+      EXPECT_EQ(results.different(expected), "") << threads << " threads";
     }
   }
 }
@@ -699,9 +726,10 @@ TEST(SameBits, AnotherProcess) {
     return;
   }
   const auto file = std::filesystem::temp_directory_path() / ("sfft-hashes-" + std::to_string(::getpid()));
-  const std::string command = "SFFT_HASH_FILE='" + file.string() + "' '" +
-                              std::filesystem::read_symlink("/proc/self/exe").string() +
-                              "' --gtest_filter=SameBits.AnotherProcess --gtest_brief=1";
+  const std::string command =
+      "env -u GTEST_OUTPUT -u GTEST_SHARD_INDEX -u GTEST_TOTAL_SHARDS SFFT_HASH_FILE='" + file.string() +
+      "' '" + std::filesystem::read_symlink("/proc/self/exe").string() +
+      "' --gtest_filter=SameBits.AnotherProcess --gtest_brief=1";
   ASSERT_EQ(std::system(command.c_str()), 0);
   const auto expected = hashes(false);
   std::vector<std::uint64_t> all(expected.size());

@@ -17,7 +17,7 @@ double residual_of(double share_outside) {
 
 /// The number of frames pushed until there is a suspicion that may be examined; -1 if there is none in
 /// `frames` frames.
-int frames_to_look(SupportWatch& watch, int frames, const auto& share_outside, double energy = 1) {
+int frames_to_suspicion(SupportWatch& watch, int frames, const auto& share_outside, double energy = 1) {
   for (int i = 0; i < frames; ++i) {
     watch.next_frame();
     const double share = share_outside(i);
@@ -26,16 +26,16 @@ int frames_to_look(SupportWatch& watch, int frames, const auto& share_outside, d
   return -1;
 }
 
-int frames_to_look(SupportWatch& watch, int frames, double share_outside, double energy = 1) {
-  return frames_to_look(
+int frames_to_suspicion(SupportWatch& watch, int frames, double share_outside, double energy = 1) {
+  return frames_to_suspicion(
       watch, frames, [=](int) { return share_outside; }, energy);
 }
 
 TEST(SupportWatch, AToneOutsideIsSuspectedAfterPatience) {
   SupportWatch watch({});
   watch.renewed(0.99, true);
-  EXPECT_EQ(frames_to_look(watch, 100, 0.01), -1);
-  EXPECT_EQ(frames_to_look(watch, 10, 0.11), 2) << "patience is 3 frames";
+  EXPECT_EQ(frames_to_suspicion(watch, 100, 0.01), -1);
+  EXPECT_EQ(frames_to_suspicion(watch, 10, 0.11), 2) << "patience is 3 frames";
 }
 
 TEST(SupportWatch, ALargeSteadyResidualIsALevel) {
@@ -44,52 +44,52 @@ TEST(SupportWatch, ALargeSteadyResidualIsALevel) {
   std::mt19937_64 generator(1);
   std::normal_distribution<double> normal;
   const auto camera = [&](int) { return 0.4 * std::exp(0.1 * normal(generator)); };
-  EXPECT_EQ(frames_to_look(watch, 5000, camera), -1);
-  EXPECT_GE(frames_to_look(watch, 10, 0.7), 0);
+  EXPECT_EQ(frames_to_suspicion(watch, 5000, camera), -1);
+  EXPECT_GE(frames_to_suspicion(watch, 10, 0.7), 0);
 }
 
 TEST(SupportWatch, SmallChangesAreNotWorthALook) {
   SupportWatch watch({});
   watch.renewed(0.999, true);
-  EXPECT_EQ(frames_to_look(watch, 100, 0.02), -1) << "twenty times the level, and 2 % of the energy";
+  EXPECT_EQ(frames_to_suspicion(watch, 100, 0.02), -1) << "twenty times the level, and 2 % of the energy";
 }
 
 TEST(SupportWatch, OneFrameIsNoReason) {
   SupportWatch watch({});
   watch.renewed(0.99, true);
-  EXPECT_EQ(frames_to_look(watch, 300, [](int i) { return i % 4 == 0 ? 0.9 : 0.01; }), -1);
+  EXPECT_EQ(frames_to_suspicion(watch, 300, [](int i) { return i % 4 == 0 ? 0.9 : 0.01; }), -1);
 }
 
 TEST(SupportWatch, WhereAllIsOutsideTheEnergyTells) {
   SupportWatch watch({});
   watch.renewed(0.001, true);
-  EXPECT_EQ(frames_to_look(watch, 50, 0.999, 1), -1);
-  EXPECT_EQ(frames_to_look(watch, 10, 0.999, 3), 2);
+  EXPECT_EQ(frames_to_suspicion(watch, 50, 0.999, 1), -1);
+  EXPECT_EQ(frames_to_suspicion(watch, 10, 0.999, 3), 2);
 }
 
-TEST(SupportWatch, LooksThatDoNotHelpAreSpaced) {
+TEST(SupportWatch, ComparisonsThatDoNotHelpAreSpaced) {
   SupportWatch watch({});
   watch.renewed(0.99, false);
-  int looks = 0;
+  int comparisons = 0;
   // The share steps up and down again, and learning never helps.
   for (int i = 0; i < 4096; ++i) {
     watch.next_frame();
     const double share = i / 32 % 2 == 0 ? 0.01 : 0.3;
     if (!watch.suspects(residual_of(share), share) || !watch.may_compare()) continue;
-    ++looks;
+    ++comparisons;
     watch.suspicion_compared();
     if (!watch.outdated(1 - share)) continue;
     watch.trying(1 - share);
     watch.tried(false);
   }
-  EXPECT_GE(looks, 4);
-  EXPECT_LE(looks, 25);
+  EXPECT_GE(comparisons, 4);
+  EXPECT_LE(comparisons, 25);
 }
 
 TEST(SupportWatch, LooksThatHelpAreNotBlockedAndStayAffordable) {
   SupportWatch watch({});
   watch.renewed(0.99, true);
-  int looks = 0, waited = 0;
+  int comparisons = 0, waited = 0;
   constexpr int kFrames = 3200;
   // Each template loses its tone after two frames.
   int age = 0;
@@ -102,12 +102,12 @@ TEST(SupportWatch, LooksThatHelpAreNotBlockedAndStayAffordable) {
     watch.trying(1 - share);
     watch.tried(true);
     watch.renewed(0.99, true);
-    ++looks;
+    ++comparisons;
     waited = std::max(waited, age);
     age = 0;
   }
   EXPECT_LE(waited, 64);
-  EXPECT_LE(looks, kFrames / 32 + 5);
+  EXPECT_LE(comparisons, kFrames / 32 + 5);
 }
 
 TEST(SupportWatch, AnExactShareBelowTheOneBeforeIsOutdated) {
@@ -130,12 +130,12 @@ TEST(SupportWatch, ALossThatCameBeforeTheLevelWasKnownIsSeen) {
   for (int i = 0; i < 100; ++i) watch.next_frame();
   watch.estimated(0.98, 0.99);
   watch.suspicion_compared();  // unfounded, but the tone moves on before there is a level
-  EXPECT_EQ(frames_to_look(watch, 64, 0.1), 7) << "the wait after a look";
+  EXPECT_EQ(frames_to_suspicion(watch, 64, 0.1), 7) << "the wait after a comparison";
   SupportWatch biased({});
   biased.renewed(0.99, true);
   biased.estimated(0.9, 0.99);
   biased.suspicion_compared();
-  EXPECT_EQ(frames_to_look(biased, 200, 0.1), -1) << "estimates are known to be low";
+  EXPECT_EQ(frames_to_suspicion(biased, 200, 0.1), -1) << "estimates are known to be low";
 }
 
 TEST(SupportWatch, ALossMuchWorseThanAtTheLastTryDoesNotWait) {

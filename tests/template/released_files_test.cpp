@@ -108,7 +108,11 @@ void write_files(const fs::path& folder) {
   Template::from_support(kImage, Domain::real, support_of_image()).save((folder / "support.sfft").string());
   const std::vector<SignalView> twice{SignalView::line(signal), SignalView::line(signal)};
   learn(twice, {.keep = Largest{3}, .device = Device::cpu()}).save((folder / "line.sfft").string());
-  std::ofstream(folder / "wisdom.json") << kWisdom;
+  const fs::path drawn = fs::temp_directory_path() / "sfft-drawn-wisdom.json";
+  std::ofstream(drawn) << kWisdom;
+  dense::load_wisdom(drawn.string());
+  dense::save_wisdom((folder / "wisdom.json").string());
+  fs::remove(drawn);
 }
 
 std::vector<fs::path> released() {

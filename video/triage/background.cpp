@@ -30,7 +30,8 @@ constexpr std::size_t kFewestPairs = 16;
 constexpr float kSwayFrom = 1.5F;
 constexpr std::size_t kSwayPictures = 40, kMinSwayPictures = 16;
 constexpr float kSwayReach = 3;
-/// The quantile that counts instead of kQuickShare then: components explain a sway less well at its extremes.
+/// The quantile used instead of kQuickShare if components were learned: they explain a sway less well at its
+/// extremes.
 constexpr double kQuickShareOfSway = 0.9;
 /// Weather shows in most parts of the picture. Of kParts by kParts parts, the one at the quantile
 /// kWeatherParts counts. The spread is kWeatherToSpread times the largest change there in a typical pair of

@@ -43,8 +43,8 @@ class Background {
   std::span<const float> spread() const noexcept { return spread_; }
   /// Whether a point is white in at least half of the pictures. usual() is then only a lower bound.
   std::span<const std::uint8_t> overexposed() const noexcept { return overexposed_; }
-  /// What sways in most of the picture, such as a spider's web before the lens; mostly empty. Remove it from
-  /// deviations from usual() before you compare them with spread() or add them to recent().
+  /// Components of what sways across most of the picture, such as a spider's web; usually empty. Remove it
+  /// from deviations from usual() before you compare them with spread() or add them to recent().
   const EigenBackground& sway() const noexcept { return sway_; }
 
   /// All state that add() and move_to() change.

@@ -16,8 +16,10 @@ namespace {
 constexpr std::int64_t kMinWindow = 120, kMaxWindow = 1600;  ///< frames
 constexpr double kUnknownRate = 25;
 /// Where something sways, more than kSwayOff times the spread at the quantile kSwayPoints of the points is
-/// more than usual. With 1 instead of 0.5, drawn webs in gusts brought 10 false events instead of 4.
-constexpr float kSwayOff = 0.5F;
+/// more than usual. With 1 instead of 0.5, drawn webs in gusts brought 10 false events instead of 4. The
+/// spread grows up to kMaxWiden times, so that a thing that covers much of the picture is not part of the
+/// sway.
+constexpr float kSwayOff = 0.5F, kMaxWiden = 3;
 constexpr double kSwayPoints = 0.8;
 constexpr std::int64_t kMaxAround = 128;  ///< max. frames on each side that a search for switched light uses
 
@@ -118,14 +120,14 @@ void ChangeMeter::look_around() {
   moments_->take(std::move(moments));
 }
 
-/// At the extremes of a sway, its components leave more than usual in many parts of the picture at once.
+/// At the extremes of a sway, the fit leaves larger residuals in many parts of the picture at once.
 void ChangeMeter::widen_spread() {
   std::vector<float> off(spread_.size());
   for (std::size_t i = 0; i < off.size(); ++i)
     off[i] = std::min(std::abs(deviation_[i]), std::abs(recent_deviation_[i])) / spread_[i];
   const auto at = off.begin() + static_cast<std::ptrdiff_t>(kSwayPoints * static_cast<double>(off.size()));
   std::ranges::nth_element(off, at);
-  const float factor = std::max(1.0F, *at / kSwayOff);
+  const float factor = std::clamp(*at / kSwayOff, 1.0F, kMaxWiden);
   for (float& one : spread_) one *= factor;
 }
 

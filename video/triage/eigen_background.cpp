@@ -21,7 +21,7 @@ constexpr double kMinShare = 0.005;
 /// Power iterations. Components need not be exact, because fits to them are.
 constexpr int kPowerSteps = 60;
 constexpr int kFits = 6;              ///< steps of a robust fit
-constexpr std::size_t kGroups = 200;  ///< min. number of groups of four points that take part in it
+constexpr std::size_t kGroups = 200;  ///< approximate number of groups of four points that take part in it
 constexpr double kMinScale = 1;       ///< grey levels: scale of what a good fit leaves
 constexpr double kTukey = 4.685;      ///< 95 % efficiency for normal noise
 constexpr double kMedianToScale = 1.4826;
@@ -91,7 +91,8 @@ void EigenBackground::learn(std::span<const std::vector<float>> deviations) {
 }
 
 bool EigenBackground::fits(std::size_t points) const noexcept {
-  return points > 0 && components_.size() % points == 0 && components_.size() / points <= kMaxComponents;
+  return points > 0 && components_.size() % points == 0 && components_.size() / points <= kMaxComponents &&
+         std::ranges::all_of(components_, [](float value) { return std::isfinite(value); });
 }
 
 void EigenBackground::remove(std::span<float> deviation) const {

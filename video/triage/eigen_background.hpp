@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Describes a scene before which something sways in most of the picture, such as a spider's web.
+// Describes a scene behind something that sways across most of the picture, such as a spider's web.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,8 @@ class EigenBackground {
   void archive(Archive& bytes) {
     bytes(components_);
   }
-  /// Call this after reading from an archive. Whether the components are of pictures with this number of
-  /// points.
+  /// Call this after reading from an archive. Whether the components are finite, and of pictures with this
+  /// number of points.
   bool fits(std::size_t points) const noexcept;
 
  private:

@@ -20,7 +20,7 @@ namespace sfft::video {
 
 namespace {
 
-constexpr const char* kSchema = "sfft-video-triage-state/1";
+constexpr const char* kSchema = "sfft-video-triage-state/2";
 using Json = nlohmann::json;
 
 /// Everything that a result depends on, except the file.

@@ -223,17 +223,17 @@ void CombExecutor<Real>::execute_shared(FrameData frame, ElementType type, const
                                         std::byte* scratch, ThreadPool& pool) const noexcept {
   Real* reals = reinterpret_cast<Real*>(scratch);
   const Layout rows = layout(frame, reals);
-  const std::int64_t all = parts(), together = std::min<std::int64_t>(all, 2 * pool.threads());
+  const std::int64_t part_count = parts(), tasks = std::min<std::int64_t>(part_count, 2 * pool.threads());
   const bool slabs = data_.shape.rank() > 1;
   // Slabs whose lengths have large prime factors share work space behind the grid.
-  const bool apart = fft_.buffer_reals() == static_cast<std::size_t>(data_.bucket_count() * lanes_);
-  pool.run(together, [&](std::int64_t share, int) {
-    for (std::int64_t part = all * share / together; part < all * (share + 1) / together; ++part) {
+  const bool independent = fft_.buffer_reals() == static_cast<std::size_t>(data_.bucket_count() * lanes_);
+  pool.run(tasks, [&](std::int64_t task, int) {
+    for (std::int64_t part = part_count * task / tasks; part < part_count * (task + 1) / tasks; ++part) {
       read_part(part, frame.data, type, rows, reference, reals);
-      if (slabs && apart) transform_slab(part, reals);
+      if (slabs && independent) transform_slab(part, reals);
     }
   });
-  for (std::int64_t part = 0; slabs && !apart && part < all; ++part) transform_slab(part, reals);
+  for (std::int64_t part = 0; slabs && !independent && part < part_count; ++part) transform_slab(part, reals);
   recover(values, stats, reals);
 }
 
