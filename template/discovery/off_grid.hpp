@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Looks for tones between the frequencies of the grid after a search for frequencies on it has failed. On a
-// coarse grid of every L-th sample a tone is as far from the nearest bin as in the whole spectrum, and its
-// leakage and that of a window look the same. Phases between a few delayed coarse grids identify its
+// coarse grid of every L-th sample, a tone is as far from the nearest bin as in the whole spectrum, and its
+// leakage, also under a window, looks the same. Phases between a few delayed coarse grids identify its
 // frequency among the L that share a bin.
 #pragma once
 
