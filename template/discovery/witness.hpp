@@ -25,10 +25,10 @@ struct WitnessReport {
   bool agrees = false;
   bool finite = true;
   std::int64_t samples = 0;   ///< samples compared
-  double unseen_share = 1;    ///< share of all positions; smaller disturbances may have been missed
+  double unseen_share = 1;    ///< a disturbance of a smaller share of all positions may be missed
   bool whole_agrees = false;  ///< all samples were read, and their sums agree as well
   double tail_energy = 0;     ///< Σ|X|² outside the components, estimated from these samples, or from all
-  double excess = 0;          ///< Σ|x|² of the residual beyond the claim, where all samples were read
+  double excess = 0;          ///< Σ|x|² of the residual beyond the claim, if all samples were read
   const char* reason = "";    ///< why it does not agree
 };
 
@@ -53,8 +53,8 @@ class DiscoveryWitness {
   /// Keeps references.
   DiscoveryWitness(SampleReader& signal, const Shape& shape) : signal_(signal), shape_(shape) {}
 
-  /// Compares `samples` or a few more. `everything`: also reads the whole signal for its sums, if the reader
-  /// supports that.
+  /// Compares `samples` or a few more, or all of a short signal. `everything`: also reads the whole signal
+  /// for its sums, if the reader supports that.
   WitnessReport examine(const std::vector<DiscoveryComponent>& components, const WitnessClaim& claim,
                         std::int64_t samples, double confidence, bool everything, DiscoveryRandom& random);
 

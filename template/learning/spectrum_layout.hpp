@@ -9,7 +9,7 @@
 
 namespace sfft::detail {
 
-/// All N frequencies of a complex signal, (n1, …, nD/2 + 1) of a real one.
+/// Stores all N frequencies of a complex signal, (n1, …, nD/2 + 1) of a real one.
 struct SpectrumLayout {
   Shape shape{1};
   bool real = false;
