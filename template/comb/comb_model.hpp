@@ -41,8 +41,8 @@ class CombModel {
     bool solvable = true;
     double error = 0;  ///< Σ E|X̂ − X|² over the examined groups, without f = 0
     double power = 0;  ///< Σ prior E|X|² over the same groups (0 for least squares)
-    double gain_rms =
-        0;  ///< RMS of ‖row‖ sqrt(r): 1 where a frequency is alone; least squares and build() only
+    /// RMS of ‖row‖ sqrt(r): 1 if a frequency is alone; least squares and build() only.
+    double gain_rms = 0;
     double gain_max = 0;
   };
   /// Examines `max_groups` of the groups (0: all). Half of them are the most crowded (least squares) or have

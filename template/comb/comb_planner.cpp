@@ -285,7 +285,8 @@ class Planner {
     std::stable_sort(looked.begin(), looked.end(), [&](const Looked& a, const Looked& b) {
       return cost(a.error, a.candidate.us) < cost(b.error, b.candidate.us);
     });
-    // The first look is coarse: search the finalists' delays thoroughly and keep the one that predicts best.
+    // The first look is coarse: search the finalists' delays thoroughly and keep the finalist with the best
+    // prediction.
     std::vector<std::optional<DelayChoice>> finalists(std::min(effort.finalists, looked.size()));
     if (effort.finalists == 0) finalists.emplace_back(looked[0].choice);
     // Finalists with the same grid share its model, so one thread processes them in sequence.

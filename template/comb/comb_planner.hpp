@@ -49,7 +49,7 @@ struct Rejection {
 struct CombPlan {
   CombData data;
   double predicted_us = 0;
-  double predicted_error = 0;  ///< relative to the prior's power; from rounding alone when the tail is zero
+  double predicted_error = 0;  ///< relative to the prior's power; rounding alone for least squares
   double noise_gain = 0;       ///< largest ‖row‖ sqrt(r)
 };
 

@@ -35,7 +35,7 @@ class DiscoveryDriver {
   /// suffice or no number does.
   static constexpr int kMaxRounds = 10;
   static constexpr std::int64_t kFewestBuckets = 32;
-  /// Margin on detection limits: noise hides every second frequency whose power is exactly at the limit.
+  /// Margin on detection limits: noise hides half of the frequencies whose power is exactly at the limit.
   static constexpr double kMargin = 1.5;
   /// Allowance for false alarms and pairs counted twice, beyond the expected frequencies.
   static constexpr std::int64_t kSpare = 16;

@@ -35,7 +35,7 @@ constexpr int kFew = 3;
 constexpr double kEvident = 60;
 /// Minimum distance of a tone's frequency from the grid, in standard errors.
 constexpr double kOffGrid = 5;
-/// A peak is explained if at most this share of its power is left: two models of one tone differ by less.
+/// A peak is explained if less than this share of its power is left: two models of one tone differ by less.
 constexpr double kExplained = 0.04;
 
 class LeakageSearch {
@@ -209,7 +209,8 @@ class LeakageSearch {
     return apart > kToneReach ? kSideLobes[tone.window[axis]] / apart : 1;
   }
 
-  /// add() for most of a small grid's spectrum, where a kernel is the product of one row per axis.
+  /// Does the same as add() if most of a spectrum is known, with kernels that are products of one row per
+  /// axis.
   void add_everywhere(const ToneModel& tone, double sign) {
     std::vector<Complex> rows[2][3];
     for (int side = 0; side <= (tone.real ? 1 : 0); ++side) {

@@ -20,8 +20,8 @@ struct OffGridFinding {
   bool everywhere = false;
 };
 
-/// Finds at most three tones that lie between bins beyond doubt. Reads about a thousand samples (two thousand
-/// in three dimensions) at each of a few delays, or nothing if that exceeds `max_samples`. Frequencies on the
+/// Finds at most three tones that certainly lie between bins. Reads about a thousand samples (two thousand in
+/// three dimensions) at each of a few delays, or nothing if that exceeds `max_samples`. Frequencies on the
 /// grid that share or adjoin a bin of the coarse grid do not pass for a tone: their sum changes its shape
 /// from one delay to the next, or never has the shape of a tone.
 template <class Real>

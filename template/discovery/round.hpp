@@ -69,7 +69,7 @@ struct DiscoveryRound {
   double rounding = 0;      ///< the part of `noise` due to rounding
   double weakest = 0;       ///< smallest power of a significant bucket
   double missed_power = 0;  ///< a component with more power would have been seen
-  bool crowded = false;     ///< most buckets are full: too few of them, or not sparse
+  bool crowded = false;     ///< most buckets are full: there are too few, or the spectrum is not sparse
   bool finite = true;
 
   bool clean() const noexcept { return unresolved == 0 && added == 0 && dropped == 0 && finite; }

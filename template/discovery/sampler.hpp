@@ -33,7 +33,8 @@ struct BucketValues {
 };
 
 /// 64-byte aligned memory, borrowed from a few blocks that the process keeps, because the page faults of
-/// fresh memory would cost more than the transform that needs it. Thread-safe.
+/// fresh memory would cost more than the transform that needs it. Several threads may use it, each with its
+/// own object.
 class DiscoveryScratch {
  public:
   DiscoveryScratch() = default;

@@ -67,8 +67,8 @@ struct ToneFit {
   ToneModel tone;
   std::array<double, 3> standard_error{0, 0, 0};
   double sides = 0;  ///< Σ|X|² of the known coefficients except the peak
-  double misfit =
-      0;  ///< Σ|X − model|² of the known ones plus Σ(|model| − bound)² of unknown ones above the bound
+  /// Σ|X − model|² of the known coefficients plus Σ(|model| − bound)² of unknown ones above the bound.
+  double misfit = 0;
   double noise = 0;     ///< Σ variance of the known ones
   int significant = 0;  ///< known coefficients next to the peak that stand out of their variance
 };

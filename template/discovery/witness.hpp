@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The final check of discovery: samples at scattered positions, compared one by one with
-// the components' prediction. Combs and lattice lines share periods and runs with
-// structured signals (pulses, steps, textures); positions drawn at random share none with a
-// signal that existed before the draw.
+// The final check of discovery: samples at scattered positions, compared one by one with the components'
+// prediction. Combs and lattice lines share periods and runs with structured signals (pulses, steps,
+// textures); positions drawn at random share none with a signal that existed before the draw.
 #pragma once
 
 #include <complex>
@@ -35,7 +34,7 @@ struct WitnessReport {
 /// Number of samples to compare so that a disturbance of kWitnessShare of the positions, wherever they are,
 /// is missed with a probability below `confidence`.
 std::int64_t witness_samples(double confidence);
-/// The share of positions that `samples` of them miss with at most that probability.
+/// The share of positions whose disturbance `samples` positions miss with at most that probability.
 double witness_share(double confidence, std::int64_t samples);
 /// 1/40, because pulses of 2 in 64 samples cover 1/32.
 inline constexpr double kWitnessShare = 0.025;
@@ -44,7 +43,7 @@ inline constexpr double kWitnessShare = 0.025;
 /// (docs/accuracy.md).
 inline constexpr double kWitnessDependence = 180;
 
-/// Signals of at most this many points are compared at all of them.
+/// Signals of at most this number of points are compared at every point.
 inline constexpr std::int64_t kWitnessAll = 2048;
 
 template <class Real>

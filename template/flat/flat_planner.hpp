@@ -18,7 +18,7 @@ struct FlatOptions {
   std::int64_t max_samples = 0;  ///< taps of all lines; 0: any number
   std::uint64_t seed = 1;
   /// Limit on Σ_i noise_gain_i, the energy of all coefficients' errors per unit of white tail energy. 0: no
-  /// limit; the cheapest plan has 0.3 to 0.8.
+  /// further limit; the cheapest plan then has 0.3 to 0.8.
   double total_gain = 0;
 };
 

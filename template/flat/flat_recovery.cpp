@@ -154,8 +154,8 @@ void FlatRecovery::load_column(std::size_t sorted, std::int64_t start) {
   system_.add(shape, &turns_[sorted * lines_.delays.size()]);
 }
 
-/// Loads every member in the run, `last` (sorted, or -1) after the others. False if there are more than the
-/// run has dimensions.
+/// Loads every member in the run, `last` (sorted, or -1) after the others. False if there are too many for
+/// the run's dimensions.
 bool FlatRecovery::load(std::int64_t start, std::int64_t last) {
   system_.clear();
   const auto circle = static_cast<double>(lines_.buckets);

@@ -16,7 +16,7 @@ namespace {
 /// effect on the larger columns (iterated Tikhonov regularisation).
 constexpr double kRidge = 2e-14;
 constexpr int kPasses = 4;
-/// A smaller rest of a unit column after orthogonalisation is rounding.
+/// If less than this remains of a unit column after orthogonalisation, it is rounding.
 constexpr double kRounding = 1e-14;
 
 /// The complex product without the standard's special cases for infinities.

@@ -60,7 +60,7 @@ class PartialSelection {
   void make_room(std::int64_t spare);
   /// Guesses a level from a sample, and checks it. False if none is useful.
   bool raise_level();
-  /// All powers, partitioned at this rank: its power is in its place, the larger ones before it.
+  /// All powers, partitioned: the power of this rank is in its place, the larger ones are before it.
   std::vector<double> powers_around(std::size_t rank) const;
   /// Raises the level to the power of this rank and drops smaller elements; the largest has rank 0.
   void raise_level_to(std::size_t rank);

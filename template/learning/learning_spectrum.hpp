@@ -16,7 +16,7 @@ struct RankedPower {
   double power;
 };
 
-/// Mean power over the frames of every distinct frequency, its change since the first frame, and the first
+/// For every distinct frequency: mean power over the frames, its change since the first frame, and the first
 /// frame's values. Indices are those of stored elements, and only representatives (SpectrumLayout) count.
 class LearningSpectrum {
  public:
@@ -26,7 +26,7 @@ class LearningSpectrum {
   LearningSpectrum& operator=(const LearningSpectrum&) = delete;
 
   const SpectrumLayout& layout() const noexcept { return layout_; }
-  /// The functions below return X divided by 2^exponent, and powers divided by 4^exponent. Not 0 if the
+  /// The functions below return X divided by 2^exponent, and powers divided by 4^exponent. It is 0 unless the
   /// frames' powers would leave the range of double precision.
   virtual int exponent() const noexcept { return 0; }
 

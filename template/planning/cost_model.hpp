@@ -35,7 +35,7 @@ double predict_comb_device_us(const CombCost& cost, int multiprocessors, int bat
 /// Weight of a plan's time against its error in batches of `batch` (CombRequest::time_weight).
 double device_time_weight(int batch) noexcept;
 /// The time per frame from samples in host memory to results there, if `bytes` of a frame cross the bus and
-/// the GPU takes `device_us`. Transfers overlap with the transforms of other frames.
+/// the GPU takes `device_us`. Transfers overlap with the transforms of other frames of the batch.
 double predict_from_host_us(double device_us, std::int64_t bytes, int batch) noexcept;
 /// The same for frames copied whole.
 double predict_whole_from_host_us(double device_us, std::int64_t bytes, int batch) noexcept;

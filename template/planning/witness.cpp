@@ -155,8 +155,7 @@ void add_columns(const SupportSet& support, WitnessData& data, cpu::ThreadPool* 
       std::array<std::complex<double>, kWitnessReals / 2> product;
       product.fill(scale);
       for (std::size_t d = 0; d < phases.size(); ++d) phases[d].multiply(member.f[d], product.data());
-      double* const re =
-          block + 2 * member.coefficient * kWitnessReals;  // contribution of re X̂ to the samples
+      double* const re = block + 2 * member.coefficient * kWitnessReals;  // contribution of re X̂
       double* const im = re + kWitnessReals;
       // In a real signal, f contributes X times the root and −f the conjugate of that, so real parts add.
       const double parts = member.paired ? 2 : 1;
