@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Predicted execution times for comparing plans, in microseconds. Fitted on one core of a current x86-64
-// server and on an H200 (docs/tuning.md); only their rough ratios matter.
+// Predicted execution times for comparing plans, in microseconds. Those for a CPU are fitted on one core of a
+// current x86-64 server (docs/tuning.md). Only their rough ratios matter.
 #pragma once
 
 #include <cstdint>
