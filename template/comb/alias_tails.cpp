@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cells of the tail are summed dimension by dimension, the last one first, weighted by how many aliases they
-// hold. Grids that share sides share sums.
+// hold. Grids with equal sides share sums.
 #include "template/comb/alias_tails.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ std::size_t padded(std::size_t cells) {
   return (cells + kLanes - 1) / kLanes * kLanes;
 }
 
-/// The number of an entry that is equal, which is added if there is none.
+/// The index of the entry that equals `entry`, which is appended if there is none.
 template <class T, class Equal>
 std::size_t number_of(std::vector<T>& entries, const T& entry, const Equal& equal) {
   const auto found =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes what aliases onto one frequency, in many grids at once. A rough look at a few coefficients
-// therefore needs no tables of all buckets.
+// Computes the tail power that aliases onto one frequency, for many grids at once. A rough look at a few
+// coefficients therefore needs no tables of all buckets.
 #pragma once
 
 #include <array>
@@ -14,10 +14,10 @@ namespace sfft::detail {
 
 class AliasTails {
  public:
-  /// The folding must outlive this object; the grids need not, and need no prepared buckets.
+  /// The folding must outlive this object; the grids need not, and the folding need not be prepared for them.
   AliasTails(const Folding& folding, std::span<const Folding::Grid> grids);
 
-  /// Scratch of of(); one per thread.
+  /// Scratch for of(), one per thread.
   struct Scratch {
     std::vector<double> counts;               ///< for every side of the first dimension
     std::array<std::vector<double>, 3> sums;  ///< for the other dimensions

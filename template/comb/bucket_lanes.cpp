@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lays buckets out in lanes. Covariances between delays depend only on their difference, and responses only
-// on the delay, so a search that changes one delay at a time computes little that is new.
+// on the delay, so a search that changes one delay at a time recomputes little.
 #include "template/comb/bucket_lanes.hpp"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ void LaneDelays::look_at(std::span<const Delay> delays) {
   add_phases();
 }
 
-/// Tabulates roots if there are fewer steps than members that use them.
+/// Tabulates roots for dimensions with few steps, where several members use each root.
 void LaneDelays::add_roots() {
   constexpr std::int64_t kMaxSteps = 64;
   for (std::size_t d = 0; d < static_cast<std::size_t>(comb_.rank); ++d) {

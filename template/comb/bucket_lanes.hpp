@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packs buckets of a comb into SIMD lanes for the kernels that solve them. What the kernels need per delay
-// and per difference of delays is computed once.
+// Packs buckets of a comb into SIMD lanes for the kernels that solve them. Values that depend only on a delay
+// or on a difference of delays are computed once.
 #pragma once
 
 #include <array>
@@ -22,10 +22,10 @@ using Delay = std::array<std::int64_t, 3>;
 /// Data common to the buckets of one comb.
 struct LaneComb {
   std::array<std::int64_t, 3> strides;
-  std::array<Roots, 3> roots;  ///< of these orders
+  std::array<Roots, 3> roots;  ///< of the orders `strides`
   int rank;
   bool least_squares;
-  bool coloured;  ///< there may be near aliases
+  bool coloured;  ///< the tail is not white, so near aliases may matter
 };
 
 /// Phases of delays and their differences for the buckets of a comb, each computed once.
@@ -34,7 +34,7 @@ class LaneDelays {
   /// The comb must outlive this object.
   explicit LaneDelays(const LaneComb& comb) noexcept : comb_(comb) {}
 
-  /// Registers a set of delays; delays are numbered in the order of their appearance.
+  /// Registers a set of delays. Delays are numbered in the order in which they first appear.
   void look_at(std::span<const Delay> delays);
   /// Numbers of the last set's delays, and of their differences, row by row of a triangle.
   const std::vector<int>& delays_at() const noexcept { return delays_at_; }
@@ -70,8 +70,8 @@ class LaneDelays {
 
 class BucketLanes {
  public:
-  /// One bucket per entry of `members`. Buckets with the same number should be adjacent. The comb must
-  /// outlive this object.
+  /// One bucket per entry of `members`. Buckets with equal numbers of members should be adjacent. The comb
+  /// must outlive this object.
   BucketLanes(const LaneComb& comb, std::span<const int> members);
 
   /// Powers of one bucket's near aliases.
@@ -83,8 +83,8 @@ class BucketLanes {
    private:
     double* first_;
   };
-  /// Receives one bucket's problem: all of its members, and its tail. Frequencies are given by their steps q
-  /// from the bucket's own: f = bucket + q∘B.
+  /// Receives one bucket's members and tail. Frequencies are given as steps q from the bucket's own
+  /// frequency: f = bucket + q∘B.
   class Slot {
    public:
     /// `power`: prior E|X|²; unused for least squares.
@@ -95,13 +95,13 @@ class BucketLanes {
     }
     std::array<std::int64_t, 3> steps(std::size_t m) const noexcept { return steps_[m]; }
     /// Power of everything else that aliases here, and the number of those frequencies. For least squares the
-    /// power is 1, which is preset.
+    /// power keeps its initial value of 1.
     void set_tail(double power, double frequencies) noexcept {
       *tail_power_ = power;
       *tail_count_ = frequencies;
     }
-    /// The part of that power in near aliases: those at steps −reach … reach−1 in every dimension of the
-    /// shape, row-major. Preset to none.
+    /// The powers of near aliases, which are part of that power: those at steps −reach … reach−1 in every
+    /// dimension of the shape, row-major. Initially zero.
     Near near() const noexcept { return Near(near_power_); }
 
    private:
@@ -120,10 +120,10 @@ class BucketLanes {
   /// all are visited, if least squares cannot separate a bucket's members.
   bool variances(std::span<const Delay> delays, const std::function<void(std::size_t, const double*)>& visit);
 
-  /// Recovery of one bucket. Its values are relative to its own phase: y_j
-  /// exp(−2πi Σ_d b_d τ_jd/n_d).
+  /// The recovery rows of one bucket. They apply to values without the bucket's own phase: y_j exp(−2πi Σ_d
+  /// b_d τ_jd/n_d).
   struct Rows {
-    const double *weights, *noise, *bias, *response;  ///< of lane 0; the bucket's are `lane` further
+    const double *weights, *noise, *bias, *response;  ///< of lane 0; the bucket's begin `lane` elements later
     int lane, delays;
     std::complex<double> weight(std::size_t member, std::size_t delay) const noexcept {
       const double* pair = weights + (member * static_cast<std::size_t>(delays) + delay) * cpu::kPair + lane;
@@ -137,7 +137,7 @@ class BucketLanes {
   /// share.
   bool rows(const LaneDelays& delays, const std::function<void(std::size_t, const Rows&)>& visit);
 
-  /// Steps of near aliases to either side, and their number over all dimensions.
+  /// The number of near aliases: `reach` steps to either side, and `aliases` over all dimensions.
   static std::int64_t reach(int rank) noexcept { return rank == 3 ? 2 : 4; }
   static std::size_t aliases(int rank) noexcept { return rank == 1 ? 8 : 64; }
 
@@ -159,11 +159,11 @@ class BucketLanes {
 
   const LaneComb& comb_;
   std::vector<Batch> batches_;
-  std::vector<double> memory_;  ///< memory that batches point to
+  std::vector<double> memory_;  ///< the batches point into it
   std::vector<std::array<std::int64_t, 3>> steps_;
   std::size_t max_members_ = 1;
   LaneDelays delays_;                  ///< for variances()
-  std::unique_ptr<double[]> scratch_;  ///< of scratch_doubles_, uninitialised
+  std::unique_ptr<double[]> scratch_;  ///< scratch_doubles_ elements, uninitialised
   std::size_t scratch_doubles_ = 0;
 };
 

@@ -13,7 +13,7 @@ namespace {
 constexpr double kEstimateMargin = 1.4;
 /// Bounds for delays in few rows exceed errors by factors up to about 3.
 constexpr double kBoundMargin = 2;
-/// The smallest unit of memory reads.
+/// A sector, the smallest unit that a GPU reads from memory.
 constexpr std::int64_t kSectorBytes = 32;
 
 }  // namespace
@@ -40,7 +40,7 @@ double predict_us(const SupportSet& support, const CombRequest& request,
   cost.delays = delays;
   cost.samples = cost.buckets * delays;
   cost.lines = clustered ? cost.buckets : cost.samples;
-  // Samples of a comb follow each other along lines of the shape; neighbours share sectors.
+  // Consecutive samples of a comb lie on the same line of the shape, so neighbours share sectors.
   const auto last = static_cast<std::size_t>(support.shape.rank() - 1);
   const std::int64_t line = support.shape[support.shape.rank() - 1];
   const std::int64_t of_sector = kSectorBytes / (support.real ? 1 : 8);  // elements

@@ -12,7 +12,8 @@
 
 namespace sfft::detail {
 
-/// Phases exp(2πi Σ_d b_d τ_jd/n_d) of buckets b, from a table per dimension unless few entries are used.
+/// Phases exp(2πi Σ_d b_d τ_jd/n_d) of buckets b, from one table per dimension unless few of its entries
+/// would be used.
 class CombModel::OwnPhases {
  public:
   OwnPhases(const CombModel& model, std::span<const Delay> delays) : model_(model), delays_(delays) {
@@ -25,7 +26,7 @@ class CombModel::OwnPhases {
       for (std::size_t j = 0; j < delays.size(); ++j) {
         std::complex<double>* const to = &table[j * extent];
         to[0] = 1;
-        // Each is the product of two earlier ones, the first of which is a power of two, so errors grow with
+        // Each phase is the product of an earlier one and the phase of a power of two, so errors grow with
         // the logarithm of the extent.
         for (std::size_t power = 1; power < extent; power *= 2) {
           const std::complex<double> root = root_of_turns(
@@ -37,7 +38,7 @@ class CombModel::OwnPhases {
     }
   }
 
-  /// phases[j] of one bucket.
+  /// Sets phases[j] for one bucket.
   void of(std::int64_t bucket, std::vector<std::complex<double>>& phases) const {
     const std::array<std::int64_t, 3> base = model_.coordinates_of(bucket);
     const Shape& shape = model_.folding_->support().shape;
@@ -115,7 +116,8 @@ CombModel::Built CombModel::build(std::span<const Delay> delays, cpu::ThreadPool
   return built;
 }
 
-/// Lanes are as long as their fullest bucket, so the fullest buckets come first.
+/// A batch of lanes takes as long as its fullest bucket, so buckets are sorted by their number of members,
+/// descending.
 void CombModel::sort_by_members(std::vector<std::size_t>& groups) const {
   std::array<std::size_t, kMaxDelays + 2> begins{};
   const auto rank = [&](std::size_t g) { return static_cast<std::size_t>(kMaxDelays) - groups_[g].count; };
@@ -136,7 +138,7 @@ void CombModel::count_row(const CombData& data, std::size_t coefficient, double 
   if (!least_squares_) part.power += folding_->prior().support_power[coefficient];
 }
 
-/// A member alone in its bucket: the mean over the delays, with their phases removed.
+/// The row of a member that is alone in its bucket is the mean over the delays, with their phases removed.
 void CombModel::build_alone(const Group& group, CombData& data, Part& part) const {
   const SupportMember& of = member(group, 0);
   const auto coefficient = static_cast<std::size_t>(of.coefficient);
@@ -175,7 +177,7 @@ CombModel::Part CombModel::build_part(std::span<const std::size_t> groups, const
         squares += std::norm(weight);
         data.weights[coefficient * r + j] = times_conj(weight, phases[j]) * aliases();
       }
-      // When the tail is white, the covariance over all aliases is exactly N/B times the identity less the
+      // With a white tail, the covariance over all aliases is exactly N/B times the identity, minus the
       // template's own part.
       data.noise_gain[coefficient] = least_squares_ ? std::max(0.0, aliases() * squares - 1)
                                                     : BucketLanes::Rows::at(solved.noise, i, solved.lane);
@@ -197,7 +199,7 @@ void CombModel::weigh_empty_buckets(CombData& data) const {
     total += tail_without(tail, group.held);
     tail = 0;  // occupied
   }
-  // Several parallel sums, each of which waits only for itself.
+  // Independent partial sums, so that additions do not wait for each other.
   constexpr std::size_t kSums = 8;
   const auto sum = [&](const auto& term) {
     std::array<double, kSums> sums{};

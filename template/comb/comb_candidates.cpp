@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists grids of smooth divisors. A look at a grid only counts the members of its buckets and the tail that
-// aliases onto each coefficient.
+// Lists grids of smooth divisors. A look at a grid only counts the members of its buckets and sums the tail
+// that aliases onto each coefficient.
 #include "template/comb/comb_candidates.hpp"
 
 #include <algorithm>
@@ -21,14 +21,15 @@ namespace sfft::detail {
 
 namespace {
 
-/// Number of coefficients examined to compare grids for a quick plan, or by rows. If there are twice as many
-/// or more, only every second or n-th is examined.
+/// Number of coefficients examined to compare grids for a quick plan, or by rows. If there are n times as
+/// many, only every n-th is examined.
 constexpr std::int64_t kLookedAt = 256;
-/// Maximum number of sets of rows that delays may begin in; with more, a taller grid achieves the same.
+/// Maximum number of row sets of a candidate; a taller grid achieves the same as more of them.
 constexpr std::int64_t kMaxRowSets = 6;
-/// Coefficients of a rough look, and the number of grids that it keeps.
+/// Number of coefficients that a rough look examines, and of grids that it keeps.
 constexpr std::size_t kRoughlyLookedAt = 128, kPromisingGrids = 4;
-/// More delays take too long for a quick plan: a look and its tables grow with the square of their number.
+/// Maximum number of delays of a quick plan: the cost of a look and of its tables grows with the square of
+/// this number.
 constexpr std::int64_t kQuickDelays = 8;
 
 std::vector<std::int64_t> smooth_divisors(std::int64_t n, std::int64_t largest) {
@@ -118,8 +119,8 @@ class Lister {
     float tail = 0;  ///< the tail model's power at the members
     std::int32_t members = 0;
   };
-  /// The members of a grid's buckets; for each examined coefficient those in its own bucket, and the tail
-  /// that aliases onto it. The last two are empty for least squares.
+  /// How full a grid's buckets are. For each examined coefficient: the number of members in its bucket and
+  /// the tail that aliases onto it, both only if tails are examined.
   struct Crowding {
     std::int64_t occupied = 0, largest = 0;
     std::vector<std::int32_t> members;
@@ -127,7 +128,7 @@ class Lister {
   };
   /// Scratch of one thread.
   struct Scratch {
-    std::vector<Content> in_bucket;  ///< for the grid under examination; empty in between
+    std::vector<Content> in_bucket;  ///< for the grid under examination; all zero between grids
     std::vector<std::int32_t> bucket, at;
     Crowding crowding;
     Folding::Scratch folding;
@@ -141,7 +142,8 @@ class Lister {
            }) >= static_cast<std::ptrdiff_t>(kCombTries);
   }
 
-  /// Natural spectra alias least when the grid's proportions follow the frame's; very long grids are skipped.
+  /// Natural spectra alias least if the grid's proportions follow the frame's, so very elongated grids are
+  /// skipped.
   bool misshapen(const std::array<std::int64_t, 3>& grid) const {
     double low = std::numeric_limits<double>::infinity();
     double high = 0;
@@ -284,8 +286,8 @@ class Lister {
 
   std::int64_t row_bytes() const { return support_.shape[1] * request_.bus.element_bytes; }
 
-  /// The error from delays in few rows depends mostly on the rows that are read, and on the samples in each.
-  /// Regular grids with these numbers of rows and columns bound it.
+  /// The error from delays in few rows depends mostly on the number of rows read and of samples per row.
+  /// Regular grids with the same numbers of rows and columns bound it.
   void bound_rows() {
     const Shape& shape = support_.shape;
     const std::int64_t max_rows = 3 * request_.bus.max_bytes / (2 * row_bytes());
@@ -320,7 +322,7 @@ class Lister {
       const double bound =
           regular_.bound(static_cast<double>(sets * grid[0]),
                          static_cast<double>(delays * grid[1]) / static_cast<double>(sets), power_);
-      // Rows with alternating columns separate more aliases than a regular grid.
+      // Rows with staggered columns separate more aliases than a regular grid.
       constexpr double kStaggered[kMaxRowSets] = {1, 0.9, 0.85, 0.72, 0.72, 0.72};
       candidates.push_back(
           {grid, delays, sets, us, kStaggered[sets - 1] * std::sqrt(bound / std::max(power_, 1e-300))});
@@ -332,7 +334,8 @@ class Lister {
     const Crowding& crowding = look_at(grid, scratch_[thread], !least_squares_ && !by_rows_);
     const std::int64_t buckets = grid[0] * grid[1] * grid[2];
     if (!leaves_room(buckets, crowding.occupied)) return;
-    // Least squares needs one delay per frequency of a bucket; with a prior a crowded bucket only shrinks.
+    // Least squares needs one delay per frequency of a bucket; with a prior, the estimates of a crowded
+    // bucket only shrink.
     const std::int64_t crowd = least_squares_ ? crowding.largest : 1;
     const std::int64_t first = whole_steps(crowd);
     const std::int64_t last = max_delays(buckets);

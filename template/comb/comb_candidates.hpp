@@ -17,17 +17,17 @@ namespace sfft::detail {
 struct CombCandidate {
   std::array<std::int64_t, 3> buckets;
   std::int64_t delays;
-  /// For an image on the bus: rows within one stride that the delays begin in; row_sets·buckets[0] rows hold
-  /// all samples. 0: any number.
+  /// For an image that crosses a bus: number of rows within one stride at which delays begin. All samples lie
+  /// in row_sets·buckets[0] rows. 0: any number.
   std::int64_t row_sets;
   double us;     ///< predicted time
   double proxy;  ///< estimated relative error, ignoring phases; 0 for least squares
 
-  /// For an image on the bus: the number of rows that are read.
+  /// For an image that crosses a bus: the number of rows read.
   std::int64_t rows() const noexcept { return row_sets * buckets[0]; }
 };
 
-/// How much a candidate deserves a search if the tail is known: less is better.
+/// Rank of a candidate if the tail is known; smaller values deserve a search sooner.
 struct Promise {
   bool over;  ///< certain to miss the requested accuracy
   double cost, error;
@@ -52,13 +52,13 @@ constexpr bool leaves_room(std::int64_t buckets, std::int64_t occupied) {
   return buckets - occupied >= std::max(kMinEmpty, buckets / 8);
 }
 
-/// Every candidate worth a search within the request's limits. Unless `all_grids`, a quick plan considers
-/// only the grids that a rough look finds most promising, some of which may not leave room. For least squares
-/// the kCombTries cheapest come first, in order of cost.
+/// All candidates within the request's limits that are worth a search. Unless `all_grids`, a quick plan
+/// considers only the grids that a rough look finds most promising, some of which may not leave room. For
+/// least squares the kCombTries cheapest come first, in order of cost.
 std::vector<CombCandidate> list_comb_candidates(Folding& folding, const CombRequest& request,
                                                 bool all_grids = false);
 
-/// Predicted time on the request's backend; `clustered` delays share cache lines.
+/// Predicted time on the request's backend, in microseconds; `clustered` delays share cache lines.
 double predict_us(const SupportSet& support, const CombRequest& request,
                   const std::array<std::int64_t, 3>& grid, std::int64_t delays, bool clustered = false,
                   std::int64_t bus_bytes = 0);

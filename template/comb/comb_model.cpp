@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups the frequencies by bucket, estimates what the tail aliases into each group, and has the buckets'
-// systems solved for recovery weights and errors.
+// Groups the frequencies by bucket, estimates the tail power that aliases into each group, and solves the
+// buckets' systems for recovery weights and errors.
 #include "template/comb/comb_model.hpp"
 
 #include <algorithm>
@@ -13,9 +13,9 @@ namespace sfft::detail {
 
 namespace {
 
-/// Reach within which aliases are modelled one by one, by rank; farther ones add up incoherently.
+/// Number of steps, by rank, within which aliases are modelled one by one; farther ones add up incoherently.
 constexpr std::int64_t kNear[4] = {0, 3, 3, 1};
-/// A tail that the model puts at zero keeps this share of its bucket's power.
+/// Minimum tail of a bucket, as a share of the tail model's power there including the members.
 constexpr double kFloor = 1e-9;
 
 std::shared_ptr<const Folding> folding_of(const SupportSet& support, const SpectralPrior& prior,
@@ -87,7 +87,7 @@ double CombModel::tail_without(double tail, double held) noexcept {
 }
 
 /// Least squares fails first where many frequencies share a bucket; with a prior the error follows the tail.
-/// Tails within a few per cent of each other count as equal and keep their order.
+/// Keys that differ by less than 1/64 may count as equal and keep their order.
 void CombModel::rank() {
   if (!ranking_.empty() || own_.empty()) return;
   const auto key = [&](const Group& group) {
@@ -95,7 +95,7 @@ void CombModel::rank() {
   };
   double largest = 1e-300;
   for (const std::size_t g : own_) largest = std::max(largest, key(groups_[g]));
-  // Positive numbers are ordered like their bits: the exponent and six more.
+  // Positive floats order like their bits; these are the exponent and six bits of the mantissa.
   constexpr std::uint32_t kBits = 17, kOne = std::bit_cast<std::uint32_t>(1.0F) >> kBits, kBins = 2048;
   const double unit = 1 / largest;
   std::vector<std::uint16_t> bins;
@@ -121,7 +121,7 @@ std::array<std::int64_t, 3> CombModel::coordinates_of(std::int64_t bucket) const
   return at;
 }
 
-/// Sets the power of a bucket's near aliases, and of all its aliases.
+/// Sets the powers of a bucket's near aliases and the sum over all its aliases.
 void CombModel::add_tail(const Group& group, BucketLanes::Slot& slot) const {
   slot.set_tail(group.tail, aliases() - static_cast<double>(group.count));
   if (folding_->white()) return;
@@ -206,8 +206,8 @@ std::unique_ptr<BucketLanes> CombModel::pack(std::span<const std::size_t> groups
   for (const std::size_t g : groups) members.push_back(static_cast<int>(groups_[g].count));
   auto lanes = std::make_unique<BucketLanes>(comb_, members);
   for (std::size_t n = 0; n < groups.size(); ++n) describe(groups_[groups[n]], lanes->slot(n));
-  // The change since a reference is only guessed, and is modelled as a whole: white rows determine its scale
-  // less reliably.
+  // For differences to a reference the tail is only a guess, so near aliases are modelled with all of their
+  // power: rows for a white level would determine the scale less reliably.
   if (comb_.coloured) lanes->separate_near(!folding_->prior().common_scale);
   return lanes;
 }
@@ -220,7 +220,8 @@ CombModel::Sample& CombModel::sample(std::size_t max_groups) {
   const std::size_t rest = ranking_.size() - count / 2;
   const std::size_t sampled = count - count / 2;
   for (std::size_t n = 0; n < count; ++n) {
-    // A limited look examines the head of the ranking and an evenly spaced, weighted sample of the rest.
+    // If the number of groups is limited, half are the head of the ranking and half an evenly spaced,
+    // weighted sample of the rest.
     const bool head = n < count / 2 || count == ranking_.size();
     const std::size_t pick = head ? n : count / 2 + (2 * (n - count / 2) + 1) * rest / (2 * sampled);
     const Group& group = groups_[ranking_[pick]];
@@ -234,7 +235,7 @@ CombModel::Sample& CombModel::sample(std::size_t max_groups) {
                                                 ? 1
                                                 : static_cast<double>(rest) / static_cast<double>(sampled)});
   }
-  // Lanes are as long as their fullest bucket.
+  // A batch of lanes takes as long as its fullest bucket.
   std::stable_sort(sample.picks.begin(), sample.picks.end(),
                    [&](const Sample::Pick& a, const Sample::Pick& b) {
                      return groups_[a.group].count > groups_[b.group].count;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a comb with given buckets treats a template: which frequencies share a bucket, what aliases into it,
-// and the best linear estimate of each coefficient from r delays.
+// Models a comb with given buckets for a template: which frequencies share a bucket, how much power aliases
+// into it, and the best linear estimate of each coefficient from r delays.
 #pragma once
 
 #include <array>
@@ -25,10 +25,10 @@ class CombModel {
  public:
   static constexpr std::int64_t kMaxDelays = cpu::kSystemMax;
 
-  /// `buckets` divide the shape. Cheap; aliases are computed when first needed.
+  /// `buckets` divide the shape. Near aliases are computed when first needed.
   CombModel(const SupportSet& support, const SpectralPrior& prior,
             const std::array<std::int64_t, 3>& buckets);
-  /// The same with a folding that is prepared for these buckets.
+  /// The same with a folding that has been prepared for these buckets.
   CombModel(std::shared_ptr<const Folding> folding, const std::array<std::int64_t, 3>& buckets);
 
   const std::array<std::int64_t, 3>& buckets() const noexcept { return buckets_; }
@@ -41,14 +41,14 @@ class CombModel {
     bool solvable = true;
     double error = 0;  ///< Σ E|X̂ − X|² over the examined groups, without f = 0
     double power = 0;  ///< Σ prior E|X|² over the same groups (0 for least squares)
-    double gain_rms =
-        0;  ///< RMS of ‖row‖ sqrt(r): 1 where a frequency is alone; least squares and build() only
+    /// RMS of ‖row‖ sqrt(r): 1 if a frequency is alone; least squares and build() only.
+    double gain_rms = 0;
     double gain_max = 0;
   };
-  /// Examines `max_groups` of the groups (0: all). For least squares half of them are the most crowded,
-  /// otherwise those with the largest tails; the rest are a fair sample.
+  /// Examines `max_groups` of the groups (0: all). Half of them are the most crowded (least squares) or have
+  /// the largest tails (otherwise); the rest are evenly spaced in that order.
   Quality assess(std::span<const Delay> delays, std::size_t max_groups);
-  /// Frees what assess() keeps for its next call.
+  /// Frees the samples that assess() keeps for later calls.
   void forget_samples() { samples_.clear(); }
   /// The complete plan for delays that assess() found solvable.
   struct Built {
@@ -69,16 +69,16 @@ class CombModel {
   struct Sample {
     struct Pick {
       std::size_t group;
-      double weight;  ///< groups that it represents
+      double weight;  ///< number of groups that it represents
     };
-    std::vector<Pick> picks;  ///< those packed into lanes, in their order
+    std::vector<Pick> picks;  ///< the groups packed into lanes, in lane order
     /// Groups with one member, which least squares solves directly, and their members without f = 0.
     std::size_t alone = 0, alone_counted = 0;
     std::unique_ptr<BucketLanes> lanes;
     std::size_t largest = 0;
   };
 
-  /// N/B, the frequencies that share a bucket.
+  /// N/B, the number of frequencies that share a bucket.
   double aliases() const noexcept { return static_cast<double>(strides_[0] * strides_[1] * strides_[2]); }
   const SupportMember& member(const Group& group, std::size_t i) const {
     return folding_->support().members[order_[group.first + i]];
@@ -90,7 +90,7 @@ class CombModel {
   struct Bounds {
     double error = 0, power = 0;
   };
-  /// Sums of these and of the prior over all coefficients but f = 0.
+  /// Sums of error_bound() and of the prior power over all coefficients but f = 0.
   const Bounds& bounds(std::size_t delays);
   /// The contribution of some coefficients' rows to the overall quality.
   struct Part {
@@ -98,7 +98,7 @@ class CombModel {
     double error = 0, power = 0, gains = 0, gain_max = 0;
     std::size_t rows = 0;
   };
-  /// `groups` of at most kMaxDelays members.
+  /// Every group has at most kMaxDelays members.
   void sort_by_members(std::vector<std::size_t>& groups) const;
   void build_alone(const Group& group, CombData& data, Part& part) const;
   class OwnPhases;
@@ -109,7 +109,7 @@ class CombModel {
   std::unique_ptr<BucketLanes> pack(std::span<const std::size_t> groups) const;
   void describe(const Group& group, BucketLanes::Slot slot) const;
   void add_tail(const Group& group, BucketLanes::Slot& slot) const;
-  /// Power of what aliases into a bucket, without its members, which account for `held`.
+  /// Tail power of a bucket without its members, whose share of `tail` is `held`.
   static double tail_without(double tail, double held) noexcept;
   std::array<std::int64_t, 3> steps_of(const SupportMember& of) const noexcept;
   std::array<std::int64_t, 3> coordinates_of(std::int64_t bucket) const noexcept;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists grids of smooth divisors and numbers of delays, sorts them by predicted cost or by a quick error
-// bound, and searches delays only for the most promising. The first well-conditioned plan wins, or the better
-// of two finalists.
+// bound, and searches delays only for the most promising. With least squares the first well-conditioned plan
+// wins, with a known tail the best finalist.
 #include "template/comb/comb_planner.hpp"
 
 #include <fmt/format.h>
@@ -69,7 +69,7 @@ class Planner {
         rejected_(rejected),
         folding_(std::make_shared<Folding>(support, prior)) {}
 
-  /// The ingredients of a plan.
+  /// The decisions from which a plan is built.
   struct Choice {
     CombModel* model;
     std::vector<Delay> delays;
@@ -137,8 +137,8 @@ class Planner {
     return std::nullopt;
   }
 
-  /// The candidates that most deserve a look; at most `alike` of those that read equally many rows, because
-  /// bounds hardly distinguish these. Errors are assumed to be `scale` times the candidates' proxies.
+  /// The most promising candidates. At most `alike` of them read the same number of rows, because bounds
+  /// hardly distinguish these. Errors are assumed to be `scale` times the candidates' proxies.
   std::vector<CombCandidate> promising(std::size_t looks, std::size_t alike, double scale = 1) const {
     std::vector<std::pair<Promise, std::size_t>> keys;
     keys.reserve(candidates_.size());
@@ -149,7 +149,8 @@ class Planner {
     }
     std::vector<CombCandidate> chosen;
     if (candidates_.empty() || candidates_[0].row_sets == 0) {
-      // Estimates are too low for many delays, by more than they differ among those.
+      // Estimates for many delays are too low, by more than they differ from each other, so such candidates
+      // get at most half of the looks.
       constexpr std::int64_t kManyDelays = 12;
       std::sort(keys.begin(), keys.end());
       std::size_t of_many = 0;
@@ -168,7 +169,8 @@ class Planner {
     return chosen;
   }
 
-  /// Candidates that read from few to many rows; for each number of rows the one with the smallest bound.
+  /// Up to `max` candidates, evenly spread from few to many rows; for each number of rows the one with the
+  /// smallest bound.
   std::vector<CombCandidate> spread_over_rows(std::size_t max) const {
     std::map<std::int64_t, const CombCandidate*> best;
     for (const CombCandidate& candidate : candidates_) {
@@ -190,7 +192,7 @@ class Planner {
     DelayChoice choice;
   };
 
-  /// Roughly searches delays for each of these.
+  /// Roughly searches delays for each candidate; appends those with a solvable set to `looked`.
   void look_at(const std::vector<CombCandidate>& candidates, const Effort& effort,
                std::vector<Looked>& looked) {
     // Candidates with the same grid share its model, which only one thread may use at a time.
@@ -223,7 +225,7 @@ class Planner {
     }
   }
 
-  /// The most deserving candidates, after a look at each.
+  /// Looks at the most promising candidates.
   std::vector<Looked> look(const Effort& effort) {
     std::vector<Looked> looked;
     if (!(request_.enough > 0) || request_.accuracy > 0 || candidates_[0].row_sets == 0) {
@@ -248,7 +250,7 @@ class Planner {
     return looked;
   }
 
-  /// The median over the candidates examined.
+  /// The median ratio of error to bound over the candidates examined.
   static double error_per_bound(const std::vector<Looked>& looked) {
     std::vector<double> ratios;
     for (const Looked& entry : looked)
@@ -272,8 +274,8 @@ class Planner {
     if (looked.empty()) return std::nullopt;
     double min = std::numeric_limits<double>::infinity();
     for (const Looked& entry : looked) min = std::min(min, entry.error);
-    // Within a requested accuracy, time decides. Without one, error and time are weighed: a plan that is
-    // twice as fast may have an error a fifth larger.
+    // Within a requested accuracy, time decides. Without one, error and time are weighed: by default a plan
+    // that is twice as fast may have an error a fifth larger.
     const double bar =
         good_enough ? std::max(request_.accuracy, min) : std::numeric_limits<double>::infinity();
     const auto cost = [&](double error, double us) {
@@ -283,10 +285,11 @@ class Planner {
     std::stable_sort(looked.begin(), looked.end(), [&](const Looked& a, const Looked& b) {
       return cost(a.error, a.candidate.us) < cost(b.error, b.candidate.us);
     });
-    // The first look is coarse: search the finalists' delays thoroughly and keep the one that predicts best.
+    // The first look is coarse: search the finalists' delays thoroughly and keep the finalist with the best
+    // prediction.
     std::vector<std::optional<DelayChoice>> finalists(std::min(effort.finalists, looked.size()));
     if (effort.finalists == 0) finalists.emplace_back(looked[0].choice);
-    // Finalists with the same grid are also processed in sequence.
+    // Finalists with the same grid share its model, so one thread processes them in sequence.
     std::vector<std::vector<std::size_t>> turns;
     for (std::size_t i = 0; i < std::min(effort.finalists, looked.size()); ++i) {
       const auto same = std::find_if(turns.begin(), turns.end(), [&](const auto& turn) {
@@ -357,7 +360,7 @@ std::optional<CombPlan> plan_comb(const SupportSet& support, const SpectralPrior
                                   const CombRequest& request, std::vector<Rejection>& rejected) {
   auto plan = Planner(support, prior, request, rejected).plan();
   if (plan || request.bus.element_bytes == 0) return plan;
-  CombRequest anywhere = request;  // with any number of rows
+  CombRequest anywhere = request;  // samples may lie in any number of rows
   anywhere.bus = {};
   return Planner(support, prior, anywhere, rejected).plan();
 }

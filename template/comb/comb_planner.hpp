@@ -18,10 +18,10 @@ namespace cpu {
 class ThreadPool;
 }
 
-/// How samples of images cross a bus: with the whole row that holds them.
+/// How samples of an image cross a bus: in whole rows.
 struct CombBus {
   std::int64_t element_bytes = 0;  ///< per sample; 0: nothing crosses a bus
-  std::int64_t max_bytes = 0;      ///< per frame; plans that need more ignore rows
+  std::int64_t max_bytes = 0;      ///< per frame; a plan that needs more ignores rows
 };
 
 struct CombRequest {
@@ -49,16 +49,17 @@ struct Rejection {
 struct CombPlan {
   CombData data;
   double predicted_us = 0;
-  double predicted_error = 0;  ///< relative to the prior's power; from rounding alone when the tail is zero
+  double predicted_error = 0;  ///< relative to the prior's power; rounding alone for least squares
   double noise_gain = 0;       ///< largest ‖row‖ sqrt(r)
 };
 
-/// A rough and quicker estimate of the relative error of plan_comb()'s result; nothing if there is none. 0 if
-/// the tail is zero or unknown.
+/// Estimates the relative error of plan_comb()'s result without building its tables; nothing if there is no
+/// plan. 0 if the tail is zero or unknown.
 std::optional<double> estimate_comb_error(const SupportSet& support, const SpectralPrior& prior,
                                           const CombRequest& request);
 
-/// The cheapest plan that is good enough; nothing if there is none, with the reasons in `rejected`.
+/// The cheapest plan within the requested accuracy, or without one the plan with the smallest error ·
+/// time^time_weight. Returns nothing if there is none; `rejected` receives the reasons.
 std::optional<CombPlan> plan_comb(const SupportSet& support, const SpectralPrior& prior,
                                   const CombRequest& request, std::vector<Rejection>& rejected);
 

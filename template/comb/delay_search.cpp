@@ -36,7 +36,7 @@ class Search {
   void consider(const std::vector<Delay>& delays) {
     const CombModel::Quality quality = model_.assess(delays, groups_);
     if (!quality.solvable) return;
-    // Mirrored delays have equal errors: the first set wins, however the sums are rounded.
+    // Mirrored delays have equal errors up to rounding; the margin lets the first set win.
     const double error = score(quality);
     if (error < best_error_ * (1 - 1e-9)) {
       best_error_ = error;
@@ -60,7 +60,7 @@ class Search {
     }
   }
 
-  /// Draws delays for an image: equidistant rows, in which equidistant delays along the row alternate.
+  /// Tries delays for an image: equidistant rows, with equidistant columns that take turns among the rows.
   void draw_rows() {
     constexpr std::int64_t kTurns[] = {0, 1, 2, 3, 5};
     std::vector<std::int64_t> rows;
@@ -71,7 +71,7 @@ class Search {
     }
   }
 
-  /// Moves the rows of the best delays, one after the other.
+  /// Tries other positions for the rows of the best delays, one row at a time.
   void descend_rows(int sweeps) {
     constexpr int kTries = 4;
     for (int sweep = 0; sweep < sweeps && !best_.empty(); ++sweep) {
@@ -91,12 +91,13 @@ class Search {
     }
   }
 
-  /// Rank-1 lattices over the last two dimensions that have room: the union of combs is then a finer or a
-  /// quincunx grid. Generators g and r − g mirror each other, and so do tails, but members do not. If `few`,
-  /// only those whose nearest unresolved alias is far away.
+  /// Tries rank-1 lattices over the last dimension with more than one delay and the one before it. The union
+  /// of the combs is then a finer or a quincunx grid. Generators g and r − g are mirror images; the tail is
+  /// symmetric, the members are not. If `few`, tries only lattices whose nearest unresolved alias is far
+  /// away.
   void draw_lattices(bool mirrored, bool few) {
-    // In 1,076 combs, no excluded lattice had an error smaller by more than 4 %. If r is not a power of two,
-    // the third may have half the error of the first two.
+    // In 1,076 combs, the error of an excluded lattice was never smaller by more than 4 %. If r is not a
+    // power of two, the third lattice may have half the error of the first two.
     constexpr std::int64_t kFew = 3;
     constexpr double kNearer = 0.3;  // squared
     std::size_t fast = 2;
@@ -146,7 +147,7 @@ class Search {
 
  private:
   /// Squared distance to the nearest alias q∘B with the same phase in all delays of a lattice, that is with
-  /// q_slow g + q_fast divisible by r; in shares of the spectrum's sides.
+  /// q_slow g + q_fast divisible by r; relative to the extents of the spectrum.
   double unresolved_distance(std::int64_t generator, std::size_t slow, std::size_t fast) const {
     double nearest = std::numeric_limits<double>::infinity();
     for (std::int64_t q = 0; q <= count_; ++q) {
@@ -160,7 +161,8 @@ class Search {
     return nearest;
   }
 
-  /// Without knowledge of the tail, error and noise gain are proportional.
+  /// For least squares, error and mean noise gain rise together, so the largest gain decides between nearly
+  /// equal errors.
   static double score(const CombModel::Quality& quality) {
     return quality.error * (1 + 1e-3 * quality.gain_max);
   }
@@ -186,7 +188,7 @@ class Search {
     return rows;
   }
 
-  /// Turn 0: the same columns in every row.
+  /// `turn` = 0 uses the same columns in every row.
   void consider_rows(const std::vector<std::int64_t>& rows, std::int64_t turn) {
     const std::int64_t in_a_row = (count_ + row_sets_ - 1) / row_sets_;
     std::vector<Delay> delays;

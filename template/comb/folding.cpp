@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps tables per divisor: a search examines hundreds of grids, whose sides are the same few divisors.
-// Counts of a divisor are sums of those of one of its multiples.
+// Keeps tables per divisor: a search examines hundreds of grids whose sides are the same few divisors. Counts
+// for a divisor are sums of the counts for one of its multiples, if these are known.
 #include "template/comb/folding.hpp"
 
 #include <algorithm>
@@ -81,7 +81,7 @@ const std::vector<double>& Folding::counts(std::size_t d, std::int64_t divisor) 
     }
     return counts;
   }
-  // Cells are symmetric in f and −f, and so are their residues.
+  // Cells are symmetric in f and −f, so the counts of residues b and −b are equal.
   for (std::size_t b = 0; b <= rows / 2; ++b) {
     axis.counts(static_cast<std::int64_t>(b), divisor, &counts[b * row]);
     if (b > 0 && b != rows - b)
@@ -143,7 +143,8 @@ void Folding::prepare(std::span<const Grid> grids, cpu::ThreadPool* pool, bool m
     for (std::size_t d = 0; d < static_cast<std::size_t>(support_.shape.rank()); ++d)
       divisors[d].insert(grid[d]);
   }
-  // A job is a table of residues, or all counts along a dimension. Maps have their keys before threads start.
+  // A job is a table of residues, or all counts along a dimension. Maps that several threads use get their
+  // keys before the threads start.
   const int rank = cells_.rank();
   const std::size_t counted = white_ || rank == 1 ? 0 : rank == 2 ? 2 : 1;
   std::vector<std::pair<std::size_t, std::int64_t>> residues;

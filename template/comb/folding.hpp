@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folding of a template's spectrum into buckets for any grid: residues of its frequencies and sums of its
-// tail, each computed once per divisor.
+// Folds a template's spectrum into the buckets of any grid: residues of its frequencies and sums of its tail,
+// each computed once per divisor.
 #pragma once
 
 #include <array>
@@ -25,10 +25,11 @@ class Folding {
 
   Folding(const SupportSet& support, const SpectralPrior& prior);
 
-  /// Computes what the other functions need for a grid. Several threads may call those afterwards.
+  /// Computes the tables that the functions below need for a grid. Several threads may then call those at the
+  /// same time.
   void prepare(const Grid& buckets);
-  /// The same for many grids, in less time; uses the pool's threads, if given. Without `members` it serves
-  /// only tails_of() and buckets_of().
+  /// The same for many grids, in less time; uses the pool's threads, if given. Without `members` it prepares
+  /// only for tails_of() and buckets_of().
   void prepare(std::span<const Grid> grids, cpu::ThreadPool* pool = nullptr, bool members = true);
   /// The linear bucket index of each member of the support.
   std::vector<std::int32_t> buckets_of_members(const Grid& buckets) const;
@@ -37,8 +38,8 @@ class Folding {
   /// The linear bucket indices of some members, given by their numbers.
   void buckets_of(std::span<const std::size_t> members, const Grid& buckets,
                   std::vector<std::int32_t>& flat) const;
-  /// Tail power that folds into each of these buckets (linear indices), the template's own cells included: Σ
-  /// tail(f) over f ≡ b.
+  /// Tail power that folds into each of these buckets (linear indices): Σ tail(f) over all f ≡ b, the
+  /// template's own frequencies included.
   std::vector<double> tails_of(std::span<const std::int32_t> flat, const Grid& buckets) const;
   /// Scratch of tails_of().
   struct Scratch {
@@ -47,7 +48,7 @@ class Folding {
   void tails_of(std::span<const std::int32_t> flat, const Grid& buckets, Scratch& scratch,
                 std::vector<double>& tails) const;
 
-  /// The same for every bucket.
+  /// Tail power that folds into every bucket, row-major.
   std::vector<double> tails(const Grid& buckets) const;
 
   const SupportSet& support() const noexcept { return support_; }
@@ -71,12 +72,13 @@ class Folding {
   bool white_;
   std::vector<double> tail_at_members_;
   std::array<std::vector<std::uint32_t>, 3> coordinates_;  ///< of members, if all are below 2^31
-  std::vector<double> tail_;                               ///< for one dimension; its row is padded
+  std::vector<double> tail_;                               ///< for one dimension: the tail per cell, padded
   std::vector<double> columns_;  ///< for two dimensions: the tail per [cell of the last][cell of the first]
   std::array<std::map<std::int64_t, std::vector<std::int32_t>>, 3> residues_;  ///< by dimension and divisor
-  /// Frequencies of a dimension per [residue][cell], rows padded. Only for the first and the second.
+  /// Number of a dimension's frequencies per [residue][cell], rows padded; only for the first two dimensions.
   std::array<Tables, 2> counts_;
-  /// The tail folded along all dimensions but the first: [bucket of these][cell of the first], by divisors.
+  /// By the divisors of all dimensions but the first: the tail folded along these, per [bucket][cell of the
+  /// first].
   std::map<std::pair<std::int64_t, std::int64_t>, std::vector<double>> folded_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bounds on the error with random delays, for every number of delays.
+// Bounds on the error with random delays, for all numbers of delays in one pass.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ class RandomBounds {
     tail_.assign(static_cast<std::size_t>(max), 0.0);
     for (std::size_t i = 0; i < tails.size(); ++i) {
       const auto members = static_cast<std::size_t>(members_of[i]);
-      // Up to this denominator the power is smaller.
+      // Up to this denominator the power is the smaller term.
       const double by_power = std::min(tails[i] / power[i], static_cast<double>(kMax));
       // Written so that NaN (0/0) gives 0.
       const std::size_t last = by_power >= 1 ? static_cast<std::size_t>(by_power) + members - 1 : 0;

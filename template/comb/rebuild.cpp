@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Has the model build the tables, and judges them as a planner judges a winner.
+// Builds the tables from the model and applies a planner's criteria to them.
 #include "template/comb/rebuild.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace sfft::detail {
 
 namespace {
 
-/// Least squares amplifies noise more than this only for delays that no planner would choose.
+/// Largest noise gain of a least-squares plan, just above the limit for plans that a planner chooses (60).
 constexpr double kMaxGain = 64;
 
 std::int64_t occupied_buckets(const SupportSet& support, const std::array<std::int64_t, 3>& buckets) {

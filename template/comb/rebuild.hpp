@@ -13,9 +13,10 @@
 
 namespace sfft::detail {
 
-/// The tables for these buckets, which divide the shape, and these delays, which lie within their strides.
-/// All weights and errors follow from the template, so none has to be trusted. Returns nothing, and `why`, if
-/// the delays do not separate the template's frequencies or read more than the request allows.
+/// Builds the tables for these buckets, which divide the shape, and these delays, which lie within the
+/// strides. All weights and errors are computed from the template, so a file need not be trusted for them.
+/// Returns nothing and sets `why` if the delays do not separate the template's frequencies, leave too few
+/// buckets empty or read more than the request allows.
 std::optional<CombPlan> rebuild_comb(const SupportSet& support, const SpectralPrior& prior,
                                      const std::array<std::int64_t, 3>& buckets,
                                      std::span<const Delay> delays, const CombRequest& request,

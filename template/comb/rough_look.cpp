@@ -57,7 +57,8 @@ void RoughLook::look(std::span<const Folding::Grid> grids, std::span<Entry> entr
   resolution_ = 0.4 * near / weights;
 }
 
-/// The share of the tail aliasing onto a member that is at most one step away, beyond that of a level tail.
+/// The share of a member's aliasing tail that is at most one step away, minus the share that a white tail
+/// would have there; at least 0.
 double RoughLook::near_share(std::size_t member, const Folding::Grid& grid, double tail) const {
   const CellGrid& cells = folding_.cells();
   const Shape& shape = folding_.support().shape;

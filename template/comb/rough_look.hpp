@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the most promising grids and numbers of delays, from a few coefficients, in microseconds.
+// Bounds the errors of many grids and numbers of delays from a few coefficients, in microseconds.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace sfft::detail {
 
 class RoughLook {
  public:
-  /// The folding must outlive this object; no grid needs preparation.
+  /// The folding must outlive this object; it need not be prepared for any grid.
   explicit RoughLook(const Folding& folding) noexcept : folding_(folding) {}
   /// Adds a member of the support to examine.
   void add(std::size_t member, double power) {
@@ -30,10 +30,10 @@ class RoughLook {
   /// Sets the entries' bounds, and resolution(); uses the pool's threads, if given.
   void look(std::span<const Folding::Grid> grids, std::span<Entry> entries, cpu::ThreadPool* pool);
 
-  /// Searched delays resolve near aliases, so errors stay below the bounds if these hold much of the tail.
-  /// For r delays and a share s, errors were (0.7 to 1) r^(−0.4 s) of the bound, in 25,000 searches on 15
-  /// recordings and 28 synthetic signals. The share hardly depends on the grid; this is 0.4 s of the
-  /// median grid.
+  /// A delay search resolves near aliases, so errors stay below the bounds if near aliases hold much of the
+  /// tail. With r delays and a share s of the tail in near aliases, errors were 0.7 to 1 times r^(−0.4 s)
+  /// times the bound, in 25,000 searches on 15 recordings and 28 synthetic signals. The share hardly depends
+  /// on the grid; this is 0.4 s for the median grid.
   double resolution() const noexcept { return resolution_; }
 
  private:

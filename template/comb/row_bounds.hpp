@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Error bounds for delays in few rows of an image, from regular grids with as many rows and samples.
+// Error bounds for delays in few rows of an image, interpolated from those of regular grids.
 #pragma once
 
 #include <cmath>
@@ -12,12 +12,12 @@ class RowBounds {
  public:
   explicit RowBounds(std::size_t grids = 0) : grids_(grids) {}
 
-  /// Grid `number` has this many rows and samples in each; its Σ E|error|² is `bound`, above 0.
+  /// Sets grid `number`: its rows, its samples per row and its bound on Σ E|error|², all above 0.
   void set(std::size_t number, double rows, double in_a_row, double bound) {
     grids_[number] = {std::log(rows), std::log(in_a_row), std::log(bound)};
   }
-  /// The bound for this number of rows and of samples in each, from the nearest grids in every direction;
-  /// `other` if there is no grid.
+  /// The bound for this number of rows and of samples per row, interpolated between all grids with weights
+  /// that fall with the distance; `other` if there is no grid.
   double bound(double rows, double in_a_row, double other) const {
     const double x = std::log(rows), y = std::log(in_a_row);
     double sum = 0, weights = 0;

@@ -32,14 +32,15 @@ int CellAxis::cell(std::int64_t f) const noexcept {
 }
 
 void CellAxis::counts(std::int64_t residue, std::int64_t modulus, double* counts) const noexcept {
-  // below(end): the number of x in [0, end) with x ≡ residue. A cell holds the x from its first |f| to the
-  // next cell's, and their negatives; n/2 has none. So its count is a difference of two `ahead`, each
-  // below(first) of the positive half minus that of the negative half.
+  // Let below(end) be the number of x in [0, end) with x ≡ residue. A cell holds the x from its first |f| to
+  // the next cell's, and their negatives; n/2 is its own negative. Its count is therefore the difference of
+  // two neighbouring `ahead`, each of which is below() of the first |f| minus below() of its mirror image.
   const int all = cells();
   std::array<double, kMaxCells + 1> ahead;
   if (extent_ < std::int64_t{1} << 48) {
-    // Divides by multiplying, which is exact because half a modulus far exceeds the rounding of a quotient.
-    // Adding and subtracting 1.5·2^52 rounds to the nearest integer, the quotient's floor; ties do not occur.
+    // Divides by multiplying, which is exact because quotients are at least 0.5/modulus from an integer, and
+    // rounding errors are much smaller. Adding 1.5·2^52 rounds to the nearest integer, the quotient's floor,
+    // and cancels in the difference; ties do not occur.
     constexpr double kRound = 6755399441055744.0;
     const double inverse = 1 / static_cast<double>(modulus);
     const auto shift = static_cast<double>(modulus - 1 - residue) + 0.5;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A smooth model of spectral power: its mean over cells that are logarithmic in |f_d| along each dimension.
 // Natural signals follow power laws, so a few hundred cells describe millions of frequencies. The planner
-// uses it to predict what aliases into a bucket.
+// uses it to predict the power that aliases into a bucket.
 #pragma once
 
 #include <array>
@@ -28,7 +28,8 @@ class CellAxis {
  private:
   std::int64_t extent_;
   std::vector<std::int64_t> first_;  ///< first |f| of each cell, and one past the last
-  /// The same, and one past the last of their negatives f + extent; the negative half begins after n/2.
+  /// first_ as doubles, and one past the cells' last negatives extent − |f|; the negative half begins after
+  /// n/2.
   std::vector<double> ends_, mirrored_ends_;
 };
 
@@ -48,10 +49,10 @@ class CellGrid {
   const CellAxis& axis(int d) const noexcept { return axes_[static_cast<std::size_t>(d)]; }
   int rank() const noexcept { return static_cast<int>(axes_.size()); }
 
-  /// Frequencies of the whole grid in each cell.
+  /// Number of frequencies of the whole grid in each cell.
   std::vector<double> counts() const;
   /// For every bucket b of a comb: Σ power(f) over all f ≡ b (mod buckets), row-major over ∏buckets.
-  /// Dimensions before `first` stay cells.
+  /// Dimensions before `first` remain divided into cells.
   std::vector<double> bucket_sums(const Envelope& envelope, const std::array<std::int64_t, 3>& buckets,
                                   int first = 0) const;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checksum processes eight bytes at a time with eight tables, because reference frames have megabytes.
+// The checksum processes eight bytes at a time with eight tables, because reference frames have several
+// megabytes.
 #include "template/data/file_bytes.hpp"
 
 namespace sfft::detail {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that a planner could have decided every number of a kept plan. Whether the plan separates its
-// template's frequencies shows when its tables are rebuilt.
+// Checks that a planner could have chosen every number of a kept plan. Rebuilding the plan's tables shows
+// whether it separates its template's frequencies.
 #include "template/data/kept_plan.hpp"
 
 #include <fmt/format.h>

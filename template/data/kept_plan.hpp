@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A planner's decisions for a template, small enough to keep with it: everything that takes a search, and
-// nothing that the template determines. The tables of a plan are rebuilt from it.
+// A planner's decisions for a template, small enough to keep with it. They contain everything that takes a
+// search and nothing that follows from the template; the tables of a plan are rebuilt from them.
 #pragma once
 
 #include <array>
@@ -12,8 +12,7 @@
 
 namespace sfft::detail {
 
-/// The request that a plan was made for. A plan serves only the same request, or one that asks for
-/// less effort.
+/// The request that a plan was made for. A plan serves only the same request, or the same with less effort.
 struct PlanKey {
   std::string library;             ///< version of sfft
   bool single = true;              ///< float arithmetic, else double
@@ -26,7 +25,7 @@ struct PlanKey {
   std::int64_t batch = 1;
   std::uint64_t seed = 1;
   FramesIn frames_in = FramesIn::any;  ///< GPU plans only
-  double burst = 0, burst_miss = 0;    ///< of plans that look for short bursts
+  double burst = 0, burst_miss = 0;    ///< plans that look for short bursts; else 0
 
   friend bool operator==(const PlanKey&, const PlanKey&) = default;
 };
@@ -44,10 +43,10 @@ struct KeptPlan {
   friend bool operator==(const KeptPlan&, const KeptPlan&) = default;
 };
 
-/// Why this cannot be a plan for signals of a shape, whatever the support; empty if it can.
+/// Why this cannot be a plan for signals of this shape with any support; empty if it can.
 std::string impossible(const KeptPlan& plan, const Shape& shape);
 
-/// "float on the cpu: comb 24x32, 6 delays".
+/// For example "float on the cpu: comb 24x32, 6 delays".
 std::string describe(const KeptPlan& plan, const Shape& shape);
 
 }  // namespace sfft::detail

@@ -18,7 +18,7 @@ enum PlanFlag : std::uint32_t {
   kReference = 2,
   kFullPeriod = 4,
   kPageLocked = 8,
-  kBursts = 16,  ///< two more numbers at the end; earlier versions do not know such plans
+  kBursts = 16,  ///< two more numbers at the end; older libraries reject such plans
   kKnownFlags = 31
 };
 

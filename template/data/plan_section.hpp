@@ -13,8 +13,8 @@ namespace sfft::detail {
 /// Appends the section of data.plans, bound to the template with this checksum.
 void put_plans(ByteWriter& writer, const TemplateData& data, std::uint64_t template_checksum);
 
-/// Reads all sections into data.plans. Never throws for bad bytes: what cannot be read is skipped, and
-/// data.plans_problem says why.
+/// Reads all sections into data.plans. Does not throw for bad bytes: it skips what it cannot read, and says
+/// why in data.plans_problem.
 void read_sections(std::span<const char> sections, std::uint64_t template_checksum, TemplateData& data);
 
 }  // namespace sfft::detail

@@ -11,7 +11,7 @@ namespace sfft::detail {
 SpectralPrior make_prior(const TemplateData& data, const SupportSet& support, bool reference) {
   SpectralPrior prior;
   const CellGrid grid(data.shape);
-  // Below this share of the template's energy the tail is the learning transform's rounding.
+  // A tail below this share of the template's energy is rounding of the learning transform.
   constexpr double kRounding = 1e-12;
   const double held = std::accumulate(data.power.begin(), data.power.end(), 0.0);
   const bool exactly_sparse = !(data.tail_energy > kRounding * held);

@@ -41,7 +41,7 @@ struct SupportSet {
     }
   }
 
-  /// Coefficients of a real signal that are their own conjugates, without f = 0.
+  /// Indices of a real signal's coefficients that are their own conjugates, without f = 0.
   std::vector<std::int64_t> self_conjugate() const;
 };
 
@@ -57,10 +57,10 @@ struct SpectralPrior {
   bool least_squares() const noexcept { return support_power.empty(); }
 };
 
-/// The prior of a template, for differences to its reference or for whole frames.
+/// The prior of a template: for differences to its reference (`reference`), else for whole frames.
 SpectralPrior make_prior(const TemplateData& data, const SupportSet& support, bool reference);
 
-/// Σ prior power outside the support, and inside it without f = 0; neither is 0.
+/// Σ prior power outside the support, and inside it without f = 0; both are above 0.
 struct PriorEnergies {
   double tail, support;
 };

@@ -31,12 +31,12 @@ struct TemplateData {
   double tail_energy = 0;        ///< mean Σ|X[f]|² outside the support, both halves
   Envelope tail_envelope;        ///< mean |X[f]|² outside the support
   Envelope change_envelope;      ///< power of a change between frames; only a shape if one frame was learned
-  bool change_measured = false;  ///< change_envelope comes from several frames, so its scale is real
+  bool change_measured = false;  ///< change_envelope comes from several frames, so its scale is known
 
   ElementType reference_type = ElementType::u8;
   std::vector<std::byte> reference;  ///< the first frame's samples; empty: none
   double learn_seconds = 0;          ///< not saved
-  /// The criterion of learning, LearnOptions::energy or threshold_sigma; 0: another one. Not saved.
+  /// The criterion that learning used, LearnOptions::energy or threshold_sigma; 0: not this one. Not saved.
   double learned_energy = 0, learned_threshold_sigma = 0;
   std::int64_t learned_k = 0;  ///< frequencies chosen, without those for tones that drift; 0: k(). Not saved
   bool learned_by_discovery = false;  ///< not saved
@@ -49,7 +49,7 @@ struct TemplateData {
   std::int64_t k() const noexcept { return static_cast<std::int64_t>(support->size()); }
 };
 
-/// Splits a linear (row-major) index into coordinates (unused dimensions 0).
+/// Splits a linear (row-major) index into coordinates; unused dimensions are 0.
 inline std::array<std::int64_t, 3> coordinates(const Shape& shape, std::int64_t flat) noexcept {
   std::array<std::int64_t, 3> at{0, 0, 0};
   if (shape.points() <= std::int64_t{1} << 32) {  // 32-bit divisions are faster
@@ -80,7 +80,7 @@ inline std::int64_t conjugate_index(const Shape& shape, std::int64_t flat) noexc
   return index;
 }
 
-/// The linear index of a frequency that may lie outside the shape, which is periodic.
+/// The linear index of a frequency; coordinates outside the shape wrap around.
 inline std::int64_t linear_index(const Shape& shape, const std::array<std::int64_t, 3>& f) noexcept {
   std::int64_t index = 0;
   for (int d = 0; d < shape.rank(); ++d)
@@ -88,8 +88,8 @@ inline std::int64_t linear_index(const Shape& shape, const std::array<std::int64
   return index;
 }
 
-/// The member of a conjugate pair that a half spectrum stores, as in learn(). The smaller linear index of the
-/// columns f_D = 0 and f_D = n_D/2, which store both.
+/// The member of a conjugate pair that a half spectrum stores, as in learn(). The columns f_D = 0 and f_D =
+/// n_D/2 store both; there it is the smaller linear index.
 inline std::int64_t pair_representative(const Shape& shape, std::int64_t index) noexcept {
   const std::int64_t last = shape[shape.rank() - 1], column = index % last;
   const std::int64_t conjugate = conjugate_index(shape, index);
@@ -97,8 +97,8 @@ inline std::int64_t pair_representative(const Shape& shape, std::int64_t index) 
   return 2 * column < last ? index : conjugate;
 }
 
-/// Throws Error(invalid_support) unless `support` (ascending) holds distinct indices of the shape and, for a
-/// real signal, at most one of each conjugate pair.
+/// Throws Error(invalid_support) unless `support` (ascending) is not empty and holds distinct indices of the
+/// shape and, for a real signal, at most one of each conjugate pair.
 void check_support(const Shape& shape, bool real, const std::vector<std::int64_t>& support);
 
 }  // namespace sfft::detail

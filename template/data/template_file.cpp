@@ -28,7 +28,7 @@ static_assert(std::endian::native == std::endian::little,
               "template files are written in native little-endian order");
 
 constexpr std::array<char, 8> kMagic{'S', 'F', 'F', 'T', 'T', 'M', 'P', 'L'};
-/// Version 2 is version 1 with its length in the header and sections at the end.
+/// Version 2 is version 1 with the template's length in the header and sections at the end.
 constexpr std::uint32_t kVersion = 1, kVersionWithSections = 2;
 constexpr std::size_t kVersionAt = kMagic.size(), kLengthAt = kVersionAt + sizeof(std::uint32_t);
 constexpr std::size_t kChecksumBytes = sizeof(std::uint64_t);

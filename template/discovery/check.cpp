@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DiscoveryComb's other kind of round: samples that discovery has not seen, to judge its result and to
-// refine the values.
+// DiscoveryComb::check(): a round on samples that discovery has not seen, which judges its result and refines
+// the values.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -16,13 +16,13 @@ namespace {
 using Complex = std::complex<double>;
 constexpr std::int64_t kRun = 8;
 
-/// Delays of run `number`: the runs divide the delays among them, and each lies at random within
-/// its own part.
+/// Delays of run `number`. The delays are divided into as many parts as there are runs, and each run lies at
+/// random within its part.
 DelayPattern check_delays(const CombGrid& grid, int rank, std::int64_t number, const CheckReads& reads,
                           DiscoveryRandom& random) {
-  // A run of eight delays separates any eight frequencies of a bucket from zero, whatever they have in common
-  // (Vandermonde), and more unless their values conspire. In several dimensions random delays have to do.
-  // Four delays are not enough: with four, a wrong frequency passed in one of 12,000 random cases.
+  // No set of up to eight frequencies of a bucket vanishes at all delays of a run of eight (Vandermonde), and
+  // larger sets do so only if their values conspire. In several dimensions random delays must suffice. Four
+  // delays are not enough: with four, a wrong frequency passed in one of 12,000 random cases.
   if (reads.runs == 0 && rank == 1) return run_of_delays(grid, true, random, reads.compared);
   if (reads.runs == 0) return random_delays(grid.strides, rank, kDiscoveryDelays, random);
   const auto last = static_cast<std::size_t>(rank - 1);
@@ -52,12 +52,13 @@ DelayPattern check_delays(const CombGrid& grid, int rank, std::int64_t number, c
 
 }  // namespace
 
-/// Normal equations of the corrections to one bucket's known frequencies; for a crowd only the energies are
-/// kept. The unknowns are corrections rather than values, so that their squares do not cancel.
+/// Normal equations of the corrections to the values of one bucket's known frequencies; for a crowd only the
+/// energies are kept. The unknowns are corrections rather than values, so that the residual is not a small
+/// difference of large squares.
 template <class Real>
 struct DiscoveryComb<Real>::Accumulator {
   std::int32_t bucket = 0;
-  int members = 0;  ///< 0: a crowd, used with its present values
+  int members = 0;  ///< 0: a crowd, whose values are not refitted
   std::int32_t member[kDiscoveryMembers] = {};
   Complex right[kDiscoveryMembers] = {};
   std::int32_t gram = -1;  ///< first element in `gram_`, row by row; only for two members or more
@@ -65,7 +66,7 @@ struct DiscoveryComb<Real>::Accumulator {
   double rest = 0;         ///< Σ|y − known|²
 };
 
-/// exp(2 pi i f·τ_j/n) of every component at every delay, component by component.
+/// Tabulates exp(2 pi i f·τ_j/n) of every component at every delay, component by component.
 template <class Real>
 void DiscoveryComb<Real>::tabulate_roots(const DelayPattern& pattern,
                                          const std::vector<DiscoveryComponent>& components) {
@@ -159,7 +160,7 @@ void DiscoveryComb<Real>::accumulate(const BucketValues<Real>& values, double sc
   }
 }
 
-/// Solves one bucket's normal equations: corrections to `fitted` and their gains. False if singular.
+/// Solves one bucket's normal equations: the corrections to its values, and their gains. False if singular.
 template <class Real>
 bool DiscoveryComb<Real>::solve_accumulated(const Accumulator& own, double delays, Complex* corrections,
                                             double* gains) const {
@@ -193,8 +194,8 @@ bool DiscoveryComb<Real>::solve_accumulated(const Accumulator& own, double delay
   return true;
 }
 
-/// The occupied buckets (`all`), or only those to fit: a bucket lists its members if they are few and one of
-/// their variances exceeds `doubtful`.
+/// Lists all occupied buckets (`all`) or only those to fit. A bucket is fitted, and its members are listed,
+/// if they are few and the variance of one exceeds `doubtful`.
 template <class Real>
 std::vector<typename DiscoveryComb<Real>::Accumulator> DiscoveryComb<Real>::list_crowds(
     const std::vector<DiscoveryComponent>& components, double doubtful, bool all) {
@@ -274,8 +275,7 @@ void DiscoveryComb<Real>::judge_as_known(const Accumulator& own, std::int64_t de
   round.missed_power = std::max(round.missed_power, limit / static_cast<double>(delays));
 }
 
-/// Judges every bucket by the residual of its components' present values, so
-/// that no fit can hide an error.
+/// Judges every bucket by the residual of its components' present values, so that no fit hides an error.
 template <class Real>
 void DiscoveryComb<Real>::compare(const BucketValues<Real>& values, double scale,
                                   const std::vector<DiscoveryComponent>& components, DiscoveryRound& round) {
@@ -318,8 +318,8 @@ DiscoveryRound DiscoveryComb<Real>::check(const CombGrid& grid, CheckReads reads
   const std::int64_t chunks = std::max<std::int64_t>(1, reads.runs);
   std::int64_t delays = 0;
   const bool exact = reads.runs == 0;
-  // Without noise most values are as good as they get, except those of frequencies that the original delays
-  // could hardly separate.
+  // Without noise most values cannot be improved, except those of frequencies that the original delays could
+  // hardly separate.
   constexpr double kDoubt = 8;
   double min = std::numeric_limits<double>::infinity();
   double max = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One round of combs: measures the power of every bucket, estimates the noise from it, and has explain() find
-// the frequencies of each bucket that stands out. explain.cpp and check.cpp define the rest of the class.
+// One round of combs: measures the power of every bucket, estimates the noise from these powers, and calls
+// explain() for each bucket that stands out. explain.cpp and check.cpp define the rest of the class.
 #include "template/discovery/comb.hpp"
 
 #include <algorithm>
@@ -21,8 +21,8 @@ using Complex = std::complex<double>;
 template <class Real>
 constexpr double kEpsilon = std::numeric_limits<Real>::epsilon();
 
-/// Power of the empty buckets when more than half of all buckets hold noise: a low quantile of all powers,
-/// divided by that quantile of a mean of `delays` unit exponentials (Wilson and Hilferty 1931).
+/// Power of an empty bucket if more than half of all buckets are above rounding: a low quantile of all
+/// powers, divided by the same quantile of the mean of `delays` unit exponentials (Wilson and Hilferty 1931).
 template <class Real>
 double noise_by_quantile(const std::vector<Real>& power, std::int64_t delays) {
   constexpr std::size_t kMax = 4096;
@@ -75,7 +75,7 @@ void DiscoveryComb<Real>::judge_noise(const CombGrid& grid, std::int64_t delays,
                                       double min, DiscoveryRound& round) {
   const double scale = static_cast<double>(shape_.points()) / static_cast<double>(grid.count);
   const double unit = scale * scale;
-  // Four sums, because each addition to a single sum would wait for the one before.
+  // Four partial sums, because additions to a single sum would wait for each other.
   double part[4] = {};
   const std::size_t whole = power_.size() / 4 * 4;
   for (std::size_t b = 0; b < whole; b += 4) {
@@ -187,8 +187,8 @@ void DiscoveryComb<Real>::subtract(const CombGrid& grid, const DelayPattern& pat
   }
 }
 
-/// Explains every bucket that stands out or has known components: `found` becomes this round's view of the
-/// components.
+/// Explains every bucket that stands out or has known components, and collects this round's components in
+/// `found`.
 template <class Real>
 void DiscoveryComb<Real>::explain_all(const CombGrid& grid, const DelayPattern& pattern,
                                       const BucketValues<Real>& values,
@@ -205,13 +205,13 @@ void DiscoveryComb<Real>::explain_all(const CombGrid& grid, const DelayPattern& 
   const bool noisy = round.noise > 4 * round.rounding;
   if (noisy && round.significant > most_significant_) round.crowded = true;
   if (round.crowded) {
-    // Buckets that are nearly all full reveal nothing.
+    // If too many buckets are full, explaining them would reveal nothing.
     round.unresolved = round.significant;
     return;
   }
-  // The search may take about as long as reading the round's samples did. Exact signals are better peeled;
-  // where that fails, the steps of a ladder, often all even, hardly distinguish frequencies that differ only
-  // in their highest bits.
+  // The search may take about as long as reading the round's samples. Exact signals are better peeled, and
+  // are searched only with random delays: the steps of a ladder are often all even and then hardly
+  // distinguish frequencies that differ only in their highest bits.
   const bool search = exhaustive_ && pattern.kind == DelayPattern::Kind::random;
   searches_ = noisy    ? std::max<std::int64_t>(grid.count, 2048)
               : search ? 3 * (shape_.points() / grid.count)
@@ -259,7 +259,7 @@ void DiscoveryComb<Real>::explain_all(const CombGrid& grid, const DelayPattern& 
         found.push_back(components[static_cast<std::size_t>(i)]);
       continue;
     }
-    // Values no larger than noise were false.
+    // Values that do not exceed the noise are false detections.
     const double min = confidence_ * round.noise / delays;
     const auto own = found.begin() + static_cast<std::ptrdiff_t>(before);
     found.erase(std::remove_if(own, found.end(),
@@ -277,8 +277,8 @@ void DiscoveryComb<Real>::explain_all(const CombGrid& grid, const DelayPattern& 
   }
 }
 
-/// The first round's common case, for many buckets at once: moves the buckets in `left` that one frequency
-/// explains to `found`.
+/// The common case of a first round, for many buckets at once: removes the buckets that one frequency
+/// explains from `left` and appends these frequencies to `found`.
 template <class Real>
 void DiscoveryComb<Real>::explain_neighbours(const CombGrid& grid, const DelayPattern& pattern,
                                              const BucketValues<Real>& values, const DiscoveryRound& round,

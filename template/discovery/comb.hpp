@@ -16,8 +16,8 @@
 
 namespace sfft::detail {
 
-/// How much a check reads: `runs` of eight neighbouring delays, from which values are refitted; or, with 0, a
-/// few delays at which they are only compared.
+/// How much a check reads: `runs` of eight neighbouring delays, from which values are refitted; or, if 0, a
+/// few delays at which values are compared and only doubtful ones refitted.
 struct CheckReads {
   std::int64_t runs = 0;
   std::int64_t compared = 8;  ///< delays to compare at, along one dimension
@@ -33,16 +33,18 @@ class DiscoveryComb {
   DiscoveryRound solve(const CombGrid& grid, const DelayPattern& pattern,
                        std::vector<DiscoveryComponent>& components);
 
-  /// Samples at `pattern`, subtracts the known components and adds what explains the rest. For exact signals:
-  /// known components are not revisited, and their errors add up in buckets that hold many of them.
+  /// Samples at `pattern`, subtracts the known components and adds frequencies that explain the residual. For
+  /// exact signals: known components are not revisited, and their errors add up in buckets that hold many of
+  /// them.
   DiscoveryRound peel(const CombGrid& grid, const DelayPattern& pattern,
                       std::vector<DiscoveryComponent>& components);
 
-  /// Explains no bucket of a noisy signal if more than this many are
-  /// significant. Unlimited at first.
+  /// Sets the number of significant buckets above which a round explains no bucket of a noisy signal;
+  /// unlimited by default.
   void expect_at_most(std::int64_t significant) noexcept { most_significant_ = significant; }
-  /// allow_us() sets the time after which the next rounds leave buckets unexplained. work_us() estimates how
-  /// long the last round took to explain its buckets, from what it tried.
+  /// allow_us() sets the estimated time after which later rounds leave buckets unexplained. work_us()
+  /// estimates the time that the last round took to explain its buckets, from the number of candidates that
+  /// it tried.
   void allow_us(double limit_us) noexcept { limit_us_ = limit_us; }
   double work_us() const noexcept { return work_us_; }
   bool out_of_time() const noexcept { return work_us_ > limit_us_; }
@@ -104,10 +106,10 @@ class DiscoveryComb {
   std::vector<std::int32_t> next_;           ///< next known component of the same bucket
   std::vector<std::int32_t> bucket_;         ///< the bucket of each known component
   std::int64_t occupied_ = 0;                ///< buckets with known components
-  std::vector<double> roots_re_, roots_im_;  ///< tabulate_roots()
+  std::vector<double> roots_re_, roots_im_;  ///< written by tabulate_roots()
   std::vector<double> coordinate_, other_;
-  std::vector<double> compared_;            ///< compare()
-  std::vector<double> singles_;             ///< explain_neighbours()
+  std::vector<double> compared_;            ///< scratch of compare()
+  std::vector<double> singles_;             ///< scratch of explain_neighbours()
   std::vector<std::complex<double>> gram_;  ///< Gram matrices of check()'s accumulators
   std::int64_t searches_ = 0;               ///< candidates that this round may still try one by one
   std::int64_t most_significant_ = std::numeric_limits<std::int64_t>::max();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rounds of combs: which grid and delays the next one reads, and when to peel off what a round
-// left unresolved.
+// Rounds of combs: which grid and delays the next round reads, and when to peel the buckets that a round left
+// unresolved.
 #include <algorithm>
 #include <cmath>
 
@@ -10,15 +10,15 @@ namespace sfft::detail {
 
 namespace {
 
-/// Buckets per expected frequency: with fewer, too many pairs collide; more cost time.
+/// Buckets per expected frequency: with fewer, too many pairs collide; more take longer.
 constexpr std::int64_t kBucketsPerFrequency = 4;
 /// The same in several dimensions, where only another grid separates colliding frequencies.
 constexpr std::int64_t kGridBucketsPerFrequency = 16;
 constexpr std::int64_t kLadderBucketsPerFrequency = 32;
-/// Power of the weakest frequency over a bucket's noise at which a ladder of delays is climbed safely.
+/// Ratio of the weakest frequency's power to a bucket's noise from which a ladder of delays is reliable.
 constexpr double kSafePower = 60;
 
-/// Whether a run of neighbouring delays, under this noise, identifies one of the bucket's candidates.
+/// Whether a run of neighbouring delays can tell a bucket's candidates apart under this noise.
 bool precise(const DiscoveryRound& round, const CombGrid& grid) {
   const double turns = std::sqrt(round.noise / std::max(round.weakest, 1e-300)) / 16;
   return 8 * turns * static_cast<double>(grid.strides[0]) < 1;
@@ -49,7 +49,7 @@ void DiscoveryDriver<Real>::run_combs() {
     judge_prospects(round, 3 * round.unresolved);
     if (hopeless_) return;
     if (round.crowded || (round.significant == 0 && result_.components.empty())) {
-      // Too few buckets to separate the frequencies from each other, or from the noise.
+      // There are too few buckets to separate the frequencies from each other or from the noise.
       result_.reason =
           round.crowded ? "nearly all of the spectrum is occupied" : "no frequency stands out of the noise";
       search.target = (round.crowded ? 8 : 4) * grid->count;
@@ -101,7 +101,7 @@ void DiscoveryDriver<Real>::adapt_to_noise(const DiscoveryRound& round, const Co
 
 template <class Real>
 bool DiscoveryDriver<Real>::go_on(const DiscoveryRound& round, const CombGrid& grid, CombSearch& search) {
-  // Frequencies that collide in one residue class also collide in its multiples: combs never separate them.
+  // If rounds stall, some frequencies share a residue class on every grid, and combs never separate them.
   const bool stalled = search.min_unresolved >= 0 && round.unresolved >= search.min_unresolved;
   search.stalled = stalled && round.added == 0 ? search.stalled + 1 : 0;
   if (search.stalled > 0 && shape_.rank() > 1) comb_.search_exhaustively();
@@ -122,7 +122,7 @@ std::int64_t DiscoveryDriver<Real>::peel(const CombGrids& grids, const Discovery
   if (!grid || 2 * grid->count > used.count) return last.unresolved;
   if (!affordable(*grid, kDiscoveryDelays, Purpose::search)) return last.unresolved;
   const int rank = shape_.rank();
-  // Along one dimension the same frequencies collide again, so more of them must be separated.
+  // Along one dimension the same frequencies collide again, so a bucket must be separated into more of them.
   const DelayPattern pattern = rank == 1            ? run_of_delays(*grid, true, random_, kDiscoveryDelays)
                                : comb_.exhaustive() ? random_delays(grid->strides, rank, 8, random_)
                                                     : ladder_of_delays(grid->strides, rank, 8, random_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides whether to trust the rounds' result: fresh samples on combs, then scattered ones, and the
-// requested count.
+// Decides whether to trust the rounds' result: checks it on fresh samples of combs, then on scattered
+// samples, and compares the number of frequencies with the request.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -42,7 +42,7 @@ typename DiscoveryDriver<Real>::Verdict DiscoveryDriver<Real>::check(const CombG
   CheckReads reads;
   if (noisy)
     reads.runs = static_cast<std::int64_t>(std::ceil(samples / static_cast<double>(8 * grid->count)));
-  // A spectrum that is not sparse fails at the first run.
+  // A spectrum that is not sparse already fails with one run.
   Verdict verdict = Verdict::clean;
   if (reads.runs > 1) verdict = check_once(*grid, {.runs = 1});
   if (verdict == Verdict::clean) verdict = check_once(*grid, reads);
@@ -71,7 +71,8 @@ void DiscoveryDriver<Real>::confirm() {
     return;
   }
   hear_witness();
-  // The noise was judged in empty buckets. Sines and sums have rounding proportional to the value itself.
+  // The noise was measured in empty buckets; the rounding of sines and sums is proportional to the value
+  // itself.
   constexpr double kOwn = 2 * std::numeric_limits<Real>::epsilon();
   for (DiscoveryComponent& component : result_.components)
     component.variance =
@@ -92,8 +93,8 @@ void DiscoveryDriver<Real>::drop_doubtful() {
 
 template <class Real>
 void DiscoveryDriver<Real>::hear_witness() {
-  // The check gets a share of the work so far, which does not depend on where the signal is, but enough
-  // samples for the requested confidence.
+  // The check may take a share of work_us_, which does not depend on where the signal is, but it reads at
+  // least the samples that the requested confidence needs.
   constexpr double kShareOfSearch = 0.2;
   constexpr double kSampleUs = 2e-3, kSampleAndWaveUs = 2e-4;
   constexpr double kMaxSamples = 4096;
@@ -112,13 +113,11 @@ void DiscoveryDriver<Real>::hear_witness() {
   result_.finite = report.finite;
   result_.verified = report.agrees;
   if (!report.agrees) result_.reason = report.finite ? report.reason : kNotFinite;
-  // Nothing outside the components exceeds the energy that they leave. Under noise that says
-  // little.
+  // No frequency outside the components exceeds the energy of their residual. Under noise this says little.
   if (!noisy_) result_.missed_bound = std::max(result_.missed_bound, kMargin * std::sqrt(report.tail_energy));
   if (!report.whole_agrees) return;
-  // What the pass over all samples saw beyond the claim may be a few changed samples: a flat spectrum if
-  // there is one of them, up to one peak of as many times the mean power as there are samples if they are
-  // neighbours.
+  // The excess that the pass over all samples saw may come from a few changed samples. One changed sample has
+  // a flat spectrum; m adjacent ones may have a peak of m times the mean power.
   constexpr double kPeak = 16;
   result_.tail_energy = std::max(result_.tail_energy, report.tail_energy);
   result_.excess = report.excess;

@@ -31,11 +31,11 @@ class DiscoveryDriver {
   DiscoveryResult run();
 
  private:
-  /// Largest number of rounds of one kind. Each doubles the buckets or finds something, so a few suffice or
-  /// none will.
+  /// Largest number of rounds of one kind. Each round doubles the buckets or finds something, so either a few
+  /// suffice or no number does.
   static constexpr int kMaxRounds = 10;
   static constexpr std::int64_t kFewestBuckets = 32;
-  /// A frequency with exactly the limit's power is as likely to be hidden by the noise as to show.
+  /// Margin on detection limits: noise hides half of the frequencies whose power is exactly at the limit.
   static constexpr double kMargin = 1.5;
   /// Allowance for false alarms and pairs counted twice, beyond the expected frequencies.
   static constexpr std::int64_t kSpare = 16;
@@ -45,29 +45,31 @@ class DiscoveryDriver {
   /// What a round is for, in ascending order of the time that it may take.
   enum class Purpose { look, search, refine };
   bool affordable(const CombGrid& grid, std::int64_t delays, Purpose purpose);
-  /// The first round is always affordable; refining known frequencies may cost as much as it saves.
+  /// Adds the predicted time and says whether it is within the limits. The first round always is; refining
+  /// known frequencies may cost as much as it saves.
   bool afford(double us, double reads, std::int64_t samples, Purpose purpose);
   double limit_us(Purpose purpose) const;
-  /// The purpose of the next round if it looks for more frequencies: the longer list is as likely to be
-  /// complete as the last one.
+  /// The purpose of the next round if it looks for more frequencies. If the last list looked nearly complete,
+  /// a longer one is likely to be complete.
   Purpose going_on() const { return promising_ ? Purpose::search : Purpose::look; }
-  /// Under noise, more significant frequencies than requested mark a spectrum that is not sparse. `open` is
-  /// roughly the number of frequencies seen but not found.
+  /// Decides whether the result is promising or hopeless. Under noise, many more significant frequencies than
+  /// requested show that the spectrum is not sparse. `open` is roughly the number of frequencies seen but not
+  /// found.
   void judge_prospects(const DiscoveryRound& round, std::int64_t open);
-  /// Looks for tones between bins, once. True if their leakage is why the rounds so far failed; further
-  /// rounds will fail as well.
+  /// Looks for tones between bins, once. True if their leakage explains why rounds have failed; further
+  /// rounds would fail as well.
   bool leaks();
   /// Records what a round saw; false if discovery cannot go on.
   bool accept(const DiscoveryRound& round, double tail_per_noise);
   std::int64_t max_seen() const { return expected_ + expected_ / 2 + kSpare; }
-  /// Bound on what is missed when only the energy of the samples is known.
+  /// Bound on a missed |X| if only the energy of the samples is known.
   double everything() const { return kMargin * std::sqrt(total_energy_); }
 
   // comb_rounds.cpp
   /// Parameters of the next round of combs.
   struct CombSearch {
     std::int64_t target = 0;  ///< buckets
-    bool ladder = false;      ///< delays for locating under noise, or in several dimensions
+    bool ladder = false;      ///< uses ladders of delays, for noise or several dimensions
     bool spread = false;      ///< runs of delays with a step instead of adjacent ones
     std::int64_t min_unresolved = -1;
     int stalled = 0;  ///< consecutive rounds without progress
@@ -75,14 +77,13 @@ class DiscoveryDriver {
   };
   void run_combs();
   /// Runs one round. If the first round takes long to explain its buckets, it first looks for tones between
-  /// bins and then explains the buckets again: such tones leave an endless number of buckets that are hard to
-  /// explain.
+  /// bins and then explains the buckets again: such tones leave very many buckets that are hard to explain.
   DiscoveryRound solve(const CombGrid& grid, const DelayPattern& pattern);
   void adapt_to_noise(const DiscoveryRound& round, const CombGrid& grid, CombSearch& search);
-  /// Decides, after any round but the last, what the next one changes. False if combs will not work.
+  /// Called after every round but the last; decides what the next one changes. False if combs will not work.
   bool go_on(const DiscoveryRound& round, const CombGrid& grid, CombSearch& search);
-  /// A small round on the residual of the frequencies found so far, for the few that collided in a bucket and
-  /// could not be separated. Returns the number of buckets that remain unexplained.
+  /// Runs a small round on the residual of the frequencies found so far, to find the few that collided in a
+  /// bucket and could not be separated. Returns the number of buckets that remain unexplained.
   std::int64_t peel(const CombGrids& grids, const DiscoveryRound& last, const CombGrid& used);
 
   // window_rounds.cpp
@@ -94,15 +95,15 @@ class DiscoveryDriver {
   /// `none` if the shape or the limits allow no check.
   Verdict check(const CombGrids& grids, const CombGrid* used);
   Verdict check_once(const CombGrid& grid, const CheckReads& reads);
-  /// The rounds agree; decides whether to trust them.
+  /// Decides whether to trust a result on which the rounds agree.
   void confirm();
-  /// Even in pure noise some frequency stands out in every round of a short signal, because its samples
-  /// are read again and again. Its value is then mostly error, and exceeds its standard error because it
-  /// was selected.
+  /// Drops components that may be noise. Even in pure noise some frequency stands out in every round of a
+  /// short signal, because rounds read the same samples repeatedly. Its value is then mostly error, and
+  /// exceeds its standard error because it was selected.
   void drop_doubtful();
   /// Compares the rounds' result with scattered samples; clears `verified` if they disagree.
   void hear_witness();
-  /// The result explains the samples; decides whether it is also what was requested.
+  /// Decides whether a result that explains the samples is also what was requested.
   void judge_count();
 
   const DiscoveryRequest& request_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of the rounds: combs, then windows if combs do not work. Each round bounds what is missed, and
+// Orders the rounds: combs, then windows if combs do not work. Each round bounds the missed coefficients and
 // shows when a dense transform would be cheaper.
 #include "template/discovery/driver.hpp"
 
@@ -15,7 +15,7 @@ namespace sfft::detail {
 
 namespace {
 
-/// Frequencies expected when the request gives no number.
+/// Number of frequencies expected if the request gives none.
 constexpr std::int64_t kGuess = 32;
 
 }  // namespace
@@ -118,7 +118,7 @@ bool DiscoveryDriver<Real>::accept(const DiscoveryRound& round, double tail_per_
   result_.tail_energy = round.noise * tail_per_noise;
   total_energy_ = round.total_energy;
   result_.missed_bound = kMargin * std::sqrt(round.missed_power);
-  // What could not be separated may be anything.
+  // Frequencies that could not be separated may have any power.
   if (round.unresolved > 0 || round.crowded)
     result_.missed_bound = std::max(result_.missed_bound, everything());
   return true;

@@ -7,10 +7,10 @@
 
 namespace sfft::detail {
 
-/// Rounds of combs if the shape divides well; rounds of permuted windowed lines if it does not or if
-/// frequencies share a residue class. Then a round of fresh samples decides `verified`. The number of rounds
-/// is bounded, and their time by the request's limits. Complex and real signals; a real one's result holds
-/// both frequencies of each conjugate pair.
+/// Runs rounds of combs if the shape has suitable divisors, and rounds of permuted windowed lines if it has
+/// none or if frequencies share a residue class. Fresh samples then decide `verified`. The number of rounds
+/// is bounded, and their predicted time by the request's limits. Signals may be complex or real; the result
+/// of a real one holds both frequencies of each conjugate pair.
 template <class Real>
 DiscoveryResult run_discovery(SampleReader& signal, const Shape& shape, const DiscoveryRequest& request);
 

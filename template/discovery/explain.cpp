@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DiscoveryComb: finds the frequencies that explain one bucket.
+// The part of DiscoveryComb that finds the frequencies which explain one bucket.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -23,12 +23,13 @@ GridPoint bucket_coordinates(std::int64_t bucket, const GridPoint& buckets) {
 
 }  // namespace
 
-/// The `order` frequencies of the bucket that the phases indicate; 0 if they indicate none.
+/// Locates `order` frequencies of the bucket from the phases. Returns their number, 0 if the phases indicate
+/// none.
 template <class Real>
 int DiscoveryComb<Real>::locate(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket,
                                 const DiscoveryVector& y, int order, GridPoint* f) const {
   const GridPoint b = bucket_coordinates(bucket, grid.buckets);
-  // Maps a share of a turn along one dimension to the nearest frequency that the bucket may hold.
+  // Maps a phase per step along one dimension, in turns, to the nearest frequency that the bucket may hold.
   const auto snap = [&](std::size_t d, double turns, std::int64_t step, std::int64_t inverse) {
     const std::int64_t stride = grid.strides[d];
     const double own = turns_of(b[d], step, shape_[static_cast<int>(d)]);
@@ -64,7 +65,7 @@ int DiscoveryComb<Real>::locate(const CombGrid& grid, const DelayPattern& patter
   return 1;
 }
 
-/// The frequency of the bucket with the largest part in y, by trying all of them.
+/// The frequency of the bucket that correlates best with y; tries all of them.
 template <class Real>
 GridPoint DiscoveryComb<Real>::strongest(const CombGrid& grid, const DelayPattern& pattern,
                                          std::int64_t bucket, const DiscoveryVector& y) const {
@@ -85,7 +86,7 @@ GridPoint DiscoveryComb<Real>::strongest(const CombGrid& grid, const DelayPatter
   double max = -1;
   const std::int64_t outer0 = last > 0 ? grid.strides[0] : 1;
   const std::int64_t outer1 = last > 1 ? grid.strides[1] : 1;
-  // Roots of the first candidate, and their factors from one to the next along the outer dimensions.
+  // Phases of the first candidate, and the factors from one candidate to the next along the outer dimensions.
   DiscoveryVector row, steps[2];
   phases(b, pattern, row);
   for (std::size_t d = 0; d < last; ++d) {
@@ -117,8 +118,8 @@ GridPoint DiscoveryComb<Real>::strongest(const CombGrid& grid, const DelayPatter
   return best;
 }
 
-/// Two frequencies of a bucket by trying all candidates: the strongest, the strongest of the remainder, and
-/// each again given the other. For noise, where linear prediction fails.
+/// Finds two frequencies of a bucket by trying all candidates: first the strongest, then the strongest in its
+/// residual, then each again with the other subtracted. Serves noisy signals, where linear prediction fails.
 template <class Real>
 bool DiscoveryComb<Real>::search_pair(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket,
                                       const DiscoveryVector& y, GridPoint* f) const {
@@ -155,21 +156,21 @@ bool DiscoveryComb<Real>::search_pair(const CombGrid& grid, const DelayPattern& 
 
 template <class Real>
 double DiscoveryComb<Real>::residual_limit(const DiscoveryRound& round, int freedom, double energy) const {
-  // Values are read from single-precision buckets, whose rounding grows with their content.
+  // Buckets hold values of type Real, whose rounding grows with the bucket's content.
   constexpr double kOwn = kOwnRounding * kEpsilon<Real>;
   return freedom * round.noise * exceedance(freedom, confidence_) + kOwn * kOwn * energy;
 }
 
-/// Power of the error in a bucket's values: a tail that is not white may be stronger here than elsewhere.
-/// Rounding is the same everywhere.
+/// Noise power of a bucket. A tail that is not white may be stronger here than elsewhere; rounding is the
+/// same everywhere.
 template <class Real>
 double DiscoveryComb<Real>::noise_of_bucket(const DiscoveryRound& round, double residual, int freedom) {
   const bool noisy = round.noise > 4 * round.rounding;
   return noisy && freedom > 0 ? std::max(round.noise, residual / freedom) : round.noise;
 }
 
-/// Appends the bucket's explanation to `found`; false if there is none. Unless frequencies are known, it has
-/// at least `fewest`.
+/// Appends the frequencies that explain the bucket to `found`; false if none do. Tries the known ones first,
+/// with at most one more, then sets of at least `fewest`.
 template <class Real>
 bool DiscoveryComb<Real>::explain(const CombGrid& grid, const DelayPattern& pattern, std::int64_t bucket,
                                   const DiscoveryVector& y, int fewest, const DiscoveryRound& round,
@@ -197,7 +198,7 @@ bool DiscoveryComb<Real>::explain(const CombGrid& grid, const DelayPattern& patt
   if (known > delays - 2) return false;
   for (int i = 0; i < known; ++i) phases(f[i], pattern, roots[i]);
   if (known > 0 && accept(known)) return true;
-  // One more frequency may explain what the known ones leave.
+  // One more frequency may explain the residual of the known ones.
   if (known > 0 && known + 1 <= std::min(delays - 2, kDiscoveryMembers)) {
     DiscoveryVector rest;
     std::copy(y, y + delays, rest);
@@ -217,7 +218,7 @@ bool DiscoveryComb<Real>::explain(const CombGrid& grid, const DelayPattern& patt
     for (int i = 0; i < order; ++i) phases(f[i], pattern, roots[i]);
     if (accept(order)) return true;
   }
-  // The search visits every candidate seven times, which does not pay off if they are many.
+  // The search visits every candidate seven times, so it is too slow for many candidates.
   const std::int64_t candidates = shape_.points() / grid.count;
   if (known > 0 || pattern.kind == DelayPattern::Kind::run || delays != cpu::kRunDelays ||
       searches_ < candidates)

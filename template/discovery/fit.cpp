@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Allocation-free small solvers: Gaussian elimination with pivoting, least squares by normal equations, and
-// linear prediction, whose polynomial is solved by Laguerre's method with deflation.
+// linear prediction, which finds the roots of its polynomial by Laguerre's method with deflation.
 #include "template/discovery/fit.hpp"
 
 #include <algorithm>
@@ -51,10 +51,10 @@ Complex polynomial_root(int order, const Complex* a) noexcept {
     z -= move;
     if (std::norm(move) < 1e-26) break;
   }
-  return z;  // close enough for its residual to decide
+  return z;  // close enough; the fit's residual decides
 }
 
-/// All roots of z^order + Σ a_i z^i, order > 1, each divided out. Overwrites a.
+/// All roots of z^order + Σ a_i z^i for order > 1, by deflation. Overwrites a.
 void polynomial_roots(int order, Complex* a, Complex* roots) noexcept {
   for (; order > 2; --order) {
     const Complex z = polynomial_root(order, a);
@@ -113,7 +113,7 @@ DiscoveryFit fit_bucket(int members, int delays, const DiscoveryVector* roots,
     fit.values[0] = project(0) / static_cast<double>(delays);
     fit.gain[0] = 1.0 / delays;
   } else if (members == 2) {
-    // The common case, without a general solver.
+    // The common case needs no general solver.
     Complex cross = 0;
     for (int j = 0; j < delays; ++j) cross += times_conj(roots[0][j], roots[1][j]);
     const double own = delays;
@@ -158,7 +158,7 @@ DiscoveryFit fit_bucket(int members, int delays, const DiscoveryVector* roots,
 
 bool prony(const DiscoveryVector& y, int delays, int order, double* turns) noexcept {
   if (order == 1) {
-    // The phase from one delay to the next, then from the first half to the second.
+    // A coarse phase from one delay to the next, refined by the phase from the first half to the second.
     Complex near = 0;
     Complex far = 0;
     const int half = delays / 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The small systems of discovery: a few frequencies in one bucket at a few delays.
+// Solvers for the small systems of discovery: a few frequencies in one bucket at a few delays.
 #pragma once
 
 #include <complex>
@@ -23,15 +23,17 @@ struct DiscoveryFit {
   bool ok = false;
 };
 
-/// Least squares of y over `members` known phase vectors.
+/// Fits y by least squares with `members` known phase vectors.
 DiscoveryFit fit_bucket(int members, int delays, const DiscoveryVector* roots,
                         const DiscoveryVector& y) noexcept;
 
-/// Largest number of frequencies of one bucket that can be separated, by twice as many equally spaced delays.
+/// Largest number of frequencies of one bucket that prony() separates; this takes twice as many equally
+/// spaced delays.
 constexpr int kPronyFrequencies = 6;
 
 /// The `order` (1 to kPronyFrequencies) frequencies of y_j = Σ_i c_i exp(2 pi i u_i j), j = 0 … delays-1, as
-/// turns u_i in [0, 1), by linear prediction (Prony). False if the system is singular.
+/// turns u_i in [0, 1), by linear prediction (Prony). False if the system is singular or has fewer than
+/// 2·order delays.
 bool prony(const DiscoveryVector& y, int delays, int order, double* turns) noexcept;
 
 }  // namespace sfft::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fits tones to the peaks, strongest first, each to what the earlier ones leave; then refits each to what all
-// others leave (RELAX: Li and Stoica, IEEE Transactions on Signal Processing 44, 1996).
+// Fits tones to the peaks, strongest first, each to the residual of the earlier ones; then refits each to the
+// residual of all others (RELAX: Li and Stoica, IEEE Transactions on Signal Processing 44, 1996).
 #include "template/discovery/leakage.hpp"
 
 #include <algorithm>
@@ -17,25 +17,25 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// Minimum and maximum number of tones. Larger signals may have more, so that the search takes little time
+/// Range of the limit on tones. The limit grows with the signal, so that the search takes little time
 /// compared with a transform.
 constexpr std::int64_t kFewestTones = 2, kMaxTones = 24;
 constexpr std::int64_t kPointsPerTone = 16384;
-/// Limits on the peaks that turn out not to be tones, each after a fit, and on the peaks examined.
+/// Limits on the peaks that turn out not to be tones after a fit, and on the peaks examined.
 constexpr int kMaxFailures = 8;
 constexpr std::size_t kMaxPeaks = 128;
-/// Power of a peak over the noise below which it cannot have evident neighbours.
+/// Minimum ratio of a peak's power to the noise; a weaker peak cannot have evident neighbours.
 constexpr double kMinPeak = 30;
-/// Share of what lies next to the peak that a tone may leave, by the number of coefficients that stand out
-/// there.
+/// Share of the power next to the peak that a tone may leave unexplained; kMayLeaveOfFew if at most kFew
+/// coefficients stand out there.
 constexpr double kMayLeave = 0.04;
 constexpr double kMayLeaveOfFew = 0.01;
 constexpr int kFew = 3;
-/// Power next to the peak over the noise of one coefficient.
+/// Minimum ratio of the power next to the peak to the noise of one coefficient.
 constexpr double kEvident = 60;
-/// Standard errors that a frequency is off the grid.
+/// Minimum distance of a tone's frequency from the grid, in standard errors.
 constexpr double kOffGrid = 5;
-/// Two models of one tone differ by less than this share of the peak.
+/// A peak is explained if less than this share of its power is left: two models of one tone differ by less.
 constexpr double kExplained = 0.04;
 
 class LeakageSearch {
@@ -130,7 +130,7 @@ class LeakageSearch {
     return true;
   }
 
-  /// Whether anything next to the peak is worth a fit.
+  /// Whether enough power lies next to the peak for a fit.
   bool is_evident(const ToneBins& bins) const {
     double neighbour_power = 0, noise = 0;
     int known = 0;
@@ -199,7 +199,7 @@ class LeakageSearch {
     }
   }
 
-  /// About the largest size of the tone's kernel at this distance along one axis.
+  /// Approximate maximum of the kernel's magnitude at this distance along one axis.
   static double falloff(const ToneModel& tone, std::size_t axis, double x) {
     const double n = tone.extents[axis];
     const double apart = std::fabs(x - n * std::floor(x / n + 0.5));
@@ -209,7 +209,8 @@ class LeakageSearch {
     return apart > kToneReach ? kSideLobes[tone.window[axis]] / apart : 1;
   }
 
-  /// The same for the whole spectrum of a small grid, whose kernels are products of a few rows.
+  /// Does the same as add() if most of a spectrum is known, with kernels that are products of one row per
+  /// axis.
   void add_everywhere(const ToneModel& tone, double sign) {
     std::vector<Complex> rows[2][3];
     for (int side = 0; side <= (tone.real ? 1 : 0); ++side) {
@@ -231,15 +232,15 @@ class LeakageSearch {
     }
   }
 
-  /// Adds the tone to what is left, where it makes a difference.
+  /// Adds `sign` times the tone to the residual, where it makes a difference.
   void add(const ToneModel& tone, double sign) {
     if (2 * static_cast<std::int64_t>(rest_.size()) >= shape_.points()) return add_everywhere(tone, sign);
     constexpr double kMatters = 0.01;
     const double size = std::abs(tone.value);
     for (std::size_t i = 0; i < rest_.size(); ++i) {
       const GridPoint f = coordinates(shape_, spectrum_.known[i].flat);
-      double largest = size;   // about what the tone puts there
-      double mirrored = size;  // and its conjugate
+      double largest = size;   // approximate magnitude of the tone there
+      double mirrored = size;  // and of its conjugate
       for (int d = 0; d < shape_.rank(); ++d) {
         const auto at = static_cast<std::size_t>(d);
         largest *= falloff(tone, at, tone.frequency[at] - static_cast<double>(f[at]));
@@ -258,7 +259,7 @@ class LeakageSearch {
   GridPoint strides_{0, 0, 0};
   std::vector<Complex> rest_;  ///< the known coefficients minus the tones
   std::vector<ToneFit> tones_;
-  std::vector<std::size_t> peaks_;  ///< of the tones, as indices into the known
+  std::vector<std::size_t> peaks_;  ///< the tones' peaks, as indices of known coefficients
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells frequencies of the signal from the leakage of a tone that lies between them.
+// Distinguishes the signal's frequencies on the grid from the leakage of a tone between them.
 #pragma once
 
 #include <complex>
@@ -23,10 +23,10 @@ struct KnownSpectrum {
   const Shape& shape;
   bool real = false;                        ///< then one of each conjugate pair is known
   std::span<const KnownCoefficient> known;  ///< ascending in `flat`
-  double bound = 0;                         ///< |X| of all others is at most this
+  double bound = 0;                         ///< bound on |X| of all others
 };
 
-/// Tones between the frequencies of the grid, or spread by a window, strongest first. A peak and its
+/// Finds tones between the frequencies of the grid, or spread by a window, strongest first. A peak and its
 /// neighbours count as a tone only if one tone explains the phases and sizes of all coefficients next to the
 /// peak. Adjacent frequencies on the grid match two or more neighbours by chance in fewer than one in a
 /// hundred signals. Takes time proportional to the number of known coefficients if no two of them are

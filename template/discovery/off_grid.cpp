@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One coarse grid, tones fitted to its spectrum, each then compared with the spectra of the delayed grids.
+// Fits tones to the spectrum of one coarse grid, then compares each with the spectra of delayed grids.
 #include "template/discovery/off_grid.hpp"
 
 #include <algorithm>
@@ -20,28 +20,29 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// Points of the coarse grid: enough to separate twenty tones, few compared with a signal that is worth it.
+/// Points of the coarse grid: enough to separate twenty tones, few compared with signals that are worth the
+/// search.
 constexpr double kCoarsePoints = 1024, kCoarsePointsOfVolume = 2048;
 constexpr std::int64_t kShareOfSignal = 8;
 /// The number of points along an axis may differ from the ideal by this factor.
 constexpr double kSlack = 1.45;
-/// Largest step from one delay to the next along an axis: phases are known to a part of a turn.
+/// Largest ratio of one delay to the previous one along an axis: phases are known to a fraction of a turn.
 constexpr double kStep = 16;
 /// The strongest tone usually suffices; a second attempt fits several.
 constexpr double kGood = 0.003;
 constexpr ToneSearch kFirstSearch{.max_tones = 1, .max_failures = 2, .good = kGood};
 constexpr ToneSearch kSecondSearch{.max_tones = 3, .max_failures = 8, .good = kGood};
-/// Standard errors that a frequency is off the grid. Where the coarse grid is not exact, tones on the grid
-/// leak into each other's bins, which shifts them by more than a fit of one tone can detect. Such grids
-/// therefore require a minimum distance as well.
+/// Minimum distances of a frequency from the grid, in standard errors. If the coarse grid is not exact, tones
+/// on the grid leak into each other's bins, which shifts them by more than a fit of one tone can detect. Such
+/// grids therefore also require a minimum distance in bins.
 constexpr double kOffGrid = 5, kOffGridInexact = 8, kMayBeOff = 2;
 constexpr double kFarOff = 0.05, kFarOffOfPlane = 0.1, kFarOffBeside = 0.03;
-/// What a tone may leave in a delayed spectrum, as a share of what lies next to its peak there; and by how
-/// much its value may differ from the expected one, as a share of its size and in standard errors of the
-/// noise.
+/// Power that a tone may leave in a delayed spectrum, as a share of the power next to its peak there; and the
+/// allowed difference between its value and the expected one, as a share of its magnitude and in standard
+/// errors of the noise.
 constexpr double kMayLeave = 0.15, kMayDiffer = 0.25, kNoiseErrors = 3;
 
-/// Leakage into more coefficients than this many square roots of the signal's points is not sparse.
+/// Leakage into more than this number times the square root of the signal's points is not sparse.
 constexpr double kManyRoots = 8;
 
 struct CoarseGrid {
@@ -101,7 +102,7 @@ CoarseGrid coarse_grid(const Shape& shape) {
       grid.delays.back()[d] = step;
     }
   }
-  // Delays along all axes at once; no phase is taken from these.
+  // Delays along all axes at once, which only check the tones.
   const int checks = grid.exact ? 1 : 2;
   for (int i = 1; i <= checks; ++i) {
     constexpr double kGolden = 0.6180339887;
@@ -169,10 +170,10 @@ class OffGridSearch {
     }
   }
 
-  /// All coefficients without delay, one of each conjugate pair. Their noise is estimated from a low quantile
-  /// and is at least that of rounding.
+  /// All coefficients of the grid without delay, one of each conjugate pair. Their noise is estimated from a
+  /// low quantile and is at least that of rounding.
   std::vector<KnownCoefficient> first_spectrum() {
-    constexpr double kQuantile = 0.3, kExponential = 0.357;  // of unit mean
+    constexpr double kQuantile = 0.3, kExponential = 0.357;  // the quantile of a unit exponential
     const std::vector<Complex>& first = spectra_.front();
     std::vector<double> power;
     power.reserve(first.size());
@@ -197,7 +198,7 @@ class OffGridSearch {
     return known;
   }
 
-  /// Part of a delayed spectrum that the tone explains, at its peak and next to it.
+  /// A tone as a delayed spectrum shows it, at its peak and next to it.
   struct Seen {
     Complex value;
     bool agrees = false;
@@ -300,8 +301,8 @@ class OffGridSearch {
     return tone;
   }
 
-  /// About the number of coefficients that the tone leaks into: those along the axes on which it may be
-  /// between bins. 1 if it is not certain to be so on any.
+  /// Approximate number of coefficients that the tone leaks into: the product of the extents of the axes
+  /// along which it may lie between bins. 1 unless it certainly lies between bins along one axis.
   double leaked(const OffGridTone& tone) const {
     const double errors = coarse_.exact ? kOffGrid : kOffGridInexact;
     bool certain = false;
@@ -323,7 +324,7 @@ class OffGridSearch {
   const Shape& whole_;
   CoarseGrid coarse_;
   ToneGrid grid_;
-  std::vector<std::vector<Complex>> spectra_;  ///< of every delay
+  std::vector<std::vector<Complex>> spectra_;  ///< one per delay
   double noise_ = 0;                           ///< E|X|² of noise at one bin
 };
 

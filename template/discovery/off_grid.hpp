@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Looks for tones between the frequencies of the grid after a search for frequencies on it has failed. On a
-// coarse grid of every L-th sample a tone is as far from the nearest bin as in the whole spectrum, and its
-// leakage and that of a window look the same. Phases between a few delayed coarse grids identify its
+// coarse grid of every L-th sample, a tone is as far from the nearest bin as in the whole spectrum, and its
+// leakage, also under a window, looks the same. Phases between a few delayed coarse grids identify its
 // frequency among the L that share a bin.
 #pragma once
 
@@ -20,8 +20,8 @@ struct OffGridFinding {
   bool everywhere = false;
 };
 
-/// Finds at most three tones that lie between bins beyond doubt. Reads about a thousand samples (two thousand
-/// in three dimensions) at each of a few delays, or nothing if that exceeds `max_samples`. Frequencies on the
+/// Finds at most three tones that certainly lie between bins. Reads about a thousand samples (two thousand in
+/// three dimensions) at each of a few delays, or nothing if that exceeds `max_samples`. Frequencies on the
 /// grid that share or adjoin a bin of the coarse grid do not pass for a tone: their sum changes its shape
 /// from one delay to the next, or never has the shape of a tone.
 template <class Real>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scores every grid of smooth divisors by size, shape and what it shares with the previous grid, and draws
-// delays as equally spaced runs, as ladders or at random.
+// Scores every grid of smooth divisors by its size, its shape and the divisors that it shares with the
+// previous grid. Draws delays as equally spaced runs, as ladders or at random.
 #include "template/discovery/pattern.hpp"
 
 #include <algorithm>
@@ -64,8 +64,8 @@ std::optional<CombGrid> CombGrids::near(std::int64_t target, const CombGrid* pre
         if (count > max || count > 5 * target) break;
         if (4 * count < target) continue;
         const auto ratio = static_cast<double>(count) / static_cast<double>(target);
-        // Buckets cost time; too few of them cost rounds. The score also penalises what the grid shares with
-        // the previous one, and a thin thinnest side.
+        // Buckets cost time; too few of them cost rounds. The score also penalises divisors in common with
+        // the previous grid, and a small shortest side.
         double score = ratio >= 1 ? std::log2(ratio) : 2 + 4 * std::log2(1 / ratio);
         const GridPoint b{b0, b1, b2};
         double thinnest = 1;
@@ -77,7 +77,8 @@ std::optional<CombGrid> CombGrids::near(std::int64_t target, const CombGrid* pre
             thinnest = std::min(thinnest, std::log2(static_cast<double>(b[d]) + 1) / 5);
         }
         score += 2 * (1 - thinnest);
-        // After a first round, any shape of grid may separate what the others do not.
+        // After the first round, chance weighs more, because a grid of any shape may separate what the others
+        // do not.
         score += (previous != nullptr && shape_.rank() > 1 ? 0.03 : 0.01) *
                  static_cast<double>(below(random, 100));
         if (score < best_score) {
@@ -143,7 +144,8 @@ DelayPattern ladder_of_delays(const GridPoint& extents, int rank, int count, Dis
     const auto at = static_cast<std::size_t>(d);
     const std::int64_t extent = extents[at];
     if (extent == 1) continue;
-    // The last rung must distinguish `extent` candidates within a turn, each rung a share of the next.
+    // The last rung must distinguish `extent` candidates within a turn; each rung distinguishes `ratio` times
+    // as many as the previous one.
     auto ratio = static_cast<std::int64_t>(
         std::max(2.0, std::ceil(std::pow(static_cast<double>(extent), 1.0 / rungs))));
     std::int64_t step = 1;

@@ -25,9 +25,9 @@ class CombGrids {
  public:
   explicit CombGrids(const Shape& shape);
 
-  /// A grid of about `target` buckets or somewhat more that differs from `previous` (which may be null) as
-  /// much as possible: frequencies that share a bucket in one should separate in the other. Nothing if the
-  /// shape has no such divisors, or they would read too much of the frame.
+  /// A grid of about `target` buckets, between a quarter and five times as many. It differs as much as
+  /// possible from `previous` (which may be null), so that frequencies which share a bucket in one separate
+  /// in the other. Nothing if the shape has no such divisors, or they would read too much of the frame.
   std::optional<CombGrid> near(std::int64_t target, const CombGrid* previous, DiscoveryRandom& random) const;
 
  private:
@@ -35,11 +35,11 @@ class CombGrids {
   std::array<std::vector<std::int64_t>, 3> divisors_;
 };
 
-/// Layout of a round's delays. Their phases reveal a frequency that is alone in its bucket.
+/// Layout of a round's delays. The phases between them reveal a frequency that is alone in its bucket.
 struct DelayPattern {
   enum class Kind {
     run,     ///< 1D: equally spaced, which also separates a few frequencies of one bucket
-    ladder,  ///< a base and, along each dimension, ever larger steps from it
+    ladder,  ///< a base and, along each dimension, increasing steps from it
     random,
   };
   struct Rung {
@@ -60,8 +60,8 @@ constexpr std::int64_t kRunDelays = 8;
 DelayPattern run_of_delays(const CombGrid& grid, bool spread, DiscoveryRandom& random,
                            std::int64_t max = kRunDelays);
 
-/// `count` delays for locating under noise: each rung multiplies the resolution of the previous one. Steps
-/// stay inside `extents`: the strides of a comb, or the whole frame for windowed lines.
+/// `count` delays for locating frequencies under noise: each rung multiplies the resolution of the previous
+/// one. Steps stay inside `extents`: the strides of a comb, or the whole frame for windowed lines.
 DelayPattern ladder_of_delays(const GridPoint& extents, int rank, int count, DiscoveryRandom& random);
 
 DelayPattern random_delays(const GridPoint& extents, int rank, int count, DiscoveryRandom& random);

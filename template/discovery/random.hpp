@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The random numbers of discovery.
+// The random number generator of discovery.
 #pragma once
 
 #include <cstdint>
 
 namespace sfft::detail {
 
-/// Random bits without start-up cost (Steele, Lea and Flood, SplitMix64, OOPSLA 2014).
+/// A generator without start-up cost (Steele, Lea and Flood, SplitMix64, OOPSLA 2014).
 class DiscoveryRandom {
  public:
   explicit DiscoveryRandom(std::uint64_t seed) : state_(seed) {}

@@ -28,15 +28,15 @@ struct DiscoveryRequest {
   double noise_gain = 2.6;  ///< the same for their standard error relative to a dense transform's
   std::uint64_t seed = 1;
   Path path = Path::automatic;  ///< or comb, or flat_window
-  /// Limits on predicted time, beyond which no round starts: a round without progress, one that looks for
-  /// more of a likely answer, and one that only refines and checks the answer. 0: no limit.
+  /// Limits on the predicted time beyond which no round starts: one without progress, one that extends a
+  /// likely answer, and one that only refines and checks the answer. 0: no limit.
   double patience_us = 0;
   double search_us = 0;
   double effort_us = 0;
   std::int64_t max_samples = 0;  ///< no round starts that would read more in total; 0: no limit
-  double read_us = 0;            ///< cost of requesting samples, however few
+  double read_us = 0;            ///< fixed cost of one request for samples
   double confidence = 1e-9;      ///< probability that the final scattered samples miss a disturbance
-  bool everything = false;       ///< read the whole signal for its sums before verification
+  bool everything = false;       ///< also read the whole signal and verify its sums
   bool exact_only = false;       ///< give up if more than rounding is outside what can be found
   bool off_grid = false;         ///< look for tones between bins once a round fails
   double first_look_us = 0;      ///< look for them also once explaining the buckets has taken this long
@@ -50,9 +50,9 @@ struct DiscoveryResult {
   double missed_bound = 0;  ///< bound on |X| outside the components, with the tests' confidence
   std::int64_t samples = 0;
   std::int64_t check_samples = 0;  ///< the scattered ones among them that the answer was compared with
-  double unseen_share = 1;         ///< share of the signal; smaller disturbances may have been missed
-  bool whole_agrees = false;       ///< all samples were read, and their sums are explained
-  double excess = 0;               ///< Σ|x|² that these sums show beyond what the rounds said
+  double unseen_share = 1;    ///< share of the signal; a disturbance of a smaller share may have been missed
+  bool whole_agrees = false;  ///< all samples were read, and their sums are explained
+  double excess = 0;          ///< Σ|x|² that these sums show beyond what the rounds said
   std::vector<OffGridTone> off_grid_tones;  ///< seen before the search ended or failed
   int rounds = 0;
   Path path = Path::comb;  ///< the path of the last round
@@ -69,14 +69,14 @@ struct DiscoveryRound {
   double rounding = 0;      ///< the part of `noise` due to rounding
   double weakest = 0;       ///< smallest power of a significant bucket
   double missed_power = 0;  ///< a component with more power would have been seen
-  bool crowded = false;     ///< most buckets are full: too few of them, or not sparse
+  bool crowded = false;     ///< most buckets are full: there are too few, or the spectrum is not sparse
   bool finite = true;
 
   bool clean() const noexcept { return unresolved == 0 && added == 0 && dropped == 0 && finite; }
 };
 
-/// x/E[x] that the mean of `count` unit exponentials exceeds with probability below exp(−a): separates a
-/// bucket of noise from one with a frequency (Laurent and Massart, Annals of Statistics 28, 2000).
+/// The value that the mean of `count` unit exponentials exceeds with probability below exp(−a). It separates
+/// a bucket of noise from one with a frequency (Laurent and Massart, Annals of Statistics 28, 2000).
 inline double exceedance(std::int64_t count, double a) noexcept {
   const auto n = static_cast<double>(count);
   return 1 + std::sqrt(2 * a / n) + a / n;
@@ -96,10 +96,10 @@ inline double doubt_of(double disagreement) noexcept {
 /// with missed_power.
 constexpr double kContradiction = 2;
 
-/// Rounding noise of one bucket, relative to Σ|X|²: that of the given samples and of the small FFT.
+/// Rounding error of one bucket from the given samples and the small FFT, in units of epsilon · √Σ|X|².
 constexpr double kRoundingShare = 0.35;
-/// Rounding of a bucket's content, in units of epsilon: frequencies weaker than another of the same bucket by
-/// this factor are not seen.
+/// Rounding error of a bucket's content, in units of epsilon: a frequency that is weaker than another of the
+/// same bucket by this factor is not seen.
 constexpr double kOwnRounding = 3;
 /// Rounds per wrong decision between noise and signal.
 constexpr double kRoundsPerMistake = 1e3;

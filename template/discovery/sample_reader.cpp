@@ -18,9 +18,9 @@ namespace sfft::detail {
 
 namespace {
 
-/// Samples within 2^±kOrdinary are used unscaled: single precision has room for their sums' squares.
+/// Samples within 2^±kOrdinary are used unscaled: single precision has room for the squares of their sums.
 constexpr int kOrdinary = 20;
-/// Samples that exceed the scale by more than this power of two were not foreseen.
+/// A sample that exceeds the scale by more than this power of two requires another scale.
 constexpr int kOutgrown = 24;
 
 template <class Real>
@@ -54,7 +54,7 @@ void gather(FrameData signal, ElementType type, const SampleSet& set, Real* re, 
   }
 }
 
-/// The largest |x|; NaN or infinite if one of them is.
+/// The largest |x|; NaN or infinite if one of the values is.
 template <class Real>
 Real largest_of(const Real* x, std::int64_t count) {
   using Word = std::conditional_t<sizeof(Real) == 4, std::uint32_t, std::uint64_t>;

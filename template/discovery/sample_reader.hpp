@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only way that discovery reads a signal, wherever it is stored.
+// The interface through which discovery reads a signal, wherever it is stored.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@
 
 namespace sfft::detail {
 
-/// Reads sets of samples of one signal into host memory, with real and imaginary parts separate. Nothing is
-/// cached between calls. One thread at a time.
+/// Reads sets of samples of one signal into host memory, with real and imaginary parts separate. Caches
+/// nothing between calls. Only one thread at a time may use it.
 class SampleReader {
  public:
   explicit SampleReader(ElementType type) : type_(type) {}
@@ -37,7 +37,7 @@ class SampleReader {
 /// Reads a signal in host memory, which must outlive the reader.
 class HostSamples final : public SampleReader {
  public:
-  /// `points`: of the signal; 0 disables whole().
+  /// `points`: the signal's number of points; 0 disables whole().
   HostSamples(FrameData signal, ElementType type, std::int64_t points = 0)
       : SampleReader(type), signal_(signal), points_(points) {}
   void read(const SampleSet& set, float* re, float* im) override;
@@ -49,9 +49,9 @@ class HostSamples final : public SampleReader {
   std::int64_t points_;
 };
 
-/// The samples of another reader times a power of two, so that their squares and those of
-/// their sums neither overflow nor vanish: 1 for samples of ordinary size, otherwise chosen
-/// from the first non-zero samples.
+/// The samples of another reader times a power of two, so that neither their squares nor those of their sums
+/// overflow or vanish. The factor is 1 for samples of ordinary size, otherwise it is chosen from the first
+/// non-zero samples.
 class ScaledSamples final : public SampleReader {
  public:
   explicit ScaledSamples(SampleReader& samples) : SampleReader(samples.type()), samples_(samples) {}
@@ -60,8 +60,8 @@ class ScaledSamples final : public SampleReader {
   std::optional<WholeSignal> whole(double scale, const RandomFold& fold) override;
 
   int exponent() const noexcept { return exponent_; }  ///< a sample is 2^exponent times the value read
-  /// Whether later samples exceeded the first ones by so much that the scale was wrong; true once. The scale
-  /// is right from then on, but earlier reads are not.
+  /// Whether the scale has changed since the last call, because later samples far exceeded the first ones.
+  /// Later reads have the new scale, earlier ones the old.
   bool outgrown() noexcept;
 
  private:

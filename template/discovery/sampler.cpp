@@ -42,7 +42,7 @@ std::byte* DiscoveryScratch::fit(std::size_t bytes) {
       return block_.data.get();
     }
   }
-  // Rounded up to powers of two, so that the next size up fits.
+  // Rounded up to a power of two, so that somewhat larger requests fit later.
   const std::size_t room = std::bit_ceil(std::max<std::size_t>(bytes, 4096));
   block_.data.reset(static_cast<std::byte*>(::operator new (room, std::align_val_t{64})));
   block_.bytes = room;
@@ -94,7 +94,7 @@ BucketValues<Real> DiscoverySampler<Real>::comb(const GridPoint& buckets, std::s
   for (const GridPoint& delay : delays) offsets.push_back(flat(delay));
   if (real() && offsets.size() % 2 != 0) offsets.push_back(offsets.back());
 
-  // Aligned to the right, because the reader proceeds along rows.
+  // Dimensions are aligned to the right, because the reader proceeds along rows.
   SampleSet set{{1, 1, 1}, {0, 0, 0}, offsets.data(), lane_count};
   std::int64_t pitch = 1;
   for (int d = shape_.rank() - 1; d >= 0; --d) {

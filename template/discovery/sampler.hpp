@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stages that discovery shares with known-support plans (permute, subsample, small FFT), for
-// sampling patterns that are redrawn every round and so do not merit a plan.
+// The stages that discovery shares with known-support plans (permute, subsample, small FFT), for sampling
+// patterns that change every round and therefore are not worth a plan.
 #pragma once
 
 #include <complex>
@@ -33,7 +33,8 @@ struct BucketValues {
 };
 
 /// 64-byte aligned memory, borrowed from a few blocks that the process keeps, because the page faults of
-/// fresh memory would cost more than the transform that needs it. Thread-safe.
+/// fresh memory would cost more than the transform that needs it. Several threads may use it, each with its
+/// own object.
 class DiscoveryScratch {
  public:
   DiscoveryScratch() = default;
@@ -69,7 +70,7 @@ struct WindowedLines {
   std::vector<double> window;  ///< a multiple of `buckets` taps
 };
 
-/// The buckets of one signal. Owns its scratch; one thread at a time.
+/// Computes buckets of one signal. Owns its scratch; only one thread at a time may use it.
 template <class Real>
 class DiscoverySampler {
  public:
@@ -79,7 +80,8 @@ class DiscoverySampler {
   const Shape& shape() const noexcept { return shape_; }
   bool real() const noexcept { return !is_complex(signal_.type()); }
 
-  /// Combs of B_d points per dimension, which lie ⌊n_d/B_d⌋ samples apart; every delay in ∏[0, ⌊n_d/B_d⌋).
+  /// Combs of B_d points per dimension, which lie ⌊n_d/B_d⌋ samples apart; every delay lies in ∏[0,
+  /// ⌊n_d/B_d⌋).
   BucketValues<Real> comb(const GridPoint& buckets, std::span<const GridPoint> delays);
   BucketValues<Real> lines(const WindowedLines& lines);
 
@@ -100,7 +102,7 @@ class DiscoverySampler {
   SampleReader& signal_;
   Shape shape_;
   std::int64_t samples_ = 0;
-  std::size_t pitch_ = 0;  ///< between the four arrays
+  std::size_t pitch_ = 0;  ///< distance between the four arrays, in reals
   DiscoveryScratch storage_;
 };
 

@@ -13,14 +13,14 @@ namespace {
 using Complex = std::complex<double>;
 
 constexpr int kSide = 2 * kToneReach + 1;
-/// First guesses: offsets from the peak in bins.
+/// The first guesses are offsets from the peak, evenly spaced up to kFarthest bins.
 constexpr int kGuesses = 25;
 constexpr double kFarthest = 0.6;
 constexpr int kMaxParameters = 5;
 constexpr int kSteps = 12;
-/// Relative gain of a step below which the frequency moves by a small part of its standard error.
+/// A step with less relative gain moves the frequency by only a small part of its standard error.
 constexpr double kWorthwhile = 1e-3;
-/// Symmetric windows of longer axes differ from periodic ones by less than what tones leave.
+/// On longer axes, symmetric windows differ from periodic ones by less than the residual of a tone.
 constexpr double kLongAxis = 1024;
 
 double guess_at(int i) {
@@ -49,7 +49,7 @@ struct GuessTable {
   }
 };
 
-/// exp(iπj(n−1)/n), which makes the kernel's values at x − j real but for a common phase.
+/// exp(iπj(n−1)/n), which makes the kernel's values at x − j real up to a common phase.
 Complex unturned(int step, double n) {
   return root_of_turns(0.5 * step * (n - 1) / n);
 }
@@ -89,7 +89,7 @@ void guess_axis(const ToneBins& bins, int axis, ToneModel& tone) {
   }
 }
 
-/// Kernels of every axis around the peak; `mirror` those of the conjugate tone.
+/// Kernels of every axis around the peak; `mirror` holds those of the conjugate tone.
 struct Tables {
   Complex kernel[3][kSide], mirror[3][kSide];
 
@@ -120,7 +120,7 @@ struct Tables {
     return product;
   }
   static int place(const ToneBin& bin, int d) { return kToneReach + (d == bin.axis ? bin.step : 0); }
-  /// The derivative by the frequency along one axis, from kernels at both sides.
+  /// Replaces one axis's kernels by their derivatives with respect to the frequency (central differences).
   void differentiate(const ToneModel& tone, const GridPoint& peak, int d, double frequency) {
     constexpr double kStep = 1e-4;
     Tables below;
@@ -242,7 +242,7 @@ class Fitter {
     return power > 0 ? product / power : Complex(0);
   }
 
-  /// What the model puts at a coefficient whose size is only bounded, beyond that bound.
+  /// The amount by which the model's value at an unknown coefficient exceeds the bound.
   double excess(const Complex& at) const { return std::max(0.0, std::abs(at) - bins_.bound); }
 
   double cost() const {
@@ -309,9 +309,9 @@ class Fitter {
     accumulate(normal, right);
     const int n = 2 + free_axes_;
     if (!invert(n, normal)) return std::nullopt;
-    // Per real number. The misfit counts as noise, because other tones leak in.
+    // Variance per real number. The misfit counts as noise, because other tones leak in.
     const double variance = std::max(fit.noise / (2 * known_), fit.misfit / std::max(1, 2 * known_ - n));
-    // Along an axis with no known neighbours the tone is as near to the grid as their bound says.
+    // Along an axis without known neighbours, their bound limits the tone's distance from the grid.
     for (int d = 0; d < tone_.rank; ++d) {
       if (tone_.extents[static_cast<std::size_t>(d)] > 1)
         fit.standard_error[static_cast<std::size_t>(d)] =

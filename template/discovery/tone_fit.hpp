@@ -17,8 +17,8 @@
 
 namespace sfft::detail {
 
-/// The samples behind a spectrum. Along each axis they are `points` samples: every `stride`-th, from the
-/// first one on, of the `extent` that a window spans.
+/// The samples behind a spectrum. Along each axis they are every `stride`-th of the `extent` samples that a
+/// window spans, from the first one on; `points` in all.
 struct ToneGrid {
   int rank = 1;
   std::array<double, 3> points{1, 1, 1}, stride{1, 1, 1}, extent{1, 1, 1};
@@ -33,16 +33,16 @@ struct ToneModel {
   int rank = 1;
   bool real = false;
   std::array<int, 3> window{0, 0, 0};      ///< index into kCosineWindow
-  std::array<double, 3> spacing{1, 1, 1};  ///< of the window's terms in bins, from its period
+  std::array<double, 3> spacing{1, 1, 1};  ///< distance of the window's terms in bins: n over its period
   std::array<double, 3> frequency{0, 0, 0};
   std::complex<double> value;  ///< a times the number of points
 
-  /// Its coefficient at f; without that of the conjugate on request.
+  /// Its coefficient at f, with or without the conjugate tone's.
   std::complex<double> at(const GridPoint& f, bool with_conjugate = true) const noexcept;
   bool windowed() const noexcept { return window[0] + window[1] + window[2] > 0; }
 };
 
-/// Largest distance along each axis of the coefficients that a fit uses.
+/// A fit uses coefficients up to this distance from the peak along each axis.
 inline constexpr int kToneReach = 4;
 inline constexpr int kMaxToneBins = 1 + 3 * 2 * kToneReach;
 
@@ -66,15 +66,16 @@ struct ToneBins {
 struct ToneFit {
   ToneModel tone;
   std::array<double, 3> standard_error{0, 0, 0};
-  double sides = 0;     ///< Σ|X|² of the known coefficients except the peak
-  double misfit = 0;    ///< Σ|X − model|² of all, and what the model puts above the bound of unknown ones
+  double sides = 0;  ///< Σ|X|² of the known coefficients except the peak
+  /// Σ|X − model|² of the known coefficients plus Σ(|model| − bound)² of unknown ones above the bound.
+  double misfit = 0;
   double noise = 0;     ///< Σ variance of the known ones
   int significant = 0;  ///< known coefficients next to the peak that stand out of their variance
 };
 
 /// The tone that explains the cross best. Returns nothing if no tone has the phases next to the peak (a cheap
-/// test), or if the steps do not converge. Tries no other window once the misfit is at most `good` times what
-/// lies next to the peak.
+/// test), or if the steps do not converge. Tries no other window once the misfit is at most `good` times
+/// ToneFit::sides.
 std::optional<ToneFit> fit_tone(const ToneGrid& grid, bool real, const ToneBins& bins, double good = 0);
 
 }  // namespace sfft::detail

@@ -36,8 +36,8 @@ inline std::complex<double> dirichlet(double x, double n) noexcept {
   return above / below * root_of_turns(0.5 * x * (n - 1) / n);
 }
 
-/// (1/n) Σ_t w(t) exp(2πi x t/n): what a tone of frequency f + x shows at f. `spacing`: n over the window's
-/// period, the distance of its terms in bins.
+/// (1/n) Σ_t w(t) exp(2πi x t/n), which a tone of frequency f + x contributes at f. `spacing`: n over the
+/// window's period, the distance of its terms in bins.
 inline std::complex<double> tone_kernel(const CosineWindow& window, double spacing, double x,
                                         double n) noexcept {
   std::complex<double> sum = window.a[0] * dirichlet(x, n);
@@ -49,7 +49,7 @@ inline std::complex<double> tone_kernel(const CosineWindow& window, double spaci
 }
 
 /// Writes dirichlet(x − j) for j = first … last to to[j]. The phases of neighbours differ by a constant
-/// factor, and so do the phases whose imaginary part is the sine in the denominator. A small sine is summed
+/// factor, and so do the phases whose imaginary part is the sine in the denominator. A small sine is computed
 /// from its series.
 inline void dirichlet_row(double x, double n, std::int64_t first, std::int64_t last,
                           std::complex<double>* to) noexcept {
@@ -70,7 +70,7 @@ inline void dirichlet_row(double x, double n, std::int64_t first, std::int64_t l
   }
 }
 
-/// Longest row of tone_kernels(), on each side.
+/// Largest `reach` of tone_kernels().
 inline constexpr int kMaxKernels = 4;
 
 /// Writes tone_kernel(x − j) for j = −reach … reach to to[j]. `turns`: the share of the window's period by
@@ -99,7 +99,7 @@ inline void tone_kernels(const CosineWindow& window, double spacing, double x, d
   }
 }
 
-/// tone_kernel(frequency − j) for all bins j of an axis, into line[j].
+/// Returns tone_kernel(frequency − j) for all bins j of an axis.
 inline std::vector<std::complex<double>> tone_kernel_line(const CosineWindow& window, double spacing,
                                                           double frequency, std::int64_t n) {
   const auto count = static_cast<std::size_t>(n);

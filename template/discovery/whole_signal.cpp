@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over pieces go digit by digit of the piece's index; SIMD kernels fold the samples.
+// Sums over pieces are computed digit by digit of the piece's index; SIMD kernels fold the samples.
 #include "template/discovery/whole_signal.hpp"
 
 #include <algorithm>
@@ -18,14 +18,14 @@ using Complex = std::complex<double>;
 
 constexpr std::int64_t kColumns = cpu::kWaveOffsets;
 constexpr std::int64_t kBlock = cpu::kWaveBlock;
-/// Cells wanted: 100 estimate a power within 10 %.
+/// Target number of cells: 100 estimate a power within 10 %.
 constexpr std::int64_t kCells = 96;
 
 constexpr std::size_t whole_blocks(std::size_t count) {
   return (count + cpu::kWaveBlock - 1) / cpu::kWaveBlock * cpu::kWaveBlock;
 }
 
-/// Fractions of a turn have this many bits.
+/// Bits of a random fraction of a turn.
 constexpr int kTurnBits = 40;
 
 /// exp(2 pi i t / 2^kTurnBits), from the wave kernel: a library sine for each would take as long as the pass.
@@ -68,7 +68,7 @@ RandomFold::RandomFold(const Shape& shape, DiscoveryRandom& random) : shape_(sha
   }
 }
 
-/// The phases of index i along a dimension, from digit `from` on.
+/// The product of the phases of index i along a dimension, from digit `from` on.
 Complex RandomFold::along(const Dimension& own, std::int64_t i, int from) noexcept {
   Complex product = 1;
   i >>= 4 * from;
@@ -82,7 +82,8 @@ void RandomFold::phases(std::int64_t piece, std::int64_t count, Complex* u) cons
   const int last = shape_.rank() - 1;
   const Dimension& row = dimensions_[last];
   while (count > 0) {
-    // All phases of a row share those of the outer dimensions, and sixteen neighbours all digits but one.
+    // All phases of a row share the factors of the outer dimensions, and sixteen neighbours share all digits
+    // but one.
     std::int64_t outer = piece / row.indices, at = piece % row.indices;
     Complex of_outer = 1;
     for (int d = last - 1; d >= 0; --d) {
@@ -121,8 +122,8 @@ void RandomFold::add_up(int d, const double* f, std::int64_t indices, Sums& sums
   cpu::wave_kernels<double>().digit_sums(f, digits, sums.re, sums.im);
 }
 
-/// What components of value 1 contribute to column 0 of every set: by full pieces, and by those at the ends
-/// of rows that have fewer columns.
+/// Contributions of components of value 1 to column 0 of every set: from full pieces, and from the shorter
+/// pieces at the ends of rows.
 void RandomFold::weigh(const double* const* f, Sums& full, Sums& cut) const {
   const int last = shape_.rank() - 1;
   const Dimension& row = dimensions_[last];
@@ -238,7 +239,7 @@ void add_pieces(const void* samples, ElementType type, std::int64_t first, std::
   whole.re.resize(static_cast<std::size_t>(sets * kColumns));
   whole.im.resize(static_cast<std::size_t>(sets * kColumns));
   double weight_re[16][cpu::kFoldRows], weight_im[16][cpu::kFoldRows];
-  // Blocks of whole rows of pieces: the kernel adds up pieces of one set.
+  // Blocks consist of whole rows of pieces, because the kernel adds up pieces of one set.
   for (std::int64_t start = 0; start < elements; start += sets * columns * cpu::kFoldRows) {
     const std::int64_t piece = first + start / columns;
     const std::int64_t left = std::min(elements - start, sets * columns * cpu::kFoldRows);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One pass over all samples: their energy, and the signal folded into about a hundred cells under random
 // phases. The power of the folded residual estimates the energy of everything that the answer does not
-// explain. A change of a few samples shows there even where it keeps the energy, such as a flipped sign.
+// explain. A change of a few samples shows there even if it keeps the energy, such as a flipped sign.
 #pragma once
 
 #include <complex>
@@ -25,7 +25,7 @@ struct DiscoveryComponent;
 /// |u| = 1, so a single changed sample is seen in full, whichever it is. For any residual that does not
 /// depend on the phases, E|R|² is its energy in the cell: products of different pieces cancel on average.
 /// Nearby samples fall into different cells. u is a product of one phase for each hexadecimal digit of the
-/// piece's index along each dimension. Then a component contributes a product of short sums.
+/// piece's index along each dimension, so that a component contributes a product of short sums.
 class RandomFold {
  public:
   RandomFold(const Shape& shape, DiscoveryRandom& random);
@@ -47,7 +47,7 @@ class RandomFold {
   struct Dimension {
     std::int64_t indices = 1;                  ///< pieces along the last dimension, samples along others
     std::int64_t step = 1;                     ///< samples from one index to the next
-    std::int64_t weight = 1;                   ///< of an index in the piece's number, modulo the sets
+    std::int64_t weight = 1;                   ///< factor of an index in the piece's number, modulo sets()
     std::vector<std::complex<double>> phases;  ///< kDigit for each digit
   };
 

@@ -24,7 +24,7 @@ constexpr int kLines = kDiscoveryDelays;
 constexpr double kReach = 0.8;
 /// Share of a bucket's power that one frequency may leave and still be accepted: neighbours leak in.
 constexpr double kBelievable = 0.1;
-/// Time to project on or subtract a trace in one bucket, to try a peak, and to sum the power of a bucket.
+/// Time to project on or subtract a trace in one bucket, to try a peak, and to sum a bucket's power.
 constexpr double kTouchUs = 0.02, kPeakUs = 0.5, kPowerUs = 0.01;
 
 template <class Real>
@@ -137,7 +137,7 @@ void DiscoveryWindow<Real>::subtract(const Trace& trace, Complex value) {
   }
 }
 
-/// The value that best explains what is left at the trace.
+/// The value that best explains the residual at the trace.
 template <class Real>
 Complex DiscoveryWindow<Real>::project(const Trace& trace) const {
   Complex sum = 0;
@@ -157,8 +157,8 @@ double DiscoveryWindow<Real>::bucket_power(std::int64_t bucket) const {
   return sum / kLines;
 }
 
-/// Power left at the trace, per line of a bucket: more than elsewhere if the tail is not white, or if a
-/// frequency too weak to be found leaks in.
+/// Residual power at the trace, per line of a bucket. It is larger than elsewhere if the tail is not white,
+/// or if a frequency that is too weak to be found leaks in.
 template <class Real>
 double DiscoveryWindow<Real>::local_noise(const Trace& trace) const {
   double sum = 0;
@@ -167,8 +167,8 @@ double DiscoveryWindow<Real>::local_noise(const Trace& trace) const {
   return sum / trace.power * kLines / (kLines - 1.0);
 }
 
-/// Gauss-Seidel sweeps over all values; returns the largest last correction
-/// relative to the largest value.
+/// Runs Gauss-Seidel sweeps over all values; returns the last sweep's largest correction, relative to the
+/// largest value.
 template <class Real>
 double DiscoveryWindow<Real>::refit(int sweeps) {
   double moved = 0;
@@ -218,7 +218,7 @@ bool DiscoveryWindow<Real>::near(const Trace& trace, std::int64_t bucket) const 
   return distance <= kReach;
 }
 
-/// Adds one frequency for every peak explained by one; returns how many.
+/// Adds a frequency for every peak that one frequency explains; returns the number of new ones.
 template <class Real>
 std::int64_t DiscoveryWindow<Real>::add_strongest(double limit) {
   struct Peak {

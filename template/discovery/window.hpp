@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Discovery for any shape, prime sizes included, and for frequencies that share a residue class. It
-// samples along random lattice lines, which permute the spectrum, through a narrow window, which isolates
-// part of it (Hassanieh, Indyk, Katabi and Price, SODA 2012). Phases between parallel lines reveal
-// frequencies, strongest first, each subtracted before the next.
+// Discovery for any shape, prime sizes included, and for frequencies that share a residue class. It samples
+// along random lattice lines, which permute the spectrum, through a narrow window, which isolates part of it
+// (Hassanieh, Indyk, Katabi and Price, SODA 2012). The phases between parallel lines reveal frequencies,
+// strongest first; each is subtracted before the next.
 #pragma once
 
 #include <complex>
@@ -27,13 +27,13 @@ class DiscoveryWindow {
   /// Samples that a round with this many buckets reads.
   static std::int64_t samples(std::int64_t buckets) noexcept;
 
-  /// One round on fresh lines: refits the known components, drops false ones, adds what stands out of the
-  /// rest. A clean round means that the components explain samples that they were not derived from. Stops
-  /// looking for more when fitting what it found has taken about `limit_us`; such a round is not clean.
+  /// One round on fresh lines: refits the known components, drops false ones and adds frequencies that stand
+  /// out of the residual. A clean round means that the components explain samples that they were not derived
+  /// from. Stops looking for more when fitting has taken an estimated `limit_us`; such a round is not clean.
   DiscoveryRound round(std::int64_t buckets, DiscoveryRandom& random,
                        std::vector<DiscoveryComponent>& components, double limit_us);
 
-  /// Estimated time that the last round took to fit, from what it fitted.
+  /// Estimated time that the last round took to fit, from the operations that it counted.
   double work_us() const noexcept { return work_us_; }
 
   /// Noise power of a bucket relative to the tail energy Σ|X|² that causes it, in the last round.

@@ -19,7 +19,7 @@ void DiscoveryDriver<Real>::run_windows() {
   std::int64_t max = 1;
   while (DiscoveryWindow<Real>::samples(2 * max) <= shape_.points()) max *= 2;
   if (leaks()) return;
-  // Failed combs leave guesses, so windows start afresh.
+  // Failed combs leave guesses, so windows start with an empty list.
   promising_ = false;
   result_.components.clear();
   result_.missed_bound = everything();
@@ -33,8 +33,7 @@ void DiscoveryDriver<Real>::run_windows() {
     const std::int64_t samples = DiscoveryWindow<Real>::samples(buckets);
     const Purpose purpose = number == 0 || (promising_ && stalled < 2) ? Purpose::search : Purpose::look;
     if (!afford(kTapUs * static_cast<double>(samples), 1, samples, purpose)) return;
-    // Leakage has an endless number of peaks. That number, not that of the samples, decides how long a round
-    // takes.
+    // Leakage has very many peaks. Their number, not that of the samples, decides how long a round takes.
     const DiscoveryRound round =
         window.round(buckets, random_, result_.components, limit_us(Purpose::search) - spent_us_);
     ++result_.rounds;
@@ -45,7 +44,7 @@ void DiscoveryDriver<Real>::run_windows() {
     if (hopeless_) return;
     if (number > 0 && round.clean() && !result_.components.empty()) {
       // Windows are good at finding; combs read more samples in the same time and see what windows miss. If
-      // the shape has no combs, two rounds of windows that agree must do.
+      // the shape has no combs, two rounds of windows that agree must suffice.
       const bool combs = noisy_ && request_.path == Path::automatic;
       result_.verified = !combs || check(CombGrids(shape_), nullptr) != Verdict::unclean;
       if (!result_.verified) result_.reason = "combs and windows do not agree";

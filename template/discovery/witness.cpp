@@ -20,7 +20,7 @@ constexpr std::size_t kWavesAtOnce = 64;
 constexpr double kFalseAlarms = 1e4;
 /// Tolerated relative error of the tail that rounds estimate from their buckets.
 constexpr double kTailDoubt = 0.3;
-/// Standard deviations of a mean that count as chance.
+/// Deviations of a mean up to this number of standard deviations count as chance.
 constexpr double kChance = 5;
 /// The same for the folded residual, whose tail is exponential, and a tolerance for noise that is not white.
 constexpr double kFoldChance = 6;
@@ -62,7 +62,7 @@ void DiscoveryWitness<Real>::draw(std::int64_t samples, DiscoveryRandom& random)
     }
     return;
   }
-  // Runs along the longest side, from every point of the others.
+  // Offsets run along the longest side; anchors cover the others.
   int along = 0;
   for (int d = 1; d < shape_.rank(); ++d) along = shape_[d] > shape_[along] ? d : along;
   for (int d = 0; d < shape_.rank(); ++d) {
@@ -241,8 +241,8 @@ void DiscoveryWitness<Real>::compare_whole(const std::vector<DiscoveryComponent>
   double rest = 0;
   for (std::size_t i = 0; i < explained.size(); ++i)
     rest += std::norm(std::complex<double>(whole->re[i], whole->im[i]) - explained[i]);
-  // The scattered samples may know better than the rounds. The cells are sums of products of roots in double
-  // precision, and the samples are rounded.
+  // The scattered samples may estimate the tail better than the rounds. Rounding is added for the cells,
+  // which are sums of products of roots in double precision, and for the samples.
   constexpr double kRoots = 128 * std::numeric_limits<double>::epsilon();
   const double expected = (claim.tail_energy + variance) / points;
   const double seen =

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The final check of discovery: samples at scattered positions, compared one by one with
-// the components' prediction. Combs and lattice lines share periods and runs with
-// structured signals (pulses, steps, textures); positions drawn at random share none with a
-// signal that existed before the draw.
+// The final check of discovery: samples at scattered positions, compared one by one with the components'
+// prediction. Combs and lattice lines share periods and runs with structured signals (pulses, steps,
+// textures); positions drawn at random share none with a signal that existed before the draw.
 #pragma once
 
 #include <complex>
@@ -25,17 +24,17 @@ struct WitnessReport {
   bool agrees = false;
   bool finite = true;
   std::int64_t samples = 0;   ///< samples compared
-  double unseen_share = 1;    ///< share of all positions; smaller disturbances may have been missed
+  double unseen_share = 1;    ///< a disturbance of a smaller share of all positions may be missed
   bool whole_agrees = false;  ///< all samples were read, and their sums agree as well
   double tail_energy = 0;     ///< Σ|X|² outside the components, estimated from these samples, or from all
-  double excess = 0;          ///< Σ|x|² of the residual beyond the claim, where all samples were read
+  double excess = 0;          ///< Σ|x|² of the residual beyond the claim, if all samples were read
   const char* reason = "";    ///< why it does not agree
 };
 
 /// Number of samples to compare so that a disturbance of kWitnessShare of the positions, wherever they are,
 /// is missed with a probability below `confidence`.
 std::int64_t witness_samples(double confidence);
-/// The share of positions that `samples` of them miss with at most that probability.
+/// The share of positions whose disturbance `samples` positions miss with at most that probability.
 double witness_share(double confidence, std::int64_t samples);
 /// 1/40, because pulses of 2 in 64 samples cover 1/32.
 inline constexpr double kWitnessShare = 0.025;
@@ -44,7 +43,7 @@ inline constexpr double kWitnessShare = 0.025;
 /// (docs/accuracy.md).
 inline constexpr double kWitnessDependence = 180;
 
-/// Signals of at most this many points are compared at all of them.
+/// Signals of at most this number of points are compared at every point.
 inline constexpr std::int64_t kWitnessAll = 2048;
 
 template <class Real>
@@ -53,8 +52,8 @@ class DiscoveryWitness {
   /// Keeps references.
   DiscoveryWitness(SampleReader& signal, const Shape& shape) : signal_(signal), shape_(shape) {}
 
-  /// Compares `samples` or a few more. `everything`: also reads the whole signal for its sums, if the reader
-  /// supports that.
+  /// Compares `samples` or a few more, or all of a short signal. `everything`: also reads the whole signal
+  /// for its sums, if the reader supports that.
   WitnessReport examine(const std::vector<DiscoveryComponent>& components, const WitnessClaim& claim,
                         std::int64_t samples, double confidence, bool everything, DiscoveryRandom& random);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws steps coprime to the extents. Delays either cut the one line that visits every sample into pieces or,
-// if the samples need several lines, are random without taking a whole line twice.
+// Draws steps coprime to the extents. If one line visits every sample, delays cut it into pieces. Otherwise
+// they are random, and no whole line is taken twice.
 #include "template/flat/flat_lines.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ std::int64_t FlatLineSource::below(std::int64_t limit) {
   return static_cast<std::int64_t>(generator_() % static_cast<std::uint64_t>(limit));
 }
 
-/// A start on the line that visits every sample, chosen so that `count` pieces do not overlap while there is
+/// A start on the line that visits every sample, chosen so that `count` pieces do not overlap if there is
 /// room.
 std::array<std::int64_t, 3> FlatLineSource::piece(std::int64_t number, std::int64_t count,
                                                   const FlatLines& lines) {
@@ -47,7 +47,7 @@ std::int64_t FlatLineSource::name(const std::array<std::int64_t, 3>& delay, cons
 }
 
 void FlatLineSource::draw(std::int64_t count, FlatLines& lines) {
-  // Coprime steps have the longest period; random ones also spread what is outside the template.
+  // Coprime steps have the longest period; random ones also spread the frequencies outside the template.
   lines.sigma = {0, 0, 0};
   for (std::size_t d = 0; d < shape_.extents().size(); ++d) {
     const std::int64_t extent = shape_.extents()[d];

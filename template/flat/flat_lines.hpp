@@ -18,7 +18,7 @@ struct FlatLines {
   std::int64_t buckets;
   std::int64_t taps;         ///< M, a multiple of buckets
   std::int64_t row_buckets;  ///< p
-  /// The lines cover the whole period of σ once, M = B: every frequency is exactly in a bucket, and the
+  /// The lines cover the whole period of σ once (M = B), every frequency is exactly in a bucket, and the
   /// window is rectangular.
   bool full_period;
 };
@@ -30,7 +30,7 @@ class FlatLineSource {
  public:
   FlatLineSource(const Shape& shape, std::uint64_t seed);
 
-  /// Sets sigma and `count` delays; the other fields describe the lines' purpose.
+  /// Sets sigma and `count` delays; the caller has set the other fields.
   void draw(std::int64_t count, FlatLines& lines);
 
  private:
@@ -43,7 +43,7 @@ class FlatLineSource {
   std::mt19937_64 generator_;
 };
 
-/// Distinct samples on the lines.
+/// The number of distinct samples on the lines.
 std::int64_t count_samples(const Shape& shape, const FlatLines& lines);
 
 }  // namespace sfft::detail

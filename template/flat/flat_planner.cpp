@@ -17,22 +17,23 @@ namespace sfft::detail {
 
 namespace {
 
-/// Taps per bucket. Two keep nearly all the information in the taps; three double the rows' noise gain.
+/// Taps per bucket. Two keep nearly all information in the taps; three double the rows' noise gain.
 constexpr std::int64_t kAliasing = 2;
 /// Taps per frequency present, over all lines.
 constexpr double kTapsPerMember[] = {6, 7, 8, 10, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256};
 constexpr std::int64_t kDelays[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
-/// With more lines, rows become longer without benefit, unless lines are too
-/// short to hold the frequencies.
+/// More windowed lines make rows longer without benefit, unless the lines are too short to hold the
+/// frequencies.
 constexpr std::int64_t kMaxWindowedDelays = 4;
-/// Frequencies in the range of a row, on average over the circle, per dimension of the row.
+/// Limit on the frequencies in the range of a row, on average over the circle, per dimension of the row.
 constexpr double kMaxLoad = 0.62;
-/// A row's noise relative to the minimum for this many samples: maximum and mean.
+/// Limits on the noise of rows, relative to the minimum for their number of samples: for each row and for the
+/// mean.
 constexpr double kMaxGain = 150;
 constexpr double kMeanGain = 5;
 /// Fewer probes than this do not determine the tail.
 constexpr std::int64_t kMinProbes = 24;
-/// A line that covers a whole period is transformed at any length; beyond this one it does not pay off.
+/// A line that covers a whole period is transformed at its own length; longer ones than this do not pay off.
 constexpr std::int64_t kLongestPeriod = 1 << 15;
 
 struct Candidate {
@@ -41,8 +42,8 @@ struct Candidate {
   double us;
 };
 
-/// Medians of the stages over warm and cold frames on one core of an x86-64 server with AVX-512, N = 2^16 to
-/// 2^24.
+/// Fitted to medians of the stages over warm and cold frames on one core of an x86-64 server with AVX-512, N
+/// = 2^16 to 2^24.
 double cost_us(double points, bool real, double taps, double buckets, double lanes, double rows, double run) {
   const double frame_bytes = points * (real ? 1 : 8);
   // Cost of a sample in the L2 cache, the L3 cache or memory.
@@ -53,7 +54,7 @@ double cost_us(double points, bool real, double taps, double buckets, double lan
   return 1e-3 * (100 + taps * tap_ns + fft_ns + rows * row_ns);
 }
 
-/// The smallest n >= at_least with factors 2, 3, 5, 7 only, and most of them 2.
+/// The smallest n >= at_least with factors 2, 3, 5, 7 only; if n > 16, its odd part is at most 15.
 std::int64_t fast_size(std::int64_t at_least) {
   for (std::int64_t n = at_least;; ++n) {
     std::int64_t odd = n;
@@ -97,7 +98,7 @@ class FlatSearch {
       result.reason = fmt::format("{} frequencies need more samples than {}", member_count(), max_samples());
       return result;
     }
-    // Counted, not timed, because the same arguments must give the same plan.
+    // Work is counted, not timed, because the same arguments must give the same plan.
     std::int64_t rows_left = 5000 + 4 * k_;
     int lines_tried = 0;
     for (const Candidate& candidate : candidates_) {

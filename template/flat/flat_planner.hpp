@@ -14,17 +14,17 @@
 namespace sfft::detail {
 
 struct FlatOptions {
-  double leakage = 1e-8;         ///< relative to the window's passband: 1e-8 for float, 1e-13 for double
+  double leakage = 1e-8;         ///< relative to the passband: 1e-8 for float, 1e-13 for double
   std::int64_t max_samples = 0;  ///< taps of all lines; 0: any number
   std::uint64_t seed = 1;
-  /// Limit on Σ_i noise_gain_i, the energy of all coefficients' errors per unit of white tail energy. 0: that
-  /// of the cheapest plan, 0.3 to 0.8.
+  /// Limit on Σ_i noise_gain_i, the energy of all coefficients' errors per unit of white tail energy. 0: no
+  /// further limit; the cheapest plan then has 0.3 to 0.8.
   double total_gain = 0;
 };
 
 struct FlatPlanResult {
   bool ok = false;
-  std::string reason;  ///< why not
+  std::string reason;  ///< why `ok` is false
   FlatPlanData data;
 };
 
@@ -42,8 +42,8 @@ struct FlatDecision {
   bool full_period = false;
 };
 
-/// The plan of a decision for the same arguments; `ok` is false for lines that plan_flat_windows() would not
-/// have accepted.
+/// Rebuilds the plan of a decision for the same arguments; `ok` is false for lines that plan_flat_windows()
+/// would not have accepted.
 FlatPlanResult rebuild_flat_windows(const Shape& shape, bool real, std::span<const std::int64_t> support,
                                     const FlatOptions& options, const FlatDecision& decision);
 

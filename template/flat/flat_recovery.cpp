@@ -17,7 +17,7 @@ namespace sfft::detail {
 
 namespace {
 
-/// Far above what the smallest leakage needs.
+/// Capacity for the buckets of a row, far above what the smallest leakage needs.
 constexpr std::int64_t kMaxRowBuckets = 32;
 
 std::size_t index(std::int64_t i) {
@@ -52,7 +52,7 @@ void FlatRecovery::make_window(const KaiserWindow& kaiser) {
   }
 }
 
-/// White samples give buckets whose covariance is the squared window's at the buckets' distance.
+/// For white samples, the covariance of two buckets is the spectrum of the squared window at their distance.
 void FlatRecovery::whiten() {
   const std::int64_t p = lines_.row_buckets;
   std::vector<double> covariance(index(p), 0.0);
@@ -154,8 +154,8 @@ void FlatRecovery::load_column(std::size_t sorted, std::int64_t start) {
   system_.add(shape, &turns_[sorted * lines_.delays.size()]);
 }
 
-/// Loads every member in the run, `last` (sorted, or -1) after the others. False if there are more than the
-/// run has dimensions.
+/// Loads every member in the run, `last` (sorted, or -1) after the others. False if there are too many for
+/// the run's dimensions.
 bool FlatRecovery::load(std::int64_t start, std::int64_t last) {
   system_.clear();
   const auto circle = static_cast<double>(lines_.buckets);
@@ -201,7 +201,7 @@ std::int64_t FlatRecovery::append_probes(std::int64_t start, std::int64_t count,
   system_.start_discovery_rows();
   count = std::min(count, static_cast<std::int64_t>(system_.dimensions() - system_.size()));
   std::mt19937_64 generator(seed);
-  // Not a standard distribution: those differ between libraries, but plans must not.
+  // Standard distributions differ between libraries, but plans must not.
   const auto uniform = [&] { return static_cast<double>(generator() >> 11) * 0x1p-52 - 1; };
   for (std::int64_t i = 0; i < count; ++i) {
     std::vector<Complex> vector(system_.dimensions());

@@ -32,8 +32,8 @@ class FlatRecovery {
   double gain(std::size_t i);
   /// Appends that row and its gain, which must be finite, to `data`.
   void append_row(std::size_t i, FlatPlanData& data);
-  /// Up to `count` rows from `first_bucket` on that reject the whole template. Returns how many
-  /// fitted.
+  /// Appends up to `count` rows from `first_bucket` on that reject the whole template. Returns the number
+  /// appended.
   std::int64_t append_probes(std::int64_t first_bucket, std::int64_t count, std::uint64_t seed,
                              FlatPlanData& data);
 
@@ -64,7 +64,7 @@ class FlatRecovery {
   std::vector<std::int64_t> bucket_;
   std::vector<double> offset_;
   std::vector<double> position_;
-  std::vector<double> response_;  ///< per member at the buckets around it, `response_width_` of them
+  std::vector<double> response_;  ///< per member, at the `response_width_` buckets around it
   std::int64_t response_width_ = 0;
   std::vector<Complex> turns_;  ///< member × r: exp(2πi f·τ_j/n)
 

@@ -16,7 +16,7 @@ namespace {
 /// effect on the larger columns (iterated Tikhonov regularisation).
 constexpr double kRidge = 2e-14;
 constexpr int kPasses = 4;
-/// Below this, what remains of a unit column after orthogonalisation is rounding.
+/// If less than this remains of a unit column after orthogonalisation, it is rounding.
 constexpr double kRounding = 1e-14;
 
 /// The complex product without the standard's special cases for infinities.
@@ -78,7 +78,7 @@ std::vector<std::complex<double>> FlatSystem::row(double leakage) {
     solve(excess);
     remove(excess, row);
   }
-  // The Gram matrix squares the condition number, so some rows in double precision need the slower way.
+  // The Gram matrix squares the condition number, so some rows in double precision need the slower method.
   if (!(leak <= leakage * norms_.back())) {
     row = column(size() - 1);
     make_basis(size() - 1);
@@ -190,7 +190,8 @@ void FlatSystem::solve(std::vector<Complex>& x) const {
   }
 }
 
-/// Conjugated readings of a row over (q, j) for each loaded column, along columns as make_gram() left them.
+/// Conjugated readings of a row over (q, j) for each loaded column, in the transposed layout that make_gram()
+/// left.
 std::vector<std::complex<double>> FlatSystem::read(const std::vector<Complex>& row) {
   const std::size_t size = norms_.size();
   const std::size_t p = p_;
@@ -244,7 +245,7 @@ std::vector<std::complex<double>> FlatSystem::column(std::size_t v) const {
   return values;
 }
 
-/// An orthonormal basis of the first `count` columns by Gram–Schmidt, large ones first.
+/// Makes an orthonormal basis of the first `count` columns by Gram–Schmidt, large ones first.
 void FlatSystem::make_basis(std::size_t count) {
   std::vector<std::size_t> order(count);
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -260,8 +261,8 @@ void FlatSystem::make_basis(std::size_t count) {
   }
 }
 
-/// Removes a column's projection onto the basis, and a second time if so much was removed that rounding
-/// shows. Twice is enough (Giraud, Langou and Rozložník 2005).
+/// Removes a vector's projection onto the basis, a second time if the first removed most of its power,
+/// because rounding then shows. Twice is enough (Giraud, Langou and Rozložník 2005).
 void FlatSystem::project(std::vector<Complex>& vector) const {
   for (int pass = 0; pass < 2; ++pass) {
     const double before = norm2(vector);

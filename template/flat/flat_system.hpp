@@ -18,14 +18,14 @@ class FlatSystem {
   FlatSystem(std::size_t row_buckets, std::size_t delays);
 
   void clear();
-  /// `shape` has p values, `turns` r of modulus one; both must stay alive. A zero column is
+  /// `shape` has p values, `turns` r of modulus one; `turns` must stay alive until clear(). A zero column is
   /// ignored.
   void add(const double* shape, const Complex* turns);
   std::size_t size() const noexcept { return norms_.size(); }
   std::size_t dimensions() const noexcept { return p_ * r_; }
 
-  /// The squared norm of the best row that reads the last column as 1 and the others as 0; huge if
-  /// they span it.
+  /// The squared norm of the best row that reads the last column as 1 and the others as 0; very large if they
+  /// span it.
   double gain();
   /// That row, after gain(). It reads every other column as at most `leakage`, if rounding permits.
   std::vector<Complex> row(double leakage);

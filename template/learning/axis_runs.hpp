@@ -16,7 +16,7 @@ struct AxisRun {
   std::int32_t cell;
 };
 
-/// The runs of an axis in ascending order, over all frequencies or only (`half`) those up to extent/2.
+/// The runs of an axis in ascending order, over all frequencies, or with `half` only those up to extent/2.
 inline std::vector<AxisRun> axis_runs(std::int64_t extent, bool half) {
   std::vector<AxisRun> runs;
   for (int cell = 0; cell < log_cells(extent); ++cell) {

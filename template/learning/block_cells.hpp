@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Assigns the coefficients of a block of columns to cells, with conjugates and multiplicities.
+// Assigns the coefficients of a block of columns to cells, with their multiplicities.
 #pragma once
 
 #include <vector>
@@ -24,12 +24,12 @@ class BlockCells {
     const double *re, *im;
     std::int64_t first_column, width, skipped;
   };
-  /// `offsets` has room for slabs() × width.
+  /// `offsets` is scratch for slabs() × width elements.
   void scan(const Block& block, std::int64_t* offsets, PartialSelection& selection) const;
 
  private:
-  /// Columns first … end − 1 in one cell. Each column of `conjugates` holds its own conjugates, or shares
-  /// them with another stored column.
+  /// Columns first … end − 1 in one cell. If `conjugates`, the conjugates of each column are stored as well,
+  /// in itself or in another column.
   struct ColumnRun {
     std::int64_t first, end;
     std::int32_t cell;

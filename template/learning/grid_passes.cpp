@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The spectrum is interleaved between the passes; its blocks are split for scanning.
+// Between the passes, real and imaginary parts are interleaved; blocks are split for scanning.
 #include "template/learning/grid_passes.hpp"
 
 #include <algorithm>
@@ -72,7 +72,7 @@ void WholePasses::first(std::int64_t, const void* signal, ElementType type, std:
 
 void WholePasses::second(std::int64_t part, std::byte* between, std::byte* scratch,
                          PartialSelection& selection) const {
-  constexpr std::size_t kDouble = 3;  // among the layouts' types
+  constexpr std::size_t kDouble = 3;  // index of double among the layouts' types
   const std::int64_t first = part * kStretch;
   const std::int64_t width = std::min(kStretch, cells_.columns() - first);
   auto* const re = reinterpret_cast<double*>(scratch);

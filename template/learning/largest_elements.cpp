@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collects up to twice as many elements as wanted, then raises the level to a power that at least k elements
-// have, and drops what is below. Only the end needs the k-th largest power itself.
+// reach, and drops the elements below it. Only finish() always needs the k-th largest power itself.
 #include "template/learning/largest_elements.hpp"
 
 #include <algorithm>
@@ -21,7 +21,8 @@ constexpr std::int64_t kSpare = 64;
 PartialSelection::PartialSelection(std::size_t cells, std::int64_t k, double level)
     : kernels_(&cpu::spectrum_scan_kernels()), k_(k), level_(level), sums_(cells, 0.0) {}
 
-/// Kernels may fuse multiplication and addition, but offer() does not, so they round differently.
+/// Slightly below the level: kernels may fuse multiplication and addition, but offer() does not, so they
+/// round differently.
 double PartialSelection::scan_level() const noexcept {
   return level_ * (1 - 8 * std::numeric_limits<double>::epsilon());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selects the k largest coefficients of a spectrum that arrives in parts and is not stored, and sums the
-// powers of all others over the cells of the envelope.
+// Selects the k largest coefficients of a spectrum that arrives in parts and is not stored. Sums the powers
+// of all others over the cells of the envelope.
 #pragma once
 
 #include <complex>
@@ -27,15 +27,15 @@ struct SpectrumRegion {
   std::int32_t cell, multiplicity;
 };
 
-/// The largest elements of one part, and sums over the rest. No element is ever subtracted from a sum that
-/// contained it: the sums stay accurate even if large powers are 10^30 times the others.
+/// The largest elements of one part, and sums over the rest. No element is subtracted from a sum that
+/// contains it, so the sums stay accurate even if large powers are 10^30 times the others.
 class PartialSelection {
  public:
-  /// Powers below `level` are too small, as other parts have shown.
+  /// Powers below `level` are known from other parts to be too small.
   PartialSelection(std::size_t cells, std::int64_t k, double level);
 
-  /// Calls candidate(offset) for elements that may be among the largest; it may offer() them. The others are
-  /// in the sums. `offsets` has room for rows × columns.
+  /// Calls candidate(offset) for elements that may be among the largest; it may offer() them. Adds the others
+  /// to the sums. `offsets` is scratch for rows × columns elements.
   template <class Candidate>
   void scan(const SpectrumRegion& region, std::int64_t* offsets, const Candidate& candidate) {
     const cpu::SpectrumScan result = kernels_->scan(region.re, region.im, region.stride, region.rows,
@@ -60,9 +60,9 @@ class PartialSelection {
   void make_room(std::int64_t spare);
   /// Guesses a level from a sample, and checks it. False if none is useful.
   bool raise_level();
-  /// All powers, partitioned: the one of this rank in its place, the larger ones before it.
+  /// All powers, partitioned: the power of this rank is in its place, the larger ones are before it.
   std::vector<double> powers_around(std::size_t rank) const;
-  /// Drops what is smaller than the element of this rank; the largest has rank 0.
+  /// Raises the level to the power of this rank and drops smaller elements; the largest has rank 0.
   void raise_level_to(std::size_t rank);
   /// Keeps the k largest; among equal powers those of smaller index.
   void keep_largest();
@@ -77,8 +77,8 @@ class PartialSelection {
   double largest_outside_ = 0;
 };
 
-/// Combines parts. Which parts share a level decides the order of sums, so parts are combined in the same
-/// groups and order for any number of threads.
+/// Combines parts. The order of sums depends on the parts that share a level, so parts are combined in the
+/// same groups and order for any number of threads.
 class LargestElements {
  public:
   LargestElements(std::size_t cells, std::int64_t k) : all_(cells, k, kNothing) {}

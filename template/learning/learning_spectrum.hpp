@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The spectra of the learning frames, in host or GPU memory, behind the few queries of learning.
+// The spectra of the learning frames, in host or GPU memory, and the queries that learning makes.
 #pragma once
 
 #include <complex>
@@ -16,7 +16,7 @@ struct RankedPower {
   double power;
 };
 
-/// Mean power over the frames of every distinct frequency, its change since the first frame, and the first
+/// For every distinct frequency: mean power over the frames, its change since the first frame, and the first
 /// frame's values. Indices are those of stored elements, and only representatives (SpectrumLayout) count.
 class LearningSpectrum {
  public:
@@ -26,7 +26,7 @@ class LearningSpectrum {
   LearningSpectrum& operator=(const LearningSpectrum&) = delete;
 
   const SpectrumLayout& layout() const noexcept { return layout_; }
-  /// X is 2^exponent times, and a power 4^exponent times, what the functions below return; not 0 if the
+  /// The functions below return X divided by 2^exponent, and powers divided by 4^exponent. It is 0 unless the
   /// frames' powers would leave the range of double precision.
   virtual int exponent() const noexcept { return 0; }
 
@@ -39,7 +39,7 @@ class LearningSpectrum {
   /// The `count` largest powers at index `first` and above, in ascending order of index; ties go to the
   /// smaller index.
   virtual std::vector<RankedPower> largest(std::int64_t first, std::int64_t count) const = 0;
-  /// About how many of the largest powers without f = 0 hold this energy; 0 if unknown.
+  /// Approximate number of the largest powers without f = 0 that hold this energy; 0 if unknown.
   virtual std::int64_t count_with_energy(double energy) const {
     static_cast<void>(energy);
     return 0;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A group's coefficients are in ascending order of frequency, so every run of a
-// cell is contiguous in memory.
+// A group's coefficients are in ascending order of frequency, so every run of a cell is contiguous in memory.
 #include "template/learning/line_passes.hpp"
 
 #include <algorithm>

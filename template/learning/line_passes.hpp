@@ -36,7 +36,7 @@ class LinePasses final : public SpectrumPasses {
   std::size_t offsets_bytes() const noexcept {
     return static_cast<std::size_t>(8 * fft_.columns()) * sizeof(std::int64_t);
   }
-  /// The row whose frequencies are conjugates of each other.
+  /// Offers the frequencies of a row (lane) that holds its own conjugates.
   void scan_own_conjugates(const TwoPassFft<double>::Group& group, int lane,
                            PartialSelection& selection) const;
 

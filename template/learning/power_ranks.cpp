@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Positive doubles are ordered like their bits, so the leading bits are bins of a logarithmic histogram.
+// Positive doubles order like their bits, so the leading bits are bins of a logarithmic histogram.
 #include "template/learning/power_ranks.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each rule is a few queries to the learning spectrum: the k largest powers, ever more of the largest until
-// they hold the energy, or all powers above a multiple of the median.
+// Each rule is a few queries to the learning spectrum: the k largest powers, growing numbers of the largest
+// until they hold the energy, or all powers above a multiple of the median.
 #include "template/learning/select.hpp"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ std::vector<RankedPower> select_energy(const LearningSpectrum& spectrum, const s
   const double wanted = share * std::accumulate(sums.begin() + 1, sums.end(), 0.0);
   const std::int64_t candidates = spectrum.layout().distinct() - 1;
   std::vector<RankedPower> chosen;
-  // The number needed is not known exactly, so ask for ever more of the largest until they suffice.
+  // The number needed is not known exactly, so ask for more of the largest until they suffice.
   const std::int64_t likely = std::max<std::int64_t>(4096, spectrum.count_with_energy(wanted));
   for (std::int64_t count = std::min(likely, candidates); count > 0;
        count = std::min(4 * count, candidates)) {

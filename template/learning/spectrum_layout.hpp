@@ -9,14 +9,14 @@
 
 namespace sfft::detail {
 
-/// All N frequencies of a complex signal, (n1, …, nD/2 + 1) of a real one.
+/// Stores all N frequencies of a complex signal, (n1, …, nD/2 + 1) of a real one.
 struct SpectrumLayout {
   Shape shape{1};
   bool real = false;
 
   std::int64_t row_points() const noexcept;  ///< elements of the last dimension as stored
   std::int64_t points() const noexcept;      ///< stored elements
-  /// The linear index in the full grid of stored element i.
+  /// The linear index of stored element i in the full grid.
   std::int64_t linear_index(std::int64_t i) const noexcept;
   /// Whether stored element i represents its conjugate pair: real spectra store both halves of the planes f_D
   /// = 0 and f_D = n_D/2, and the smaller linear index represents the pair.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the passes for a shape, and keeps the most recently used.
+// Chooses the passes for a shape, and keeps the most recently created ones.
 #include "template/learning/spectrum_passes.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct Entry {
 
 bool has_small_tables(const Shape& shape) {
   if (shape.rank() == 1 && two_pass_possible(shape[0])) return true;
-  // The third dimension multiplies the runs of columns.
+  // In 3D every row has its own runs of columns, so no side may be long.
   const auto extents = shape.extents();
   return std::all_of(extents.begin(), extents.end(), [](std::int64_t n) { return n <= kLongestSide; });
 }

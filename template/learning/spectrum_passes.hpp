@@ -11,8 +11,9 @@
 
 namespace sfft::detail {
 
-/// Two passes over memory; the second needs the whole first. Parts of a pass may run concurrently, each with
-/// its own scratch. Immutable, thread-safe. Elements are numbered as in SpectrumLayout.
+/// Two passes over memory; the second needs the complete result of the first. Parts of a pass may run
+/// concurrently, each with its own scratch. Immutable, thread-safe. Elements are numbered as in
+/// SpectrumLayout.
 class SpectrumPasses {
  public:
   virtual ~SpectrumPasses() = default;
@@ -21,7 +22,7 @@ class SpectrumPasses {
   virtual std::int64_t second_parts() const noexcept = 0;
   /// Whether each part of the second pass is a fair sample of all frequencies.
   virtual bool parts_are_alike() const noexcept { return false; }
-  /// Memory between the passes and scratch of one call, both 64-byte aligned.
+  /// Sizes of the memory between the passes and of one call's scratch, both 64-byte aligned.
   virtual std::size_t between_bytes() const noexcept = 0;
   virtual std::size_t scratch_bytes() const noexcept = 0;
 
@@ -30,7 +31,7 @@ class SpectrumPasses {
                      std::byte* scratch) const = 0;
   virtual void second(std::int64_t part, std::byte* between, std::byte* scratch,
                       PartialSelection& selection) const = 0;
-  /// The same, but writes the coefficients to their places in `spectrum`.
+  /// The second pass without a selection: writes the coefficients to their places in `spectrum`.
   virtual void store(std::int64_t part, std::byte* between, std::byte* scratch,
                      std::complex<double>* spectrum) const = 0;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stretch of l samples fits into a gap of g in g − l + 1 places, so that its probability needs only the
-// number and the sum of the gaps that are long enough.
+// A stretch of l samples fits into a gap of g at g − l + 1 places, so the probability of a miss needs only
+// the number and the sum of the gaps that are long enough.
 #include "template/planning/bursts.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace sfft::detail {
 
 ReadSet::ReadSet(std::int64_t points, std::int64_t expected) : points_(points) {
-  constexpr std::int64_t kSparse = 1024;  // points per read from which on sorting takes less time
+  constexpr std::int64_t kSparse = 1024;  // from this number of points per read, sorting is faster
   if (points / kSparse < expected) marks_.resize(static_cast<std::size_t>(points / kBits + 1));
 }
 
@@ -47,7 +47,7 @@ void ReadSet::add(const CombData& comb) {
 }
 
 void ReadSet::add(const FlatPlanData& flat) {
-  // A sample with less weight is seen, but makes too little of the error that it stands for.
+  // A sample with less weight is read, but its error is reduced too much to be noticed.
   constexpr double kMinWeight = 0.25;
   double largest = 0;
   for (const double tap : flat.window) largest = std::max(largest, std::abs(tap));
@@ -64,7 +64,7 @@ ReadGaps::ReadGaps(ReadSet reads) : points_(reads.points()) {
   // Gaps of a lattice have few lengths, and those of random reads rarely exceed the table.
   std::vector<std::int64_t> counts(static_cast<std::size_t>(std::min<std::int64_t>(4096, points_ + 1))),
       longer;
-  std::int64_t next = 0;  // the first sample behind the last read
+  std::int64_t next = 0;  // the first sample after the last read
   const auto add = [&](std::int64_t end) {
     const auto gap = static_cast<std::size_t>(end - next);
     next = end + 1;

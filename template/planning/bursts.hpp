@@ -12,15 +12,15 @@
 
 namespace sfft::detail {
 
-/// The samples of a frame that a plan reads, by linear index: a bit for each sample, or a list where the
-/// reads are few.
+/// The samples of a frame that a plan reads, by linear index: one bit per sample, or a list if the reads are
+/// few.
 class ReadSet {
  public:
   ReadSet(std::int64_t points, std::int64_t expected);
 
-  void add(std::int64_t read);  ///< below points; perhaps twice
+  void add(std::int64_t read);  ///< below points(); may be added twice
   void add(const CombData& comb);
-  void add(const FlatPlanData& flat);  ///< without those that the window all but removes
+  void add(const FlatPlanData& flat);  ///< without samples that the window nearly removes
 
   std::int64_t points() const noexcept { return points_; }
 
@@ -41,7 +41,7 @@ class ReadSet {
 
   std::int64_t points_;
   std::vector<std::uint64_t> marks_;
-  std::vector<std::int64_t> reads_;  ///< used where marks_ is empty
+  std::vector<std::int64_t> reads_;  ///< used if marks_ is empty
 };
 
 /// The gaps that a plan's reads leave in a frame, taken in memory order.
@@ -51,11 +51,11 @@ class ReadGaps {
 
   std::int64_t reads() const noexcept { return reads_; }  ///< distinct ones
   /// The probability that no read falls into `length` samples that are split as evenly as possible into
-  /// `stretches` runs of consecutive samples, drawn independently and uniformly. As many stretches as samples
-  /// are a random set.
+  /// `stretches` runs of consecutive samples, drawn independently and uniformly. If `stretches` is `length`,
+  /// the samples are a random set.
   double miss_probability(std::int64_t length, std::int64_t stretches) const;
-  /// The smallest length at which every number of stretches 1, 2, 4, …, and a random set, is missed with at
-  /// most the probability `miss`.
+  /// The smallest length that is missed with a probability of at most `miss`, for every number of stretches
+  /// 1, 2, 4, … and for a random set.
   std::int64_t shortest_burst(double miss) const;
 
  private:

@@ -62,7 +62,7 @@ struct DeviceWork {
     const double recover = 0.3 + k * own * (real ? 16 : 8) / 6e4;
     return gather + fft + recover + 0.4 + 0.0004 * k;
   }
-  /// Time of a frame with few concurrent frames: passes wait for each other more than they compute.
+  /// Time of a frame if few frames are concurrent: passes then wait for each other more than they compute.
   double latency_us(double own, double side) const {
     const double passes = std::log(std::max(side, 8.0)) / std::log(6.5);
     return 2.9 + 0.5 * passes + own * (side * 1e-3 + k * 5e-4);
@@ -77,7 +77,7 @@ struct Spread {
 Spread spread(const CombCost& cost, const DeviceWork& work, int idle) {
   constexpr int kLargestCluster = 16;
   const int max = std::min(kLargestCluster, idle);
-  // With fewer points a block is as fast: it was 0.9 us faster for 256 x 5.
+  // With fewer points one block is at least as fast: it was 0.9 us faster for 256 x 5.
   if (max < 2 || work.points * work.lanes < 1024) return {0, 0};
   if (cost.real && cost.buckets % 2 == 0 && cost.delays <= max) return {1, work.points / 2};
   const double own = std::ceil(work.lanes / max);
@@ -111,7 +111,7 @@ double predict_comb_device_us(const CombCost& cost, int multiprocessors, int bat
 double device_time_weight(int batch) noexcept {
   // Times of combs with equal errors differ more on GPUs, especially if a few frames wait for their passes. A
   // plan of half the samples still loses, because its error is 1.4 times as large.
-  constexpr int kFewFrames = 16;  // leave most of a GPU idle
+  constexpr int kFewFrames = 16;  // up to this many leave most of a GPU idle
   return batch <= kFewFrames ? 0.8 : 0.4;
 }
 
@@ -127,13 +127,13 @@ double predict_from_host_us(double device_us, std::int64_t bytes, int batch) noe
 }
 
 double predict_whole_from_host_us(double device_us, std::int64_t bytes, int batch) noexcept {
-  constexpr double kCopy = 10;  // a copy starts late
+  constexpr double kCopy = 10;  // start of a copy
   // Rounds are large, so copies hardly overlap with them.
   return predict_from_host_us(0, 0, batch) + kCopy / batch + predict_bus_us(bytes) + device_us;
 }
 
 double predict_witness_device_us(std::int64_t blocks, std::int64_t k) noexcept {
-  // Two launches more, and staged kernels instead of a fused one.
+  // Two more launches, and staged kernels instead of a fused one.
   return blocks == 0 ? 0 : 15 + 1e-5 * static_cast<double>(blocks) * static_cast<double>(k);
 }
 

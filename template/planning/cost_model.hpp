@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Predicted execution times for comparing plans. Fitted on one core of a current x86-64 server
-// (docs/tuning.md); only their rough ratios matter.
+// Predicted execution times for comparing plans, in microseconds. Those for a CPU are fitted on one core of a
+// current x86-64 server (docs/tuning.md). Only their rough ratios matter.
 #pragma once
 
 #include <cstdint>
@@ -18,30 +18,30 @@ struct CombCost {
   std::int64_t k;
   bool real;
   std::int64_t sectors = 0;    ///< distinct 32-byte sectors that hold the samples, approximately
-  std::int64_t bus_bytes = 0;  ///< of the rows that cross the bus; 0: none do
+  std::int64_t bus_bytes = 0;  ///< size of the rows that cross the bus; 0: none do
 };
 
 double predict_comb_us(const CombCost& cost) noexcept;
-/// Blocks of a witness beyond the first.
+/// Time of the `blocks` of a witness beyond the first.
 double predict_witness_us(std::int64_t blocks, std::int64_t k) noexcept;
 double predict_direct_us(std::int64_t points, std::int64_t k, bool real) noexcept;
-/// A full transform with the built-in dense engine.
+/// Time of a full transform with the built-in dense engine.
 double predict_dense_us(const Shape& shape, bool real) noexcept;
 
-/// The same per frame on a GPU like the H200, in batches of `batch` with data in device memory
+/// Time of a comb per frame on a GPU like the H200, in batches of `batch` with data in device memory
 /// (docs/tuning.md). `compiled`: with kernels compiled for the plan if a cluster shares a frame.
 double predict_comb_device_us(const CombCost& cost, int multiprocessors, int batch,
                               bool compiled = false) noexcept;
 /// Weight of a plan's time against its error in batches of `batch` (CombRequest::time_weight).
 double device_time_weight(int batch) noexcept;
-/// The time from host memory to results there, for frames of which `bytes` cross the bus and that take the
-/// GPU `device_us` each. The bus works during the transforms of other frames.
+/// The time per frame from samples in host memory to results there, if `bytes` of a frame cross the bus and
+/// the GPU takes `device_us`. Transfers overlap with the transforms of other frames of the batch.
 double predict_from_host_us(double device_us, std::int64_t bytes, int batch) noexcept;
 /// The same for frames copied whole.
 double predict_whole_from_host_us(double device_us, std::int64_t bytes, int batch) noexcept;
-/// The time of a bus like the H200's for bytes in rows of a kilobyte or more.
+/// The time that a bus like the H200's takes for bytes in rows of a kilobyte or more.
 double predict_bus_us(std::int64_t bytes) noexcept;
-/// A GPU's kernels for a witness of more than one block; none if there are no `blocks` beyond the first.
+/// Time of a GPU's kernels for the `blocks` of a witness beyond the first; 0 if there are none.
 double predict_witness_device_us(std::int64_t blocks, std::int64_t k) noexcept;
 double predict_flat_device_us(std::int64_t taps, std::int64_t rows) noexcept;
 double predict_direct_device_us(std::int64_t points, std::int64_t k) noexcept;

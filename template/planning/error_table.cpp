@@ -21,7 +21,8 @@ ErrorTable make_error_table(const SupportSet& support, RowErrors rows) {
   table.bias.resize(k, 0.0);
   table.fit.assign(k, 0.0);
   model.tail_per_scale = rows.tail_per_scale;
-  double scatter = 0;  // variance of the fit; the square of a complex Gaussian value scatters by its mean
+  // Variance of the fit: |X|² of a complex Gaussian X has a standard deviation equal to its mean.
+  double scatter = 0;
   model.halves = support.real ? 2 : 1;
   for (const SupportMember& member : support.members) {
     const auto i = static_cast<std::size_t>(member.coefficient);

@@ -21,14 +21,14 @@ struct RowErrors {
   double tail_values = 0;     ///< number of values whose mean gives the tail's scale; 0: it is known exactly
 };
 
-/// The table of exact paths has only rounding errors; their tail is measured.
+/// The table of an exact path, which has only rounding errors and measures the tail.
 ErrorTable exact_errors(const SupportSet& support);
 
 ErrorTable make_error_table(const SupportSet& support, RowErrors rows);
 
-/// Knowledge of the energy outside the support, against which a witness is compared.
+/// What is known of the energy outside the support, against which a witness is compared.
 enum class TailKnowledge {
-  white,     ///< nothing, but least squares fits its level to each frame
+  white,     ///< unknown, but least squares fits its level to each frame
   measured,  ///< the learning frames' envelope
   guessed,   ///< the shape of a change between frames: its energy is wrong by some factor for most streams
 };

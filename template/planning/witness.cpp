@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws stratified positions with evenly spread residues, and tabulates how each
-// coefficient adds to the samples there.
+// Draws stratified positions with evenly spread residues, and tabulates the contribution of each coefficient
+// to the samples there.
 #include "template/planning/witness.hpp"
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace sfft::detail {
 
 namespace {
 
-/// `count` indices of an extent, one in each of `count` intervals, in random order; if there is room their
-/// residues modulo `count` are a permutation too.
+/// `count` indices of an extent, one in each of `count` intervals, in random order; if there is room, their
+/// residues modulo `count` are also a permutation.
 std::vector<std::int64_t> scatter(std::int64_t extent, std::int64_t count, std::mt19937_64& random) {
   std::vector<std::int64_t> stretch(static_cast<std::size_t>(count)), residue, out;
   std::iota(stretch.begin(), stretch.end(), 0);
@@ -57,7 +57,7 @@ std::vector<OwnMember> own_members(const SupportSet& support) {
 }
 
 /// exp(2πi f t_s/n) for the frequencies f of one dimension and the coordinates t_s of a few samples. For many
-/// frequencies it is a product of two factors, f = high·2^bits + low, from tables of about √n rows.
+/// frequencies each is a product of two factors, f = high·2^bits + low, from tables of about √n rows.
 class Phases {
  public:
   Phases(std::int64_t n, std::size_t members, const Roots& roots, std::vector<std::int64_t> t)
@@ -132,7 +132,7 @@ void add_columns(const SupportSet& support, WitnessData& data, cpu::ThreadPool* 
   const Shape& shape = support.shape;
   const auto reals = static_cast<std::size_t>(2 * support.k);
   const std::size_t count = data.block_samples();
-  std::size_t together = kWitnessReals / 2;  // samples that share tables, fewer where threads need work
+  std::size_t together = kWitnessReals / 2;  // samples that share tables; fewer if threads would idle
   while (together > 1 && pool != nullptr &&
          together * static_cast<std::size_t>(pool->threads()) > data.samples.size())
     together /= 2;
@@ -155,7 +155,7 @@ void add_columns(const SupportSet& support, WitnessData& data, cpu::ThreadPool* 
       std::array<std::complex<double>, kWitnessReals / 2> product;
       product.fill(scale);
       for (std::size_t d = 0; d < phases.size(); ++d) phases[d].multiply(member.f[d], product.data());
-      double* const re = block + 2 * member.coefficient * kWitnessReals;  // what re X̂ adds to the samples
+      double* const re = block + 2 * member.coefficient * kWitnessReals;  // contribution of re X̂
       double* const im = re + kWitnessReals;
       // In a real signal, f contributes X times the root and −f the conjugate of that, so real parts add.
       const double parts = member.paired ? 2 : 1;
