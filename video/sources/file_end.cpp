@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recognises the container by its first bytes, then follows only its outermost sizes: boxes, RIFF chunks, the
-// EBML segment, the last Ogg page or the last FLV tag.
+// EBML segment, the last Ogg page, the last FLV tag, or whole MPEG-TS packets.
 #include "video/sources/file_end.hpp"
 
 #include <algorithm>

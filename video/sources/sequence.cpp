@@ -63,7 +63,7 @@ std::string common_name(const std::string& path, bool in_folder) {
 
 struct Piece {
   std::size_t input = 0;
-  std::tuple<int, int, int, int, int, bool> coding;  ///< of the pictures
+  std::tuple<int, int, int, int, int, bool> coding;  ///< codec, size, pixel format, orientation
   WallClock begin;
   double stamp = 0, seconds = 0;  ///< stamp of its beginning; length (0: unknown)
 };

@@ -56,7 +56,7 @@ bool all_digits(const std::string& text) {
          std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-/// Requires a path to be a non-empty file.
+/// Throws InputError if a path does not exist, is not accessible, or is an empty file.
 void check_file(const std::string& path) {
   std::error_code code;
   const auto status = std::filesystem::status(path, code);
