@@ -21,7 +21,7 @@ void sfft_original_free(void* plan) {
 }
 
 void sfft_original_execute(void* plan, double* samples) {
-  // Planning sets these globals; with plans of several versions alive, executions must set them too.
+  // Planning sets this global variable. With plans of several versions alive, executions must also set it.
   WITH_COMB = static_cast<sfft_plan*>(plan)->version != SFFT_VERSION_1;
   found.clear();
   sfft_exec(static_cast<sfft_plan*>(plan), reinterpret_cast<complex_t*>(samples), &found);
