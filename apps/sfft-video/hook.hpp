@@ -20,7 +20,7 @@ namespace sfft::apps {
 
 /// `command` runs under /bin/sh. It gets the event as a JSON line on standard input and in environment
 /// variables (SFFT_EVENT, SFFT_EVENT_ID, SFFT_KIND, SFFT_SOURCE, SFFT_START_S, SFFT_END_S, SFFT_START_FRAME,
-/// SFFT_CONFIDENCE, SFFT_SHIFT_PX, SFFT_WALL_CLOCK, SFFT_SNAPSHOT, SFFT_ZONES), so no part of the event
+/// SFFT_CONFIDENCE, SFFT_SHIFT_PX, SFFT_WALL_CLOCK, SFFT_SNAPSHOT, SFFT_ZONES). No part of the event thus
 /// becomes part of the command. Up to 16 commands run concurrently, so a slow one does not delay others.
 /// However, the command for an event's end waits for the command for its start. A command that exceeds the
 /// time limit is killed with its process group.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens every output, rejects those that would overwrite an input or each other, and guards each write, so
+// Opens every output, and rejects those that would overwrite an input or each other. Guards each write, so
 // that a failing output does not stop the others.
 #include "outputs.hpp"
 

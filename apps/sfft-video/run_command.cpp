@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sfft-video run: opens outputs before inputs so that bad names fail at once, runs the pipeline, and converts
-// every outcome to a report and an exit code.
+// sfft-video run: opens outputs before inputs, so that bad names fail at once. Runs the pipeline, and
+// converts every outcome to a report and an exit code.
 #include "run_command.hpp"
 
 #include <fmt/format.h>

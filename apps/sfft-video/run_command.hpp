@@ -23,7 +23,7 @@ RunOutcome run_one(RunCommand command, const std::atomic<bool>& stop);
 /// The command for one of several inputs; `name` fills the {} in the names of outputs.
 RunCommand command_for(const RunCommand& command, const std::string& input, const std::string& name);
 
-/// Throws UsageError if several inputs would write to the same output file.
+/// Throws UsageError if several inputs would write to the same output file. A common JSON report is allowed.
 void check_output_names(const RunCommand& command);
 
 /// Runs the recordings of one shard, and appends the results to the shard's file.

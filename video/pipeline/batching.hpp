@@ -38,8 +38,8 @@ struct Batching {
 Batching choose_batching(const BatchingRequest& request, std::size_t frame_bytes,
                          std::int64_t limit_bytes) noexcept;
 
-/// Returns how many frames of a recording the decoder may hold in addition to Batching::slots, while the
-/// template is learned and a plan is searched.
+/// Returns how many frames of a recording the decoder may hold in addition to Batching::slots. They are
+/// needed while the template is learned and a plan is searched.
 std::size_t frames_ahead(const BatchingRequest& request, std::size_t frame_bytes,
                          std::int64_t limit_bytes) noexcept;
 

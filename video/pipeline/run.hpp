@@ -19,8 +19,8 @@
 namespace sfft::video {
 
 struct RunOptions {
-  std::int64_t k = 0;  ///< 0 with energy 0: 1000, less on small frames
-  double energy = 0;
+  std::int64_t k = 0;                   ///< 0 with energy 0: 1000, less on small frames
+  double energy = 0;                    ///< share of the energy to keep, instead of k; 0: k decides
   double accuracy = 0;                  ///< 0: no limit
   double max_samples = 0;               ///< share of the pixels; 0: automatic
   int threads = 1;                      ///< 0: one per core
@@ -50,8 +50,8 @@ struct RunReport {
   std::int64_t frames_read = 0;
   int threads = 1;
   Device device = Device::automatic();  ///< as requested
-  /// Microseconds that the transforming thread spent in each stage, from the second frame to the end of the
-  /// run.
+  /// Microseconds that the transforming thread spent in each stage. Reading the first frames and learning
+  /// from them do not count.
   struct Stages {
     double waiting_us = 0;  ///< for frames to be decoded
     double ahead_us = 0;    ///< passing frames to the GPU as they come
@@ -84,7 +84,7 @@ struct RunReport {
   Frame first_frame;
 };
 
-/// Receives every frame's spectrum in order, including that of frame 0.
+/// Receives every frame's spectrum in order, including that of frame 0, until the frames change their format.
 class SpectrumSink {
  public:
   virtual ~SpectrumSink() = default;

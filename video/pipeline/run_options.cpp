@@ -42,7 +42,7 @@ TrackerOptions tracker_options(const RunOptions& options, bool live, bool on_gpu
   if (options.max_samples > 0) tracking.plan.max_samples = options.max_samples;
   tracking.reference = options.reference;
   // A passing object moves energy out of the support for a while, but does not harm the coefficients in the
-  // support, and a new template costs tens of dense transforms. Without a reference the default applies.
+  // support. A new template costs tens of dense transforms. Without a reference the default applies.
   if (options.reference) tracking.relearn_below = 0.75;
   tracking.accuracy = options.accuracy;
   tracking.similarity = options.similarity;

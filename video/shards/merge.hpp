@@ -18,8 +18,8 @@ struct MergedRun {
 };
 
 /// Reads the shards' files; a folder stands for all shards in it. Throws Error(invalid_argument) if two files
-/// belong to different runs or are the same shard, Error(file_unreadable) if there are none or one cannot be
-/// read, and the errors of parse_shard_lines(). Missing parts are not an error here.
+/// belong to different runs or are the same shard. Throws Error(file_unreadable) if there are no files or one
+/// cannot be read, and the errors of parse_shard_lines(). Missing parts are not an error here.
 MergedRun merge_shards(const std::vector<std::string>& paths);
 
 /// The report of a run over several inputs, as `sfft-video run` writes it.

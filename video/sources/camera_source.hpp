@@ -19,7 +19,7 @@ class Capture {
   /// Blocks until a frame comes. Returns false if none will come.
   virtual bool read(Frame& frame) = 0;
 };
-/// Throws InputError.
+/// Opens a camera, or throws InputError.
 using OpenCapture = std::function<std::unique_ptr<Capture>()>;
 
 /// Opens the camera or throws InputError. Frame times are arrival times.

@@ -8,10 +8,10 @@
 
 namespace sfft::video {
 
-/// Returns a list, in order of time, for each set of recordings that continue each other, and a list of one
-/// for any other recording. The lists are in the order of the inputs. A recording continues another one if
-/// their names differ only in numbers and dates, their pictures are coded alike, and it begins where the
-/// other one ends: by the dates within 2 s, or by the time stamps within 0.3 s. If recordings of one name
+/// Returns one list, in order of time, per set of recordings that continue each other. Any other recording
+/// has a list of one. The lists are in the order of the inputs. A recording continues another one if it
+/// begins where the other one ends: by the dates within 2 s, or by the time stamps within 0.3 s. Their names
+/// may differ only in numbers and dates, and their pictures must be coded alike. If recordings of one name
 /// overlap, their dates are ignored. `track` is as in SourceOptions. A recording that cannot be opened has a
 /// list of one.
 std::vector<std::vector<std::string>> find_sequences(const std::vector<std::string>& inputs, int track,

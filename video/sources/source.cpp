@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Classifies the input string (standard input, URL, directory, pattern, camera, file), checks that a file
-// exists and is not empty, and opens the reader that this build has for it.
+// Classifies the input string: standard input, URL, directory, pattern, camera or file. Checks that a file
+// exists and is not empty, and opens the reader that this build has for the input.
 #include "video/sources/source.hpp"
 
 #include <fmt/format.h>

@@ -167,8 +167,8 @@ class FrameSource {
   virtual std::unique_ptr<UnmadeSamples> load_later() { return nullptr; }
   /// Whether frames are decoded into GPU memory.
   virtual bool on_gpu() const noexcept { return false; }
-  /// Like load(), for a frame with the size and depth of `frame`, but writes the samples to an offset of
-  /// `pictures` without passing through the host. Returns false if this frame needs load().
+  /// Like load(), but writes the samples to an offset of `pictures` without passing through the host. Returns
+  /// false if this frame needs load(), for example because its size or depth differs from that of `frame`.
   virtual bool load_on_gpu(Frame& frame, const DevicePictures& pictures, std::size_t offset) {
     static_cast<void>(frame), static_cast<void>(pictures), static_cast<void>(offset);
     return false;
