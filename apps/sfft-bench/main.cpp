@@ -15,7 +15,7 @@ namespace {
 
 using namespace sfft::apps;
 
-/// Whether to use a GPU. Prints one message if a GPU is requested but missing.
+/// Whether to use a GPU. If there is none, throws for the device "cuda", and prints a message for "all".
 bool settle_gpu(const CommonOptions& common) {
   if (common.device == "cpu") return false;
 #if SFFT_BENCH_CUDA

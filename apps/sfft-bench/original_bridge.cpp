@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls the original sFFT code. Compiled like it (GNU C++98, for its C99 complex type), and only if
-// SFFT_PEER_DIR names a checkout.
+// Calls the original sFFT code. This file is compiled like that code (GNU C++98, for its C99 complex type),
+// and only if SFFT_PEER_DIR names a checkout.
 #include "original_bridge.hpp"
 
 #include <omp.h>

@@ -19,7 +19,7 @@ class Distribution {
   bool empty() const noexcept { return count_ == 0; }
   /// NaN if there are no numbers; so is quantile().
   double mean() const noexcept;
-  /// The q-quantile (nearest rank below).
+  /// The q-quantile (nearest rank).
   double quantile(double q) const;
 
  private:

@@ -22,8 +22,8 @@ struct FrameRecord {
   double us = 0;
   double copy_us = 0;                  ///< the part of `us` in which bytes were copied to the GPU
   std::int64_t transferred_bytes = 0;  ///< bytes copied to the GPU
-  double relative_error = 0;           ///< reported
-  double error_l2 = 0;                 ///< reported
+  double relative_error = 0;           ///< estimate that the spectrum reports
+  double error_l2 = 0;                 ///< estimate that the spectrum reports
   double residual = 0;
   std::optional<double> true_error;  ///< relative; only for verified frames
   std::optional<bool> covered;       ///< true L2 error <= 2 × reported

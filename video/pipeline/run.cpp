@@ -301,7 +301,7 @@ class Reading {
   std::vector<Frame> first_;
   Frame like_;                    ///< a frame of the run's format, without samples
   std::size_t frame_bytes_ = 0;   ///< 0: no frame has come
-  std::optional<Frame> changed_;  ///< the first one of another format
+  std::optional<Frame> changed_;  ///< the first frame of another format
   bool over_ = false;             ///< the source has ended
 };
 

@@ -19,7 +19,7 @@
 namespace sfft::video {
 
 struct RunOptions {
-  std::int64_t k = 0;                   ///< 0 with energy 0: 1000, less on small frames
+  std::int64_t k = 0;                   ///< 0: from `energy`, or else 1000 (fewer on small frames)
   double energy = 0;                    ///< share of the energy to keep, instead of k; 0: k decides
   double accuracy = 0;                  ///< 0: no limit
   double max_samples = 0;               ///< share of the pixels; 0: automatic
@@ -49,7 +49,7 @@ struct RunReport {
   std::vector<std::string> warnings;  ///< warnings of the input
   std::int64_t frames_read = 0;
   int threads = 1;
-  Device device = Device::automatic();  ///< as requested
+  Device device = Device::automatic();  ///< the requested one
   /// Microseconds that the transforming thread spent in each stage. Reading the first frames and learning
   /// from them do not count.
   struct Stages {

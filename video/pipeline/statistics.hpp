@@ -14,7 +14,7 @@
 
 namespace sfft::video {
 
-/// The q-quantile (nearest rank below), NaN for no values.
+/// The q-quantile (nearest rank); NaN if there are no values.
 inline double quantile(std::vector<double> values, double q) {
   if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
   const auto at = static_cast<std::ptrdiff_t>(q * static_cast<double>(values.size() - 1) + 0.5);

@@ -20,7 +20,8 @@
 
 namespace sfft::video {
 
-/// A sentence that the measured rate overrules the container's; empty if they agree or one is unknown.
+/// Says in a sentence that the measured rate overrules the container's; empty if they agree or one is
+/// unknown.
 std::string overruled_rate(double claimed, double found);
 
 class LibavReader {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts the frames in a recording's packets, to detect frames that a decoder drops
-// silently.
+// Counts the frames in a recording's packets, to detect frames that a decoder drops silently.
 #pragma once
 
 #include <cstdint>

@@ -21,9 +21,9 @@ struct RecordingEnd {
 };
 
 /// Throws InputError for a truncated or damaged recording. Returns a sentence for the report if
-/// `frames_expected` was a wrong estimate, else nothing. Without an index it is a duration times a rate.
-/// Missing it is an error only if the file may be truncated and the last frame's time falls short of a stated
-/// duration.
+/// `frames_expected` was a wrong estimate, else nothing: without an index it is a duration times a rate.
+/// Fewer frames than expected are an error only if the file may be truncated and the last frame's time falls
+/// short of a stated duration.
 std::string check_recording_end(const RecordingEnd& recording);
 
 }  // namespace sfft::video
