@@ -8,8 +8,8 @@
 
 namespace sfft::apps {
 
-/// Adds rows for the figures video_batched and break_even, for every number of frames per call in
-/// options.batch.
+/// Adds rows of the figures video_batched and break_even for every number of frames per call in
+/// options.batch. Does nothing for standard input, which can be read only once.
 void run_batches(const InputName& name, std::int64_t max, const VideoOptions& options,
                  const CommonOptions& common, Results& results);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps whole recordings in GPU memory: as decoded for the library, and as floats for the dense engines. A
-// pass enqueues everything and waits once, as a user with a stream of frames would.
+// pass enqueues all frames and waits once, as a user with a stream of frames would.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -72,7 +72,7 @@ code 1 says that one was wrong.)";
 constexpr const char* kOnlyHelp =
     "Only the contender of this name, or else those whose name contains it; may be repeated";
 
-/// Options that become the lineup once the subcommand is known.
+/// Options from which the lineup is made when the subcommand is known.
 struct Settings {
   std::vector<int> threads;
   std::vector<std::string> planners, efforts;

@@ -21,8 +21,8 @@ struct CommandLine {
   TechnologyOptions technologies;
 };
 
-/// Fills `line`. Returns an exit code if there is nothing to run: after --help, or after wrong usage, which
-/// it reports.
+/// Fills `line`. Returns an exit code if there is nothing to run: after --help, and after wrong usage, which
+/// is reported.
 std::optional<int> parse(int argc, char** argv, CommandLine& line);
 
 }  // namespace sfft::apps

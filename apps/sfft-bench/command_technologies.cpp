@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommand technologies runs one FFT in every technology, and shows which are available, correct, and
-// how fast they are.
+// The subcommand technologies runs one FFT in every technology, and shows which ones are available and
+// correct, and how fast they are.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -49,7 +49,7 @@ std::vector<tech::Entry> entries_of(const std::vector<std::string>& only) {
   for (const tech::Entry& entry : all) names.push_back(entry.name);
   std::vector<tech::Entry> chosen;
   for (const std::size_t i : selected(names, only)) {
-    // The emulation tests the kernels and is no technology, so it runs only if named.
+    // The emulation only tests the kernels, so it runs only if named.
     if (!only.empty() || all[i].name != "emulation") chosen.push_back(all[i]);
   }
   return chosen;

@@ -50,8 +50,8 @@ FrameTransforms make_transforms(const Shape& shape, const VideoOptions& options,
   return chosen;
 }
 
-/// One recording, streamed through all contenders. They alternate between blocks of frames, so that each has
-/// the machine to itself for a while, as in a program, and a disturbance affects all of them.
+/// One recording, streamed through all contenders. They take turns after each block of frames: a contender
+/// has the machine for a whole block, as in a program, and a disturbance affects all of them.
 class Stream {
  public:
   Stream(const InputName& name, std::int64_t max, const VideoOptions& options, const CommonOptions& common)
@@ -77,7 +77,7 @@ class Stream {
   }
 
  private:
-  /// Reads up to the next frame after which totals are reported.
+  /// Reads frames up to the next one after which totals are reported, at most 32.
   void read_block() {
     constexpr std::size_t kMax = 32;
     block_.clear();
@@ -126,7 +126,7 @@ class Stream {
     }
   }
 
-  /// Times frames that were decoded a while ago, each in a separate buffer.
+  /// Times frames that were decoded some time ago, each in a separate buffer.
   void time_distinct() {
     for (std::size_t i = 0; i < transforms_.size(); ++i) {
       if (transforms_[i]->device() != "cpu" || !tallies_[i].skipped.empty()) continue;
@@ -157,7 +157,7 @@ class Stream {
   std::vector<StreamTally> tallies_;
   dense::Plan<double> exact_plan_;
   std::vector<video::Frame> block_;
-  std::map<std::size_t, std::vector<std::complex<double>>> exact_;  ///< of some frames of the block
+  std::map<std::size_t, std::vector<std::complex<double>>> exact_;  ///< spectra of some frames of the block
   FrameBuffer buffer_;
   FrameRing ring_;
   ProgressBar progress_;

@@ -26,7 +26,7 @@ struct SparseOptions {
   std::string sweep = "all";                    ///< "n", "k", "noise", "all"
   std::vector<std::int64_t> sizes, k, k_sweep;  ///< empty: the defaults
   std::int64_t points = 0;                      ///< length of the signals in the sweep over k; 0: the default
-  std::vector<double> snr_db;  ///< for the sweep over n with noise; "all" includes it unless empty
+  std::vector<double> snr_db;                   ///< for the sweep over n with noise; if empty, "all" omits it
   std::vector<std::string> only;
 };
 
@@ -47,7 +47,7 @@ struct VideoOptions {
   std::vector<std::int64_t> k;
   std::vector<std::int64_t>
       frames;         ///< one for all inputs or one each; empty: the default, which --quick lowers
-  bool loop = false;  ///< restart at the first frame until that many have been read
+  bool loop = false;  ///< restart at the first frame until `frames` have been read
   std::vector<std::int64_t> batch{1, 128};  ///< frames per GPU call, read from GPU memory; 0: not timed
   std::vector<std::string> only;
 };

@@ -19,7 +19,7 @@
 
 namespace sfft::apps {
 
-/// One signal of known spectrum. Only contenders that are given the support may read `truth.support`.
+/// One signal of known spectrum. Only contenders that know the support may read `truth.support`.
 struct SparseCase {
   std::int64_t points, k;
   std::span<const std::complex<float>> signal;  ///< 64-byte aligned
@@ -47,7 +47,7 @@ class Contender {
 
   /// Whether the latest plan serves this case.
   virtual bool ready(const SparseCase& problem) const = 0;
-  /// Throws sfft::Error for a case that the contender does not support; the row then says so.
+  /// Throws sfft::Error for a case that the contender does not support; the message goes into the row.
   virtual void plan(const SparseCase& problem) = 0;
   /// Calls plan() and times it.
   void plan_timed(const SparseCase& problem);
@@ -55,9 +55,9 @@ class Contender {
   double plan_seconds() const { return plan_seconds_; }
   /// The part of plan_seconds() spent on learning; NaN for a contender that does not learn.
   virtual double learn_seconds() const { return kUnknown; }
-  /// Converts a new signal or copies it to where execute() reads it, such as another device. Not timed.
+  /// Converts a new signal, or copies it to where execute() reads it, such as a GPU. Not timed.
   virtual void load(const SparseCase& /*problem*/) {}
-  /// Does the timed work. Blocks until the result is in the device's memory.
+  /// The timed work. Blocks until the result is in the device's memory.
   virtual void execute(const SparseCase& problem) = 0;
   /// Time of one execution with cold caches, and median time of warm executions over about `budget` seconds.
   /// A contender on another device overrides both with that device's clock.
@@ -70,12 +70,13 @@ class Contender {
   double plan_seconds_ = 0;
 };
 
-/// Contenders in table order. `only`: as for selected().
+/// The contenders in table order. `only`: see selected(). The original sFFT code is included only if `only`
+/// names it.
 std::vector<std::unique_ptr<Contender>> make_contenders(const std::vector<std::string>& only,
                                                         const Lineup& lineup, bool cpu, bool gpu);
 
-/// The known support as a template. With noise a template must know its level, so it is learned from the
-/// earlier signal, as in a stream.
+/// The known support as a template. With noise, a template must know the noise level, so it is learned from
+/// the earlier signal, as in a stream.
 Template known_template(const SparseCase& problem, const Device& device, int threads = 1);
 
 // Kinds of contenders, one file each.

@@ -17,7 +17,6 @@ namespace {
 class OriginalContender final : public Contender {
  public:
   explicit OriginalContender(int version) : version_(version) {}
-  // The code's sfft_free_plan() frees memory that was never allocated, so plans live until the program ends.
 
   std::string name() const override { return fmt::format("original sFFT-{}", version_); }
   bool ready(const SparseCase& problem) const override {
@@ -42,7 +41,7 @@ class OriginalContender final : public Contender {
     sfft_original_execute(plan_, reinterpret_cast<double*>(samples_.data()));
   }
   Answer answer(const SparseCase& problem) const override {
-    // Versions 1 and 2 find far more than k terms, in no order; all of them count.
+    // Versions 1 and 2 find far more than k terms, in no particular order; all of them count.
     const int count = sfft_original_terms(0, nullptr, nullptr);
     std::vector<int> frequencies(static_cast<std::size_t>(count));
     std::vector<std::complex<double>> values(frequencies.size());
@@ -58,6 +57,7 @@ class OriginalContender final : public Contender {
 
  private:
   int version_;
+  /// Never freed: the code's sfft_free_plan() frees memory that was never allocated.
   void* plan_ = nullptr;
   std::int64_t points_ = 0, k_ = 0;
   LineVector<std::complex<double>> samples_;

@@ -53,7 +53,7 @@ class KnownSupport final : public Contender {
   Spectrum<float> spectrum_;
 };
 
-/// The only contender that is told nothing but k: discover() with nothing but k.
+/// Calls discover() with only k, as much as the published algorithms know.
 class DiscoveryContender final : public Contender {
  public:
   std::string name() const override { return "sfft discovery"; }

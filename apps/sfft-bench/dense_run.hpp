@@ -14,9 +14,9 @@ namespace sfft::apps {
 struct DenseRun {
   std::string name, device = "cpu", detail;
   int threads = 1;
-  std::string planner, skipped;  ///< as in Row
+  std::string planner, skipped;  ///< see Row
   double plan_seconds = 0;
-  std::function<double()> cold, warm;  ///< times of one execution and of several, in seconds
+  std::function<double()> cold, warm;  ///< time of one cold execution, and of a warm one, in seconds
   std::function<std::vector<std::complex<float>>()> output;
   std::vector<double> cold_times, warm_times;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs FFTW at one setting of the comparison: aligned, out of place, directly from the caller's samples.
+// Runs FFTW at one setting of the comparison: aligned, out of place, and directly on the caller's samples.
 #pragma once
 
 #if SFFT_BENCH_FFTW
@@ -71,7 +71,7 @@ class FftwPlan {
            : planner == FftwPlanner::measure ? FFTW_MEASURE
                                              : FFTW_PATIENT;
   }
-  /// Sets the threads of the next plans. FFTW keeps the number until it is changed.
+  /// Sets the number of threads of the next plans, which FFTW keeps until the next change.
   static void use_threads([[maybe_unused]] int threads) {
 #if SFFT_BENCH_FFTW_THREADED
     static const bool ready = fftwf_init_threads() != 0;

@@ -92,7 +92,7 @@ class TrackedFrames final : public SparseFrames {
   Spectrum<float> spectrum_;
 };
 
-/// Uses the template of the first frame for all others, whatever they show.
+/// Uses the template of the first frame for all frames, whatever they show.
 class PlannedFrames final : public SparseFrames {
  public:
   using SparseFrames::SparseFrames;

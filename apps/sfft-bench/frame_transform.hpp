@@ -39,7 +39,7 @@ class FrameTransform {
   /// Learns and plans from the first frame, again at every call.
   virtual Preparation prepare(const FrameBuffer& first) = 0;
   virtual void push(const FrameBuffer& frame) = 0;
-  /// Whether the latest push() was typical; renewals and comparisons of a tracker are not.
+  /// Whether the latest push() was typical. A tracker's renewals and comparisons are not.
   virtual bool routine() const { return true; }
   /// Called before a series of repeat(). Not timed.
   virtual void settle() {}
@@ -54,7 +54,7 @@ class FrameTransform {
 
 using FrameTransforms = std::vector<std::unique_ptr<FrameTransform>>;
 
-/// The memory from which a tracker on another device reads frames, if not from the frame itself.
+/// The memory from which a tracker on a GPU reads frames.
 class FrameStore {
  public:
   virtual ~FrameStore() = default;
@@ -65,7 +65,8 @@ class FrameStore {
 
 /// ‖a − b‖/‖b‖ without f = 0.
 double relative_error(std::span<const std::complex<float>> a, const std::vector<std::complex<double>>& b);
-/// The same over a template's support; `values` in its order, `exact` the half spectrum of a 2D frame.
+/// relative_error() over a template's support. `values` are in the support's order; `exact` is the half
+/// spectrum of a 2D frame.
 double support_error(const Template& tmpl, std::span<const std::complex<float>> values,
                      const std::vector<std::complex<double>>& exact);
 
@@ -73,7 +74,7 @@ double support_error(const Template& tmpl, std::span<const std::complex<float>> 
 void add_dense_frames(const Shape& shape, const Lineup& lineup, FrameTransforms& all);
 /// Adds a tracker, and a plan alone, for every k, effort and number of threads.
 void add_sfft_frames(const std::vector<std::int64_t>& ks, const Lineup& lineup, FrameTransforms& all);
-/// A tracker whose frames are in `store`, on the GPU.
+/// A tracker on the GPU that reads frames from `store`.
 std::unique_ptr<FrameTransform> make_tracked_frames(std::int64_t k, PlanEffort effort,
                                                     std::unique_ptr<FrameStore> store);
 /// Adds methods on the GPU with frames in page-locked memory: trackers, cuFFT, VkFFT and the library's dense

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transforms frames on the GPU. They start in page-locked host memory, where decoders can write them. The
-// wall-clock time runs from there to the end of the transform, and so includes the bus transfer.
+// wall-clock time runs from there to the end of the transform, so it includes the bus transfer.
 #include <cstring>
 
 #include "bench/cuda/device_memory.hpp"

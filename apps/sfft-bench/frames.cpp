@@ -10,7 +10,7 @@ namespace sfft::apps {
 
 namespace {
 
-/// Size of the samples as decoded. As floats they need two or four times as much.
+/// Size of the samples as decoded; as floats they are two or four times as large.
 constexpr std::size_t kRingBytes = std::size_t{64} << 20;
 
 }  // namespace

@@ -12,7 +12,7 @@
 
 namespace sfft::apps {
 
-/// The current frame as contenders receive it: recently written, as by a decoder.
+/// The current frame as contenders receive it: just written, as by a decoder.
 struct FrameBuffer {
   video::Frame frame;
   LineVector<float> samples;  ///< the same samples for the dense engines, converted before timing starts
@@ -20,7 +20,7 @@ struct FrameBuffer {
   void load(const video::Frame& stored);
 };
 
-/// Parses "[LABEL=]INPUT", where INPUT is as for sfft-video. Without a label the file's name is used.
+/// Parses "[LABEL=]INPUT", where INPUT is as for sfft-video. The default label is the file's name.
 struct InputName {
   std::string label, input;
 
@@ -30,7 +30,7 @@ struct InputName {
 /// Reads one frame ahead, so that it knows which frame is the last.
 class Frames {
  public:
-  /// Throws video::InputError if it cannot be opened or has no frames.
+  /// Throws video::InputError if the input cannot be opened or has no frames.
   Frames(const InputName& name, std::int64_t max, bool loop);
 
   const video::Frame& next();
@@ -55,7 +55,7 @@ class Frames {
   bool last_ = false;
 };
 
-/// Keeps the latest frames in separate buffers, enough to exceed the caches.
+/// Keeps the latest frames in separate buffers that together exceed the caches.
 class FrameRing {
  public:
   void keep(const video::Frame& frame);

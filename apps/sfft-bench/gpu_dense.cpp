@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls cuFFT directly, and VkFFT through the library's dense plans, which load the driver at run time. If it
-// were linked directly, this program would not start without a driver.
+// Calls cuFFT directly, and VkFFT through the library's dense plans, which load the driver at run time. If
+// this program linked the driver, it would not start on machines without one.
 #include "gpu_dense.hpp"
 
 #include <optional>

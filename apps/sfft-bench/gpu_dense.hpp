@@ -26,10 +26,10 @@ class GpuDense {
   /// the engine is missing or does not support the shape.
   virtual void plan(const Shape& shape, std::int64_t batch) = 0;
   virtual void enqueue(const float* frames, cudaStream_t stream) = 0;
-  virtual const std::complex<float>* spectra() const = 0;  ///< of the latest batch
+  virtual const std::complex<float>* spectra() const = 0;  ///< the latest batch's, on the GPU
 };
 
-/// The engines that this build has.
+/// The engines in this build.
 std::vector<std::unique_ptr<GpuDense>> make_gpu_dense();
 
 }  // namespace sfft::apps

@@ -15,7 +15,7 @@ namespace {
 
 using namespace sfft::apps;
 
-/// Whether to use a GPU. Prints one message if a GPU is requested but missing.
+/// Whether to use a GPU. If there is none, throws for the device "cuda", and prints a message for "all".
 bool settle_gpu(const CommonOptions& common) {
   if (common.device == "cpu") return false;
 #if SFFT_BENCH_CUDA
@@ -36,7 +36,7 @@ void run(const std::string& subcommand, CommandLine& line, Results& results) {
   if (subcommand == "video") run_video(line.video, line.common, results);
 }
 
-/// Technologies look for their GPUs in child processes, which only works before this process uses one.
+/// Technologies look for GPUs in child processes, which works only if this process has not used one.
 int run_technologies(CommandLine& line, RunContext context) {
   context.subcommand = line.subcommand;
   context.quick = line.common.quick;
@@ -48,7 +48,7 @@ int run_technologies(CommandLine& line, RunContext context) {
   }
 }
 
-/// Runs a subcommand; the result files record how the run ended in any case.
+/// Runs a subcommand. In any case the result files record how the run ended.
 int run_and_record(const std::string& subcommand, CommandLine& line, RunContext context) {
   line.common.gpu = settle_gpu(line.common);
   context.subcommand = subcommand;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls the original sFFT code. Compiled like it (GNU C++98, for its C99 complex type), and only if
-// SFFT_PEER_DIR names a checkout.
+// Calls the original sFFT code. This file is compiled like that code (GNU C++98, for its C99 complex type),
+// and only if SFFT_PEER_DIR names a checkout.
 #include "original_bridge.hpp"
 
 #include <omp.h>
@@ -21,7 +21,7 @@ void sfft_original_free(void* plan) {
 }
 
 void sfft_original_execute(void* plan, double* samples) {
-  // Planning sets these globals; with plans of several versions alive, executions must set them too.
+  // Planning sets this global variable. With plans of several versions alive, executions must also set it.
   WITH_COMB = static_cast<sfft_plan*>(plan)->version != SFFT_VERSION_1;
   found.clear();
   sfft_exec(static_cast<sfft_plan*>(plan), reinterpret_cast<complex_t*>(samples), &found);

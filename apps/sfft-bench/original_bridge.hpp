@@ -4,12 +4,12 @@
 #pragma once
 
 extern "C" {
-/* version 1, 2 or 3; null when it makes no plan. */
+/* `version`: 1, 2 or 3. Returns null if the code makes no plan. */
 void* sfft_original_plan(int points, int k, int version);
 void sfft_original_free(void* plan);
-/* `samples`: pairs of doubles, 16-byte aligned. What was found stays in the plan's owner until the next call.
- */
+/* `samples`: pairs of doubles, 16-byte aligned. The terms found replace those of the previous execution, even
+ * if that was of another plan. */
 void sfft_original_execute(void* plan, double* samples);
-/* Number of terms found by the latest execution; up to `most` of them are copied, values as pairs. */
+/* Returns the number of terms of the latest execution. Copies up to `max` of them, values as pairs. */
 int sfft_original_terms(int max, int* frequencies, double* values);
 }

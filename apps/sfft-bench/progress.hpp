@@ -11,7 +11,7 @@ namespace sfft::apps {
 
 class ProgressBar {
  public:
-  /// `steps`: their number; they should take about equal times.
+  /// `steps`: number of steps, which should take about the same time.
   ProgressBar(int steps, bool quiet) : line_(quiet), steps_(std::max(steps, 1)) {}
 
   /// Shows the current activity.

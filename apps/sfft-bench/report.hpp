@@ -20,7 +20,7 @@ struct RunContext {
 std::string json_text(const RunContext& context, const std::vector<Row>& rows);
 std::string csv_text(const std::vector<Row>& rows);
 
-/// Prints rows as they come, with a heading for each group of comparable rows.
+/// Prints rows as they come, with a heading per group of comparable rows.
 class Table {
  public:
   explicit Table(bool quiet) : quiet_(quiet) {}

@@ -16,7 +16,7 @@ class Results {
   /// Throws Error(file_unreadable) if a file cannot be written. `json`, `csv`: empty for none.
   Results(RunContext context, std::string json, std::string csv, bool quiet);
 
-  /// Adds rows that a table shows together; if not `shown`, they only go to the files.
+  /// Adds rows that a table shows together. Rows that are not `shown` go only to the files.
   void add(const std::vector<Row>& group, bool shown = true);
   /// Records in the files how the run ended: "complete", "interrupted", or what went wrong. Until then they
   /// say "running".

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps long runs well behaved: Ctrl-C loses no results, and cases that need too much memory are
-// rejected first.
+// Protects long runs: Ctrl-C loses no results, and cases that need too much memory are rejected in advance.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@
 
 namespace sfft::apps {
 
-/// FFTW's names for planning effort: no, some or many measurements.
+/// FFTW's planning effort: no, some or many measurements.
 enum class FftwPlanner { estimate, measure, patient };
 
 struct FftwSetting {
@@ -30,10 +30,10 @@ struct Lineup {
   std::vector<FftwSetting> fftw() const;
 };
 
-/// Parses "estimate", "measure" or "patient", ignoring case. Throws invalid_argument for anything else.
+/// Parses "estimate", "measure" or "patient" in any case. Throws invalid_argument for anything else.
 FftwPlanner fftw_planner(const std::string& name);
 
-/// Parses "quick", "normal" or "thorough", ignoring case. Throws invalid_argument for anything else.
+/// Parses "quick", "normal" or "thorough" in any case. Throws invalid_argument for anything else.
 PlanEffort plan_effort(const std::string& name);
 const char* word(PlanEffort effort);
 /// "sfft plan" or "sfft plan quick".
@@ -45,9 +45,9 @@ std::string with_threads(const std::string& name, int threads);
 /// A remark about a row, such as "4 threads on 2 cores". Empty if there are enough cores.
 std::string thread_note(int threads);
 
-/// Indices of the names selected by `only`, ascending: the exact name if there is one, otherwise every name
-/// that contains it, ignoring case. Selects all names if `only` is empty. Throws invalid_argument if it
-/// matches nothing, unless `others`: names elsewhere may match.
+/// Returns the indices of the names that `only` selects, ascending. An entry selects the name that equals it,
+/// else every name that contains it; case does not matter. An empty `only` selects all names. Throws
+/// invalid_argument if an entry matches nothing, unless `others`: names elsewhere may match.
 std::vector<std::size_t> selected(const std::vector<std::string>& names, const std::vector<std::string>& only,
                                   bool others = false);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws each signal once per length, runs all contenders on it one after the other and compares their results
-// with the truth. Medians over the signals become the rows.
+// Draws each signal once per length, runs all contenders on it in turn, and compares their results with the
+// truth. Medians over the signals become the rows.
 #include "sparse_group.hpp"
 
 #include <fmt/format.h>
@@ -69,7 +69,7 @@ void run(Contender& contender, const SparseCase& problem, Tally& tally) {
   tally.plan.push_back(contender.plan_seconds());
   tally.learn.push_back(contender.learn_seconds());
   contender.load(problem);
-  contender.execute(problem);  // lets its vectors grow
+  contender.execute(problem);  // so that its vectors have grown
   tally.cold.push_back(contender.cold_seconds(problem));
   compare(problem, contender.answer(problem), tally);
   tally.warm.push_back(contender.warm_seconds(problem, kWarmSeconds));

@@ -22,13 +22,14 @@ struct SparseGroup {
 /// Throws invalid_argument for an impossible group, out_of_memory for one that is too large.
 void check(const SparseGroup& group, std::size_t contenders);
 
-/// Returns one row per contender. Every signal is one round, in which each contender is planned if necessary,
-/// timed once with cold caches, checked, and timed warm. Medians are over the signals. After a Ctrl-C the
-/// rows cover the signals done so far.
+/// Returns one row per contender. Each signal is one round: every contender is planned if necessary, timed
+/// once with cold caches, checked, and timed warm. Medians are over the signals. After a Ctrl-C the rows
+/// cover the signals done so far.
 std::vector<Row> measure(const SparseGroup& group, std::vector<std::unique_ptr<Contender>>& contenders,
                          ProgressBar& progress);
 
-/// k/(SNR·N) is the noise power of one coefficient of a full FFT, in units of |X|² = N².
+/// Row::noise_floor: √(π/4 · k/(SNR·N)), where k/(SNR·N) is the noise power of one coefficient of a full FFT
+/// in units of |X|² = N².
 double full_fft_floor(std::int64_t points, std::int64_t k, double snr_db);
 
 }  // namespace sfft::apps

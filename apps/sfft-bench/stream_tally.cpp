@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts the same costs for both sides: everything between the first frame and its spectrum, minus the time
-// of one frame.
+// The preparation of both sides is everything between the first frame and its spectrum, minus the time of one
+// frame.
 #include "stream_tally.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accumulates the costs of the methods on a recording, and makes rows from them: times, accuracy, and when
-// learning and planning pay off.
+// Accumulates the costs of the methods on a recording, and makes rows from them: times, accuracy, and the
+// number of frames after which learning and planning pay off.
 #pragma once
 
 #include <algorithm>
@@ -18,16 +18,16 @@ namespace sfft::apps {
 /// Times in seconds.
 struct StreamTally {
   Preparation prepared;         ///< medians
-  double first_spectrum = 0;    ///< median time from the first frame to its spectrum
+  double first_spectrum = 0;    ///< median time from the first frame to its spectrum, preparation included
   double first_use = kUnknown;  ///< the same for the first use in the process
-  std::vector<double> pushed;   ///< frame by frame
-  std::vector<double> routine;  ///< for routine frames, without the first
+  std::vector<double> pushed;   ///< for each frame
+  std::vector<double> routine;  ///< for each routine frame except the first frame
   std::vector<double> cold, distinct, errors;
   std::string skipped;  ///< why the method is left out
 
   double learned_and_planned() const;
-  /// Time per frame after the first one, whose excess counts as preparation. Routine frames count with their
-  /// median, others with their individual times.
+  /// Mean time per frame after the first one; the excess of the first frame counts as preparation. Routine
+  /// frames enter with their median, others with their individual times.
   double frame() const;
   bench::StreamCost cost() const { return {std::max(0.0, first_spectrum - frame()), frame()}; }
   bench::StreamCost first_use_cost() const { return {std::max(0.0, first_use - frame()), frame()}; }
@@ -37,7 +37,7 @@ struct StreamTally {
 
 /// Transforms the frame and times it.
 void measure_frame(FrameTransform& transform, const FrameBuffer& frame, StreamTally& tally);
-/// Prepares `transform` several times, and transforms the first frame each time. The last preparation stays.
+/// Prepares `transform` and transforms the first frame, several times. The last preparation stays.
 void measure_preparation(FrameTransform& transform, const FrameBuffer& first, StreamTally& tally);
 
 /// The recording that rows are about.

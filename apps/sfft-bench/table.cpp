@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses readable columns and units. One table shows when preparation pays off, the other shows the
+// Chooses readable columns and units. One table shows when preparation pays off, and the other one shows the
 // measurements.
 #include <fmt/format.h>
 

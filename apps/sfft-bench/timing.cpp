@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The median of an even number of values is the upper one. Caches are evicted
-// by summing a larger buffer.
+// The median of an even number of values is the upper one. Caches are evicted by summing a larger buffer.
 #include "timing.hpp"
 
 #include <cmath>

@@ -37,7 +37,7 @@ double warm_seconds(const Call& call, double budget) {
   return median(std::move(times));
 }
 
-/// std::allocator aligned to cache lines, because FFTW plans for aligned samples accept no others.
+/// Allocates memory aligned to cache lines, because FFTW plans for aligned samples accept no other.
 template <class T>
 struct LineAllocator {
   using value_type = T;

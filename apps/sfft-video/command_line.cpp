@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declares the subcommands, and the CLI11 options of run, learn and info, with limits on their values and
-// their exclusions.
+// Declares the subcommands, and the CLI11 options of run, learn and info with their limits and exclusions.
 #include "command_line.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sfft-video learn and info: outputs are opened before inputs, so that bad names fail at once.
+// sfft-video learn and info. Outputs are opened before inputs, so that bad names fail at once.
 #include "commands.hpp"
 
 #include <fmt/format.h>

@@ -27,7 +27,7 @@ enum ExitCode : int {
 
 /// The exit code for an error that ends a command.
 int exit_code(ErrorCode code) noexcept;
-/// The exit code of a command, from the worst status of its inputs.
+/// The exit code of a command whose inputs have this worst status.
 int exit_code(video::RunStatus worst) noexcept;
 
 /// --backend, --device and --devices.
@@ -43,7 +43,7 @@ struct DeviceChoice {
 struct RunCommand {
   std::vector<std::string> inputs;
   std::string template_path;
-  /// Output paths. Empty: not written; "-": standard output. The input's name replaces {} in a path.
+  /// Output paths. Empty: not written; "-": standard output. {} in a path stands for the input's name.
   std::string json, csv, spectra, html, save_template, reconstruct;
   std::string results;  ///< folder for the shards' files; empty: none
   std::string shard;    ///< "I/N", "auto", or empty for everything; needs results
@@ -52,7 +52,7 @@ struct RunCommand {
   video::RunOptions options;  ///< `device` follows from `where`
   bool no_reference = false;
   bool quiet = false;
-  bool keep_json = false;      ///< keep the report as text, to merge it with others
+  bool keep_json = false;      ///< return the report as text, to merge it with others
   bool summary_aside = false;  ///< print the summary to standard error
 
   bool sharded() const noexcept { return !results.empty(); }
@@ -100,10 +100,10 @@ struct TriageCommand {
   std::vector<std::string> inputs;
   std::string json, csv, edl, html, svg;  ///< empty: not written; "-": standard output
   std::string clips;                      ///< a folder; empty: none
-  std::string state;                      ///< results of finished files; empty: none
+  std::string state;                      ///< file for the results of finished inputs; empty: none
   bool separate = false;                  ///< treat recordings that continue each other as unrelated
   double sensitivity = 1;
-  int jobs = 1;  ///< concurrent files; 0: one per core
+  int jobs = 1;  ///< files read concurrently; 0: one per core
   video::TriageOptions options;
   bool quiet = false;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts commands with posix_spawn and a pipe to standard input. An event's line fits into the pipe, so
-// writing it never blocks.
+// Starts commands with posix_spawn and a pipe to standard input. The pipe is non-blocking, and an event's
+// line fits into it.
 #include "hook.hpp"
 
 #include <fcntl.h>
@@ -67,8 +67,7 @@ pid_t spawn(const std::string& command, std::vector<std::string>& variables, int
   sigaddset(&ignored, SIGXFSZ);
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &ignored);
-  // The command gets a separate process group, which Ctrl-C does not reach and which can be killed as a
-  // whole.
+  // Ctrl-C does not reach the command's separate process group, which can be killed as a whole.
   posix_spawnattr_setpgroup(&attributes, 0);
   posix_spawnattr_setflags(&attributes,
                            POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
@@ -145,7 +144,7 @@ void Hook::work() {
   }
 }
 
-/// The first pending event for which no command of the same event is running.
+/// Returns the first pending event for which no command is running.
 std::optional<Hook::Due> Hook::take_next() {
   if (running_.size() >= kMaxAtOnce) return std::nullopt;
   const std::lock_guard lock(mutex_);
@@ -181,7 +180,7 @@ void Hook::start(const Due& due) {
   }
 }
 
-/// Whether a command has ended, or was killed because of the time limit.
+/// Whether a command has ended. Kills it at the time limit.
 bool Hook::ended(const Running& one) {
   int status = 0;
   if (::waitpid(one.child, &status, WNOHANG) != 0) {

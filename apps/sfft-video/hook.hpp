@@ -20,10 +20,10 @@ namespace sfft::apps {
 
 /// `command` runs under /bin/sh. It gets the event as a JSON line on standard input and in environment
 /// variables (SFFT_EVENT, SFFT_EVENT_ID, SFFT_KIND, SFFT_SOURCE, SFFT_START_S, SFFT_END_S, SFFT_START_FRAME,
-/// SFFT_CONFIDENCE, SFFT_SHIFT_PX, SFFT_WALL_CLOCK, SFFT_SNAPSHOT, SFFT_ZONES), so no part of the event
-/// becomes part of the command. Several commands run concurrently, so a slow one does not delay others; but
-/// the command for an event's end waits for the one for its start. A command that exceeds the time limit is
-/// killed with all its children.
+/// SFFT_CONFIDENCE, SFFT_SHIFT_PX, SFFT_WALL_CLOCK, SFFT_SNAPSHOT, SFFT_ZONES). No part of the event thus
+/// becomes part of the command. Up to 16 commands run concurrently, so a slow one does not delay others.
+/// However, the command for an event's end waits for the command for its start. A command that exceeds the
+/// time limit is killed with its process group.
 class Hook {
  public:
   explicit Hook(std::string command, std::chrono::seconds limit = std::chrono::seconds(30));
@@ -32,7 +32,8 @@ class Hook {
   Hook(const Hook&) = delete;
   Hook& operator=(const Hook&) = delete;
 
-  /// Never blocks. If a few hundred commands are pending, further events are dropped, which is reported once.
+  /// Does not wait for commands. If 256 commands are pending, further events are dropped, which is reported
+  /// once.
   void run(const video::Event& event, video::EventPhase phase);
 
  private:

@@ -15,8 +15,8 @@ namespace sfft::apps {
 /// images remains one input.
 std::vector<std::string> expand_inputs(const std::vector<std::string>& inputs);
 
-/// Recordings that continue each other as one list, in the order of time; every other input alone. All are
-/// alone if `separate`, or if only a part of each is read.
+/// Returns one list, in order of time, per set of recordings that continue each other. Any other input has a
+/// list of one. Every list has one input if `separate`, or if only a part of each input is read.
 std::vector<std::vector<std::string>> sequences_of(const std::vector<std::string>& inputs,
                                                    const video::SourceOptions& source, bool separate,
                                                    const std::atomic<bool>& stop);

@@ -28,7 +28,7 @@ std::atomic<bool> memory_short{false};
 std::atomic<std::int64_t> first_signal_ms{0};  ///< time on the monotonic clock; 0: no signal yet
 
 /// The first Ctrl-C finishes the current frames and writes the reports; another one ends the program at once.
-/// Signals within a second are one request: timeout(1) signals its child and then the process group, and a
+/// Signals within a second count as one: timeout(1) signals its child and then the process group, and a
 /// terminal that closes sends SIGHUP and SIGTERM.
 extern "C" void on_signal(int number) {
   timespec now{};
@@ -48,7 +48,7 @@ void install_signals() {
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   struct sigaction before {};
-  // A closed terminal ends a run like Ctrl-C, unless started by nohup.
+  // A closed terminal ends a run like Ctrl-C, unless nohup started it.
   if (sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
     sigaction(SIGHUP, &action, nullptr);
   // A closed pipe or a file size limit is an error of that output and must not end the run.
@@ -56,8 +56,8 @@ void install_signals() {
   signal(SIGXFSZ, SIG_IGN);
 }
 
-/// Memory reserved for the end. When memory is exhausted, the run stops and uses this to write its reports:
-/// JSON values, for example, allocate where they must not fail.
+/// Memory reserved for the end. When memory is exhausted, the run stops and uses the reserve to write its
+/// reports. JSON values, for example, allocate where they must not fail.
 constexpr std::size_t kReserveBytes = std::size_t{8} << 20;
 std::atomic<void*> reserve{nullptr};
 
@@ -87,8 +87,8 @@ void make_reserve() {
   std::set_terminate(&on_terminate);
 }
 
-/// Makes the C library keep freed memory. Learning and planning allocate and free blocks of megabytes; by
-/// default each is returned to the system, and touching new pages took a third of their time.
+/// Makes the C library keep freed memory. Learning and planning allocate and free blocks of megabytes. By
+/// default the system gets each block back, and touching new pages took a third of the time.
 void keep_freed_memory() {
 #ifdef __GLIBC__
   mallopt(M_MMAP_THRESHOLD, 1 << 30);

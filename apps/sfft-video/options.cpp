@@ -14,7 +14,7 @@ namespace sfft::apps {
 
 namespace {
 
-/// A time as seconds, M:SS or H:MM:SS, or a number of frames followed by f.
+/// A time as seconds, M:SS or H:MM:SS, or a frame number followed by f.
 struct Moment {
   double seconds = 0;
   std::int64_t frame = -1;  ///< frame number if given instead, else -1

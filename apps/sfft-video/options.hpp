@@ -18,7 +18,7 @@ inline constexpr const char* kInputHelp =
     "a .y4m file, or - "
     "for YUV4MPEG2 on standard input";
 
-/// Replaces the checks of CLI11, whose messages mention the largest representable number.
+/// Replaces CLI11's checks, whose messages mention the largest representable number.
 CLI::Validator number_check(const char* what, bool (*good)(double));
 CLI::Validator positive();
 CLI::Validator not_negative();
@@ -27,8 +27,8 @@ CLI::Validator not_negative();
 std::optional<video::Region> parse_region(const std::string& text);
 CLI::Validator region_check();
 
-/// Adds options for the part of an input to read, and how: --start, --end, --every, --reconnect,
-/// --decode-threads, ...
+/// Adds options for the part of an input to read, and for how to read it: --start, --end, --every,
+/// --reconnect, --decode-threads, ...
 void add_source(CLI::App* command, video::SourceOptions& source);
 /// Adds --roi, for commands that read one region of the frames.
 void add_region(CLI::App* command, video::SourceOptions& source);

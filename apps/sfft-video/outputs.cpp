@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens every output, rejects those that would overwrite an input or each other, and guards each write so
-// that one failing output does not stop the others.
+// Opens every output, and rejects those that would overwrite an input or each other. Guards each write, so
+// that a failing output does not stop the others.
 #include "outputs.hpp"
 
 #include <fmt/format.h>

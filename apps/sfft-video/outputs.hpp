@@ -17,7 +17,7 @@
 
 namespace sfft::apps {
 
-/// Wrong usage: main() ends with exit code 2.
+/// Wrong usage, for which main() returns exit code 2.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -29,7 +29,7 @@ std::string output_path(const std::string& path);
 /// Throws UsageError if an output is a file of the input.
 void refuse_input(const detail::OutputFile& output, const std::string& input);
 
-/// For a catch block: reports on standard error why an output was not written.
+/// Call it in a catch block: reports on standard error why an output was not written.
 void complain_of_output() noexcept;
 
 /// Creates a folder for outputs if it does not exist. Throws UsageError if it cannot be created or written
@@ -51,18 +51,18 @@ bool guarded_output(const Action& action) noexcept {
 
 class Outputs {
  public:
-  /// Throws UsageError for an output that cannot be written, is given twice, or is an input, before anything
-  /// is read. The command must have one input.
+  /// Before anything is read, throws UsageError for an output that cannot be written, is given twice, or is
+  /// an input. The command must have one input.
   explicit Outputs(const RunCommand& command);
 
   /// Whether a report goes to standard output, which then receives nothing else.
   bool on_standard_output() const noexcept { return on_standard_output_; }
-  /// The writer of spectra and reconstructions; null if neither is requested. It never throws: the first
-  /// failure ends only that output.
+  /// The writer of spectra and reconstructions; null if neither is requested. It never throws: a failure ends
+  /// only the output concerned.
   video::SpectrumSink* spectra() noexcept;
   /// The frame rate of a reconstruction; call before the run.
   void set_frame_rate(double frames_per_second) noexcept { frame_rate_ = frames_per_second; }
-  /// Adds a line to the CSV, which is written during the run.
+  /// Adds a line to the CSV file, which is written during the run.
   void add(const video::FrameRecord& frame) noexcept;
   /// Writes every output, even if others fail, and reports failures on standard error.
   void save(const video::RunReport& report);

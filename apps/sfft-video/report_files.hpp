@@ -24,9 +24,10 @@ class ReportFiles {
   /// Throws UsageError for an output that cannot be written, is given twice, or is an input.
   ReportFiles(std::vector<std::string> inputs, std::initializer_list<Named> outputs);
 
-  /// Throws UsageError if a file written by other means is not writable, is an input or one of the outputs.
+  /// Checks a file that is written by other means. Throws UsageError if it is not writable, is an input, or
+  /// is one of the outputs.
   void refuse(const std::string& path) const;
-  /// Applies a writability check to an output if it is requested. Throws UsageError.
+  /// Applies a check to an output if it is requested. Throws UsageError if the check throws.
   void check(const char* name, const std::function<void(const detail::OutputFile&)>& action) const;
 
   /// Whether a report goes to standard output, which then receives nothing else.
@@ -47,7 +48,7 @@ class ReportFiles {
       if (file != files_.end()) writer(file->second);
     });
   }
-  /// Saves anything else with the same handling of failures.
+  /// Runs any other action with the same handling of failures.
   template <class Action>
   void guarded(const Action& action) noexcept {
     if (!guarded_output(action)) failed_ = true;

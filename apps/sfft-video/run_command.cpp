@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sfft-video run: opens outputs before inputs so that bad names fail at once, runs the pipeline, and converts
-// every outcome to a report and an exit code.
+// sfft-video run: opens outputs before inputs, so that bad names fail at once. Runs the pipeline, and
+// converts every outcome to a report and an exit code.
 #include "run_command.hpp"
 
 #include <fmt/format.h>
@@ -47,7 +47,7 @@ RunOutcome run_one(RunCommand command, const std::atomic<bool>& stop) {
     report = video::run(
         *source, command.options, outputs.spectra(),
         [&](std::int64_t read, std::int64_t expected) { progress.update(read, expected); }, stop);
-  } catch (const video::InputError& error) {  // the input never opened, but a report is still written
+  } catch (const video::InputError& error) {  // the input did not open, but a report is still written
     report.status = stop ? video::RunStatus::interrupted : video::RunStatus::input_damaged;
     report.message = stop ? "interrupted before the first frame" : error.what();
     report.input.path = video::masked_url(input);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one recording of `sfft-video run`, and has helpers for several recordings.
+// `sfft-video run` for one recording, and helpers for several recordings.
 #pragma once
 
 #include <atomic>
@@ -23,10 +23,10 @@ RunOutcome run_one(RunCommand command, const std::atomic<bool>& stop);
 /// The command for one of several inputs; `name` fills the {} in the names of outputs.
 RunCommand command_for(const RunCommand& command, const std::string& input, const std::string& name);
 
-/// Throws UsageError if several inputs would write to the same output file.
+/// Throws UsageError if several inputs would write to the same output file. A common JSON report is allowed.
 void check_output_names(const RunCommand& command);
 
-/// Runs the recordings of one shard, and writes the results to that shard's file.
+/// Runs the recordings of one shard, and appends the results to the shard's file.
 int run_shard(const RunCommand& command, const std::vector<std::string>& inputs,
               const std::atomic<bool>& stop);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sfft-video run --shard, and merge. Each recording's report is added to the shard's file as soon as it is
-// finished.
+// sfft-video run --shard, and merge. A recording's report is added to the shard's file as soon as the
+// recording is finished.
 #include <fmt/format.h>
 
 #include <algorithm>

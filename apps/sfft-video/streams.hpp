@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handles standard streams that may be closed, full or unwritable, without ending a run.
+// Handles standard streams that may be closed, full or unwritable, so that they do not end a run.
 #pragma once
 
 #include <fmt/format.h>
@@ -10,8 +10,8 @@
 
 namespace sfft::apps {
 
-/// Opens placeholders for closed standard streams, so that no file opened later gets such a descriptor and is
-/// written to by mistake. The placeholders can be neither read nor written.
+/// Opens placeholders for closed standard streams. Otherwise a file opened later would get such a descriptor
+/// and be written to by mistake. The placeholders can be neither read nor written.
 void hold_standard_streams() noexcept;
 
 /// Writes text; remembers a failure on standard output.

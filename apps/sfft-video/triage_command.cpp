@@ -56,7 +56,8 @@ class Lines {
   std::vector<bool> over_;
 };
 
-/// Saves each event as FOLDER/NAME-ID.mkv. Parts of it in the recordings that follow become NAME-ID-2.mkv …
+/// Saves each event as FOLDER/NAME-ID.mkv. If it continues in the recordings that follow, its parts there
+/// become NAME-ID-2.mkv …
 void save_clips(const TriageCommand& command, std::vector<video::TriageFile>& files,
                 const std::vector<std::string>& inputs, ReportFiles& outputs, const std::atomic<bool>& stop) {
   const std::vector<std::string> names = short_names(inputs);
@@ -117,8 +118,8 @@ class TriageRun {
   }
 
  private:
-  /// If a further thread cannot be started, those that run read all files. Failure to start the first thread
-  /// is an error.
+  /// If a further thread cannot be started, the running threads read all files. If the first thread cannot be
+  /// started, this is an error.
   void start(video::ThreadGroup& threads, bool first) {
     {
       const std::lock_guard lock(mutex_);

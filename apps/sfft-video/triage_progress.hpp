@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows the progress of several concurrent files: overall, and of each file being read.
+// Shows the progress of several concurrent files: the total, and each file being read.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace sfft::apps {
 
 class TriageProgress {
  public:
-  /// Files are weighted by size; those of unknown size count as the mean of the others.
+  /// Files are weighted by size. A file of unknown size has the mean size of the others.
   TriageProgress(const std::vector<std::string>& files, bool quiet);
 
   /// Callable from any thread.

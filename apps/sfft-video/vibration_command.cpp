@@ -43,7 +43,7 @@ int vibration_command(const VibrationCommand& command, const std::atomic<bool>& 
     series = video::follow(
         *source, options, [&](std::int64_t read, std::int64_t expected) { progress.update(read, expected); },
         stop);
-  } catch (const video::InputError& error) {  // the input never opened, but a report is still written
+  } catch (const video::InputError& error) {  // the input did not open, but a report is still written
     series.status = stop ? video::RunStatus::interrupted : video::RunStatus::input_damaged;
     series.message = stop ? "interrupted before the first frame" : error.what();
     series.input.path = video::masked_url(command.input);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recording's batches are always full, because nobody waits for a single frame of it. A live source's
-// batches have the frames that have arrived.
+// A recording's batches are always full, because no viewer waits for a single frame. A live source's batches
+// have the frames that have arrived.
 #include "video/pipeline/batching.hpp"
 
 #include <algorithm>
@@ -13,9 +13,9 @@ namespace sfft::video {
 namespace {
 
 /// Launches and waits cost little compared with the transforms of this many frames. Live frames rarely come
-/// faster than one by one.
+/// more than one at a time.
 constexpr int kGpuBatch = 64, kLiveBatch = 8;
-/// This many frames let threads that begin at different times end together.
+/// With this many frames, threads that begin at different times end together.
 constexpr int kFramesPerThread = 4, kCpuBatch = 32;
 /// Frames that the decoder reads ahead of a push.
 constexpr std::size_t kAhead = 4;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides how many frames go to the tracker at once, and allocates the memory in which they wait.
+// Decides how many frames the tracker gets at once, and allocates memory for them.
 #pragma once
 
 #include <chrono>
@@ -19,15 +19,16 @@ struct BatchingRequest {
   bool gpu = false;   ///< plans run on a GPU
   bool live = false;  ///< the source is live
   int threads = 1;    ///< CPU threads of the plan
-  int devices = 1;    ///< GPUs that share a batch; 0: one
+  int devices = 1;    ///< GPUs that share a batch; 0 means one
 };
 
-/// PlanOptions::batch for the request: the number of frames that a push of the pipeline usually has.
+/// Returns PlanOptions::batch: the usual number of frames per push of the pipeline.
 int plan_batch(const BatchingRequest& request) noexcept;
 
-/// The number of frames in a push, and the decoder's slots for these and for frames decoded meanwhile.
+/// The number of frames per push, and the decoder's slots for these and for the frames that it decodes
+/// meanwhile.
 struct Batching {
-  std::size_t max = 1;  ///< max. frames in a push
+  std::size_t max = 1;  ///< max. frames per push
   std::size_t min = 1;  ///< frames to wait for; 1: never waits for more
   std::size_t slots = 5;
 };
@@ -37,19 +38,19 @@ struct Batching {
 Batching choose_batching(const BatchingRequest& request, std::size_t frame_bytes,
                          std::int64_t limit_bytes) noexcept;
 
-/// How many frames of a recording the decoder may hold in addition to the slots of a batching, while the
-/// template is learned and a plan is searched.
+/// Returns how many frames of a recording the decoder may hold in addition to Batching::slots. They are
+/// needed while the template is learned and a plan is searched.
 std::size_t frames_ahead(const BatchingRequest& request, std::size_t frame_bytes,
                          std::int64_t limit_bytes) noexcept;
 
-/// Decides whether a live source that may be a recording delivers its latest frames faster than real time.
-/// Nobody then waits for a single frame.
+/// Decides whether a live source that may be a recording delivers its latest frames faster than real time. If
+/// so, no viewer waits for a single frame, and batches may be full.
 class Pace {
  public:
-  /// How long a frame waits for others that do not come.
+  /// The longest time for which a frame waits for others.
   static constexpr std::chrono::milliseconds kMaxWait{250};
 
-  /// `fps`: nominal frames per second; 0: unknown. An unknown rate never counts as a recording.
+  /// `fps`: nominal frames per second; 0: unknown. A source of unknown rate never counts as a recording.
   explicit Pace(double fps) : recorded_(fps > 0), shown_us_(fps > 0 ? 1e6 / fps : 0) {}
   /// Notes frames that came together. Each `decode_us` includes the wait for input.
   void note(std::span<const DecodedFrame> frames) noexcept;
@@ -60,7 +61,8 @@ class Pace {
   double shown_us_;
 };
 
-/// Bytes that the pipeline may use for frames: a share of the free memory, limited to what keeps a GPU busy.
+/// Bytes that the pipeline may use for frames: half of the available memory, up to 256 MiB, which keep a GPU
+/// busy.
 std::int64_t batch_limit_bytes();
 
 /// Allocates GPU memory for the slots of frames that the GPU decodes. Empty if the allocation fails.

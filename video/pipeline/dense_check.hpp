@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transforms sampled frames densely for the reports: as the baseline for speed and the reference for
-// accuracy.
+// Transforms sampled frames densely for the reports: the baseline for speed and the reference for accuracy.
 #pragma once
 
 #include <complex>
@@ -16,7 +15,7 @@
 
 namespace sfft::video {
 
-/// Aligned memory that is reused: allocating it for every frame fragments the heap and makes it grow.
+/// Aligned memory for reuse. Allocating it for every frame would fragment the heap and make it grow.
 class AlignedWorkspace {
  public:
   explicit AlignedWorkspace(std::size_t bytes) : bytes_(bytes), memory_(bytes + 64) {}
@@ -33,9 +32,9 @@ class AlignedWorkspace {
   std::vector<std::byte> memory_;
 };
 
-/// Times one dense engine as a user would run it. The input is the integer samples or the same samples
-/// converted to float, whichever is faster. The engine plans without measurements, because the few timed
-/// frames would never pay for them.
+/// Times one dense engine as a user would run it. Its input is the integer samples, or the same samples
+/// converted to float if that is faster. The engine plans without measurements, because the few timed frames
+/// would not repay them.
 class DenseTimer {
  public:
   DenseTimer(const Shape& shape, dense::Engine engine, int threads)
@@ -59,7 +58,7 @@ class DenseTimer {
   bool from_converted_ = false;
 };
 
-/// Times dense transforms of some frames, and checks spectra against exact ones.
+/// Times dense transforms of some frames, and compares spectra with exact ones.
 class DenseCheck {
  public:
   DenseCheck(const Shape& shape, int threads);
@@ -88,8 +87,8 @@ class DenseCheck {
 /// Adds the result of a check to a frame's record, whose other members must already be set.
 void note(const ErrorCheck& check, FrameRecord& record);
 
-/// Whether to time dense transforms on this frame. The first few frames are timed, and a few later ones:
-/// enough for a median, but few enough not to dominate the run. `times_us`: times of one engine so far.
+/// Whether to time dense transforms on this frame. The first frames and a few later ones are timed: enough
+/// for a median, but too few to dominate the run. `times_us`: times of one engine so far.
 bool timed_densely(std::int64_t index, const std::vector<double>& times_us);
 
 }  // namespace sfft::video

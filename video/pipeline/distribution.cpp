@@ -13,10 +13,11 @@ namespace {
 
 constexpr std::size_t kExact = 1000;
 constexpr int kCellsPerOctave = 64;
-// Microseconds, bytes and relative errors lie well within these; other numbers are counted in the end cells.
+// Microseconds, bytes and relative errors lie well within these; the first and last cells count other
+// numbers.
 constexpr int kLowestExponent = -40;
 constexpr int kHighestExponent = 50;
-/// One cell is for zero, and one for infinity and NaN; the others divide the octaves.
+/// One cell is for zero and smaller numbers, and one for infinity and NaN; the others divide the octaves.
 constexpr std::size_t kCells =
     static_cast<std::size_t>(kHighestExponent - kLowestExponent) * kCellsPerOctave + 2;
 

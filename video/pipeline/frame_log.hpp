@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps records of a run's frames for the reports, in constant memory however long the run is.
+// Keeps records of a run's frames for the reports, in constant memory for any length.
 #pragma once
 
 #include <cstddef>
@@ -17,26 +17,25 @@ namespace sfft::video {
 struct FrameRecord {
   std::int64_t index = 0;
   TrackAction action = TrackAction::sparse;
-  /// Time in the tracker, with copying but without --similarity. It is at least the copy's time, even if the
-  /// copy overlapped with decoding: frames that are already decoded cannot follow each other faster than
-  /// that.
+  /// Time in the tracker, with copying but without --similarity. It is at least the time of the copy, even if
+  /// the copy overlapped with decoding: decoded frames cannot be transformed faster than they are copied.
   double us = 0;
   double copy_us = 0;                  ///< the part of `us` in which bytes were copied to the GPU
   std::int64_t transferred_bytes = 0;  ///< bytes copied to the GPU
-  double relative_error = 0;           ///< reported
-  double error_l2 = 0;                 ///< reported
+  double relative_error = 0;           ///< estimate that the spectrum reports
+  double error_l2 = 0;                 ///< estimate that the spectrum reports
   double residual = 0;
-  std::optional<double> true_error;  ///< relative; only of verified frames
+  std::optional<double> true_error;  ///< relative; only for verified frames
   std::optional<bool> covered;       ///< true L2 error <= 2 × reported
   bool finite = true;
   std::string reason;
   std::optional<Similarity> similarity;  ///< to the template in use before this frame, if known
 };
 
-/// Keeps one record per stretch of frames. Stretches double in length whenever there are too many.
+/// Keeps one record per interval of frames. The intervals double in length whenever there are too many.
 class ThinnedRecords {
  public:
-  /// Each stretch keeps the record with the largest value, so that peaks stay.
+  /// Each interval keeps the record with the largest value, so that peaks remain.
   void add(const FrameRecord& record, double value);
   const std::vector<FrameRecord>& records() const noexcept { return records_; }
 
@@ -59,7 +58,7 @@ class FrameLog {
   /// Distributions over the frames whose similarity is known. `similarity_us` is the time to compute it.
   Distribution overlap, correlation, old_energy, similarity_us;
 
-  /// Records for charts: at most about 2000 of each kind.
+  /// Records for charts: at most 2048 of each kind.
   const std::vector<FrameRecord>& frames() const noexcept { return frames_.records(); }
   const std::vector<FrameRecord>& verified() const noexcept { return verified_.records(); }
   /// Frames on which the reference or the template was renewed.

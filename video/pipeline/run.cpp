@@ -62,7 +62,7 @@ class Reading {
   void finish() { run_->finish(); }
 
  private:
-  /// Its destructor informs the run that no more frames are expected.
+  /// Its destructor informs the run that no more frames will come.
   struct Expected {
     SegmentRun& run;
     ~Expected() { run.expect_no_more(); }
@@ -148,8 +148,8 @@ class Reading {
   /// The expected format of the next frame; null if unknown.
   const Frame* like() const { return frame_bytes_ > 0 ? &like_ : nullptr; }
 
-  /// Reads until the run has started. The decoder stops there, because the plan decides in which memory later
-  /// frames are stored.
+  /// Reads until the run has started. This decoder stops there, because the plan decides which memory later
+  /// frames need.
   void read_first() {
     const std::int64_t wanted = wanted_ - static_cast<std::int64_t>(first_.size());
     if (run_->started() || wanted <= 0) return;
@@ -217,8 +217,8 @@ class Reading {
     if (preparing.valid()) preparing.wait();
   }
 
-  /// Hands frames to the GPU as they come. The batch is pushed some frames later, when the GPU has finished
-  /// with it.
+  /// Passes frames to the GPU as they come. The batch is pushed some frames later, when the GPU has finished
+  /// it.
   void hand_over(Decoder& decoder, const Batching& batching) {
     const auto until = source_.live() ? std::chrono::steady_clock::now() + Pace::kMaxWait : Decoder::kNever;
     constexpr std::size_t kTimes = 2, kMore = 4;
@@ -230,8 +230,8 @@ class Reading {
       if (waiting.size() < wanted || stop_) return;
       run_->expect(views_of(waiting.first(wanted)));
     }
-    // Finished spectra may need further work, which runs in the background until the batch is pushed. Its
-    // results may need more work again, hence the loop.
+    // Finished spectra may need further work, which runs in the background until the batch is pushed. The
+    // results of that work may need work again, hence the loop.
     for (std::size_t more = 1; more <= kMore; ++more) {
       const std::span<const DecodedFrame> waiting = await(decoder, batching.max + more, until);
       if (waiting.size() < batching.max || stop_) return;
@@ -296,12 +296,12 @@ class Reading {
   RunReport& report_;
   SpectrumSink* sink_;
   std::optional<SegmentRun> run_;
-  Pace pace_;            ///< of a live source that may be a recording
+  Pace pace_;            ///< only for a live source that may be a recording
   std::int64_t wanted_;  ///< frames to learn from; 1 with a given template
   std::vector<Frame> first_;
   Frame like_;                    ///< a frame of the run's format, without samples
   std::size_t frame_bytes_ = 0;   ///< 0: no frame has come
-  std::optional<Frame> changed_;  ///< the first one of another format
+  std::optional<Frame> changed_;  ///< the first frame of another format
   bool over_ = false;             ///< the source has ended
 };
 

@@ -9,7 +9,7 @@ namespace sfft::video {
 
 namespace {
 
-/// The first of several GPUs, for work that one does.
+/// Returns the first of several GPUs, for work that needs only one.
 Device one_of(const Device& device) {
   return device.several() ? Device::gpu(device.gpu_number()) : device;
 }
@@ -41,8 +41,8 @@ TrackerOptions tracker_options(const RunOptions& options, bool live, bool on_gpu
   tracking.plan.threads = options.threads;
   if (options.max_samples > 0) tracking.plan.max_samples = options.max_samples;
   tracking.reference = options.reference;
-  // An object that passes takes energy out of the support for a while, but does not harm the coefficients in
-  // it. A new template costs tens of dense transforms. Without a reference the default applies.
+  // A passing object moves energy out of the support for a while, but does not harm the coefficients in the
+  // support. A new template costs tens of dense transforms. Without a reference the default applies.
   if (options.reference) tracking.relearn_below = 0.75;
   tracking.accuracy = options.accuracy;
   tracking.similarity = options.similarity;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transforms a run's frames as long as they keep their format: learns or takes a template, pushes frames
-// through a tracker and records the results.
+// Transforms a run's frames as long as they keep their format: learns a template or takes a given one, pushes
+// frames through a tracker, and records the results.
 #pragma once
 
 #include <fmt/format.h>
@@ -81,14 +81,14 @@ class SegmentRun {
                 begin_ + static_cast<std::int64_t>(i) + 1);
   }
 
-  /// How frames after the first ones are batched. Call it after start().
+  /// Returns how the frames after the first ones are batched. Call it after start().
   Batching batching(std::size_t frame_bytes) const {
     return choose_batching(batching_request(on_gpu()), frame_bytes, batch_limit_bytes());
   }
   bool on_gpu() const { return tracker_->plan().info().backend == Backend::cuda; }
 
-  /// Transforms frames; `index` is that of the first one. If one fails, those before it are in the report.
-  /// `coming`: frames of later calls that are already decoded.
+  /// Transforms frames. `index`: number of the first one. If a frame fails, the frames before it are in the
+  /// report. `coming`: decoded frames of later calls.
   void transform(std::span<const SignalView> frames, std::int64_t index,
                  std::span<const SignalView> coming = {}) {
     std::exception_ptr failure;
@@ -110,10 +110,10 @@ class SegmentRun {
   void prepare(const SignalView& like) noexcept {
     try {
       tracker_->prepare(like);
-    } catch (const std::exception&) {  // the failure recurs, and is reported, when a frame needs this
+    } catch (const std::exception&) {  // it recurs, and is reported, when a frame needs this
     }
   }
-  /// Lets the GPU begin with frames that transform() will get next and that are already decoded.
+  /// Lets the GPU begin with decoded frames that transform() will get next.
   void expect(std::span<const SignalView> coming) {
     const StageTimer timer(report_.stages.ahead_us);
     tracker_->push({}, coming);
@@ -125,7 +125,7 @@ class SegmentRun {
     } catch (...) {  // the report names what ended the run, not this
     }
   }
-  /// Number of frames that the latest transform() has finished.
+  /// Number of frames that the latest transform() finished.
   std::size_t transformed() const { return tracker_->results().size(); }
 
   void record(const SignalView& view, const TrackedFrame<float>& tracked, std::int64_t index) {
@@ -141,7 +141,7 @@ class SegmentRun {
     record.finite = tracked.spectrum.quality.finite;
     record.reason = tracked.reason;
     record.similarity = tracked.similarity;
-    // The similarity is no part of the transform, and its time is reported separately.
+    // The similarity is not part of the transform, and its time is reported separately.
     if (options_.similarity && tracked.similarity) record.us -= tracked.similarity->us;
     if (tracked.check) note(*tracked.check, record);
     report_.calibration = tracked.calibration;
@@ -174,10 +174,10 @@ class SegmentRun {
   }
 
  private:
-  /// Whether a GPU's plan should be made for frames that come one by one.
+  /// Whether to plan on a GPU for frames that come one by one.
   bool one_by_one() const { return source_.live() && !source_.may_be_recorded(); }
 
-  /// Uses one GPU, unless it needs clearly more time per frame than the host thread that feeds it.
+  /// Uses all GPUs only if one of them needs clearly more time per frame than the host thread that feeds it.
   void make_tracker(const Template& tmpl, TrackerOptions tracking) {
     constexpr double kEnoughUs = 16;
     const Device all = tracking.plan.device;
@@ -217,7 +217,7 @@ class SegmentRun {
   SpectrumSink* sink_;
   RunReport& report_;
   std::int64_t begin_;
-  bool shared_ = false;  ///< the GPUs named share the frames; otherwise the first takes all
+  bool shared_ = false;  ///< all named GPUs share the frames; otherwise the first one transforms them all
   std::optional<Tracker<float>> tracker_;
   std::optional<Plan<float>> first_plan_;
   std::optional<DenseCheck> dense_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Order statistics of a report's numbers.
+// Quantiles and means of a report's numbers.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 
 namespace sfft::video {
 
-/// The q-quantile (nearest rank below), NaN for no values.
+/// The q-quantile (nearest rank); NaN if there are no values.
 inline double quantile(std::vector<double> values, double q) {
   if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
   const auto at = static_cast<std::ptrdiff_t>(q * static_cast<double>(values.size() - 1) + 0.5);
@@ -28,8 +28,7 @@ inline double mean(const std::vector<double>& values) {
   return values.empty() ? std::numeric_limits<double>::quiet_NaN() : sum / static_cast<double>(values.size());
 }
 
-/// The numbers that the JSON report, the summary and the page give for a run; NaN if there was nothing to
-/// measure.
+/// The numbers for a run in the JSON report, the summary and the page; NaN if there was nothing to measure.
 struct RunStatistics {
   double median_us, p95_us, mean_us, dense_us, speedup;
   std::int64_t verified = 0;
@@ -40,7 +39,7 @@ struct RunStatistics {
   double frames_per_batch;      ///< mean
   const char* bottleneck = "";  ///< "decode", "copy" or "transform"; empty if nothing was transformed
 
-  /// Whole sentences that a reader must know before trusting the numbers.
+  /// Sentences that a reader must know before trusting the numbers.
   std::vector<std::string> warnings;
 
   /// "decoding sets the pace".
@@ -75,7 +74,7 @@ struct RunStatistics {
     frames_per_batch = report.pushes == 0
                            ? std::numeric_limits<double>::quiet_NaN()
                            : static_cast<double>(frames.size()) / static_cast<double>(report.pushes);
-    // Fewer frames than this cannot show shares as small as a hundredth.
+    // Fewer frames than this cannot show a share of 5 per cent.
     constexpr std::int64_t kEnough = 20;
     constexpr double kPromised = 0.95;
     if (verified >= kEnough && coverage < kPromised) {

@@ -71,7 +71,7 @@ void write_all(const std::string& path, std::span<const NamedArray> arrays) {
   file.close("closing");
 }
 
-/// The writing process; it exits here without clean-up.
+/// Runs in the writing process, which exits here without clean-up.
 [[noreturn]] void live(int answer, const std::string& path, std::span<const NamedArray> arrays) {
   std::string message = "+";
   try {

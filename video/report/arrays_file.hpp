@@ -22,11 +22,11 @@ struct NamedArray {
   std::string unit{};  ///< becomes the attribute `unit`, unless empty
 };
 
-/// Writes `output` and commits it. A separate process writes, because HDF5 does not survive a full disk.
-/// Throws Error if writing fails, for outputs other than regular files, and in builds without HDF5.
+/// Writes `output` and commits it. A separate process writes the file, because HDF5 does not survive a full
+/// disk. Throws Error if writing fails, if the output is not a regular file, and in builds without HDF5.
 void write_arrays(detail::OutputFile& output, std::span<const NamedArray> arrays);
 
-/// Throws the errors of write_arrays() about the kind of output or the build, before any work is done.
+/// Throws the errors of write_arrays() that concern the kind of output or the build, before any work is done.
 void check_arrays_output(const detail::OutputFile& output);
 
 }  // namespace sfft::video

@@ -11,9 +11,9 @@
 namespace sfft::video {
 
 /// Fills an existing file. Every function throws Error(file_unreadable) if the file cannot be written (a full
-/// disk). HDF5 does not survive that: after a failed flush, closing the file and the clean-up at exit follow
+/// disk). HDF5 does not survive this: after a failed flush, closing the file and the clean-up at exit follow
 /// dangling pointers. A failed allocation may also crash HDF5. Therefore only a separate process uses this
-/// class, and exits with _Exit: see spectra_file.cpp.
+/// class, and it ends with _Exit: see spectra_file.cpp.
 class Hdf5Writer {
  public:
   explicit Hdf5Writer(const std::string& path);

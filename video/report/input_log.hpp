@@ -14,8 +14,8 @@ std::string gaps_json(const SourceLog& log);
 std::string changes_json(const SourceLog& log);
 /// JSON object: docs/sfft-video.md, `input.timing`.
 std::string timing_json(const SourceLog& log);
-/// A line for people if times follow from a claimed or assumed rate, else empty. An overruled rate is among
-/// the source's warnings.
+/// A line for people if times come from a claimed or assumed rate, else empty. The source's warnings mention
+/// an overruled rate.
 std::string timing_text(const SourceLog& log);
 /// Two members of a JSON object: "wall_clock", when the first frame was taken, and "wall_clock_source".
 std::string wall_clock_json(const WallClock& begin);

@@ -87,7 +87,7 @@ std::string spectrum_figure(const RunReport& report) {
 
   const double w = static_cast<double>(image.width * step);
   const double h = static_cast<double>(image.height * step);
-  const double scale = 460 / w;  // 460 units wide, 40 left for labels
+  const double scale = 460 / w;  // 460 units wide; the rest is for labels
   std::string text = fmt::format(
       "<figure class='spectrum'><figcaption>The template over the spectrum</figcaption>"
       "<svg viewBox='0 0 520 {:.0f}' role='img' aria-label='log spectrum with template frequencies'>",

@@ -15,7 +15,7 @@ namespace {
 constexpr double kWidth = 960, kHeight = 280;
 constexpr double kLeft = 58, kRight = 14, kTop = 16, kBottom = 40;
 
-/// Returns 1, 2 or 5 times a power of ten, for four to eight ticks up to `max`.
+/// Returns 1, 2 or 5 times a power of ten, for three to eight ticks from 0 to `max`.
 double tick_step(double max) {
   const double power = std::pow(10, std::floor(std::log10(max / 4)));
   for (const double factor : {1.0, 2.0, 5.0, 10.0}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Common parts of all HTML pages: frame and style, pictures of frames, colours.
+// Common parts of all HTML pages: outline and style, pictures of frames, colours.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ std::string whole_page(const std::string& title, const std::string& body);
 /// A large number with its label; both are HTML.
 std::string tile(const std::string& value, const std::string& label);
 
-/// Step between displayed rows and columns that keeps a picture below about 3 MB.
+/// The step between displayed rows and columns: at most 960 of each remain, so a picture stays below 3 MB.
 std::int64_t thinning(std::int64_t width, std::int64_t height);
 
 /// A frame as an 8-bit picture, thinned if it is large.

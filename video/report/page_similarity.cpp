@@ -25,8 +25,7 @@ std::vector<ChartPoint> similarity_line(const RunReport& report, double Similari
   return line;
 }
 
-/// A table of renewals and their similarity to the previous template. Only the first ones if there are very
-/// many.
+/// A table of renewals and their similarity to the previous template: the first 40.
 std::string renewal_table(const RunReport& report) {
   constexpr std::size_t kMax = 40;
   const std::vector<FrameRecord>& renewals = report.frames.renewals();

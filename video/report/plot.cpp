@@ -15,7 +15,7 @@ namespace {
 constexpr double kWidth = 960, kHeight = 300;
 constexpr double kLeft = 70, kRight = 14, kTop = 30, kBottom = 42;
 
-/// Returns 1, 2 or 5 times a power of ten, for four to eight ticks over `range`.
+/// Returns 1, 2 or 5 times a power of ten, so that `range` has three to eight steps.
 double tick_step(double range) {
   const double power = std::pow(10, std::floor(std::log10(range / 4)));
   for (const double factor : {1.0, 2.0, 5.0}) {

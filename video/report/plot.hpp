@@ -23,7 +23,7 @@ struct PlotMark {
   std::string label;
 };
 
-/// Titles and labels are HTML. Long lines are thinned to the extremes of each interval, so that peaks remain.
+/// Titles and labels are HTML. Long lines keep only the extremes of each interval, so that peaks remain.
 struct Plot {
   std::string title, x_label, y_label;
   bool log_y = false;

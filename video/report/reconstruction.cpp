@@ -44,7 +44,7 @@ const std::vector<float>& Reconstruction::picture(const Spectrum<float>& spectru
     const std::int64_t row = (*spectrum.support)[i] / columns;
     const std::int64_t column = (*spectrum.support)[i] % columns;
     place(row, column, spectrum.values[i]);
-    // The signal is real: the opposite frequency has the conjugate.
+    // The signal is real, so the opposite frequency has the conjugate.
     const std::int64_t opposite_row = row == 0 ? 0 : rows - row;
     const std::int64_t opposite_column = column == 0 ? 0 : columns - column;
     if (opposite_row != row || opposite_column != column)

@@ -17,8 +17,8 @@ class Reconstruction {
  public:
   explicit Reconstruction(const Shape& shape);
 
-  /// The picture, row-major, from the coefficients of the spectrum alone. If the mean is not among them,
-  /// `mean` is used. Valid until the next call.
+  /// Returns the picture, row-major, from only the coefficients of the spectrum. If the mean is not among
+  /// them, uses `mean`. Valid until the next call.
   const std::vector<float>& picture(const Spectrum<float>& spectrum, double mean);
 
  private:
@@ -44,7 +44,7 @@ class ReconstructionFilm {
   double frame_rate_;
   std::unique_ptr<Reconstruction> reconstruction_;  ///< created at the first frame
   std::int64_t width_ = 0, height_ = 0;
-  int shift_ = 0;  ///< bits of the samples beyond 8
+  int shift_ = 0;  ///< bits per sample beyond 8, from the first frame
   std::string bytes_;
 };
 

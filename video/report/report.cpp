@@ -16,7 +16,7 @@ namespace sfft::video {
 
 namespace {
 
-/// Median and minimum of shares, of which 1 is the best.
+/// Median and minimum of shares; 1 is the best.
 nlohmann::ordered_json shares(const Distribution& values) {
   return {{"median", number_or_null(values.quantile(0.5))}, {"least", number_or_null(values.quantile(0))}};
 }

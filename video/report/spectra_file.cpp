@@ -32,7 +32,7 @@ bool has_hdf5() noexcept {
 
 namespace {
 
-/// A message to the writing process has a header, then the number of bytes that the header gives.
+/// A message to the writing process is a header, followed by as many bytes as the header says.
 enum class Kind : std::uint64_t { support, row, end };
 struct Header {
   Kind kind;
@@ -91,7 +91,7 @@ class Socket {
   int descriptor_;
 };
 
-/// Serves until the other side closes or sends `end`.
+/// Writes what it receives until the other side closes the socket or sends `end`.
 void serve(Socket& socket, const std::string& path) {
   Hdf5Writer writer(path);
   socket.send(&kFine, 1);
@@ -132,7 +132,7 @@ void close_all_but(int kept) noexcept {
   }
 }
 
-/// The writing process; it exits here without clean-up.
+/// Runs in the writing process, which exits here without clean-up.
 [[noreturn]] void live(Socket& socket, const std::string& path) {
   close_all_but(socket.descriptor());
   try {

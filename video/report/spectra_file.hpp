@@ -13,7 +13,8 @@ bool has_hdf5() noexcept;
 
 /// Fills `output`, which must outlive this object; commit() puts the file in place. docs/sfft-video.md
 /// describes the layout. Throws Error for outputs other than regular files and in builds without HDF5. Also
-/// throws Error if the file cannot be written (a full disk); the object may then only be destroyed.
+/// throws Error if the file cannot be written (a full disk) or the number of frequencies changes; afterwards
+/// only destroy the object.
 class SpectraFile : public SpectrumSink {
  public:
   virtual void commit(const SourceInfo& input) = 0;

@@ -7,18 +7,19 @@
 
 namespace sfft::video {
 
-/// Returns valid UTF-8 without control characters: these, and bytes that are not UTF-8, become \xNN. A
-/// terminal or page thus shows a recording's header or name only as text.
+/// Returns valid UTF-8 without control characters and direction marks: these, and bytes that are not UTF-8,
+/// become \xNN. A terminal or page thus shows a recording's header or name only as text.
 std::string printable(std::string_view text);
 
-/// The same, escaped for HTML.
+/// Returns printable() text, escaped for HTML.
 std::string escape(const std::string& raw);
 
-/// The value for href= in a page at `page` that refers to `file`. If `page` is "-" or empty, the reference
-/// works from anywhere.
+/// Returns the quoted value of href= for a link to `file` from a page at `page`. If `page` is "-" or empty,
+/// the link works from anywhere.
 std::string link_to(const std::string& file, const std::string& page);
 
-/// Formats a CSV field. Spreadsheets read a leading = + - @ as a formula, so such names get a leading blank.
+/// Formats a CSV field. Spreadsheets read a leading = + - @ as a formula, so such a text gets a leading
+/// space.
 std::string csv_field(const std::string& text);
 
 /// A share in per cent; a dash if unknown.

@@ -45,7 +45,7 @@ std::vector<std::string> files_of(const std::vector<std::string>& paths) {
   return files;
 }
 
-/// "shard 2 of 4, …"; "3, 7, 11 and 5 more".
+/// The first five numbers, counted from 1: "3, 7, 11, 15, 19 and 5 more".
 std::string some_of(const std::vector<std::size_t>& numbers) {
   constexpr std::size_t kMax = 5;
   std::string text;

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A nested member as a CSV field; empty if null or missing.
+/// A nested number as a CSV field; empty if it is null or missing.
 std::string field(const Json& report, const char* part, const char* name) {
   const auto found = report.find(part);
   if (found == report.end() || !found->is_object()) return {};

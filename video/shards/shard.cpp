@@ -58,7 +58,8 @@ Shard shard_from_environment(const EnvironmentLookup& lookup) {
     const auto count = number_in(size == nullptr ? "" : size);
     if (index && count && *count >= 1 && *count <= kMaxShards && *index >= 0 && *index < *count)
       return {*index + 1, *count};
-    // sbatch alone sets only one of Slurm's two variables; another launcher may have set its own.
+    // sbatch alone sets only one of Slurm's two variables; another launcher may have set both of its
+    // variables.
     if (rank != nullptr && size != nullptr) {
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("{} says {}={} and {}={}, which is no rank and size: give --shard I/N",

@@ -28,9 +28,9 @@ Shard parse_shard(const std::string& text);
 /// Looks up an environment variable; null if unset.
 using EnvironmentLookup = std::function<const char*(const char* name)>;
 
-/// Part rank + 1 of the number of processes, from the variables of Open MPI, MPICH (PMI) or Slurm. They are
-/// tried in this order, so mpirun within a Slurm job overrides the job. Throws Error(invalid_argument) if
-/// none applies.
+/// Returns part rank + 1 of as many parts as processes, from the variables of Open MPI, MPICH (PMI) or Slurm.
+/// They are tried in this order, so mpirun within a Slurm job overrides the job. Throws
+/// Error(invalid_argument) if none applies or the values are impossible.
 Shard shard_from_environment(const EnvironmentLookup& lookup);
 
 /// A name like "shard-02-of-16.jsonl".

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file that a shard writes. It has the results of earlier starts, and this start appends to them.
+// The file that a shard writes. It contains the results of earlier starts, to which this start appends.
 #pragma once
 
 #include <map>
@@ -10,8 +10,8 @@
 
 namespace sfft::video {
 
-/// add() appends a line and returns when it is on disk, so a kill loses only the recordings being read. Only
-/// one process writes at a time.
+/// add() appends a line and returns when it is on disk, so a killed process loses only the recording that it
+/// reads. Only one process writes at a time.
 class ShardFile {
  public:
   /// Opens or creates FOLDER/shard-I-of-N.jsonl, and the folder if missing. Removes a line truncated by a
@@ -21,8 +21,8 @@ class ShardFile {
   ShardFile(const std::string& folder, const ShardRun& run);
 
   const std::string& path() const noexcept { return path_; }
-  /// The result of an earlier start for an input. Null if the input must be read, because it was not read to
-  /// its end, had errors, or has changed since.
+  /// Returns an earlier start's result for an input, without its report. Null if the input must be read: it
+  /// was not read to its end, had errors, or has changed since.
   const ShardRecord* finished(std::size_t input, const std::string& stamp) const;
   /// Throws Error(file_unreadable) if it cannot be written.
   void add(const ShardRecord& record);
@@ -36,7 +36,7 @@ class ShardFile {
   std::map<std::size_t, ShardRecord> known_;
 };
 
-/// The shard files in a folder, by name. Throws Error(file_unreadable) if it cannot be listed.
+/// The shard files in a folder, sorted by name. Throws Error(file_unreadable) if it cannot be listed.
 std::vector<std::string> list_shards(const std::string& folder);
 
 }  // namespace sfft::video

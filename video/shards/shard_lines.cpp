@@ -25,7 +25,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr const char* kSchema = "sfft-video-shard/1";
 constexpr std::string_view kSchemaFamily = "sfft-video-shard/";
-constexpr std::string_view kTail = R"(,"crc32":"00000000"})";  // form of the tail; the digits differ
+constexpr std::string_view kTail = R"(,"crc32":"00000000"})";  // the tail's form; its digits vary
 
 std::string closed_line(const Json& json) {
   std::string line = json.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -43,7 +43,8 @@ std::optional<Json> open_line(std::string_view line) {
   return json.is_object() ? std::optional(std::move(json)) : std::nullopt;
 }
 
-/// Reads an integer and checks that it fits its type; converting others is undefined.
+/// Reads an integer. Throws std::out_of_range if it does not fit its type, in which case a conversion would
+/// be undefined.
 template <class Whole>
 void read_whole(const Json& value, Whole& to) {
   const bool fits = value.is_number_unsigned()  ? std::in_range<Whole>(value.get<std::uint64_t>())

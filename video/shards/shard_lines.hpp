@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads and writes the lines of a shard's file: a description of the run, then one line per recording read to
-// its end.
+// Reads and writes the lines of a shard's file: a description of the run, then one line per recording that
+// was read without an interruption.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ struct ShardRun {
   Shard shard;
   std::vector<std::pair<std::string, std::string>> settings;  ///< names and values that results depend on
   std::size_t inputs = 0;                                     ///< recordings over all shards
-  std::uint32_t inputs_crc32 = 0;                             ///< over their paths, in order
+  std::uint32_t inputs_crc32 = 0;                             ///< of their paths, in order
 
-  /// Says in words how another shard's run differs from this one; empty if it does not.
+  /// Describes how another shard's run differs from this one; empty if it does not.
   std::string difference(const ShardRun& other) const;
 };
 
@@ -37,7 +37,7 @@ struct ShardRecord {
   std::string report;  ///< json_report(), without line breaks if read from a file
 };
 
-/// These return lines including the newline.
+/// The lines, newline included.
 std::string shard_head_line(const ShardRun& run);
 std::string shard_record_line(const ShardRecord& record);
 

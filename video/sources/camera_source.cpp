@@ -88,7 +88,7 @@ class CameraSource final : public FrameSource {
   SourceInfo info_;
   FormatWatch formats_;
   std::int64_t count_ = 0;
-  double seconds_ = 0, rate_ = 0;  ///< of the latest frame
+  double seconds_ = 0, rate_ = 0;  ///< time of the latest frame; rate of the camera
   Clock::time_point first_;
 };
 

@@ -14,12 +14,12 @@ namespace sfft::video {
 class Capture {
  public:
   virtual ~Capture() = default;
-  /// Size and rate as the camera states them; 0: not stated.
+  /// Size and rate that the camera states; 0: not stated.
   virtual SourceInfo info() const = 0;
-  /// Blocks until there is a frame. Returns false if no frame came and none will.
+  /// Blocks until a frame comes. Returns false if none will come.
   virtual bool read(Frame& frame) = 0;
 };
-/// Throws InputError.
+/// Opens a camera, or throws InputError.
 using OpenCapture = std::function<std::unique_ptr<Capture>()>;
 
 /// Opens the camera or throws InputError. Frame times are arrival times.

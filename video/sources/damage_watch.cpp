@@ -27,7 +27,7 @@ void DamageWatch::add(const AVFrame& picture, std::int64_t packet) {
 
 /// Counts the pictures missing before that of `packet`. Pictures predicted from them are wrong.
 void DamageWatch::count_losses(std::int64_t packet) {
-  constexpr std::int64_t kOld = 64;  // after this many packets a picture no longer comes
+  constexpr std::int64_t kOld = 64;  // after this many packets a picture will not come
   lost_before_ = 0;
   if (losses_.empty()) return;
   std::erase_if(losses_, [&](const PictureOrder::Loss& loss) {

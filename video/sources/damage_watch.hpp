@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tracks damage and losses in one stream, and the pictures that the decoder conceals because of them.
+// Tracks damage and losses in one stream, and the pictures in which the decoder conceals them.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class DamageWatch {
   void expect_losses(const std::vector<PictureOrder::Loss>& losses) {
     losses_.insert(losses_.end(), losses.begin(), losses.end());
   }
-  /// Notes the next picture from the decoder, made from the packet with this number.
+  /// Adds the decoder's next picture, which was made from packet number `packet`.
   void add(const AVFrame& picture, std::int64_t packet);
 
   /// Whether the decoder concealed parts of the last picture, or of one since the last key frame.
@@ -36,9 +36,9 @@ class DamageWatch {
   void follow_key_frames(const AVFrame& picture);
   bool changes_size(const AVFrame& picture);
 
-  int since_key_ = 0, group_ = 0;  ///< pictures since the last key frame; max. between two key frames
+  int since_key_ = 0, group_ = 0;  ///< pictures since the last key frame; max. between key frames
   int since_damage_ = -1;          ///< pictures since the last damage; -1: a key frame has come since
-  int width_ = 0, height_ = 0;     ///< of the last picture
+  int width_ = 0, height_ = 0;     ///< size of the last picture
   std::vector<PictureOrder::Loss> losses_;  ///< losses whose pictures the decoder has not output yet
   std::int64_t packets_ = 0, pictures_ = 0, lost_before_ = 0, lost_ = 0;
 };

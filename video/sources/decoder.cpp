@@ -108,7 +108,7 @@ bool Decoder::read_into(std::size_t slot) {
 }
 
 bool Decoder::read_samples(DecodedFrame& decoded) {
-  /// The consumer has enough to do with more frames than this.
+  /// If it has this many frames, the consumer has enough to do without making samples.
   constexpr std::size_t kFew = 4;
   Frame& frame = decoded.frame;
   reuse_samples(frame);
@@ -140,7 +140,7 @@ void Decoder::make_samples() {
   }
 }
 
-/// Reads the next frame into GPU memory, or into scratch_ if it is not `there`.
+/// Reads the next frame into GPU memory and sets `there`, or else reads it into scratch_.
 bool Decoder::read_on_gpu(std::size_t offset, bool& there) {
   if (!source_.advance(scratch_)) return false;
   scratch_.width = options_.like->width;
@@ -222,7 +222,7 @@ std::span<const DecodedFrame> Decoder::next(std::size_t max, std::size_t min, co
                                             std::size_t wake) {
   std::unique_lock lock(mutex_);
   if (held_ > 0) release();
-  // Frames must be contiguous, so no more are available at once than fit before the ring wraps.
+  // Frames must be contiguous, so a call returns at most those before the ring wraps.
   min = std::clamp<std::size_t>(min, 1, slots_.size() - first_);
   sleep_until(lock, min, wake, stop);
   if (full_ == 0 && !stop && error_) std::rethrow_exception(error_);

@@ -20,8 +20,8 @@
 namespace sfft::video {
 
 struct DecodedFrame {
-  Frame frame;                           ///< without samples if they are in the decoder's memory
-  const std::byte* elsewhere = nullptr;  ///< location of the samples in that memory
+  Frame frame;                           ///< without samples if they are in DecoderOptions::memory
+  const std::byte* elsewhere = nullptr;  ///< the samples in that memory
   std::unique_ptr<UnmadeSamples> later;  ///< used by the decoder: next() makes the samples from this
   double decode_us = 0;                  ///< time to read and decode, including waiting for the input
 
@@ -33,51 +33,50 @@ struct DecodedFrame {
 struct DecoderOptions {
   std::int64_t limit = 0;  ///< maximum number of frames to read; 0: all
   std::size_t slots = 5;   ///< number of frames in the ring: the consumer's and those decoded ahead
-  /// If the source supports it, the consumer's thread makes the samples of frames that it waits for, and then
-  /// has them in its core's cache.
+  /// If the source supports it, the consumer's thread makes the samples of the frames that it waits for. They
+  /// are then in its core's cache.
   bool samples_by_consumer = false;
-  /// The first frame whose format (Frame::format()) differs from `like`, or from the first frame, is the last
-  /// one read; another decoder may continue after it.
+  /// Stops after the first frame whose Frame::format() differs from that of `like` or, without `like`, of the
+  /// first frame. Another decoder may continue after it.
   bool one_format = false;
   /// Contiguous memory for `slots` frames of `frame_bytes` each. Empty: the decoder allocates.
   std::span<std::byte> memory{};
   std::size_t frame_bytes = 0;
-  /// Set if `memory` is GPU memory. Frames that the source decodes on the GPU, with the size and depth of
-  /// `like`, then stay there.
+  /// Set if `memory` is GPU memory. Frames that are decoded on the GPU stay there if they have the size and
+  /// depth of `like`.
   const DevicePictures* pictures = nullptr;
   const Frame* like = nullptr;  ///< a frame of the expected format
 };
 
-/// A thread that reads frames into a ring of slots, which its consumer reads in place.
+/// Reads frames on a separate thread into a ring of slots, where the consumer reads them in place.
 class Decoder {
  public:
   static constexpr std::chrono::steady_clock::time_point kNever =
       std::chrono::steady_clock::time_point::max();
 
-  /// `source` must outlive the decoder, which uses it exclusively until then.
+  /// `source` must outlive the decoder. Nothing else may use it in the meantime.
   explicit Decoder(FrameSource& source, const DecoderOptions& options = {});
   /// Interrupts the source, unless it was read to its end or to the limit, and waits for the thread.
   ~Decoder();
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
 
-  /// Returns the next frames in source order, at most `max`, valid until the next call. Blocks until there
-  /// are `min` or the source has ended; frames that wrap around the ring need a second call. Empty after the
-  /// last frame. Soon after `stop` is set it returns the frames that are available. Rethrows an exception of
-  /// the source after the frames before it.
+  /// Returns up to `max` of the next frames in source order; they are valid until the next call. Blocks until
+  /// there are `min` frames or the source has ended. Returns fewer where the ring wraps around, and none
+  /// after the last frame. Soon after `stop` is set, returns the frames that are available. If the source
+  /// threw, rethrows its exception after the frames before it.
   ///
-  /// A call that must wait sleeps until there are `wake` frames, or a periodic check finds `min`. Waking up
-  /// for every single frame would cost more than transforming several frames.
+  /// A call that must wait sleeps until there are `wake` frames, or until a periodic check finds `min`.
+  /// Waking up for each frame would cost more than transforming several frames.
   std::span<const DecodedFrame> next(std::size_t max, std::size_t min, const std::atomic<bool>& stop,
                                      std::size_t wake = 1);
-  /// Blocks until there are `count` frames (at most the number of slots) that next() has not returned yet,
-  /// then returns the result of waiting(). Returns fewer after the last frame, at `until`, and soon after
-  /// `stop` is set. Invalidates the frames of the latest next().
+  /// Blocks until the decoder is `count` frames (at most the number of slots) ahead of next(), then returns
+  /// waiting(). Stops waiting after the last frame, at `until`, and soon after `stop` is set. Invalidates the
+  /// frames of the latest next().
   std::span<const DecodedFrame> await(std::size_t count, const std::atomic<bool>& stop,
                                       std::chrono::steady_clock::time_point until = kNever);
-  /// Frames after those of the latest next() that are already decoded, up to the end of the ring. They stay
-  /// in place until a later next() has returned them. Frames whose samples the consumer makes are not
-  /// included.
+  /// The decoded frames that follow those of the latest next(), up to the end of the ring. They stay in place
+  /// until a later next() has returned them. Frames whose samples the consumer makes have none yet.
   std::span<const DecodedFrame> waiting();
 
  private:
@@ -103,7 +102,8 @@ class Decoder {
   std::condition_variable filled_, freed_;  ///< signal the consumer and the thread
   std::size_t wanted_ = 0;                  ///< frames at which to wake the consumer; 0: it is awake
   bool full_up_ = false;                    ///< the thread waits for a free slot
-  /// A ring: the consumer's frames from first_ on, then the full ones; the thread writes after these.
+  /// A ring: from first_ on the consumer's held_ frames, then full_ decoded ones; the thread writes after
+  /// these.
   std::vector<DecodedFrame> slots_;
   std::size_t worth_waking_;  ///< number of free slots at which to wake the thread
   /// Buffers of free slots, the last freed on top because it is most likely still cached.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recognises the container by its first bytes, then follows only its outermost sizes: boxes, RIFF chunks, the
-// EBML segment, the last Ogg page or the last FLV tag.
+// EBML segment, the last Ogg page, the last FLV tag, or whole MPEG-TS packets.
 #include "video/sources/file_end.hpp"
 
 #include <algorithm>
@@ -83,7 +83,8 @@ FileEnd end_of_riff(Bytes& file) {
   return FileEnd::whole;
 }
 
-/// The size of an EBML element whose size field begins at `at`, which advances; all ones: unknown.
+/// Reads the size field of an EBML element at `at`, and advances `at`. Sets `unknown` if the field is all
+/// ones or invalid.
 std::uint64_t ebml_size(Bytes& file, std::uint64_t& at, bool& unknown) {
   const std::uint64_t first = file.big_endian(at, 1);
   std::size_t length = 1;

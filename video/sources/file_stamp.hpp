@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Detects whether an input has changed since its results were kept.
+// Detects whether an input has changed since its results were stored.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@ namespace sfft::video {
 /// Size and modification time; empty if not a regular file.
 std::string file_stamp(const std::string& path);
 
-/// The same for an input; for an image sequence the number of files, their size and the latest time. Empty if
-/// it has no files, or one is missing.
+/// The stamp of an input. For an image sequence it has the number of files, their total size and the latest
+/// time. Empty if the input has no files or one is missing.
 std::string input_stamp(const std::string& input);
 
 }  // namespace sfft::video

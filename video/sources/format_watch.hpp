@@ -12,12 +12,12 @@ namespace sfft::video {
 
 class FormatWatch {
  public:
-  /// Takes the format of the frame with this number, and sets the frame's segment.
+  /// Notes the format of frame `number`, and sets the frame's segment.
   void note(const PictureFormat& format, std::int64_t number, Frame& frame);
   /// The segment of the latest frame, and of frames known to have its format.
   std::int64_t segment() const noexcept { return segment_; }
 
-  /// The latest changes.
+  /// The latest changes, at most 1000.
   const std::vector<FormatChange>& changes() const noexcept { return changes_; }
   /// Adds a sentence about the changes, if there were any.
   void warn(std::vector<std::string>& warnings) const;

@@ -12,24 +12,25 @@ class FrameTimes {
  public:
   explicit FrameTimes(double frame_rate) { set_rate(frame_rate); }
 
-  /// Returns the next frame's time since the first one, in seconds. If the frame has no stamp, `stamp` is NaN
-  /// and the number of frames `missing` before it advances the time.
+  /// Returns the next frame's time since the first one, in seconds. If the frame has no stamp (NaN), the time
+  /// advances by one nominal interval for it and for each of the `missing` frames before it.
   double next(double stamp, std::int64_t missing = 0);
-  /// Nominal frames per second from now on. 0 (unknown) keeps the last known rate.
+  /// Sets the nominal frames per second from now on. 0 (unknown) keeps the last known rate.
   void set_rate(double frame_rate) noexcept {
     if (frame_rate > 0) interval_ = 1 / frame_rate;
   }
   /// Sets the stamp of time 0, for a recording that begins after time 0. The first frame's time is then its
   /// stamp minus `stamp`.
   void set_origin(double stamp) noexcept;
-  /// The next frame comes `seconds` after the last one, whatever its stamp says, because a stream came back.
+  /// For a stream that came back: the next frame's time is `seconds` after the last one, whatever its stamp
+  /// says.
   void jump(double seconds) noexcept;
 
   /// Excludes the latest interval from the measured rate.
   void leave_out_interval() noexcept;
 
   double last() const noexcept { return last_; }
-  /// Adds intervals, counts, and the timing except for the claimed rate.
+  /// Adds the intervals, the counts, and the timing without the claimed rate.
   void add_to(SourceLog& log) const;
 
  private:
@@ -38,7 +39,7 @@ class FrameTimes {
   bool origin_known_ = false;
   double origin_ = 0;  ///< the stamp of time 0
   double last_ = 0;
-  double jump_ = -1;  ///< if at least 0, the next frame comes that long after the last one
+  double jump_ = -1;  ///< if at least 0, the interval to the next frame
   std::int64_t frames_ = 0, without_time_ = 0, intervals_ = 0;
   double min_ = 0, max_ = 0;
   std::int64_t measured_ = 0;  ///< intervals from which the rate is measured

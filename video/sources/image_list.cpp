@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists a directory's images in natural order, or counts a pattern up from 0 or
-// 1 until a file is missing.
+// Lists a directory's images in natural order, or counts a pattern up from 0 or 1 until a file is missing.
 #include "video/sources/image_list.hpp"
 
 #include <fmt/format.h>

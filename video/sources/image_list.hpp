@@ -11,8 +11,8 @@ namespace sfft::video {
 /// file has exactly that name.
 bool is_image_pattern(const std::string& input);
 
-/// The images of a directory in natural order ("frame2.png" before "frame10.png"), or those of a pattern with
-/// one %d or %0Nd (N up to 9), numbered from 0 or 1. Throws InputError if there are none.
+/// Lists the images of a directory in natural order ("frame2.png" before "frame10.png"). Or lists the images
+/// of a pattern with one %d or %0Nd (N up to 9), numbered from 0 or 1. Throws InputError if there are none.
 std::vector<std::string> list_images(const std::string& input);
 
 /// The recordings in a directory without images, in natural order, then those in its folders. Links are not

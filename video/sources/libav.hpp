@@ -43,7 +43,7 @@ using Packet = std::unique_ptr<AVPacket, FreePacket>;
 using Picture = std::unique_ptr<AVFrame, FreePicture>;
 using Buffer = std::unique_ptr<AVBufferRef, FreeBuffer>;
 
-/// Throws std::bad_alloc for null.
+/// Returns the pointer; throws std::bad_alloc if it is null.
 template <class T>
 T* allocated(T* pointer) {
   if (pointer == nullptr) throw std::bad_alloc();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Feeds the packets of one video stream to a decoder with frame threads, counts damage, and limits the time
-// that the network takes.
+// Feeds the packets of one video stream to a decoder, which has frame threads unless the input is live.
+// Counts damage, and limits the time that the network takes.
 #include "video/sources/libav_reader.hpp"
 
 #include <fmt/format.h>
@@ -28,8 +28,8 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::quiet_NaN();
 
-/// FFmpeg would choose one thread more, which costs time if another thread reads the pictures. Like FFmpeg's
-/// choice, this one is limited to 16.
+/// FFmpeg would choose one thread more, which costs time if another thread reads the pictures. The limit of
+/// 16 is FFmpeg's.
 int thread_per_core() {
   return std::min(detail::usable_processors(), 16);
 }
@@ -191,7 +191,7 @@ void LibavReader::find_rate() {
 
 void LibavReader::compare_rates(std::vector<double> stamps) {
   constexpr std::size_t kFew = 10;
-  constexpr double kHole = 3;  // usual intervals
+  constexpr double kHole = 3;  // in usual intervals
   if (stamps.size() < kFew) return;
   std::ranges::sort(stamps);
   std::vector<double> intervals;
@@ -252,7 +252,8 @@ bool LibavReader::feed() {
   return true;
 }
 
-/// Whether to drop the packet. Streams with gradual refresh have no key frames.
+/// Whether to drop the packet, because no key frame has come yet. Streams with gradual refresh have none, so
+/// the number of dropped packets is limited.
 bool LibavReader::precedes_key_frame() {
   constexpr int kMaxPacketsBeforeKey = 300;
   if (before_key_ < 0) return false;
@@ -277,7 +278,7 @@ void LibavReader::send() {
   av_packet_unref(packet_.get());
 }
 
-/// False if no packet is pending.
+/// Sends the pending packet. Returns false if there is none.
 bool LibavReader::send_held() {
   if (!held_) return false;
   held_ = false;

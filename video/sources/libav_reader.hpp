@@ -20,7 +20,8 @@
 
 namespace sfft::video {
 
-/// A sentence saying that the container's claimed rate is overruled by the found one; empty if they agree.
+/// Says in a sentence that the measured rate overrules the container's; empty if they agree or one is
+/// unknown.
 std::string overruled_rate(double claimed, double found);
 
 class LibavReader {
@@ -29,14 +30,14 @@ class LibavReader {
     /// Deliver frames as they arrive, without frame threads, which delay frames. Start at a key frame:
     /// earlier frames are predicted from frames that were never received.
     bool live = false;
-    int timeout_seconds = 0;                  ///< for opening, and for each frame; 0: unlimited
+    int timeout_seconds = 0;                  ///< for opening, and for each packet; 0: unlimited
     const std::atomic<bool>* stop = nullptr;  ///< once set, opening and reading end soon
     int threads = 0;                          ///< decoder threads; 0: one per core
     bool skip_loop_filter = false;
     bool on_gpu = false;  ///< decodes on the GPU where possible
     int device = 0;
-    int track = 0;          ///< as in choose_video_track()
-    std::int64_t skip = 0;  ///< skip this many packets of that track without decoding them
+    int track = 0;          ///< see choose_video_track()
+    std::int64_t skip = 0;  ///< packets of that track to skip without decoding
   };
 
   /// Throws InputError with the reason but without the input's name. `interrupted` must outlive the reader;
@@ -57,7 +58,7 @@ class LibavReader {
   /// Copies the luma of a picture in GPU memory to `pictures` on the same GPU. Returns false if its size or
   /// depth differs from that of `frame`, or if it must be rotated.
   bool store_picture(const DevicePictures& pictures, std::size_t offset, Frame& frame) const;
-  /// Why pictures are not decoded on a GPU as requested; empty if they are, as far as known.
+  /// Why pictures are not decoded on a GPU as requested; empty if nothing is known to prevent it.
   const std::string& gpu_problem() const noexcept { return gpu_problem_; }
   /// The sentence of tell_video_track().
   const std::string& track_note() const noexcept { return track_note_; }
@@ -69,8 +70,8 @@ class LibavReader {
   bool picture_is_key() const noexcept;
   bool picture_is_between() const noexcept;
 
-  /// Seeks to a key frame at or before this stamp; false if impossible. packet_frames() then counts from
-  /// there.
+  /// Seeks to a key frame at or before this stamp; false if impossible. Afterwards packet_frames() counts
+  /// from there.
   bool seek(double stamp);
   /// Whether the container has an index by time stamps, so that seek() finds the right frame.
   bool has_index() const noexcept { return has_stamp_index(*format_); }
@@ -86,14 +87,14 @@ class LibavReader {
   double claimed_rate() const noexcept;
   /// Whether stamps only count frames at the claimed rate, as in AVI, MXF and DV.
   bool stamps_count_frames() const noexcept;
-  /// Whether the input has time stamps. Those of elementary streams and image pipes only number the pictures
-  /// and do not count.
+  /// Whether the input has time stamps. The stamps of elementary streams and image pipes only number the
+  /// pictures and are ignored.
   bool stamped() const noexcept;
   /// Adds the camera's rate, the pixel aspect ratio and the field order, as far as the file states them.
   void describe(SourceInfo& info) const;
   std::int64_t frames_expected() const noexcept;  ///< from the index, or duration times rate; -1: unknown
-  /// Number of frames in the index of an MP4 or QuickTime file; -1: there is no index, or it also
-  /// counts gaps.
+  /// Number of frames in the index of an MP4 or QuickTime file; -1: no index, or another container, whose
+  /// index may also count gaps.
   std::int64_t indexed_frames() const noexcept;
   /// Whether the container's headers state its duration. Otherwise it was estimated from the file's contents
   /// and says nothing about what is missing.
@@ -142,11 +143,11 @@ class LibavReader {
   double claimed_rate_ = 0;
   std::string rate_note_;
   std::deque<libav::Packet> ahead_;                      ///< packets already read to measure the rate
-  int width_ = 0, height_ = 0, format_of_samples_ = -1;  ///< of the latest picture() on the host
+  int width_ = 0, height_ = 0, format_of_samples_ = -1;  ///< of the latest picture() in host memory
   int end_ = 0;
   bool held_ = false;   ///< a packet is pending until the decoder has output everything before it
   int failures_ = 0;    ///< consecutive failures
-  int before_key_ = 0;  ///< packets dropped since the stream was opened; -1: a key frame has come
+  int before_key_ = 0;  ///< packets dropped since the stream was opened; -1: decoding has begun
   std::vector<std::uint8_t> parameters_;  ///< latest parameters from a dropped packet
   DamageWatch damage_;
   std::int64_t packet_number_ = 0;  ///< number of the packet read last

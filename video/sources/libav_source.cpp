@@ -216,7 +216,7 @@ class FileSource final : public FrameSource {
   std::string gpu_problem_;
   SourceInfo info_;
   std::int64_t count_ = 0;
-  bool loaded_ = false;         ///< a frame is loaded
+  bool loaded_ = false;         ///< a frame has been loaded
   bool from_the_start_ = true;  ///< no frames were skipped
   bool found_ = false;          ///< the reader has a picture that was not delivered yet
   std::vector<std::string> warnings_;

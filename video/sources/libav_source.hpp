@@ -10,13 +10,13 @@
 
 namespace sfft::video {
 
-/// A file, checked for completeness.
+/// Opens a file. Its end is checked for completeness. Throws InputError.
 std::unique_ptr<FrameSource> open_recording_file(const std::string& path, const SourceOptions& options);
 
 /// Adds a warning if frames are missing.
 void warn_of_losses(const SourceLog& log, std::vector<std::string>& warnings);
 
-/// A network stream, reopened when it is lost.
+/// Opens a network stream, which is reopened when it is lost. Throws InputError.
 std::unique_ptr<FrameSource> open_stream(const std::string& url, const SourceOptions& options);
 
 }  // namespace sfft::video

@@ -27,7 +27,7 @@ struct Layout {
   const AVPixFmtDescriptor* format = nullptr;
   bool rgb = false;  ///< luma is computed from RGB
   bool full_range = false;
-  int bits = 8;  ///< of luma: 8, or 9 to 16
+  int bits = 8;  ///< per luma sample: 8, or 9 to 16
 };
 
 bool has(const AVPixFmtDescriptor& format, std::uint64_t flag) {

@@ -9,7 +9,7 @@ namespace sfft::video {
 
 /// How luma is stored in the first plane of a planar or semi-planar format.
 struct LumaPlane {
-  int bits = 8, shift = 0;  ///< bits of a sample, and number of zero bits below them
+  int bits = 8, shift = 0;  ///< bits per sample, and number of zero bits below them
   bool full_range = false;
 };
 /// Throws InputError for formats whose first plane is not pure luma.

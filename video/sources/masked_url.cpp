@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errs on the side of hiding: a password that is not percent-encoded may contain the characters that would
-// end it.
+// Errs on the side of hiding: a password that is not percent-encoded may contain the characters that
+// otherwise end it.
 #include "video/sources/masked_url.hpp"
 
 #include <algorithm>

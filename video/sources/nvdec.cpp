@@ -12,7 +12,7 @@ namespace sfft::video::nvdec {
 
 namespace {
 
-/// The value of AV_CUDA_USE_PRIMARY_CONTEXT, whose header requires those of CUDA.
+/// The value of AV_CUDA_USE_PRIMARY_CONTEXT, whose header needs the headers of CUDA.
 constexpr int kPrimaryContext = 1;
 
 bool decodes(const AVCodec& codec) {

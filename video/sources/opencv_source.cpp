@@ -76,7 +76,7 @@ class CameraCapture final : public Capture {
   cv::Mat image_;
 };
 
-/// Network streams.
+/// A network stream or a device. Frame times are arrival times.
 class CaptureSource : public FrameSource {
  public:
   CaptureSource(cv::VideoCapture capture, const std::string& name) : capture_(std::move(capture)) {

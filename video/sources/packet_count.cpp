@@ -66,7 +66,7 @@ bool PacketCount::yields_frame(const AVPacket& packet) {
   if ((packet.flags & AV_PKT_FLAG_DISCARD) != 0) return false;
   if (codec_ == AV_CODEC_ID_VP8 && (packet.data[0] & kVp8Shown) == 0) return false;  // never shown
   if (start_ != AV_NOPTS_VALUE && packet.pts != AV_NOPTS_VALUE && packet.pts < start_)
-    return false;  // it precedes the first key frame and refers to earlier frames
+    return false;  // displayed before the first key frame, and refers to earlier frames
   const bool field = parser_ && (parser_->picture_structure == AV_PICTURE_STRUCTURE_TOP_FIELD ||
                                  parser_->picture_structure == AV_PICTURE_STRUCTURE_BOTTOM_FIELD);
   if (!field) return true;

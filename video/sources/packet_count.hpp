@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts the frames in a recording's packets, to detect frames that a decoder drops
-// silently.
+// Counts the frames in a recording's packets, to detect frames that a decoder drops silently.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +15,10 @@ class PacketCount {
  public:
   explicit PacketCount(const AVStream& stream);
 
-  /// Notes a packet with this number. Returns whether its frame size differs from the previous ones. This is
-  /// detected only for MPEG-1 and -2, whose decoder then drops a delayed frame.
+  /// Counts packet `number`. Returns whether its frame size differs from the previous ones. This is detected
+  /// only for MPEG-1 and -2, because their decoder then drops a delayed frame.
   bool add(const AVPacket& packet, std::int64_t number = 0);
-  /// Missing pictures, for codecs that show them: H.264 and H.265 without interlacing.
+  /// Returns the losses found since the last call. Only H.264 and H.265 without interlacing show them.
   std::vector<PictureOrder::Loss> take_losses() {
     return order_ ? order_->take() : std::vector<PictureOrder::Loss>{};
   }
@@ -36,11 +35,11 @@ class PacketCount {
 
   AVCodecID codec_;
   libav::Context context_;
-  libav::Parser parser_;  ///< for codecs with a packet per field, or whose size is watched
+  libav::Parser parser_;  ///< only for codecs whose fields, sizes or order are watched
   std::optional<PictureOrder> order_;
   int width_ = 0, height_ = 0;
   bool started_ = false;                 ///< a key frame has come
-  std::int64_t start_ = AV_NOPTS_VALUE;  ///< its presentation time
+  std::int64_t start_ = AV_NOPTS_VALUE;  ///< presentation time of that key frame
   bool second_field_ = false;            ///< the next field belongs to a frame already counted
   std::int64_t frames_ = 0;
 };

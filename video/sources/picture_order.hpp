@@ -18,12 +18,13 @@ class PictureOrder {
     std::int64_t pictures = 0;
   };
 
-  /// `depth`: how many pictures may precede one that is shown earlier. It grows as needed.
+  /// `depth`: max. number of pictures decoded before one that is displayed earlier. It grows as needed.
   explicit PictureOrder(int depth) : depth_(depth) {}
 
-  /// The next picture in decoding order. `key`: coded without reference to others.
+  /// Adds the next picture in decoding order. `count`: its picture order count. `key`: coded without
+  /// reference to others.
   void add(std::int64_t count, bool key, std::int64_t packet);
-  /// Losses found since the last call.
+  /// Returns the losses found since the last call.
   std::vector<Loss> take() { return std::move(found_); }
 
  private:
@@ -38,7 +39,7 @@ class PictureOrder {
   std::int64_t last_ = 0;         ///< count of the last displayed picture
   std::int64_t max_ = 0;          ///< largest count since that key frame
   std::int64_t step_ = 0;         ///< the usual step
-  int votes_ = 0;                 ///< for that step
+  int votes_ = 0;                 ///< for step_
   std::vector<Loss> found_;
 };
 

@@ -43,7 +43,7 @@ bool Reconnection::again(std::int64_t count, const std::function<void()>& open) 
     try {
       open();
       return true;
-    } catch (const InputError&) {  // not yet
+    } catch (const InputError&) {  // it is not back yet
     }
   }
   return false;

@@ -25,9 +25,9 @@ class Reconnection {
   /// last frame.
   void lose(const std::string& reason, bool in_order, double seconds);
   bool lost() const noexcept { return lost_.has_value(); }
-  /// Calls `open` until it does not throw InputError. Blocks meanwhile. Returns false if stopped. After the
-  /// time limit it returns false for an input that ended in order, and throws InputError for others. `count`:
-  /// number of the next frame.
+  /// Blocks, and calls `open` until it does not throw InputError. Returns false if stopped. At the time
+  /// limit, returns false if the input had delivered frames and ended in order, and otherwise throws
+  /// InputError. `count`: number of the next frame.
   bool again(std::int64_t count, const std::function<void()>& open);
   /// Notes that frame `number` has come. Returns the seconds without frames if the input was lost, otherwise
   /// 0.

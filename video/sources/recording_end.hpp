@@ -13,16 +13,17 @@ struct RecordingEnd {
   std::int64_t frames = 0;            ///< decoded
   std::int64_t frames_expected = -1;  ///< from the index, or duration times rate; -1: unknown
   std::int64_t frames_indexed = -1;   ///< from the index; -1: none
-  std::int64_t frames_held = -1;      ///< number in the packets read; -1: not counted
+  std::int64_t frames_held = -1;      ///< frames in the packets read; -1: not counted
   bool claims_duration = true;        ///< whether the container states its duration
   double frame_rate = 0;
   double last_seconds = 0;   ///< time of the last frame since the first one
   std::string read_error{};  ///< what ended reading, other than the end of the file
 };
 
-/// Throws InputError for a truncated or damaged recording. Returns a sentence for the report if the
-/// container's frame count was a wrong estimate, else nothing. Only exact frame counts decide. Without an
-/// index, the count is a duration times a rate and therefore not exact.
+/// Throws InputError for a truncated or damaged recording. Returns a sentence for the report if
+/// `frames_expected` was a wrong estimate, else nothing: without an index it is a duration times a rate.
+/// Fewer frames than expected are an error only if the file may be truncated and the last frame's time falls
+/// short of a stated duration.
 std::string check_recording_end(const RecordingEnd& recording);
 
 }  // namespace sfft::video

@@ -193,7 +193,7 @@ void RecordingIndex::stamp_by_decoding(std::span<Packet> packets, std::span<cons
   const auto due_at = [&](std::size_t place) {
     return place < count ? due[place] : due[count - 1] + static_cast<double>(place - count + 1) * interval_;
   };
-  std::map<std::size_t, std::size_t> votes;  // for the delay
+  std::map<std::size_t, std::size_t> votes;  // per delay, in pictures
   for (std::size_t place = 0; place < count; ++place) {
     const double stamp = packets[shown[place]].stamp;
     if (!std::isfinite(stamp)) continue;

@@ -24,7 +24,7 @@ class RecordingIndex {
     double seconds = 0;       ///< Frame::seconds of its picture; negative before the first decoded one
     int clock = 0;            ///< how often the recording's clock has restarted
     bool key = false;
-    /// The latest decoding stamp of other tracks' packets that precede this one in the file; NaN: none.
+    /// The latest decoding stamp among other tracks' packets before this one in the file; NaN: none.
     double others = std::numeric_limits<double>::quiet_NaN();
   };
 
@@ -58,7 +58,7 @@ class RecordingIndex {
   double interval() const noexcept { return interval_; }
 
  private:
-  struct Order {  ///< a packet's place in display order, as a parser finds it
+  struct Order {  ///< a packet's place in display order, from a parser
     std::int64_t count = 0;
     bool between = false;
   };

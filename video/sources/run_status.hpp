@@ -10,7 +10,7 @@
 
 namespace sfft::video {
 
-/// In rising order of severity; the status of several inputs is the largest one.
+/// In order of severity, so that a command can report the worst status of its inputs.
 enum class RunStatus : std::uint8_t {
   complete,
   not_read,         ///< the run ended before this input's turn
@@ -22,12 +22,12 @@ enum class RunStatus : std::uint8_t {
 
 /// "complete", "input_damaged", …, as in the reports.
 const char* to_string(RunStatus status) noexcept;
-/// Empty for a name that to_string() never returns.
+/// The status of this name; empty for a name that to_string() never returns.
 std::optional<RunStatus> run_status_named(std::string_view name) noexcept;
 
-/// For a catch block: status and message of the exception thrown while an input was read. InputError and a
-/// change of frame size mean damaged input, a lack of memory or threads means out of resources, and anything
-/// else is a failure.
+/// Call it in a catch block: returns the status and message of the exception thrown while an input was read.
+/// InputError and a change of frame size mean damaged input. A lack of memory or threads means out of
+/// resources. Anything else is a failure.
 std::pair<RunStatus, std::string> thrown_status() noexcept;
 
 }  // namespace sfft::video

@@ -14,7 +14,8 @@ namespace sfft::video {
 
 namespace {
 
-/// Rounding shifts the nominal times of frames at equal intervals; this tolerance lets them still be found.
+/// Rounding shifts the times of frames at equal intervals. Within this tolerance a frame still has the
+/// selected time.
 constexpr double kTimeTolerance = 1e-6;
 
 void check_region(const Region& region, std::int64_t width, std::int64_t height) {
@@ -177,7 +178,7 @@ class SelectedSource final : public FrameSource {
   std::int64_t first_width_ = 0, first_height_ = 0;
   std::int64_t at_ = 0;           ///< frames delivered by the source
   std::int64_t after_start_ = 0;  ///< frames since the start of the selection
-  std::int64_t first_ = 0;        ///< number of the first of those
+  std::int64_t first_ = 0;        ///< number of the first of these frames
   double gap_ = 0;                ///< longest gap before the frame found by advance()
 };
 

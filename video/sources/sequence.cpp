@@ -63,7 +63,7 @@ std::string common_name(const std::string& path, bool in_folder) {
 
 struct Piece {
   std::size_t input = 0;
-  std::tuple<int, int, int, int, int, bool> coding;  ///< of the pictures
+  std::tuple<int, int, int, int, int, bool> coding;  ///< codec, size, pixel format, orientation
   WallClock begin;
   double stamp = 0, seconds = 0;  ///< stamp of its beginning; length (0: unknown)
 };
@@ -142,7 +142,8 @@ std::vector<std::vector<std::string>> find_sequences(const std::vector<std::stri
     recorders[common_name(inputs[i], false)].push_back(*piece);
   }
   for (const auto& [name, pieces] : recorders) {
-    // Folder names that look like dates may be camera numbers.
+    // Folder names that look like dates may be camera numbers, so recordings that overlap are grouped by
+    // folder.
     std::vector<Piece> sorted = pieces;
     std::ranges::stable_sort(sorted, {}, [](const Piece& piece) { return piece.begin.seconds; });
     std::map<std::string, std::vector<Piece>> groups;

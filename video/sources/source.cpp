@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Classifies the input string (standard input, URL, directory, pattern, camera, file), checks that a file
-// exists and is not empty, and opens the reader that this build has for it.
+// Classifies the input string: standard input, URL, directory, pattern, camera or file. Checks that a file
+// exists and is not empty, and opens the reader that this build has for the input.
 #include "video/sources/source.hpp"
 
 #include <fmt/format.h>
@@ -56,7 +56,7 @@ bool all_digits(const std::string& text) {
          std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-/// Requires a path to be a non-empty file.
+/// Throws InputError if a path does not exist, is not accessible, or is an empty file.
 void check_file(const std::string& path) {
   std::error_code code;
   const auto status = std::filesystem::status(path, code);

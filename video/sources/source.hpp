@@ -19,7 +19,7 @@
 
 namespace sfft::video {
 
-/// An input that cannot be opened or turns out damaged; the message is meant for people.
+/// An input that cannot be opened or turns out damaged; the message is for people.
 class InputError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -40,12 +40,12 @@ inline constexpr int kMaxMadeUp = 600;
 struct Frame {
   std::int64_t width = 0, height = 0;
   bool bit_depth16 = false;
-  /// Display time since the input's first frame, from the frame's time stamp, from the rate if it has no
-  /// stamp, or from its arrival for a camera. NaN: unknown.
+  /// Display time in seconds since the input's first frame. It comes from the frame's time stamp, from the
+  /// frame rate if there is no stamp, or from the frame's arrival for a camera. NaN: unknown.
   double seconds = std::numeric_limits<double>::quiet_NaN();
   bool key = false;        ///< coded without other frames; false if unknown
   bool between = false;    ///< coded from frames before and after it; false if unknown
-  double gap_seconds = 0;  ///< how long a stream was lost before this frame; 0: it was not
+  double gap_seconds = 0;  ///< how long a stream was lost or silent before this frame
   bool made_up = false;    ///< the decoder concealed parts of it, or of a reference frame
   /// How often the input's pictures have changed their size or depth so far. After such a change a region
   /// shows another part of the scene, or has another size.
@@ -56,7 +56,7 @@ struct Frame {
   FrameFormat format() const noexcept { return {width, height, bit_depth16, segment}; }
 };
 
-/// Order of interlaced fields: the lines of a frame that were taken half a frame apart.
+/// Order of the two fields of interlaced frames, which are half a frame interval apart in time.
 enum class Fields : std::uint8_t { none, top_first, bottom_first };
 
 struct SourceInfo {
@@ -65,12 +65,12 @@ struct SourceInfo {
   double fps = 0;                     ///< 0: unknown
   std::int64_t frames_expected = -1;  ///< -1: unknown (cameras, streams, pipes); a guess for some containers
   double capture_fps = 0;   ///< rate of the camera, if the file says that it differs from `fps`; else 0
-  double pixel_aspect = 1;  ///< width of a pixel over its height
+  double pixel_aspect = 1;  ///< width of a pixel divided by its height
   Fields fields = Fields::none;
   WallClock begin{};  ///< live sources know it from their first frame on
 };
 
-/// A time interval in which a stream was lost or delivered no frames, or which a recording skips.
+/// A time interval without frames: a stream was lost or silent, or a recording skips it.
 struct Gap {
   std::int64_t frame = 0;    ///< the first frame after it
   double start_seconds = 0;  ///< time of the last frame before it (Frame::seconds)
@@ -82,7 +82,7 @@ struct Gap {
 /// The coding of an input's pictures.
 struct PictureFormat {
   std::int64_t width = 0, height = 0;
-  int bits = 8;        ///< of luma
+  int bits = 8;        ///< per luma sample
   std::string pixels;  ///< FFmpeg's name for the pixel format
   double fps = 0;      ///< nominal; 0: unknown
 };
@@ -118,10 +118,10 @@ struct FrameTiming {
   double measured_fps = 0;  ///< from stamps or arrivals, gaps excluded; 0: not measured
 };
 
-/// Events of an input in addition to its frames.
+/// What is known about the reading of an input, apart from its frames.
 struct SourceLog {
   std::string decoder;       ///< "cpu" or "nvdec"; empty if the source does not say
-  std::string decoder_note;  ///< why the requested one is not used
+  std::string decoder_note;  ///< why it is not the requested one, or what it cannot report
   std::vector<Gap> gaps;
   std::vector<FormatChange> changes;
   std::int64_t damaged_packets = 0;  ///< undecodable, or marked as damaged
@@ -129,7 +129,8 @@ struct SourceLog {
   /// Frames missing according to the picture numbers (H.264, H.265).
   std::int64_t lost_frames = 0;
   std::int64_t frames_without_time = 0;  ///< stamps are missing or run backwards, so times come from the rate
-  /// Between two frames, gaps excluded. NaN for fewer than two frames or an input without times.
+  /// Shortest and longest interval between two frames, except across the loss of a stream. NaN for fewer than
+  /// two frames or an input without times.
   double min_interval_seconds = std::numeric_limits<double>::quiet_NaN();
   double max_interval_seconds = std::numeric_limits<double>::quiet_NaN();
   FrameTiming timing;
@@ -147,8 +148,8 @@ class FrameSource {
  public:
   virtual ~FrameSource() = default;
   virtual const SourceInfo& info() const noexcept = 0;
-  /// Nominal frames per second as stated by the container; 0: unknown.
-  /// Frame::seconds gives the real times.
+  /// Nominal frames per second: the container's claim, or the rate of the first time stamps if they disagree
+  /// with it; 0: unknown. Frame::seconds gives the real times.
   double frame_rate() const noexcept { return info().fps; }
   /// Reads the next frame. Returns false at a clean end; throws InputError for a damaged or changed input.
   virtual bool next(Frame& frame) {
@@ -156,9 +157,9 @@ class FrameSource {
     load(frame);
     return true;
   }
-  /// The same as next() in two steps, for callers that skip frames: advance() finds the next frame and its
-  /// times, and load() adds its size and samples. A source that cannot separate them overrides only next();
-  /// other sources override these two.
+  /// advance() and load() are the two steps of next(), for callers that skip frames: advance() finds the next
+  /// frame and its times, and load() adds its size and samples. A source that cannot separate them overrides
+  /// only next(); other sources override these two.
   virtual bool advance(Frame& frame) { return next(frame); }
   virtual void load(Frame& frame) { static_cast<void>(frame); }
   /// Replaces load(): returns an object that makes the samples later, while the source reads on. Null if this
@@ -166,8 +167,8 @@ class FrameSource {
   virtual std::unique_ptr<UnmadeSamples> load_later() { return nullptr; }
   /// Whether frames are decoded into GPU memory.
   virtual bool on_gpu() const noexcept { return false; }
-  /// Like load(), for a frame with the size and depth of `frame`, but writes the samples to an offset of
-  /// `pictures` without passing through the host. Returns false if this frame needs load().
+  /// Like load(), but writes the samples to an offset of `pictures` without passing through the host. Returns
+  /// false if this frame needs load(), for example because its size or depth differs from that of `frame`.
   virtual bool load_on_gpu(Frame& frame, const DevicePictures& pictures, std::size_t offset) {
     static_cast<void>(frame), static_cast<void>(pictures), static_cast<void>(offset);
     return false;
@@ -178,19 +179,19 @@ class FrameSource {
     static_cast<void>(seconds);
     return false;
   }
-  /// True for cameras, network streams and pipes, whose frames come in real time and whose results are wanted
-  /// at once. False for recordings, which are read as fast as possible.
+  /// True for cameras, network streams and pipes: frames come in real time, and results are wanted at once.
+  /// False for recordings, which are read as fast as possible.
   virtual bool live() const noexcept { return false; }
-  /// Whether a live source may deliver frames as fast as they are read, because the other end may read a
-  /// recording. True for pipes.
+  /// Whether a live source may in fact be a recording, which delivers frames as fast as they are read. True
+  /// for pipes.
   virtual bool may_be_recorded() const noexcept { return false; }
-  /// Makes a blocked next() return soon; called from another thread. The source is not read again. Sources
-  /// that cannot be woken return at their timeout.
+  /// Makes a blocked next() return soon. Callable from another thread. Do not read the source afterwards.
+  /// Sources that cannot be woken return at their timeout.
   virtual void interrupt() noexcept {}
-  /// Sentences that readers of a report should know about the input; complete after the last frame.
+  /// Sentences about the input for the readers of a report; complete after the last frame.
   virtual std::vector<std::string> warnings() const { return {}; }
-  /// The same in a form for programs; complete after the last frame. Must not be called while another thread
-  /// reads.
+  /// The facts about the input in a form for programs; complete after the last frame. Do not call it while
+  /// another thread reads.
   virtual SourceLog log() const { return {}; }
 };
 
@@ -208,7 +209,7 @@ struct Selection {
   std::int64_t every = 1;  ///< takes every N-th frame from the start
   std::optional<Region> roi{};
 
-  /// From the first frame to the last.
+  /// Whether the range is from the first frame to the last.
   bool whole() const noexcept {
     return start_seconds <= 0 && std::isinf(end_seconds) && start_frame <= 0 &&
            end_frame == std::numeric_limits<std::int64_t>::max();
@@ -224,7 +225,7 @@ struct SourceOptions {
   bool skip_loop_filter = false;            ///< faster but inexact decoding: see docs/sfft-video.md
   DecodeOn decode_on = DecodeOn::automatic;
   int device = 0;  ///< the GPU that decodes
-  int track = 0;   ///< which video track, from 1; 0: the container's default one, then the largest
+  int track = 0;   ///< video track, from 1; 0: the container's default, else the largest
   Selection selection{};
 };
 

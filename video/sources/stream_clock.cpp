@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds the delay of a stream's last stall to its stamps, and removes it as they catch up.
+// Adds the delay of a stream's stalls to its stamps, and removes it as the stamps catch up.
 #include "video/sources/stream_clock.hpp"
 
 #include <algorithm>

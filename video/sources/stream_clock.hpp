@@ -21,9 +21,10 @@ class StreamClock {
   /// Returns the time of a frame from its stamp (NaN: none), its arrival and the number of frames `missing`
   /// before it. Times never run backwards.
   double next(double stamp, const Arrival& arrival, std::int64_t missing = 0);
-  /// The next frame comes `seconds` after the last one, whatever its stamp says, because a stream came back.
+  /// For a stream that came back: the next frame's time is `seconds` after the last one, whatever its stamp
+  /// says.
   void jump(double seconds) noexcept;
-  /// As FrameTimes::set_rate().
+  /// See FrameTimes::set_rate().
   void set_rate(double frame_rate) noexcept { times_.set_rate(frame_rate); }
   /// Seconds of silence before the last frame, although its stamp follows the previous one; 0: no stall.
   double stalled_seconds() const noexcept { return stalled_; }
@@ -35,7 +36,7 @@ class StreamClock {
   FrameTimes times_;
   bool begun_ = false;
   double stamped_ = 0;  ///< time of the last frame according to its stamp
-  double lead_ = 0;     ///< max. by which stamp times were ever ahead of arrivals
+  double lead_ = 0;     ///< max. lead of stamp times over arrivals
   double behind_ = 0;   ///< current correction
   double stalled_ = 0;
   double last_ = 0;

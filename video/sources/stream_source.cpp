@@ -174,7 +174,7 @@ class StreamSource final : public FrameSource {
   double claimed_fps_ = 0;
   std::int64_t count_ = 0;
   Clock::time_point opened_ = Clock::now(), asked_ = opened_;
-  SourceLog log_;  ///< of earlier connections
+  SourceLog log_;  ///< damage and losses of earlier connections
   std::vector<std::string> warnings_;
 };
 

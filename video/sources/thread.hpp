@@ -22,7 +22,7 @@ class ThreadGroup {
   ThreadGroup(const ThreadGroup&) = delete;
   ThreadGroup& operator=(const ThreadGroup&) = delete;
 
-  /// As start_thread().
+  /// Starts a thread of the group: see start_thread().
   void start(const char* what, std::function<void()> work);
   void join();
 

@@ -42,7 +42,8 @@ struct NamedTime {
 std::optional<NamedTime> named_time(std::string_view path);
 
 /// Parses a container's date, like 2026-11-28T00:33:10.5Z or with +01:00; without a zone it is UTC. Returns
-/// nothing for other texts and for dates before 1990, which come from clocks that were never set.
+/// nothing for other texts, for dates before 1990, which come from clocks that were never set, and for dates
+/// after 2099.
 std::optional<WallClock> stated_time(std::string_view date);
 
 /// Parses "HH:MM:SS:FF"; another character may precede the frames.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses the stream header into size, rate and chroma format, then reads each frame's luma and skips its
-// chroma. A header cannot make it allocate more than the input delivers.
+// chroma. No header makes the parser allocate much more than the input delivers.
 #include "video/sources/y4m_source.hpp"
 
 #include <fmt/format.h>

@@ -12,10 +12,10 @@
 
 namespace sfft::video {
 
-/// `stream` must outlive the source and has at most `bytes`. A header that promises larger frames is rejected
-/// before memory is allocated for them. Accepts the chroma tags C420*, C422*, C444*, C411, C440, Cmono and
-/// their p9…p16 and mono9…mono16 variants; only luma is kept. Throws InputError for a header that is not
-/// YUV4MPEG2 or is not supported.
+/// `stream` must outlive the source and has at most `bytes` bytes. A header that promises larger frames is
+/// rejected before memory is allocated for them. Accepts the chroma tags C420*, C422*, C444*, C411, C440,
+/// Cmono and their p9…p16 and mono9…mono16 variants; only luma is kept. Throws InputError for a header that
+/// is not YUV4MPEG2 or is not supported.
 std::unique_ptr<FrameSource> open_y4m(std::istream& stream, const std::string& name,
                                       std::int64_t bytes = std::numeric_limits<std::int64_t>::max());
 
