@@ -32,7 +32,7 @@ Extents<Real> extents(const Shape& shape, std::int64_t in_row, std::int64_t out_
 }
 
 /// FFTW's threads share a transform if its threads library was found. The constructor plans the forward
-/// transform; the others are planned at first use. Arrays are used in place if their type allows.
+/// transform; the first use of each other transform plans it. Arrays are used in place if their type allows.
 /// FFTW_MEASURE times candidates on scratch arrays, never on the user's.
 template <class Real>
 class FftwEngine final : public DenseEngine<Real> {
