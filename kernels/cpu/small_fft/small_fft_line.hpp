@@ -47,7 +47,7 @@ class LineFft {
   /// if rows are at least as long as vectors.
   bool can(const ComplexEnds<Real>& ends) const noexcept;
   /// Transforms complex values, or data.re and data.im, into complex values or into split buffers. Returns
-  /// the buffers with the result in front.
+  /// the split buffers; if the result is in them, it is in re and im.
   SplitBuffers<Real> execute(const ComplexEnds<Real>& ends, SplitBuffers<Real> data) const;
   double flops() const noexcept;
 

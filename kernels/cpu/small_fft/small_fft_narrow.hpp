@@ -49,7 +49,7 @@ SFFT_BUTTERFLY V every_second_of_halves(const V& a, const V& b, Indices<I...>) {
   return __builtin_shufflevector(a, b, (I % H / (H / 2) * W + I / H * H + 2 * (I % (H / 2)) + kFirst)...);
 }
 
-/// An AVX2 shuffle that crosses the halves of a vector can do little else, so such shuffles are separate.
+/// Whether to shuffle within halves first: an AVX2 shuffle that crosses halves can do little else.
 template <class V>
 constexpr bool kInHalves = sizeof(V) == 32 && SFFT_VECTOR_BYTES == 32;
 

@@ -6,7 +6,7 @@
 
 namespace sfft::detail::cpu {
 
-/// What a scan finds.
+/// The result of a scan: sums over the powers below the level, and the number of the other powers.
 struct SpectrumScan {
   double sum;      ///< of the powers below the level
   double largest;  ///< of these powers; 0 if there are none

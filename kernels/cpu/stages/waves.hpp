@@ -61,7 +61,7 @@ struct WaveKernels {
   /// Adds to `rest`; the imaginary parts are null for real samples. `count` is a multiple of kWaveBlock.
   void (*compare)(const Real* re, const Real* im, const double* predicted_re, const double* predicted_im,
                   std::int64_t count, double limit, double share, WaveRest& rest);
-  /// Adds rows of samples, each times its weight: (re, im)[c] += Σ_r weight_r · scale · x_r[c] for c <
+  /// Sums rows of samples, each times its weight: (re, im)[c] += Σ_r weight_r · scale · x_r[c] for c <
   /// columns <= kWaveOffsets and r < rows <= kFoldRows. Rows begin `pitch` elements apart. `energy` grows by
   /// Σ|scale · x|². Within a call, sums have the precision of the element type, or float for integers.
   /// Indexed by ElementType.

@@ -29,7 +29,7 @@ class Witness {
   void read(FrameData frame, ElementType type, Real* samples) const noexcept;
 
   struct Seen {
-    double residue = 0;  ///< mean |x − x̂|² over complex samples as a whole, trimmed if the plan says so
+    double residue = 0;  ///< mean |x − x̂|² per sample, real or complex; trimmed if the plan says so
     double all = 0;      ///< the same of all samples
     double samples = 0;  ///< mean |x|²
   };

@@ -103,8 +103,8 @@ class ColumnStage {
   std::int64_t columns_of(std::int64_t block) const noexcept {
     return block + 1 < blocks_ ? block_ : columns_ - block * block_;
   }
-  /// The steps of block() and transposed_block(). Here `from` and `to` point to the block's columns, which
-  /// may come from another array.
+  /// The steps of block() and transposed_block(). Here `from` and `to` point directly to the first column,
+  /// which need not be that of the block.
   SplitWorkspace<Real> split(std::byte* workspace) const { return {workspace, buffer_reals_}; }
   void load(std::int64_t block, const std::complex<Real>* from, const SplitWorkspace<Real>& split) const;
   void transform(std::int64_t block, bool inverse, SplitWorkspace<Real>& split) const;

@@ -17,7 +17,7 @@ struct CUstream_st;  // cudaStream_t is a pointer to it
 namespace sfft::detail {
 
 /// A batch of transforms of one shape. Spectra are contiguous. Signals have the layout `strides`, which is
-/// filled in even for contiguous signals.
+/// filled in even for contiguous signals and is never all zero.
 struct DenseProblem {
   Shape shape{1};
   bool real = false;

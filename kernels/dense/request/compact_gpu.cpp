@@ -30,7 +30,8 @@ using dense::Storage;
 /// The name in wisdom for a float plan between two conversions.
 constexpr const char* kConverted = "converted";
 
-/// Finds the exponents of inputs if the formats say so, and writes those of the results.
+/// If the caller wants exponents, writes those of the results; first finds those of the inputs if the formats
+/// say so.
 class CompactGpuRunner : public CompactRunner {
  public:
   explicit CompactGpuRunner(const CompactRequest& request)

@@ -19,7 +19,7 @@ namespace sfft::detail {
 
 /// Overrides for tests and measurements: choices that a plan would not make by itself.
 struct SlabTrial {
-  bool staged = false;  ///< pretends that there is no peer access
+  bool staged = false;  ///< act as if there were no peer access
   std::optional<SlabCuts> cuts{};
   std::optional<PlaneGroups> turns{};
 };
@@ -83,7 +83,7 @@ class CudaSlabs final : public SlabRunner<Real> {
   DenseProblem problem_;
   DenseScales scales_;
   ChosenDevices chosen_;
-  bool staged_ = false;  ///< pretends that there is no peer access
+  bool staged_ = false;  ///< act as if there were no peer access
   bool packed_;          ///< values are sent in block16 into slots on the receiving GPU
   SlabFft<Real> fft_;
   PlaneGroups turns_;

@@ -107,8 +107,8 @@ template <class Real>
 DenseChoice<Real> choose_on_gpu(const DenseRequest& request);
 /// For plans on a GPU. If the transform exceeds the memory that the GPU may use, or the options request a
 /// host share, returns a runner that streams pieces through the GPU and gives the host a share. Otherwise
-/// returns nothing. Throws Error(backend_unavailable) if the options request a host share for a transform
-/// that cannot work this way.
+/// returns nothing. Throws Error(backend_unavailable) if the host share or device memory in the options calls
+/// for this and the transform cannot work this way.
 template <class Real>
 std::optional<DenseChoice<Real>> choose_out_of_core(const DenseRequest& request);
 /// Makes a runner over several devices for a shared batch, or for one transform in slabs, with arrays in host

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uses the first devices of the list: the number that is predicted to be fastest, among numbers that give
-// every device work. A list that names a device twice is a test and is used as given.
+// Uses the first devices of the list: for a batch as many as get a signal, for one transform in slabs the
+// number that is predicted to be fastest. A list that names a device twice is a test; its slabs use all
+// devices that get one.
 #include "kernels/dense/request/several_devices.hpp"
 
 #include <algorithm>
