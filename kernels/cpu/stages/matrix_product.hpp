@@ -7,7 +7,7 @@
 
 namespace sfft::detail::cpu {
 
-/// The width of a matrix is a multiple of kMatrixGrain, and its number of rows a multiple of kMatrixRows.
+/// Matrices are padded to a width that is a multiple of kMatrixGrain and to a multiple of kMatrixRows rows.
 constexpr std::int64_t kMatrixGrain = 16, kMatrixRows = 4;
 
 template <class Real>

@@ -66,7 +66,7 @@ class FftwEngine final : public DenseEngine<Real> {
   }
 
   std::size_t workspace_bytes(int) const noexcept override { return complex_bytes(); }
-  int threads_of(int) const noexcept override { return 1; }  // our threads: FFTW uses its own
+  int threads_of(int) const noexcept override { return 1; }  // of the pool: FFTW has its own threads
 
   void forward(const void* signal, ElementType type, std_complex* spectrum,
                const EngineScratch& scratch) const override {

@@ -207,7 +207,8 @@ RoundProfile PartitionedRound<Real>::profile_device(const RoundCall<Real>& call,
                                                     DeviceSlots<Real>& slots) const {
   if (partition_.pieces == 0) return {};
   Slot& slot = slots.all().front();
-  // In the middle of an ordered round, a piece stores some of its own results and some of earlier pieces.
+  // In the middle of an ordered round, a piece stores some of its results and some of those of earlier
+  // pieces.
   const std::int64_t count = partition_.piece_units,
                      first = round_->ordered() ? (partition_.pieces - 1) / 2 * partition_.piece_units : 0;
   const auto units = static_cast<double>(count);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows of N1 × N2 values go through the device in strips. Their transforms, which are columns of N2 × N1
-// values, overwrite strips that have been read. A strip occupies a whole number of rows of the result, so the
-// results consist of tiles (j, i): the columns of strip j in the rows where strip i was. Tiles with i ≤ j are
-// stored at once. The others stay on the device until strip i has been read; they take at most a quarter of
-// the array and half a strip. If the previous round has left its first strips on the device, tiles reuse
-// their memory as the strips are consumed. Both together need little more memory than one of them.
+// values, overwrite strips that have been read.
+// A strip occupies a whole number of rows of the result, so the results consist of tiles (j, i): the columns
+// of strip j in the rows where strip i was. Tiles with i ≤ j are stored at once. The others stay on the
+// device until strip i has been read; they take at most a quarter of the array and half a strip.
+// If the previous round has left its first strips on the device, tiles reuse their memory as the strips are
+// consumed. Both together need little more memory than one of them.
 #include <algorithm>
 #include <limits>
 #include <numeric>

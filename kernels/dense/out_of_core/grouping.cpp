@@ -85,7 +85,7 @@ class Grouping {
     if (!single) steps_.push_back(step);
   }
 
-  /// Divides a line that does not fit, or a single one, which would keep only one thread busy.
+  /// Divides lines that do not fit, or that are too few to keep all threads busy.
   void line(std::int64_t repeats, std::int64_t n) {
     if (grid_.real_line ? divide_real_line(n) : !grid_.real() && divide(repeats, grid_.row_pitch, n, 1))
       return;

@@ -76,11 +76,11 @@ struct GroupingLimits {
   bool in_place = false;                  ///< true: only in-place calls matter
 };
 
-/// Makes slabs as large as fit, and FFTs of columns for the other dimensions. A line that is too long, or
-/// that is the only one, becomes two dimensions with twiddles and a transposition between them (the four-step
-/// method of Bailey, 1990). If the first step is such a line, out-of-place calls transpose on the device.
-/// Throws Error: out_of_memory for a step that does not fit and cannot be divided, backend_unavailable for a
-/// line that is too long and has no two factors that are short enough.
+/// Makes slabs as large as fit, and FFTs of columns for the other dimensions. A line that is too long, a
+/// single line, or one of fewer than 16 long lines becomes two dimensions with twiddles and a transposition
+/// between them (the four-step method of Bailey, 1990). If the first step is such a line, out-of-place calls
+/// transpose on the device. Throws Error: out_of_memory for a step that does not fit and cannot be divided,
+/// backend_unavailable for a line that is too long and has no two factors that are short enough.
 std::vector<Step> group_steps(const OutOfCoreGrid& grid, const GroupingLimits& limits);
 
 }  // namespace sfft::detail

@@ -57,7 +57,7 @@ class HostRealSlab {
   void inverse(const std::complex<Real>* spectrum, Real* samples, Real scale, std::byte* scratch) const;
 
  private:
-  /// Memory for the columns' results if the array of samples has no room for them.
+  /// Bytes for the results of the columns, if the array of samples has no room for them.
   std::size_t held_bytes() const noexcept;
   bool padded() const noexcept { return pitch_ == 2 * stored_[stored_.rank() - 1]; }
 

@@ -61,8 +61,8 @@ RoundTimes predict(const RoundProfile& profile, const PieceLimits& limits, doubl
 /// The overlap factor with which the prediction for the device alone matches `device_us`.
 double overlap_of(const RoundProfile& profile, const PieceLimits& limits, double device_us);
 
-/// Estimates the loss from runs, by least squares. Each run gives a processor's time alone, its time in
-/// company, and how long the other processor worked at the same time.
+/// Estimates the loss from runs, by least squares. Each run gives a processor's time alone, its time while
+/// the other processor also works, and the time of that other processor.
 class Loss {
  public:
   void add(double alone_us, double us, double beside_us) noexcept {

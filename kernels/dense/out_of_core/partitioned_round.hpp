@@ -65,8 +65,8 @@ class PartitionedRound {
     return partition_.pieces == 0 ? 0 : round_->kept_bytes(partition_.piece_units, found);
   }
 
-  /// Blocks. `scratch` is round().host_bytes() for each host thread. Rethrows the first failure; arrays are
-  /// then partly transformed. `shares` may be empty if the devices get no work.
+  /// Blocks until the round is done. `scratch` has round().host_bytes() for each host thread. Rethrows the
+  /// first failure; arrays are then partly transformed. `shares` may be empty if the devices get no work.
   RoundTimes run(const RoundCall<Real>& call, const std::vector<DeviceShare<Real>>& shares,
                  cpu::ThreadPool* pool, std::byte* scratch) const;
   /// The time per unit of each step, measured with one piece in one slot of the first device. Zeros if the

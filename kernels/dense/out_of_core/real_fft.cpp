@@ -137,7 +137,8 @@ void OutOfCoreRealFft<Real>::plan(const OutOfCoreDevices<Real>& devices, OutOfCo
   if (min > 0) throw BudgetError(budget, min);
 }
 
-/// Leaves rows_ null for a single line, which is faster divided, and for lines that have to be divided.
+/// Leaves rows_ null for fewer than 16 lines, which are faster divided, and for lines that have to be
+/// divided.
 template <class Real>
 void OutOfCoreRealFft<Real>::plan_rows(const OutOfCoreDevices<Real>& devices,
                                        const OutOfCoreOptions& options) {

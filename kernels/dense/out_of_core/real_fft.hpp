@@ -12,11 +12,12 @@
 namespace sfft::detail {
 
 /// Rows are transformed to half spectra and back in place, in the first round of forward calls and the last
-/// round of inverse ones. In two cases this is not possible. The first case is inverse calls of several
-/// rounds into signals without gaps, which have no room for half spectra between the rounds. A host pass then
-/// packs rows of even length into half as many complex pairs; rows of odd length are transformed in another
-/// array. The second case is lines that are divided. Both directions handle them in the same way, except for
-/// a single line of even length that is transformed out of place.
+/// round of inverse ones. In two cases this is not possible.
+/// The first case is inverse calls of several rounds into signals without gaps, which have no room for half
+/// spectra between the rounds. A host pass then packs rows of even length into half as many complex pairs;
+/// rows of odd length are transformed in another array.
+/// The second case is lines that are divided. Both directions handle them in the same way, except for a
+/// single line of even length that is transformed out of place.
 template <class Real>
 class OutOfCoreRealFft final : public OutOfCorePlan<Real> {
  public:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host's passes over real out-of-core arrays, before and after a complex transform. Rows of even length
-// are treated as half as many complex values, each a pair of samples; rows of odd length as complex rows.
+// are treated as rows of complex values, each a pair of samples; rows of odd length as complex rows of the
+// same length.
 #pragma once
 
 #include <complex>

@@ -84,7 +84,7 @@ class GpuDenseEngine {
   /// The result is multiplied by `scale`. For complex problems the arrays may be the same memory.
   virtual void forward(const void* signals, ElementType type, std::complex<Real>* spectra, Real scale,
                        std::byte* workspace, CUstream_st* stream) const = 0;
-  /// `signals`: Reals for a real problem, else complex.
+  /// `signals` holds Reals for a real problem, otherwise complex values.
   virtual void inverse(const std::complex<Real>* spectra, void* signals, Real scale, std::byte* workspace,
                        CUstream_st* stream) const = 0;
   /// Null if transforms cannot be split into phases.

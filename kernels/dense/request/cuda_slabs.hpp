@@ -27,7 +27,7 @@ struct SlabTrial {
 template <class Real>
 class CudaSlabs final : public SlabRunner<Real> {
  public:
-  /// At least two devices.
+  /// Requires at least two devices.
   CudaSlabs(const DenseRequest& request, const ChosenDevices& chosen, const SlabTrial& trial = {});
   ~CudaSlabs() override;
 

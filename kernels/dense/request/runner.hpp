@@ -56,7 +56,7 @@ class DenseRunner {
   virtual std::size_t workspace_bytes() const noexcept = 0;
   virtual void forward(const void* signals, ElementType type, std::complex<Real>* spectra,
                        std::byte* workspace) const = 0;
-  /// `signals`: Reals for a real problem, else complex.
+  /// `signals` holds Reals for a real problem, otherwise complex values.
   virtual void inverse(const std::complex<Real>* spectra, void* signals, std::byte* workspace) const = 0;
 
   /// Bytes of 256-byte aligned device memory for one enqueued transform.
@@ -115,7 +115,7 @@ std::optional<DenseChoice<Real>> choose_out_of_core(const DenseRequest& request)
 /// memory. Throws Error(backend_unavailable, out_of_memory).
 template <class Real>
 DenseChoice<Real> choose_on_several(const DenseRequest& request);
-/// Whether this build has the engine; for GPU engines.
+/// Whether this build has the given GPU engine.
 bool gpu_engine_in_build(dense::Engine engine) noexcept;
 
 }  // namespace sfft::detail

@@ -42,7 +42,8 @@ struct SlabCuts {
 /// Forward: while planes are transformed chunk by chunk, the first part of their rows is exchanged. The other
 /// parts follow, each from all chunks; at the same time, lines across the planes are transformed in the parts
 /// that have arrived. The links are therefore busy from the end of the first chunk until only the lines of
-/// one small part are left. Inverse: the same in reverse order.
+/// one small part are left.
+/// Inverse: the same in reverse order.
 template <class Real>
 class SlabFft {
  public:

@@ -93,7 +93,7 @@ SlabTimes predict_slabs(const Shape& shape, bool real, std::size_t value_bytes, 
   const SlabCuts cuts = slab_cuts(shape, real, value_bytes, devices);
   const double sent = bytes * (devices - 1) / devices;
   const bool packed = rates.sent_fraction < 1;
-  // Read here, written there; if packed, read and written there once more.
+  // Data are read here and written there; packed data are read and written there once more.
   const double passes = packed ? 2 + 2 * rates.sent_fraction : 2;
   const double through_memory_us = 1e6 * passes * sent / rates.memory_rate;
   times.exchange_us =
