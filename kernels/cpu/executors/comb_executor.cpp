@@ -16,7 +16,7 @@ namespace sfft::detail::cpu {
 
 namespace {
 
-/// α and β of RecoverKernels for one coefficient.
+/// Writes α and β of RecoverKernels for one coefficient.
 template <class Real>
 void pack_weights(const std::complex<double>* weights, std::int64_t lanes, bool real, Real* out) {
   for (std::int64_t l = 0; l < lanes; ++l) {

@@ -12,7 +12,7 @@
 
 namespace sfft::detail::cpu {
 
-/// All delays are transformed together, one per lane of a complex frame, two of a real one.
+/// Transforms all delays together: each lane carries one delay of a complex frame, or two of a real one.
 template <class Real>
 class CombExecutor final : public Executor<Real> {
  public:
@@ -31,7 +31,7 @@ class CombExecutor final : public Executor<Real> {
   /// The positions of a frame's samples.
   struct Layout {
     std::array<std::int64_t, 2> steps;  ///< elements to the next bucket of the first two dimensions
-    const std::int64_t* offsets;        ///< flat sample offset of each delay
+    const std::int64_t* offsets;        ///< linear sample offset of each delay
     Real unit = 1;                      ///< FrameData::unit
   };
   /// Buckets of a part of a line.
@@ -57,7 +57,7 @@ class CombExecutor final : public Executor<Real> {
   std::int64_t lanes_;
   SmallFft<Real> fft_;
   std::vector<std::int32_t> bucket_, mirror_;
-  std::vector<std::int64_t> offsets_;  ///< flat sample offset of each delay
+  std::vector<std::int64_t> offsets_;  ///< linear sample offset of each delay
   std::vector<Real> weights_;          ///< k blocks in the layout of RecoverKernels
   std::vector<Real> power_weight_;     ///< bucket × lane, largest 1
   double power_unit_ = 0;              ///< unit of power_weight_

@@ -8,9 +8,9 @@
 
 namespace sfft::detail::cpu {
 
-/// Sums are in double for any Real, compensated when Real is double, so their rounding stays below that of
-/// the result for any number of samples. The rounding of the twiddles remains: a few units in the last place
-/// of double, relative to the frame.
+/// Sums are in double for any Real, and compensated when Real is double. Their rounding therefore stays below
+/// that of the result for any number of samples. The rounding of the twiddles remains: a few units in the
+/// last place of double, relative to the frame.
 template <class Real>
 class DirectExecutor final : public Executor<Real> {
  public:
@@ -22,7 +22,7 @@ class DirectExecutor final : public Executor<Real> {
   void execute(FrameData frame, ElementType type, const Real* reference, std::span<std::complex<Real>> values,
                ExecutionStats& stats, std::byte* scratch) const noexcept override;
 
-  /// E|X̂_i − X_i|² per unit of scale, the square of the largest sample.
+  /// E|X̂_i − X_i|² per unit of scale, which is the square of the largest sample.
   std::vector<double> rounding_power() const {
     std::vector<double> power;
     for (const double rounding : rounding_) power.push_back(rounding * rounding);

@@ -20,15 +20,15 @@ class ThreadPool;
 struct ExecutionStats {
   double scale = 0;    ///< tail scale, in the unit of the plan's ErrorModel
   bool finite = true;  ///< false when a sample that was read is NaN or infinite
-  /// If not 0, powers of these samples leave the range of double, and `scale` is in units of 4^exponent.
+  /// If not 0, the powers of the samples exceed the range of double, and `scale` is in units of 4^exponent.
   int exponent = 0;
 };
 
-/// The exponent for values up to `largest`, finite; 0 where their squares, and those of their rounding, are
-/// well within double's range.
+/// ExecutionStats::exponent for values up to `largest`, which is finite. Returns 0 if their squares, and the
+/// squares of their rounding errors, are well within double's range.
 inline int power_exponent(double largest) noexcept {
   if (!(largest > 0) || (largest > 1e-100 && largest < 1e100)) return 0;
-  return std::clamp(std::ilogb(largest), -1000, 1000);  // so that the power of two is in range, too
+  return std::clamp(std::ilogb(largest), -1000, 1000);  // keeps the power of two in range
 }
 
 /// One path for one plan. Immutable; execute() is thread-safe with one scratch per thread, never allocates
@@ -41,13 +41,13 @@ class Executor {
   /// Bytes of 64-byte aligned scratch that execute() needs.
   virtual std::size_t scratch_bytes() const noexcept = 0;
 
-  /// Length of the array of reference samples, in the executor's own sample order; 0: it cannot subtract a
-  /// reference.
+  /// Length of the array of reference samples, which are in the executor's sample order. 0 means that it
+  /// cannot subtract a reference.
   virtual std::size_t reference_reals() const noexcept = 0;
   /// Fills that array from a contiguous reference frame.
   virtual void gather_reference(const void* frame, ElementType type, Real* reference) const noexcept = 0;
 
-  /// Whether execute() takes regions of larger arrays as well as contiguous frames.
+  /// Whether execute() accepts regions of larger arrays as well as contiguous frames.
   virtual bool takes_regions() const noexcept { return true; }
 
   /// Transforms the frame minus the reference (nullptr: zero) at the template's k frequencies, in support
@@ -58,7 +58,7 @@ class Executor {
 
   /// Bytes of scratch that execute_shared() needs.
   virtual std::size_t shared_scratch_bytes() const noexcept { return scratch_bytes(); }
-  /// The same with the pool's threads sharing the frame; executors that cannot share ignore the pool.
+  /// Like execute(), but the pool's threads share the frame. Executors that cannot share it ignore the pool.
   virtual void execute_shared(FrameData frame, ElementType type, const Real* reference,
                               std::span<std::complex<Real>> values, ExecutionStats& stats, std::byte* scratch,
                               ThreadPool& pool) const noexcept {

@@ -12,8 +12,9 @@
 
 namespace sfft::detail::cpu {
 
-/// A lane carries one line of a complex frame, two of a real one (an odd last line twice, once unused). The
-/// lines of all delays are transformed together, so one thread works on one frame.
+/// A lane carries one line of a complex frame, or two of a real one. If the number of real lines is odd, the
+/// last lane carries its line twice and one copy is unused. The lines of all delays are transformed together,
+/// so one thread works on one frame.
 template <class Real>
 class FlatExecutor final : public Executor<Real> {
  public:
@@ -33,9 +34,9 @@ class FlatExecutor final : public Executor<Real> {
 
   bool real_;
   std::int64_t lanes_, buckets_, folds_, row_buckets_, rows_, coefficients_;
-  std::int64_t row_reals_;             ///< length of a row, padded
-  std::vector<std::int64_t> offsets_;  ///< flat sample index of each tap, lane fastest; pairs when real
-  std::vector<Real> window_;           ///< tap × lane
+  std::int64_t row_reals_;                    ///< length of a row, padded
+  std::vector<std::int64_t> offsets_;         ///< linear index of each tap, lane fastest; pairs if real
+  std::vector<Real> window_;                  ///< tap × lane
   std::vector<std::int32_t> start_, mirror_;  ///< of each row, in the bucket array
   std::vector<Real> weights_;                 ///< in the layout of FlatRecoverKernels
   std::vector<std::int64_t> self_conjugate_;

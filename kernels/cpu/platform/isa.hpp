@@ -6,14 +6,14 @@ namespace sfft::detail::cpu {
 
 enum class Isa { baseline, avx2, avx512 };
 
-/// The best that processor and build support; decided once. The environment variable SFFT_ISA (baseline,
-/// avx2, avx512) lowers it, which the tests use to run every variant.
+/// The best instruction set that both processor and build support; decided once. The environment variable
+/// SFFT_ISA (baseline, avx2, avx512) lowers it. Tests use this to run every variant.
 Isa best_isa() noexcept;
 const char* to_string(Isa isa) noexcept;
 
-/// Expands to a switch that returns `function` of the namespace of the instruction set in use:
+/// Expands to a switch that returns `function` from the namespace of the instruction set in use:
 ///   const Table& table() { SFFT_DISPATCH(make_table()); }
-/// where every kernel source defined `make_table` in sfft::detail::cpu::SFFT_ISA.
+/// Every kernel source defines `make_table` in sfft::detail::cpu::SFFT_ISA.
 #if defined(SFFT_X86)
 #define SFFT_DISPATCH(function)                       \
   switch (::sfft::detail::cpu::best_isa()) {          \
@@ -34,9 +34,9 @@ const char* to_string(Isa isa) noexcept;
 #define SFFT_FOR_EVERY_ISA(declare) declare(baseline)
 #endif
 
-/// Defines `Table<Real>& name_kernels<Real>()` as the table of the instruction set in use, given kernel
-/// sources that define name_table_float() and name_table_double() for each. Declare those first, with
-/// SFFT_FOR_EVERY_ISA, in sfft::detail::cpu, where this macro is used.
+/// Defines `const Table<Real>& name_kernels<Real>()`, which returns the table of the instruction set in use.
+/// Kernel sources define name_table_float() and name_table_double() for each instruction set. Declare these
+/// with SFFT_FOR_EVERY_ISA in sfft::detail::cpu before you use this macro there.
 #define SFFT_DEFINE_KERNELS(Table, name)                   \
   template <>                                              \
   const Table<float>& name##_kernels<float>() noexcept {   \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uninitialised memory for arrays that outgrow the caches.
+// Uninitialised memory for arrays larger than the caches.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ struct LargeBufferDelete {
 };
 using LargeBuffer = std::unique_ptr<std::byte, LargeBufferDelete>;
 
-/// At least `bytes`, aligned to 64 bytes or more. Asks the system for large pages where that may help: a
-/// fresh array then takes fewer page faults, and strided passes over it fewer TLB misses. Throws
+/// At least `bytes`, aligned to 64 bytes or more. Asks the system for large pages where they may help: a
+/// fresh array then causes fewer page faults, and strided passes cause fewer TLB misses. Throws
 /// std::bad_alloc.
 LargeBuffer make_large_buffer(std::size_t bytes);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stores with non-temporal stores: a line that will not be read soon need not be fetched before it is
-// written.
+// Non-temporal stores, for data that will not be read soon: the processor writes a cache line without
+// fetching it first.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ void store_non_temporal(Value* to, const Value& value) {
 #endif
 }
 
-/// Of memory that does not overlap; single lines of 64 bytes at either end are stored as usual.
+/// Copies between ranges that do not overlap. Partial 64-byte lines at either end use ordinary stores.
 inline void copy_non_temporal(std::byte* to, const std::byte* from, std::size_t bytes) {
 #ifdef SFFT_NON_TEMPORAL_STORES
   constexpr std::size_t kLine = 64, kWord = sizeof(__m128i);
@@ -48,7 +48,7 @@ inline void copy_non_temporal(std::byte* to, const std::byte* from, std::size_t 
   std::memcpy(to, from, bytes);
 }
 
-/// What was stored with non-temporal stores is visible to other threads, and to devices, afterwards.
+/// Makes earlier non-temporal stores visible to other threads and to devices.
 inline void non_temporal_fence() {
 #ifdef SFFT_NON_TEMPORAL_STORES
   _mm_sfence();

@@ -16,7 +16,7 @@ class PoolCache {
  public:
   explicit PoolCache(int threads) : threads_(threads) {}
 
-  /// Null if there is no memory for threads: the caller's thread then does the work.
+  /// Returns null if there is no memory for threads; the caller's thread then does the work.
   std::unique_ptr<ThreadPool> take() noexcept {
     {
       const std::lock_guard lock(mutex_);

@@ -9,11 +9,12 @@
 
 namespace sfft::detail::cpu {
 
-/// A pool of `threads` for one owner at a time. A few pools stay asleep between loans until the process ends.
-/// After fork() a child finds them without threads and works in its own thread. Thread-safe.
+/// Lends a pool of `threads` to one owner at a time. A few pools stay asleep between loans until the process
+/// ends. After fork(), the pools have no threads in the child, which then works in the caller's thread.
+/// Thread-safe.
 class PoolLoan {
  public:
-  /// One thread means the caller's own, without a pool, as does a lack of memory.
+  /// There is no pool if `threads` is 1 or memory is short: the caller's thread then does the work.
   explicit PoolLoan(int threads);
   ~PoolLoan();
   PoolLoan(const PoolLoan&) = delete;
@@ -26,8 +27,8 @@ class PoolLoan {
   std::unique_ptr<ThreadPool> pool_;
 };
 
-/// Tells the threads of idle pools to look for work that is about to come: after a long sleep the first of
-/// them takes tens of microseconds to wake. Cheap if there are no pools.
+/// Wakes the threads of idle pools because work will follow soon: after a long sleep, the first thread takes
+/// tens of microseconds to wake. Cheap if there are no pools.
 void wake_kept_pools() noexcept;
 
 }  // namespace sfft::detail::cpu

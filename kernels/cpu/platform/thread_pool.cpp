@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Caller and workers take parts one by one, first from their own ranges, then from others', so uneven parts
 // and late threads balance themselves. Threads count themselves in before they check whether a job is open;
-// the caller closes the job before it waits for the count to reach zero. So no thread is ever inside a
+// the caller closes the job before it waits for the count to reach zero. Therefore no thread is ever inside a
 // finished job, and threads that need not sleep take no mutex. This order relies on sequentially consistent
 // atomics.
 #include "kernels/cpu/platform/thread_pool.hpp"

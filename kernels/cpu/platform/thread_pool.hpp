@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A few worker threads that run the parts of one job; owned by a workspace.
+// A few worker threads that run the parts of one job. A workspace owns the pool.
 #pragma once
 
 #include <atomic>
@@ -14,12 +14,12 @@
 namespace sfft::detail::cpu {
 
 /// run(parts, job) calls job(part, thread) for every part, on the caller's thread (0) and the workers, and
-/// returns when all are done. One run at a time. Jobs must not throw. Jobs with the same number of parts give
-/// a thread mostly the same ones, whose data may still be in its caches.
+/// returns when all are done. One run at a time. Jobs must not throw. If jobs have the same number of parts,
+/// a thread mostly gets the same parts each time, whose data may still be in its caches.
 class ThreadPool {
  public:
-  /// Idle threads sleep at once, or first spin for a while: back-to-back jobs then start within some
-  /// microseconds instead of some tens.
+  /// Idle threads sleep at once, or spin for a while first. If they spin, back-to-back jobs start within a
+  /// few microseconds instead of tens.
   enum class Idle { sleep, look };
 
   /// Has fewer threads if the system refuses to start more; the caller's thread is always available.
@@ -28,7 +28,7 @@ class ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  /// At most this many run a job; parts see thread numbers below it.
+  /// The maximum number of threads that run a job. Jobs receive thread numbers below it.
   int threads() const noexcept { return static_cast<int>(workers_.size()) + 1; }
   /// Announces that a job will follow soon: sleeping threads start to spin (Idle::look).
   void wake() noexcept;
@@ -57,7 +57,7 @@ class ThreadPool {
   // Written only while no job is open.
   const void* job_ = nullptr;
   Call call_ = nullptr;
-  /// Parts next … end − 1 of the open job, which a thread takes before others'.
+  /// Parts next … end − 1 of the open job. A thread takes these before it takes parts from other ranges.
   struct Range {
     alignas(64) std::atomic<std::int64_t> next{0};
     std::int64_t end = 0;

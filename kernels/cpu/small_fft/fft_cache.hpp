@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small FFT plans shared by all callers: discovery needs the same few sizes again and again, and making
-// their tables takes longer than a transform.
+// Small FFT plans shared by all callers. Discovery needs the same few sizes repeatedly, and computing their
+// tables takes longer than a transform.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 namespace sfft::detail::cpu {
 
 /// The plan for these extents (1 if unused) and lanes, made on first use. Thread-safe. Keeps a bounded number
-/// of plans of at most 2^20 points; larger plans belong to the caller alone.
+/// of plans of at most 2^20 values (grid × lanes); larger plans belong to the caller alone.
 template <class Real>
 std::shared_ptr<const SmallFft<Real>> shared_small_fft(const std::array<std::int64_t, 3>& grid,
                                                        std::int64_t lanes);

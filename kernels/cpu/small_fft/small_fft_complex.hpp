@@ -9,7 +9,7 @@
 
 namespace sfft::detail::cpu::SFFT_ISA {
 
-/// Processes a vector of complex values in each of R rows.
+/// Prefetches one vector of complex values from each of R rows.
 template <int kWrite, int R, class Real>
 SFFT_BUTTERFLY void prefetch_rows(const Real* first, std::int64_t step) {
   constexpr int kLine = 64 / static_cast<int>(sizeof(Real));

@@ -10,7 +10,8 @@ namespace sfft::detail::cpu {
 
 /// One decimation-in-frequency Stockham pass (Van Loan 1992, 1.7) of radix R over split complex arrays:
 ///   y[q + s (R p + j)] = w^(p j) Σ_k x[q + s (p + m k)] exp(-2 pi i jk/R),  w = exp(-2 pi i/(m R)),
-/// for p < m, q < s, j < R. x and y do not overlap. `roots` is the table that the kernel's kind asks for.
+/// for p < m, q < s, j < R. x and y do not overlap. The layout of `roots` depends on the kind of kernel (see
+/// SmallFftKernels).
 template <class Real>
 using Pass = void (*)(const Real* xr, const Real* xi, Real* yr, Real* yi, std::int64_t m, std::int64_t s,
                       std::int64_t radix, const Real* roots);
@@ -30,7 +31,7 @@ struct ComplexPass {
   std::int64_t ahead;  ///< how many rows p ahead the pass prefetches
 };
 
-constexpr int kMaxRadix = 16;     ///< largest radix with a kernel of its own
+constexpr int kMaxRadix = 16;     ///< largest radix with a dedicated kernel
 constexpr int kMaxOddRadix = 61;  ///< largest prime of the generic odd pass
 constexpr int kLevels = 4;        ///< vector widths: full, half, quarter, scalar
 constexpr int kMaxNarrow = 8;
@@ -43,19 +44,20 @@ struct SmallFftKernels {
   Pass<Real> wide[kLevels][kMaxRadix + 1];
   /// The same for m = 1; no roots.
   Pass<Real> last[kLevels][kMaxRadix + 1];
-  /// A first pass with roots that reads complex values, a last pass that writes them, and one that does both.
+  /// A first pass with roots that reads complex values; a last pass that writes them; a single pass that does
+  /// both.
   void (*from_complex[kMaxRadix + 1])(const ComplexPass<Real>& pass);
   void (*to_complex[kMaxRadix + 1])(const ComplexPass<Real>& pass);
   void (*all_complex[kMaxRadix + 1])(const ComplexPass<Real>& pass);
   /// Any odd radix. Roots: cosines, then sines of 2 pi k/R for k = 0 … (R-1)/2, then as for `wide`.
   Pass<Real> odd[kLevels];
   /// Short runs: narrow[s][R] takes narrow_group[s] values of p at a time; needs m s >= level_reals[0].
-  /// Roots: a group's j = 1 … R-1, each one vector of re and one of im, group after group. The vector of
+  /// Roots: group after group, and for j = 1 … R-1 of a group one vector of re and one of im. The vector of
   /// group g starts at element min(g narrow_group[s] s, m s - level_reals[0]) of the m s.
   Pass<Real> narrow[kMaxNarrow + 1][kMaxRadix + 1];
   std::int64_t narrow_group[kMaxNarrow + 1];
-  /// As narrow[1][R], for complex values at xr; xi is unused. Null where it
-  /// would be slower than two steps.
+  /// Like narrow[1][R], but reads complex values at xr; xi is unused. Null where it would be slower than two
+  /// steps.
   Pass<Real> narrow_from_complex[kMaxRadix + 1];
   /// y[r*y_stride + l] = factor[r] x[r*x_stride + l] for r < rows, l < columns; x = y is allowed.
   void (*modulate)(const Real* xr, const Real* xi, std::int64_t x_stride, Real* yr, Real* yi,
@@ -65,7 +67,7 @@ struct SmallFftKernels {
   void (*transpose)(const Real* x, std::int64_t rows, std::int64_t columns, Real* y);
 };
 
-/// The kernels for `isa`, or for the machine's best instruction set if that is lower.
+/// The kernels for `isa`, or for the machine's best instruction set if that one is lower.
 template <class Real>
 const SmallFftKernels<Real>& small_fft_kernels(Isa isa) noexcept;
 template <>

@@ -17,12 +17,13 @@ struct SplitBuffers {
   Real *re, *im, *other_re, *other_im;
 };
 
-/// Complex values that an FFT reads and writes: rows of `inner` values that begin `pitch` values apart.
+/// Complex values that an FFT reads and writes: rows of `inner` values, whose starts are `pitch` values
+/// apart.
 template <class Real>
 struct ComplexEnds {
   const Real* from;  ///< null: from split buffers
   std::int64_t from_pitch;
-  Real* to;  ///< null: to split buffers, and neither `scale` nor `inverse`
+  Real* to;  ///< null: to split buffers; `scale` and `inverse` then do not apply
   std::int64_t to_pitch;
   Real scale;    ///< multiplies the result
   bool inverse;  ///< exp(+2 pi i)
@@ -39,13 +40,14 @@ class LineFft {
 
   /// Whether the result is in the other pair.
   bool toggles() const noexcept;
-  /// Reals behind each of the four pointers of `work`; execute() needs them for large prime factors.
+  /// The number of reals in each of the four buffers of `work`; execute() needs them for large prime factors.
   std::int64_t work_reals() const noexcept;
   bool execute(const SplitBuffers<Real>& data, const SplitBuffers<Real>& work) const;
-  /// Whether the first pass can read and the last pass can write the complex values. In general they can if
-  /// rows are as long as vectors.
+  /// Whether the first pass can read the complex values and the last pass can write them. In general they can
+  /// if rows are at least as long as vectors.
   bool can(const ComplexEnds<Real>& ends) const noexcept;
-  /// Transforms complex values, or data.re and data.im, into complex values or the buffers that it returns.
+  /// Transforms complex values, or data.re and data.im, into complex values or into split buffers. Returns
+  /// the split buffers; if the result is in them, it is in re and im.
   SplitBuffers<Real> execute(const ComplexEnds<Real>& ends, SplitBuffers<Real> data) const;
   double flops() const noexcept;
 

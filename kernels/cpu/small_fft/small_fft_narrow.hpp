@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stockham passes whose runs are shorter than half a vector: a vector holds several p, and shuffles put their
-// results in place. Kernel sources only.
+// Stockham passes whose runs are at most half a vector: a vector holds several values of p, and shuffles put
+// their results in place. Kernel sources only.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ SFFT_BUTTERFLY V halves(const V& a, const V& b, Indices<I...>) {
   return __builtin_shufflevector(a, b, (I / (W / 2) * W + kHigh * (W / 2) + I % (W / 2))...);
 }
 
-/// As interleave() and every_second(), within each half of the vectors.
+/// Like interleave() and every_second(), but within each half of the vectors.
 template <int W, int S, int kHigh, class V, int... I>
 SFFT_BUTTERFLY V interleave_halves(const V& a, const V& b, Indices<I...>) {
   constexpr int H = W / 2;
@@ -49,11 +49,11 @@ SFFT_BUTTERFLY V every_second_of_halves(const V& a, const V& b, Indices<I...>) {
   return __builtin_shufflevector(a, b, (I % H / (H / 2) * W + I / H * H + 2 * (I % (H / 2)) + kFirst)...);
 }
 
-/// In AVX2, a shuffle across the halves of a vector can do little else.
+/// Whether to shuffle within halves first: an AVX2 shuffle that crosses halves can do little else.
 template <class V>
 constexpr bool kInHalves = sizeof(V) == 32 && SFFT_VECTOR_BYTES == 32;
 
-/// (low, high): a and b interleaved by chunks of S reals.
+/// Interleaves a and b by chunks of S reals into (low, high).
 template <int W, int S, class V>
 SFFT_BUTTERFLY void interleave_both(const V& a, const V& b, V& low, V& high) {
   using Lanes = typename CountTo<W>::Type;
@@ -68,7 +68,7 @@ SFFT_BUTTERFLY void interleave_both(const V& a, const V& b, V& low, V& high) {
   }
 }
 
-/// The complex values of (a, b) in split form.
+/// Splits the complex values of (a, b).
 template <int W, class V>
 SFFT_BUTTERFLY void split_both(const V& a, const V& b, V& re, V& im) {
   using Lanes = typename CountTo<W>::Type;
@@ -82,7 +82,7 @@ SFFT_BUTTERFLY void split_both(const V& a, const V& b, V& re, V& im) {
   }
 }
 
-/// W complex values at `from` in split form, and at `to` from split form.
+/// Loads W complex values into split form; store_joined() stores them from split form.
 template <int W, class V, class Real>
 SFFT_BUTTERFLY void load_split(const Real* from, V& re, V& im) {
   split_both<W>(load_vector<V>(from), load_vector<V>(from + W), re, im);
@@ -95,7 +95,7 @@ SFFT_BUTTERFLY void store_joined(const V& re, const V& im, Real* to) {
   store_vector(to + W, high);
 }
 
-/// The reals of a from kFirst on, as many as there are indices; wraps around.
+/// The reals of a from kFirst on, as many as there are indices, with wrap-around.
 template <int W, int kFirst, class V, int... I>
 SFFT_BUTTERFLY auto window(const V& a, Indices<I...>) {
   return __builtin_shufflevector(a, a, ((kFirst + I) % W)...);
@@ -105,7 +105,8 @@ constexpr bool power_of_two(int value) {
   return (value & (value - 1)) == 0;
 }
 
-/// Puts chunk p of vector j at y + (R p + j) S, R and S powers of two: log2 min(R, W/S) perfect shuffles.
+/// Puts chunk p of vector j at y + (R p + j) S, for R and S powers of two, by log2 min(R, W/S) perfect
+/// shuffles.
 template <class Real, int W, int R, int S, class V>
 SFFT_BUTTERFLY void scatter_shuffled(V* v, Real* y) {
   constexpr int P = W / S, K = R < P ? R : P;
@@ -126,8 +127,8 @@ SFFT_BUTTERFLY void scatter_shuffled(V* v, Real* y) {
   }
 }
 
-/// The same for any R and S, chunk p beginning at real kFirst + p S: each store spills into the chunk after
-/// it, which is stored next. kExact: nothing is written past the last chunk.
+/// The same for any R and S; chunk p begins at real kFirst + p S. A store may spill into the chunk after it,
+/// which is stored next. kExact: writes nothing past the last chunk.
 template <class Real, int W, int R, int S, int kFirst, bool kExact, int kP = 0, class V>
 SFFT_BUTTERFLY void scatter_chunks(const V* v, Real* y) {
   if constexpr (kP < W / S) {
@@ -149,8 +150,8 @@ SFFT_BUTTERFLY void scatter_chunks(const V* v, Real* y) {
   }
 }
 
-/// Transforms one vector of (p, q) pairs that starts at xr, xi, or with kComplex at complex values xr; takes
-/// its roots and the position of its first p.
+/// Transforms one vector of (p, q) pairs that starts at xr and xi, or at the complex values xr if kComplex.
+/// `roots` and (yr, yi) are those of its first p.
 template <class Real, int R, int S, bool kFinal, bool kComplex>
 SFFT_BUTTERFLY void narrow_group(const Real* xr, const Real* xi, Real* yr, Real* yi, std::int64_t step,
                                  const Real* roots) {
@@ -194,7 +195,8 @@ void narrow_pass(const Real* __restrict xr, const Real* __restrict xi, Real* __r
                                               step, roots);
     roots += 2 * (R - 1) * W;
   }
-  // The final vector ends with the arrays, so it repeats part of the group before; chunks end where it ends.
+  // The final vector ends where the arrays end, so it repeats part of the group before. Its chunks end where
+  // it ends.
   const std::int64_t x = step - W, y = (m - P) * R * S;
   narrow_group<Real, R, S, true, kComplex>(xr + kX * x, xi + x, yr + y, yi + y, step, roots);
 }

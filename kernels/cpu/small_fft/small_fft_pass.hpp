@@ -30,7 +30,7 @@ SFFT_BUTTERFLY void store_vector(Real* to, const V& value) {
   __builtin_memcpy(to, &value, sizeof(V));
 }
 
-/// Vectors within one run of s; the last vector of a run overlaps the one before.
+/// Works by vectors within one run of s; the last vector of a run overlaps the one before.
 template <class Real, int kReals, int R, bool kTurned>
 void wide_pass(const Real* __restrict xr, const Real* __restrict xi, Real* __restrict yr, Real* __restrict yi,
                std::int64_t m, std::int64_t s, std::int64_t, const Real* __restrict roots) {
@@ -58,7 +58,7 @@ void wide_pass(const Real* __restrict xr, const Real* __restrict xi, Real* __res
   }
 }
 
-/// Any odd radix up to kMaxOdd by pairs, as in Butterfly<R>, with the sums as loops.
+/// Any odd radix up to kMaxOdd. Works by pairs, like Butterfly<R>, but its sums are loops.
 template <class Real, int kReals, int kMaxOdd>
 void odd_pass(const Real* __restrict xr, const Real* __restrict xi, Real* __restrict yr, Real* __restrict yi,
               std::int64_t m, std::int64_t s, std::int64_t radix, const Real* __restrict roots) {

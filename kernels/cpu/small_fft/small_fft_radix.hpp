@@ -21,7 +21,7 @@ struct PassChoice {
 };
 
 /// The cheapest passes for length n over runs of `inner` reals, by dynamic programming over the divisors of
-/// n. Empty if n = 1, or if n has a prime factor above kMaxOddRadix (`possible` is then false).
+/// n. Empty if n = 1. If n has a prime factor above kMaxOddRadix, it is empty and `possible` is false.
 struct RadixPlan {
   bool possible = true;
   double cost = 0;

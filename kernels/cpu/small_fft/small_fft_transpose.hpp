@@ -49,7 +49,7 @@ SFFT_BUTTERFLY V collect(const V& so_far, const V* v, Indices<I...> lanes) {
   }
 }
 
-/// One group of W rows of B reals at `group`, whose columns are `pitch` apart at `columns`.
+/// Stores the B results of one group of W rows of B reals, `pitch` reals apart.
 template <class Real, int W, int B, bool kDown, int kOut = 0, class V>
 SFFT_BUTTERFLY void store_collected(const V* v, Real* to, std::int64_t pitch) {
   if constexpr (kOut < B) {
@@ -73,7 +73,8 @@ void transpose_narrow(const Real* __restrict x, std::int64_t length, Real* __res
   }
 }
 
-/// Handles matrices with one dimension in 2 … kMaxNarrow and the other at least a vector; says if it did.
+/// Transposes matrices with one dimension in 2 … kMaxNarrow and the other at least a vector. Returns false
+/// for others.
 template <class Real, int B = 2>
 bool try_narrow(const Real* x, std::int64_t rows, std::int64_t columns, Real* y) {
   if constexpr (B > kMaxNarrow) {

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stage "recover" at plan time: the best linear estimates of the frequencies that share a bucket, for eight
-// buckets side by side. Same results on every instruction set.
+// buckets at a time. Results are the same on every instruction set.
 #pragma once
 
 namespace sfft::detail::cpu {
 
-inline constexpr int kSystemLanes = 8;  ///< buckets side by side
+inline constexpr int kSystemLanes = 8;  ///< buckets at a time
 inline constexpr int kSystemMax = 24;   ///< maximum number of delays or members
 inline constexpr int kPair =
     2 * kSystemLanes;  ///< doubles of a complex number per lane: real parts, then imaginary
-/// Near aliases of a bucket along its dimensions, the last one contiguous.
+/// The maximum number of near aliases of a bucket, along all its dimensions; the last dimension is
+/// contiguous.
 inline constexpr int kSystemAliases = 64;
 
-/// In every lane y_j = Σ_i a_ij X_i + tail_j, for `delays` values of j; lanes with fewer than `members`
-/// frequencies are padded with absent ones. Complex arrays hold pairs of kPair doubles.
+/// Eight systems, one per lane: y_j = Σ_i a_ij X_i + tail_j, for `delays` values of j. Lanes with fewer than
+/// `members` frequencies are padded with absent ones. Complex arrays hold pairs of kPair doubles.
 struct BucketSystems {
   int delays, members;
   const double* responses;  ///< a_ij: pair [response_at[j]*members + i]
@@ -33,13 +34,13 @@ struct NearAliases {
   int extents[3];
 };
 
-/// Scratch of the solver: square tables of pairs, with as many rows as there are delays or members.
+/// Scratch of the solver: square tables of pairs, with as many rows as the larger of delays and members.
 struct BucketScratch {
   int side;
   double* factor;   ///< Cholesky factor of the tail's covariance
   double* white;    ///< whitened responses, member by member
-  double* gram;     ///< their products, then the factor of these
-  double* inverse;  ///< the inverse of that factor, then of the products
+  double* gram;     ///< products of the whitened responses, then their factor
+  double* inverse;  ///< inverse of that factor, then of the products
 
   static constexpr long doubles(int side) noexcept { return 4L * side * side * kPair; }
   BucketScratch(int rows, double* memory) noexcept
@@ -51,11 +52,12 @@ struct BucketScratch {
 };
 
 struct BucketSystemKernels {
-  /// variance[i][lane] = E|X̂_i − X_i|² of the best estimate; for least squares the squared norm of its row,
-  /// as the tail has power 1. False if least squares cannot separate the members.
+  /// variance[i][lane] = E|X̂_i − X_i|² of the best estimate. For least squares this is the squared norm of
+  /// its row, because the tail has power 1. False if least squares cannot separate the members.
   bool (*variances)(const BucketSystems& systems, const BucketScratch& scratch, double* variance);
-  /// After variances(): the rows w of X̂_i = Σ_j w_ij y_j as pairs [i*delays + j]; and per [i][lane] the
-  /// error from the tail, the error from shrinking and from other members, and E|X̂_i|² from the members.
+  /// Call it after variances(). Writes the rows w of X̂_i = Σ_j w_ij y_j as pairs [i*delays + j]. Also writes
+  /// at [i][lane] the error from the tail (`noise`), the error from shrinking and from other members
+  /// (`bias`), and E|X̂_i|² from the members (`response`).
   void (*rows)(const BucketSystems& systems, const BucketScratch& scratch, double* weights, double* noise,
                double* bias, double* response);
   /// out[n] = Σ_c first[first_at[n]*cells + c] · second[second_at[n]*cells + c] for n < count; `cells` is a
@@ -66,11 +68,12 @@ struct BucketSystemKernels {
   /// kSystemLanes.
   void (*mixture)(const double* weights, const double* rows, int count, int cells, double* out);
   /// Splits the tails of eight buckets, each `power` of `frequencies`, into the part of `count` near aliases
-  /// above the level of all others (`level_is_white`; otherwise all their power) and a white rest. `near`, at
-  /// [alias][lane], keeps the former, or zeros if it is too little to matter; `power` is the sum of both.
-  /// Returns false if all are zeros.
+  /// and a white rest. If `level_is_white`, the near part is only what exceeds the level of all other
+  /// aliases; otherwise it is all the power of the near aliases. `near`, at [alias][lane], keeps the near
+  /// part, or zeros if it is too small to matter; `power` is the sum of both parts. Returns false if all are
+  /// zeros.
   bool (*separate)(double* near, int count, double* power, const double* frequencies, bool level_is_white);
-  /// tail = Σ_q power_q Π_d phase_d[q_d], a pair; phases are complex, real part first.
+  /// tail = Σ_q power_q Π_d phase_d[q_d], written as a pair. Phases are complex, real part first.
   void (*tail)(const NearAliases& aliases, const double* const phases[3], double* tail);
 };
 

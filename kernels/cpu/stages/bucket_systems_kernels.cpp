@@ -313,8 +313,8 @@ bool separate(double* near, int count, double* power, const double* frequencies,
   }
   Lanes kept = none;
   for (int q = 0; q < count; ++q) kept += larger(lanes(near + q * kSystemLanes) - level, none);
-  // If near aliases have little of the tail's power, their phases are not worth modelling. Otherwise a little
-  // of the tail stays white, because no model of a spectrum is exact.
+  // If near aliases have little of the tail's power, modelling their phases does not pay. Otherwise a small
+  // part of the tail stays white, because no model of a spectrum is exact.
   double all[kSystemLanes], part[kSystemLanes], used[kSystemLanes];
   put(all, whole);
   put(part, kept);

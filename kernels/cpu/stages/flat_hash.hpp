@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stage "hash" of the flat-window path: where on the circle of buckets each frequency falls. Runs at plan
+// Stage "hash" of the flat-window path: the position of each frequency on the circle of buckets. Runs at plan
 // time.
 #pragma once
 

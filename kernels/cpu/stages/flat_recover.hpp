@@ -17,8 +17,8 @@ struct FlatRecoverKernels {
   /// imaginary parts.
   void (*read_complex)(const Real* re, const Real* im, const std::int32_t* start, const Real* weights,
                        std::int64_t length, std::int64_t rows, Real* values);
-  /// For two real lines in each lane: values_i = Σ_q α_iq z[start_i + q] + β_iq conj(z[mirror_i + q]); α_re,
-  /// α_im, β_re, β_im of `length` reals each at weights + i*4*length.
+  /// For two real lines in each lane: values_i = Σ_q α_iq z[start_i + q] + β_iq conj(z[mirror_i + q]). α_re,
+  /// α_im, β_re and β_im, `length` reals each, are at weights + i*4*length.
   void (*read_real)(const Real* re, const Real* im, const std::int32_t* start, const std::int32_t* mirror,
                     const Real* weights, std::int64_t length, std::int64_t rows, Real* values);
 };

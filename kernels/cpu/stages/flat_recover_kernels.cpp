@@ -9,7 +9,8 @@ namespace sfft::detail::cpu::SFFT_ISA {
 
 namespace {
 
-/// Adds the halves of every segment of S lanes of a, then of b: twice as many sums in segments half as long.
+/// Adds the two halves of every segment of S lanes of a, then of b. The result has twice as many segments,
+/// each half as long.
 template <int S, class V, std::size_t... I>
 inline __attribute__((always_inline)) V fold_segments(V a, V b, std::index_sequence<I...>) {
   constexpr int H = S / 2;

@@ -31,7 +31,7 @@ SFFT_INLINE void widen_vector(const F16* from, float* to) {
   _mm512_storeu_ps(to,
                    _mm512_maskz_cvtph_ps(0xffff, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from))));
 }
-/// The processor's conversion keeps the fractions of NaNs; here all NaNs become one.
+/// The processor's conversion keeps the fractions of NaNs; this function replaces every NaN by half::kNan.
 SFFT_INLINE void narrow_vector(const float* from, F16* to) {
   const __m512 values = _mm512_loadu_ps(from);
   const __m256i halves = _mm512_maskz_cvtps_ph(0xffff, values, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);

@@ -9,13 +9,13 @@
 
 namespace sfft::detail::cpu {
 
-/// comb_bucket() of an array of coordinates.
+/// comb_bucket() for coordinates in a std::array.
 inline std::int64_t hash(const std::array<std::int64_t, 3>& f,
                          const std::array<std::int64_t, 3>& buckets) noexcept {
   return comb_bucket(f.data(), buckets.data());
 }
 
-/// comb_mirror() of a bucket.
+/// comb_mirror() for bucket counts in a std::array.
 inline std::int64_t mirror_bucket(std::int64_t bucket, const std::array<std::int64_t, 3>& buckets) noexcept {
   return comb_mirror(bucket, buckets.data());
 }

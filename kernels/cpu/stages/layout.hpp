@@ -16,8 +16,8 @@ struct LayoutKernels {
   void (*widen[4])(const void* from, std::int64_t count, Real* re, Real* im);
   /// to[2t] = scale re[t], to[2t + 1] = scale im[t].
   void (*interleave)(const Real* re, const Real* im, std::int64_t count, Real scale, Real* to);
-  /// The same for rows of `columns` complex values that begin `pitch` values apart, into and from rows
-  /// without gaps.
+  /// The same for rows of `columns` complex values whose starts are `pitch` values apart; split rows have no
+  /// gaps.
   void (*load_rows)(const Real* from, std::int64_t pitch, std::int64_t rows, std::int64_t columns, Real* re,
                     Real* im);
   void (*store_rows)(const Real* re, const Real* im, std::int64_t rows, std::int64_t columns,
@@ -27,7 +27,7 @@ struct LayoutKernels {
                           Real* re, Real* im);
   void (*store_transposed)(const Real* re, const Real* im, std::int64_t rows, std::int64_t columns,
                            Real scale, std::int64_t pitch, Real* to);
-  /// Multiplies value c of `rows` rows by far[c]·near[r·columns + c], split as they are.
+  /// Multiplies value c of each row r < rows by far[c]·near[r·columns + c]; all are in split layout.
   void (*turn_rows)(Real* re, Real* im, std::int64_t rows, std::int64_t columns, const Real* near_re,
                     const Real* near_im, const Real* far_re, const Real* far_im);
   /// The half spectrum X[0 … h], interleaved, of a real signal of 2h points, from Z, the FFT of h pairs x[2t]
@@ -35,24 +35,25 @@ struct LayoutKernels {
   /// roots_im: w^k for k < h.
   void (*unpack_real)(const Real* re, const Real* im, std::int64_t half, const Real* roots_re,
                       const Real* roots_im, Real* spectrum);
-  /// The reverse, twice as large: Z'[k] = X[k] + conj X[h−k] + i w^−k (X[k] − conj X[h−k]), from split X[0 …
-  /// h−1] and `last`, the real part of X[h]. The imaginary parts of X[0] and X[h] are ignored.
+  /// The reverse, with results twice as large: Z'[k] = X[k] + conj X[h−k] + i w^−k (X[k] − conj X[h−k]), from
+  /// split X[0 … h−1] and `last`, the real part of X[h]. The imaginary parts of X[0] and X[h] are ignored.
   void (*pack_real)(const Real* spectrum_re, const Real* spectrum_im, Real last, std::int64_t half,
                     const Real* roots_re, const Real* roots_im, Real* re, Real* im);
-  /// The same for `lanes` spectra side by side, in split layout: value k of spectrum l at [k lanes + l].
+  /// The same for `lanes` interleaved spectra in split layout: value k of spectrum l is at [k lanes + l].
   void (*unpack_real_lanes)(const Real* re, const Real* im, std::int64_t half, std::int64_t lanes,
                             const Real* roots_re, const Real* roots_im, Real* to_re, Real* to_im);
   void (*pack_real_lanes)(const Real* spectra_re, const Real* spectra_im, std::int64_t half,
                           std::int64_t lanes, const Real* roots_re, const Real* roots_im, Real* re, Real* im);
-  /// Spectra of pairs of real columns of n points: of `lanes` complex columns, column l is column l plus i
-  /// times column l + second of the real ones. Value f of half spectrum q is at [f pitch + q].
+  /// Half spectra of pairs of real columns of n points, from the spectra of `lanes` complex columns. Complex
+  /// column l is real column l plus i times real column l + second. Value f of half spectrum q is at [f pitch
+  /// + q].
   void (*separate)(const Real* re, const Real* im, std::int64_t n, std::int64_t lanes, std::int64_t pitch,
                    std::int64_t second, Real* to_re, Real* to_im);
   /// The reverse, times `scale`. The imaginary parts of X[0] and X[n/2] are ignored.
   void (*unite)(const Real* re, const Real* im, std::int64_t n, std::int64_t lanes, std::int64_t pitch,
                 std::int64_t second, Real scale, Real* to_re, Real* to_im);
-  /// Adds Σ from[t] and Σ from[t]² to *sum and *squares, without rounding for integers up to 16 bits while
-  /// the squares are below 2^53. Indexed like `deinterleave`.
+  /// Adds Σ from[t] and Σ from[t]² to *sum and *squares. For integers up to 16 bits there is no rounding
+  /// while the sum of squares is below 2^53. Indexed like `deinterleave`.
   void (*add_moments[4])(const void* from, std::int64_t count, double* sum, double* squares);
 };
 

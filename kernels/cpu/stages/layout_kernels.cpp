@@ -115,7 +115,7 @@ void store_rows_by(const Real* __restrict re, const Real* __restrict im, std::in
   }
 }
 
-/// As above, for bytes: a vector instruction adds 16-bit products to 32-bit sums.
+/// Adds sums and squares of bytes: a vector instruction adds 16-bit products to 32-bit sums.
 void add_moments_of_bytes(const std::uint8_t* x, std::int64_t count, double* sum, double* squares) {
   constexpr std::int64_t kBlock = std::int64_t{1} << 15;  // 255² times this fits in 32 bits
   for (std::int64_t start = 0; start < count; start += kBlock) {

@@ -9,7 +9,7 @@
 
 namespace sfft::detail::cpu::SFFT_ISA {
 
-/// The reals of a in reverse.
+/// The reals of a in reverse order.
 template <int W, class V, int... I>
 SFFT_BUTTERFLY V backwards(const V& a, Indices<I...>) {
   return __builtin_shufflevector(a, a, (W - 1 - I)...);

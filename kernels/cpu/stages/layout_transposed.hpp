@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of complex values to columns in split layout and back, in one pass through memory. Kernel
+// Transposes rows of complex values to columns in split layout and back, in one pass through memory. Kernel
 // sources only.
 #pragma once
 

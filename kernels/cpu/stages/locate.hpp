@@ -26,7 +26,7 @@ struct SingletonOutput {
   double* value_re;  ///< X[f]
   double* value_im;
   double* energy;    ///< Σ_j |y_j|²
-  double* residual;  ///< energy that the frequency leaves unexplained
+  double* residual;  ///< energy that the frequency does not explain
 };
 
 /// Frequencies with their values in units of the buckets, and exp(2 pi i f·τ_j/n) at [i*delays + j].
@@ -44,7 +44,7 @@ struct LocateKernels {
   /// Fits the best single frequency to each of `count` buckets; re and im hold kRunDelays values per bucket.
   void (*explain_run)(const Real* re, const Real* im, const std::int32_t* buckets, std::int64_t count,
                       const RunGeometry& geometry, const SingletonOutput& out);
-  /// The candidate g < count with the largest |Σ_j y_j conj(base_j step_j^g)|², and that square.
+  /// The candidate g < count with the largest |Σ_j y_j conj(base_j step_j^g)|². `power` receives that square.
   std::int64_t (*correlate)(const double* y_re, const double* y_im, const CandidateLine& line,
                             std::int64_t count, double& power);
   /// (re, im)[i*delays + j] = exp(2 pi i f[i]·(first + j·step)/n) for j < delays, within a few 1e-16; f

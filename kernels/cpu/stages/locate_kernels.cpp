@@ -24,7 +24,7 @@ inline __attribute__((always_inline)) double below(double x) {
   return r > x ? r - 1 : r;
 }
 
-/// exp(2 pi i turns), as root_of_turns() in kernels/base/turns.hpp but without branches.
+/// exp(2 pi i turns), like root_of_turns() in kernels/base/turns.hpp but without branches.
 inline __attribute__((always_inline)) void root(double turns, double& re, double& im) {
   const double quarters = nearest(4 * turns);
   double s, c;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product of a small matrix and a vector, for transforms of so few points
-// that overheads exceed the sums.
+// The product of a small matrix and a vector, for transforms with so few points that overheads would cost
+// more than the sums.
 #pragma once
 
 #include <cstdint>
 
 namespace sfft::detail::cpu {
 
-/// Rows of a matrix begin at multiples of this many values, and there are as many rows.
+/// Matrices are padded to a width that is a multiple of kMatrixGrain and to a multiple of kMatrixRows rows.
 constexpr std::int64_t kMatrixGrain = 16, kMatrixRows = 4;
 
 template <class Real>

@@ -51,7 +51,7 @@ constexpr double kCosines[] = {1,
                                0.049067674327418014255,
                                0};
 
-/// cos(2πk/128); below, sin of the same angle.
+/// cos(2πk/128); sine() is sin of the same angle.
 constexpr double cosine(int k) {
   k = k % kTurn;
   if (k > kTurn / 2) k = kTurn - k;

@@ -6,7 +6,7 @@
 
 namespace sfft::detail::cpu {
 
-/// Values in memory, followed by their exponents in the format block16.
+/// Values in memory; in the format block16, they also have exponents.
 template <class Byte>
 struct StoredArray {
   Byte* values;
@@ -21,11 +21,11 @@ struct StoredKernels {
   /// to[i] = first · second · stored[i].
   void (*read)(const StoredArray<const void>& stored, std::int64_t count, float first, float second,
                float* to);
-  /// stored[i] = first · second · from[i], rounded to nearest. Adds the squared errors of finite values, and
-  /// the squares of those values, both times unit².
+  /// stored[i] = first · second · from[i], rounded to nearest. Adds the squared errors of finite values to
+  /// `error` and the squares of those values to `norm`, both times unit².
   void (*write)(const float* from, std::int64_t count, float first, float second, float unit,
                 const StoredArray<void>& stored, double& error, double& norm);
-  /// The same without factors, and without measuring errors, which takes most of the time.
+  /// The same without factors and without measuring errors, which would take most of the time.
   void (*pack)(const float* from, std::int64_t count, const StoredArray<void>& stored);
 };
 

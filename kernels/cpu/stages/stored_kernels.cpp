@@ -13,7 +13,7 @@ namespace {
 
 using block16::kLargest;
 
-/// Returns the bits of a number without its sign, which increase with its magnitude.
+/// The type of a number's bits. Without the sign, they increase with the magnitude.
 template <class Part>
 struct Bits {
   using type = unsigned short;

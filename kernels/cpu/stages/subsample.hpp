@@ -9,8 +9,8 @@ namespace sfft::detail::cpu {
 
 template <class Real>
 struct SubsampleKernels {
-  /// out[i] = Σ_a taps[a*count + i] * window[a*count + i] for i < count and a < folds; the window is spread
-  /// over the lanes. `out` may not overlap the others.
+  /// out[i] = Σ_a taps[a*count + i] * window[a*count + i] for i < count and a < folds; the window is repeated
+  /// for each lane. `out` may not overlap the others.
   void (*fold)(const Real* taps, const Real* window, std::int64_t count, std::int64_t folds, Real* out);
 };
 

@@ -7,11 +7,11 @@
 
 namespace sfft::detail::cpu {
 
-/// Columns, and rows, that are transformed side by side.
+/// The number of columns, or rows, that are transformed together.
 constexpr std::int64_t kTwoPassLanes = 8;
 
-/// Factors of the roots of eight rows of eight columns. A row of roots is eight real parts, then eight
-/// imaginary ones.
+/// Factors whose products are the roots of eight rows of eight columns. A row of roots is eight real parts,
+/// then eight imaginary ones.
 template <class Real>
 struct TurnRoots {
   const Real* near;  ///< eight rows
@@ -20,11 +20,12 @@ struct TurnRoots {
 
 template <class Real>
 struct TwoPassKernels {
-  /// Loads rows of eight complex columns, or of sixteen real ones, the first eight as real and the others as
-  /// imaginary parts: re[8 r + c], im[8 r + c] from element r * stride + c. Indexed by the element type.
+  /// Loads rows of eight complex columns into re[8 r + c] and im[8 r + c], from element r * stride + c; or
+  /// rows of sixteen real columns, the first eight as real parts and the others as imaginary parts. Indexed
+  /// by the element type.
   void (*load[6])(const void* from, std::int64_t stride, std::int64_t rows, Real* re, Real* im);
-  /// The spectra a and b of two real signals of n points, from z, that of a + i b: rows 0 … n/2 of eight
-  /// columns.
+  /// The spectra of real signals a and b of n points, from the spectrum of a + i b. Writes rows 0 … n/2 of
+  /// eight columns.
   void (*separate)(const Real* re, const Real* im, std::int64_t n, Real* a_re, Real* a_im, Real* b_re,
                    Real* b_im);
   /// Multiplies row r of eight by near[r] × middle × far and transposes them: to_re[8 c + r].

@@ -23,7 +23,7 @@ inline constexpr std::int64_t kWaveBlock = 16;    ///< positions come in multipl
 inline constexpr std::int64_t kWaveOffsets = 32;  ///< positions of the second set
 inline constexpr std::int64_t kFoldRows = 16;     ///< rows that one call of fold() adds up
 
-/// The values of `waves` waves at two sets of positions, as roots() writes them.
+/// The values of `waves` waves at two sets of positions, in the layout that roots() writes.
 template <class Real>
 struct WaveTables {
   const Real *first_re, *first_im;    ///< wave i at anchor a: [i*anchors + a]
@@ -39,9 +39,9 @@ struct WaveRest {
   double outliers = 0;  ///< samples with |r|² above limit + share · |x|², or NaN
 };
 
-/// Indices i < `indices` with the step `step` between their positions on a circle of `extent`. Each has the
-/// phase that is the product over its hexadecimal digits, the lowest first: phases[16·digit + value], complex
-/// numbers as pairs. It belongs to set weight·i mod sets; sets divides 16.
+/// Indices i < `indices`; index i is at position i·step on a circle of `extent`. Its phase is the product of
+/// phases[16·digit + value] over its hexadecimal digits, lowest first; phases are complex numbers as pairs.
+/// It belongs to set weight·i mod sets, where sets divides 16.
 struct DigitPhases {
   const double* phases;
   std::int64_t digits, indices;
@@ -52,7 +52,7 @@ struct DigitPhases {
 template <class Real>
 struct WaveKernels {
   /// (re, im)[i*positions.count + j] = values_i · exp(2 pi i Σ_d f_d t_d / n_d) of wave i at position j;
-  /// without values (null) they count as 1.
+  /// without values (null), each value is 1.
   void (*roots)(const WavePoints& waves, const double* value_re, const double* value_im,
                 const WavePoints& positions, const WaveGrid& grid, Real* re, Real* im);
   /// (re, im)[a*kWaveOffsets + b] += Σ_i first_i[a] · second_i[b], the sum over these waves in the precision
@@ -61,10 +61,10 @@ struct WaveKernels {
   /// Adds to `rest`; the imaginary parts are null for real samples. `count` is a multiple of kWaveBlock.
   void (*compare)(const Real* re, const Real* im, const double* predicted_re, const double* predicted_im,
                   std::int64_t count, double limit, double share, WaveRest& rest);
-  /// Adds up rows of samples, each times its weight: (re, im)[c] += Σ_r weight_r · scale · x_r[c] for
-  /// c < columns <= kWaveOffsets and r < rows <= kFoldRows. Rows begin `pitch` elements apart. `energy` grows
-  /// by Σ|scale · x|². Sums of a call are in the precision of the element type, float for integers; indexed
-  /// by ElementType.
+  /// Sums rows of samples, each times its weight: (re, im)[c] += Σ_r weight_r · scale · x_r[c] for c <
+  /// columns <= kWaveOffsets and r < rows <= kFoldRows. Rows begin `pitch` elements apart. `energy` grows by
+  /// Σ|scale · x|². Within a call, sums have the precision of the element type, or float for integers.
+  /// Indexed by ElementType.
   void (*fold[6])(const void* samples, std::int64_t rows, std::int64_t pitch, std::int64_t columns,
                   double scale, const double* weight_re, const double* weight_im, double* re, double* im,
                   double& energy);

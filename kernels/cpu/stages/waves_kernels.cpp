@@ -232,7 +232,7 @@ void compare(const Real* re, const Real* im, const double* predicted_re, const d
   run(re, im, predicted_re, predicted_im, count, limit, share, rest);
 }
 
-/// The next vector of samples, converted and scaled.
+/// Loads a vector of samples, converted and scaled.
 template <class T, class Real>
 inline __attribute__((always_inline)) typename Simd<Real>::Vector load_scaled(const T* x, Real scale) {
   using V = Simd<Real>;

@@ -18,7 +18,8 @@ Witness<Real>::Witness(const WitnessData& data)
   if (blocks_ == 0) return;
   columns_.assign(data.columns.begin(), data.columns.end());
   if (complex_) return;
-  // A real frame's gather takes two samples per lane: the even ones fill `re`, the odd ones `im`.
+  // A real frame's gather takes two samples per lane: even entries of the list fill `re`, odd entries fill
+  // `im`.
   std::vector<std::int64_t> lanes;
   for (std::size_t b = 0; b < blocks_; ++b) {
     for (std::size_t l = 0; l < kWitnessReals / 2; ++l) {

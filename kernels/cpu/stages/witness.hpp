@@ -23,18 +23,19 @@ class Witness {
 
   bool empty() const noexcept { return samples_.empty(); }
 
-  /// The real numbers that read() writes.
+  /// The number of reals that read() writes.
   std::size_t reals() const noexcept { return blocks_ * kWitnessReals; }
   /// Reads the witness's samples of a frame in the order of compare()'s reference.
   void read(FrameData frame, ElementType type, Real* samples) const noexcept;
 
   struct Seen {
-    double residue = 0;  ///< mean |x − x̂|², both parts of a complex sample together, trimmed if asked for
+    double residue = 0;  ///< mean |x − x̂|² per sample, real or complex; trimmed if the plan says so
     double all = 0;      ///< the same of all samples
     double samples = 0;  ///< mean |x|²
   };
-  /// Compares the samples of a frame with what `values` predict. With a `reference` (what read() wrote, or
-  /// null), both belong to the difference to it.
+  /// Compares the samples of a frame with what `values` predict. `reference` is what read() wrote for a
+  /// reference frame, or null. With a reference, `values` and the result belong to the difference between the
+  /// frame and the reference.
   Seen compare(FrameData frame, ElementType type, const Real* reference,
                std::span<const std::complex<Real>> values) const noexcept;
 

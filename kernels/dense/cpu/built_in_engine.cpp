@@ -170,8 +170,8 @@ class BuiltInEngine final : public DenseEngine<Real> {
   bool real_;
   std::int64_t row_points_, rows_;
   RowStage<Real> row_;
-  std::optional<RowGroup<Real>> together_, rest_;  ///< short rows: as many as fit in a cache, and the
-                                                   ///< remainder
+  std::optional<RowGroup<Real>> together_, rest_;  ///< groups of short rows: as many as fit in a cache, and
+                                                   ///< the remainder
   std::vector<Columns> columns_;                   ///< fastest dimension first
   std::optional<ColumnStage<Real>> without_last_;  ///< for the fastest dimension of columns, in forward real
                                                    ///< transforms

@@ -15,7 +15,7 @@ namespace sfft::detail {
 
 namespace {
 
-/// Beyond this matrix size an FFT is faster.
+/// For larger matrices an FFT is faster.
 constexpr std::int64_t kMaxBytes = 4096;
 
 /// The matrix of one direction. Its rows are the parts of the input values.

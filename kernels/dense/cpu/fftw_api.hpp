@@ -12,7 +12,7 @@ template <class Real>
 struct Fftw;
 
 #if defined(SFFT_HAVE_FFTW_THREADS)
-/// Sets the thread count of the next plans. The caller must lock FFTW's planner. Without its threads library
+/// Sets the thread count of later plans. The caller must lock FFTW's planner. Without FFTW's threads library
 /// the count stays at one.
 #define SFFT_FFTW_THREADS(prefix)                           \
   static void plan_with_threads(int threads) {              \

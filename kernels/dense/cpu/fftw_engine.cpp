@@ -32,7 +32,7 @@ Extents<Real> extents(const Shape& shape, std::int64_t in_row, std::int64_t out_
 }
 
 /// FFTW's threads share a transform if its threads library was found. The constructor plans the forward
-/// transform; the others are planned at first use. Arrays are used in place if their type allows.
+/// transform; the first use of each other transform plans it. Arrays are used in place if their type allows.
 /// FFTW_MEASURE times candidates on scratch arrays, never on the user's.
 template <class Real>
 class FftwEngine final : public DenseEngine<Real> {
@@ -66,7 +66,7 @@ class FftwEngine final : public DenseEngine<Real> {
   }
 
   std::size_t workspace_bytes(int) const noexcept override { return complex_bytes(); }
-  int threads_of(int) const noexcept override { return 1; }  // our threads: FFTW uses its own
+  int threads_of(int) const noexcept override { return 1; }  // of the pool: FFTW has its own threads
 
   void forward(const void* signal, ElementType type, std_complex* spectrum,
                const EngineScratch& scratch) const override {

@@ -41,8 +41,8 @@ class FftwScratch {
   void* data_;
 };
 
-/// Plans made by make(in, out, flags) for distinct arrays In and Out. Arrays with a different alignment use a
-/// second plan without vector instructions.
+/// Plans made by make(in, out, flags) for distinct input and output arrays. Unaligned arrays use a second
+/// plan, which does not rely on alignment.
 template <class Real, class In, class Out>
 class FftwPlans {
  public:

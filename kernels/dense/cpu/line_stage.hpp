@@ -21,7 +21,7 @@ namespace sfft::detail {
 template <class Real>
 class SplitWorkspace {
  public:
-  /// The number of reals in four buffers of `reals` each. The buffers begin at different page offsets;
+  /// The total size, in reals, of four buffers of `reals` each. The buffers begin at different page offsets;
   /// otherwise they would compete for the same sets of the L1 cache.
   static std::size_t total(std::size_t reals) { return 4 * padded(reals); }
   SplitWorkspace(std::byte* workspace, std::size_t reals);
@@ -75,8 +75,8 @@ class RowStage {
   std::vector<Real> roots_re_, roots_im_;  ///< for unpacking
 };
 
-/// FFTs of length n across rows of `columns` complex values that begin `pitch` values apart, in blocks of
-/// columns that stay in cache.
+/// FFTs of length n across rows of `columns` complex values, whose starts are `pitch` values apart. Works in
+/// blocks of columns that stay in cache.
 template <class Real>
 class ColumnStage {
  public:
@@ -103,8 +103,8 @@ class ColumnStage {
   std::int64_t columns_of(std::int64_t block) const noexcept {
     return block + 1 < blocks_ ? block_ : columns_ - block * block_;
   }
-  /// The steps of block() and transposed_block(). Here `from` and `to` may point to other columns than those
-  /// of the block.
+  /// The steps of block() and transposed_block(). Here `from` and `to` point directly to the first column,
+  /// which need not be that of the block.
   SplitWorkspace<Real> split(std::byte* workspace) const { return {workspace, buffer_reals_}; }
   void load(std::int64_t block, const std::complex<Real>* from, const SplitWorkspace<Real>& split) const;
   void transform(std::int64_t block, bool inverse, SplitWorkspace<Real>& split) const;

@@ -165,7 +165,7 @@ class LongChirpEngine final : public DenseEngine<Real> {
   std::int64_t group_values() const noexcept { return kTwoPassLanes * there_.columns(); }
 
   /// load(at, count, re, im) returns up to eight values of the signal; load_rows(at, rows, re, im) returns
-  /// eight of each of its rows. store(at, rows, re, im, count) receives as many of each row of the first
+  /// eight values of each row. store(at, rows, re, im, count) receives `count` values per row of the first
   /// `kept` values of the spectrum. All values are loaded before the first one is stored.
   template <class Load, class LoadRows, class Store>
   void convolve(const Load& load, const LoadRows& load_rows, std::int64_t kept, const EngineScratch& scratch,

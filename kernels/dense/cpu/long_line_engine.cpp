@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads share parts of the first pass, then groups of the second one. A group is stored while it is in
+// Threads share the parts of the first pass, then the groups of the second. A group is stored while it is in
 // cache.
 #include "kernels/dense/cpu/long_line_engine.hpp"
 
@@ -20,7 +20,7 @@ namespace {
 
 using cpu::kTwoPassLanes;
 
-/// Shorter lines are faster in one piece. They stay in a core's cache, or one thread's passes over them in
+/// Shorter lines are faster in one piece: they stay in a core's cache, or one thread's passes over them in
 /// the L3 cache are faster than strided passes.
 constexpr std::int64_t kMinPoints = 1 << 16;
 template <class Real>
@@ -159,7 +159,7 @@ class LongLineEngine final : public DenseEngine<Real> {
                    });
   }
 
-  /// Computes twice the spectrum of the N/2 pairs x[2t] + i x[2t + 1] (see LayoutKernels::pack).
+  /// Computes twice the spectrum of the N/2 pairs x[2t] + i x[2t + 1] (see LayoutKernels::pack_real).
   void pack_real(const Complex* spectrum, Complex* pairs, const EngineScratch& scratch) const {
     const std::int64_t half = n_ / 2;
     const Real first = spectrum[0].real(), last = spectrum[half].real();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The FFT of a 2D signal for readers that need only a few of its coefficients. Columns without any are
-// skipped.
+// The FFT of a 2D signal for readers that need only a few coefficients. It skips columns that contain none of
+// them.
 #pragma once
 
 #include <complex>
@@ -19,7 +19,8 @@ namespace sfft::detail {
 template <class Real>
 class PickedFft {
  public:
-  /// Whether it skips enough columns to pay off. `elements` are indices into the spectrum as stored.
+  /// Whether enough columns are skipped to be faster than a whole FFT. `elements` are indices into the
+  /// spectrum as stored.
   static bool worthwhile(const Shape& shape, bool real, std::span<const std::int64_t> elements);
 
   /// The shape must have rank 2. Elements may repeat and come in any order.

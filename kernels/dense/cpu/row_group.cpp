@@ -12,8 +12,8 @@ namespace sfft::detail {
 
 namespace {
 
-/// Nanoseconds per byte to transpose a complex value forth and back, on the scale of choose_radices(). Real
-/// rows are half as many values.
+/// Nanoseconds per byte to transpose a complex value there and back, on the scale of choose_radices(). Real
+/// rows have half as many complex values.
 constexpr double kTransposition = 0.05;
 
 std::int64_t lanes_of(std::int64_t rows, bool real) {
@@ -36,7 +36,8 @@ bool RowGroup<Real>::worthwhile(std::int64_t n, std::int64_t rows, bool real) {
   const cpu::SmallFftKernels<Real>& kernels = cpu::small_fft_kernels<Real>(cpu::best_isa());
   const cpu::RadixPlan across = cpu::choose_radices(n, lanes_of(rows, real), kernels);
   if (!across.possible) return false;
-  // Separately, a row of even length is half as many pairs, but the calls per row also cost time.
+  // Separately, a row of even length is transformed as pairs, half as many values, but the calls per row also
+  // cost time.
   constexpr double kRow = 8, kUnpackReal = 0.1;
   const bool paired = real && n % 2 == 0;
   double row = cpu::choose_radices(paired ? n / 2 : n, 1, kernels).cost + kRow;

@@ -13,8 +13,8 @@
 namespace sfft::detail {
 
 /// FFTs of `rows` contiguous rows of n values, in split layout. Two real rows of a signal become the real and
-/// imaginary parts of one row; if the number of rows is odd, one of them is in two pairs. Use this only for
-/// rows of one transform, since a non-finite value spreads to the other row of a pair. Immutable,
+/// imaginary parts of one complex row; if the number of rows is odd, one row is in two pairs. Use this only
+/// for rows of one transform, since a non-finite value spreads to the other row of a pair. Immutable,
 /// thread-safe.
 template <class Real>
 class RowGroup {
@@ -36,11 +36,11 @@ class RowGroup {
   /// Transforms real rows.
   cpu::SplitBuffers<Real> half_spectra(const void* signal, ElementType type,
                                        cpu::SplitBuffers<Real> data) const;
-  /// The inverse of half_spectra(): reads value f of row r at [f rows + r] of data.re, data.im. The results
-  /// are multiplied by n and `scale`.
+  /// The inverse of half_spectra(), unnormalised and multiplied by `scale`: reads value f of row r at [f rows
+  /// + r] of data.re and data.im.
   void signals(cpu::SplitBuffers<Real> data, Real scale, Real* to) const;
 
-  /// Reals in the workspace of forward() and inverse(), which transform all rows as RowStage transforms one.
+  /// Reals in the workspace of forward() and inverse(). These treat all rows like RowStage treats one.
   std::size_t workspace_reals() const noexcept { return SplitWorkspace<Real>::total(buffer_reals()); }
   void forward(const void* signal, ElementType type, std::complex<Real>* spectra, std::byte* workspace) const;
   void inverse(const std::complex<Real>* spectra, std::complex<Real>* signal, Real scale,

@@ -16,8 +16,9 @@ constexpr std::int64_t kPointsPerThread = 1 << 13;
 
 /// The fastest number of threads, up to `max`, for a pass over `points` points. Each of T threads finds (T −
 /// 1)/T of its points in other cores' caches, and threads start and end one after another. A thread
-/// transforms a point in its own cache in 0.6 ns, and waits 2.5 ns for one in another core's cache (16 cores
-/// of one processor). Data too large for one core's cache come from elsewhere in any case.
+/// transforms a point in its own cache in 0.6 ns, and waits 2.5 ns for one in another core's cache (measured
+/// on 16 cores of one processor). Data too large for one core's cache come from elsewhere in any case, so the
+/// model covers only smaller data.
 inline int threads_worth(std::int64_t points, int max) {
   constexpr std::int64_t kOwnCache = 1 << 17;
   constexpr double kOwnUs = 0.6e-3, kOthersUs = 2.5e-3, kStartUs = 1, kThreadUs = 0.3;
@@ -49,8 +50,8 @@ void over_parts(const EngineScratch& scratch, std::size_t bytes, std::int64_t pa
   });
 }
 
-/// Partitions `count` items of `points` each into runs that are large enough to share. Calls job(first, end,
-/// workspace) for each run.
+/// Partitions `count` items of `points` points each into runs that are large enough to be worth a thread.
+/// Calls job(first, end, workspace) for each run.
 template <class Job>
 void over_stretches(const EngineScratch& scratch, std::size_t bytes, std::int64_t count, std::int64_t points,
                     const Job& job) {

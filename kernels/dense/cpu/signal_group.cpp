@@ -21,8 +21,8 @@ std::vector<std::int64_t> slower_extents(const Shape& shape) {
   return {extents.begin(), extents.end() - 1};
 }
 
-/// Calls action(signal's elements, offset without gaps, count) for all signals, or just once if there are no
-/// gaps.
+/// Calls action(offset of a signal, its offset without gaps, count) for each signal, or just once if there
+/// are no gaps.
 template <class Action>
 void over_signals(std::int64_t signals, std::int64_t points, std::int64_t stride, const Action& action) {
   if (stride == points) return action(0, 0, signals * points);

@@ -26,15 +26,15 @@ class SignalGroup {
  public:
   SignalGroup(const Shape& shape, bool real, std::int64_t signals);
 
-  /// The number of signals of a batch to group, or 1 if single transforms are expected to be as fast.
+  /// How many signals of a batch to group. Returns 1 if single transforms are expected to be as fast.
   static std::int64_t best_size(const Shape& shape, bool real, std::int64_t batch);
 
   std::int64_t signals() const noexcept { return signals_; }
   /// Bytes of the workspace, which must be 64-byte aligned.
   std::size_t workspace_bytes() const noexcept;
 
-  /// Signals begin `stride` elements apart; spectra are contiguous. Results are multiplied by `scale`. The
-  /// arrays may be the same memory if they have the same layout.
+  /// The starts of signals are `stride` elements apart; spectra are contiguous. Results are multiplied by
+  /// `scale`. The arrays may be the same memory if they have the same layout.
   void forward(const void* signals, ElementType type, std::int64_t stride, Complex* spectra, Real scale,
                std::byte* workspace) const;
   void inverse(const Complex* spectra, Complex* signals, std::int64_t stride, Real scale,
@@ -46,8 +46,8 @@ class SignalGroup {
   /// How the values of a row are transformed.
   enum class Rows {
     complex,  ///< without conversion
-    halved,   ///< real, of even length: as half as many pairs of neighbours
-    paired,   ///< real, of odd length: two rows of a signal as real and imaginary parts
+    halved,   ///< real, even length: pairs of neighbours, half as many values
+    paired,   ///< real, odd length: two rows of a signal as real and imaginary parts
   };
 
   Buffers buffers(std::byte* workspace) const;

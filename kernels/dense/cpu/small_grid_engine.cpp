@@ -98,8 +98,8 @@ class SmallGridEngine final : public DenseEngine<Real> {
     return group_ ? group_->buffer_reals() : static_cast<std::size_t>(points());
   }
 
-  /// Whether [row][slow][middle] should become [middle][row][slow] rather than [slow][middle][row]. The
-  /// former needs one more transposition later, to the latter.
+  /// Whether [row][slow][middle] should become [middle][row][slow] rather than [slow][middle][row]. The first
+  /// of these later needs one more transposition.
   bool better_rotated() const {
     constexpr double kTransposition = 0.025 * sizeof(Complex), kCall = 8;
     const double here =

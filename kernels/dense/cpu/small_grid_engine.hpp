@@ -13,8 +13,8 @@ namespace sfft::detail {
 /// Grids with fewer points gain nothing from a second thread.
 constexpr std::int64_t kMaxSmallPoints = 2 * kPointsPerThread - 1;
 
-/// Makes an engine for grids of up to kMaxSmallPoints, which one thread transforms whole. Returns null for
-/// larger grids, for lengths that need Bluestein's method, and for real rows that are faster one by one.
+/// Makes an engine that transforms a grid of up to kMaxSmallPoints as a whole, on one thread. Returns null
+/// for larger grids, for lengths that need Bluestein's method, and for real rows that are faster one by one.
 template <class Real>
 std::unique_ptr<const DenseEngine<Real>> make_small_grid_engine(const Shape& shape, bool real);
 

@@ -14,18 +14,19 @@
 
 namespace sfft::detail {
 
-/// Whether n has two divisors near its square root without large prime factors. Small n do not pay off.
+/// Whether n is a product of two factors near its square root, without large prime factors. False for small
+/// n, for which two passes do not pay off.
 bool two_pass_possible(std::int64_t n);
 
 /// With N = rows × columns, t = columns t1 + t2 and f = f1 + rows f2 (Gentleman and Sande 1966; Bailey 1990):
 ///   X[f] = Σ_t2 w_columns^(f2 t2) · w_N^(f1 t2) · Σ_t1 w_rows^(f1 t1) x[t].
-/// The first pass processes parts of a few t2, the second groups of eight f1. A real signal needs only the
-/// rows f1 <= rows/2; the others are their conjugates. Immutable, thread-safe.
+/// A part of the first pass has a few t2; a group of the second pass has eight f1. A real signal needs only
+/// the rows f1 <= rows/2; the others are their conjugates. Immutable, thread-safe.
 template <class Real>
 class TwoPassFft {
  public:
   TwoPassFft(std::int64_t n, bool real);
-  /// For complex signals. The caller chooses the factors, which must be multiples of the lanes.
+  /// For complex signals. The caller chooses the factors, which must be multiples of kTwoPassLanes.
   TwoPassFft(std::int64_t rows, std::int64_t columns);
 
   std::int64_t rows() const noexcept { return rows_; }

@@ -82,7 +82,7 @@ class ColumnRound : public Round<Real> {
   std::unique_ptr<const ColumnStage<Real>> stage_;
 
  private:
-  /// Some slabs may stay on the device.
+  /// Segments of a piece's columns. Some slabs may stay on the device.
   static std::vector<PieceSegment> segments(const DeviceRows& array, const Residency& resident,
                                             std::int64_t first, std::byte* memory) {
     const DeviceRows piece = array.packed_at(memory);
@@ -105,7 +105,7 @@ class ColumnRound : public Round<Real> {
   HostFactors<Real> factors_;
 };
 
-/// The device transposes a piece into separate memory: the workspace of its FFTs.
+/// The device transposes a piece into separate memory, which is the workspace of its FFTs.
 template <class Real>
 class TransposingRound : public ColumnRound<Real> {
  public:

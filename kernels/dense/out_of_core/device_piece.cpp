@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes a piece through the device. Copies in, kernels and copies out of different pieces overlap.
+// Runs a piece on the device. Copies in, kernels and copies out of different pieces overlap.
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -21,7 +21,7 @@ std::vector<PieceSegment> through(std::vector<PieceSegment> segments, std::byte*
 }
 
 /// Copy engines are as fast with rows of 32 KB as with contiguous data. While kernels run, they lose a third
-/// of their rate with rows of 8 and 16 KB, and half of it with 4 KB (H200).
+/// of their rate with rows of 8 or 16 KB, and half of it with rows of 4 KB (H200).
 bool is_short(const DeviceRows& rows) {
   constexpr std::size_t kFullSpeedBytes = std::size_t{32} << 10;
   return rows.rows > 1 && rows.width < std::min(rows.pitch, kFullSpeedBytes);
@@ -82,7 +82,7 @@ std::vector<PieceSegment> PartitionedRound<Real>::compute_packed(std::int64_t fi
   return out;
 }
 
-/// The previous piece may still be leaving the slot.
+/// Results of the previous piece may still be leaving the slot.
 template <class Real>
 void PartitionedRound<Real>::enqueue_in(std::vector<PieceSegment> segments, Copier copier,
                                         DeviceSlots<Real>& slots, Slot& slot) const {
@@ -133,7 +133,7 @@ void PartitionedRound<Real>::enqueue_out(std::vector<PieceSegment> segments, Cop
   }
 }
 
-/// Packed values have separate memory in the slot, and cross the bus in one copy.
+/// Packed values have separate memory in the slot and cross the bus in one copy.
 template <class Real>
 std::vector<PieceSegment> PartitionedRound<Real>::enqueue_packed(std::int64_t first, std::int64_t count,
                                                                  Turns& turns,
@@ -207,7 +207,8 @@ RoundProfile PartitionedRound<Real>::profile_device(const RoundCall<Real>& call,
                                                     DeviceSlots<Real>& slots) const {
   if (partition_.pieces == 0) return {};
   Slot& slot = slots.all().front();
-  // In the middle of an ordered round, a piece stores some of its own results and some of earlier pieces'.
+  // In the middle of an ordered round, a piece stores some of its results and some of those of earlier
+  // pieces.
   const std::int64_t count = partition_.piece_units,
                      first = round_->ordered() ? (partition_.pieces - 1) / 2 * partition_.piece_units : 0;
   const auto units = static_cast<double>(count);

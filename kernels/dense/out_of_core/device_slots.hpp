@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device keeps ready for the pieces of an array: three streams, and memory for a few pieces.
+// Resources of a device for the pieces of an array: three streams, and memory for a few pieces.
 #pragma once
 
 #include <algorithm>
@@ -11,13 +11,13 @@
 
 namespace sfft::detail {
 
-/// A part of a piece, and where it comes from or goes to: host memory, or memory that stays on the device.
+/// A part of a piece, and its source or destination: host memory, or memory that stays on the device.
 struct PieceSegment {
   DeviceRows piece, array;
   bool resident = false;
 };
 
-/// Copies in, kernels and copies out each have a stream, and handle pieces in order. Each slot holds one
+/// Copies in, kernels and copies out each have a stream, which handles pieces in order. Each slot holds one
 /// piece. While results are still leaving a slot, the next piece is copied into the parts that have left.
 template <class Real>
 class DeviceSlots {
@@ -28,7 +28,7 @@ class DeviceSlots {
     std::shared_ptr<std::byte> memory;
     std::shared_ptr<std::byte> staging;  ///< null if no piece has to be staged
     std::unique_ptr<OutOfCoreEvent> filled, computed;
-    std::vector<std::unique_ptr<OutOfCoreEvent>> left;  ///< recorded as each part of the results has left
+    std::vector<std::unique_ptr<OutOfCoreEvent>> left;  ///< recorded after each part of the results has left
     bool in_place = false;                              ///< results are in the piece's memory
   };
 
@@ -42,7 +42,7 @@ class DeviceSlots {
   OutOfCoreStream& in() noexcept { return *in_; }
   OutOfCoreStream& kernels() noexcept { return *kernels_; }
   OutOfCoreStream& out() noexcept { return *out_; }
-  /// Waits for all streams and ignores failures; nothing is in use afterwards.
+  /// Waits for all streams and ignores failures. No slot is in use afterwards.
   void settle() noexcept;
   bool fits(std::size_t bytes, std::size_t staging_bytes) const noexcept {
     return bytes <= bytes_ && staging_bytes <= staging_bytes_;
@@ -63,8 +63,8 @@ class PieceParts {
   explicit PieceParts(std::vector<PieceSegment> segments)
       : segments_(std::move(segments)), passed_(segments_.size(), 0) {}
 
-  /// Calls copy(segment) for everything not passed yet. With `whole`, these are the rows that end at or
-  /// before `end`; without, all rows that begin before it. Segments of a single row are cut at `end`.
+  /// Calls copy(segment) for rows that were not passed yet: if `whole`, those that end at or before `end`,
+  /// otherwise all that begin before it. Segments of a single row are cut at `end`.
   template <class Copy>
   void pass(const std::byte* end, bool whole, const Copy& copy) {
     for (std::size_t i = 0; i < segments_.size(); ++i) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of N1 × N2 values go through the device in strips. Their transforms, columns of N2 × N1 values,
-// overwrite the strips that have been read.
-// A strip occupies a whole number of rows of the result, which cuts the results into tiles (j, i): the
-// columns of strip j, in the rows where strip i was. Tiles with i ≤ j are stored at once. The others stay on
-// the device until strip i has been read; they take at most a quarter of the array and half a strip.
+// The rows of N1 × N2 values go through the device in strips. Their transforms, which are columns of N2 × N1
+// values, overwrite strips that have been read.
+// A strip occupies a whole number of rows of the result, so the results consist of tiles (j, i): the columns
+// of strip j in the rows where strip i was. Tiles with i ≤ j are stored at once. The others stay on the
+// device until strip i has been read; they take at most a quarter of the array and half a strip.
 // If the previous round has left its first strips on the device, tiles reuse their memory as the strips are
 // consumed. Both together need little more memory than one of them.
 #include <algorithm>
@@ -30,7 +30,7 @@ class ExchangedRound final : public Round<Real> {
     constexpr std::int64_t kLine = 128 / static_cast<std::int64_t>(sizeof(std::complex<Real>));
     return std::min(units(), std::lcm(units() / std::gcd(units(), unit_points()), kLine));
   }
-  /// Refers to the rows of the results.
+  /// For the rows of the results.
   std::size_t row_bytes() const noexcept override { return sizeof(std::complex<Real>); }
   std::unique_ptr<const DeviceKernel<Real>> kernel(OutOfCoreDevice<Real>& device,
                                                    std::int64_t units) const override {
@@ -59,8 +59,8 @@ class ExchangedRound final : public Round<Real> {
                                         std::byte* memory) const override {
     return segments_of_slabs(call.from, unit_points(), first, count, call.found, memory);
   }
-  /// Copies to device memory come first: the values they overwrite have been stored with the previous strip,
-  /// or have been read as a part of this one.
+  /// Copies to device memory come first. The values that they overwrite have been stored with the previous
+  /// strip, or have been read as a part of this one.
   std::vector<PieceSegment> segments_out(const RoundCall<Real>& call, std::int64_t first, std::int64_t count,
                                          std::byte* memory) const override {
     const std::int64_t strip = first / strip_, strips = this->strips(strip_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goes from the slowest dimension to the fastest. Each becomes a step across everything inside it, until the
-// inside fits as a slab.
+// Goes from the slowest dimension to the fastest. Each becomes a step across all faster dimensions, until
+// these fit as a slab.
 #include "kernels/dense/out_of_core/grouping.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace sfft::detail {
 
 namespace {
 
-/// This many slabs keep all host threads busy; fewer have to be short.
+/// This many slabs keep all host threads busy. If there are fewer, they must be short.
 constexpr std::int64_t kManySlabs = 16, kShortSlab = 1 << 16;
 
 /// The smallest length ≥ n that is a small odd number times a power of two.
@@ -85,7 +85,7 @@ class Grouping {
     if (!single) steps_.push_back(step);
   }
 
-  /// A line that does not fit, or a single one, which would keep only one thread busy.
+  /// Divides lines that do not fit, or that are too few to keep all threads busy.
   void line(std::int64_t repeats, std::int64_t n) {
     if (grid_.real_line ? divide_real_line(n) : !grid_.real() && divide(repeats, grid_.row_pitch, n, 1))
       return;
@@ -101,8 +101,8 @@ class Grouping {
     if (!divide(repeats, stride, n, inner)) refuse(n, step);
   }
 
-  /// Finds n = first · second with factors as equal as possible; 0 if there are none. With `multiple`, second
-  /// must be a small multiple of first, which transposes faster.
+  /// Returns `first` of n = first · second, with factors as equal as possible; 0 if there are none. If
+  /// `multiple`, second must be a small multiple of first, which transposes faster.
   std::int64_t first_factor(std::int64_t n, bool multiple) const {
     constexpr std::int64_t kMaxSquares = 64;
     const auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n))) + 1;
@@ -116,7 +116,7 @@ class Grouping {
     return 0;
   }
 
-  /// Both factors are at least 3, so that some columns are not their own mirrors.
+  /// Requires factors of at least 3, so that some columns are not their own mirrors.
   bool divide_real_line(std::int64_t n) {
     for (const bool multiple : {true, false}) {
       const std::int64_t first = first_factor(n, multiple), second = first == 0 ? 0 : n / first;
@@ -143,7 +143,8 @@ class Grouping {
       transposed.kind = Step::Kind::transposed;
       transposed.calls = Step::Calls::apart;
       if (!fits(before) || !fits(after)) continue;
-      // Later steps find their values in the array that they write.
+      // Only a first step can write to another array; later steps find their values in the array that they
+      // write.
       const bool both = !limits_.in_place && steps_.empty() && inner == 1 && fits(transposed);
       before.calls = both ? Step::Calls::in_place : Step::Calls::all;
       steps_.push_back(before);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups the dimensions of a transform into steps. Each step passes over the array once, and its pieces fit
-// the device and the host's caches.
+// Groups the dimensions of a transform into steps. Each step is one pass over the array, whose pieces fit the
+// device and the host's caches.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ struct OutOfCoreGrid {
   OutOfCoreGrid(const Shape& extents, std::int64_t signals = 1,
                 std::int64_t pitch = 0)  // NOLINT: the usual case
       : shape(extents), batch(signals), row_pitch(pitch == 0 ? extents[extents.rank() - 1] : pitch) {}
-  /// Real signals in rows that begin `samples_pitch` apart, and half spectra without gaps.
+  /// Real signals whose rows begin `samples_pitch` samples apart, and half spectra without gaps.
   static OutOfCoreGrid of_real(const Shape& extents, std::int64_t signals, std::int64_t samples_pitch) {
     OutOfCoreGrid grid(extents, signals, extents[extents.rank() - 1] / 2 + 1);
     grid.real_pitch = samples_pitch;
@@ -38,18 +38,18 @@ struct OutOfCoreGrid {
   Shape shape;
   std::int64_t batch, row_pitch;
   std::int64_t real_pitch = 0;  ///< 0: complex
-  bool real_line = false;       ///< such calls are never in place
+  bool real_line = false;       ///< calls for such grids are never in place
 };
 
 /// One pass over the array. The kinds are: FFTs across slabs (columns), the same with transposed results in
-/// another array (turned), FFTs of rows with transposed results in the same array (exchanged), FFTs of slabs,
-/// or a transposition of array.slabs rows of array.slab = (columns, values of an element), which the host
-/// does alone.
+/// another array (transposed), FFTs of rows with transposed results in the same array (exchanged), FFTs of
+/// slabs (slabs), or a transposition of array.slabs rows of array.slab = (columns, values of an element),
+/// which the host does alone (transposition).
 struct Step {
   enum class Kind { columns, transposed, exchanged, slabs, transposition };
   enum class Calls { all, in_place, apart };
   Kind kind;
-  std::int64_t repeats, stride;  ///< number of arrays, and values from the start of one to the next
+  std::int64_t repeats, stride;  ///< number of arrays, and their distance in values
   DeviceArray array;
   Calls calls = Calls::all;  ///< which calls take this step
 
@@ -68,19 +68,19 @@ std::unique_ptr<Round<Real>> make_round(Step::Kind kind, const DeviceArray& arra
 }
 
 struct GroupingLimits {
-  /// Maximum length of a line that one thread or one piece transforms. Lines with prime factors above 13 need
-  /// more memory and may have an eighth of it.
+  /// Maximum length of a line that one thread or one piece transforms. For lines with prime factors above 13,
+  /// which need more memory, it is an eighth of this.
   std::int64_t longest_line = std::int64_t{1} << 22;
   std::function<bool(const Step&)> fits;  ///< whether a step fits the device
   bool exchanges = false;                 ///< true: the device transposes in place, not the host
   bool in_place = false;                  ///< true: only in-place calls matter
 };
 
-/// Makes slabs as large as fit, and FFTs of columns across what is left. A line that is too long, or that is
-/// the only one, becomes two dimensions with twiddles and a transposition between them (the four-step method
-/// of Bailey, 1990). If the first step is such a line, out-of-place calls transpose on the device.
-/// Throws Error: out_of_memory for a step that does not fit and cannot be divided, backend_unavailable for a
-/// line that is too long and has no two factors that are short enough.
+/// Makes slabs as large as fit, and FFTs of columns for the other dimensions. A line that is too long, a
+/// single line, or one of fewer than 16 long lines becomes two dimensions with twiddles and a transposition
+/// between them (the four-step method of Bailey, 1990). If the first step is such a line, out-of-place calls
+/// transpose on the device. Throws Error: out_of_memory for a step that does not fit and cannot be divided,
+/// backend_unavailable for a line that is too long and has no two factors that are short enough.
 std::vector<Step> group_steps(const OutOfCoreGrid& grid, const GroupingLimits& limits);
 
 }  // namespace sfft::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A copy is divided into parts of about a megabyte. The thread that requests it and the helping threads take
-// them one by one.
+// A copy is divided into parts of about a megabyte. The requesting thread and the helping threads take parts
+// one by one.
 #include "kernels/dense/out_of_core/host_copies.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between arrays and page-locked staging buffers, by all threads that would otherwise be idle.
+// Copies between arrays and page-locked staging buffers, with all threads that would otherwise be idle.
 #pragma once
 
 #include <condition_variable>
@@ -14,8 +14,9 @@
 
 namespace sfft::detail {
 
-/// Rows of a segment that is staged through a buffer, and where they lie there. They are contiguous, either
-/// as they are or, for floats, in block16 (sfft/storage.hpp), each row followed by its exponents.
+/// Rows of a segment that is staged through a buffer, and their offset in the buffer. Rows in the buffer are
+/// contiguous. They are plain copies or, for floats, in block16 (sfft/storage.hpp), each row followed by its
+/// exponents.
 struct BufferedRows {
   DeviceRows piece, array;
   std::size_t offset = 0, row_bytes = 0;
@@ -33,7 +34,7 @@ BufferedPiece buffered(const std::vector<PieceSegment>& segments, bool packed);
 
 class HostCopies {
  public:
-  /// Copies to or from a buffer, with the help of other threads. Blocks until the copy is done.
+  /// Copy to or from a buffer, with the help of other threads. Both block until the copy is done.
   void to_buffer(const BufferedPiece& piece, std::byte* buffer);
   void from_buffer(const BufferedPiece& piece, const std::byte* buffer);
   /// Takes part in other threads' copies until finish().

@@ -15,7 +15,7 @@ template <class Real>
 class HostFactors {
  public:
   HostFactors() = default;
-  /// `length` is that of the twiddles; 0: no twiddles.
+  /// `length` is Twiddles::length; 0 means that there are no twiddles.
   explicit HostFactors(std::int64_t length) {
     if (length > 0) roots_ = RootTable(length, length);
   }
@@ -27,7 +27,7 @@ class HostFactors {
   std::complex<double> root(const PieceFactors& by, std::int64_t k) const {
     return by.scale * (by.inverse ? std::conj(roots_(k)) : roots_(k));
   }
-  /// These multiply single values and elements of several values.
+  /// For elements of a single value, and of several values.
   void multiply_lines(const PieceFactors& by, std::int64_t column, std::int64_t count, Real* re,
                       Real* im) const;
   void multiply_elements(const PieceFactors& by, std::int64_t column, std::int64_t count, Real* re,

@@ -6,8 +6,8 @@
 
 namespace sfft::detail {
 
-/// Assumed rates until the plan is measured. Copies through buffers are bound by the threads that make them,
-/// which include those that enqueue pieces, or by the host's memory.
+/// Assumes rates until the plan is measured. Copies through buffers are bound by the copying threads, which
+/// include those that enqueue pieces, or by the host's memory.
 template <class Real>
 void OutOfCoreFft<Real>::assume_profiles() {
   constexpr double kBusBytesPerUs = 55e3, kDeviceBytesPerUs = 500e3, kThreadBytesPerUs = 0.8e3,
@@ -76,7 +76,8 @@ void OutOfCoreFft<Real>::balance_pair(bool in_place) {
       sum += times.us;
     return sum;
   };
-  // In-place calls use the same slabs' round, and the host has no share of an ordered round.
+  // The share of the slabs stays as it is if in-place calls use the same round, or if the round is ordered
+  // and the host therefore has no share of it.
   const bool both = (in_place || pairs_[1].slabs < 0) && !parts_[slabs].round->round().ordered();
   const double max_columns = parts_[columns].round->host_share();
   std::vector<double> best = host_shares();

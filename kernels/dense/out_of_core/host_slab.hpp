@@ -23,7 +23,7 @@ struct SlabColumns {
   }
 };
 
-/// A slab has the shape `stored`. The first `row_points` values of every row are transformed; the others are
+/// Slabs of the shape `stored`. The first `row_points` values of every row are transformed; the others are
 /// neither read nor preserved.
 template <class Real>
 class HostSlab {
@@ -44,20 +44,20 @@ class HostSlab {
   std::vector<SlabColumns<Real>> columns_;
 };
 
-/// Slabs of real rows of `points` samples that begin `pitch` apart, and their half spectra of the shape
-/// `stored`.
+/// Slabs of real rows of `points` samples, whose starts are `pitch` samples apart, and half spectra of the
+/// shape `stored`.
 template <class Real>
 class HostRealSlab {
  public:
   HostRealSlab(const Shape& stored, std::int64_t points, std::int64_t pitch);
 
   std::size_t scratch_bytes() const noexcept;
-  /// May be in place if rows of samples have the room of half spectra.
+  /// May be in place if rows of samples have room for half spectra.
   void forward(const Real* samples, std::complex<Real>* spectrum, Real scale, std::byte* scratch) const;
   void inverse(const std::complex<Real>* spectrum, Real* samples, Real scale, std::byte* scratch) const;
 
  private:
-  /// Memory for the columns' results if the array of samples has no room for them.
+  /// Bytes for the results of the columns, if the array of samples has no room for them.
   std::size_t held_bytes() const noexcept;
   bool padded() const noexcept { return pitch_ == 2 * stored_[stored_.rank() - 1]; }
 

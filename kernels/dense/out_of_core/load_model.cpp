@@ -16,7 +16,7 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
 
-/// The time of a device's first piece, which takes the three steps one after another, and of its other
+/// The time of a device's first piece, whose three steps run one after another, and the time of its other
 /// pieces, which overlap.
 struct DeviceTimes {
   double first, others;
@@ -28,7 +28,7 @@ DeviceTimes device_times(const RoundProfile& profile, const PieceLimits& limits,
   const double chain = profile.in_us + profile.kernel_us + profile.out_us;
   // The slowest step is always busy. A single slot fills while it empties, and then waits for its kernels.
   // Both directions of a bus together are slower than the sum of each alone, and two buses that share the
-  // host's memory are slower still: 97 of 2·55 GB/s, 160 of 2·106 (H200).
+  // host's memory are slower still: 97 of 2·55 GB/s, and 160 of 2·106 GB/s (H200).
   const double both = limits.devices == 1 ? 0.57 : 0.66;
   const double copies = std::max({profile.in_us, profile.out_us, both * (profile.in_us + profile.out_us)});
   const double step = limits.streams > 1 ? std::max(copies, profile.kernel_us) : copies + profile.kernel_us;
@@ -61,7 +61,7 @@ Partition make_partition(const PieceLimits& limits, double host_share) {
   const std::int64_t wanted = std::clamp<std::int64_t>(
       partition.device_units / std::max<std::int64_t>(1, limits.min), 1, kPiecesPerStream * streams);
   const std::int64_t pieces = std::max(wanted, ceil_div(partition.device_units, limits.max));
-  // Two pieces for each stream are worth more than piece sizes that copy faster.
+  // Two pieces per stream gain more than piece sizes that copy faster.
   std::int64_t step = std::max(limits.good, limits.grain);
   while (step > limits.grain && (step > limits.max || 2 * streams * step > partition.device_units))
     step = step / 2 % limits.grain == 0 ? step / 2 : limits.grain;
@@ -80,7 +80,7 @@ RoundTimes predict(const RoundProfile& profile, const PieceLimits& limits, doubl
   }
   const double copied_us = static_cast<double>(partition.device_units) * profile.copied_us;
   times.host_us = host_us_of(profile, limits, limits.units - partition.device_units);
-  // The one that ends first has worked concurrently with the other all the time.
+  // The processor that ends first has worked concurrently with the other all the time.
   if (times.device_us / (1 - profile.device_loss) < times.host_us / (1 - profile.host_loss)) {
     times.device_us /= 1 - profile.device_loss;
     times.host_us += profile.host_loss * times.device_us;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The load model of out-of-core transforms (Chen and Li, IPCCC 2013): the time of a round, given the host's
-// share of it.
+// The load model of out-of-core transforms (Chen and Li, IPCCC 2013): it predicts the time of a round from
+// the host's share of it.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ struct Partition {
   std::int64_t device_units = 0;  ///< the first units; the host does the others
   std::int64_t piece_units = 0;   ///< units per piece; the last piece may have fewer
   std::int64_t pieces = 0;
-  std::int64_t devices = 1;  ///< one contiguous run of pieces each, nearly equal
+  std::int64_t devices = 1;  ///< each has one contiguous run of pieces; the runs are nearly equal
 
-  /// The first piece of a device, and the first piece of the next one.
+  /// The first piece of a device, and the first piece of the next device.
   std::pair<std::int64_t, std::int64_t> pieces_of(std::int64_t device) const noexcept {
     return {pieces * device / devices, pieces * (device + 1) / devices};
   }
@@ -38,31 +38,31 @@ struct PieceLimits {
 /// Rounds the host's share to whole grains. Makes several pieces for every stream if they are large enough.
 Partition make_partition(const PieceLimits& limits, double host_share);
 
-/// Results of profiling runs: one piece through the device step by step, the device alone with arrays that it
-/// can access directly and with staged ones, and all host threads together.
+/// Results of profiling runs: the steps of one piece on the device, the device alone with arrays that it can
+/// access directly and with staged arrays, and all host threads together.
 struct RoundProfile {
   double in_us = 0, kernel_us = 0, out_us = 0;  ///< per unit
   double host_us = 0;                           ///< per unit, with all threads working
   double copied_us = 0;    ///< per unit, to copy it to and from page-locked buffers, with all threads working
-  double overlap = 1;      ///< how much longer steps take when others run at the same time
+  double overlap = 1;      ///< factor by which steps are slower when others run at the same time
   double device_loss = 0;  ///< fraction of their time that the devices lose while the host also works
   double host_loss = 0;    ///< fraction of its time that the host loses while the devices also work
 };
 
 struct RoundTimes {
   double us = 0;
-  double device_us = 0, host_us = 0;  ///< of each processor; the slower one determines `us`
+  double device_us = 0, host_us = 0;  ///< of devices and host; the slower determines `us`
 };
-/// Device: the pieces of different streams overlap in the three steps, and each step handles one piece at a
-/// time. Host: its units first; then its threads copy pieces that are staged through buffers. Each is slowed
-/// down for as long as the other works.
+/// Device: the three steps of different pieces overlap, and each step handles one piece at a time. Host: it
+/// transforms its units first; then its threads copy pieces that are staged through buffers. Each is slowed
+/// down while the other works.
 RoundTimes predict(const RoundProfile& profile, const PieceLimits& limits, double host_share);
 
 /// The overlap factor with which the prediction for the device alone matches `device_us`.
 double overlap_of(const RoundProfile& profile, const PieceLimits& limits, double device_us);
 
-/// Estimates the loss from runs, by least squares. Each run gives a processor's time alone, its time in
-/// company, and how long the other processor worked at the same time.
+/// Estimates the loss from runs, by least squares. Each run gives a processor's time alone, its time while
+/// the other processor also works, and the time of that other processor.
 class Loss {
  public:
   void add(double alone_us, double us, double beside_us) noexcept {
@@ -80,10 +80,10 @@ class Loss {
   double product_ = 0, square_ = 0;
 };
 
-/// Predictions are no more exact than this factor: shares whose times differ by less count as equal.
+/// The accuracy of predictions: shares whose times differ by less than this factor count as equal.
 constexpr double kMinGain = 0.97;
 
-/// The share with the shortest predicted time, or 0 if that saves little.
+/// The share with the shortest predicted time, or 0 if it saves less than kMinGain requires.
 double best_host_share(const RoundProfile& profile, const PieceLimits& limits);
 
 }  // namespace sfft::detail

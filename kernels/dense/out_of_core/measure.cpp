@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profiles samples of the rounds, and derives the shares.
+// Profiles samples of the rounds and derives the shares from them.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transform of pairs of samples is seen as rows × width values. Row r and column c, of frequency k =
-// r·width + c, exchange values with row rows − 1 − r and column width − c, of frequency h − k. Column 0 and,
-// for even width, column width/2 are their own mirrors: the host takes them.
+// The transform of pairs of samples has rows × width values. The value at row r and column c has frequency k
+// = r·width + c. It exchanges values with frequency h − k, at row rows − 1 − r and column width − c. Column 0
+// and, for even width, column width/2 are their own mirrors; the host transforms them.
 #include <algorithm>
 
 #include "kernels/dense/cpu/line_stage.hpp"

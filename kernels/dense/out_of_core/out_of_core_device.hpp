@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device interface of out-of-core transforms: a GPU or, in tests, an emulation with a memory budget.
-// Pieces of the array are sent to it.
+// The interface of a device that transforms pieces of an out-of-core array: a GPU or, in tests, an emulation
+// with a memory budget.
 #pragma once
 
 #include <complex>
@@ -29,11 +29,11 @@ struct DeviceRows {
   std::size_t bytes() const noexcept { return width * rows; }
 };
 
-/// What copies between host and device memory: the copy engines, which run concurrently with the kernels, or
-/// a kernel. A kernel is faster for short rows, unless a kernel copies the other direction as well.
+/// What copies between host and device memory: the copy engines, which run concurrently with kernels, or a
+/// kernel. A kernel is faster for short rows, unless another kernel copies in the other direction.
 enum class Copier { engine, kernel };
 
-/// A point in a stream. One host thread at a time.
+/// A point in a stream. For one host thread at a time.
 class OutOfCoreEvent {
  public:
   virtual ~OutOfCoreEvent() = default;
@@ -43,7 +43,7 @@ class OutOfCoreEvent {
   virtual void wait() = 0;
 };
 
-/// A queue: its work runs in order, concurrently with other queues. One host thread at a time.
+/// A queue of work, which runs in order and concurrently with other queues. For one host thread at a time.
 class OutOfCoreStream {
  public:
   virtual ~OutOfCoreStream() = default;
@@ -56,7 +56,7 @@ class OutOfCoreStream {
   virtual void copy_within(const DeviceRows& to, const DeviceRows& from) = 0;
   /// Records the event, which may have been recorded before, after all work enqueued in this stream so far.
   virtual void record(OutOfCoreEvent& event) = 0;
-  /// Work enqueued from now on starts after the last record() of the event; if it was never recorded, there
+  /// Work enqueued from now on starts after the last record() of the event. If it was never recorded, there
   /// is no wait.
   virtual void wait(const OutOfCoreEvent& event) = 0;
   /// Blocks until the stream is idle; throws the error if its work failed.
@@ -69,8 +69,8 @@ struct Twiddles {
   std::int64_t length = 0, element = 1;
 };
 
-/// A piece of rows × columns values cut from an array of rows × width values. Its first half holds the
-/// columns from `first` on. Its second half holds the columns of the opposite frequencies, width − first −
+/// A piece of rows × columns values from an array of rows × width values. Its first half holds the columns
+/// from `first` on. Its second half holds the columns of the opposite frequencies, which are width − first −
 /// columns/2 + 1 … width − first. The value at row r and column c of the array has frequency r·width + c of
 /// rows·width.
 struct MirroredPiece {
@@ -84,7 +84,7 @@ struct PieceFactors {
   Twiddles twiddles;
   bool inverse = false;
   double scale = 1;
-  std::int64_t mirrored_width = 0;  ///< array width for a mirrored piece, else 0
+  std::int64_t mirrored_width = 0;  ///< array width for a mirrored piece, otherwise 0
 
   bool all_one() const noexcept { return twiddles.length == 0 && scale == 1; }
 };
@@ -110,7 +110,7 @@ class OutOfCoreDevice {
   virtual ~OutOfCoreDevice() = default;
 
   virtual std::string name() const = 0;
-  /// Total device memory, and how much of it can be allocated now.
+  /// Total device memory, and the bytes of it that can be allocated now.
   virtual std::size_t memory_bytes() const = 0;
   virtual std::size_t free_bytes() const = 0;
   virtual std::shared_ptr<std::byte> allocate(std::size_t bytes) = 0;
@@ -122,7 +122,7 @@ class OutOfCoreDevice {
   virtual std::unique_ptr<OutOfCoreStream> make_stream() = 0;
   virtual std::unique_ptr<OutOfCoreEvent> make_event() = 0;
 
-  /// FFTs of `points` values down each of `count` adjacent columns, in a piece of points × count values.
+  /// FFTs of `count` adjacent columns of `points` values, in a piece of points × count values.
   virtual std::unique_ptr<const DeviceKernel<Real>> columns(std::int64_t points, std::int64_t count) = 0;
   /// FFTs of `count` contiguous slabs of the shape `stored`. The first `row_points` values of each row are
   /// transformed; the others may end up with any value.
@@ -132,25 +132,25 @@ class OutOfCoreDevice {
   /// `stored`, and back. Values in the gaps between samples may be overwritten.
   virtual std::unique_ptr<const DeviceKernel<Real>> real_slabs(const Shape& stored, std::int64_t row_points,
                                                                std::int64_t count) = 0;
-  /// Without twiddles the real and imaginary parts are scaled independently, as they may be two samples.
+  /// Without twiddles the real and imaginary parts are scaled independently, because they may be two samples.
   virtual void multiply(std::complex<Real>* piece, const PieceFactors& factors,
                         OutOfCoreStream& stream) const = 0;
   /// Like multiply(), and transposes: columns of the piece become rows of `to`, which must not overlap it.
   virtual void multiply_transposed(const std::complex<Real>* piece, const PieceFactors& factors,
                                    std::complex<Real>* to, OutOfCoreStream& stream) const = 0;
-  /// Converts the transform of sample pairs to half spectra, times `scale`, and back, as in RealPasses.
+  /// Convert the transform of sample pairs to half spectra, times `scale`, and back, like RealPasses.
   virtual void unpack_real(std::complex<Real>* piece, const MirroredPiece& columns, double scale,
                            OutOfCoreStream& stream) const = 0;
   virtual void pack_real(std::complex<Real>* piece, const MirroredPiece& columns,
                          OutOfCoreStream& stream) const = 0;
-  /// Converts rows of floats from block16 and back. The packed rows are contiguous in device memory at
+  /// Convert rows of floats from block16 and back. The packed rows are contiguous in device memory at
   /// `packed`; each is followed by its exponents.
   virtual void unpack(const std::byte* packed, const DeviceRows& floats, OutOfCoreStream& stream) const = 0;
   virtual void pack(const DeviceRows& floats, std::byte* packed, OutOfCoreStream& stream) const = 0;
 };
 
-/// The devices that share an array. Each is used as if it had the memory of the smallest. If the list is
-/// empty, the host does everything.
+/// The devices that share an array. Each uses at most the memory of the smallest. If the list is empty, the
+/// host does everything.
 template <class Real>
 using OutOfCoreDevices = std::vector<std::shared_ptr<OutOfCoreDevice<Real>>>;
 

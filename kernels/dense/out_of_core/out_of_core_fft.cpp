@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fits the streams into the budget, and runs the rounds one after another.
+// Fits the streams into the budget and runs the rounds one after another.
 #include "kernels/dense/out_of_core/out_of_core_fft.hpp"
 
 #include <fmt/format.h>
@@ -83,7 +83,7 @@ void OutOfCoreFft<Real>::plan_steps(std::size_t budget, bool exchanges) {
     return PartitionedRound<Real>::min_bytes(*make_round<Real>(step.kind, step.array), *devices_[0],
                                              options_.packed);
   };
-  // The bytes that unfitting steps need, so that the error can say how much would suffice.
+  // The minimum bytes of each step that was tried, so that the error can say how much would suffice.
   std::set<std::size_t> needed;
   std::size_t assumed = budget;
   if (!devices_.empty()) {
@@ -167,7 +167,8 @@ bool OutOfCoreFft<Real>::make_rounds() {
   return fast;
 }
 
-/// All rounds share the memory of the streams; what an in-place round keeps is in addition to that.
+/// All rounds share the memory of the streams. What a transposing in-place round keeps is in addition to
+/// that.
 template <class Real>
 std::size_t OutOfCoreFft<Real>::slot_budget(Step::Kind kind) const noexcept {
   if (devices_.empty()) return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transforms arrays in host memory that exceed the usable device memory, with one or several devices and the
-// host together, after Chen and Li (IPCCC 2013).
+// Transforms arrays in host memory that exceed the usable device memory. One or several devices and the host
+// work together, after Chen and Li (IPCCC 2013).
 #pragma once
 
 #include <array>
@@ -28,9 +28,9 @@ class BudgetError : public Error {
   std::size_t budget_, min_;
 };
 
-/// Transforms in rounds, each of which passes over the array once (group_steps()). For real signals the rows'
-/// round comes first in forward transforms and last in inverse ones. Arrays are in host memory, in place or
-/// out of place; a call needs no other memory as large as they are.
+/// Transforms in rounds, each of which is one pass over the array (group_steps()). For real signals, the
+/// round of the rows comes first in forward transforms and last in inverse ones. Arrays are in host memory,
+/// in place or out of place. A call needs no other memory of that size.
 template <class Real>
 class OutOfCoreFft final : public OutOfCorePlan<Real> {
  public:
@@ -53,8 +53,8 @@ class OutOfCoreFft final : public OutOfCorePlan<Real> {
                std::byte* workspace) const override {
     transform(spectra, static_cast<std::complex<Real>*>(signals), true, scale, workspace);
   }
-  /// Allocates everything an in-place call needs, so that a lack of memory shows before the call begins. The
-  /// memory is kept between calls.
+  /// Allocates everything that an in-place call needs, so that a lack of memory is reported before the call
+  /// begins. The memory is kept between calls.
   void prepare(const std::complex<Real>* array) const;
   /// Frees the memory kept between calls.
   void release() const;
@@ -81,7 +81,7 @@ class OutOfCoreFft final : public OutOfCorePlan<Real> {
     std::complex<Real>* between = nullptr;
     bool reads_from = false, reads_to = false, reads_between = false;
   };
-  /// Two rounds between which some values may stay on the device; negative: no such pair.
+  /// Two rounds between which some values may stay on the device. Negative if there is no such pair.
   struct Pair {
     int slabs = -1, columns = -1;
     bool slabs_first = false;  ///< true if slabs come first in forward calls
@@ -95,11 +95,10 @@ class OutOfCoreFft final : public OutOfCorePlan<Real> {
   };
 
   void plan_steps(std::size_t budget);
-  /// Plans the steps, and as many streams as fit. Throws Error(out_of_memory).
+  /// Plans the steps, with as many streams as fit. Throws Error(out_of_memory).
   void plan_steps(std::size_t budget, bool exchanges);
   void split_first(std::vector<Step>& steps) const;
-  /// Makes the rounds for the current number of streams and the memory of each. Returns whether all pieces
-  /// are copied at full speed.
+  /// Makes the rounds for the current number of streams. Returns whether all pieces are copied at full speed.
   bool make_rounds();
   /// Device memory that one stream may use in a step of this kind.
   std::size_t slot_budget(Step::Kind kind) const noexcept;
@@ -110,8 +109,8 @@ class OutOfCoreFft final : public OutOfCorePlan<Real> {
   const Pair& pair_of(std::size_t round) const noexcept { return pairs_[pairs_[1].has(round) ? 1 : 0]; }
   /// The steps of a call, in execution order.
   std::vector<std::size_t> order(bool in_place, bool inverse) const;
-  /// Host memory that the device can access directly, kept from one step's sample to the next because locking
-  /// pages takes time.
+  /// Host memory that the device can access directly. It is kept from one step's sample to the next, because
+  /// locking pages takes time.
   struct HostScratch {
     std::shared_ptr<std::byte> memory;
     std::size_t bytes = 0;
@@ -128,22 +127,22 @@ class OutOfCoreFft final : public OutOfCorePlan<Real> {
   class Sample;
   void measure_step(std::size_t number, HostScratch& scratch);
   void measure_transposition(Part& part);
-  /// Runs on the threads of a pool; returns microseconds.
+  /// Transposes on the threads of a pool; returns microseconds.
   static double transpose(const Transposition<Real>& transposition, std::complex<Real>* matrix,
                           cpu::ThreadPool* pool, std::byte* workspace);
   RoundTimes run(const Part& part, const RoundCall<Real>& call, const std::vector<DeviceShare<Real>>& shares,
                  cpu::ThreadPool* pool, std::byte* workspace) const;
-  /// Threads of a call: the host's, and those that enqueue pieces.
+  /// The number of threads of a call: those of the host, and those that enqueue pieces.
   int call_threads() const noexcept;
-  /// Memory that one device needs for its streams: the maximum over all rounds.
+  /// Bytes that one device needs for its streams: the maximum over all rounds.
   std::size_t slots_bytes() const noexcept;
   /// What stays on a device between two partitioned rounds, given the partition of the columns.
   Residency residency(const Pair& pair, const Partition& columns, std::int64_t device) const;
   /// The fraction of the devices' values in a round that stays on them, with the current partition.
   double staying(std::size_t round, bool in_place) const noexcept;
   /// The profile of a round, given the fraction of values that stays on the devices and the fraction of the
-  /// rest that is staged through buffers: 0, 1, or 1/2 if the device cannot access one of the arrays
-  /// directly.
+  /// rest that is staged through buffers: 0, 1, or 1/2 if the device cannot directly access one of the two
+  /// arrays.
   RoundProfile profile_of(std::size_t round, double staying, double buffered) const noexcept;
   /// The staged fraction for arrays that the device can access directly.
   double buffered_always() const noexcept { return options_.packed ? 1 : 0; }
@@ -153,12 +152,13 @@ class OutOfCoreFft final : public OutOfCorePlan<Real> {
   void choose_shares();
   /// Chooses the best share for one round, given the partitions of the others.
   void choose_share(std::size_t round);
-  /// The host's share in one round reduces what the devices keep for the other, so smaller shares are tried.
+  /// Tries smaller shares for both rounds of a pair, because the host's share in one round reduces what the
+  /// devices keep for the other.
   void balance_pair(bool in_place);
   bool uses_device() const noexcept;
   bool predicts_in_place() const;
   std::string describe(const Part& part) const;
-  /// A share for each device; empty if the devices get no work.
+  /// The DeviceShare of each device; empty if the devices get no work.
   std::vector<DeviceShare<Real>> shares_for(Call& call) const;
   void free_device_memory() const;
 

@@ -14,19 +14,20 @@ namespace sfft::detail {
 
 struct OutOfCoreOptions {
   std::size_t device_memory = 0;  ///< bytes; 0: all free memory
-  double host_share = -1;  ///< host's share of every round, 0 … 1; negative: chosen by the load model
+  double host_share = -1;  ///< host's share of every round, 0 … 1; if negative, the load model chooses it
   int threads = 1;         ///< host threads, in addition to those that drive the streams
-  /// Smaller pieces do not reach the full speed of the bus, so a round then uses fewer pieces. Tests set
-  /// this, and the longest line, to small values.
+  /// The minimum size of a piece that reaches the full speed of the bus; a round uses fewer pieces rather
+  /// than smaller ones. Tests set this, and the longest line, to small values.
   std::size_t min_piece_bytes = std::size_t{32} << 20;
   std::int64_t longest_line = GroupingLimits{}.longest_line;
   bool in_place = false;  ///< every call is in place
-  /// Floats cross the bus in block16: host threads convert them as they copy to and from page-locked buffers.
+  /// Floats cross the bus in block16. Host threads convert them while they copy to and from page-locked
+  /// buffers.
   bool packed = false;
 };
 
 /// Arrays are in host memory. Thread-safe: concurrent calls run one after another. All memory is allocated
-/// before an array is touched. If a call fails later, the array that it writes is left partly transformed.
+/// before an array is touched. If a call fails later, the array that it writes is partly transformed.
 template <class Real>
 class OutOfCorePlan {
  public:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One host thread enqueues all of a device's pieces or, if pieces have to be staged through memory that the
-// device can access directly, one thread for each slot. The other threads take parts of the host's share, and
-// then parts of those copies.
+// One host thread enqueues all pieces of a device. If pieces have to be staged through memory that the device
+// can access directly, there is one thread per slot. The other threads take parts of the host's share, and
+// then help to copy staged pieces.
 #include "kernels/dense/out_of_core/partitioned_round.hpp"
 
 #include <fmt/format.h>
@@ -17,8 +17,8 @@ namespace sfft::detail {
 
 namespace {
 
-/// Sizes of pieces, and of rows with gaps, that reach the full speed of the bus. Larger ones would only take
-/// memory from what may stay on the device.
+/// Sizes of pieces, and of rows with gaps, that reach the full speed of the bus. Larger pieces would only
+/// take memory from values that may stay on the device.
 constexpr std::size_t kMaxPieceBytes = std::size_t{128} << 20;
 constexpr std::size_t kLongRowBytes = std::size_t{8} << 10, kShortRowBytes = std::size_t{4} << 10;
 

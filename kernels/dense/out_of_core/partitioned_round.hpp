@@ -35,9 +35,9 @@ struct DeviceShare {
 template <class Real>
 class PartitionedRound {
  public:
-  /// `slot_bytes` is device memory for each of `streams`. Throws Error(out_of_memory), with the bytes needed,
-  /// if even the smallest piece does not fit. Without a device the host does everything. An ordered round
-  /// uses only the first device.
+  /// `slot_bytes` is the device memory for each of `streams` streams. Throws Error(out_of_memory), which says
+  /// how many bytes are needed, if even the smallest piece does not fit. Without a device the host does
+  /// everything. An ordered round uses only the first device.
   PartitionedRound(std::unique_ptr<Round<Real>> round, const OutOfCoreDevices<Real>& devices,
                    std::size_t slot_bytes, int streams, const OutOfCoreOptions& options);
 
@@ -59,17 +59,18 @@ class PartitionedRound {
   /// Host memory that stages a piece if the device cannot access the arrays directly, or if pieces are
   /// packed.
   std::size_t staging_bytes() const noexcept { return (round_->ordered() ? 2 : 1) * piece_bytes(); }
-  /// Device memory of a call in addition to the streams', given what the round finds on the device.
+  /// Bytes of device memory that a call needs in addition to its streams, given what the round finds on the
+  /// device.
   std::size_t kept_bytes(const Residency& found = {}) const {
     return partition_.pieces == 0 ? 0 : round_->kept_bytes(partition_.piece_units, found);
   }
 
-  /// Blocks. `scratch` is round().host_bytes() for each host thread. Rethrows the first failure; arrays are
-  /// then partly transformed. `shares` may be empty if the devices get no work.
+  /// Blocks until the round is done. `scratch` has round().host_bytes() for each host thread. Rethrows the
+  /// first failure; arrays are then partly transformed. `shares` may be empty if the devices get no work.
   RoundTimes run(const RoundCall<Real>& call, const std::vector<DeviceShare<Real>>& shares,
                  cpu::ThreadPool* pool, std::byte* scratch) const;
-  /// The time per unit of each step of one piece on the first device, on one stream. Zeros if the devices get
-  /// no work.
+  /// The time per unit of each step, measured with one piece in one slot of the first device. Zeros if the
+  /// devices get no work.
   RoundProfile profile_device(const RoundCall<Real>& call, DeviceSlots<Real>& slots) const;
 
  private:
@@ -81,7 +82,8 @@ class PartitionedRound {
     return static_cast<std::size_t>(units * round_->unit_points()) * sizeof(std::complex<Real>);
   }
   std::size_t needed_bytes(const DeviceKernel<Real>& kernel, std::int64_t units) const;
-  /// Device memory at the end of a slot for the packed values of a piece; packing may not save any room.
+  /// Bytes at the end of a slot for the packed values of a piece. They allow for values that packing does not
+  /// shrink.
   std::size_t packed_bytes(std::int64_t units) const noexcept;
   std::byte* packed_in(const Slot& slot) const noexcept {
     return slot.memory.get() + slot_bytes() - packed_bytes(partition_.piece_units);
@@ -90,12 +92,12 @@ class PartitionedRound {
     const auto streams = static_cast<std::size_t>(limits_.streams);
     return streams * slot_bytes + round_->kept_bytes(units, {}) <= streams * slot_budget_;
   }
-  /// A device with its transforms of full pieces and of the shorter piece at the very end.
+  /// A device, with its kernels for full pieces and for the shorter last piece.
   struct OnDevice {
     OutOfCoreDevice<Real>* device;
     std::unique_ptr<const DeviceKernel<Real>> full, rest;
   };
-  /// A device's work in a call, and whose turn it is to enqueue the next piece.
+  /// A device's work in a call, and the piece whose turn it is to be enqueued.
   struct Turns {
     const OnDevice& on;
     RoundCall<Real> call;
@@ -122,17 +124,18 @@ class PartitionedRound {
     }
     void fail();
   };
-  /// Takes a piece through its device. If the arrays are staged, it blocks until the results are in them.
+  /// Enqueues the work of a piece on its device. If the arrays are staged, it blocks until the results are in
+  /// them.
   void device_piece(std::int64_t piece, Turns& turns, Slot& slot, HostCopies& copies) const;
-  /// Waits for the piece's turn, calls ask(), and passes the turn on. Returns false if another piece has
-  /// failed.
+  /// Waits for the piece's turn, calls ask(), and gives the turn to the next piece. Returns false if another
+  /// piece has failed.
   template <class Enqueue>
   static bool in_turn(std::int64_t piece, Turns& turns, const Enqueue& ask);
   void enqueue_in(std::vector<PieceSegment> segments, Copier copier, DeviceSlots<Real>& slots,
                   Slot& slot) const;
   void enqueue_out(std::vector<PieceSegment> segments, Copier copier, DeviceSlots<Real>& slots,
                    Slot& slot) const;
-  /// Enqueues all work of a piece whose floats cross the bus in block16. Returns where the results go.
+  /// Enqueues all work of a piece whose floats cross the bus in block16. Returns the segments of the results.
   std::vector<PieceSegment> enqueue_packed(std::int64_t first, std::int64_t count, Turns& turns,
                                            const std::vector<PieceSegment>& in, const BufferedPiece& from,
                                            Slot& slot) const;
@@ -141,7 +144,7 @@ class PartitionedRound {
                                            const Slot& slot, OutOfCoreStream& stream) const;
   std::byte* compute(std::int64_t first, std::int64_t count, const OnDevice& on, const RoundCall<Real>& call,
                      const Slot& slot, OutOfCoreStream& stream) const;
-  /// Returns where the results of a piece are on the device.
+  /// Returns the address of a piece's results on the device.
   std::byte* enqueue_kernels(std::int64_t first, std::int64_t count, Turns& turns, Slot& slot) const;
   const std::byte* part_end(const Slot& slot, std::size_t part) const noexcept {
     return slot.memory.get() + piece_bytes() * (part + 1) / DeviceSlots<Real>::kParts;

@@ -75,8 +75,8 @@ cpu::LargeArray<std::complex<Real>> large_array(std::int64_t points) {
   }
 }
 
-/// Makes a plan. A budget that is too small does not count as an error yet: returns the minimum that works,
-/// or 0 on success.
+/// Calls make(). A budget that is too small is not an error yet: sets `budget` and returns the minimum that
+/// works, or 0 on success.
 template <class Make>
 std::size_t refused(const Make& make, std::size_t& budget) {
   try {
@@ -137,7 +137,8 @@ void OutOfCoreRealFft<Real>::plan(const OutOfCoreDevices<Real>& devices, OutOfCo
   if (min > 0) throw BudgetError(budget, min);
 }
 
-/// A single line is better divided, and other lines may have to be.
+/// Leaves rows_ null for fewer than 16 lines, which are faster divided, and for lines that have to be
+/// divided.
 template <class Real>
 void OutOfCoreRealFft<Real>::plan_rows(const OutOfCoreDevices<Real>& devices,
                                        const OutOfCoreOptions& options) {
@@ -308,7 +309,7 @@ std::vector<RoundTimes> OutOfCoreRealFft<Real>::predicted() const {
 template <class Real>
 void OutOfCoreRealFft<Real>::set_host_shares(const std::vector<double>& shares) {
   (rows_ != nullptr ? rows_ : line_ != nullptr ? line_ : divided_)->set_host_shares(shares);
-  // There is a transposition between the two steps.
+  // The other plan has a transposition between the two steps.
   if (line_ != nullptr && shares.size() == 2) divided_->set_host_shares({shares[0], 1, shares[1]});
   if (tight_ == nullptr) return;
   std::vector<double> of_tight = shares;

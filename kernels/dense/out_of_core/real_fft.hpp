@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real transforms of arrays in host memory that exceed the usable device memory: a complex transform between
-// two passes of the host.
+// Real transforms of arrays in host memory that exceed the usable device memory. Where rounds cannot
+// transform real rows, a complex transform runs between two passes of the host.
 #pragma once
 
 #include <array>
@@ -13,16 +13,16 @@ namespace sfft::detail {
 
 /// Rows are transformed to half spectra and back in place, in the first round of forward calls and the last
 /// round of inverse ones. In two cases this is not possible.
-/// Inverse calls of several rounds into signals without gaps have no room for half spectra between the
-/// rounds. A host pass then packs rows of even length into half as many complex pairs; rows of odd length are
-/// transformed in another array.
-/// Lines that are divided are handled in the same way in both directions, except for a single line of even
-/// length that is transformed out of place.
+/// The first case is inverse calls of several rounds into signals without gaps, which have no room for half
+/// spectra between the rounds. A host pass then packs rows of even length into half as many complex pairs;
+/// rows of odd length are transformed in another array.
+/// The second case is lines that are divided. Both directions handle them in the same way, except for a
+/// single line of even length that is transformed out of place.
 template <class Real>
 class OutOfCoreRealFft final : public OutOfCorePlan<Real> {
  public:
-  /// Rows of the signals begin `pitch` samples apart: the row length or, in place, the room that half spectra
-  /// need. Throws what OutOfCoreFft throws.
+  /// Rows of the signals begin `pitch` samples apart. This is the row length or, in place, the room that half
+  /// spectra need. Throws what OutOfCoreFft throws.
   OutOfCoreRealFft(const Shape& shape, std::int64_t batch, std::int64_t pitch,
                    const OutOfCoreDevices<Real>& devices, const OutOfCoreOptions& options);
 
@@ -52,7 +52,7 @@ class OutOfCoreRealFft final : public OutOfCorePlan<Real> {
   void plan(const OutOfCoreDevices<Real>& devices, OutOfCoreOptions options);
   void plan_rows(const OutOfCoreDevices<Real>& devices, const OutOfCoreOptions& options);
   bool even() const noexcept { return row_ % 2 == 0; }
-  /// Whether forward calls find the samples where the rounds need them.
+  /// Whether rows of samples have the pitch that the rounds need.
   bool padded() const noexcept { return pitch_ == 2 * (row_ / 2 + 1); }
   /// The plan that forward calls run first.
   const Fft& first() const noexcept {
@@ -64,7 +64,7 @@ class OutOfCoreRealFft final : public OutOfCorePlan<Real> {
   void plan_line(const OutOfCoreDevices<Real>& devices, const OutOfCoreOptions& options);
   void assume_passes();
   void measure_passes();
-  /// Only one of the plans may have device memory at a time.
+  /// Frees the device memory of the other plans, because only one plan may have some at a time.
   void release_others(const Fft& fft) const;
 
   Shape shape_;

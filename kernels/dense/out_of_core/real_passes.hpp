@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host's passes over real out-of-core arrays, before and after a complex transform. Rows of even length
-// are treated as half as many complex pairs of samples, rows of odd length as complex rows.
+// are treated as rows of complex values, each a pair of samples; rows of odd length as complex rows of the
+// same length.
 #pragma once
 
 #include <complex>
@@ -25,8 +26,8 @@ class RealPasses {
   std::int64_t rows() const noexcept { return batch_ * rows_; }
   bool even() const noexcept { return n_ % 2 == 0; }
 
-  /// Even rows: copies samples to the beginnings of rows of spectra, where they may be already, and zeros the
-  /// rest.
+  /// For even rows: copies samples to the beginnings of rows of spectra, unless they are there already, and
+  /// zeros the rest.
   void spread(const Real* signals, std::complex<Real>* spectra, cpu::ThreadPool* pool) const;
   /// Converts the transform of sample pairs, in rows of n/2 values that begin n/2 + 1 apart, to half spectra,
   /// in place.
@@ -36,7 +37,8 @@ class RealPasses {
   void pack_real(const std::complex<Real>* spectra, std::complex<Real>* pairs, std::int64_t pitch,
                  cpu::ThreadPool* pool) const;
 
-  /// Odd rows: samples to complex values and back, half spectra from complete ones and back.
+  /// For odd rows. widen() and narrow() convert samples to complex values and back; halve() and mirror()
+  /// convert complete spectra to half spectra and back.
   void widen(const Real* signals, std::complex<Real>* whole, cpu::ThreadPool* pool) const;
   void narrow(const std::complex<Real>* whole, Real* signals, cpu::ThreadPool* pool) const;
   void halve(const std::complex<Real>* whole, std::complex<Real>* spectra, Real scale,

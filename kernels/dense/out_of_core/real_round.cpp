@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// On the device, rows of samples have the room of their half spectra, as in place.
+// On the device, rows of samples have room for their half spectra, like in-place transforms on the host.
 #include <algorithm>
 
 #include "kernels/dense/out_of_core/host_slab.hpp"

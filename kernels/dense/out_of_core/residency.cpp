@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which slabs stay on the device between two rounds, where the second one finds them.
+// Decides which slabs stay on the device between two rounds, so that the second round finds them there.
 #include <algorithm>
 
 #include "kernels/dense/out_of_core/out_of_core_fft.hpp"
@@ -41,7 +41,7 @@ void OutOfCoreFft<Real>::plan_residency() {
   }
 }
 
-/// Keeps whole pieces of the slabs' round.
+/// Keeps whole pieces of the round of slabs.
 template <class Real>
 Residency OutOfCoreFft<Real>::residency(const Pair& pair, const Partition& columns,
                                         std::int64_t device) const {

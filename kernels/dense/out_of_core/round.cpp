@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host transforms columns in place, without transposition, in blocks that stay in cache, and slabs one by
-// one.
+// The host transforms columns without transposition, in blocks that stay in cache, and slabs one by one.
 #include <algorithm>
 
 #include "kernels/dense/out_of_core/column_round.hpp"

@@ -18,10 +18,10 @@ namespace sfft::detail {
 struct DeviceArray {
   std::int64_t slabs = 1;
   Shape slab{1};
-  std::int64_t row_points = 0;  ///< leading values of each slab row that are transformed; 0: all
+  std::int64_t row_points = 0;  ///< transforms this many values at the start of each row of a slab; 0: all
   Twiddles twiddles;            ///< applied after FFTs across the slabs
-  /// Rows are half spectra of `real_points` real samples, and rows of samples begin `real_pitch` samples
-  /// apart. 0: complex.
+  /// Rows are half spectra of `real_points` real samples; rows of samples begin `real_pitch` samples apart. 0
+  /// for complex arrays.
   std::int64_t real_points = 0, real_pitch = 0;
   /// The array is a real line: pairs of samples, or a half spectrum with one value more.
   bool real_line = false;
@@ -34,8 +34,8 @@ std::size_t array_bytes(std::int64_t values) noexcept {
   return static_cast<std::size_t>(values) * sizeof(std::complex<Real>);
 }
 
-/// Values that stay on a device between two rounds: a range of columns of a range of slabs, as the first
-/// round leaves them. On the first device these are the first ones.
+/// Values that stay on a device between two rounds, as the first round leaves them: a range of columns of a
+/// range of slabs. On the first device both ranges begin at 0.
 struct Residency {
   std::byte* memory = nullptr;
   std::int64_t slabs = 0, columns = 0;
@@ -54,7 +54,7 @@ struct RoundCall {
   Residency left{}, found{};
   std::byte* kept = nullptr;  ///< kept_bytes() of device memory
   /// Whether the device can access the arrays directly. The caller's thread queries this once per call,
-  /// because a thread that has not used a GPU yet may get another answer.
+  /// because a thread that has not used a GPU yet may get a different answer.
   bool reads_from = false, writes_to = false;
 };
 
@@ -81,12 +81,12 @@ class Round {
   virtual std::size_t work_bytes(const DeviceKernel<Real>& kernel, std::int64_t) const {
     return kernel.workspace_bytes();
   }
-  /// Bytes of device memory, in addition to pieces of this many units, for values that the round finds there
-  /// and for results that cannot leave with their piece.
+  /// Bytes of device memory, in addition to pieces of this many units, for values that the round finds on the
+  /// device and for results that cannot leave with their piece.
   virtual std::size_t kept_bytes(std::int64_t, const Residency& found) const {
     return array_bytes<Real>(found.slabs * found.columns);
   }
-  /// Transforms a piece and returns where the results are: `memory` or `work`.
+  /// Transforms a piece and returns the address of the results, which is `memory` or `work`.
   virtual std::byte* compute(const OutOfCoreDevice<Real>& device, const DeviceKernel<Real>& kernel,
                              const RoundCall<Real>& call, std::int64_t first, std::int64_t count,
                              std::byte* memory, std::byte* work, OutOfCoreStream& stream) const {
@@ -100,7 +100,7 @@ class Round {
   /// and in a piece at `memory` on the device.
   virtual std::vector<PieceSegment> segments_in(const RoundCall<Real>& call, std::int64_t first,
                                                 std::int64_t count, std::byte* memory) const = 0;
-  /// The counterpart for results in `memory` and the array that the round writes.
+  /// The same for results in `memory` and the array that the round writes.
   virtual std::vector<PieceSegment> segments_out(const RoundCall<Real>& call, std::int64_t first,
                                                  std::int64_t count, std::byte* memory) const = 0;
 
@@ -135,7 +135,7 @@ std::unique_ptr<Round<Real>> make_mirrored_round(const DeviceArray& array, bool 
 /// FFTs of the slabs; a unit is one slab.
 template <class Real>
 std::unique_ptr<Round<Real>> make_slab_round(const DeviceArray& array);
-/// Real FFTs of the slabs, from samples to half spectra and back. In place, rows of samples need the room of
+/// Real FFTs of the slabs, from samples to half spectra and back. In place, rows of samples need room for
 /// half spectra.
 template <class Real>
 std::unique_ptr<Round<Real>> make_real_slab_round(const DeviceArray& array);

@@ -59,7 +59,7 @@ class OutOfCoreFft<Real>::Sample {
     return partition_.profile_device(call, slots[0]);
   }
 
-  /// Returns the times of the second of two runs. `devices_read`: the devices access the arrays directly;
+  /// Returns the times of the second of two runs. If `devices_read`, the devices access the arrays directly;
   /// otherwise pieces are staged through buffers.
   RoundTimes run(double host_share, bool devices_read = true) {
     partition_.set_host_share(host_share);
@@ -86,8 +86,8 @@ class OutOfCoreFft<Real>::Sample {
 
  private:
   /// All units, or a half, a quarter and so on. Columns that are a power of two apart collide in the host's
-  /// caches, and a sample keeps this property of the array. Every thread gets two slabs unless they are too
-  /// large.
+  /// caches, and halving preserves this property of the array. Every thread gets two slabs unless they are
+  /// too large.
   static std::int64_t units_of(const OutOfCoreFft& fft, const Part& part) {
     // Slabs of large arrays are large, and each host thread needs several.
     const std::size_t max_bytes =
@@ -113,7 +113,7 @@ class OutOfCoreFft<Real>::Sample {
     return array;
   }
 
-  /// Numbers of either sign, because processors draw less power for zeros and run faster.
+  /// Fills the sample with numbers of either sign: with zeros, processors draw less power and run faster.
   void fill() const {
     const EngineScratch threads{nullptr, pool_.get()};
     const auto part = [&](std::int64_t first, std::int64_t end, std::byte*) {
@@ -138,7 +138,7 @@ class OutOfCoreFft<Real>::Sample {
                          buffers ? partition_.staging_bytes() : 0);
     return slots;
   }
-  /// Keeps as large a fraction of the sample as of the array, if it fits in addition to the streams.
+  /// Keeps the same fraction of the sample as of the array, if it fits in addition to the streams.
   Residency resident(std::size_t device) const {
     if (!pair_.has(number_)) return {};
     const bool by_slabs = static_cast<int>(number_) == pair_.slabs;

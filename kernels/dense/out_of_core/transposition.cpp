@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seen as rows × columns, the element at row i and column j of the result's memory has index l = i·columns +
-// j in the transposed matrix. It comes from row l mod rows and column l / rows. The passes move it by
-// rotating columns (after which every row has one element of each destination column), shuffling rows, and
-// shuffling columns.
+// Index the memory of the result as rows × columns. Its element at row i and column j has index l = i·columns
+// + j in the transposed matrix, and comes from row l mod rows and column l / rows. Three passes move it: they
+// rotate columns (after which every row has one element of each destination column), shuffle rows, and
+// shuffle columns.
 #include "kernels/dense/out_of_core/transposition.hpp"
 
 #include <algorithm>
@@ -140,8 +140,8 @@ void Transposition<Real>::swap_elements(std::int64_t part, std::complex<Real>* m
   for (std::int64_t j = part + 1; j < rows_; ++j) std::swap_ranges(at(part, j), at(part, j + 1), at(j, part));
 }
 
-/// Swaps one row of tiles, from the diagonal on, with its mirror. Rows of a tile are read and written whole,
-/// because the elements of a column may fall into few cache sets.
+/// Swaps one row of tiles, from the diagonal on, with its mirror. Rows of a tile are read and written as a
+/// whole, because the elements of a column may fall into few cache sets.
 template <class Real>
 void Transposition<Real>::swap_tiles(std::int64_t part, std::complex<Real>* matrix,
                                      std::complex<Real>* scratch) const {
@@ -174,7 +174,7 @@ void Transposition<Real>::swap_tiles(std::int64_t part, std::complex<Real>* matr
   cpu::non_temporal_fence();
 }
 
-/// Copies `count` columns from `begin` on; they are contiguous in `to`.
+/// Copies `count` columns from `begin` on to `to`, without gaps.
 template <class Real>
 void Transposition<Real>::copy_columns(const std::complex<Real>* begin, std::int64_t count,
                                        std::complex<Real>* to) const {

@@ -10,9 +10,9 @@
 
 namespace sfft::detail {
 
-/// Transposes row-major rows × columns elements of `element` values each. Fastest if the number of columns is
-/// a multiple of the rows: then stretches of a row change places, and squares are transposed. The parts of a
-/// pass may run concurrently, in any order.
+/// Transposes row-major rows × columns elements of `element` values each. It is fastest if `columns` is a
+/// multiple of `rows`: then stretches of rows change places, and squares are transposed. The parts of a pass
+/// may run concurrently and in any order.
 template <class Real>
 class Transposition {
  public:
@@ -25,11 +25,11 @@ class Transposition {
   void part(int pass, std::int64_t part, std::complex<Real>* matrix, std::byte* scratch) const;
 
  private:
-  /// Squares side by side in each row; 0 if they do not fill it.
+  /// The number of squares side by side; 0 if squares do not fill the rows.
   std::int64_t squares() const noexcept { return columns_ % rows_ == 0 ? columns_ / rows_ : 0; }
   std::int64_t square_parts() const noexcept;
   void exchange_stretches(std::int64_t part, std::complex<Real>* matrix, std::byte* scratch) const;
-  /// Swaps elements one by one if they are longer than a row of a tile.
+  /// Swaps elements one by one, for elements longer than a row of a tile.
   void swap_elements(std::int64_t part, std::complex<Real>* matrix) const;
   void swap_tiles(std::int64_t part, std::complex<Real>* matrix, std::complex<Real>* scratch) const;
   void copy_columns(const std::complex<Real>* begin, std::int64_t count, std::complex<Real>* to) const;
@@ -42,7 +42,7 @@ class Transposition {
 
   std::int64_t rows_, columns_, element_;
   std::int64_t tile_;            ///< side of a square's tiles, in elements
-  std::int64_t common_, block_;  ///< greatest common divisor; columns per part
+  std::int64_t common_, block_;  ///< greatest common divisor of rows and columns; columns per part
 };
 
 extern template class Transposition<float>;

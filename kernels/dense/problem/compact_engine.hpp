@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface of engines that transform stored values in GPU memory directly.
+// The interface of engines that directly transform stored values in GPU memory.
 #pragma once
 
 #include <memory>
@@ -46,12 +46,12 @@ class GpuCompactEngine {
   /// Stored results are `scale` times the sums of stored values.
   virtual void run(dense::Direction direction, const void* from, void* to, double scale, std::byte* workspace,
                    CUstream_st* stream) const = 0;
-  /// How many times values are stored between steps.
+  /// The number of times that values are stored between steps.
   virtual int handovers(dense::Direction direction) const noexcept = 0;
-  virtual double kernel_error() const noexcept = 0;  ///< relative, in addition to that of floats
+  virtual double kernel_error() const noexcept = 0;  ///< relative, in addition to the error of floats
   virtual std::string name() const = 0;
-  virtual std::string kernel() const = 0;  ///< as GpuDenseEngine::kernel()
-  /// Whether lines are products on tensor cores, or why not; empty if they are as fast without.
+  virtual std::string kernel() const = 0;  ///< like GpuDenseEngine::kernel()
+  /// Says whether tensor cores compute the lines, or why not; empty if they would not be faster.
   virtual std::string note() const = 0;
 };
 

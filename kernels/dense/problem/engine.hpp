@@ -33,16 +33,16 @@ class DenseEngine {
   /// Bytes of 64-byte aligned scratch for one execution on `threads` threads; enough for every element type
   /// and both directions.
   virtual std::size_t workspace_bytes(int threads) const noexcept = 0;
-  /// The number of threads, up to `max`, with which one transform is fastest; more would wait or cost more
-  /// than they save. The result does not depend on it.
+  /// The number of threads, up to `max`, with which one transform is fastest. More threads would wait or cost
+  /// more than they save. The result does not depend on the number.
   virtual int threads_of(int max) const noexcept = 0;
   /// `signal` holds N elements of `type`. It may be the same memory as `spectrum`.
   virtual void forward(const void* signal, ElementType type, std::complex<Real>* spectrum,
                        const EngineScratch& scratch) const = 0;
-  /// Complex plans call this one. The result is multiplied by `scale`. The arrays may be the same memory.
+  /// For complex plans. The result is multiplied by `scale`. The arrays may be the same memory.
   virtual void inverse(const std::complex<Real>* spectrum, std::complex<Real>* signal, Real scale,
                        const EngineScratch& scratch) const = 0;
-  /// Real plans call this one.
+  /// For real plans.
   virtual void inverse(const std::complex<Real>* spectrum, Real* signal, Real scale,
                        const EngineScratch& scratch) const = 0;
   virtual std::string name() const = 0;

@@ -17,7 +17,7 @@ struct CUstream_st;  // cudaStream_t is a pointer to it
 namespace sfft::detail {
 
 /// A batch of transforms of one shape. Spectra are contiguous. Signals have the layout `strides`, which is
-/// filled in even for contiguous signals and so is never all zero.
+/// filled in even for contiguous signals and is never all zero.
 struct DenseProblem {
   Shape shape{1};
   bool real = false;
@@ -35,16 +35,16 @@ struct DenseProblem {
   bool contiguous() const noexcept;
 };
 
-/// The element type that a plan of this precision computes with; such signals are not converted.
+/// The element type in which a plan of this precision computes; such signals are not converted.
 template <class Real>
 constexpr ElementType own_type(const DenseProblem& problem) noexcept {
   return problem.real ? element_type_of<Real>::value : element_type_of<std::complex<Real>>::value;
 }
 
-/// A transform of one complex volume in two phases, for callers whose input still arrives during the first
-/// phase and whose output leaves during the second. One phase works across the planes, on some columns of all
-/// planes; the other works plane by plane. Arrays are device memory for the whole volume; `scale` multiplies
-/// the output of the second phase.
+/// A transform of one complex volume in two phases, for callers that copy input during the first phase and
+/// output during the second. One phase works across the planes, on some columns of all planes; the other
+/// works plane by plane. Arrays are device memory for the whole volume; `scale` multiplies the output of the
+/// second phase.
 template <class Real>
 class GpuPhases {
  public:
@@ -76,26 +76,25 @@ class GpuDenseEngine {
 
   /// Bytes of 256-byte aligned device memory for one execution in either direction.
   virtual std::size_t workspace_bytes() const noexcept = 0;
-  /// Whether forward() reads signals of this type as the problem lays them out. It always reads the plan's
-  /// own type, contiguous; the caller converts everything else first.
+  /// Whether forward() reads signals of this type in the problem's layout. It always reads contiguous signals
+  /// of the plan's own type; the caller converts everything else first.
   virtual bool reads(ElementType type) const noexcept = 0;
   /// Whether inverse() writes signals in the problem's strides (always if those are contiguous).
   virtual bool writes_strides() const noexcept = 0;
   /// The result is multiplied by `scale`. For complex problems the arrays may be the same memory.
   virtual void forward(const void* signals, ElementType type, std::complex<Real>* spectra, Real scale,
                        std::byte* workspace, CUstream_st* stream) const = 0;
-  /// `signals`: Reals for a real problem, else complex.
+  /// `signals` holds Reals for a real problem, otherwise complex values.
   virtual void inverse(const std::complex<Real>* spectra, void* signals, Real scale, std::byte* workspace,
                        CUstream_st* stream) const = 0;
   /// Null if transforms cannot be split into phases.
   virtual const GpuPhases<Real>* phases() const noexcept { return nullptr; }
   virtual std::string name() const = 0;
-  /// The text for wisdom, from which the engine can be rebuilt with the same kernels, without a search.
+  /// The text for wisdom: it rebuilds the engine with the same kernels, without a search.
   virtual std::string kernel() const { return {}; }
 };
 
-/// Forward transforms of one problem that keep a part of the spectra and store nothing else. Otherwise like a
-/// GpuDenseEngine.
+/// Forward transforms of one problem that store only a part of the spectra. Otherwise like a GpuDenseEngine.
 template <class Real>
 class GpuKeepingEngine {
  public:
@@ -131,11 +130,11 @@ std::unique_ptr<const GpuKeepingEngine<Real>> make_keeping_engine(const DensePro
                                                                   const std::string& kernel,
                                                                   device::Keep keep);
 bool have_vkfft() noexcept;
-/// Complex floats, contiguous, powers of two.
+/// For contiguous complex floats with extents that are powers of two.
 template <class Real>
 std::unique_ptr<const GpuDenseEngine<Real>> make_tensor_engine(const DenseProblem& problem);
-/// For `frames` single forward transforms that run soon: ready in microseconds, but not the fastest for
-/// many or large frames. Null for those and for unsupported lengths. Reads every element type of the
+/// For `frames` single forward transforms that run soon: ready in microseconds, but not the fastest for many
+/// or large frames. Returns null for those and for unsupported lengths. Reads every element type of the
 /// problem's kind.
 std::unique_ptr<const GpuDenseEngine<double>> make_frame_engine(const DenseProblem& problem,
                                                                 std::int64_t frames);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Passes engines to the library's internal GPU transforms, because wisdom is above this layer.
+// Passes engines to the library's internal GPU transforms, which cannot use wisdom because it is above this
+// layer.
 #pragma once
 
 #include <functional>

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kMaxPoints = std::int64_t{1} << 62;
 
-/// Extents and strides; the batch's come first.
+/// Strides and extents of all axes; the batch comes first.
 struct Axes {
   std::array<std::pair<std::int64_t, std::int64_t>, 4> all;  ///< stride, extent
   int count = 1;

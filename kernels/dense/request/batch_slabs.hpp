@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a batch that several devices share, in their memory.
+// Runs a batch that several devices share, with arrays in their memory.
 #pragma once
 
 #include "kernels/dense/request/slab_runner.hpp"
@@ -10,7 +10,7 @@ namespace sfft::detail {
 template <class Real>
 class BatchSlabs final : public SlabRunner<Real> {
  public:
-  /// Uses no more devices than signals. `note`: the reason.
+  /// Uses no more devices than there are signals. `note` is returned as the reason.
   BatchSlabs(const DenseRequest& request, const std::vector<int>& devices, std::string note);
 
   const std::vector<dense::Slab>& signal_slabs() const noexcept override { return signals_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads of a CPU plan: they take whole transforms of a batch, or share one transform after another.
+// The threads of a CPU plan. They take whole transforms of a batch, or share one transform after another.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ namespace sfft::detail {
 /// Thread-safe: each concurrent call has its own pool.
 class BatchThreads {
  public:
-  /// Threads across the batch, and within a transform; one of the two is 1.
+  /// The number of threads across the batch, and within a transform. One of the two is 1.
   explicit BatchThreads(int across, int within = 1)
       : across_(across), within_(within), pools_(across > within ? across : within) {}
 
-  /// Slots of scratch that a run needs.
+  /// The number of scratch slots that a run needs.
   int slots() const noexcept { return across_; }
   int within() const noexcept { return within_; }
   /// Calls transform(index, slot, pool) for every index below `batch`; rethrows the first exception. The pool

@@ -8,8 +8,9 @@
 
 namespace sfft::detail {
 
-/// The caller's workspace, checked, or one for this call: on the stack if small, because allocation takes
-/// longer than a transform of a few dozen points. Throws Error(invalid_argument, out_of_memory).
+/// The caller's workspace, which is checked, or one for this call. A small workspace is on the stack, because
+/// allocation takes longer than a transform of a few dozen points. Throws Error(invalid_argument,
+/// out_of_memory).
 class Scratch {
  public:
   Scratch(std::span<std::byte> given, std::size_t bytes) : data_(given.data()) {

@@ -29,8 +29,8 @@ double median_us(const Run& run) {
   return times[times.size() / 2];
 }
 
-/// Takes engines and keeps the fastest. Engines that cannot do the problem, or lack memory, drop out. Choice:
-/// DenseChoice or CompactChoice.
+/// Takes candidate engines and keeps the fastest. Skips engines that cannot do the problem or lack memory.
+/// Choice is DenseChoice or CompactChoice.
 template <class Choice>
 class Selection {
  public:
@@ -52,7 +52,7 @@ class Selection {
   }
 
   /// Returns the fastest and adds it to the wisdom of the process. `kernel_of(runner)` gives
-  /// WisdomEntry::kernel. If no engine worked, throws what the first one threw.
+  /// WisdomEntry::kernel. If no engine worked, rethrows the error of the first one.
   template <class KernelOf>
   Choice winner(const WisdomPlatform& platform, const WisdomProblem& problem, const KernelOf& kernel_of) {
     if (best_.runner == nullptr) std::rethrow_exception(failure_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compact transforms on the CPU. Each is read as floats scaled so that the largest is in [1, 2), transformed
-// by a plan for one signal, and stored with the exponent that fits its largest result.
+// Compact transforms on the CPU. Each signal is read as floats, scaled so that the largest is in [1, 2), and
+// transformed by a plan for one signal. It is stored with the exponent that fits its largest result.
 #include <algorithm>
 #include <cmath>
 #include <complex>

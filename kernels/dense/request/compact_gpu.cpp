@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compact transforms on a GPU: by kernels that read and write stored values, or by a float plan between two
+// Compact transforms on a GPU. Either kernels read and write stored values, or a float plan runs between two
 // conversions. For block16, only lines have such kernels.
 #include <fmt/format.h>
 
@@ -27,10 +27,11 @@ using dense::Engine;
 using dense::Planning;
 using dense::Storage;
 
-/// Wisdom's name for a float plan between two conversions.
+/// The name in wisdom for a float plan between two conversions.
 constexpr const char* kConverted = "converted";
 
-/// Finds exponents if the caller wants them, and reports those of the results.
+/// If the caller wants exponents, writes those of the results; first finds those of the inputs if the formats
+/// say so.
 class CompactGpuRunner : public CompactRunner {
  public:
   explicit CompactGpuRunner(const CompactRequest& request)
@@ -232,8 +233,8 @@ WisdomProblem key_of(const CompactRequest& request, const CompactFormats& format
   return key;
 }
 
-/// The kernels that wisdom names for the same transform of f16 or bf16 values; empty if none. They also serve
-/// other 16-bit formats, unless they multiply f16 numbers.
+/// The kernels that wisdom names for the same transform of f16 or bf16 values; empty if there are none. They
+/// also serve other formats, unless they multiply f16 numbers.
 std::string kernel_for_other_formats(const WisdomPlatform& platform, const CompactRequest& request) {
   const bool narrow = is_16_bit(request.formats.between);
   for (const Storage stored : {Storage::f16, Storage::bf16}) {

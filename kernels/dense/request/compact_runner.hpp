@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface behind compact plans, whose values are stored in few bytes and transformed as floats.
+// The interface behind compact plans, which store values in few bytes and transform them as floats.
 #pragma once
 
 #include <memory>
@@ -22,14 +22,14 @@ CompactRequest make_compact_request(const Shape& shape, bool real, const dense::
 /// Throws Error(invalid_argument) for an unknown format.
 void check_storage(dense::Storage storage);
 
-/// Real and imaginary parts of one transform's input and of its output.
+/// The number of real and imaginary parts of one transform's input, and of its output.
 std::int64_t source_parts(const DenseProblem& problem, dense::Direction direction) noexcept;
 std::int64_t target_parts(const DenseProblem& problem, dense::Direction direction) noexcept;
 /// Relative RMS error that float arithmetic adds to a transform.
 double arithmetic_error(const DenseProblem& problem) noexcept;
 
-/// On a GPU: the constant part of a result's exponent. It is added to the input's exponent and to the one
-/// found on the device.
+/// For GPUs: the constant part of a result's exponent. The caller adds it to the input's exponent and to the
+/// one found on the device.
 int exponent_of(const CompactRequest& request, dense::Direction direction) noexcept;
 
 /// Arguments have been checked. Thread-safe with one workspace per call.
@@ -49,9 +49,9 @@ class CompactRunner {
   virtual void enqueue(dense::Direction direction, const void* from, void* to,
                        const dense::CompactExponents& exponents, std::byte* workspace,
                        CUstream_st* stream) const = 0;
-  /// How many times values are stored in `between`.
+  /// The number of times that values are stored in the format `between`.
   virtual int handovers(dense::Direction direction) const noexcept = 0;
-  /// The relative error of 16-bit matrix kernels, in addition to that of float ones.
+  /// The relative error of 16-bit matrix kernels, in addition to that of float kernels.
   virtual double kernel_error() const noexcept { return 0; }
   virtual bool on_gpu() const noexcept = 0;
   virtual std::string name() const = 0;
@@ -63,9 +63,10 @@ struct CompactChoice {
   std::string reason;
 };
 
-/// Chooses if the engine is automatic or a CPU engine.
+/// The requested engine must be automatic or a CPU engine.
 CompactChoice choose_compact_on_cpu(const CompactRequest& request);
-/// Chooses if the engine is automatic or a GPU engine. Throws Error(backend_unavailable) if there is none.
+/// The requested engine must be automatic or a GPU engine. Throws Error(backend_unavailable) if there is no
+/// GPU or no such engine.
 CompactChoice choose_compact_on_gpu(const CompactRequest& request);
 
 }  // namespace sfft::detail

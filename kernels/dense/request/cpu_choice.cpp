@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the engine of a dense plan on the CPU: the requested one, else by measurement or wisdom,
-// else built_in.
+// Chooses the engine of a dense plan on the CPU: the requested one, otherwise one by measurement or wisdom,
+// otherwise built_in.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -21,7 +21,7 @@ using dense::Planning;
 template <class Real>
 std::unique_ptr<const CpuRunner<Real>> make(Engine engine, Planning planning, const DenseRequest& request) {
   const DenseProblem& problem = request.problem;
-  // A batch of at least as many signals is spread over the threads.
+  // A batch with at least as many signals as threads is spread over the threads.
   const int threads = problem.batch < thread_count(request.options) ? thread_count(request.options) : 1;
   if (engine == Engine::fftw) {
     auto fftw =

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs dense plans on the CPU: threads take whole signals of the batch, or share
-// one transform after another.
+// Runs dense plans on the CPU. Threads take whole signals of the batch, or share one transform after another.
 #pragma once
 
 #include <optional>
@@ -15,7 +14,8 @@ namespace sfft::detail {
 template <class Real>
 class CpuRunner final : public HostMemoryRunner<Real> {
  public:
-  /// `together`: signals of the batch that a SignalGroup transforms at once; 1: the engine transforms each.
+  /// `together`: the number of signals that a SignalGroup transforms at once; if 1, the engine transforms
+  /// each signal.
   CpuRunner(std::unique_ptr<const DenseEngine<Real>> engine, const DenseRequest& request,
             std::int64_t together = 1);
 
@@ -32,8 +32,8 @@ class CpuRunner final : public HostMemoryRunner<Real> {
   const char* why_not_queued() const noexcept override {
     return "this plan is on the CPU and cannot be enqueued: plan with Options{.device = Device::gpu()}";
   }
-  /// Calls grouped(group, first signal, workspace) for signals in groups, transform(signal, scratch) for the
-  /// rest; rethrows the first exception.
+  /// Calls grouped(group, first signal, workspace) for groups of signals and transform(signal, scratch) for
+  /// other signals. Rethrows the first exception.
   template <class Grouped, class Transform>
   void over_batch(std::byte* workspace, const Grouped& grouped, const Transform& transform) const;
 
@@ -41,9 +41,9 @@ class CpuRunner final : public HostMemoryRunner<Real> {
   DenseProblem problem_;
   std::optional<SignalGroup<Real>> group_, rest_;  ///< groups of `together` signals, and the rest
   DenseScales scales_;
-  bool packed_;  ///< each signal's elements are contiguous, whatever lies between signals
+  bool packed_;  ///< each signal is contiguous; there may be gaps between signals
   BatchThreads threads_;
-  bool alone_;  ///< one packed signal, one thread, no scale: the engine alone does a forward call
+  bool alone_;  ///< one packed signal, one thread, no scale: a forward call needs only the engine
   std::size_t engine_bytes_, slot_bytes_;
 };
 

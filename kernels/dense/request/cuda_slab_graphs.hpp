@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA graphs of the work that one GPU does by itself in a forward transform. This is about a hundred
-// launches, copies and events, repeated by calls with the same arrays.
+// CUDA graphs of the work that one GPU does by itself in a forward transform. That work is about a hundred
+// launches, copies and events, which every call with the same arrays repeats.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace sfft::detail {
 
-/// What a graph depends on; the caller's streams do not matter.
+/// Everything on which a graph depends. The caller's streams do not matter.
 struct SlabGraphKey {
   ElementType type = ElementType::c64;
   const void *signal = nullptr, *workspace = nullptr;
@@ -20,10 +20,11 @@ struct SlabGraphKey {
   friend bool operator==(const SlabGraphKey&, const SlabGraphKey&) = default;
 };
 
-/// Caches the last few captured graphs. Callers lock it.
+/// Caches the most recently used graphs. Callers must lock it.
 class SlabGraphs {
  public:
-  /// Captures what `queue` enqueues in a stream of the current device, unless the key is known.
+  /// Returns the graph for `key`. If there is none yet, captures what `queue` enqueues; `stream` belongs to
+  /// the current device.
   const cuda::Graph& of(const SlabGraphKey& key, cuda::Stream stream, const std::function<void()>& queue);
 
  private:

@@ -12,11 +12,11 @@
 
 namespace sfft::detail {
 
-/// Thread blocks that store into other GPUs: enough to keep a link busy; more would take multiprocessors from
-/// the FFTs (measured on H200s).
+/// The number of thread blocks that store into other GPUs. It is enough to keep a link busy; more would take
+/// multiprocessors from the FFTs (measured on H200s).
 inline constexpr int kSendingBlocks = 24;
 
-/// Whether copy engines are fast; many short rows slow them down.
+/// Whether rows are long enough for copy engines, which many short rows slow down.
 template <class Real>
 bool long_rows(std::span<const SlabPiece<Real>> pieces) {
   constexpr std::size_t kMinBytes = 16 << 10;
@@ -67,8 +67,8 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
       }
     });
   }
-  /// While the caller captures a call, the capture consists of the launches, not of a graph. The graph has
-  /// its own stream, so that lines need not wait for the end of the graph.
+  /// If the caller captures the call, the capture contains the launches, not a graph. A graph has its own
+  /// stream, so that lines need not wait for its end.
   void by_itself(int place, const std::function<void()>& queue) override {
     const cuda::Stream work = stream(place, Lane::work);
     if (!of_.has_graphs() || cuda::capture_of(work) != 0) return queue();
@@ -149,14 +149,14 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
     if (of_.packed_) return unpack(place, piece);
     copy(place, piece, stream(place, Lane::receive));
   }
-  /// Makes the caller's streams wait for all work.
+  /// Makes the caller's streams wait for all alternating streams.
   void finish() {
     for (std::size_t p = 0; p < states_.size(); ++p) join(static_cast<int>(p));
   }
 
  private:
   struct State {
-    bool turns = false;        ///< there is work on alternating streams
+    bool turns = false;        ///< alternating streams have work
     std::vector<bool> of_all;  ///< events that also cover that work
     bool captured = false;     ///< work is being captured into a graph
   };
@@ -189,7 +189,7 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
       }
     });
   }
-  /// Whether an event connects a call that is being captured to calls outside its graph.
+  /// Whether an event connects a call that is being captured with calls outside its graph.
   bool crosses_graph(int event, cuda::Stream stream) const {
     return event == of_.fft_.lasting_event() && cuda::capture_of(stream) != 0;
   }
@@ -224,8 +224,8 @@ class CudaSlabs<Real>::Queues final : public DeviceQueues<Real> {
     }
     cuda::launch_exchange(all.data(), all.size(), scale, blocks, stream);
   }
-  /// Stores the rows of a piece in block16, contiguous at the destination. SlabSteps have already applied the
-  /// scale.
+  /// Stores the rows of a piece in block16, contiguous at the destination. If SlabSteps transform all
+  /// dimensions, they have already applied the scale.
   void pack(int place, std::span<const SlabPiece<Real>> pieces, double scale) const {
     at(place, [&](const Place& p) {
       const double left = p.all_in_steps() ? 1.0 : scale;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans the kernels of a transform in slabs: those for volumes or, without them, batched plans for planes and
-// cuFFT for the lines across them.
+// Plans the kernels of a transform in slabs: kernels for volumes or, without these, batched plans for planes
+// and cuFFT for the lines across planes.
 #include "kernels/dense/request/cuda_slabs.hpp"
 
 #include <algorithm>
@@ -33,8 +33,8 @@ SlabFft<Real> slab_fft(const DenseProblem& problem, const std::vector<int>& devi
   return SlabFft<Real>(grid, problem.real, cuts, std::move(reaches));
 }
 
-/// Whether tuned kernels beat cuFFT for lines of a real volume (measured in float). Tiles of longer lines
-/// contain only short runs of neighbours.
+/// Whether tuned kernels are faster than cuFFT for lines of a real volume (measured in float). Tiles of
+/// longer lines contain only short runs of neighbours.
 template <class Real>
 bool has_fast_lines(std::int64_t points) {
   constexpr std::int64_t kMax = 1024;
@@ -146,8 +146,8 @@ CudaSlabs<Real>::~CudaSlabs() {
   }
 }
 
-/// Compiling kernels for a volume takes a second, too long for small volumes. Lines of real volumes need
-/// tiles that begin at cache lines.
+/// Small volumes get no kernels, because compiling them takes a second. Lines of real volumes need tiles that
+/// begin at cache lines.
 template <class Real>
 void CudaSlabs<Real>::plan_steps(const DenseRequest& request) {
   constexpr std::int64_t kAligned = 16;  // rows together

@@ -17,9 +17,9 @@
 
 namespace sfft::detail {
 
-/// Overrides for tests and measurements, which a plan would not choose by itself.
+/// Overrides for tests and measurements: choices that a plan would not make by itself.
 struct SlabTrial {
-  bool staged = false;  ///< pretends that there is no peer access
+  bool staged = false;  ///< act as if there were no peer access
   std::optional<SlabCuts> cuts{};
   std::optional<PlaneGroups> turns{};
 };
@@ -27,7 +27,7 @@ struct SlabTrial {
 template <class Real>
 class CudaSlabs final : public SlabRunner<Real> {
  public:
-  /// At least two devices.
+  /// Requires at least two devices.
   CudaSlabs(const DenseRequest& request, const ChosenDevices& chosen, const SlabTrial& trial = {});
   ~CudaSlabs() override;
 
@@ -50,16 +50,17 @@ class CudaSlabs final : public SlabRunner<Real> {
     int device = 0;
     cuda::OwnedStream send, receive, by_itself;
     std::vector<cuda::OwnedStream> turns;   ///< alternate with the caller's stream
-    std::vector<cuda::DeviceBuffer> inbox;  ///< slots for packed values from the others
+    std::vector<cuda::DeviceBuffer> inbox;  ///< slots for packed values from other places
     /// Event slots by number: one for the work of each alternating stream, and one more.
     std::vector<cuda::Event> events;
-    /// Kernels for large volumes: all three dimensions or, for real volumes, only lines across planes.
+    /// Kernels for large volumes. They cover all three dimensions or, for real volumes, only lines across
+    /// planes.
     std::shared_ptr<const SlabSteps<Real>> steps;
-    /// If there are no such kernels: plans for lines across planes, by number of lines.
+    /// Without such kernels: plans for lines across planes, by the number of lines.
     std::map<std::int64_t, std::shared_ptr<const CufftTransform>> columns;
-    /// If kernels do not cover all dimensions: plans for groups of planes, by number of planes.
+    /// If kernels do not cover all dimensions: plans for groups of planes, by the number of planes.
     std::map<std::int64_t, std::shared_ptr<const DenseRunner<Real>>> planes;
-    int all_blocks = 1;  ///< enough to keep the GPU busy
+    int all_blocks = 1;  ///< enough thread blocks to keep the GPU busy
 
     bool all_in_steps() const noexcept { return steps != nullptr && steps->has_planes(); }
   };
@@ -82,8 +83,8 @@ class CudaSlabs final : public SlabRunner<Real> {
   DenseProblem problem_;
   DenseScales scales_;
   ChosenDevices chosen_;
-  bool staged_ = false;  ///< pretends that there is no peer access
-  bool packed_;          ///< values are sent in block16, into slots on the receiving GPU
+  bool staged_ = false;  ///< act as if there were no peer access
+  bool packed_;          ///< values are sent in block16 into slots on the receiving GPU
   SlabFft<Real> fft_;
   PlaneGroups turns_;
   std::vector<dense::Slab> signals_, spectra_;

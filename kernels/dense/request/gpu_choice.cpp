@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the engine of a dense plan on a GPU: the requested one, else by measurement or wisdom, else cuFFT.
+// Chooses the engine of a dense plan on a GPU: the requested one, otherwise one by measurement or wisdom,
+// otherwise cuFFT.
 #include <fmt/format.h>
 
 #include <optional>
@@ -83,7 +84,7 @@ DenseChoice<Real> fastest(const DenseRequest& request, const WisdomPlatform& pla
   for (const Candidate& candidate : kCandidates) {
     const Engine engine = candidate.engine;
     if (!gpu_engine_in_build(engine)) continue;
-    // It was tuned before, so it is only timed again.
+    // Kernels that wisdom names were tuned before, so they are only timed again.
     const bool tuned = known && engine == Engine::tuned && known->engine == dense::to_string(engine);
     const std::string kernel = tuned ? known->kernel : candidate.kernel;
     selection.enter(
@@ -106,7 +107,7 @@ DenseChoice<Real> named(const DenseRequest& request, const std::optional<WisdomE
           engine, "the engine was requested"};
 }
 
-/// Follows wisdom, or takes cuFFT if wisdom names an engine that this machine lacks.
+/// Uses the engine that wisdom names, or cuFFT if it is not available.
 template <class Real>
 DenseChoice<Real> remembered(const DenseRequest& request, const WisdomEntry& known) {
   std::string lacking = "this build lacks it";

@@ -38,7 +38,8 @@ GpuRunner<Real>::GpuRunner(const DenseProblem& problem, const DenseScales& scale
   if (problem_.real) {
     if (!contiguous_ || !reads_everything(*packed_)) conversion_bytes_ = cuda::aligned(points * sizeof(Real));
   } else if (!contiguous_ && (strided_ == nullptr || !strided_->writes_strides())) {
-    conversion_bytes_ = cuda::aligned(points * sizeof(std::complex<Real>));  // forward uses the spectra
+    conversion_bytes_ =
+        cuda::aligned(points * sizeof(std::complex<Real>));  // forward() converts into the spectra
   }
 }
 

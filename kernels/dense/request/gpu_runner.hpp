@@ -21,7 +21,7 @@ class GpuRunner final : public DenseRunner<Real> {
   using Make = std::function<std::unique_ptr<const GpuDenseEngine<Real>>(const DenseProblem&,
                                                                          const GpuDenseEngine<Real>* like)>;
 
-  /// `make` is called again when the plan is first used on host memory. The problem's device must be current.
+  /// Calls `make` again when the plan is first used on host memory. The problem's device must be current.
   GpuRunner(const DenseProblem& problem, const DenseScales& scales, Make make);
   ~GpuRunner() override;
 
@@ -53,7 +53,7 @@ class GpuRunner final : public DenseRunner<Real> {
   DenseScales scales_;
   Make make_;
   bool contiguous_;
-  std::unique_ptr<const Engine> strided_;  ///< for strided problems that the library supports directly
+  std::unique_ptr<const Engine> strided_;  ///< for strided problems that an engine supports directly
   std::unique_ptr<const Engine> packed_;   ///< for contiguous signals; null if nothing is ever converted
   std::size_t conversion_bytes_ = 0;       ///< after the workspace of packed_
   mutable std::once_flag once_;
@@ -62,7 +62,7 @@ class GpuRunner final : public DenseRunner<Real> {
 };
 
 /// Engines for the library's internal forward transforms of `problem`, in this and other batch sizes: the
-/// engine that wisdom names, or cuFFT. `batch`: whether wisdom about another batch size counts.
+/// engine that wisdom names, or cuFFT. `batch` says whether wisdom about another batch size counts.
 template <class Real>
 cuda::DenseEngines<Real> remembered_engines(const DenseProblem& problem,
                                             Wisdom::Batch batch = Wisdom::Batch::nearest);

@@ -49,7 +49,7 @@ std::unique_ptr<OutOfCorePlan<Real>> make_plan(const DenseProblem& problem, OutO
                                               options);
 }
 
-/// The GPUs that share the array. Each device is one place in the list of devices. The list may name a GPU
+/// The GPUs that share the array. Each entry of the list of devices is a place. The list may name a GPU
 /// several times; its places then share its memory.
 struct Places {
   std::vector<int> devices;
@@ -66,7 +66,7 @@ struct Places {
 };
 
 /// Whether signal and spectrum fit, given the memory of each place: in one GPU, or in slabs on as many places
-/// as there are slabs for. In-memory planning reports more precisely what workspaces lack.
+/// as can have one. Planning in GPU memory reports more precisely what workspaces lack.
 template <class Real>
 bool fits_memory(const DenseProblem& problem, const Places& places, std::size_t memory) {
   const auto place = static_cast<double>(memory);
@@ -103,7 +103,7 @@ std::vector<double> shares_of(const std::string& text) {
   return shares;
 }
 
-/// Partitions the rounds by a measurement, new or from wisdom, and returns the reason.
+/// Partitions the rounds by a measurement, either new or from wisdom, and returns the reason.
 template <class Real>
 std::string choose_shares(OutOfCorePlan<Real>& fft, const DenseRequest& request,
                           const WisdomPlatform& platform) {
@@ -167,7 +167,7 @@ std::optional<DenseChoice<Real>> choose_out_of_core(const DenseRequest& request)
     if (!options.host_share && options.device_memory &&
         fits_memory<Real>(request.problem, places, device_options.device_memory / places.max_of_one))
       return std::nullopt;
-    // In-memory planning reports more precisely what is missing.
+    // Planning in GPU memory reports more precisely what is missing.
     if (!asked && (!works(request.problem) || !places.usable())) return std::nullopt;
     for (const int device : places.devices) devices.push_back(make_gpu_device<Real>(device));
     std::size_t memory = devices[0]->memory_bytes(), free = devices[0]->free_bytes();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs dense plans whose arrays stay in host memory and stream through one or several GPUs in pieces.
+// Runs dense plans whose arrays stay in host memory and pass through one or several GPUs in pieces.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ class OutOfCoreRunner final : public HostMemoryRunner<Real> {
   OutOfCoreRunner(std::unique_ptr<OutOfCorePlan<Real>> fft, const DenseRequest& request);
 
   std::size_t workspace_bytes() const noexcept override { return fft_->workspace_bytes(); }
-  /// Throws Error(type_mismatch) for elements other than the plan's own.
+  /// Throws Error(type_mismatch) for elements other than those of the plan.
   void forward(const void* signals, ElementType type, std::complex<Real>* spectra,
                std::byte* workspace) const override;
   void inverse(const std::complex<Real>* spectra, void* signals, std::byte* workspace) const override;

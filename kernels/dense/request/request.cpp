@@ -44,7 +44,7 @@ void check_enumerators(const dense::Options& options) {
   check_enumerator(options.exchange, dense::Storage::block16, "Options::exchange");
 }
 
-/// The minimum number of line-sized arrays that a CPU engine needs in addition to the signal and the
+/// The minimum number of arrays of one line that a CPU engine needs in addition to the signal and the
 /// spectrum. These are the intermediate result of two passes, or the tables and four buffers of a convolution
 /// twice as long.
 double line_arrays(std::int64_t n) {

@@ -15,16 +15,15 @@
 
 namespace sfft::detail {
 
-/// The request for a plan, checked.
+/// A checked request for a plan.
 struct DenseRequest {
   DenseProblem problem;
   DenseScales scales;
   dense::Options options;
 };
 
-/// Throws Error(invalid_argument, size_overflow, backend_unavailable) for
-/// invalid options and for engines that the build lacks. `devices` of the result
-/// is empty or names several.
+/// Throws Error(invalid_argument, size_overflow, backend_unavailable) for invalid options and for engines
+/// that the build lacks.
 DenseRequest make_request(const Shape& shape, bool real, const dense::Options& options);
 /// Throws Error(backend_unavailable) if the request is for several devices.
 void refuse_several(const DenseRequest& request, const char* plan);
@@ -40,14 +39,14 @@ bool exchanges_packed(const DenseRequest& request) {
 bool for_gpu(const dense::Options& options) noexcept;
 /// The number of host threads that the options request; at least 1.
 int thread_count(const dense::Options& options) noexcept;
-/// Throw Error(invalid_argument) for a workspace that is too small or misaligned, and
+/// Throw Error(invalid_argument) for a workspace that is too small or misaligned. check_queued() also throws
 /// Error(backend_unavailable) for an enqueue call of a plan that is not on a GPU.
 void check_workspace(std::span<std::byte> given, std::size_t bytes, std::size_t alignment,
                      const char* function);
 void check_queued(bool on_gpu, std::span<std::byte> workspace, std::size_t bytes);
 
-/// Arguments have been checked. Signals are in the problem's strides. Thread-safe with one
-/// workspace per call.
+/// Runs the transforms of a plan. Arguments have been checked. Signals have the problem's strides.
+/// Thread-safe with one workspace per call.
 template <class Real>
 class DenseRunner {
  public:
@@ -57,7 +56,7 @@ class DenseRunner {
   virtual std::size_t workspace_bytes() const noexcept = 0;
   virtual void forward(const void* signals, ElementType type, std::complex<Real>* spectra,
                        std::byte* workspace) const = 0;
-  /// `signals`: Reals for a real problem, else complex.
+  /// `signals` holds Reals for a real problem, otherwise complex values.
   virtual void inverse(const std::complex<Real>* spectra, void* signals, std::byte* workspace) const = 0;
 
   /// Bytes of 256-byte aligned device memory for one enqueued transform.
@@ -71,7 +70,7 @@ class DenseRunner {
   /// Whether real transforms may work in place if signals have the layout of half spectra.
   virtual bool real_in_place() const noexcept { return false; }
   virtual std::string name() const = 0;
-  /// What the plan does and how long that took, if there is more to say than name().
+  /// What the plan does and how long that takes, if there is more to say than name().
   virtual std::string explain() const { return name(); }
 };
 
@@ -88,7 +87,7 @@ class HostMemoryRunner : public DenseRunner<Real> {
   }
 
  private:
-  /// The reason, and what to call instead.
+  /// The reason why the work cannot be enqueued, and what to call instead.
   virtual const char* why_not_queued() const noexcept = 0;
 };
 
@@ -99,22 +98,24 @@ struct DenseChoice {
   std::string reason;
 };
 
-/// Chooses if the engine is automatic or a CPU engine.
+/// The requested engine must be automatic or a CPU engine.
 template <class Real>
 DenseChoice<Real> choose_on_cpu(const DenseRequest& request);
-/// Chooses if the engine is automatic or a GPU engine. Throws Error(backend_unavailable) if there is none.
+/// The requested engine must be automatic or a GPU engine. Throws Error(backend_unavailable) if there is no
+/// GPU or no such engine.
 template <class Real>
 DenseChoice<Real> choose_on_gpu(const DenseRequest& request);
-/// For plans on a GPU. If the transform exceeds the memory that the GPU may use, or the options ask for a
-/// host share, returns a runner that streams pieces through the GPU and gives the host a share; otherwise
-/// returns nothing. Throws Error(backend_unavailable) for a requested transform that cannot work this way.
+/// For plans on a GPU. If the transform exceeds the memory that the GPU may use, or the options request a
+/// host share, returns a runner that streams pieces through the GPU and gives the host a share. Otherwise
+/// returns nothing. Throws Error(backend_unavailable) if the host share or device memory in the options calls
+/// for this and the transform cannot work this way.
 template <class Real>
 std::optional<DenseChoice<Real>> choose_out_of_core(const DenseRequest& request);
 /// Makes a runner over several devices for a shared batch, or for one transform in slabs, with arrays in host
 /// memory. Throws Error(backend_unavailable, out_of_memory).
 template <class Real>
 DenseChoice<Real> choose_on_several(const DenseRequest& request);
-/// Whether this build has the engine; for GPU engines.
+/// Whether this build has the given GPU engine.
 bool gpu_engine_in_build(dense::Engine engine) noexcept;
 
 }  // namespace sfft::detail

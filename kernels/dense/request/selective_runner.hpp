@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface behind selective dense plans, which keep a part of dense spectra on a GPU.
+// The interface behind selective dense plans, which keep only a part of dense spectra on a GPU.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace sfft::detail {
 
-/// Arguments have been checked; a support is not empty.
+/// Arguments have been checked.
 template <class Real>
 class SelectiveRunner {
  public:
@@ -31,7 +31,8 @@ class SelectiveRunner {
   virtual std::string name() const = 0;
 };
 
-/// With an empty support, keeps coefficients above a magnitude. Throws as choose_on_gpu() does.
+/// Keeps the coefficients at `support` or, if it is empty, those above a magnitude. Throws like
+/// choose_on_gpu().
 template <class Real>
 std::unique_ptr<const SelectiveRunner<Real>> select_on_gpu(const DenseRequest& request,
                                                            std::span<const std::int64_t> support);

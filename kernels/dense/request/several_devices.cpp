@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uses the first devices of the list: as many as get work and are predicted to be fastest. A list that names
-// a device twice is a test and is used as given.
+// Uses the first devices of the list: for a batch as many as get a signal, for one transform in slabs the
+// number that is predicted to be fastest. A list that names a device twice is a test; its slabs use all
+// devices that get one.
 #include "kernels/dense/request/several_devices.hpp"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ namespace {
 /// The fraction of a memory's nominal rate (clock times width) that copies achieve.
 constexpr double kMemoryEfficiency = 0.85;
 
-/// Collects the slowest rates, and their causes.
+/// Collects the slowest rates and their causes.
 SlabRates rates_of(const std::vector<int>& devices, dense::Storage exchange,
                    std::vector<std::string>& notes) {
   SlabRates rates;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses which of the available devices a plan uses, and says why.
+// Chooses which of the listed devices a plan uses, and gives the reason.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 
 namespace sfft::detail {
 
-/// Runs a job with the device current; its errors name the device.
+/// Runs a job with the device current, and adds the device to the text of errors.
 template <class Job>
 void on_device(int device, const Job& job) {
   try {

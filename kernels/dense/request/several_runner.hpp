@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs dense plans over several GPUs from and to host memory.
+// Runs dense plans on several GPUs, with arrays in host memory.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace sfft::detail {
 inline constexpr const char* kSeveralNotQueued =
     "a Plan over several GPUs takes host memory: use SlabPlan for arrays in the memory of GPUs";
 
-/// Runs a batch: each GPU's plan transfers and transforms its signals, with a host thread per GPU.
+/// Runs a batch. Each GPU has a plan that transfers and transforms its signals, and a host thread.
 template <class Real>
 class SharedBatchRunner final : public HostMemoryRunner<Real> {
  public:
@@ -59,7 +59,7 @@ class HostSlabsRunner final : public HostMemoryRunner<Real> {
 
   const char* why_not_queued() const noexcept override { return kSeveralNotQueued; }
 
-  /// Memory on all GPUs for signals with elements of this size; if it throws, nothing has been touched.
+  /// Memory on all GPUs for signals with elements of this size. If it throws, no array has been modified.
   Memory& memory(std::size_t element) const;
 
   DenseProblem problem_;

@@ -8,7 +8,7 @@ namespace sfft::detail {
 
 namespace {
 
-/// Copies all slabs concurrently, each in a stream of its own device.
+/// Copies all slabs concurrently, each in a stream of its device.
 template <class Copy>
 void copy_all(const Shape& whole, std::size_t element, const std::vector<dense::Slab>& slabs,
               const Copy& copy) {

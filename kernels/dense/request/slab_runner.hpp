@@ -12,8 +12,7 @@
 
 namespace sfft::detail {
 
-/// Scratch and streams of a call, one entry per slab. Workspaces are aligned to 256
-/// bytes.
+/// Workspaces and streams of a call, one per slab. Workspaces are aligned to 256 bytes.
 struct SlabCall {
   std::span<std::byte* const> workspaces;
   std::span<CUstream_st* const> streams;
@@ -44,8 +43,8 @@ class SlabRunner {
 template <class Real>
 std::unique_ptr<const SlabRunner<Real>> make_slab_runner(const DenseRequest& request);
 
-/// Copies between the whole array, contiguous in host memory, and its slabs in device memory; blocks.
-/// `whole_extents`: of one signal, or of one spectrum.
+/// Copy between the whole array, contiguous in host memory, and its slabs in device memory. Both block.
+/// `whole_extents` are the extents of one signal or one spectrum.
 void copy_to_slabs(const void* whole, const Shape& whole_extents, std::size_t element_bytes,
                    const std::vector<dense::Slab>& slabs, std::span<void* const> parts);
 void copy_from_slabs(void* whole, const Shape& whole_extents, std::size_t element_bytes,

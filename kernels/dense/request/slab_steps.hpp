@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of volumes in slabs, dimension by dimension; for real volumes, only the lines across planes.
-// Rows that stay on their GPU are transformed while they are moved; other rows are transformed in their
-// planes before they are sent.
+// The kernels of volumes in slabs, dimension by dimension; for real volumes, only those of lines across
+// planes. In a forward transform, rows that stay on their GPU are transformed while they are moved; other
+// rows are transformed in their planes before they are sent.
 #pragma once
 
 #include <string>
@@ -21,8 +21,8 @@ class SlabSteps {
   /// of this size.
   static std::int64_t rows_together(const SlabGrid& grid) noexcept;
 
-  /// Makes the kernels of one GPU, which may have several places in the list. `planes`: also those of planes,
-  /// for complex volumes. Throws Error(backend_unavailable).
+  /// Makes the kernels of one GPU, which may have several places in the list. If `planes`, also makes those
+  /// of planes, which must be complex. Throws Error(backend_unavailable).
   SlabSteps(const SlabFft<Real>& fft, int device, bool planes, bool measure);
 
   bool has_planes() const noexcept { return has_planes_; }
@@ -33,12 +33,12 @@ class SlabSteps {
   /// same.
   void rows_for_others(int place, const Value* from, Value* to, std::int64_t count, double scale,
                        cuda::Stream stream) const;
-  /// Transforms `count` rows from a given one in all planes of other GPUs, in place.
+  /// Transforms `count` rows, the first at `rows`, in all planes of other GPUs, in place.
   void rows_of_others(int place, Value* rows, std::int64_t count, double scale, cuda::Stream stream) const;
-  /// Transforms lines across all planes, for `count` rows from a given one.
+  /// Transforms lines across all planes, for `count` rows that begin at `from`.
   void lines(int place, const Value* from, Value* to, std::int64_t count, bool inverse,
              cuda::Stream stream) const;
-  /// Transforms rows of a piece while moving it.
+  /// Transforms the rows of a piece while moving them.
   void rows(const SlabPiece<Real>& piece, double scale, bool inverse, cuda::Stream stream) const;
 
   std::string name() const;
@@ -47,7 +47,7 @@ class SlabSteps {
   std::size_t find(const tuned::Lines& kind) const;
   tuned::Lines columns_of(bool inverse) const;
   tuned::Lines lines_of(int place, bool inverse) const;
-  /// Lines kind for `rows` rows of each plane in a group.
+  /// The kind of lines for `rows` rows of each plane in a group.
   tuned::Lines rows_of(std::int64_t rows, std::int64_t from_pitch, std::int64_t to_pitch, bool inverse) const;
 
   SlabGrid grid_;

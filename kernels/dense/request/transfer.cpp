@@ -15,9 +15,9 @@ namespace {
 
 constexpr int kMaxSlots = 3;
 
-/// Large enough for full bus speed, small enough for several parts.
+/// Bytes of a part: large enough for full bus speed, small enough for several parts.
 constexpr std::int64_t kPartBytes = std::int64_t{16} << 20;
-/// Length of scattered pieces; shorter ones are copied more slowly.
+/// Length of scattered pieces. Shorter pieces are copied more slowly.
 constexpr std::int64_t kPieceBytes = std::int64_t{128} << 10;
 
 template <class Kind>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams signals and spectra in host memory through a GPU plan: parts of the batch run on several streams,
+// Streams signals and spectra in host memory through a GPU plan. Parts of the batch run on several streams,
 // so that one is copied while another is transformed.
 #pragma once
 
@@ -19,15 +19,14 @@ std::int64_t transfer_part(const DenseProblem& problem);
 template <class Real>
 class DenseTransfer {
  public:
-  /// `runner` transforms `part` contiguous signals and must outlive this object. `phases` may be null and
-  /// must also outlive it: it lets the transform of a single signal begin before the signal has arrived
-  /// completely.
+  /// `runner` transforms `part` contiguous signals. `phases`, which may be null, lets the transform of a
+  /// single signal begin before the signal has arrived completely. Both must outlive this object.
   DenseTransfer(const DenseProblem& problem, std::int64_t part, const DenseRunner<Real>& runner,
                 const GpuPhases<Real>* phases = nullptr, const DenseScales& scales = {});
   ~DenseTransfer();
 
-  /// Both block. The problem's device must be current. One set of GPU memory, and of page-locked memory for
-  /// pageable arrays, is kept for the next call, whatever the number of threads.
+  /// Both functions block. The problem's device must be current. One set of GPU memory, and of page-locked
+  /// memory for pageable arrays, is kept for the next call, regardless of the number of threads.
   void forward(const void* signals, ElementType type, std::complex<Real>* spectra) const;
   void inverse(const std::complex<Real>* spectra, void* signals) const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a transform in slabs needs from the devices that share it: GPUs or, in tests, an emulation that runs
-// queues in any order that events allow.
+// What a transform in slabs needs from the devices that share it. These are GPUs or, in tests, an emulation
+// that runs queues in any order that events allow.
 #pragma once
 
 #include <complex>
@@ -14,7 +14,7 @@ namespace sfft::detail {
 enum class Lane { work, send, receive };
 inline constexpr int kLanes = 3;
 
-/// Rows of `width` values, which begin `from_pitch` and `to_pitch` values apart.
+/// Rows of `width` values. Their starts are `from_pitch` values apart in `from`, and `to_pitch` in `to`.
 template <class Real>
 struct SlabPiece {
   const std::complex<Real>* from = nullptr;
@@ -32,31 +32,32 @@ class DeviceQueues {
   /// Records `event` of `device` after all work enqueued in this queue so far; recording it again replaces
   /// the earlier record. SlabFft::lasting_event() keeps its record for later calls.
   virtual void record(int device, Lane lane, int event) = 0;
-  /// The queue waits for an event of this or another device. An event that was never recorded does not make
-  /// it wait.
+  /// Makes the queue wait for an event of this or another device. If the event was never recorded, the queue
+  /// does not wait.
   virtual void wait(int device, Lane lane, int of, int event) = 0;
 
-  /// Work that a device does before it waits for others, in its queues work and send; `queue` enqueues it.
-  /// Implementations may capture that work and repeat it in later calls with the same arrays.
+  /// Enqueues, by calling `queue`, the work that a device does in its queues `work` and `send` before it
+  /// waits for other devices. Implementations may capture that work and repeat it in later calls with the
+  /// same arrays.
   virtual void by_itself(int device, const std::function<void()>& queue) = 0;
-  /// Queue work: FFTs of the device's planes first … first + count − 1, which are one chunk of the slab grid,
-  /// from signals to `spectra`, which begins with plane `first`. Rows that stay on the device are multiplied
-  /// by `scale` and stored as `own` says; their values in `spectra` are not needed.
+  /// In queue `work`: transforms the device's planes first … first + count − 1, one chunk of the slab grid,
+  /// from signals to `spectra`, which begins with plane `first`. Multiplies rows that stay on the device by
+  /// `scale` and stores them where `own` says; their values in `spectra` are not needed.
   virtual void planes_forward(int device, std::int64_t first, std::int64_t count, std::complex<Real>* spectra,
                               const SlabPiece<Real>& own, double scale) = 0;
-  /// The inverse: `own` is first stored among the spectra, which completes them. Complex `spectra` may lie in
+  /// The inverse. First stores `own` among the spectra, which completes them. Complex `spectra` may lie in
   /// the signals.
   virtual void planes_inverse(int device, std::int64_t first, std::int64_t count, std::complex<Real>* spectra,
                               const SlabPiece<Real>& own, double scale) = 0;
-  /// Queue work: FFTs across the planes, of the device's rows first … first + count − 1. In place if the
-  /// arrays are the same.
+  /// In queue `work`: transforms lines across the planes, for the device's rows first … first + count − 1. In
+  /// place if the arrays are the same.
   virtual void columns(int device, std::int64_t first, std::int64_t count, const std::complex<Real>* from,
                        std::complex<Real>* to, bool inverse) = 0;
-  /// Queue send: stores pieces, times `scale`, in the memory of devices that this one can access directly, or
-  /// of the host. Implementations may apply the scale earlier, when they transform the rows for other
-  /// devices.
+  /// In queue `send`: stores pieces, times `scale`, in the memory of devices that this one can access
+  /// directly, or in host memory. Implementations may apply the scale earlier, when they transform the rows
+  /// for other devices.
   virtual void send(int device, std::span<const SlabPiece<Real>> pieces, double scale) = 0;
-  /// Queue receive: copies from staging memory of the host.
+  /// In queue `receive`: copies from staging memory of the host.
   virtual void receive(int device, const SlabPiece<Real>& piece) = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queues are in order, so an event after the last thing that a queue sends covers everything before it.
+// Queues run in order, so an event after the last item that a queue sends covers everything before it.
 #include "kernels/dense/slabs/slab_fft.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kBegun = 0;  // the event of a device at the beginning of a call
 
-/// The number of row blocks that every device has at least.
+/// The minimum number of row blocks that a device has.
 std::int64_t row_blocks(const SlabGrid& grid, std::int64_t rows_together) {
   return std::max<std::int64_t>(1, grid.across / grid.devices / rows_together);
 }
@@ -38,8 +38,8 @@ Share SlabFft<Real>::planes_of(int device, int chunk, int part) const noexcept {
   return part == 0 ? chunk_of(device, chunk) : Share{0, grid_.planes_of(device).count};
 }
 
-/// The first part gets its fraction of the whole blocks, and the rows that do not fill a block. Each of the
-/// other parts gets at least one block.
+/// The first part gets its fraction of the whole blocks, and the rows that do not fill a block. Each other
+/// part gets at least one block.
 template <class Real>
 Share SlabFft<Real>::part_of(int device, int part) const noexcept {
   const std::int64_t rows = grid_.rows_of(device).count;
@@ -146,7 +146,7 @@ SlabPiece<Real> SlabFft<Real>::piece_of(const SlabArrays<Real>& arrays, const Bl
           block.planes.count};
 }
 
-/// Sends come after work of their device, and so need not wait for the other devices themselves.
+/// Sends come after work of their device, so they need not wait for the other devices.
 template <class Real>
 void SlabFft<Real>::begin(DeviceQueues<Real>& queues) const {
   for (int d = 0; d < grid_.devices; ++d) queues.record(d, Lane::work, kBegun);
@@ -155,7 +155,7 @@ void SlabFft<Real>::begin(DeviceQueues<Real>& queues) const {
       if (other != d) queues.wait(d, Lane::work, other, kBegun);
 }
 
-/// Each device begins with its next neighbour, so that no two devices begin with the same one.
+/// Each device sends to its next neighbour first, so that no two devices begin with the same receiver.
 template <class Real>
 void SlabFft<Real>::send_others(DeviceQueues<Real>& queues, const SlabArrays<Real>& arrays,
                                 const SlabStaging<Real>& staging, double scale, bool inverse, int from,

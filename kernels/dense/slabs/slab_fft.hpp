@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One transform over several devices: FFTs of planes where the signal lies, an exchange, and FFTs of lines
-// across the planes.
+// One transform over several devices: FFTs of planes on the device that has them, an exchange, and FFTs of
+// lines across the planes.
 #pragma once
 
 #include <vector>
@@ -16,19 +16,20 @@ struct SlabArrays {
   /// Complex signals that an inverse transform writes; null for real ones.
   std::vector<std::complex<Real>*> signals;
   std::vector<std::complex<Real>*> spectra;  ///< an inverse transform reads these and does not write them
-  /// Scratch of planes_values() and rows_values() values. `planes` has transformed planes before the exchange
-  /// or, in real inverse transforms, after it; `rows` has rows that an inverse transform has transformed.
+  /// Scratch of planes_values() and rows_values() values. `planes` holds transformed planes before the
+  /// exchange or, in real inverse transforms, the planes after it. `rows` holds the rows that an inverse
+  /// transform has transformed.
   std::vector<std::complex<Real>*> planes, rows;
 };
 
-/// Host memory between devices without peer access; null for pairs of devices with it.
+/// Host memory for pairs of devices without peer access; null for other pairs.
 template <class Real>
 struct SlabStaging {
   static constexpr int kSlots = 2;
   std::vector<std::complex<Real>*> slots;  ///< index: (from · devices + to) · kSlots + slot
 };
 
-/// How finely a transform is cut.
+/// Into how many chunks and parts a transform is cut.
 struct SlabCuts {
   int chunks = 1;                  ///< per device, of its planes
   int parts = 1;                   ///< per device, of its rows
@@ -36,12 +37,12 @@ struct SlabCuts {
   std::int64_t rows_together = 1;  ///< parts are whole blocks of this many rows
 };
 
-/// The schedule: which device does what, and what waits for what. Immutable.
+/// The schedule: what each device does, and what waits for what. Immutable.
 ///
 /// Forward: while planes are transformed chunk by chunk, the first part of their rows is exchanged. The other
-/// parts follow, each from all chunks, while lines across the planes are transformed in the parts that have
-/// arrived. The links are therefore busy from the end of the first chunk until only the lines of one small
-/// part are left.
+/// parts follow, each from all chunks; at the same time, lines across the planes are transformed in the parts
+/// that have arrived. The links are therefore busy from the end of the first chunk until only the lines of
+/// one small part are left.
 /// Inverse: the same in reverse order.
 template <class Real>
 class SlabFft {
@@ -57,13 +58,13 @@ class SlabFft {
   /// Rows of the device in a part, counted from the device's first row.
   Share part_of(int device, int part) const noexcept;
   int events() const noexcept;  ///< per device
-  /// The only event whose record a later call uses: it says that a device has emptied its slots.
+  /// The only event whose record a later call uses. It means that a device has emptied its slots.
   int lasting_event() const noexcept { return events() - 1; }
 
-  /// Values of SlabArrays::planes and ::rows on a device; 0: the array is not used.
+  /// The sizes of SlabArrays::planes and ::rows on a device, in values; 0 if the array is not used.
   std::int64_t planes_values(int device, bool inverse) const noexcept;
   std::int64_t rows_values(int device, bool inverse) const noexcept;
-  /// Values in one slot of staging memory between two devices; 0: no staging is needed.
+  /// Values in one slot of staging memory between two devices; 0 if no staging is needed.
   std::int64_t staging_values(int from, int to) const noexcept;
   bool has_peer_access(int from, int to) const noexcept;
 
@@ -78,7 +79,7 @@ class SlabFft {
   /// The intersection of one device's planes and another device's rows.
   struct Block {
     int planes_of = 0, rows_of = 0;
-    Share planes, rows;  ///< counted from the first of those devices'
+    Share planes, rows;  ///< counted from the first plane or row of those devices
   };
   /// Addresses of a block in the planes or rows of its device.
   std::complex<Real>* in_planes(const std::vector<std::complex<Real>*>& planes, const Block& block) const;
@@ -88,7 +89,7 @@ class SlabFft {
   void begin(DeviceQueues<Real>& queues) const;
   /// Planes that are exchanged together: one chunk for the first part, all planes for the others.
   Share planes_of(int device, int chunk, int part) const noexcept;
-  /// Enqueues what a device sends to the others of a chunk and a part.
+  /// Enqueues what a device sends to other devices in a chunk and a part.
   void send_others(DeviceQueues<Real>& queues, const SlabArrays<Real>& arrays,
                    const SlabStaging<Real>& staging, double scale, bool inverse, int from, int chunk,
                    int part) const;
@@ -102,7 +103,7 @@ class SlabFft {
   int sent(int chunk, int part) const noexcept;
   int received(int chunk, int part) const noexcept;
   int emptied(int from, int slot) const noexcept;  ///< a slot that `from` has filled
-  /// How many times a device has sent before this chunk and part.
+  /// The number of times that a device has sent before this chunk and part.
   int turn_of(int chunk, int part, bool inverse) const noexcept;
 
   SlabGrid grid_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shares of a dimension differ by at most one element, and are in the order of the devices.
+// The shares of a dimension differ by at most one element. They have the order of the devices.
 #include "kernels/dense/slabs/slab_grid.hpp"
 
 #include <algorithm>

@@ -15,22 +15,21 @@ struct Share {
   friend bool operator==(const Share&, const Share&) = default;
 };
 
-/// Part `at` of n elements in `parts` parts; the first n mod parts of these have one element more than the
-/// others.
+/// Part `at` of n elements that are cut into `parts` parts. The first n mod `parts` parts have one element
+/// more than the others.
 Share share_of(std::int64_t n, std::int64_t parts, std::int64_t at) noexcept;
 
-/// A transform of planes × (the shape of a plane), as the exchange sees it. Planes are transformed where the
-/// signal lies; each becomes `across` rows of `inner` values. Before the exchange a device has some planes.
-/// After it the device has some rows of all planes, and transforms across the planes. In 2D, planes are rows,
-/// and inner is 1.
+/// The grid of a transform for the exchange: `planes` planes, each of which becomes `across` rows of `inner`
+/// values. Before the exchange a device has some planes, which it transforms. After it the device has some
+/// rows of all planes, and transforms across the planes. In 2D, planes are rows, and inner is 1.
 struct SlabGrid {
   std::int64_t planes = 1, across = 1, inner = 1;
   int devices = 1;
 
-  /// The shape is 2D or 3D.
+  /// The shape must be 2D or 3D.
   SlabGrid(const Shape& shape, bool real, int devices);
 
-  /// The maximum number of devices that all get some work.
+  /// The maximum number of devices for which every device gets some work.
   static int max_devices(const Shape& shape, bool real) noexcept;
 
   Share planes_of(int device) const noexcept { return share_of(planes, devices, device); }
@@ -46,7 +45,7 @@ struct SlabGrid {
 /// The shape of one plane.
 Shape plane_shape(const Shape& shape);
 
-/// The part of each device, for one transform in slabs or for whole signals of a batch.
+/// The slab of each device, for one transform in slabs or for a batch of whole signals.
 std::vector<dense::Slab> signal_slabs(const Shape& shape, const std::vector<int>& devices);
 std::vector<dense::Slab> spectrum_slabs(const Shape& shape, bool real, const std::vector<int>& devices);
 std::vector<dense::Slab> batch_slabs(const Shape& extents, std::int64_t batch,

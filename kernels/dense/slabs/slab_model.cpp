@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every pass reads and writes the data once; what is sent is read once and written once. Link rates were
-// measured between H200s: copy engines reach 389 GB/s over NVLink in both directions at once. One bus reaches
-// 51 GB/s, and four buses 82 GB/s together.
+// Every pass reads and writes the data once. Data that are sent are read once and written once. Link rates
+// were measured between H200s: copy engines reach 389 GB/s over NVLink in both directions at once. One bus
+// reaches 51 GB/s, and four buses 82 GB/s together.
 #include "kernels/dense/slabs/slab_model.hpp"
 
 #include <algorithm>
@@ -13,12 +13,12 @@ namespace sfft::detail {
 namespace {
 
 constexpr double kNvlinkRate = 389e9, kBusRate = 51e9, kAllBusesRate = 82e9;
-/// Rate of floats that one device packs into another's memory, which unpacks them, while FFTs run (512³,
-/// 1024³, two H200s).
+/// Rate at which one device packs floats into the memory of another, which unpacks them, while FFTs run
+/// (512³, 1024³, two H200s).
 constexpr double kPackingRate = 190e9;
 constexpr double kQueueUs = 2.5;    // host time to enqueue one kernel, event or wait
 constexpr double kTogetherUs = 30;  // several devices wait for each other (256³ on two H200s)
-constexpr double kAnswerUs = 10;    // from the first launch until the host knows that everything is done
+constexpr double kAnswerUs = 10;    // from the first launch until the host knows that all work is done
 // Measured with two H200s.
 constexpr double kChunkBytes = 32e6, kPartBytes = 60e6;
 constexpr int kMaxChunks = 16, kMaxParts = 8;
@@ -59,7 +59,8 @@ double slab_memory_bytes(const Shape& shape, bool real, std::size_t value_bytes,
   return signal + spectrum + (real ? planes + spectrum : std::max(planes, spectrum));
 }
 
-/// While planes are transformed, the links carry the first part, which takes as long; the other parts follow.
+/// While planes are transformed, the links carry the first part, which takes about as long. The other parts
+/// follow.
 SlabCuts slab_cuts(const Shape& shape, bool real, std::size_t value_bytes, int devices) {
   const double bytes = slab_bytes(shape, real, value_bytes, devices);
   const auto planes = static_cast<int>(std::min<std::int64_t>(kMaxChunks, shape[0] / devices));
@@ -92,7 +93,7 @@ SlabTimes predict_slabs(const Shape& shape, bool real, std::size_t value_bytes, 
   const SlabCuts cuts = slab_cuts(shape, real, value_bytes, devices);
   const double sent = bytes * (devices - 1) / devices;
   const bool packed = rates.sent_fraction < 1;
-  // Read here, written there; if packed, read and written there once more.
+  // Data are read here and written there; packed data are read and written there once more.
   const double passes = packed ? 2 + 2 * rates.sent_fraction : 2;
   const double through_memory_us = 1e6 * passes * sent / rates.memory_rate;
   times.exchange_us =

@@ -17,7 +17,7 @@ enum class SlabLink { memory, nvlink, bus, staged };
 struct SlabRates {
   double memory_rate = 4e12;  ///< bytes per second, read and written, of the slowest device
   SlabLink link = SlabLink::nvlink;
-  double sent_fraction = 1;  ///< bytes that are sent for a byte of the data: less than 1 if they are packed
+  double sent_fraction = 1;  ///< bytes sent per byte of data; less than 1 if packed
 };
 
 struct SlabTimes {
@@ -28,15 +28,15 @@ struct SlabTimes {
 /// Bytes per second that each of `devices` sends to the others while it receives at the same rate.
 double exchange_rate(SlabLink link, int devices) noexcept;
 
-/// Memory of the device with the largest slabs: signal, spectrum and workspace.
+/// Bytes that the device with the largest slabs needs for signal, spectrum and workspace.
 double slab_memory_bytes(const Shape& shape, bool real, std::size_t value_bytes, int devices);
 
-/// How a transform is cut; rows_together is left unset.
+/// How to cut a transform. Does not set rows_together.
 SlabCuts slab_cuts(const Shape& shape, bool real, std::size_t value_bytes, int devices);
 
-/// Small planes of a chunk are transformed in groups that fit the L2 cache, so that each pass finds there
-/// what the previous one stored. Groups alternate between several streams, because one group does not fill a
-/// GPU.
+/// Small planes of a chunk are transformed in groups that fit the L2 cache, so that each pass finds the
+/// results of the previous one there. Groups alternate between several streams, because one group does not
+/// fill a GPU.
 struct PlaneGroups {
   std::int64_t planes = 1;  ///< per group
   int streams = 1;
@@ -48,7 +48,7 @@ PlaneGroups plane_groups(std::size_t plane_bytes, std::int64_t planes);
 SlabTimes predict_slabs(const Shape& shape, bool real, std::size_t value_bytes, int devices,
                         const SlabRates& rates);
 
-/// One device whose time was measured; it may need fewer passes than this model counts.
+/// The times of one device whose total was measured. It may need fewer passes than this model counts.
 SlabTimes measured_alone(double us) noexcept;
 
 /// The planner's result for one number of devices.

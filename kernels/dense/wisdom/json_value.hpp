@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses JSON text into values. nlohmann's own values allocate in their destructors, which ends the process
+// Parses JSON text into values. nlohmann's value class allocates in its destructor, which ends the process
 // when memory is short; its parser does not.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace sfft::detail {
 
-/// Why a text cannot be used.
+/// The reason why a text cannot be used.
 class JsonError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -36,10 +36,10 @@ class JsonValue {
   std::int64_t integer() const noexcept { return static_cast<std::int64_t>(bits_); }
   /// Requires a number.
   double real() const noexcept;
-  /// An integer as written.
+  /// The digits of an integer.
   std::string digits() const;
 
-  /// Require text, a list or an object, respectively; field names are unique.
+  /// These require text, a list or an object, respectively. Field names are unique.
   std::string& text() const noexcept;
   std::vector<JsonValue>& items() const noexcept;
   std::vector<Field>& fields() const noexcept;

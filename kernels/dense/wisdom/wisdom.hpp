@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What planning measured: the fastest engine for a problem on a device, kept in the process and in files.
+// Results of measured planning: the fastest engine for a problem on a device, kept in the process and in
+// files.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@
 
 namespace sfft::detail {
 
-/// The conditions of a measurement, which is valid for no others.
+/// The conditions of a measurement, which is valid only for these.
 struct WisdomPlatform {
   std::string device;   ///< "NVIDIA H200", or "CPU AVX-512" for CPU engines
   std::string driver;   ///< "13.0", the newest CUDA that the driver knows; empty for CPUs
@@ -31,7 +32,7 @@ struct WisdomProblem {
 struct WisdomEntry {
   std::string engine;  ///< dense::to_string(Engine)
   std::string kernel;  ///< the engine's description of its kernels (GpuDenseEngine::kernel), opaque here
-  double us = 0;       ///< time of the whole batch when measured
+  double us = 0;       ///< measured time of the whole batch
   friend bool operator==(const WisdomEntry&, const WisdomEntry&) = default;
 };
 
@@ -52,26 +53,26 @@ class Wisdom {
   /// The wisdom of the process; starts with the shipped entries.
   static Wisdom& global();
 
-  /// The entry for this batch, or for the nearest batch, by ratio, known for the same transform. At equal
-  /// distance, local measurements take precedence over shipped ones.
+  /// The entry for this batch or, unless `batch` is exact, for the known batch of the same transform with the
+  /// nearest ratio. At equal distance, local measurements take precedence over shipped ones.
   std::optional<WisdomEntry> find(const WisdomPlatform& platform, const WisdomProblem& problem,
                                   Batch batch = Batch::nearest) const;
   /// Replaces the previous entry for the same platform and problem.
   void add(const WisdomPlatform& platform, const WisdomProblem& problem, WisdomEntry entry);
   void clear();
 
-  /// Adds the entries of a file's text. Entries of other devices are kept, because several machines may share
-  /// a file. Entries of this machine's devices that were made with another driver or library version are
-  /// ignored. A text that cannot be read to its end adds nothing.
+  /// Adds the entries of a file's text. Keeps entries of other devices, because several machines may share a
+  /// file. Ignores entries of this machine's devices that were made with another driver or library version. A
+  /// text that cannot be read completely adds nothing.
   dense::WisdomReport parse(const std::string& json, const PlatformHere& here = platform_here);
   /// Adds shipped wisdom, which is valid for the device's name with any driver, and for all library versions
   /// with the same first two numbers. format() omits it.
   dense::WisdomReport parse_shipped(const std::string& json);
   /// The file text of what was measured or parsed, without shipped wisdom.
   std::string format() const { return merged_into({}); }
-  /// Like format(), with those entries of `file`, the text of another wisdom file, that are not known here:
-  /// those of other platforms and of other transforms. Throws Error(file_corrupt) if `file` is neither empty
-  /// nor wisdom of this version, or if both together exceed kWisdomBytes.
+  /// Like format(), plus those entries of `file`, the text of another wisdom file, whose platform and problem
+  /// are not known here. Throws Error(file_corrupt) if `file` is neither empty nor wisdom of this version, or
+  /// if both together exceed kWisdomBytes.
   std::string merged_into(const std::string& file) const;
 
  private:

@@ -23,7 +23,7 @@ constexpr std::size_t kDepth = 8;  // a file of this version needs 3
 constexpr std::size_t kNameLength = 200, kKernelLength = 4000;
 constexpr double kLongestUs = 1e15;  // thirty years
 
-/// Why an entry, or the whole text, cannot be used.
+/// The reason why an entry, or the whole text, cannot be used.
 using Refusal = JsonError;
 
 template <class... Values>
@@ -56,7 +56,7 @@ std::string text_field(const Json& object, const char* name, std::size_t shortes
   return text;
 }
 
-/// An engine of this library that could have run on the device.
+/// The name of an engine of this library that could have run on the device.
 std::string engine_field(const Json& object, const std::string& device) {
   using dense::Engine;
   const std::string name = text_field(object, "engine", 1, kNameLength);

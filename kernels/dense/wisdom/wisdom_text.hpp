@@ -26,8 +26,8 @@ struct WisdomRecords {
 /// The reason to ignore a well-formed record; empty to accept it.
 using WisdomFilter = std::function<std::string(const WisdomRecord&)>;
 
-/// A text that is not wisdom, has another version or is damaged gives no records and the reason. A single
-/// entry that is malformed, or that `judge` rejects, is skipped; the report gives the reason for the first
+/// Returns no records, and the reason, for a text that is not wisdom, has another version or is damaged.
+/// Skips single entries that are malformed or that `judge` rejects; the report gives the reason for the first
 /// one.
 WisdomRecords read_wisdom(const std::string& json, const WisdomFilter& judge);
 std::string write_wisdom(const std::vector<WisdomRecord>& records);
