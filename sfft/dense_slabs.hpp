@@ -37,7 +37,7 @@ class SFFT_EXPORT SlabPlan {
   /// Shares the data; never throws.
   SlabPlan& operator=(const SlabPlan&) noexcept = default;
 
-  /// One for each GPU in use, in the order of Options::device.gpus().
+  /// One slab for each GPU in use, in the order of Options::device.gpus().
   std::span<const Slab> signal_slabs() const noexcept;
   /// The same of spectra.
   std::span<const Slab> spectrum_slabs() const noexcept;

@@ -229,7 +229,7 @@ enum class Path : std::uint8_t {
 
 /// How long a planner searches (docs/tuning.md lists costs and gains).
 enum class PlanEffort : std::uint8_t {
-  quick,     ///< a third to a half of the time, for a plan whose error is often some per cent larger
+  quick,     ///< 0.2 to 0.4 of the time, for a plan whose error is often some per cent larger
   normal,    ///< milliseconds for a thousand coefficients
   thorough,  ///< three to six times as long, for a plan whose error is often some per cent smaller
 };
