@@ -20,7 +20,7 @@ namespace sfft {
 /// when a plan is made.
 class SFFT_EXPORT Device {
  public:
-  /// As automatic().
+  /// The same as automatic().
   Device() = default;
   /// The library chooses between the CPU and this GPU.
   static Device automatic(int gpu = 0) { return {Backend::automatic, {gpu}}; }

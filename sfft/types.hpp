@@ -242,7 +242,7 @@ enum class FramesIn : std::uint8_t {
   page_locked,
 };
 
-/// What to do when discovery cannot vouch for its answer.
+/// What to do when discovery cannot verify its answer.
 enum class Fallback : std::uint8_t {
   dense,  ///< transform the signal densely
   none,   ///< return what was found, with `verified` false; above 2^17 points fewer than N samples are read

@@ -38,7 +38,7 @@ Learned learn_on_cpu(std::span<const SignalView> frames, const LearnOptions& opt
 Learned learn_largest(const SignalView& frame, std::int64_t k, int threads);
 /// The other part of learn_on_cpu(): stored spectra, which answer all queries.
 std::unique_ptr<LearningSpectrum> stored_spectrum(std::span<const SignalView> frames, int threads);
-/// As learn_on_cpu(), on options.device; nothing larger than a template comes to the host. Also throws
+/// Like learn_on_cpu(), on options.device; nothing larger than a template is copied to the host. Also throws
 /// backend_unavailable, out_of_memory and device.
 Learned learn_on_gpu(std::span<const SignalView> frames, const LearnOptions& options, bool bound = false);
 /// The same for one frame that its device holds or can read, in the order of its stream. Rejects a frame that
