@@ -54,7 +54,7 @@ class SFFT_EXPORT Plan {
   /// temporary memory first; a plan with strides reads such signals in place.
   void forward(const SignalView& signal, std::span<std::complex<Real>> spectrum,
                std::span<std::byte> workspace = {}) const;
-  /// Transforms the batch that lies in the plan's strides in host memory; `signals` is as long as the strides
+  /// Transforms a batch in host memory that has the plan's strides; `signals` is as long as the strides
   /// imply. Blocks. A plan on a GPU overlaps copies with transforms.
   void forward(const void* signals, ElementType type, std::span<std::complex<Real>> spectra,
                std::span<std::byte> workspace = {}) const;
@@ -69,17 +69,17 @@ class SFFT_EXPORT Plan {
 
   /// Device memory that one enqueued transform needs besides its arguments, 256-byte aligned; may be 0.
   std::size_t device_workspace_bytes() const noexcept;
-  /// As forward(), in GPU memory, for plans on a GPU. The work is ordered in `stream` (a cudaStream_t). The
+  /// Like forward(), in GPU memory, for plans on a GPU. The work is ordered in `stream` (a cudaStream_t). The
   /// call returns at once, never allocates or synchronises, and can be captured into a graph. `signals` holds
   /// the batch in the plan's strides, in elements of `type`. Input and output must not overlap, but may be
   /// the same memory if both are contiguous complex values of the plan's precision. Throws invalid_argument,
   /// type_mismatch, backend_unavailable (a CPU plan), device (the launch failed).
   void enqueue_forward(const void* signals, ElementType type, std::complex<Real>* spectra,
                        std::span<std::byte> workspace, CUstream_st* stream) const;
-  /// As inverse() of complex signals, in GPU memory; ordered and throwing as enqueue_forward().
+  /// Like inverse() of complex signals, in GPU memory; order and errors are those of enqueue_forward().
   void enqueue_inverse(const std::complex<Real>* spectra, std::complex<Real>* signals,
                        std::span<std::byte> workspace, CUstream_st* stream) const;
-  /// As inverse() of real signals, in GPU memory; ordered and throwing as enqueue_forward().
+  /// Like inverse() of real signals, in GPU memory; order and errors are those of enqueue_forward().
   void enqueue_inverse(const std::complex<Real>* spectra, Real* signals, std::span<std::byte> workspace,
                        CUstream_st* stream) const;
 

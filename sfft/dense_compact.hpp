@@ -18,7 +18,7 @@ class CompactImpl;
 /// Batches of one shape in the layouts of Plan, contiguous. Real and imaginary parts are stored in the
 /// formats that the options name (Storage); all arithmetic is in float. A value is the stored number
 /// times 2^exponent, with one exponent per transform, so nothing overflows whatever the length and the
-/// scale of the data. NaN and infinity spoil only the transform that they belong to. Immutable; copies
+/// scale of the data. NaN and infinity spoil only the transform that contains them. Immutable; copies
 /// share their data, and a move is a copy. Execution is thread-safe with one workspace per concurrent
 /// call. Throws as Plan does.
 class SFFT_EXPORT CompactPlan {
@@ -51,7 +51,7 @@ class SFFT_EXPORT CompactPlan {
 
   /// Device memory that one enqueued transform needs besides its arguments, 256-byte aligned; may be 0.
   std::size_t device_workspace_bytes() const noexcept;
-  /// As forward(), in GPU memory, for plans on a GPU; ordered in `stream` as
+  /// Like forward(), in GPU memory, for plans on a GPU; ordered in `stream` as
   /// Plan::enqueue_forward() is. `exponents.output` receives one exponent per transform:
   /// exponent(direction), plus the input's own, plus the one found in the data if
   /// finds_exponents(direction). Nothing overflows while no part of the input exceeds the peak in

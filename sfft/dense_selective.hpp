@@ -40,7 +40,7 @@ class SFFT_EXPORT SelectivePlan {
   static SelectivePlan at(const Shape& shape, Domain domain, std::span<const std::int64_t> support,
                           const Options& options = {});
 
-  /// Transforms signals in host memory that lie in the plan's strides. Blocks. Throws invalid_argument for a
+  /// Transforms signals in host memory that have the plan's strides. Blocks. Throws invalid_argument for a
   /// plan made by at(), or for a magnitude that is negative or NaN.
   Coefficients<Real> forward_above(const void* signals, ElementType type, Real magnitude) const;
   /// `values`: batch × support, in support order. Blocks. Throws invalid_argument for a plan made by above().

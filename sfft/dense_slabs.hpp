@@ -20,7 +20,7 @@ class SlabImpl;
 /// | batch    | signals                           | spectra                                     |
 /// |----------|-----------------------------------|---------------------------------------------|
 /// | 1        | slabs along the first dimension   | slabs along the second dimension            |
-/// | above 1  | whole signals, shared out         | whole spectra, shared out                   |
+/// | above 1  | whole signals, distributed        | whole spectra, distributed                  |
 /// Each slab is contiguous and row-major: element (i1, i2, i3) of slab s is element begin + (i1, i2, i3) of
 /// the whole array. A single transform has two or three dimensions and a contiguous signal; a batch may have
 /// any number of dimensions. Precision, element types, normalization and half spectra are as in Plan. A plan
@@ -37,7 +37,7 @@ class SFFT_EXPORT SlabPlan {
   /// Shares the data; never throws.
   SlabPlan& operator=(const SlabPlan&) noexcept = default;
 
-  /// One for each GPU in use, in the order of Options::device.gpus().
+  /// One slab for each GPU in use, in the order of Options::device.gpus().
   std::span<const Slab> signal_slabs() const noexcept;
   /// The same of spectra.
   std::span<const Slab> spectrum_slabs() const noexcept;
@@ -72,7 +72,7 @@ class SFFT_EXPORT SlabPlan {
   void scatter_signal(const void* whole, ElementType type, std::span<void* const> slabs) const;
   /// The reverse of scatter_signal().
   void gather_signal(std::span<const void* const> slabs, ElementType type, void* whole) const;
-  /// As scatter_signal(), for spectra.
+  /// Like scatter_signal(), for spectra.
   void scatter_spectrum(const std::complex<Real>* whole, std::span<std::complex<Real>* const> slabs) const;
   /// The reverse of scatter_spectrum().
   void gather_spectrum(std::span<const std::complex<Real>* const> slabs, std::complex<Real>* whole) const;

@@ -16,11 +16,11 @@ struct CUstream_st;  // cudaStream_t is a pointer to it
 namespace sfft {
 
 /// Where something runs: on the CPU, on one GPU, on several, or where the library chooses. GPUs are numbered
-/// as by the driver. The options that contain a Device say what `automatic` means. The driver is asked only
+/// as by the driver. The options that contain a Device say what `automatic` means. The driver is queried only
 /// when a plan is made.
 class SFFT_EXPORT Device {
  public:
-  /// As automatic().
+  /// The same as automatic().
   Device() = default;
   /// The library chooses between the CPU and this GPU.
   static Device automatic(int gpu = 0) { return {Backend::automatic, {gpu}}; }

@@ -112,9 +112,9 @@ struct Discovery {
 /// NaN, infinities or a coefficient too large for a double.
 SFFT_EXPORT Discovery discover(const SignalView& signal, const DiscoverOptions& options = {});
 
-/// As discover() of a signal in host memory, for a signal in GPU memory; it reads as few samples. Kernels
+/// Like discover() of a signal in host memory, for a signal in GPU memory. It reads as few samples. Kernels
 /// gather the samples of a round into page-locked host memory; the rest runs on the host, and the answer is
-/// the same. A round costs a launch and a wait at any signal size, so this pays for large signals
+/// the same. A round costs a launch and a wait at any signal size, so this pays only for large signals
 /// (docs/concepts.md). The dense transform after an unverified discovery runs on the GPU in double precision
 /// and needs up to 40 bytes of GPU memory per complex sample, 28 per real one; being faster, it makes
 /// discovery give up sooner than on the CPU. `threads` is ignored.

@@ -39,7 +39,7 @@ void check_box(const Shape& shape, std::span<const std::int64_t> begin, const Sh
   }
 }
 
-/// Whether the conjugate of a coefficient counts as well.
+/// Whether a coefficient stands for a conjugate pair.
 template <class Real>
 bool is_pair(const Spectrum<Real>& spectrum, std::int64_t index) noexcept {
   return spectrum.domain == Domain::real && detail::conjugate_index(spectrum.shape, index) != index;

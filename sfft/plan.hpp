@@ -215,8 +215,8 @@ class SFFT_EXPORT Plan {
   /// The same plan with another reference frame; `coefficients` are that frame's exact X at the support. A
   /// plan with a witness checks them: if its samples of the frame contradict them more than they contradict
   /// the plan's result without a reference, the difference is added to the reported errors of all later
-  /// frames. It does not notice an error that is small against the frame's energy outside the template. Costs
-  /// one execution and no planning; a frame that is a region is copied. Throws invalid_argument for
+  /// frames. It does not notice an error that is small compared with the frame's energy outside the template.
+  /// Costs one execution and no planning; a frame that is a region is copied. Throws invalid_argument for
   /// coefficients that are not finite.
   Plan with_reference(const SignalView& frame, std::span<const std::complex<double>> coefficients) const;
   /// The same plan without a reference: frames are transformed as they are.

@@ -113,7 +113,7 @@ SignalView::SignalView(const void* first, ElementType type, const Shape& shape,
         ErrorCode::invalid_argument,
         fmt::format("{} strides for a signal of {} dimensions: give one each", strides.size(), shape.rank()));
   }
-  // Elements that the dimensions so far span, from the first to one past the last.
+  // Elements that the dimensions visited so far span, from the first to one past the last.
   std::int64_t span = 1;
   for (int d = shape.rank() - 1; d >= 0; --d) {
     const auto at = static_cast<std::size_t>(d);

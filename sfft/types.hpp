@@ -229,7 +229,7 @@ enum class Path : std::uint8_t {
 
 /// How long a planner searches (docs/tuning.md lists costs and gains).
 enum class PlanEffort : std::uint8_t {
-  quick,     ///< a third to a half of the time, for a plan whose error is often some per cent larger
+  quick,     ///< 0.2 to 0.4 of the time, for a plan whose error is often some per cent larger
   normal,    ///< milliseconds for a thousand coefficients
   thorough,  ///< three to six times as long, for a plan whose error is often some per cent smaller
 };
@@ -242,7 +242,7 @@ enum class FramesIn : std::uint8_t {
   page_locked,
 };
 
-/// What to do when discovery cannot vouch for its answer.
+/// What to do when discovery cannot verify its answer.
 enum class Fallback : std::uint8_t {
   dense,  ///< transform the signal densely
   none,   ///< return what was found, with `verified` false; above 2^17 points fewer than N samples are read

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads and writes the process-wide wisdom. Loading never throws: whatever is wrong with a file ends up in
-// the report.
+// Reads and writes the process-wide wisdom. Loading never throws: the report says what is wrong with a file.
 #include "kernels/dense/wisdom/wisdom.hpp"
 
 #include <fmt/format.h>
@@ -18,8 +17,8 @@ namespace sfft::dense {
 
 namespace {
 
-/// Reads a regular file, at most one byte more than the longest wisdom, by which the parser sees that it is
-/// too long.
+/// Reads a regular file, up to one byte more than the longest valid wisdom, so that the parser can tell that
+/// it is too long.
 std::string read_file(const std::string& path) {
   std::error_code code;
   const auto status = std::filesystem::status(path, code);

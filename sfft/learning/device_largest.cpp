@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queues the transform of a frame, the selection and the sums in one stream, in one block of GPU memory, and
-// waits once. For a small frame one allocation takes as long as the arithmetic, and so do ten waits.
+// Enqueues the transform of a frame, the selection and the sums in one stream, in one block of GPU memory,
+// and waits once. For a small frame, one allocation takes as long as the arithmetic, and so do ten waits.
 #include "sfft/learning/device_largest.hpp"
 
 #include "kernels/base/step_trace.hpp"
@@ -14,7 +14,7 @@ namespace sfft::detail::cuda {
 
 namespace {
 
-/// With more points, too many may share the first digits by chance.
+/// With more points, too many powers may share the first digits by chance.
 constexpr std::int64_t kMaxListed = std::int64_t{1} << 21;
 
 /// Kernels load whole elements; copies accept any address.

@@ -32,7 +32,8 @@ OwnedStream stream_on(int device) {
   return OwnedStream();
 }
 
-/// Queued on the stream that reads it, because a copy on another stream may still be in flight on return.
+/// Copies in the stream that reads the result, because a copy in another one may still be in flight on
+/// return.
 DeviceBuffer to_device(const std::vector<std::int64_t>& indices, Stream stream) {
   DeviceBuffer buffer = array<std::int64_t>(static_cast<std::int64_t>(indices.size()));
   copy_to_device(buffer.data(), indices.data(), buffer.bytes(), stream);
@@ -113,7 +114,7 @@ MeanSpectrum::Samples MeanSpectrum::samples(const void* frame, bool resident) {
   const std::size_t bytes = static_cast<std::size_t>(samples_per_frame_) * element_bytes(type_);
   const void* raw = frame;
   const bool unaligned = reinterpret_cast<std::uintptr_t>(frame) % 16 != 0;  // engines load two reals at once
-  if (!resident || (reads_ && unaligned) || !stores_) {  // it is transformed again when the frame may be gone
+  if (!resident || (reads_ && unaligned) || !stores_) {  // a second transform may follow without the frame
     void* target = nullptr;
     if (stores_ && type_ == own && !problem_.real) {
       target = spectrum_.data();

@@ -24,10 +24,10 @@ struct ChosenElements {
 /// The problem that MeanSpectrum solves for each frame: contiguous, in double precision.
 DenseProblem learning_problem(const Shape& shape, ElementType type, int device);
 
-/// Takes a given number of frames of one shape and type: add() each, then finish(), then query. Every
-/// function blocks. If the engines can keep part of a spectrum, a single frame's spectrum is not
-/// stored: only its power is, and requested values come from a second transform. Otherwise a few small
-/// frames are transformed by make_frame_engine(), which needs no plan. Throws
+/// Takes a given number of frames of one shape and type: call add() for each, then finish(), then query.
+/// Every function blocks. If the engines can keep part of a spectrum, only the power of a single frame's
+/// spectrum is stored, and requested values come from a second transform. Otherwise a few small frames are
+/// transformed by make_frame_engine(), which needs no plan. Throws
 /// Error(backend_unavailable, out_of_memory, device).
 class MeanSpectrum {
  public:

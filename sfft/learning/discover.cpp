@@ -29,35 +29,36 @@ namespace {
 using detail::DiscoveryComponent;
 using detail::DiscoveryResult;
 
-/// Below this a dense transform takes less time than the first round.
+/// Below this number of points, a dense transform takes less time than the first round.
 constexpr std::int64_t kShort = 4096;
-/// Samples per wanted frequency: with fewer, a first round would read so much that a dense
-/// transform is as good.
+/// Minimum number of samples per wanted frequency. With fewer, a first round would read so much that a
+/// dense transform is as good.
 constexpr std::int64_t kSamplesPerFrequency = 64;
-/// Share of a dense transform's predicted time that may be spent without progress, and on the search for more
-/// of a likely answer. The transform that follows a failed search is learn()'s, in double precision, and
+/// Limits as fractions of a dense transform's predicted time: without progress, and for the search for the
+/// rest of a likely answer. The transform that follows a failed search is learn()'s, in double precision, and
 /// takes more than three times as long as predicted for single precision.
 constexpr double kStallShare = 0.06;
 constexpr double kSearch = 0.7;
-/// The same for a likely answer that has only to be refined and checked.
+/// The same for a likely answer that only has to be refined and checked.
 constexpr double kPersistence = 2;
 /// The same for a trial before learn()'s own dense transform; it gives up at the first sign of noise.
 constexpr double kTrialStallShare = 0.04;
 constexpr double kTrialPersistence = 1.5;
-/// Share that explaining the first round may take before it looks for tones between bins, if no dense
-/// transform may follow.
+/// The fraction that may be spent on explaining the first round before the search for tones between bins, if
+/// no dense transform may follow.
 constexpr double kFirstLook = 0.5;
 /// Minimum time limit in microseconds, for very short signals if no dense transform may follow.
 constexpr double kMinEffort = 2e4;
 /// Time to fetch samples from a GPU: a launch, the gather, the copy to the host and the wait.
 constexpr double kDeviceReadUs = 20;
-/// Number of such reads not counted against patience: growing to an unknown k takes a few rounds.
+/// Number of such reads by which the limit without progress grows: growing to an unknown k takes a few
+/// rounds.
 constexpr double kFreeReads = 4;
 /// Up to this many points, the energy of the whole signal is read: one pass takes little time compared with a
 /// dense transform or discovery.
 constexpr std::int64_t kReadAsAWhole = std::int64_t{1} << 16;
-/// Rounds of shorter signals may read some samples again and more than all of them in total. Of longer ones
-/// `Fallback::none` reads fewer samples than there are.
+/// Up to this many points, rounds may read samples again, and more than N in total. For longer signals,
+/// `Fallback::none` reads fewer than N.
 constexpr std::int64_t kManyReads = std::int64_t{1} << 17;
 /// Standard errors within which two magnitudes count as equal.
 constexpr double kTie = 3;
@@ -167,8 +168,8 @@ Cut keep_largest(std::vector<FoundTerm>& found, std::int64_t k, double rounding)
   return cut;
 }
 
-/// What a verified answer cannot vouch for: samples may have been read more than once, so the share is a
-/// bound.
+/// Says what a verified answer cannot vouch for. Samples may have been read more than once, so the share of
+/// unread ones is a lower bound.
 std::string unread(const DiscoveryResult& result, const Shape& shape) {
   const double read = static_cast<double>(result.samples) / static_cast<double>(shape.points());
   const std::string share = read < 0.999 ? fmt::format("at least {:.1f} %", 100 * (1 - read)) : "some";
@@ -298,7 +299,7 @@ Discovery from_dense(Learned&& learned, ElementType type, Backend backend, const
   discovery.missed_bound = std::sqrt(largest_outside);
   double min = std::numeric_limits<double>::infinity();
   for (const std::complex<double>& value : discovery.spectrum.values) min = std::min(min, std::abs(value));
-  // With unknown k a threshold cuts, and there is no count at which magnitudes could tie.
+  // With unknown k a threshold decides, so there is no k-th magnitude that others could tie with.
   discovery.tie_at_k =
       options.k > 0 && discovery.missed_bound > 0 && min - discovery.missed_bound <= rounding_of(type) * min;
   discovery.spectrum.shape = data->shape;
@@ -353,7 +354,7 @@ std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, cons
   request.noise_gain = options.noise_gain;
   request.seed = options.seed;
   request.path = options.path;
-  // If no dense transform may follow, the time of one on the CPU is as good a limit as any.
+  // If no dense transform may follow, the limit is still the time of one on the CPU.
   const bool on_device = target.backend == Backend::cuda;
   const double dense = on_device && dense_allowed ? dense_device_us(shape, real) : dense_us(shape, real);
   request.read_us = on_device ? kDeviceReadUs : 0;

@@ -12,9 +12,9 @@ namespace sfft::detail {
 
 namespace {
 
-/// Time of a trial's first round, which has no limit, per wanted frequency; several dimensions take more
-/// buckets. Then the minimum time of dense learning, per point and octave, and the share that a trial may
-/// take.
+/// Microseconds of a trial's first round, which has no limit, per wanted frequency; several dimensions take
+/// more buckets (kGridTrialUs). kLearnUs is the minimum time of dense learning, per point and octave, and
+/// kTrialShare the fraction of it that a trial may take.
 constexpr double kTrialUs = 0.33;
 constexpr double kGridTrialUs = 1.3;
 constexpr double kLearnUs = 0.25e-3;

@@ -18,8 +18,8 @@ namespace sfft::detail {
 /// first reason applies.
 std::optional<Discovery> discover_or_explain(const SignalView& signal, const DiscoverOptions& options,
                                              std::string& why);
-/// The same as a trial before learn()'s dense transform: only for exactly sparse signals, and only if finding
-/// out takes a few per cent of that transform's time.
+/// The same as a trial before learn()'s dense transform: it succeeds only for exactly sparse signals, and
+/// runs only if it takes a few per cent of that transform's time.
 std::optional<Discovery> discover_exactly(const SignalView& signal, const DiscoverOptions& options,
                                           std::string& why);
 
@@ -37,7 +37,7 @@ std::optional<Discovery> discover_or_explain(const DiscoveryTarget& target, cons
 std::optional<Discovery> discover_or_explain(const DeviceSignal& signal, const DiscoverOptions& options,
                                              std::string& why);
 
-/// Options of the dense learning that replaces discovery. It selects more than options.k.
+/// Options of the dense learning that replaces discovery. It selects more than options.k frequencies.
 LearnOptions dense_options(const DiscoverOptions& options, const SpectrumLayout& layout);
 /// Converts the result of that learning, including largest_outside, to a discovery of options.k frequencies.
 Discovery from_dense(Learned&& learned, ElementType type, Backend backend, const DiscoverOptions& options,

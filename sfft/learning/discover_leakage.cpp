@@ -14,11 +14,11 @@ namespace sfft::detail {
 
 namespace {
 
-/// Neighbours per wanted frequency, and the minimum in all: a tone is recognised by a few neighbours on each
-/// side and axis.
+/// Neighbours per wanted frequency, and the number added to them: a tone is recognised by a few neighbours on
+/// each side and axis.
 constexpr std::int64_t kNeighbours = 4;
 constexpr std::int64_t kFewestNeighbours = 256;
-/// More coefficients than this tell nothing new.
+/// Maximum number of additional coefficients; more tell nothing new.
 constexpr std::size_t kMaxKnown = 4096;
 
 }  // namespace
@@ -88,7 +88,7 @@ void report_leakage(Discovery& discovery, std::vector<OffGridTone> tones) {
   const OffGridTone& strongest = tones.front();
   std::string where;
   for (std::size_t d = 0; d < strongest.frequency.size(); ++d) {
-    // Axes that a signal does not have hold 0 ± 0.
+    // Axes beyond the signal's rank hold 0 ± 0.
     if (d > 0 && strongest.frequency[d] == 0 && strongest.standard_error[d] == 0) continue;
     where += fmt::format("{}{:.3f} ± {:.1g}", where.empty() ? "" : ", ", strongest.frequency[d],
                          strongest.standard_error[d]);

@@ -10,8 +10,8 @@
 
 namespace sfft::detail {
 
-/// Frequencies that a dense transform selects where k are wanted: also those next to the peaks, which show
-/// whether a peak is a tone between bins.
+/// Number of frequencies that a dense transform selects if k are wanted. It includes those next to the peaks,
+/// which show whether a peak is a tone between bins.
 std::int64_t with_neighbours(std::int64_t k, std::int64_t distinct);
 /// Moves all but the k largest of a dense transform to its tail; ties go to the smaller index.
 void keep_largest(Learned& learned, std::int64_t k);

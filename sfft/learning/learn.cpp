@@ -101,7 +101,7 @@ void fill_envelopes(TemplateData& data, const Learned& learned) {
   const CellGrid grid(data.shape);
   std::vector<double> counts = grid.counts();
   std::vector<double> tail_counts = counts;
-  // The power of one frame stands in for that of its changes.
+  // With a single frame, its power takes the place of the power of changes.
   std::vector<double> change = learned.several ? learned.change : learned.tail;
   double held = 0;
   for (std::size_t i = 0; i < learned.chosen.size(); ++i) {

@@ -17,11 +17,12 @@ namespace {
 /// Powers of this size, and sums of such powers, are safely in range.
 constexpr double kLargestPower = 1e280;
 constexpr double kSmallestPower = 1e-240;
-/// Parts of the second pass that share a level. The first ones are fewer, because they set it.
+/// Maximum number of parts of the second pass that share a level. The first groups of parts are smaller,
+/// because they set it.
 constexpr std::int64_t kMaxTogether = 32;
 
-/// The first part suggests a level for all others if parts are alike (`suggest`). That part is then a third
-/// of the way in, because the first ones hold the harmonics of periods that divide the length.
+/// If parts are alike (`suggest`), the part processed first suggests a level for all others. That part lies a
+/// third of the way in, because the first ones hold the harmonics of periods that divide the length.
 LargestElements select_largest(PassRunner& runner, const Shape& shape, std::int64_t k, const void* samples,
                                ElementType type, bool suggest) {
   runner.first(samples, type);

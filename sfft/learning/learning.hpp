@@ -34,11 +34,11 @@ struct Learned {
 /// element type. Throws invalid_argument for NaN or infinite samples, and for options that all-zero frames
 /// cannot satisfy.
 Learned learn_on_cpu(std::span<const SignalView> frames, const LearnOptions& options, bool bound = false);
-/// Its parts: the k largest of one frame, from a spectrum that is never stored as a whole, ...
+/// A part of learn_on_cpu(): the k largest of one frame, from a spectrum that is never stored as a whole.
 Learned learn_largest(const SignalView& frame, std::int64_t k, int threads);
-/// ... and spectra that answer all queries.
+/// The other part of learn_on_cpu(): stored spectra, which answer all queries.
 std::unique_ptr<LearningSpectrum> stored_spectrum(std::span<const SignalView> frames, int threads);
-/// As learn_on_cpu(), on options.device; nothing larger than a template comes to the host. Also throws
+/// Like learn_on_cpu(), on options.device; nothing larger than a template is copied to the host. Also throws
 /// backend_unavailable, out_of_memory and device.
 Learned learn_on_gpu(std::span<const SignalView> frames, const LearnOptions& options, bool bound = false);
 /// The same for one frame that its device holds or can read, in the order of its stream. Rejects a frame that
@@ -57,15 +57,15 @@ std::shared_ptr<TemplateData> to_template(Learned&& learned);
 /// invalid_argument if they do.
 void to_frame_units(TemplateData& data, int exponent);
 
-/// The exponent of the largest finite sample, clamped so that its multiples stay in the range of a scale; 0
-/// for all-zero frames.
+/// The exponent of the largest sample, clamped to ±1000, so that 2^-exponent is a normal double; 0 for
+/// all-zero frames and frames with infinities.
 int scale_exponent(std::span<const SignalView> frames);
 /// The frame's samples times 2^-exponent; for frames of doubles.
 std::vector<double> scaled_samples(const SignalView& frame, int exponent);
 
 /// The k of Largest; 0 for other criteria.
 std::int64_t largest_k(const LearnOptions& options) noexcept;
-/// Records which criterion but Largest chose the support.
+/// Records the criterion that chose the support, unless it is Largest.
 void note_criterion(TemplateData& data, const LearnOptions& options) noexcept;
 /// Reject options that are out of range, and a k above the number of distinct frequencies.
 void check_criteria(const LearnOptions& options);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dense FFTs along the dimensions that a process holds whole, and exchanges that make the next dimension
-// whole. Slabs: the last dimensions, then the first. Pencils: the last, the second, the first.
+// Dense FFTs along the dimensions that a process holds completely, and exchanges that make the next dimension
+// complete. Slabs: the last dimensions, then the first. Pencils: the last, the second, the first.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace sfft::mpi::detail {
 
 namespace {
 
-/// Memory whose values are written before they are read.
+/// Uninitialised memory: values are written before they are read.
 template <class Real>
 struct Values {
   Bytes bytes;
@@ -113,7 +113,7 @@ class BuiltInEngine final : public DistributedEngine<Real> {
  private:
   static std::size_t size(const Stage<Real>& stage) { return static_cast<std::size_t>(stage.points); }
 
-  /// `dimensions`: how many of the fastest ones are transformed.
+  /// `dimensions`: number of dimensions to transform, the fastest ones.
   void add(const Problem& problem, std::vector<Box> boxes, Order order, int dimensions) {
     const bool first = stages_.empty();
     Stage<Real>& stage = stages_.emplace_back();

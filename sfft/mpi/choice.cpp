@@ -62,7 +62,7 @@ void choose_by_time(Impl<Real>& impl, const Shape& shape, bool real, const Optio
       std::unique_ptr<DistributedEngine<Real>> work;
       try {
         work = make_engine<Real>(engine, impl.comm, problem);
-      } catch (const Error& error) {  // in all processes alike
+      } catch (const Error& error) {  // the same in all processes
         if (error.code() != ErrorCode::backend_unavailable || engines.size() == 1) throw;
         impl.measured += fmt::format("not {}: {}\n", to_string(engine), error.what());
         continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uses only non-blocking MPI calls, tested until a deadline, so that a dead process cannot block the
-// others for ever.
+// Uses only non-blocking MPI calls and tests them until a deadline, so that a dead process cannot block
+// the others for ever.
 #include "sfft/mpi/comm.hpp"
 
 #include <fmt/format.h>
@@ -114,7 +114,7 @@ void Comm::keep_if_failed(Bytes bytes) {
 }
 
 void Comm::agree(const std::optional<Failure>& mine, double timeout_seconds) {
-  // Allocated separately, for requests that outlive a failure.
+  // Allocated separately, because requests may outlive a failure.
   Bytes memory(2 * sizeof(std::int32_t) + sizeof(Told));
   auto* const lowest = reinterpret_cast<std::int32_t*>(memory.data.get());
   auto* const told = reinterpret_cast<Told*>(lowest + 2);
@@ -169,7 +169,7 @@ void Comm::same(std::vector<std::int64_t> values, const char* what, double timeo
     if (std::equal(values.begin(), values.end(),
                    all.begin() + other * static_cast<std::ptrdiff_t>(values.size())))
       continue;
-    // Every process that compares with the first one also finds it.
+    // If any two processes differ, every process differs from at least one other, so all throw.
     throw Error(ErrorCode::invalid_argument, fmt::format("the processes do not give the same {}", what));
   }
 }

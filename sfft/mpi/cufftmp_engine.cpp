@@ -42,7 +42,7 @@ class KeepDevice {
   bool known_;
 };
 
-/// The GPU of this process during this object's lifetime.
+/// Makes the GPU of this process current during this object's lifetime.
 class OnDevice {
  public:
   explicit OnDevice(int device) { check(cudaSetDevice(device), "the GPU cannot be used"); }

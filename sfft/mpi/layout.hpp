@@ -23,7 +23,7 @@ struct Layout {
   Order order = kRowMajor;
 };
 
-/// Elements of one step in each dimension, in a box stored in that order.
+/// Strides in elements of each dimension, in a box stored in that order.
 Three strides_of(const Box& box, const Order& order) noexcept;
 
 /// The intersection; an extent is 0 if it is empty.
@@ -32,8 +32,8 @@ Box common(const Box& a, const Box& b) noexcept;
 /// Offset of the first element of `part` in a box with those strides.
 std::int64_t offset_of(const Box& part, const Box& box, const Three& strides) noexcept;
 
-/// The box of the process at place at[d], if the elements of each dimension d are shared by counts[d]
-/// processes.
+/// The box of the process with grid position `at`, if the elements of each dimension d are shared by
+/// counts[d] processes.
 Box share(const Three& extents, const Three& counts, const Three& at) noexcept;
 
 /// Copies extent[0] × extent[1] × extent[2] elements of 4, 8 or 16 bytes between strided arrays that do

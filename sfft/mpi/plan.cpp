@@ -13,7 +13,7 @@ namespace detail {
 
 namespace {
 
-/// The values that all processes must pass alike.
+/// The values that must be the same in all processes.
 std::vector<std::int64_t> common_options(const Shape& shape, bool real, const Options& options,
                                          std::size_t bytes) {
   return {shape.rank(),
@@ -47,7 +47,7 @@ void check_apart(std::span<const A> a, std::span<const B> b) {
   throw Error(ErrorCode::invalid_argument, "input and output overlap: give each its own memory");
 }
 
-/// Checks that concern a forward or inverse transform.
+/// Checks the arguments of a forward or inverse transform.
 template <class Real, class Signal>
 void check_call(const Impl<Real>& impl, std::span<const Signal> signal,
                 std::span<const std::complex<Real>> spectrum) {
@@ -127,7 +127,7 @@ Plan<Real>::Plan(const Communicator& communicator, const Shape& shape, Domain do
   const auto& outer = detail::comm_of(communicator);
   outer->same(detail::common_options(shape, real, options, sizeof(Real)), "shape and options");
   std::shared_ptr<detail::Comm> comm = std::make_shared<detail::Comm>(outer->get(), options.timeout_seconds);
-  // If one process cannot do it, all learn so before anything is allocated.
+  // If one process cannot make the plan, all fail before anything is allocated.
   comm->together([&] {
     detail::make_problem(shape, real, options, options.decomposition, comm->size());
     if (const Availability here = availability(options.engine); !here)

@@ -38,7 +38,7 @@ double factor_of(dense::Normalization normalization, double points, bool forward
 /// A box of the signal, with room after each row of real values for its half spectrum.
 Box with_room(const Problem& problem, Box signal) noexcept;
 
-/// Both calls are collective; every process throws an error of any one.
+/// Both calls are collective; if one process fails, all throw its error.
 template <class Real>
 class DistributedEngine {
  public:
@@ -46,10 +46,11 @@ class DistributedEngine {
   virtual void forward(const void* signal, std::complex<Real>* spectrum) const = 0;
   virtual void inverse(const std::complex<Real>* spectrum, void* signal) const = 0;
   virtual std::string name() const = 0;
-  virtual std::string describe() const = 0;  ///< this process, for explain(); lines
+  virtual std::string describe() const = 0;  ///< lines about this process, for explain()
 };
 
-/// Collective. They throw backend_unavailable for what the build lacks or the engine does not support.
+/// Collective. Throw backend_unavailable for engines that the build lacks and problems that they do not
+/// support.
 template <class Real>
 std::unique_ptr<DistributedEngine<Real>> make_built_in(std::shared_ptr<Comm> comm, const Problem& problem);
 template <class Real>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transforms a frame as far as the support needs, and finds the tail by Parseval's theorem. Where that is
-// not precise enough, runs a dense plan, picks the support from its half or full spectrum, and sums the rest.
-// Spectra whose powers leave the range of double are rescaled first.
+// Computes only the part of the spectrum that the support needs, and the tail by Parseval's theorem. If that
+// is not precise enough, runs a dense plan, picks the support from its half or full spectrum, and sums the
+// rest. Spectra whose powers leave the range of double are rescaled first.
 #include "sfft/plan/dense_path.hpp"
 
 #include <algorithm>
@@ -95,8 +95,9 @@ template <class Real>
 bool DenseExecutor<Real>::execute_quickly(const dense::Plan<Real>& plan, const void* frame, ElementType type,
                                           std::span<std::complex<Real>> values, cpu::ExecutionStats& stats,
                                           std::byte* scratch) const noexcept {
-  // Smallest tail as a share of the energy without the mean, which float rounding changes by some 1e-7; and
-  // the smallest share of that energy in the total, which rounding in double changes by some 1e-13.
+  // kMinTail: minimum tail as a fraction of the energy without the mean, which rounding in float changes by
+  // about 1e-7. kMinEnergy: minimum fraction of that energy in the total, which rounding in double changes by
+  // about 1e-13.
   constexpr double kMinTail = 1e-4, kMinEnergy = 1e-6;
   const auto points = static_cast<double>(shape_.points());
   double sum = 0, squares = 0;
@@ -132,7 +133,7 @@ void DenseExecutor<Real>::execute(FrameData frame, ElementType type, const Real*
   run(plan_, frame, type, values, stats, scratch);
 }
 
-/// The plan has its own threads, so the pool's threads are not awake.
+/// The plan has its own threads, so the pool's threads stay asleep.
 template <class Real>
 void DenseExecutor<Real>::execute_shared(FrameData frame, ElementType type, const Real*,
                                          std::span<std::complex<Real>> values, cpu::ExecutionStats& stats,
@@ -144,7 +145,7 @@ template <class Real>
 void DenseExecutor<Real>::run(const dense::Plan<Real>& plan, FrameData frame, ElementType type,
                               std::span<std::complex<Real>> values, cpu::ExecutionStats& stats,
                               std::byte* scratch) const noexcept {
-  // Camera pictures have a tail. Other signals may have none, and would be transformed twice.
+  // Camera pictures have a tail. Other signals may have none, and would then be transformed twice.
   const bool camera = type == ElementType::u8 || type == ElementType::u16;
   if (real_ && (picked_ || camera) && execute_quickly(plan, frame.data, type, values, stats, scratch)) return;
   std::complex<Real>* const spectrum = transform(plan, frame.data, type, scratch);
@@ -154,8 +155,8 @@ void DenseExecutor<Real>::run(const dense::Plan<Real>& plan, FrameData frame, El
     values[i] = picks_[i].conjugate ? std::conj(value) : value;
   }
   double total = energy({spectrum, points});
-  // The powers underflow or overflow, or the spectrum is zero or not finite. This is rare, so it may take its
-  // time.
+  // The powers underflow or overflow, or the spectrum is zero or not finite. This is rare, so speed does not
+  // matter.
   if (!(total > 1e-200 && total < 1e200)) {
     double largest = 0;
     for (std::size_t i = 0; i < points; ++i) {

@@ -43,8 +43,8 @@ class DenseExecutor final : public cpu::Executor<Real> {
  private:
   std::complex<Real>* transform(const dense::Plan<Real>& plan, const void* frame, ElementType type,
                                 std::byte* scratch) const noexcept;
-  /// Computes the tail by Parseval's theorem. Returns false if a small tail would drown in the rounding of
-  /// what is subtracted from the whole energy, or if values are not finite.
+  /// Computes the tail by Parseval's theorem. Returns false if the tail is so small that rounding of the
+  /// energies would hide it, or if values are not finite.
   bool execute_quickly(const dense::Plan<Real>& plan, const void* frame, ElementType type,
                        std::span<std::complex<Real>> values, cpu::ExecutionStats& stats,
                        std::byte* scratch) const noexcept;

@@ -54,9 +54,8 @@ void check(const Template& tmpl, const PlanOptions& options) {
   }
 }
 
-/// Microseconds per frame from host frame to host spectrum by way of a GPU, without the transform itself:
-/// launches, copies and waits, which the frames of a batch share, and the transfer of the plan's samples over
-/// the bus.
+/// Microseconds per frame that a GPU adds to the transform of frames in host memory: launches, copies and
+/// waits, which the frames of a batch share, and the transfer of the plan's samples over the bus.
 double host_path_us(const PlanInfo& info, int batch, Domain domain) {
   constexpr double kRoundTrip = 40, kSamplePicked = 1e-3, kByteCopied = 2e-5;
   const auto samples = static_cast<double>(info.samples);
@@ -71,17 +70,17 @@ std::shared_ptr<const PlanDesign<Real>> choose_backend(const Template& tmpl, Pla
   const int gpu = options.device.gpu_number();
   options.device = Device::cpu();
   const auto on_cpu = Designer<Real>(tmpl, options).design();
-  // A GPU reads about as many samples. If their transfer alone takes longer than the CPU takes for
-  // everything, starting a driver and planning once more would be wasted.
+  // A GPU plan reads about as many samples. If their transfer alone takes longer than the whole transform on
+  // the CPU, there is no need to start the driver and plan again.
   if (on_cpu->info.predicted_us <= host_path_us(on_cpu->info, options.batch, tmpl.domain())) return on_cpu;
   if (!device_problem(gpu).empty()) return on_cpu;
   options.device = Device::gpu(gpu);
-  // Frames from the host run the library's kernels, and compiling takes seconds, so the backend is chosen
-  // first.
+  // The backend is chosen before anything is compiled: compiling takes seconds, and frames in host memory
+  // use the library's precompiled kernels.
   const std::optional<ElementType> compiled_for = std::exchange(options.compiled_for, std::nullopt);
   try {
     auto on_gpu = Designer<Real>(tmpl, options).design();
-    // For page-locked frames the predicted time is from the host's memory on, whatever the path.
+    // For page-locked frames the predicted time includes the transfer, whatever the path.
     const bool counted = options.frames_in == FramesIn::page_locked;
     const double gpu_us =
         on_gpu->info.predicted_us + (counted ? 0 : host_path_us(on_gpu->info, options.batch, tmpl.domain()));

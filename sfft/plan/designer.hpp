@@ -33,12 +33,13 @@
 
 namespace sfft::detail {
 
-/// Twiddle tables of the direct path are k×N; past this it is never the fastest.
+/// Maximum k·N of the direct path, which is the size of its twiddle tables. Above it, the path is never the
+/// fastest.
 inline constexpr std::int64_t kDirectProducts = std::int64_t{1} << 16;
-/// A comb whose error was not asked for must take no more than this share of the time of a dense transform,
-/// which has none.
+/// Without a requested accuracy, a comb must take at most this fraction of the time of a dense transform,
+/// which has no error.
 inline constexpr double kWorthAnError = 2.0 / 3;
-/// With more threads, waiting costs more than it saves.
+/// With more threads, waiting for them costs more than they save.
 inline constexpr int kMaxPlanningThreads = 8;
 
 template <class Real>
@@ -115,8 +116,8 @@ class Designer {
     }
   }
 
-  /// Says from which length on the plan sees a burst; `reads` are the samples that it gathers.
-  /// `info.samples` has been counted.
+  /// Computes the shortest burst that the plan sees, from the samples that `plan` and the witness read.
+  /// `info.samples` must be set before.
   template <class Data>
   void measure_bursts(const Data& plan) {
     ReadSet reads(data_.shape.points(), design_->info.samples);
@@ -128,7 +129,7 @@ class Designer {
 
   bool forced(Path path) const { return options_.path == path; }
 
-  /// Builds the plan that the template keeps for this request. False: there is none, or it does not work.
+  /// Builds the plan that the template keeps for this request. Returns false if there is none or it fails.
   bool use_kept(const PlanKey& key) {
     if (!options_.use_kept) return false;
     PlanInfo& info = design_->info;
@@ -191,7 +192,7 @@ class Designer {
     plan.path = info.path;
     plan.predicted_us = info.predicted_us;
     if (info.path == Path::comb) {
-      plan.predicted_us = comb_->predicted_us;  // without what the witness costs
+      plan.predicted_us = comb_->predicted_us;  // without the witness
       plan.buckets = comb_->data.buckets;
       plan.delays = comb_->data.delays;
     } else if (info.path == Path::flat_window) {
@@ -251,8 +252,8 @@ class Designer {
                        samples, points);
   }
 
-  /// Whether a predicted relative error is acceptable. The scale of a change since a reference is not known
-  /// in advance, so there the tracker decides from the errors that frames report.
+  /// Whether a predicted relative error is acceptable. With a reference, the scale of changes is not known in
+  /// advance, so every plan is acceptable and the tracker decides from the reported errors.
   bool acceptable(double error) const {
     if (prior_.common_scale) return true;
     return error <= (options_.accuracy > 0 ? options_.accuracy : kMaxUsefulError);
@@ -411,7 +412,7 @@ class Designer {
     design_->device = std::move(plan);
   }
 
-  cpu::PoolLoan threads_;  ///< for making the plan; first, so that they wake while the others are made
+  cpu::PoolLoan threads_;  ///< for planning; the first member, so that threads wake during construction
   const PlanOptions& options_;
   const TemplateData& data_;
   bool on_device_ = false;

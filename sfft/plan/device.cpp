@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names devices, and asks the driver about them.
+// Names devices, and queries the driver about them.
 #include "sfft/device.hpp"
 
 #include <fmt/format.h>

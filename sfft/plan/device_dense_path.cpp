@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transforms frames in rounds, as many at once as fit into bounded scratch: copies them into a dense batch
-// unless the engine can read them where they are, transforms, and picks the support with a kernel.
+// Transforms frames in rounds that fit into bounded scratch: copies them into a dense batch unless the engine
+// can read them in place, transforms, and picks the support with a kernel.
 #include "sfft/plan/device_dense_path.hpp"
 
 #include <algorithm>
@@ -15,11 +15,11 @@ namespace {
 /// Largest scratch of a round, unless a single frame needs more.
 constexpr std::size_t kRoundBytes = std::size_t{1} << 30;
 
-/// The engine is made for the frames of a round.
+/// The engine's batch is the frames of one round.
 template <class Real>
 struct DenseState final : State {
   DenseProblem round;
-  std::string engines;  ///< their name
+  std::string engines;  ///< DenseEngines::name
   std::unique_ptr<const GpuDenseEngine<Real>> engine;
   std::size_t input = 0, spectrum = 0, partials = 0;  ///< offsets in scratch, behind the engine's workspace
 };
@@ -79,7 +79,7 @@ std::unique_ptr<State> DenseExecutor<Real>::make_state(int frames) const {
   state->spectrum = state->input + aligned(count * in_bytes);
   state->partials = state->spectrum + aligned(count * out_bytes);
   state->scratch = DeviceBuffer(state->partials + count * kDenseBlocks * sizeof(DensePartial));
-  // A short last round transforms whole batches: the part without frames must hold finite numbers.
+  // A last round with fewer frames still transforms a whole batch: the rest must hold finite numbers.
   clear(state->scratch.data() + state->input, count * in_bytes, nullptr);
   synchronize(nullptr);
   return state;
@@ -104,7 +104,8 @@ void DenseExecutor<Real>::enqueue(const Batch<Real>& batch, State& state, Stream
                                     : (sizeof(Real) == 4 ? Element::c64 : Element::c128);
   for (int first = 0; first < batch.count; first += own.frames) {
     const Batch<Real> part = part_of(batch, first, own.frames, plan_.k);
-    // A short last round also transforms what the previous round left behind, and ignores the result.
+    // A last round with fewer frames also transforms what the previous round left behind, and ignores the
+    // result.
     const void* input = part.frames;
     auto type = static_cast<ElementType>(part.type);
     const bool aligned = reinterpret_cast<std::uintptr_t>(input) % 16 == 0;

@@ -27,13 +27,13 @@ class DenseExecutor final : public Executor<Real> {
  private:
   std::size_t input_bytes() const noexcept;
   std::size_t spectrum_bytes() const noexcept;
-  /// The problem of a round, for calls of up to this many frames.
+  /// The problem of a round, for calls of up to `frames` frames.
   DenseProblem round(int frames) const noexcept;
 
   DenseProblem frame_;
   DenseEngines<Real> engines_;
   std::int64_t points_ = 1;
-  Binning<Real> plan_;  ///< only what finishing needs
+  Binning<Real> plan_;  ///< only the members that finishing needs
   DenseSpectrum<Real> spectrum_;
   DeviceBuffer picks_, errors_, flags_;
 };

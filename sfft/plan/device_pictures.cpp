@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public memory for decoded pictures: checks arguments, then calls what the build provides.
+// GPU memory for decoded pictures: checks arguments, then calls the implementation of this build.
 #include "sfft/plan/device_pictures.hpp"
 
 #include <fmt/format.h>

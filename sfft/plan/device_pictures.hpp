@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames decoded by a GPU. The library exports this for sfft-video; it is not part of the installed API.
+// Memory for frames that a GPU decodes. It is exported for sfft-video and not part of the installed API.
 #pragma once
 
 #include <cstddef>
@@ -22,13 +22,13 @@ struct DevicePlane {
   bool limited_range = false;          ///< 8-bit levels 16 … 235, to be stretched to 0 … 255 and clipped
 };
 
-/// GPU memory for frames that the host can read too: pages that it reads migrate to it. A plan on that GPU
-/// transforms frames in place, as with PageLockedMemory, but nothing crosses the bus.
+/// GPU memory for frames that the host can also read: pages migrate to the host when it reads them. A plan on
+/// that GPU transforms frames in place, as with PageLockedMemory, but nothing crosses the bus.
 class SFFT_EXPORT DevicePictures {
  public:
   DevicePictures() = default;  ///< holds nothing
-  /// Throws backend_unavailable without a usable GPU, out_of_memory, and device where the host cannot read
-  /// such memory while the GPU is busy.
+  /// Throws backend_unavailable without a usable GPU, out_of_memory, and device if the host cannot read such
+  /// memory while the GPU is busy.
   explicit DevicePictures(std::size_t bytes, int device = 0);
 
   /// The first byte; null if empty.
@@ -37,8 +37,8 @@ class SFFT_EXPORT DevicePictures {
   std::size_t bytes() const noexcept { return bytes_; }
 
   /// Writes the plane's samples at an offset in bytes, row after row without gaps: u8, or u16 for
-  /// more than 8 bits. The plane is in memory of the same GPU and primary context, written by
-  /// earlier work in the legacy default stream. Blocks until it has been read. Throws
+  /// more than 8 bits. The plane is in memory of the same GPU and primary context, and earlier work
+  /// in the legacy default stream has written it. Blocks until it has been read. Throws
   /// invalid_argument for a plane that does not fit.
   void store(const DevicePlane& plane, std::size_t offset) const;
 

@@ -243,7 +243,7 @@ class OwnPlan final : public DevicePlan<Real> {
   std::int64_t k_;
   int device_;
   PlanOptions::Transfer transfer_;
-  std::size_t batch_;  ///< frames of a call
+  std::size_t batch_;  ///< frames per call
 };
 
 struct DenseKey {
@@ -251,8 +251,8 @@ struct DenseKey {
   Wisdom::Batch match;
 };
 
-/// The key with which to look up the engine of a dense plan. Kernels that have to be compiled first pay off
-/// for batches, or where they were measured with single frames.
+/// The key that looks up the engine of a dense plan. Kernels that have to be compiled first pay off only for
+/// batches, or where they were measured with single frames.
 DenseKey dense_key(const TemplateData& data, const PlanOptions& options) {
   DenseProblem problem =
       make_problem(data.shape, data.real, {.device = Device::gpu(options.device.gpu_number())});
@@ -269,7 +269,7 @@ std::vector<std::uint8_t> flags_of(const SupportSet& support) {
   return flags;
 }
 
-/// Frames of one launch: those of a call from page-locked memory come in parts.
+/// Frames per launch: a call with frames in page-locked memory is cut into parts.
 int frames_of_launch(const PlanOptions& options) {
   if (options.frames_in == FramesIn::any) return options.batch;
   return static_cast<int>(part_of_call(static_cast<std::size_t>(options.batch)));
@@ -316,7 +316,7 @@ class RoundedEngine final : public GpuDenseEngine<float> {
   std::size_t spectrum_;  ///< offset in the workspace
 };
 
-/// An engine that takes no time to create, if there is one for such frames.
+/// Makes an engine that takes no time to create if one supports the frames, else one of `others`.
 template <class Real>
 cuda::DenseEngines<Real> quick_engines(cuda::DenseEngines<Real> others) {
   others.make = [make = others.make](DenseProblem frame) -> std::unique_ptr<const GpuDenseEngine<Real>> {

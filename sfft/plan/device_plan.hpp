@@ -78,16 +78,16 @@ class DevicePlan {
   /// Number of frames in a part that begin() submits; 0: frames in host memory go through execute() alone.
   virtual std::size_t part_ahead() const noexcept { return 0; }
   /// Like execute(), but submits only as many of the first frames as can be in flight at once, and does not
-  /// wait for them. Returns how many. Frames and spectra must stay where they are until finish() has reported
+  /// wait for them. Returns their number. Frames and spectra must stay in place until finish() has reported
   /// them; execute() must not be called in the meantime. After a failure nothing is in flight.
   virtual std::size_t begin(std::span<const SignalView> /*frames*/, std::span<Spectrum<Real>> /*spectra*/,
                             const DeviceReference* /*reference*/, DeviceWorkspace& /*workspace*/,
                             cpu::ThreadPool* /*pool*/) const {
     return 0;
   }
-  /// Transforms again, with another reference, what begin() has submitted: all frames from the one whose
-  /// spectrum is `first`, whether or not finish() has reported it. finish() reports these frames again.
-  /// Returns how many; 0 if that frame's samples are no longer on the GPU. After a failure nothing is in
+  /// Transforms submitted frames again, with another reference: the frame whose spectrum is `first` and all
+  /// later ones, whether or not finish() has reported them. finish() reports these frames again. Returns
+  /// their number; 0 if the first frame's samples are no longer on the GPU. After a failure nothing is in
   /// flight.
   virtual std::size_t again(const Spectrum<Real>& /*first*/, const DeviceReference* /*reference*/,
                             DeviceWorkspace& /*workspace*/) const {
@@ -95,13 +95,13 @@ class DevicePlan {
   }
   /// Whether finish() would return without waiting for a frame.
   virtual bool ready(DeviceWorkspace& /*workspace*/) const { return false; }
-  /// Waits until some of the frames in flight are done, the oldest first. Returns how many.
+  /// Waits until some of the frames in flight are done, the oldest first. Returns their number.
   virtual std::size_t finish(DeviceWorkspace& /*workspace*/) const { return 0; }
   /// Waits for everything in flight and discards it.
   virtual void abandon(DeviceWorkspace& /*workspace*/) const noexcept {}
 };
 
-/// Why there is no GPU to use; empty when there is one.
+/// Why no GPU is usable; empty if one is.
 std::string device_problem(int device);
 /// Throws backend_unavailable with device_problem().
 DeviceTraits device_traits(int device);
@@ -138,7 +138,7 @@ std::unique_ptr<const DevicePlan<Real>> make_dense_device_plan(const SupportSet&
 template <class Real>
 bool dense_kernels_are_tuned(const TemplateData& data, const PlanOptions& options);
 
-/// For the two sources that define these; a build contains one of them.
+/// For the two sources that define these functions; a build contains one of the sources.
 #define SFFT_INSTANTIATE_DEVICE_PLANS(Real)                                                               \
   template std::unique_ptr<const DevicePlan<Real>> make_device_plan<Real>(                                \
       const CombData&, const ErrorTable&, const WitnessData&, const SupportSet&, const TemplateData&,     \

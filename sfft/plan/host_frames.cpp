@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames of the same kind go together, in parts small enough that copying one, transforming another and
-// delivering a third overlap. For page-locked frames the bus carries rows or single sectors, whichever is
-// less work for it.
+// Frames of the same kind are sent in parts, small enough that copying one part, transforming another and
+// delivering a third overlap. Page-locked frames cross the bus as rows or as single sectors, whichever loads
+// it less.
 #include "sfft/plan/host_frames.hpp"
 
 #include <algorithm>
@@ -18,7 +18,8 @@ namespace {
 /// Number of bytes that the copy engine moves while kernels read one byte in place. The kernels' requests are
 /// small and carry as much overhead as data.
 constexpr std::int64_t kRowAdvantage = 2;
-/// There is room for any number of frames with more bytes than this.
+/// Slots have room for the longest expected part of smaller frames, but only for the present part of larger
+/// ones.
 constexpr std::size_t kLargeFrame = std::size_t{1} << 20;
 
 }  // namespace
@@ -38,7 +39,7 @@ template <class Real>
 PlanOptions::Transfer HostFrames<Real>::way_for(const SignalView& frame) const {
   if (executor_.sample_indices().empty() || transfer_ == PlanOptions::Transfer::whole)
     return PlanOptions::Transfer::whole;
-  // Kernels and the copy engine take frames only where they have no gaps, kernels only aligned ones.
+  // Kernels and the copy engine need frames without gaps, and kernels need them aligned.
   const bool aligned = reinterpret_cast<std::uintptr_t>(frame.data()) % element_bytes(frame.type()) == 0;
   if (transfer_ == PlanOptions::Transfer::gather || !frame.contiguous() || !aligned)
     return PlanOptions::Transfer::gather;
@@ -51,7 +52,7 @@ PlanOptions::Transfer HostFrames<Real>::way_for(const SignalView& frame) const {
       "PageLockedMemory or memory from cudaHostAlloc, or use PlanOptions::Transfer::automatic");
 }
 
-/// Number of leading frames that can go together.
+/// Number of leading frames that can be sent together.
 template <class Real>
 std::size_t HostFrames<Real>::alike(std::span<const SignalView> frames, bool adjacent) const {
   const auto* first = static_cast<const std::byte*>(frames[0].data());
@@ -122,8 +123,8 @@ std::size_t HostFrames<Real>::submit(std::span<const SignalView> frames, std::sp
                            : way == PlanOptions::Transfer::gather           ? gathered
                            : way == PlanOptions::Transfer::whole && regions ? points
                                                                             : 0;
-  // Runs of frames grow while a stream goes on, and page-locking takes long, so there is room for the
-  // longest.
+  // Runs of frames grow during a stream, and page-locking takes long, so memory is allocated for the longest
+  // one at once.
   const std::size_t usual = device * element < kLargeFrame ? longest_ : 1;
   ring_.fit(device * element, host * element, static_cast<int>(std::max(wanted, usual)));
   Slot& slot = ring_.next();
@@ -144,7 +145,7 @@ std::size_t HostFrames<Real>::submit(std::span<const SignalView> frames, std::sp
   return count;
 }
 
-/// Transforms what was sent to a slot, except the first few frames.
+/// Transforms the frames that were sent to a slot, except the first `skipped` ones.
 template <class Real>
 void HostFrames<Real>::launch(Slot& slot, std::size_t skipped) {
   const auto& sent = slot.sent;
@@ -170,7 +171,7 @@ std::size_t HostFrames<Real>::again(const Spectrum<Real>& first) {
     return static_cast<std::size_t>(std::ranges::find_if(slot.sent.spectra, is_first) -
                                     slot.sent.spectra.begin());
   };
-  // The latest part, because the same memory may have been used for spectra of an earlier one.
+  // Searches from the latest part back, because an earlier one may have used the same memory for its spectra.
   int age = HostRing<Real>::kSlots - 1;
   while (age >= 0 && place(ring_.by_age(age)) == ring_.by_age(age).sent.spectra.size()) --age;
   if (age < 0) return 0;
@@ -223,7 +224,7 @@ void HostFrames<Real>::send_rows(std::span<const SignalView> frames, Slot& slot)
   if (cuda::fetched_word(set, frames[0].data(), element) == 0) {
     copy_rows(frames, slot);
   } else {
-    // Events would come between the kernels of a single frame, which then could not overlap.
+    // With a single frame, events between its kernels would keep these from overlapping.
     const bool timed = count > 1 || ring_.overlaps();
     if (timed) ring_.begin_copies(slot);
     executor_.fetch_rows(cuda::mapped_address(frames[0].data()), element, count, slot.device.data(),
@@ -269,7 +270,7 @@ template <class Real>
 void HostFrames<Real>::gather(std::span<const SignalView> frames, std::byte* compact) const {
   const std::vector<std::int64_t>& indices = executor_.sample_indices();
   const std::size_t element = element_bytes(frames[0].type());
-  // A part has to be worth waking a thread for.
+  // The minimum number of samples that are worth waking a thread.
   constexpr std::size_t kPart = 4096;
   const std::size_t parts = std::clamp<std::size_t>(indices.size() / kPart, 1, 64);
   const auto copy = [&](std::int64_t task, int) {

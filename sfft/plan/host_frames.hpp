@@ -18,7 +18,7 @@ namespace cpu {
 class ThreadPool;
 }
 
-/// Number of frames per launch if a call passes this many to a plan that reads some of their samples. A
+/// Number of frames per launch if a call passes `frames` frames to a plan that reads some of their samples. A
 /// smaller part would spend more time on its launches than on the bus; a larger one only delays the first
 /// result. The first part's copy and the last part's transform overlap with nothing.
 constexpr std::size_t part_of_call(std::size_t frames) noexcept {
@@ -26,13 +26,14 @@ constexpr std::size_t part_of_call(std::size_t frames) noexcept {
   return std::min(frames, std::clamp((frames + kParts - 1) / kParts, kSmallest, kLargest));
 }
 
-/// The same if parts of the next call follow without a wait, and fewer launches cost the host less.
+/// The same for a stream, where the next call's parts follow without a wait and fewer launches save host
+/// time.
 constexpr std::size_t part_of_stream(std::size_t frames) noexcept {
   constexpr std::size_t kLargest = 32;
   return std::clamp(frames / 2, part_of_call(frames), kLargest);
 }
 
-/// Cuts a call's frames into parts, which go round the ring. `Real` is the arithmetic's type.
+/// Cuts a call's frames into parts, which pass through the ring. `Real`: the type of the arithmetic.
 template <class Real>
 class HostFrames {
  public:
@@ -57,11 +58,11 @@ class HostFrames {
   /// Transforms frames into prepared spectra. Blocks; after a failure nothing is in flight.
   void execute(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra);
   /// Submits as many of the first frames as the ring has room for, in parts of `part`, and does not wait for
-  /// their results: HostRing::await_some() does. Returns how many. After a failure nothing is in flight.
+  /// their results: HostRing::await_some() does. Returns their number. After a failure nothing is in flight.
   std::size_t begin(std::span<const SignalView> frames, std::span<Spectrum<Real>> spectra, std::size_t part);
-  /// Transforms again, with another reference and without copying over the bus, what begin() submitted: all
-  /// frames from the one whose spectrum is `first`, whether or not its result has arrived. Returns the number
-  /// of frames; 0 if that frame's samples are no longer there. After a failure nothing is in flight.
+  /// Transforms submitted frames again, with another reference and without a copy over the bus: the frame
+  /// whose spectrum is `first` and all later ones, whether or not their results have arrived. Returns their
+  /// number; 0 if the first frame's samples are no longer there. After a failure nothing is in flight.
   std::size_t again(const Spectrum<Real>& first);
 
  private:
@@ -85,8 +86,8 @@ class HostFrames {
   HostRing<Real>& ring_;
   cuda::State& state_;
   std::size_t usual_;    ///< frames per call
-  std::size_t max_;      ///< frames of a part
-  std::size_t longest_;  ///< frames of the longest part to expect
+  std::size_t max_;      ///< maximum frames per part
+  std::size_t longest_;  ///< frames of the longest expected part
   const MakeBatch& make_batch_;
   cpu::ThreadPool* pool_;
 };

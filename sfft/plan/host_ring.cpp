@@ -32,7 +32,7 @@ HostRing<Real>::HostRing(std::int64_t k) : k_(k) {}
 
 template <class Real>
 void HostRing<Real>::fit(std::size_t frame_bytes, std::size_t host_bytes, int frames) {
-  // A slot of a few frames is enough to overlap. Dense transforms are efficient in larger rounds.
+  // Slots of a few frames are enough to overlap. Dense transforms are efficient in larger rounds.
   constexpr int kMaxFrames = 64;
   const int wanted = std::clamp(frames, 1, kMaxFrames);
   std::size_t bytes = frame_bytes * static_cast<std::size_t>(wanted);
@@ -103,7 +103,7 @@ void HostRing<Real>::deliver(Slot& slot) {
   slot.done.wait();
   const DeviceSpectra<Real> from = slot.spectra(static_cast<int>(out.size()));
   const double transfer_us = slot.gather_us + (slot.copied ? slot.copy_begins.us_until(slot.copy_ends) : 0);
-  // Some frames of a part may be transformed again.
+  // If only some frames of a part were transformed again, the transfer was still that of the whole part.
   const double frames = static_cast<double>(std::max(out.size(), slot.sent.spectra.size()));
   const auto k = static_cast<std::size_t>(k_);
   for (std::size_t i = 0; i < out.size(); ++i) {

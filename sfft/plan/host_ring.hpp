@@ -11,7 +11,7 @@
 
 namespace sfft::detail {
 
-/// Belongs to one thread and to the device that is current when it is made. Results come back in order.
+/// Belongs to one thread and to the device that is current at construction. Results come back in order.
 template <class Real>
 class HostRing {
  public:
@@ -23,7 +23,7 @@ class HostRing {
     const std::byte* frames = nullptr;
     ElementType type = ElementType::u8;
     std::int64_t pitch = 0;  ///< elements; 0: whole frames without gaps
-    std::int64_t bytes = 0;  ///< of a frame that crossed the bus
+    std::int64_t bytes = 0;  ///< bytes per frame that crossed the bus
     std::span<Spectrum<Real>> spectra;
   };
   struct Slot {
@@ -34,7 +34,7 @@ class HostRing {
     cuda::Event copy_begins{cuda::Event::Kind::timed}, copy_ends{cuda::Event::Kind::timed};
     double gather_us = 0;                   ///< host time for all frames
     bool copied = false;                    ///< whether the two events were recorded
-    std::span<Spectrum<Real>> spectra_out;  ///< waiting for this slot
+    std::span<Spectrum<Real>> spectra_out;  ///< spectra that wait for this slot's results
     std::int64_t transferred = 0;
     Sent sent;  ///< stays until the slot gets another part
     int capacity = 0;
@@ -46,10 +46,10 @@ class HostRing {
   };
 
   explicit HostRing(std::int64_t k);
-  std::int64_t coefficients() const noexcept { return k_; }  ///< of a spectrum
+  std::int64_t coefficients() const noexcept { return k_; }  ///< per spectrum
 
-  /// Makes room per slot for `frames` frames of `frame_bytes`, and of `host_bytes` in host memory. Growing
-  /// waits for work in flight and takes long, because it allocates page-locked memory.
+  /// Makes room in each slot for `frames` frames: `frame_bytes` each in GPU memory and `host_bytes` each in
+  /// host memory. Growing waits for work in flight and takes long, because it allocates page-locked memory.
   void fit(std::size_t frame_bytes, int frames) { fit(frame_bytes, frame_bytes, frames); }
   void fit(std::size_t frame_bytes, std::size_t host_bytes, int frames);
   /// True: copies to the GPU and kernels of different slots overlap, on separate streams. Each slot then
@@ -57,8 +57,8 @@ class HostRing {
   void overlap(bool overlap) noexcept { overlap_ = overlap; }
   bool overlaps() const noexcept { return overlap_; }
   int capacity() const noexcept { return capacity_; }
-  cuda::Stream stream() const noexcept { return stream_.get(); }  ///< of kernels
-  /// The stream that a slot's copies are on.
+  cuda::Stream stream() const noexcept { return stream_.get(); }  ///< the stream of kernels
+  /// The stream of a slot's copies.
   cuda::Stream copies() const noexcept { return overlap_ ? copies_.get() : stream_.get(); }
 
   /// The next slot, after delivering its last results.
@@ -67,14 +67,14 @@ class HostRing {
   Slot& by_age(int i) noexcept { return slots_[static_cast<std::size_t>((at_ + i) % kSlots)]; }
   /// Copies from host memory to the slot's memory and times the copy.
   void copy(Slot& slot, std::byte* device, const void* host, std::size_t bytes);
-  /// Brackets copies on copies(), to time them.
+  /// Call before and after copies in the stream copies(), to time them.
   void begin_copies(Slot& slot);
   void end_copies(Slot& slot);
   /// Call before kernels are launched on a slot: they wait for its copies.
   void await_copies(Slot& slot);
   /// Call after the work on a slot has been launched. Its results go to `spectra`.
   void finish(Slot& slot, std::span<Spectrum<Real>> spectra, std::int64_t transferred_bytes);
-  /// Delivered frames will be delivered again: await_some() counts only those delivered from now on.
+  /// Call when delivered frames will be delivered again: await_some() counts only those from now on.
   void forget_delivered() noexcept { delivered_ = 0; }
   /// Whether next() would return without a wait.
   bool has_room() const noexcept { return slots_[static_cast<std::size_t>(at_)].spectra_out.empty(); }
@@ -94,7 +94,7 @@ class HostRing {
   std::size_t result_bytes(int frames) const noexcept;
 
   std::int64_t k_;
-  // A caller waits for these frames, but not for what is learned in the background.
+  // Urgent, because a caller waits for these frames, but not for learning in the background.
   cuda::OwnedStream stream_{cuda::OwnedStream::Kind::urgent}, copies_{cuda::OwnedStream::Kind::urgent};
   bool overlap_ = false;
   std::size_t delivered_ = 0;  ///< frames that await_some() has not reported

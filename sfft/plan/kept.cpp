@@ -20,7 +20,7 @@ const char* name(PlanEffort effort) {
   return effort == PlanEffort::quick ? "quick" : effort == PlanEffort::normal ? "normal" : "thorough";
 }
 
-/// The most important difference between two requests, and how many other things were compared before it.
+/// The most important difference between two requests, and the number of options that agreed before it.
 struct Difference {
   int agreed = 0;
   std::string text;  ///< empty: they agree

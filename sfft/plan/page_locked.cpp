@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public page-locked memory; what allocates it depends on the build.
+// The public page-locked memory; the build decides what allocates it.
 #include "sfft/page_locked.hpp"
 
 #include "sfft/plan/device_plan.hpp"

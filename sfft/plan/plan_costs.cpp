@@ -16,7 +16,7 @@ namespace sfft::detail {
 
 namespace {
 
-/// Share of a sufficient error to search for: rough looks find smaller errors than plans have.
+/// The search aims at this fraction of a sufficient error, because a rough search underestimates errors.
 constexpr double kEnough = 0.95;
 
 }  // namespace
@@ -58,7 +58,7 @@ bool PlanCosts::by_rows() const {
           options_.transfer == PlanOptions::Transfer::rows);
 }
 
-/// The bytes of an element: of the reference if there is one, else of bytes or complex floats.
+/// Bytes per element: the reference's if there is one, else those of u8 or complex float samples.
 std::int64_t PlanCosts::element() const {
   if (!data_.reference.empty()) return static_cast<std::int64_t>(element_bytes(data_.reference_type));
   return data_.real ? 1 : 8;
@@ -69,7 +69,7 @@ double PlanCosts::with_bus(double us, std::int64_t bytes) const {
   return from_bus() ? predict_from_host_us(us, bytes, batch()) : us;
 }
 
-/// Bus bytes for samples that kernels read in place: the bus carries sectors.
+/// Bus bytes for samples that kernels read in place: the bus carries whole sectors.
 std::int64_t PlanCosts::scattered_bytes(std::int64_t samples) const {
   constexpr std::int64_t kSector = 32;
   return std::min(frame_bytes(), samples * std::max(kSector, element()));
@@ -120,8 +120,8 @@ CombRequest PlanCosts::comb_request(double limit_us, cpu::ThreadPool* pool) cons
 CombRequest PlanCosts::search_request(double limit_us, cpu::ThreadPool* pool) const {
   CombRequest request = comb_request(limit_us, pool);
   if (!by_rows() || request.accuracy > 0) return request;
-  // Samples of a row that has crossed the bus cost little more, so errors as large as those of frames in the
-  // GPU's memory take few rows. Larger errors weigh as their third power.
+  // Further samples of a row that has crossed the bus cost little, so few rows suffice for the error of a
+  // plan for frames in GPU memory. Larger errors are weighted by their third power.
   CombRequest there = request_there(std::numeric_limits<double>::infinity(), pool);
   there.effort = PlanEffort::quick;
   if (const auto error = estimate_comb_error(support_, prior_, there)) {

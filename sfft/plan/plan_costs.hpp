@@ -17,7 +17,7 @@ namespace sfft::detail {
 /// host memory if frames are page-locked). The constructor's arguments must outlive this object.
 class PlanCosts {
  public:
-  /// `epsilon`: of the arithmetic that executes.
+  /// `epsilon`: machine epsilon of the arithmetic that executes.
   PlanCosts(const PlanOptions& options, const TemplateData& data, const SupportSet& support,
             const SpectralPrior& prior, double epsilon) noexcept
       : options_(options),
@@ -45,7 +45,7 @@ class PlanCosts {
   CombRequest search_request(double limit_us, cpu::ThreadPool* pool) const;
 
  private:
-  /// Number of frames of a call that one GPU gets.
+  /// Number of frames per call and GPU.
   int batch() const {
     const int devices = std::max(1, static_cast<int>(options_.device.gpus().size()));
     return std::max(1, (options_.batch + devices - 1) / devices);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Processes one frame on the CPU: the executor's transform, then the reference and the error estimates.
-// Repeats this in other units if powers would leave the range of the arithmetic.
+// Repeats this with scaled samples if powers would leave the range of the arithmetic.
 #include "sfft/plan/plan_impl.hpp"
 
 #include <fmt/format.h>
@@ -144,7 +144,7 @@ void PlanImpl<Real>::set_reference(const SignalView& frame,
     return;
   }
   const std::size_t reals = design->executor->reference_reals();
-  if (reals == 0) return;  // direct and dense paths are exact without
+  if (reals == 0) return;  // direct and dense paths are exact without a reference
   reference_samples.resize(reals);
   design->executor->gather_reference(frame.data(), frame.type(), reference_samples.data());
   if (!design->witness.empty()) {
@@ -171,7 +171,7 @@ double PlanImpl<Real>::error_of_reference(const SignalView& frame, std::span<con
   const auto seen = witness.compare(frame, frame.type(), nullptr, given);
   const auto best = witness.compare(frame, frame.type(), nullptr, found);
   // Correct coefficients leave only the energy outside the support; those that the plan finds also leave
-  // their errors. There are few samples, so the difference must exceed what chance makes of either.
+  // their errors. The samples are few, so the difference must exceed the scatter of both.
   constexpr double kLimit = 1.5;
   const ErrorModel& model = design->errors.model;
   double explained = kLimit * best.residue;
@@ -201,7 +201,7 @@ void PlanImpl<Real>::prepare(Spectrum<Real>& spectrum) const {
   spectrum.transferred_bytes = 0;
 }
 
-/// Adds the reference, if there is one, and estimates how wrong the values are. Values and sums are in units
+/// Adds the reference, if there is one, and estimates the errors of the values. Values and sums are in units
 /// of 2^stats.exponent if `frame` has been scaled; the result is not.
 template <class Real>
 void PlanImpl<Real>::give_errors(FrameData frame, ElementType type, const cpu::ExecutionStats& stats,
@@ -226,7 +226,7 @@ void PlanImpl<Real>::give_errors(FrameData frame, ElementType type, const cpu::E
   if (!reference_samples.empty()) {
     for (std::size_t i = 0; i < k; ++i) spectrum.values[i] += reference_values[i];
   }
-  // Exact paths leave values as they are, whatever their powers.
+  // Exact paths scale only the powers, so values must be scaled before powers are taken.
   const double unit = std::ldexp(1.0, frame.unit == 1 ? -stats.exponent : 0);
   const auto power = [&](std::size_t i) {
     return std::norm(std::complex<double>(spectrum.values[i]) * unit);
@@ -259,8 +259,8 @@ void PlanImpl<Real>::give_errors(FrameData frame, ElementType type, const cpu::E
   }
 }
 
-/// Whether powers of values like these are safe in the arithmetic of a sparse path, those of rounding
-/// included.
+/// Whether powers of such values, and of their rounding errors, are in the range of a sparse path's
+/// arithmetic.
 template <class Real>
 bool PlanImpl<Real>::powers_fit(const Spectrum<Real>& spectrum) const noexcept {
   constexpr bool kSingle = sizeof(Real) == sizeof(float);

@@ -48,13 +48,13 @@ struct WorkspaceImpl {
   std::vector<AlignedBuffer> scratch;     ///< one per thread
   std::unique_ptr<DeviceWorkspace> device;
   std::shared_ptr<const PlanDesign<Real>> device_design;  ///< the design that the device part was made for
-  std::vector<AlignedBuffer> copies;  ///< one per thread, of regions for executors that need them contiguous
+  std::vector<AlignedBuffer> copies;  ///< one per thread: regions, for executors that need them contiguous
   std::atomic<bool> in_use{false};    ///< set during a call
 
   void fit(const std::shared_ptr<const PlanDesign<Real>>& design);
   /// On a GPU, only frames in host memory need threads; the first such frame starts them.
   void fit_threads(int threads);
-  /// Makes room for a copy of any of the frames for each thread, if the executor needs one.
+  /// Makes room in each thread for a copy of any one frame, if the executor needs copies.
   void fit_copies(const cpu::Executor<Real>& executor, std::span<const SignalView> frames);
   /// The frame, or the thread's copy of it.
   SignalView readable(const cpu::Executor<Real>& executor, const SignalView& frame,
@@ -130,7 +130,7 @@ struct PlanAccess {
   static Plan<Real> plan_of(std::shared_ptr<const PlanImpl<Real>> inside) {
     return Plan<Real>(std::move(inside));
   }
-  /// Plan::with_reference() for coefficients that are known to be the frame's.
+  /// Plan::with_reference() for coefficients that are known to be exact.
   static Plan<Real> with_exact_reference(const Plan<Real>& plan, const SignalView& frame,
                                          std::span<const std::complex<double>> coefficients) {
     auto impl = std::make_shared<PlanImpl<Real>>();

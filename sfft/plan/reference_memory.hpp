@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPU memory for what is subtracted from frames and added to their spectra.
+// GPU memory for a reference, which is subtracted from frames and added to their spectra.
 #pragma once
 
 #include <cstddef>

@@ -142,7 +142,7 @@ class SharedDevicePlan final : public DevicePlan<Real> {
   }
 
  private:
-  /// Frames that a GPU was given in one turn.
+  /// Frames that a GPU gets in one turn.
   struct Turn {
     std::size_t part = 0, frames = 0;
   };
@@ -177,7 +177,7 @@ class SharedDevicePlan final : public DevicePlan<Real> {
   std::string sharing_;
 };
 
-/// make(options) for the GPU of the options, or for each of several.
+/// Calls make(options) for the GPU of the options, or for each of several.
 template <class Real, class Make>
 std::unique_ptr<const DevicePlan<Real>> make_on_devices(const PlanOptions& options, const Make& make) {
   if (!options.device.several()) return make(options);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reports the version and what this build and this machine can do; the answers come from the build
-// configuration and from asking the driver.
+// configuration and from the driver.
 #include <fmt/format.h>
 
 #include "kernels/cpu/platform/isa.hpp"
