@@ -40,6 +40,10 @@ add_library(sfft_internal STATIC EXCLUDE_FROM_ALL ${_objects})
 target_link_libraries(sfft_internal PUBLIC ${_links})
 target_include_directories(sfft_internal PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}" "${CMAKE_CURRENT_BINARY_DIR}/generated")
 set_target_properties(sfft_internal PROPERTIES LINKER_LANGUAGE CXX)
+if(SFFT_SANITIZE MATCHES address)
+  add_library(sfft_asan_options OBJECT tests/support/asan_options.cpp)
+  target_sources(sfft_internal INTERFACE $<TARGET_OBJECTS:sfft_asan_options>)
+endif()
 
 # Records what was built, for sfft::version() and build_info().
 configure_file(cmake/sfft_build_config.hpp.in generated/sfft_build_config.hpp)
